@@ -1,0 +1,17 @@
+# dsbuild_stage(name dependencies...): lib/<name>/*.cpp as the library dsbuild_<name>. A dependency is
+# another stage by its name, or a target of a package. A stage includes what it names, nothing else.
+function(dsbuild_stage name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/${name}/*.cpp)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/${name}/*.h)
+  add_library(dsbuild_${name} STATIC ${sources} ${headers})
+  set_target_properties(dsbuild_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(dsbuild_${name} PUBLIC ${PROJECT_SOURCE_DIR}/lib)
+  target_link_libraries(dsbuild_${name} PRIVATE dsbuild_options)
+  foreach(dependency IN LISTS ARGN)
+    if(TARGET dsbuild_${dependency})
+      target_link_libraries(dsbuild_${name} PUBLIC dsbuild_${dependency})
+    else()
+      target_link_libraries(dsbuild_${name} PUBLIC ${dependency})
+    endif()
+  endforeach()
+endfunction()

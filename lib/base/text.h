@@ -1,0 +1,44 @@
+// Small pure functions on text. Nothing here knows what the text means.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dsbuild {
+
+using Path = std::filesystem::path;
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+// Splits at every character of `separators`; empty pieces are dropped.
+std::vector<std::string> split(std::string_view text, std::string_view separators);
+// Lines without their '\n'; a last line without '\n' counts.
+std::vector<std::string> split_lines(std::string_view text);
+std::string trim(std::string_view text);
+std::string to_lower(std::string_view text);
+std::string to_upper(std::string_view text);
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+// "1 op", "2 ops".
+std::string plural(size_t count, std::string_view noun);
+// "512 B", "1.2 KiB", "3.4 MiB".
+std::string human_size(unsigned long long bytes);
+
+// The candidate with the smallest edit distance to `word`, if it is near enough to be a likely
+// misspelling (distance at most a third of the longer word, at least 1, never all of it); else "".
+// Case is ignored. Ties go to the first candidate.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+// " (did you mean 'x'?)" or "".
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+// Quotes one word for POSIX sh; words of plain characters stay as they are ("" becomes '').
+std::string shell_quote(std::string_view word);
+std::string shell_join(const std::vector<std::string>& argv);
+// Splits as a POSIX shell would (quotes, backslashes), without expansions. An unbalanced quote is
+// closed at the end of the text. For CFLAGS, LDFLAGS (upstream: shlex.split).
+std::vector<std::string> shell_split(std::string_view text);
+
+// Removes ANSI escape sequences and control characters other than tab and newline.
+std::string printable(std::string_view text);
+
+}  // namespace dsbuild

@@ -1,0 +1,43 @@
+// Publishing: staged beside, then put in place in one step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bundle/manifest.h"
+#include "sys/fact_store.h"
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+struct BundleFile {
+  Path from;         // built library
+  std::string name;  // file name in the bundle
+  bool operator==(const BundleFile&) const = default;
+};
+
+struct Bundle {
+  Path path;                         // --out
+  bool changed = false;              // false: it already held exactly this
+  unsigned long long bytes = 0;      // all files
+  std::vector<std::string> removed;  // files of the previous bundle that are gone
+  std::vector<Warning> warnings;
+  bool operator==(const Bundle&) const = default;
+};
+
+// Is `out` absent, empty or a bundle of ours? Exit 2 `foreign_out` otherwise. Called before any work.
+Result<void> check_out_folder(const Path& out, const FileReader& files);
+
+// Stages `<parent>/.<name>.staging` (swept if left over by a killed run), writes the libraries, the manifest
+// last, syncs, then exchanges it with `out` and removes the old one. Where no exchange is possible
+// (mount point, other file system): removes out's manifest first, copies, writes the manifest last.
+// Writes nothing when out holds these bytes already (by `facts`' digests). The old bundle is intact
+// after any error before the exchange. Errors: exit 1 `io` with path and reason.
+Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,
+                              const Manifest& manifest, FileSystem& files, FactStore& facts);
+
+// The bundle at `path`, if there is one.
+Result<Manifest> load_manifest(const Path& bundle, const FileReader& files);
+
+}  // namespace dsbuild

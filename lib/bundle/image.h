@@ -1,0 +1,43 @@
+// Device images inside binary files, read without CUDA.
+// Sources: the ELF-64 specification; fatbinary_section.h of the CUDA toolkit (magic numbers of the
+// wrapper 0x466243b1 and the container 0xba55ed50, sections .nv_fatbin and .nvFatBinSegment); the
+// layout of container entries as observed from CUDA 11 to 13 and checked against cuobjdump
+// (docs/fatbin.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arch/target.h"
+#include "base/result.h"
+
+namespace dsbuild {
+
+using Bytes = std::span<const std::byte>;
+Bytes as_bytes_of(std::string_view text);
+
+struct DeviceImage {
+  Target target;       // sm_90a: real; compute_80: ptx
+  uint64_t bytes = 0;  // stored size (compressed if it is)
+  bool compressed = false;
+  auto operator<=>(const DeviceImage&) const = default;
+};
+
+// One fatbin container's images in file order. Every offset is checked in 64 bits, every loop
+// advances; damaged bytes give exit 1 `bad_fatbin`, entries of unknown kind are passed over.
+Result<std::vector<DeviceImage>> read_fatbins(Bytes section);
+
+struct BinaryFile {
+  std::vector<DeviceImage> images;   // of all containers, file order
+  std::vector<std::string> exports;  // defined, global or weak, default-visibility dynamic symbols; sorted
+  std::vector<std::string> needed;   // DT_NEEDED
+};
+// An ELF object, shared library or executable (.nv_fatbin and __nv_relfatbin sections; cubin), an
+// ar archive of objects, a bare fatbin, or PTX text. Exit 1 `bad_elf` for damaged or foreign bytes.
+Result<BinaryFile> read_binary(Bytes file, const std::string& name);
+
+}  // namespace dsbuild

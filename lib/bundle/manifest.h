@@ -1,0 +1,63 @@
+// manifest.json: what a bundle holds (docs/manifest.md). A folder without one is no bundle.
+// Sorted, no time, no host, no absolute path: the same build gives the same bytes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arch/target.h"
+#include "base/result.h"
+
+namespace dsbuild {
+
+struct ManifestSource {
+  std::string path;  // relative to the pack's source root
+  std::string sha256;
+  bool operator==(const ManifestSource&) const = default;
+};
+
+struct ManifestOp {
+  std::string name;
+  std::string module;   // Python module, or ""
+  std::string backend;  // "cuda", "cpu"
+  std::string file;     // "fused_adam.so", relative to the bundle
+  std::string sha256;
+  unsigned long long bytes = 0;
+  ArchSet archs;                     // the op's set; empty for a CPU op
+  std::map<Target, int> images;      // multiset of device images in the library
+  std::vector<std::string> exports;  // declared in the spec
+  std::vector<std::string> needs;
+  std::vector<ManifestSource> sources;  // sorted by path
+  bool operator==(const ManifestOp&) const = default;
+};
+
+struct ManifestToolkit {      // all empty for a CPU-only bundle
+  std::string version;        // "13.0.88"
+  std::string host_compiler;  // "gcc 12.2.0"
+  std::string nvcc_sha256;
+  bool operator==(const ManifestToolkit&) const = default;
+};
+
+struct Manifest {
+  std::string dsbuild;  // version
+  std::string pack;
+  std::string build_string;  // DS_BUILD_STRING
+  ManifestToolkit toolkit;
+  std::string cxx;            // host compiler of CPU ops and bindings: "gcc 12.2.0"
+  std::string tvm_ffi;        // version, or ""
+  std::string compress_mode;  // "" where the toolkit has none
+  std::vector<std::string> nvcc_prepend_flags, nvcc_append_flags;
+  ArchSet requested, shared;
+  std::vector<ManifestOp> ops;                              // sorted by name
+  std::vector<std::pair<std::string, std::string>> failed;  // op, what failed (--keep-going)
+  bool operator==(const Manifest&) const = default;
+};
+
+std::string render_manifest(const Manifest& manifest);  // JSON, "schema": 1, two-space indent, final newline
+// Strict about types; unknown keys are passed over. Exit 1 `bad_manifest`, `where` = file.
+Result<Manifest> parse_manifest(std::string_view json, const std::string& file);
+
+}  // namespace dsbuild

@@ -1,0 +1,57 @@
+// Proof that binaries hold what was planned (design: promise 1).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "bundle/image.h"
+#include "bundle/manifest.h"
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+// What one op's build must have produced; written beside build.ninja as check/<op>.json and read by
+// the graph's verify edge.
+struct ExpectedObject {
+  std::string source;  // SourceSpec::id()
+  std::string file;    // object, relative to the build folder
+  ArchSet archs;       // empty for host-only TUs
+  bool operator==(const ExpectedObject&) const = default;
+};
+struct ExpectedOp {
+  std::string op;
+  std::string library;  // relative to the build folder
+  std::vector<ExpectedObject> objects;
+  std::vector<std::string> exports;
+  bool operator==(const ExpectedOp&) const = default;
+};
+std::string render_expected(const ExpectedOp& expected);  // JSON
+Result<ExpectedOp> parse_expected(std::string_view json, const std::string& file);
+
+// One difference, as a sentence that names op, source (or library) and arch:
+// "fused_adam: fused_adam/fused_adam.cu has no sm_70 image", "fused_adam: fused_adam.so has an image that
+// was not planned: sm_75 (1 more than its sources give)", "cpu_adam: cpu_adam.so does not export
+// cpu_adam_step".
+struct Difference {
+  std::string op;
+  std::string file;
+  std::string what;
+  bool operator==(const Difference&) const = default;
+};
+
+std::map<Target, int> count_images(const std::vector<DeviceImage>& images);
+
+// Each object's images against its own TU's set (each target exactly once), and the library's multiset
+// against the sum over its objects' sets; exports present. Empty: all as planned. Errors: exit 1 for
+// unreadable files.
+Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path& build_dir,
+                                          const FileReader& files);
+
+// A published bundle against its manifest: every file there, no other file, sizes and sha256, images
+// (multiset) and exports, `needs` present. When a library's images differ and its per-source sets are in the
+// manifest's count, the op, the file and the arch are named.
+Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files);
+
+}  // namespace dsbuild

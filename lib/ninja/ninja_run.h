@@ -1,0 +1,87 @@
+// Runs Ninja on the graph and reports what it does as it happens.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/version.h"
+#include "plan/build_plan.h"
+#include "sys/fact_store.h"
+#include "sys/lock.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+
+struct Ninja {
+  Path program;
+  Version version;
+};
+// $DSBUILD_NINJA, <cache>/ninja/*/bin/ninja, then ninja on PATH; >= 1.11. Exit 3 `no_ninja`.
+Result<Ninja> find_ninja(const Settings& settings, System& system, FactStore& facts);
+
+enum class EdgeEventKind { started, finished, failed };
+struct EdgeEvent {
+  EdgeEventKind kind = EdgeEventKind::started;
+  const Edge* edge = nullptr;
+  double seconds = 0;  // finished, failed: how long it ran
+  int finished = 0, total = 0;
+  std::string output;   // failed: what the tools printed
+  std::string command;  // failed: the command line
+};
+
+struct FinishedEdge {
+  const Edge* edge = nullptr;
+  double seconds = 0;
+  bool failed = false;
+  std::string output;
+  std::string command;
+};
+struct RunResult {
+  int exit_code = 0;                   // Ninja's; 128 + n when interrupted by signal n
+  std::vector<FinishedEdge> finished;  // in the order they ended
+  std::string trouble;                 // Ninja's own complaint when no edge failed
+};
+
+// Ninja's output (with our NINJA_STATUS, on a terminal) -> events. Fed with pieces of any size.
+class NinjaOutputParser {
+ public:
+  NinjaOutputParser(const BuildPlan& plan, std::function<void(const EdgeEvent&)> on_event,
+                    std::function<double()> clock);
+  void feed(std::string_view bytes);
+  void end();
+  RunResult take_result();
+  static const char* status_format();
+
+ private:
+  void line(std::string text);
+  void status(const std::string& text);
+  void flush_failure();
+  const Edge* find(const std::string& output) const;
+  const BuildPlan& plan_;
+  std::function<void(const EdgeEvent&)> on_event_;
+  std::function<double()> clock_;
+  std::string pending_;
+  std::vector<std::pair<const Edge*, double>> running_;
+  std::optional<FinishedEdge> failure_;
+  bool failure_has_command_ = false;
+  int started_ = 0, finished_ = 0, total_ = 0;
+  RunResult result_;
+};
+
+struct NinjaRun {
+  const Ninja& ninja;
+  const BuildPlan& plan;
+  Path build_dir;
+  int jobs = 1;
+  bool keep_going = false;
+  Environment environment;  // of every edge
+  int lock_descriptor = -1;
+  std::function<void(const EdgeEvent&)> on_event;
+  std::function<void()> on_tick;
+};
+Result<RunResult> run_ninja(const NinjaRun& run, System& system);
+
+}  // namespace dsbuild

@@ -1,0 +1,50 @@
+// What the user sees while edges run. On a terminal one live line; elsewhere one timestamped line per
+// finished edge, no carriage returns, and a heartbeat for an edge that runs longer than 30 s.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ninja/ninja_run.h"
+
+namespace dsbuild {
+
+class Progress {
+ public:
+  struct Options {
+    bool live = false;  // stderr is a terminal and nothing asked for quiet
+    bool quiet = false;
+    int columns = 80;
+    double heartbeat_seconds = 30;
+  };
+  Progress(Options options, std::function<void(std::string_view)> write, std::function<double()> clock,
+           std::function<std::string()> wall_clock);
+  void on_event(const EdgeEvent& event);
+  void on_tick();
+  void finish();  // clears the live line
+
+ private:
+  void draw();
+  struct Running {
+    const Edge* edge;
+    double since;
+    double last_heartbeat;
+  };
+  Options options_;
+  std::function<void(std::string_view)> write_;
+  std::function<double()> clock_;
+  std::function<std::string()> wall_clock_;
+  std::vector<Running> running_;
+  int finished_ = 0, total_ = 0;
+  double start_ = 0;
+  bool drawn_ = false;
+};
+
+// "fused_adam: fused_adam/fused_adam.cu" for an edge.
+std::string edge_title(const Edge& edge);
+// The first line of compiler output that names an error, cleaned for a terminal; "" if there is none.
+std::string first_error_line(std::string_view output);
+
+}  // namespace dsbuild

@@ -1,0 +1,77 @@
+// Which op gets which targets, and how they are written: the intersection shared by all CUDA ops, extras only
+// where an op needs more (docs/architecture.md, "The algorithm"). Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/registry.h"
+#include "requirements/requirements.h"
+#include "toolkit/toolkit.h"
+
+namespace dsbuild {
+
+enum class OpStatus { build, skip, off };
+enum class DroppedBy { toolkit, op, source };
+
+struct PlanDrop {
+  Target target;
+  DroppedBy by = DroppedBy::op;
+  std::string reason;
+  bool operator==(const PlanDrop&) const = default;
+};
+
+struct PlannedSource {
+  SourceSpec source;
+  ArchSet archs;  // empty for host-only TUs
+  bool operator==(const PlannedSource&) const = default;
+};
+
+struct PlannedOp {
+  std::string name;
+  OpStatus status = OpStatus::off;
+  Wanted wanted = Wanted::off;
+  std::string reason;                    // why skipped or off; "" when built
+  ArchSet archs;                         // final set: the union of its sources'
+  ArchSet extra;                         // archs minus shared
+  std::vector<PlanDrop> dropped;         // canonical order
+  std::map<Target, Target> specialised;  // built -> asked for
+  bool lost_only_ptx = false;            // request had PTX, the op's set has none
+  std::vector<PlannedSource> sources;    // those that are built
+  std::vector<std::string> left_out;     // sources with nothing left, by id
+  bool operator==(const PlannedOp&) const = default;
+};
+
+struct ArchPlan {
+  ArchSet requested;
+  ArchSet shared;
+  std::vector<PlannedOp> ops;  // every op of the registry, sorted by name
+  std::vector<Warning> warnings;
+  const PlannedOp* find(const std::string& name) const;
+  bool operator==(const ArchPlan&) const = default;
+};
+
+struct ArchPlanInput {
+  const Settings& settings;
+  const Registry& registry;
+  const SelectedOps& selected;
+  const RequirementReport& requirements;
+  const Toolkit* toolkit = nullptr;  // null: CPU ops only
+  ArchSet requested;                 // resolved
+  std::string cpu;                   // "x86_64"
+};
+
+// Errors, exit 3: `op_has_no_arch` and `op_not_compatible` (asked for by name), `nothing_to_build`,
+// `no_cuda_op` (an explicit arch request of which no CUDA op could be built), `disjoint_archs` (without
+// --allow-disjoint-archs).
+Result<ArchPlan> plan_archs(const ArchPlanInput& input);
+
+// What the selected ops keep of a request: the union of their filtered sets (for choose_toolkit).
+ArchSet kept_targets(const Registry& registry, const SelectedOps& selected, const ArchSet& requested);
+
+// The shared set for op sets, empty ones not counted: their intersection.
+ArchSet shared_archs(const std::vector<ArchSet>& op_sets);
+
+}  // namespace dsbuild

@@ -1,0 +1,74 @@
+// The one graph: every compile, link and verify edge of every op, as argument vectors. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bundle/manifest.h"
+#include "bundle/verify.h"
+#include "plan/arch_plan.h"
+
+namespace dsbuild {
+
+enum class EdgeKind { cuda_compile, cxx_compile, link, verify };
+
+// Paths are relative to the build folder, in which Ninja runs; `pack/` there is a link to the source root, so
+// that no command holds a path of this machine (nvcc itself mishandles `$` and quotes in paths).
+struct Edge {
+  EdgeKind kind = EdgeKind::cxx_compile;
+  std::string op;
+  std::string source;                        // SourceSpec::id(); "" for link and verify
+  std::vector<std::string> flags;            // of this op and source, in order, without gencodes
+  ArchSet targets;                           // cuda_compile: its gencodes, in canonical order
+  std::vector<std::string> inputs;           // source, or objects
+  std::vector<std::string> implicit_inputs;  // what else makes it dirty
+  std::string output;
+  bool operator==(const Edge&) const = default;
+};
+
+// A tool's leading words, once per graph: {"/usr/local/cuda/bin/nvcc", "-ccbin", "/usr/bin/g++-12"}.
+struct Tools {
+  std::vector<std::string> nvcc, cxx, dsbuild;
+  bool operator==(const Tools&) const = default;
+};
+
+struct PlannedFile {
+  std::string path;  // relative to the build folder
+  std::string content;
+  bool operator==(const PlannedFile&) const = default;
+};
+
+struct BuildPlan {
+  Tools tools;
+  ArchSet shared;
+  std::vector<Edge> edges;           // by op, compile then link then verify
+  std::vector<ExpectedOp> expected;  // of the ops to be built
+  std::vector<PlannedFile> files;    // check/<op>.json, tools.id (what every compile depends on)
+  std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
+  bool operator==(const BuildPlan&) const = default;
+};
+
+struct BuildPlanInput {
+  const Settings& settings;
+  const Registry& registry;
+  const RequirementReport& requirements;
+  const ArchPlan& archs;
+  const Toolkit* toolkit = nullptr;   // null: CPU ops only
+  const HostCompiler* cxx = nullptr;  // of bindings, CPU ops and links
+  std::string cpu;
+  Path program;  // dsbuild itself, for verify edges
+};
+
+// Errors: exit 2 `bad_name` for a path Ninja cannot carry ('|', control characters).
+Result<BuildPlan> plan_build(const BuildPlanInput& input);
+
+// The whole command of an edge, gencodes written out: what Ninja will run, before quoting.
+std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);
+
+// Outputs of an op, relative to the build folder.
+std::string library_path(const std::string& op);  // "lib/fused_adam.so"
+std::string object_path(const std::string& op, const SourceSpec& source);
+
+}  // namespace dsbuild

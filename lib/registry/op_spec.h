@@ -1,0 +1,146 @@
+// What an op.yaml says (docs/op_yaml.md), as data.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/target.h"
+#include "base/text.h"
+#include "base/version.h"
+
+namespace dsbuild {
+
+// Position in a spec file, for messages: "ops/native/x/op.yaml:3:9".
+struct Origin {
+  std::string text;
+  bool operator==(const Origin&) const = default;
+};
+
+// `9.0` matches sm_90 and compute_90; `9.0a` that suffix only; `9.0-real`, `9.0-virtual` one kind.
+struct ArchPattern {
+  ComputeCapability cc;
+  Suffix suffix = Suffix::none;
+  std::optional<CodeKind> kind;
+  bool matches(const Target& target) const;
+  std::string text() const;
+  bool operator==(const ArchPattern&) const = default;
+};
+
+// `archs:` of an op or a source.
+struct ArchFilter {
+  std::optional<ComputeCapability> min, max;  // compare (major, minor); real and PTX alike
+  std::vector<ArchPattern> only, exclude;
+  std::vector<ArchPattern> specialise;  // {9.0a}: where 9.0 is asked for, build 9.0a instead
+  bool empty() const { return !min && !max && only.empty() && exclude.empty() && specialise.empty(); }
+  std::string text() const;  // ">= 8.0", "only 9.0a": for messages
+  bool operator==(const ArchFilter&) const = default;
+};
+
+struct DroppedArch {
+  Target target;
+  std::string reason;  // "needs >= 8.0"
+  bool operator==(const DroppedArch&) const = default;
+};
+struct FilteredArchs {
+  ArchSet kept;                          // after specialise: holds sm_90a where 9.0 was asked for
+  std::vector<DroppedArch> dropped;      // canonical order
+  std::map<Target, Target> specialised;  // kept target -> the one asked for
+  bool operator==(const FilteredArchs&) const = default;
+};
+// Pure; the order of entries does not matter. min, max, only and exclude see the target after specialise.
+FilteredArchs apply_filter(const ArchFilter& filter, const ArchSet& requested);
+
+// `when:` on an entry of any list. All given conditions must hold.
+struct When {
+  std::string any_arch,
+      every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
+  std::optional<VersionRange> cuda, torch, source;
+  std::string cpu;  // "x86_64" or "aarch64"
+  bool empty() const;
+  bool operator==(const When&) const = default;
+};
+// What a condition is asked about. An unknown version makes its condition false. any_arch of an
+// empty set is false, every_arch of it is false too.
+struct WhenContext {
+  ArchSet archs;
+  Version cuda, torch, source;
+  std::string cpu;
+};
+bool holds(const When& when, const WhenContext& context);
+
+template <class T>
+struct Entry {
+  T value{};
+  When when;
+  Origin origin;
+  bool operator==(const Entry&) const = default;
+};
+using TextEntries = std::vector<Entry<std::string>>;
+
+struct Flags {
+  TextEntries cxx, nvcc, link;
+  bool operator==(const Flags&) const = default;
+};
+
+// One source file of an op, after globs and `for` were expanded: one translation unit (TU).
+struct SourceSpec {
+  std::string path;                                          // relative to the pack's source root, '/'
+  std::vector<std::pair<std::string, std::string>> defines;  // of `for`, in key order
+  ArchFilter archs;
+  Flags flags;
+  When when;
+  Origin origin;
+  bool is_cuda() const;  // by suffix .cu
+  // Unique in the op: path, and for a `for` combination ",KEY=VALUE…".
+  std::string id() const;
+  bool operator==(const SourceSpec&) const = default;
+};
+
+enum class BackendKind { cuda, cpu, hip };
+
+enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch };
+
+// One entry of `requires:`.
+//   {cuda: ">=11.0"}                     the chosen toolkit's version
+//   {header: a/b.h}                      found by the host compiler's preprocessor
+//   {library: aio, function: io_submit}  a program that calls it compiles and links
+//   {command: [a, b]}                    one of them is on PATH
+//   {cpu: avx2}                          the CPU of the machine that builds has the feature
+//   {module: triton}                     Python's importlib finds it
+//   {tvm_ffi: ">=0.1.15"}                tvm-ffi's headers and library (gives include and link flags)
+struct Requirement {
+  RequirementKind kind = RequirementKind::cuda;
+  std::vector<std::string> subjects;        // header, library, commands (any of them), feature, module
+  std::string function;                     // of a library
+  VersionRange range;                       // cuda, tvm_ffi, torch
+  std::map<std::string, std::string> hint;  // "" : plain text; "apt", "dnf", "pacman"…: package names
+  When when;
+  Origin origin;
+  std::string text() const;  // "library aio with io_submit"
+  bool operator==(const Requirement&) const = default;
+};
+
+struct OpSpec {
+  std::string name;
+  std::string build_var;  // DS_BUILD_<NAME>
+  std::string module;     // Python module, where the op is one; else ""
+  std::string description;
+  BackendKind backend = BackendKind::cuda;
+  ArchFilter archs;
+  std::vector<Entry<std::string>> needs;
+  std::vector<SourceSpec> sources;  // sorted by id: the order in the file never matters
+  TextEntries include_dirs;         // relative to the source root
+  std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
+  int std_cxx = 17;
+  int std_nvcc = 17;
+  Flags flags;
+  TextEntries libraries;
+  std::vector<Requirement> requires_;
+  TextEntries exports;
+  Path file;  // its op.yaml
+  bool operator==(const OpSpec&) const = default;
+};
+
+}  // namespace dsbuild

@@ -1,0 +1,85 @@
+// All ops of a pack, one OpBuilder each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "registry/op_spec.h"
+#include "settings/settings.h"
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+// The registered object made from an op.yaml; answers with the words of DeepSpeed's OpBuilder.
+// The lists are those that hold in `context` (their `when`), in the spec's order.
+class OpBuilder {
+ public:
+  explicit OpBuilder(OpSpec spec) : spec_(std::move(spec)) {}
+  const OpSpec& spec() const { return spec_; }
+  const std::string& name() const { return spec_.name; }
+  const std::string& absolute_name() const { return spec_.module; }
+  std::vector<SourceSpec> sources(const WhenContext& context) const;
+  std::vector<std::string> include_paths(const WhenContext& context) const;  // relative to the source root
+  std::vector<std::string> cxx_args(const SourceSpec& source,
+                                    const WhenContext& context) const;  // -std, flags, -D
+  std::vector<std::string> nvcc_args(const SourceSpec& source,
+                                     const WhenContext& context) const;      // likewise, no gencode
+  std::vector<std::string> extra_ldflags(const WhenContext& context) const;  // flags.link, then -l<library>
+  std::vector<std::string> needs(const WhenContext& context) const;
+  std::vector<std::string> exports(const WhenContext& context) const;
+  std::vector<Requirement> requirements(const WhenContext& context) const;
+  FilteredArchs filter_archs(const ArchSet& requested) const;
+  bool operator==(const OpBuilder&) const = default;
+
+ private:
+  OpSpec spec_;
+};
+
+struct Registry {
+  std::string pack;            // "native"
+  Path spec_root;              // holds <op>/op.yaml, or op.yaml itself
+  Path source_root;            // what sources and include_dirs are relative to; absolute
+  Version source_version;      // for `when: {source: …}`; empty if the pack has none
+  std::vector<OpBuilder> ops;  // sorted by name
+  std::vector<Warning> warnings;
+  const OpBuilder* find(const std::string& name) const;
+  std::vector<std::string> names() const;
+  bool operator==(const Registry&) const = default;
+};
+
+// Reads pack.yaml (optional: {name, source_root, version}; source_root relative to the pack's folder,
+// default the folder itself) and every <op>/op.yaml. Pack: a name below data_dir/ops, or a folder.
+// Errors, exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean", wrong type,
+// duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
+// `missing_source` (names the source and where it was looked for), `unknown_pack`.
+Result<Registry> load_registry(const Settings& settings, const FileReader& files);
+
+// Pure: one op.yaml's text. Globs and existence of sources need `files` and `source_root`.
+Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,
+                             const Path& source_root);
+
+// The full-match allow-list for flags in specs (docs/op_yaml.md): "" if allowed, else the reason.
+enum class FlagKind { cxx, nvcc, link };
+std::string flag_refusal(FlagKind kind, const std::string& flag);
+
+// Which ops the user selected, before requirements and archs are looked at.
+enum class Wanted { off, by_all, by_name };
+struct SelectedOp {
+  std::string name;
+  Wanted wanted = Wanted::off;
+  std::string because;  // "--ops", "DS_BUILD_OPS", "DS_BUILD_FUSED_ADAM=0"
+  bool operator==(const SelectedOp&) const = default;
+};
+struct SelectedOps {
+  std::vector<SelectedOp> ops;  // every op of the registry, sorted by name
+  std::vector<Warning> warnings;
+  bool operator==(const SelectedOps&) const = default;
+};
+// Pure. --ops over DS_BUILD_<OP> over DS_BUILD_OPS, except that DS_BUILD_<OP>=0 also holds under
+// `--ops all` (a warning says so; an explicit name beats it). With `cpu_only` (DS_ACCELERATOR=cpu, or
+// no usable toolkit) `all` means the CPU ops. An op that a selected op `needs` is selected too.
+// Errors: exit 2 `unknown_op` (nearest name), exit 2 `unknown_build_var` for a DS_BUILD_ variable that is
+// on and belongs to no op (nearest; off: a warning), exit 2 `nothing_selected` with the two ways to select.
+Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only);
+
+}  // namespace dsbuild

@@ -1,0 +1,109 @@
+// What the user asked for: command line, environment and config file, merged once.
+// Nothing after load_settings reads an argument or a variable.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/arch_list.h"
+#include "base/result.h"
+#include "sys/file_system.h"
+#include "sys/process.h"
+
+namespace dsbuild {
+
+// A value and where it came from: "--jobs", "MAX_JOBS", "configs/ci.yaml:3:1", "default".
+template <class T>
+struct Setting {
+  T value{};
+  std::string origin = "default";
+  bool is_default() const { return origin == "default"; }
+  bool operator==(const Setting&) const = default;
+};
+
+// The options as the command line gave them; absent means not given. Filled by apps/dsbuild
+// (CLI11), so that settings stays free of a parser. Names are those of the options.
+struct Arguments {
+  std::optional<std::string> ops, arch, pack, source, out, build_dir, cuda_home, config, color, compress_mode,
+      memory;
+  std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
+  bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
+       drop_unsupported_archs = false, offline = false;
+  int verbosity = 0;  // -v +1 each, -q -1
+};
+
+enum class ColorMode { automatic, always, never };
+enum class AcceleratorKind { automatic, cuda, cpu };
+
+// One `--ops` word or DS_BUILD_* variable.
+enum class Switch { unset, on, off };
+
+struct Selection {
+  // --ops (or `ops:` of a config file): "all" and/or names; `-name` leaves one out.
+  bool ops_given = false;
+  bool all = false;
+  std::vector<std::string> names;    // sorted, unique
+  std::vector<std::string> without;  // sorted, unique
+  std::string origin = "default";
+  // DS_BUILD_OPS and every DS_BUILD_<NAME> in the environment but DS_BUILD_STRING, by variable.
+  Switch build_ops = Switch::unset;
+  std::map<std::string, Switch> variables;
+  bool operator==(const Selection&) const = default;
+};
+
+struct Settings {
+  Selection selection;
+  Setting<std::string> pack{"native"};  // a name, or a folder when it holds a '/' or exists
+  Setting<std::string> source;          // "" : the pack's own source root
+  Setting<ArchRequest> arch;            // is_default when nothing was asked for
+  Setting<std::string> arch_text;       // as written
+  Setting<Path> out{"dsbuild-out"};
+  Setting<Path> build_dir{".dsbuild"};
+  Setting<Path> cuda_home;       // --cuda-home alone; "" if not given
+  Setting<int> jobs;             // 0: from cores and memory
+  Setting<int> nvcc_threads{1};  // DS_NVCC_THREADS; 1 unless set
+  Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
+  Setting<ColorMode> color;              // NO_COLOR (any non-empty value) means never
+  Setting<std::string> compress_mode;    // "" : the toolkit's default; else default|size|speed|balance|none
+  Setting<AcceleratorKind> accelerator;  // DS_ACCELERATOR
+  Setting<bool> debug_cuda_build;        // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
+  Setting<std::string> build_string;     // DS_BUILD_STRING: recorded in the manifest
+  Setting<std::vector<std::string>> nvcc_prepend_flags,
+      nvcc_append_flags;                              // NVCC_*_FLAGS, split as nvcc does (blanks)
+  Setting<std::vector<std::string>> cflags, ldflags;  // CFLAGS, LDFLAGS, split as a shell does
+  Setting<int> lock_timeout{-1};                      // seconds; -1: wait for ever
+  int verbosity = 0;
+  Path cache_dir;  // ${XDG_CACHE_HOME:-~/.cache}/dsbuild
+  Path data_dir;   // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
+  std::vector<Warning> warnings;
+  bool operator==(const Settings&) const = default;
+};
+
+// Precedence: command line > environment > config file (--config FILE or the name of a preset in
+// data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, CUDA_HOME
+// and CUDA_PATH (by find_toolkits), CXX, CUDAHOSTCXX, NVCC_CCBIN (by find_host_compilers), NO_COLOR,
+// DS_DEBUG_CUDA_BUILD, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR, NVCC_PREPEND_FLAGS,
+// NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, XDG_CACHE_HOME, HOME.
+// DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
+// `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
+// warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa
+// klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
+// NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
+// `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs keep_going strict json
+// color compress_mode lock_timeout offline drop_unsupported_archs allow_disjoint_archs; unknown ones are exit
+// 2 with "did you mean".
+Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
+                               const FileReader& files, const Path& data_dir);
+
+// One row per setting for `plan -v`: {"arch", "7.0;8.0+PTX", "--arch"}.
+struct SettingRow {
+  std::string name, value, origin;
+};
+std::vector<SettingRow> setting_rows(const Settings& settings);
+
+// "1", "off", "Yes", "-3" … -> Switch; nullopt when it is none of them. "" -> unset.
+std::optional<Switch> parse_switch(std::string_view text);
+
+}  // namespace dsbuild

@@ -1,0 +1,37 @@
+// Facts that cost a process start or the reading of a file (a compiler's version, a digest),
+// remembered for as long as the files they came from are unchanged. One JSON file:
+// {"schema":1,"facts":{"<key>":{"identity":"<text>","value":"<text>"}}}. A damaged or foreign file
+// counts as empty. Saved only when something changed, whole or not at all.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+class FactStore {
+ public:
+  FactStore(FileSystem& files, Path file);  // reads the file if it is there
+  // The value stored under `key` with exactly this identity.
+  std::optional<std::string> find(const std::string& key, const std::string& identity) const;
+  void put(const std::string& key, const std::string& identity, const std::string& value);
+  // sha256 of a file's bytes, by its identity; error if it cannot be read.
+  Result<std::string> digest(const Path& path);
+  // Writes if changed; a folder that cannot be written is not an error (facts are found again).
+  void save();
+
+ private:
+  struct Fact {
+    std::string identity;
+    std::string value;
+  };
+  FileSystem& files_;
+  Path file_;
+  std::map<std::string, Fact> facts_;
+  bool changed_ = false;
+};
+
+}  // namespace dsbuild

@@ -1,0 +1,30 @@
+// One kernel lock (flock) per folder. Source of the rules: flock(2); Nix and Cargo use it the same
+// way. The descriptor is not close-on-exec, so the lock lives as long as the last process that can
+// still write into the folder (ninja and its compilers), even when dsbuild is killed. The file is
+// never deleted; it holds "pid command line" of its holder for the message of who waits.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+class FolderLock {
+ public:
+  virtual ~FolderLock() = default;
+  virtual int descriptor() const = 0;  // to be inherited by child processes
+};
+
+// Waits until the lock on `file` is free. `on_wait(holder)` is called once if it is not free at
+// once, with the holder's "pid command". Errors: exit 75 `locked` after `timeout` (nullopt: wait
+// for ever); exit 1 `io` when the file cannot be made; exit 3 `lock_unsupported` on NFS.
+Result<std::unique_ptr<FolderLock>> take_lock(const Path& file, const std::string& command_line,
+                                              std::optional<std::chrono::seconds> timeout,
+                                              const std::function<void(const std::string&)>& on_wait);
+
+}  // namespace dsbuild

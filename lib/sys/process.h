@@ -1,0 +1,52 @@
+// Processes. Commands are argument vectors; no shell is involved.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/text.h"
+
+namespace dsbuild {
+
+using Environment = std::map<std::string, std::string>;
+
+struct Command {
+  std::vector<std::string> argv;  // argv[0]: a path, or a name looked up in env's PATH
+  Environment env;                // the whole environment of the child
+  Path cwd;                       // empty: the current folder
+  std::chrono::seconds timeout{120};
+};
+
+struct ProcessResult {
+  int exit_code = 0;  // 128 + n when killed by signal n
+  bool timed_out = false;
+  std::string out;  // stdout, at most 64 MiB kept
+  std::string err;  // stderr, likewise
+  bool ok() const { return exit_code == 0 && !timed_out; }
+};
+
+class ProcessRunner {
+ public:
+  virtual ~ProcessRunner() = default;
+  // Error (exit 3, code `cannot_start`) only when the program cannot be started at all.
+  virtual Result<ProcessResult> run(const Command& command) = 0;
+  // Runs with a pseudo terminal as stdout and stderr (so that a program which draws for a terminal
+  // says when each piece of work starts), raw, 65535 columns wide, TERM=xterm. `on_output` gets
+  // bytes as they come, `on_tick` is called at least every 250 ms. SIGINT, SIGTERM and SIGHUP are
+  // passed on to the child's process group and then returned as exit_code 128 + n. File
+  // descriptors in `inherited` stay open in the child. The child gets SIGTERM if dsbuild dies.
+  virtual Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>& inherited,
+                                                const std::function<void(std::string_view)>& on_output,
+                                                const std::function<void()>& on_tick) = 0;
+};
+
+std::unique_ptr<ProcessRunner> make_real_process_runner();
+
+}  // namespace dsbuild

@@ -1,0 +1,37 @@
+// C++ compilers of this machine, and which of them a toolkit accepts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/version.h"
+#include "sys/fact_store.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+
+struct HostCompiler {
+  Path path;           // absolute
+  std::string family;  // "gcc" or "clang"
+  Version version;
+  std::string origin;  // "CUDAHOSTCXX", "NVCC_CCBIN", "CXX", "PATH"
+  bool operator==(const HostCompiler&) const = default;
+};
+
+// What a toolkit's include/crt/host_config.h says: "gcc versions later than 11 are not supported!",
+// "clang version must be less than 21 and greater than 3.2". 0: no bound found.
+struct HostCompilerBounds {
+  int gcc_max = 0;    // last major accepted
+  int clang_max = 0;  // last major accepted
+  bool accepts(const HostCompiler& compiler) const;
+  std::string text() const;  // "gcc <= 11, clang <= 14"
+  bool operator==(const HostCompilerBounds&) const = default;
+};
+HostCompilerBounds parse_host_config(std::string_view host_config_h);
+
+// CUDAHOSTCXX, NVCC_CCBIN, CXX (in that order, where set), then g++, g++-N (highest first), clang++,
+// clang++-N on PATH; a version is asked once per compiler and remembered. Each path appears once.
+std::vector<HostCompiler> find_host_compilers(System& system, FactStore& facts);
+
+}  // namespace dsbuild

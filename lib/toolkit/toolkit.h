@@ -1,0 +1,95 @@
+// CUDA installations of this machine.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arch/arch_list.h"
+#include "arch/target.h"
+#include "base/result.h"
+#include "base/version.h"
+#include "settings/settings.h"
+#include "sys/fact_store.h"
+#include "sys/system.h"
+#include "toolkit/host_compiler.h"
+
+namespace dsbuild {
+
+// One CUDA installation whose nvcc runs.
+struct Toolkit {
+  Path home;           // holds bin/nvcc and include/
+  std::string origin;  // "--cuda-home", "CUDA_HOME", "CUDA_PATH", "PATH", "/usr/local", "Debian", "conda",
+                       // "pip", "dsbuild"
+  Version version;     // 13.0.88
+  ArchSet targets;     // every allowed value of nvcc --help, `a` and `f` too
+  std::set<std::string> options;  // nvcc's long options: "--compress-mode", "--frandom-seed"
+  Path library_dir;               // holds libcudart_static.a
+  std::string nvcc_digest;        // sha256 of bin/nvcc
+  HostCompilerBounds bounds;
+  std::optional<HostCompiler> host;  // the first of the machine's compilers that it accepts
+
+  Path nvcc() const { return home / "bin" / "nvcc"; }
+  Path include_dir() const { return home / "include"; }
+  int version_code() const { return version.major() * 100 + version.minor(); }  // 1300
+  bool has_option(const std::string& long_option) const { return options.count(long_option) > 0; }
+  bool operator==(const Toolkit&) const = default;
+};
+
+struct RejectedToolkit {
+  Path home;
+  std::string origin;
+  std::string reason;  // "bin/nvcc does not run: …", "nvcc --help lists no gpu code"
+  bool operator==(const RejectedToolkit&) const = default;
+};
+
+struct Toolkits {
+  std::vector<Toolkit> found;  // in order of preference, each home once (by real path)
+  std::vector<RejectedToolkit> rejected;
+  std::vector<HostCompiler> host_compilers;
+  bool operator==(const Toolkits&) const = default;
+};
+
+// Candidates in order: --cuda-home, CUDA_HOME, CUDA_PATH, nvcc on PATH, /usr/local/cuda, /usr/local/cuda-*
+// (highest first), Debian's layout (/usr/lib/nvidia-cuda-toolkit), conda ($CONDA_PREFIX), pip's nvidia/cu*
+// folders (site-packages of $VIRTUAL_ENV and of python3 on PATH, found without starting Python),
+// <cache>/toolkits/*. At most two nvcc starts per toolkit (--version, --help), none when `facts`
+// knows this nvcc by its identity. Each nvcc is run with its own bin folder first in PATH.
+Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts);
+
+// The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
+// in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME,
+// LD_LIBRARY_PATH, and PATH behind the toolkit's. CPATH and friends do not get through.
+Environment tool_environment(const Environment& caller, const Toolkit* toolkit);
+
+// Pure. What an op set asks of a toolkit.
+struct ToolkitDemand {
+  ArchRequest request;
+  // What the selected ops keep of an explicit request (their union); what no op keeps does not
+  // count against a toolkit.
+  ArchSet kept;
+};
+// The chosen toolkit: --cuda-home is a demand (exit 3 `no_toolkit` if it is none); all, all-major
+// and the default list take the first; an explicit list takes the first that targets all of `kept`,
+// CUDA_HOME/CUDA_PATH being a preference (`note` says so when another is used).
+// Exit 3 `toolkit_lacks_archs`: names per installed toolkit what it lacks, the CUDA versions that
+// cover all, and the commands that work (`dsbuild toolkits get …`, --drop-unsupported-archs).
+// With --drop-unsupported-archs the toolkit that lacks least is taken, the first among equals.
+struct ChosenToolkit {
+  Toolkit toolkit;
+  ArchSet requested;  // resolved with this toolkit
+  std::vector<Warning> warnings;
+};
+Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
+                                     const ToolkitDemand& demand, const std::vector<ComputeCapability>& gpus);
+
+// Visible GPUs, lowest CC first, by nvidia-smi (--query-gpu=compute_cap); empty without one.
+std::vector<ComputeCapability> find_gpus(System& system);
+
+// For `dsbuild toolkits --for`: what it takes to serve the demand.
+enum class ToolkitAdvice { none_needed, have, get_11_8, get_13_5, impossible };
+ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits, const ToolkitDemand& demand,
+                             const std::vector<ComputeCapability>& gpus, bool needs_toolkit);
+
+}  // namespace dsbuild
