@@ -64,7 +64,7 @@ enum class Runs { natively, by_ptx, not_at_all };
 Runs runs_on(const Target& target, ComputeCapability gpu);
 // The best way that any target of the set offers.
 Runs runs_on(const ArchSet& set, ComputeCapability gpu);
-// The members of an `f` family ("100f": 10.0, 10.3 …), one row each, as NVIDIA's table gives them.
+// Whether code for an `f` target of `family` runs on `gpu` ("100f": 10.0, 10.3, 10.7; never 10.1 or 11.0).
 bool same_family(ComputeCapability family, ComputeCapability gpu);
 
 }  // namespace dsbuild

@@ -11,6 +11,8 @@
 
 namespace dsbuild {
 
+inline constexpr const char* k_manifest_name = "manifest.json";
+
 struct BundleFile {
   Path from;         // built library
   std::string name;  // file name in the bundle
@@ -26,18 +28,22 @@ struct Bundle {
   bool operator==(const Bundle&) const = default;
 };
 
-// Is `out` absent, empty or a bundle of ours? Exit 2 `foreign_out` otherwise. Called before any work.
+// Is `out` absent, empty or a bundle of ours (its manifest.json names dsbuild, or a killed run left its
+// staging folder inside)? Exit 2 `foreign_out` otherwise. Called before any work.
 Result<void> check_out_folder(const Path& out, const FileReader& files);
 
-// Stages `<parent>/.<name>.staging` (swept if left over by a killed run), writes the libraries, the manifest
-// last, syncs, then exchanges it with `out` and removes the old one. Where no exchange is possible
-// (mount point, other file system): removes out's manifest first, copies, writes the manifest last.
-// Writes nothing when out holds these bytes already (by `facts`' digests). The old bundle is intact
-// after any error before the exchange. Errors: exit 1 `io` with path and reason.
+// Stages `<parent>/.<name>.dsbuild-staging` (swept if left over by a killed run), writes the libraries, the
+// manifest last, syncs, then exchanges it with `out` and removes the old one. Where the parent cannot be
+// written or no exchange is possible (a mount point): stages `out/.dsbuild-staging`, then removes out's
+// manifest, moves the files and the manifest last; a folder without a manifest is no bundle, and the next run
+// heals it. Writes nothing when out holds these bytes already (by `facts`' digests). The old bundle is intact
+// after any error before the exchange, or before the manifest's removal. Errors: exit 1 `io` with path and
+// reason.
 Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,
                               const Manifest& manifest, FileSystem& files, FactStore& facts);
 
-// The bundle at `path`, if there is one.
+// The manifest of the bundle at `bundle`. Exit 1: `no_bundle` when it holds none, `bad_manifest` when that is
+// damaged.
 Result<Manifest> load_manifest(const Path& bundle, const FileReader& files);
 
 }  // namespace dsbuild

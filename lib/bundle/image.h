@@ -27,17 +27,24 @@ struct DeviceImage {
   auto operator<=>(const DeviceImage&) const = default;
 };
 
-// One fatbin container's images in file order. Every offset is checked in 64 bits, every loop
-// advances; damaged bytes give exit 1 `bad_fatbin`, entries of unknown kind are passed over.
-Result<std::vector<DeviceImage>> read_fatbins(Bytes section);
+// The images of one fatbin container, in file order. Each CUDA TU gives its object one container, and a link
+// keeps them apart, in the order of the objects.
+using FatbinContainer = std::vector<DeviceImage>;
+
+// All containers of a section, in file order; `name` is only for messages. Every offset is checked in 64
+// bits, every loop advances, nothing is decompressed; damaged bytes give exit 1 `bad_fatbin`, entries of
+// unknown kind are passed over.
+Result<std::vector<FatbinContainer>> read_fatbins(Bytes section, const std::string& name);
 
 struct BinaryFile {
-  std::vector<DeviceImage> images;   // of all containers, file order
-  std::vector<std::string> exports;  // defined, global or weak, default-visibility dynamic symbols; sorted
-  std::vector<std::string> needed;   // DT_NEEDED
+  std::vector<DeviceImage> images;          // of all containers, file order
+  std::vector<FatbinContainer> containers;  // the same images by container; a bare cubin or PTX is one
+  std::vector<std::string> exports;         // defined, global or weak, default-visibility symbols; sorted
+  std::vector<std::string> needed;          // DT_NEEDED
 };
 // An ELF object, shared library or executable (.nv_fatbin and __nv_relfatbin sections; cubin), an
-// ar archive of objects, a bare fatbin, or PTX text. Exit 1 `bad_elf` for damaged or foreign bytes.
+// ar archive of objects, a bare fatbin, or PTX text. Exit 1 `bad_elf`, `bad_archive` or `bad_fatbin` for
+// damaged or foreign bytes.
 Result<BinaryFile> read_binary(Bytes file, const std::string& name);
 
 }  // namespace dsbuild

@@ -14,8 +14,9 @@
 namespace dsbuild {
 
 struct ManifestSource {
-  std::string path;  // relative to the pack's source root
+  std::string path;  // SourceSpec::id(): relative to the pack's source root
   std::string sha256;
+  ArchSet archs;  // what its object holds; empty for a host-only TU
   bool operator==(const ManifestSource&) const = default;
 };
 
@@ -30,7 +31,7 @@ struct ManifestOp {
   std::map<Target, int> images;      // multiset of device images in the library
   std::vector<std::string> exports;  // declared in the spec
   std::vector<std::string> needs;
-  std::vector<ManifestSource> sources;  // sorted by path
+  std::vector<ManifestSource> sources;  // sorted by path, which is the order of the link
   bool operator==(const ManifestOp&) const = default;
 };
 

@@ -1,4 +1,6 @@
 // BuildPlan -> the text of build.ninja. Pure.
+// Each gencode pair is defined once (`sm_70 = …`), what all CUDA ops share once (`shared = …`); an op whose
+// set is larger names its extras beside `$shared` and is marked `# extra: …`.
 #pragma once
 
 #include <string>
@@ -7,6 +9,7 @@
 
 namespace dsbuild {
 
-std::string render_ninja(const BuildPlan& plan);
+// Errors: exit 2 `bad_name` for a path or word that Ninja cannot carry.
+Result<std::string> render_ninja(const BuildPlan& plan);
 
 }  // namespace dsbuild

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +46,8 @@ struct RunResult {
   std::string trouble;                 // Ninja's own complaint when no edge failed
 };
 
-// Ninja's output (with our NINJA_STATUS, on a terminal) -> events. Fed with pieces of any size.
+// Ninja's output (with our NINJA_STATUS, on a terminal) -> events. Fed with pieces of any size; `clock` gives
+// seconds. The plan must outlive it.
 class NinjaOutputParser {
  public:
   NinjaOutputParser(const BuildPlan& plan, std::function<void(const EdgeEvent&)> on_event,
@@ -56,17 +58,18 @@ class NinjaOutputParser {
   static const char* status_format();
 
  private:
-  void line(std::string text);
+  void line(const std::string& raw);
   void status(const std::string& text);
-  void flush_failure();
-  const Edge* find(const std::string& output) const;
-  const BuildPlan& plan_;
+  void start(const Edge& edge);
+  void finish(const Edge& edge);
+  void close_ended();
+  std::map<std::string, const Edge*> edges_;  // by output
   std::function<void(const EdgeEvent&)> on_event_;
   std::function<double()> clock_;
-  std::string pending_;
+  std::string pending_;  // an unfinished line
   std::vector<std::pair<const Edge*, double>> running_;
-  std::optional<FinishedEdge> failure_;
-  bool failure_has_command_ = false;
+  std::optional<FinishedEdge> ended_;  // the edge that ended last, while its output may still come
+  bool expect_command_ = false;        // the line after "FAILED:"
   int started_ = 0, finished_ = 0, total_ = 0;
   RunResult result_;
 };
@@ -81,6 +84,7 @@ struct NinjaRun {
   int lock_descriptor = -1;
   std::function<void(const EdgeEvent&)> on_event;
   std::function<void()> on_tick;
+  std::function<double()> clock;  // seconds
 };
 Result<RunResult> run_ninja(const NinjaRun& run, System& system);
 

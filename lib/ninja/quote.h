@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-
 namespace dsbuild {
 
-// "" if a path or word can be carried by every Ninja >= 1.11, else what is in the way ("a newline", "'|'").
+// "" if every Ninja >= 1.11 can carry the word in a command, else what is in the way ("a line break"). A path
+// in a build line cannot hold '|' either: Ninja has no escape for it.
 std::string ninja_refusal(std::string_view word);
+std::string ninja_path_refusal(std::string_view path);
 // A path in a build line: `$`, blank and ':' escaped.
 std::string ninja_path(std::string_view path);
 // A word of a command, for the value of a variable: quoted for sh, then `$` escaped for Ninja.

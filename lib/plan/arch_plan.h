@@ -15,6 +15,8 @@ namespace dsbuild {
 
 enum class OpStatus { build, skip, off };
 enum class DroppedBy { toolkit, op, source };
+const char* word(DroppedBy by);
+const char* word(OpStatus status);
 
 struct PlanDrop {
   Target target;
@@ -62,6 +64,10 @@ struct ArchPlanInput {
   ArchSet requested;                 // resolved
   std::string cpu;                   // "x86_64"
 };
+
+// What an op's `when` conditions are asked about, with `archs` as the op's set.
+WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
+                         const Toolkit* toolkit, const std::string& cpu, ArchSet archs);
 
 // Errors, exit 3: `op_has_no_arch` and `op_not_compatible` (asked for by name), `nothing_to_build`,
 // `no_cuda_op` (an explicit arch request of which no CUDA op could be built), `disjoint_archs` (without

@@ -1,7 +1,6 @@
-// A backend turns one planned op into its edges. One file each, one table (backends()).
+// A backend turns one planned op into its compile edges and link flags. One file each, one table.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "plan/build_plan.h"
@@ -18,10 +17,10 @@ struct BackendOp {
 struct Backend {
   BackendKind kind;
   const char* name;
-  // Compile edges of the op, in source order.
-  std::vector<Edge> (*compile_edges)(const BuildPlanInput& input, const BackendOp& op);
-  // Flags of its link edge, behind the objects.
-  std::vector<std::string> (*link_flags)(const BuildPlanInput& input, const BackendOp& op);
+  // The compile edge of one of the op's sources.
+  Edge (*compile_edge)(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source);
+  // Flags of its link edge, behind the objects and the op's own.
+  std::vector<std::string> (*link_flags)(const BuildPlanInput& input);
 };
 
 const std::vector<Backend>& backends();
@@ -30,7 +29,19 @@ const Backend* find_backend(BackendKind kind);
 extern const Backend k_cuda_backend;  // cuda_backend.cpp
 extern const Backend k_cpu_backend;   // cpu_backend.cpp
 
-// Shared by both: the host compile of a .cpp source.
-Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source);
+// What every backend needs of the C++ side.
+std::vector<std::string> include_flags(const BackendOp& op);
+Edge cxx_edge(const BackendOp& op, const SourceSpec& source, const std::vector<std::string>& more_flags);
+
+// Files in the build folder that hold the identity of a tool, or the digest of a source: rewritten only when
+// it changes, and every edge that uses the tool or the source depends on the file. So content decides, not
+// mtimes: a toolkit or a source replaced under an old mtime is noticed.
+inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
+inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
+
+std::string source_id_file(const std::string& object);
+
+// A path of the pack, seen from the build folder.
+std::string source_path(const std::string& relative);
 
 }  // namespace dsbuild

@@ -1,12 +1,11 @@
 // The one graph: every compile, link and verify edge of every op, as argument vectors. Pure.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bundle/manifest.h"
 #include "bundle/verify.h"
 #include "plan/arch_plan.h"
 
@@ -25,12 +24,16 @@ struct Edge {
   std::vector<std::string> inputs;           // source, or objects
   std::vector<std::string> implicit_inputs;  // what else makes it dirty
   std::string output;
+  bool by_host_compiler =
+      false;  // cxx_compile, link: by the toolkit's host compiler instead of the machine's
   bool operator==(const Edge&) const = default;
 };
 
 // A tool's leading words, once per graph: {"/usr/local/cuda/bin/nvcc", "-ccbin", "/usr/bin/g++-12"}.
+// cxx: the machine's C++ compiler, for CPU ops; host_cxx: the one that the toolkit accepts, for CUDA ops. An
+// op's bytes thus do not depend on whether other ops need a toolkit.
 struct Tools {
-  std::vector<std::string> nvcc, cxx, dsbuild;
+  std::vector<std::string> nvcc, cxx, host_cxx, dsbuild;
   bool operator==(const Tools&) const = default;
 };
 
@@ -43,10 +46,11 @@ struct PlannedFile {
 struct BuildPlan {
   Tools tools;
   ArchSet shared;
-  std::vector<Edge> edges;           // by op, compile then link then verify
-  std::vector<ExpectedOp> expected;  // of the ops to be built
-  std::vector<PlannedFile> files;    // check/<op>.json, tools.id (what every compile depends on)
+  std::vector<Edge> edges;                          // by op, compile then link then verify
+  std::vector<ExpectedOp> expected;                 // of the ops to be built
+  std::vector<PlannedFile> files;                   // check/<op>.json, tools/*.id, obj/**/source.id
   std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
+  std::vector<Warning> warnings;
   bool operator==(const BuildPlan&) const = default;
 };
 
@@ -55,16 +59,18 @@ struct BuildPlanInput {
   const Registry& registry;
   const RequirementReport& requirements;
   const ArchPlan& archs;
-  const Toolkit* toolkit = nullptr;   // null: CPU ops only
-  const HostCompiler* cxx = nullptr;  // of bindings, CPU ops and links
+  const Toolkit* toolkit = nullptr;                   // null: CPU ops only
+  const HostCompiler* cxx = nullptr;                  // of CPU ops
+  std::map<std::string, std::string> source_digests;  // sha256 by path relative to the source root
   std::string cpu;
   Path program;  // dsbuild itself, for verify edges
 };
 
-// Errors: exit 2 `bad_name` for a path Ninja cannot carry ('|', control characters).
-Result<BuildPlan> plan_build(const BuildPlanInput& input);
+BuildPlan plan_build(const BuildPlanInput& input);
 
-// The whole command of an edge, gencodes written out: what Ninja will run, before quoting.
+// The whole command of an edge, gencodes written out: what Ninja runs, before quoting. The tool writes
+// <output>.tmp, which the rule then renames (compile and link), so that a killed tool never leaves half an
+// output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);
 
 // Outputs of an op, relative to the build folder.

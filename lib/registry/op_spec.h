@@ -12,10 +12,11 @@
 
 namespace dsbuild {
 
-// Position in a spec file, for messages: "ops/native/x/op.yaml:3:9".
+// Position in a spec file, for messages: "ops/native/x/op.yaml:3:9". Where a thing stood is no part of
+// what it is: all origins are equal, so that the order of a file's lines never makes two specs differ.
 struct Origin {
   std::string text;
-  bool operator==(const Origin&) const = default;
+  bool operator==(const Origin&) const { return true; }
 };
 
 // `9.0` matches sm_90 and compute_90; `9.0a` that suffix only; `9.0-real`, `9.0-virtual` one kind.
@@ -32,7 +33,8 @@ struct ArchPattern {
 struct ArchFilter {
   std::optional<ComputeCapability> min, max;  // compare (major, minor); real and PTX alike
   std::vector<ArchPattern> only, exclude;
-  std::vector<ArchPattern> specialise;  // {9.0a}: where 9.0 is asked for, build 9.0a instead
+  // {9.0a}: where 9.0 is asked for, build 9.0a instead. Machine code only; "9.0a-virtual" does it to PTX.
+  std::vector<ArchPattern> specialise;
   bool empty() const { return !min && !max && only.empty() && exclude.empty() && specialise.empty(); }
   std::string text() const;  // ">= 8.0", "only 9.0a": for messages
   bool operator==(const ArchFilter&) const = default;

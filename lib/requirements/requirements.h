@@ -24,15 +24,17 @@ struct Finding {
   RequirementKind kind = RequirementKind::cuda;
   std::string subject;  // Requirement::text()
   bool ok = false;
-  std::string why;     // "libaio.so: io_submit links", "not found: no header aio.h"; first line only
-  std::string fix;     // "apt-get install libaio-dev"; "" when ok
-  std::string detail;  // the compiler's whole text, for -v
+  std::string why;      // "libaio.so: io_submit links", "not found: no header aio.h"; first line only
+  std::string fix;      // "apt-get install libaio-dev"; "" when ok
+  std::string detail;   // the compiler's whole text, for -v
+  std::string version;  // what was found, of cuda, tvm_ffi and torch: "0.1.15"
   Contribution gives;
   bool operator==(const Finding&) const = default;
 };
 
 struct RequirementReport {
   std::map<std::string, std::vector<Finding>> by_op;  // one entry per op of the registry
+  Version torch;  // for `when: {torch: …}`; looked for only where an op asks, empty if not found
   bool met(const std::string& op) const;
   std::vector<std::string> reasons(const std::string& op) const;  // the `why` of what failed
   bool operator==(const RequirementReport&) const = default;
@@ -42,8 +44,11 @@ struct RequirementReport {
 // A failed probe is never remembered; one that succeeded is, as long as the compiler and its flags
 // are the same. A probe that fails to run means not ok, with the reason.
 // `toolkit` may be null (no CUDA): cuda requirements fail with the reason; `cxx` may be null.
+// `requested` (resolved, empty without a toolkit): what any_arch and every_arch are asked about, after
+// each op's own filter.
 RequirementReport check_requirements(const Settings& settings, const Registry& registry,
-                                     const Toolkit* toolkit, const HostCompiler* cxx, const Host& host,
-                                     System& system, FactStore& facts);
+                                     const Toolkit* toolkit, const ArchSet& requested,
+                                     const HostCompiler* cxx, const Host& host, System& system,
+                                     FactStore& facts);
 
 }  // namespace dsbuild

@@ -61,9 +61,10 @@ struct Settings {
   Setting<std::string> arch_text;       // as written
   Setting<Path> out{"dsbuild-out"};
   Setting<Path> build_dir{".dsbuild"};
-  Setting<Path> cuda_home;       // --cuda-home alone; "" if not given
-  Setting<int> jobs;             // 0: from cores and memory
-  Setting<int> nvcc_threads{1};  // DS_NVCC_THREADS; 1 unless set
+  Setting<Path> cuda_home;             // --cuda-home alone; "" if not given
+  Setting<int> jobs;                   // 0: from cores and memory
+  Setting<unsigned long long> memory;  // bytes that jobs may use together; 0: what is available
+  Setting<int> nvcc_threads{1};        // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
   Setting<ColorMode> color;              // NO_COLOR (any non-empty value) means never
   Setting<std::string> compress_mode;    // "" : the toolkit's default; else default|size|speed|balance|none

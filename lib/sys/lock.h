@@ -1,7 +1,8 @@
 // One kernel lock (flock) per folder. Source of the rules: flock(2); Nix and Cargo use it the same
-// way. The descriptor is not close-on-exec, so the lock lives as long as the last process that can
-// still write into the folder (ninja and its compilers), even when dsbuild is killed. The file is
-// never deleted; it holds "pid command line" of its holder for the message of who waits.
+// way. Ninja is started with the descriptor in `inherited`, so the lock lives as long as the last
+// process that can still write into the folder (Ninja and its compilers), even when dsbuild is
+// killed; no other child gets it. The file is never deleted; it holds "pid command line" of its holder for
+// the message of who waits.
 #pragma once
 
 #include <chrono>

@@ -18,10 +18,10 @@ namespace dsbuild {
 using Environment = std::map<std::string, std::string>;
 
 struct Command {
-  std::vector<std::string> argv;  // argv[0]: a path, or a name looked up in env's PATH
-  Environment env;                // the whole environment of the child
-  Path cwd;                       // empty: the current folder
-  std::chrono::seconds timeout{120};
+  std::vector<std::string> argv;      // argv[0]: a path, or a name looked up in env's PATH
+  Environment env;                    // the whole environment of the child
+  Path cwd;                           // empty: the current folder
+  std::chrono::seconds timeout{120};  // of run(); a command on a terminal takes as long as it takes
 };
 
 struct ProcessResult {

@@ -12,6 +12,10 @@ struct System {
   Environment environment;  // the caller's, read once by main
 };
 
+// To be called before anything else: gives descriptors 0 to 2 a meaning where the caller closed
+// them, so that no file of ours becomes stdout. Writing to one of these still fails.
+void open_standard_descriptors();
+
 Environment read_environment();
 
 // Looks `name` up in `path_variable` (colon-separated); a name with a slash is taken as it is.

@@ -19,7 +19,7 @@ namespace dsbuild {
 
 // One CUDA installation whose nvcc runs.
 struct Toolkit {
-  Path home;           // holds bin/nvcc and include/
+  Path home;           // real path; holds bin/nvcc and include/
   std::string origin;  // "--cuda-home", "CUDA_HOME", "CUDA_PATH", "PATH", "/usr/local", "Debian", "conda",
                        // "pip", "dsbuild"
   Version version;     // 13.0.88
@@ -37,10 +37,11 @@ struct Toolkit {
   bool operator==(const Toolkit&) const = default;
 };
 
+// A folder that holds an nvcc that cannot be used, or that the user named and that is no toolkit.
 struct RejectedToolkit {
   Path home;
   std::string origin;
-  std::string reason;  // "bin/nvcc does not run: …", "nvcc --help lists no gpu code"
+  std::string reason;  // "it has no bin/nvcc", "bin/nvcc does not run: …", "nvcc --help lists no gpu code"
   bool operator==(const RejectedToolkit&) const = default;
 };
 
@@ -54,28 +55,33 @@ struct Toolkits {
 // Candidates in order: --cuda-home, CUDA_HOME, CUDA_PATH, nvcc on PATH, /usr/local/cuda, /usr/local/cuda-*
 // (highest first), Debian's layout (/usr/lib/nvidia-cuda-toolkit), conda ($CONDA_PREFIX), pip's nvidia/cu*
 // folders (site-packages of $VIRTUAL_ENV and of python3 on PATH, found without starting Python),
-// <cache>/toolkits/*. At most two nvcc starts per toolkit (--version, --help), none when `facts`
-// knows this nvcc by its identity. Each nvcc is run with its own bin folder first in PATH.
+// <cache>/toolkits/* (itself, or nvidia/cu* in it). At most two nvcc starts per toolkit (--version, --help),
+// none when `facts` knows this nvcc by its identity. Each nvcc is run with its own bin folder first in PATH.
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts);
 
 // The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
 // in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME,
 // LD_LIBRARY_PATH, and PATH behind the toolkit's. CPATH and friends do not get through.
+// The folder that TMPDIR names must exist where a tool runs.
+constexpr const char* k_tool_tmp_dir = "tmp";
 Environment tool_environment(const Environment& caller, const Toolkit* toolkit);
 
-// Pure. What an op set asks of a toolkit.
+// What an op set asks of a toolkit.
 struct ToolkitDemand {
   ArchRequest request;
-  // What the selected ops keep of an explicit request (their union); what no op keeps does not
-  // count against a toolkit.
+  // What the selected ops keep of the request as far as it is known without a toolkit: of its own targets,
+  // and of the GPUs' targets for native. What no op keeps does not count against a toolkit. Not looked at
+  // for the default list.
   ArchSet kept;
 };
-// The chosen toolkit: --cuda-home is a demand (exit 3 `no_toolkit` if it is none); all, all-major
-// and the default list take the first; an explicit list takes the first that targets all of `kept`,
-// CUDA_HOME/CUDA_PATH being a preference (`note` says so when another is used).
-// Exit 3 `toolkit_lacks_archs`: names per installed toolkit what it lacks, the CUDA versions that
-// cover all, and the commands that work (`dsbuild toolkits get …`, --drop-unsupported-archs).
-// With --drop-unsupported-archs the toolkit that lacks least is taken, the first among equals.
+// Pure. The first toolkit in order that targets all of `kept` and has a host compiler; all, all-major and
+// the default list ask for nothing of their own, so they take the first. --cuda-home is a demand, CUDA_HOME
+// and CUDA_PATH are a preference (warning `other_toolkit` when another one is used). With
+// --drop-unsupported-archs the toolkit that lacks least is taken, the first among equals (warning
+// `archs_dropped`); `requested` still holds what it lacks, plan_archs drops it.
+// Errors, exit 3: `no_toolkit`; `toolkit_lacks_archs` (names per installed toolkit what it lacks, the CUDA
+// versions that cover all, and the commands that work: `dsbuild toolkits get …`, --drop-unsupported-archs);
+// `no_host_compiler` (a toolkit would do, but accepts no compiler of this machine); `no_gpu`.
 struct ChosenToolkit {
   Toolkit toolkit;
   ArchSet requested;  // resolved with this toolkit
@@ -84,10 +90,13 @@ struct ChosenToolkit {
 Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
                                      const ToolkitDemand& demand, const std::vector<ComputeCapability>& gpus);
 
-// Visible GPUs, lowest CC first, by nvidia-smi (--query-gpu=compute_cap); empty without one.
+// The GPUs that nvidia-smi lists (--query-gpu=compute_cap), lowest CC first; empty without one.
 std::vector<ComputeCapability> find_gpus(System& system);
 
-// For `dsbuild toolkits --for`: what it takes to serve the demand.
+// For `dsbuild toolkits --for`: what it takes to serve the demand. `have`: choose_toolkit succeeds. A toolkit
+// without a host compiler is not had; getting one brings a compiler it accepts. 13.5 where it targets all
+// (it is smaller and takes this machine's compiler), else 11.8; `impossible` where neither does, or
+// --cuda-home demands one that does not.
 enum class ToolkitAdvice { none_needed, have, get_11_8, get_13_5, impossible };
 ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits, const ToolkitDemand& demand,
                              const std::vector<ComputeCapability>& gpus, bool needs_toolkit);

@@ -1,0 +1,23 @@
+// The build folder: marked as ours, locked, with the planned files written only where they differ.
+#pragma once
+
+#include <memory>
+
+#include "command.h"
+#include "stages.h"
+#include "sys/lock.h"
+
+namespace dsbuild {
+
+// Makes the folder (marker, tmp/, log/) and takes its lock. Exit 2 `foreign_build_dir` when it holds files
+// and no marker of ours.
+Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
+                                                      const CommandContext& context);
+
+// build.ninja, check/*.json, tools/*.id, source.id files and the link to the pack.
+Result<void> write_planned_files(const Stages& stages, FileSystem& files);
+
+// false when there is none. Exit 2 `foreign_build_dir` when the folder does not carry our marker.
+Result<bool> remove_build_folder(const Settings& settings, const CommandContext& context);
+
+}  // namespace dsbuild

@@ -1,0 +1,50 @@
+// A command: one file command_<name>.cpp with its function, one row in commands() (commands.cpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_line.h"
+#include "report/report.h"
+#include "sys/system.h"
+#include "sys/terminal.h"
+
+namespace dsbuild {
+
+struct CommandContext {
+  const CommandLine& line;
+  System& system;
+  Terminal terminal;
+  Path program;   // this executable, real path
+  Path data_dir;  // share/dsbuild or the checkout
+};
+
+struct CommandRow {
+  const char* name;
+  const char* help;
+  bool hidden;
+  // The exit code, or the error that main prints.
+  Result<int> (*run)(const CommandContext& context);
+};
+const std::vector<CommandRow>& commands();
+
+Result<int> run_build(const CommandContext& context);
+Result<int> run_plan(const CommandContext& context);
+Result<int> run_report(const CommandContext& context);
+Result<int> run_inspect(const CommandContext& context);
+Result<int> run_verify(const CommandContext& context);
+Result<int> run_toolkits(const CommandContext& context);
+Result<int> run_clean(const CommandContext& context);
+Result<int> run_step(const CommandContext& context);
+
+// Results go to stdout; everything for people's eyes only goes to stderr. A stdout that cannot be written is
+// exit 1.
+Result<void> print_result(std::string_view text);
+void print_message(std::string_view text);
+
+Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr);
+void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,
+                    const CommandContext& context);
+
+}  // namespace dsbuild

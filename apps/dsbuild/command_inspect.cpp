@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "stages.h"
+
+namespace dsbuild {
+namespace {
+
+bool is_binary_name(const std::string& name) {
+  static const std::vector<std::string> k_endings = {".so", ".o", ".a", ".cubin", ".fatbin", ".ptx"};
+  return name.find(".so.") != std::string::npos ||
+         std::any_of(k_endings.begin(), k_endings.end(), [&](const std::string& ending) {
+           return name.size() > ending.size() &&
+                  name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+         });
+}
+
+// A file named by the user is read whatever its name; in folders, files named like binaries.
+Result<void> collect(const Path& path, bool named, const FileReader& files, std::vector<Path>& found) {
+  const FileKind kind = files.kind(path);
+  if (kind == FileKind::directory) {
+    DSBUILD_TRY(names, files.list(path));
+    for (const std::string& name : names)
+      DSBUILD_CHECK(collect(path / name, false, files, found));
+  } else if (named || (kind == FileKind::file && is_binary_name(path.filename().string()))) {
+    found.push_back(path);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> run_inspect(const CommandContext& context) {
+  if (context.line.operands.empty())
+    return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|DIR…");
+  std::vector<Path> paths;
+  for (const std::string& operand : context.line.operands)
+    DSBUILD_CHECK(collect(operand, true, context.system.files, paths));
+  std::vector<InspectedFile> inspected;
+  for (const Path& path : paths) {
+    DSBUILD_TRY(bytes, context.system.files.read_file(path));
+    DSBUILD_TRY(content, read_binary(as_bytes_of(bytes), path.string()));
+    inspected.push_back({path.string(), std::move(content)});
+  }
+  const bool json = context.line.arguments.json;
+  DSBUILD_CHECK(print_result(json ? render_inspect_json(inspected) : render_inspect(inspected)));
+  return 0;
+}
+
+}  // namespace dsbuild

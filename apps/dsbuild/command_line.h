@@ -1,0 +1,27 @@
+// The command line as data. Every option is declared once, in command_line.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "settings/settings.h"
+
+namespace dsbuild {
+
+struct CommandLine {
+  std::string command = "build";
+  Arguments arguments;
+  std::vector<std::string> operands;  // inspect FILE…, verify BUNDLE, toolkits get VERSION, step …
+  std::string format;                 // plan --format
+  bool for_request = false;           // toolkits --for
+  bool with_bundle = false;           // clean --bundle
+  std::optional<std::string> answer;  // --help, --help-all, --version: the text to print, nothing else to do
+  std::string as_typed;               // for messages about who holds a lock
+};
+
+// Errors: exit 2 `bad_option`.
+Result<CommandLine> parse_command_line(int argc, const char* const* argv);
+
+}  // namespace dsbuild

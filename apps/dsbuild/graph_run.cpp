@@ -1,0 +1,148 @@
+#include "graph_run.h"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "ninja/progress.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr unsigned long long k_bytes_per_edge = 2ULL << 30;
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string wall_clock() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
+  return text;
+}
+
+// log/dsbuild.log: every edge that ended, what its tools said, and how long it took. Opened with the first
+// edge, so that a null build writes nothing.
+class RunLog {
+ public:
+  explicit RunLog(Path folder) : folder_(std::move(folder)) {}
+  void on_event(const EdgeEvent& event) {
+    if (event.kind == EdgeEventKind::started) return;
+    open();
+    if (!log_) return;
+    const bool failed = event.kind == EdgeEventKind::failed;
+    log_->info("[{}/{}] {} {} {:.2f} s", event.finished, event.total, edge_title(*event.edge),
+               failed ? "FAILED after" : "ok,", event.seconds);
+    if (!event.output.empty()) log_->info("{}", event.output);
+  }
+
+ private:
+  void open() {
+    if (log_ || broken_) return;
+    try {
+      auto sink =
+          std::make_shared<spdlog::sinks::basic_file_sink_st>((folder_ / "dsbuild.log").string(), true);
+      log_ = std::make_shared<spdlog::logger>("dsbuild", std::move(sink));
+      log_->flush_on(spdlog::level::info);
+    } catch (const spdlog::spdlog_ex&) {
+      broken_ = true;  // the build goes on without its log
+    }
+  }
+  Path folder_;
+  std::shared_ptr<spdlog::logger> log_;
+  bool broken_ = false;
+};
+
+std::string log_name(const Edge& edge) {
+  std::string name =
+      edge.op + (edge.source.empty() ? "" : "." + edge.source) + "." + Path(edge.output).filename().string();
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) {
+        return !(std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-');
+      },
+      '_');
+  return name + ".log";
+}
+
+// The same command, in the same folder, with the same variables: from anywhere.
+std::string reproduce_command(const std::string& command, const Path& folder,
+                              const Environment& environment) {
+  std::string text = "cd " + shell_quote(folder.string()) + " && env -i";
+  for (const auto& [name, value] : environment)
+    text += " " + shell_quote(name + "=" + value);
+  return text + " sh -c " + shell_quote(command);
+}
+
+struct FailureContext {
+  Path build_dir;  // absolute
+  Environment environment;
+  FileSystem& files;
+};
+
+EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& context) {
+  EdgeFailure failure;
+  failure.edge = ended.edge;
+  failure.first_error = first_error_line(ended.output);
+  failure.log = context.build_dir / "log" / log_name(*ended.edge);
+  failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
+  // A log that cannot be written must not hide the failure itself.
+  (void)context.files.write_file(failure.log, failure.reproduce + "\n\n" + ended.output);
+  return failure;
+}
+
+}  // namespace
+
+int jobs_for(const Settings& settings, const Host& host) {
+  if (settings.jobs.value > 0) return settings.jobs.value;
+  const int by_memory =
+      static_cast<int>(std::max<unsigned long long>(host.memory_bytes / k_bytes_per_edge, 1));
+  const int edges = std::min(host.cores, by_memory) / std::max(settings.nvcc_threads.value, 1);
+  return std::max(edges, 1);
+}
+
+Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,
+                           const CommandContext& context) {
+  const Settings& settings = stages.base.settings;
+  const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
+  const bool quiet = settings.verbosity < 0 || settings.json.value;
+  Progress progress({context.terminal.stderr_is_terminal && !quiet && settings.verbosity == 0, quiet,
+                     context.terminal.columns},
+                    print_message, now_seconds, wall_clock);
+  RunLog log(settings.build_dir.value / "log");
+  NinjaRun run{ninja,
+               stages.build,
+               settings.build_dir.value,
+               jobs,
+               settings.keep_going.value,
+               tool_environment(context.system.environment, toolkit),
+               lock.descriptor(),
+               {},
+               {},
+               now_seconds};
+  run.on_event = [&](const EdgeEvent& event) {
+    progress.on_event(event);
+    log.on_event(event);
+    if (settings.json.value) (void)print_result(render_edge_event_json(event));
+  };
+  run.on_tick = [&] { progress.on_tick(); };
+  DSBUILD_TRY(result, run_ninja(run, context.system));
+  progress.finish();
+
+  GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble};
+  const FailureContext failure_context{context.system.files.absolute(settings.build_dir.value),
+                                       run.environment, context.system.files};
+  for (const FinishedEdge& ended : result.finished) {
+    if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
+    if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
+  }
+  return summary;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,26 @@
+// Runs the graph under the user's eyes: progress, log files, failures that say how to repeat them.
+#pragma once
+
+#include <vector>
+
+#include "command.h"
+#include "stages.h"
+#include "sys/lock.h"
+
+namespace dsbuild {
+
+struct GraphRun {
+  int exit_code = 0;  // Ninja's; 128 + n after signal n
+  int edges_run = 0;
+  std::optional<FinishedEdge> slowest;
+  std::vector<EdgeFailure> failures;
+  std::string trouble;  // Ninja's own complaint
+};
+
+Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,
+                           const CommandContext& context);
+
+// Edges at a time: --jobs, else the least of cores and memory (2 GiB an edge), over nvcc's own threads.
+int jobs_for(const Settings& settings, const Host& host);
+
+}  // namespace dsbuild

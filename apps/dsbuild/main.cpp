@@ -1,0 +1,63 @@
+// dsbuild: read the command line, run the command, print its error, exit with its code.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "command.h"
+#include "sys/terminal.h"
+
+namespace dsbuild {
+namespace {
+
+// share/dsbuild of the installation that this program belongs to, or the checkout it was built in: the
+// nearest folder above it that holds the ops.
+Path find_data_dir(const FileReader& files, const Path& program) {
+  for (Path folder = program.parent_path(); folder != folder.root_path(); folder = folder.parent_path()) {
+    const Path share = folder / "share" / "dsbuild";
+    if (files.kind(share / "ops") == FileKind::directory) return share;
+    if (files.kind(folder / "ops" / "native") == FileKind::directory) return folder;
+  }
+  return {};
+}
+
+int report_failure(const Error& error, bool json) {
+  if (json)
+    (void)print_result(render_error_json(error));
+  else
+    print_message(render_error(error, {read_terminal().stderr_is_terminal}));
+  return static_cast<int>(error.exit);
+}
+
+Result<int> run_command(const CommandLine& line, System& system) {
+  const Path program = system.files.real_path("/proc/self/exe").value_or(Path());
+  const CommandContext context{line, system, read_terminal(), program, find_data_dir(system.files, program)};
+  const auto row = std::find_if(commands().begin(), commands().end(),
+                                [&](const CommandRow& r) { return line.command == r.name; });
+  return row->run(context);
+}
+
+int run(int argc, const char* const* argv) {
+  const bool json =
+      std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+  const Result<CommandLine> line = parse_command_line(argc, argv);
+  if (!line) return report_failure(line.error(), json);
+  if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
+  const auto files = make_real_file_system();
+  const auto processes = make_real_process_runner();
+  System system{*files, *processes, read_environment()};
+  const Result<int> code = run_command(*line, system);
+  return code ? *code : report_failure(code.error(), json);
+}
+
+}  // namespace
+}  // namespace dsbuild
+
+int main(int argc, char** argv) {
+  try {
+    return dsbuild::run(argc, argv);
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "dsbuild: internal error: %s\n  fix: please report it with the command line\n",
+                 fault.what());
+    return static_cast<int>(dsbuild::Exit::internal);
+  }
+}

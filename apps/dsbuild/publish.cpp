@@ -1,0 +1,131 @@
+#include "publish.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/digest.h"
+#include "bundle/describe.h"
+#include "plan/backend.h"
+
+namespace dsbuild {
+namespace {
+
+std::string compiler_text(const HostCompiler& compiler) {
+  return compiler.family + " " + compiler.version.text();
+}
+
+Manifest planned_manifest(const Stages& stages) {
+  const Settings& settings = stages.base.settings;
+  Manifest manifest;
+  manifest.dsbuild = k_version;
+  manifest.pack = stages.selected.registry.pack;
+  manifest.build_string = settings.build_string.value;
+  if (stages.toolkit) {
+    const Toolkit& toolkit = *stages.toolkit;
+    manifest.toolkit = {toolkit.version.text(), toolkit.host ? compiler_text(*toolkit.host) : "",
+                        toolkit.nvcc_digest};
+    if (toolkit.has_option("--compress-mode"))
+      manifest.compress_mode =
+          settings.compress_mode.value.empty() ? "default" : settings.compress_mode.value;
+  }
+  if (stages.cxx) manifest.cxx = compiler_text(*stages.cxx);
+  manifest.nvcc_prepend_flags = settings.nvcc_prepend_flags.value;
+  manifest.nvcc_append_flags = settings.nvcc_append_flags.value;
+  manifest.requested = stages.archs.requested;
+  manifest.shared = stages.archs.shared;
+  return manifest;
+}
+
+std::string tvm_ffi_version(const RequirementReport& report, const std::string& op) {
+  const auto findings = report.by_op.find(op);
+  if (findings == report.by_op.end()) return "";
+  for (const Finding& finding : findings->second)
+    if (finding.kind == RequirementKind::tvm_ffi && finding.ok) return finding.version;
+  return "";
+}
+
+// Sources in link order: the library's containers come in the same order (bundle/verify.h).
+std::vector<ManifestSource> manifest_sources(const Stages& stages, const PlannedOp& op) {
+  std::vector<ManifestSource> sources;
+  for (const PlannedSource& source : op.sources)
+    sources.push_back({source.source.id(), stages.source_digests.at(source.source.path), source.archs});
+  return sources;
+}
+
+Result<ManifestOp> manifest_op(Stages& stages, const PlannedOp& op, const FileReader& files) {
+  const OpBuilder& builder = *stages.selected.registry.find(op.name);
+  const WhenContext when =
+      when_context(stages.selected.registry, stages.requirements, stages.toolkit ? &*stages.toolkit : nullptr,
+                   stages.base.host.machine, op.archs);
+  ManifestOp entry;
+  entry.name = op.name;
+  entry.module = builder.absolute_name();
+  entry.backend = find_backend(builder.spec().backend)->name;
+  entry.file = op.name + ".so";
+  entry.archs = op.archs;
+  entry.exports = builder.exports(when);
+  entry.needs = builder.needs(when);
+  entry.sources = manifest_sources(stages, op);
+  const Path library = stages.base.settings.build_dir.value / library_path(op.name);
+  DSBUILD_CHECK(describe_library(entry, library, files, *stages.build_facts));
+  return entry;
+}
+
+// Ops with a failed edge, and those that need one of them.
+std::map<std::string, std::string> failed_ops(const Stages& stages,
+                                              const std::vector<EdgeFailure>& failures) {
+  std::map<std::string, std::string> failed;
+  for (const EdgeFailure& failure : failures)
+    failed.emplace(failure.edge->op, failure.first_error);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const PlannedOp& op : stages.archs.ops) {
+      if (op.status != OpStatus::build || failed.count(op.name) > 0) continue;
+      for (const auto& need : stages.selected.registry.find(op.name)->spec().needs)
+        if (failed.count(need.value) > 0)
+          changed = failed.emplace(op.name, "needs " + need.value).second || changed;
+    }
+  }
+  return failed;
+}
+
+}  // namespace
+
+Result<Manifest> make_manifest(Stages& stages, const std::vector<EdgeFailure>& failures,
+                               const FileReader& files) {
+  Manifest manifest = planned_manifest(stages);
+  const auto failed = failed_ops(stages, failures);
+  manifest.failed.assign(failed.begin(), failed.end());
+  for (const PlannedOp& op : stages.archs.ops) {
+    if (op.status != OpStatus::build || failed.count(op.name) > 0) continue;
+    DSBUILD_TRY(entry, manifest_op(stages, op, files));
+    manifest.ops.push_back(std::move(entry));
+    manifest.tvm_ffi = std::max(manifest.tvm_ffi, tvm_ffi_version(stages.requirements, op.name));
+  }
+  return manifest;
+}
+
+Result<Bundle> publish(Stages& stages, const Manifest& manifest, const CommandContext& context) {
+  const Settings& settings = stages.base.settings;
+  FileSystem& files = context.system.files;
+  std::vector<BundleFile> libraries;
+  for (const ManifestOp& op : manifest.ops)
+    libraries.push_back({settings.build_dir.value / library_path(op.name), op.file});
+  const Result<std::string> published = files.read_file(settings.out.value / k_manifest_name);
+  const bool current = published && *published == render_manifest(manifest);
+  std::unique_ptr<FolderLock> lock;
+  if (!current) {
+    const Path locks = settings.cache_dir / "locks";
+    DSBUILD_CHECK(files.make_directories(locks));
+    const std::string id = sha256(files.absolute(settings.out.value).string()).substr(0, 16);
+    DSBUILD_TRY(taken, take_lock(locks / (id + ".lock"), context.line.as_typed, std::nullopt,
+                                 [&](const std::string& holder) {
+                                   print_message("waiting for another dsbuild that publishes to " +
+                                                 settings.out.value.string() + " (" + holder + ")\n");
+                                 }));
+    lock = std::move(taken);
+  }
+  return publish_bundle(settings.out.value, libraries, manifest, files, *stages.build_facts);
+}
+
+}  // namespace dsbuild

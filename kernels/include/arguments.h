@@ -1,0 +1,93 @@
+// The arguments of an op's function, read in order and by name, so that every error names its argument:
+// "fused_adam_step: lr: expected a number, got str". Python sees TypeError and ValueError.
+#pragma once
+
+#include <tvm/ffi/container/array.h>
+#include <tvm/ffi/container/tensor.h>
+#include <tvm/ffi/function.h>
+#include <tvm/ffi/string.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dsbuild::ops {
+
+// As Python calls it.
+inline std::string type_name(const tvm::ffi::AnyView& value) {
+  const std::string key = value.GetTypeKey();
+  return key == "ffi.SmallStr" || key == "ffi.String" ? "str" : key;
+}
+
+// A tensor argument; `where` starts its error messages: "fused_adam_step: grads[3]".
+struct TensorArgument {
+  tvm::ffi::TensorView view;
+  std::string where;
+};
+
+class Arguments {
+ public:
+  Arguments(const char* function, const TVMFFIAny* values, int32_t count)
+      : function_(function), values_(reinterpret_cast<const tvm::ffi::AnyView*>(values)), count_(count) {}
+
+  double number(const char* name) { return read<double>(name, "a number"); }
+  double number_or(const char* name, double fallback) { return next_ < count_ ? number(name) : fallback; }
+  int64_t integer(const char* name) { return read<int64_t>(name, "an integer"); }
+  bool flag(const char* name) { return read<bool>(name, "a bool"); }
+  std::string text(const char* name) { return read<tvm::ffi::String>(name, "a string"); }
+  TensorArgument tensor(const char* name) {
+    return {read<tvm::ffi::TensorView>(name, "a tensor"), where(name)};
+  }
+
+  std::vector<TensorArgument> tensors(const char* name) {
+    std::vector<TensorArgument> list;
+    for (const tvm::ffi::Any& item : read<tvm::ffi::Array<tvm::ffi::Any>>(name, "a list of tensors")) {
+      const std::string item_where = where(name) + "[" + std::to_string(list.size()) + "]";
+      const auto view = item.try_cast<tvm::ffi::TensorView>();
+      if (!view) {
+        TVM_FFI_THROW(TypeError) << item_where << ": expected a tensor, got " << type_name(item);
+      }
+      list.push_back({*view, item_where});
+    }
+    return list;
+  }
+
+  // To be called when all were read.
+  void end() const {
+    if (next_ < count_) {
+      TVM_FFI_THROW(TypeError) << function_ << ": takes at most " << next_ << " arguments, got " << count_;
+    }
+  }
+
+  std::string where(const char* name) const { return std::string(function_) + ": " + name; }
+
+ private:
+  template <class T>
+  T read(const char* name, const char* expected) {
+    if (next_ == count_) TVM_FFI_THROW(TypeError) << where(name) << ": missing argument";
+    const tvm::ffi::AnyView& value = values_[next_++];
+    const auto cast = value.try_cast<T>();
+    if (!cast) {
+      TVM_FFI_THROW(TypeError) << where(name) << ": expected " << expected << ", got " << type_name(value);
+    }
+    return *cast;
+  }
+
+  const char* function_;
+  const tvm::ffi::AnyView* values_;
+  int32_t count_;
+  int32_t next_ = 0;
+};
+
+}  // namespace dsbuild::ops
+
+// Exports `body`, a function of (Arguments&) that returns an Any, as the tvm-ffi function `name`: the symbol
+// __tvm_ffi_<name>, as TVM_FFI_DLL_EXPORT_TYPED_FUNC does, which cannot leave out trailing arguments.
+#define DSBUILD_EXPORT(name, body)                                                                  \
+  extern "C" TVM_FFI_DLL_EXPORT int __tvm_ffi_##name(void*, const TVMFFIAny* values, int32_t count, \
+                                                     TVMFFIAny* result) {                           \
+    TVM_FFI_SAFE_CALL_BEGIN();                                                                      \
+    ::dsbuild::ops::Arguments arguments(#name, values, count);                                      \
+    *reinterpret_cast<::tvm::ffi::Any*>(result) = body(arguments);                                  \
+    TVM_FFI_SAFE_CALL_END();                                                                        \
+  }

@@ -1,0 +1,59 @@
+// One entry of an arch list. Private to lib/arch; the grammar is in arch/arch_list.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "arch/arch_list.h"
+
+namespace dsbuild {
+
+// Adds the entry to `request`. A fault is how to fix the entry, in a sentence: the nearest valid word and,
+// where it helps, the rule that the entry breaks.
+std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request);
+
+// The nearest valid entry to an invalid one, or "" when none is near.
+std::string nearest_entry(std::string_view entry);
+
+namespace entry_grammar {
+
+enum class Kind { none, plus_ptx, real_only, ptx_only };
+struct KindWord {
+  std::string_view text;  // lower case, as an entry ends with it
+  Kind kind;
+};
+inline constexpr KindWord k_kinds[] = {
+    {"+ptx", Kind::plus_ptx}, {"-real", Kind::real_only}, {"-virtual", Kind::ptx_only}};
+
+struct NameRow {
+  const char* name;
+  const char* expansion;
+};
+// Source: torch.utils.cpp_extension._get_cuda_arch_flags, 2.15.
+inline constexpr NameRow k_names[] = {
+    {"Kepler", "3.5+PTX"},
+    {"Kepler+Tesla", "3.7"},
+    {"Maxwell", "5.0;5.2+PTX"},
+    {"Maxwell+Tegra", "5.3"},
+    {"Pascal", "6.0;6.1+PTX"},
+    {"Volta", "7.0+PTX"},
+    {"Volta+Tegra", "7.2"},
+    {"Turing", "7.5+PTX"},
+    {"Ampere", "8.0;8.6+PTX"},
+    {"Ampere+Tegra", "8.7"},
+    {"Ada", "8.9+PTX"},
+    {"Hopper", "9.0+PTX"},
+    {"Blackwell", "10.0;10.3;12.0;12.1+PTX"},
+    {"Blackwell+Tegra", "11.0"},
+    {"Rubin", "10.7+PTX"},
+};
+inline constexpr std::string_view k_words[] = {"native", "all", "all-major"};
+
+// Takes the kind off the end of `text` (lower case).
+Kind take_kind(std::string_view& text);
+// Takes "sm_" or "compute_" off its start.
+std::optional<CodeKind> take_prefix(std::string_view& text);
+
+}  // namespace entry_grammar
+}  // namespace dsbuild

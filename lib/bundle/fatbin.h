@@ -1,0 +1,18 @@
+// What the readers of device code share.
+#pragma once
+
+#include "bundle/image.h"
+
+namespace dsbuild {
+
+bool is_fatbin(Bytes bytes);  // starts with a container
+
+// Architectures as device files number them: 90 for CC 9.0, 120 for CC 12.0.
+constexpr bool is_arch_number(uint32_t number) {
+  return number >= 10 && number < 10000;
+}
+constexpr ComputeCapability cc_of_arch_number(uint32_t number) {
+  return {static_cast<int>(number / 10), static_cast<int>(number % 10)};
+}
+
+}  // namespace dsbuild

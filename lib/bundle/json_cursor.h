@@ -1,0 +1,55 @@
+// Strict reading of JSON without exceptions: a cursor that remembers the first thing that was not as it
+// should be; after that every read gives an empty value. The caller looks at the problem once, at the end.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "arch/target.h"
+#include "base/result.h"
+
+namespace dsbuild {
+
+using Json = nlohmann::ordered_json;
+
+class JsonCursor {
+ public:
+  JsonCursor(const Json* value, std::string place, std::string& problem)
+      : value_(value), place_(std::move(place)), problem_(&problem) {}
+
+  JsonCursor at(const std::string& key) const;  // of an object; a key that is not there is a problem
+  std::vector<JsonCursor> items() const;
+  std::string text() const;
+  std::vector<std::string> texts() const;
+  uint64_t number() const;
+  bool is_null() const { return value_ && value_->is_null(); }
+  ArchSet archs() const;  // ["7.0","8.0+PTX"]: the form of arch_strings
+  void refuse(const std::string& why) const;
+
+ private:
+  const Json* value_;     // null after a problem
+  std::string place_;     // "ops[2].bytes"
+  std::string* problem_;  // of the whole document
+};
+
+// Parses `json` and hands the top object to `read`, which fills a value through the cursor. Errors: exit 1
+// with `code`, `where` = file.
+template <class T, class Read>
+Result<T> read_json(std::string_view json, const std::string& code, const std::string& file, Read read) {
+  const Json document = Json::parse(json, nullptr, false);
+  std::string problem = document.is_discarded() ? "is not valid JSON" : "";
+  T value{};
+  if (problem.empty()) value = read(JsonCursor(&document, "", problem));
+  if (problem.empty()) return value;
+  return fail(Exit::failed, code, file, problem,
+              "It was written by another program or changed by hand; build again.");
+}
+
+// JSON of arch_strings.
+Json arch_array(const ArchSet& set);
+// Two-space indent and a final newline; bytes that are no UTF-8 become U+FFFD.
+std::string json_text(const Json& json);
+
+}  // namespace dsbuild

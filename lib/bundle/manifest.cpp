@@ -1,0 +1,163 @@
+#include "bundle/manifest.h"
+
+#include <limits>
+
+#include "bundle/json_cursor.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr int k_schema = 1;
+
+const char* kind_word(CodeKind kind) {
+  return kind == CodeKind::real ? "elf" : "ptx";
+}
+
+Json json_of(const std::map<Target, int>& images) {
+  Json array = Json::array();
+  for (const auto& [target, count] : images) {
+    array.push_back({{"kind", kind_word(target.kind)}, {"arch", target.name()}, {"count", count}});
+  }
+  return array;
+}
+
+Json json_of(const std::vector<ManifestSource>& sources) {
+  Json array = Json::array();
+  for (const ManifestSource& source : sources) {
+    array.push_back({{"path", source.path}, {"sha256", source.sha256}, {"archs", arch_array(source.archs)}});
+  }
+  return array;
+}
+
+Json json_of(const ManifestOp& op) {
+  return {{"name", op.name},
+          {"module", op.module},
+          {"backend", op.backend},
+          {"file", op.file},
+          {"sha256", op.sha256},
+          {"bytes", op.bytes},
+          {"archs", arch_array(op.archs)},
+          {"images", json_of(op.images)},
+          {"exports", op.exports},
+          {"needs", op.needs},
+          {"sources", json_of(op.sources)}};
+}
+
+Json json_of(const ManifestToolkit& toolkit) {
+  if (toolkit == ManifestToolkit{}) return nullptr;
+  return {{"version", toolkit.version},
+          {"host_compiler", toolkit.host_compiler},
+          {"nvcc_sha256", toolkit.nvcc_sha256}};
+}
+
+std::map<Target, int> read_images(const JsonCursor& images) {
+  std::map<Target, int> counts;
+  for (const JsonCursor& image : images.items()) {
+    const auto target = parse_target_name(image.at("arch").text());
+    const uint64_t count = image.at("count").number();
+    if (!target) {
+      image.at("arch").refuse("is no architecture");
+    } else if (image.at("kind").text() != kind_word(target->kind)) {
+      image.at("kind").refuse("does not fit its arch");
+    } else if (count == 0 || count > static_cast<uint64_t>(std::numeric_limits<int>::max())) {
+      image.at("count").refuse("is no count of images");
+    } else {
+      counts[*target] = static_cast<int>(count);
+    }
+  }
+  return counts;
+}
+
+std::vector<ManifestSource> read_sources(const JsonCursor& sources) {
+  std::vector<ManifestSource> all;
+  for (const JsonCursor& source : sources.items()) {
+    all.push_back({source.at("path").text(), source.at("sha256").text(), source.at("archs").archs()});
+  }
+  return all;
+}
+
+// Libraries lie in the bundle itself: a manifest must not lead a reader elsewhere.
+std::string read_file_name(const JsonCursor& file) {
+  const std::string name = file.text();
+  const bool plain = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+                     name.find('\0') == std::string::npos;
+  if (!plain) file.refuse("is no file name");
+  return name;
+}
+
+ManifestOp read_op(const JsonCursor& op) {
+  return {.name = op.at("name").text(),
+          .module = op.at("module").text(),
+          .backend = op.at("backend").text(),
+          .file = read_file_name(op.at("file")),
+          .sha256 = op.at("sha256").text(),
+          .bytes = op.at("bytes").number(),
+          .archs = op.at("archs").archs(),
+          .images = read_images(op.at("images")),
+          .exports = op.at("exports").texts(),
+          .needs = op.at("needs").texts(),
+          .sources = read_sources(op.at("sources"))};
+}
+
+ManifestToolkit read_toolkit(const JsonCursor& toolkit) {
+  if (toolkit.is_null()) return {};
+  return {.version = toolkit.at("version").text(),
+          .host_compiler = toolkit.at("host_compiler").text(),
+          .nvcc_sha256 = toolkit.at("nvcc_sha256").text()};
+}
+
+Manifest read_manifest(const JsonCursor& top) {
+  if (top.at("schema").number() != k_schema) {
+    top.at("schema").refuse("is not 1: another version of dsbuild wrote it");
+  }
+  Manifest manifest{.dsbuild = top.at("dsbuild").text(),
+                    .pack = top.at("pack").text(),
+                    .build_string = top.at("build_string").text(),
+                    .toolkit = read_toolkit(top.at("toolkit")),
+                    .cxx = top.at("cxx").text(),
+                    .tvm_ffi = top.at("tvm_ffi").text(),
+                    .compress_mode = top.at("compress_mode").text(),
+                    .nvcc_prepend_flags = top.at("nvcc_prepend_flags").texts(),
+                    .nvcc_append_flags = top.at("nvcc_append_flags").texts(),
+                    .requested = top.at("requested").archs(),
+                    .shared = top.at("shared").archs(),
+                    .ops = {},
+                    .failed = {}};
+  for (const JsonCursor& op : top.at("ops").items())
+    manifest.ops.push_back(read_op(op));
+  for (const JsonCursor& failure : top.at("failed").items()) {
+    manifest.failed.emplace_back(failure.at("op").text(), failure.at("what").text());
+  }
+  return manifest;
+}
+
+}  // namespace
+
+std::string render_manifest(const Manifest& manifest) {
+  Json ops = Json::array();
+  for (const ManifestOp& op : manifest.ops)
+    ops.push_back(json_of(op));
+  Json failed = Json::array();
+  for (const auto& [op, what] : manifest.failed)
+    failed.push_back({{"op", op}, {"what", what}});
+  return json_text({{"schema", k_schema},
+                    {"dsbuild", manifest.dsbuild},
+                    {"pack", manifest.pack},
+                    {"build_string", manifest.build_string},
+                    {"toolkit", json_of(manifest.toolkit)},
+                    {"cxx", manifest.cxx},
+                    {"tvm_ffi", manifest.tvm_ffi},
+                    {"compress_mode", manifest.compress_mode},
+                    {"nvcc_prepend_flags", manifest.nvcc_prepend_flags},
+                    {"nvcc_append_flags", manifest.nvcc_append_flags},
+                    {"requested", arch_array(manifest.requested)},
+                    {"shared", arch_array(manifest.shared)},
+                    {"ops", std::move(ops)},
+                    {"failed", std::move(failed)}});
+}
+
+Result<Manifest> parse_manifest(std::string_view json, const std::string& file) {
+  return read_json<Manifest>(json, "bad_manifest", file, read_manifest);
+}
+
+}  // namespace dsbuild

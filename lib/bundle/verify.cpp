@@ -1,0 +1,276 @@
+#include "bundle/verify.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "bundle/bundle.h"
+#include "bundle/json_cursor.h"
+
+namespace dsbuild {
+namespace {
+
+using ImageCounts = std::map<Target, int>;
+
+struct LinkedSource {
+  std::string name;
+  ArchSet archs;
+};
+
+// What a library must hold, from a plan or from a manifest.
+struct ExpectedLibrary {
+  std::string op;
+  std::string file;
+  std::vector<LinkedSource> sources;  // those with device code, in the order of the link
+  const std::vector<std::string>& exports;
+};
+
+ImageCounts once_each(const ArchSet& archs) {
+  ImageCounts counts;
+  for (const Target& target : archs)
+    counts[target] = 1;
+  return counts;
+}
+
+int count_of(const ImageCounts& counts, const Target& target) {
+  const auto found = counts.find(target);
+  return found == counts.end() ? 0 : found->second;
+}
+
+Difference difference_in(const std::string& op, const std::string& file, const std::string& sentence) {
+  return {op, file, op + ": " + sentence};
+}
+
+std::string images_text(int count, const Target& target) {
+  return plural(static_cast<size_t>(count), target.name() + " image");
+}
+
+// `place` is "" or " in fused_adam.so".
+std::string count_sentence(const Target& target, int planned, int found, const std::string& place = "") {
+  if (found == 0) return "has no " + target.name() + " image" + place;
+  if (planned == 0) return "has an image that was not planned" + place + ": " + target.name();
+  return "has " + images_text(found, target) + place + ", planned " + std::to_string(planned);
+}
+
+// Calls report(target, planned, found) for each target whose counts differ, in canonical order.
+template <class Report>
+void for_each_difference(const ImageCounts& planned, const ImageCounts& found, Report report) {
+  ImageCounts all = planned;
+  all.insert(found.begin(), found.end());
+  for (const auto& [target, unused] : all) {
+    const int want = count_of(planned, target);
+    const int have = count_of(found, target);
+    if (want != have) report(target, want, have);
+  }
+}
+
+std::vector<Difference> object_differences(const std::string& op, const ExpectedObject& object,
+                                           const BinaryFile& binary) {
+  std::vector<Difference> differences;
+  for_each_difference(once_each(object.archs), count_images(binary.images),
+                      [&](const Target& target, int planned, int found) {
+                        const std::string what = object.source + " " + count_sentence(target, planned, found);
+                        differences.push_back(difference_in(op, object.source, what));
+                      });
+  return differences;
+}
+
+// One container per source, in the order of the link: each difference has its source.
+void compare_containers(const ExpectedLibrary& expected, const BinaryFile& binary,
+                        std::vector<Difference>& differences) {
+  for (size_t i = 0; i < expected.sources.size(); ++i) {
+    const LinkedSource& source = expected.sources[i];
+    for_each_difference(once_each(source.archs), count_images(binary.containers[i]),
+                        [&](const Target& target, int planned, int found) {
+                          const std::string what =
+                              source.name + " " +
+                              count_sentence(target, planned, found, " in " + expected.file);
+                          differences.push_back(difference_in(expected.op, source.name, what));
+                        });
+  }
+}
+
+std::string sources_with(const ExpectedLibrary& expected, const Target& target) {
+  std::vector<std::string> names;
+  for (const LinkedSource& source : expected.sources) {
+    if (source.archs.count(target) > 0) names.push_back(source.name);
+  }
+  return names.size() == 1 ? names.front() : "one of " + join(names, ", ");
+}
+
+std::string sum_sentence(const ExpectedLibrary& expected, const Target& target, int planned, int found) {
+  if (found > planned) {
+    const std::string more = " (" + std::to_string(found - planned) + " more than its sources give)";
+    return expected.file + " has an image that was not planned: " + target.name() + more;
+  }
+  return sources_with(expected, target) + " has no " + target.name() + " image (" + expected.file + " has " +
+         std::to_string(found) + ", its sources give " + std::to_string(planned) + ")";
+}
+
+// Containers were added or lost, so that none can be given to a source: the sums tell what differs.
+void compare_sums(const ExpectedLibrary& expected, const BinaryFile& binary,
+                  std::vector<Difference>& differences) {
+  ImageCounts sum;
+  for (const LinkedSource& source : expected.sources) {
+    for (const Target& target : source.archs)
+      ++sum[target];
+  }
+  for_each_difference(sum, count_images(binary.images), [&](const Target& target, int planned, int found) {
+    differences.push_back(
+        difference_in(expected.op, expected.file, sum_sentence(expected, target, planned, found)));
+  });
+}
+
+std::vector<Difference> library_differences(const ExpectedLibrary& expected, const BinaryFile& binary) {
+  std::vector<Difference> differences;
+  if (binary.containers.size() == expected.sources.size()) {
+    compare_containers(expected, binary, differences);
+  } else {
+    compare_sums(expected, binary, differences);
+  }
+  for (const std::string& symbol : expected.exports) {
+    if (std::ranges::binary_search(binary.exports, symbol)) continue;
+    const std::string what = expected.file + " does not export " + symbol;
+    differences.push_back(difference_in(expected.op, expected.file, what));
+  }
+  return differences;
+}
+
+void append(std::vector<Difference>& to, const std::vector<Difference>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+ExpectedLibrary library_of(const ExpectedOp& op) {
+  ExpectedLibrary library{op.op, Path(op.library).filename().string(), {}, op.exports};
+  for (const ExpectedObject& object : op.objects) {
+    if (!object.archs.empty()) library.sources.push_back({object.source, object.archs});
+  }
+  return library;
+}
+
+ExpectedLibrary library_of(const ManifestOp& op) {
+  ExpectedLibrary library{op.name, op.file, {}, op.exports};
+  for (const ManifestSource& source : op.sources) {
+    if (!source.archs.empty()) library.sources.push_back({source.path, source.archs});
+  }
+  return library;
+}
+
+Result<BinaryFile> load_binary(const Path& path, const FileReader& files) {
+  DSBUILD_TRY(bytes, files.read_file(path));
+  return read_binary(as_bytes_of(bytes), path.string());
+}
+
+// The library's bytes against the manifest's size and digest.
+std::vector<Difference> byte_differences(const ManifestOp& op, const std::string& bytes) {
+  if (bytes.size() != op.bytes) {
+    const std::string sizes =
+        std::to_string(bytes.size()) + " bytes, in the manifest " + std::to_string(op.bytes);
+    return {difference_in(op.name, op.file, op.file + " has " + sizes)};
+  }
+  if (sha256(bytes) == op.sha256) return {};
+  return {difference_in(op.name, op.file, op.file + " is not the file of the manifest: its sha256 differs")};
+}
+
+// A library that cannot be read is a difference, not an error: the other libraries are still looked at.
+std::vector<Difference> content_differences(const ManifestOp& op, const std::string& bytes) {
+  const auto binary = read_binary(as_bytes_of(bytes), op.file);
+  if (!binary) return {difference_in(op.name, op.file, op.file + " cannot be read: " + binary.error().what)};
+  std::vector<Difference> differences = library_differences(library_of(op), *binary);
+  if (!differences.empty()) return differences;
+  for_each_difference(op.images, count_images(binary->images),
+                      [&](const Target& target, int planned, int found) {
+                        const std::string what = op.file + " " + count_sentence(target, planned, found);
+                        differences.push_back(difference_in(op.name, op.file, what));
+                      });
+  return differences;
+}
+
+Result<std::vector<Difference>> op_differences(const ManifestOp& op, const Manifest& manifest,
+                                               const Path& bundle, const FileReader& files) {
+  std::vector<Difference> differences;
+  for (const std::string& need : op.needs) {
+    if (std::ranges::find(manifest.ops, need, &ManifestOp::name) != manifest.ops.end()) continue;
+    differences.push_back(difference_in(op.name, op.file, "needs " + need + ", which is not in the bundle"));
+  }
+  if (files.kind(bundle / op.file) != FileKind::file) {
+    differences.push_back(difference_in(op.name, op.file, op.file + " is missing"));
+    return differences;
+  }
+  DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
+  append(differences, byte_differences(op, bytes));
+  append(differences, content_differences(op, bytes));
+  return differences;
+}
+
+Result<std::vector<Difference>> foreign_files(const Manifest& manifest, const Path& bundle,
+                                              const FileReader& files) {
+  DSBUILD_TRY(names, files.list(bundle));
+  std::vector<Difference> differences;
+  for (const std::string& name : names) {
+    const bool known = name == k_manifest_name ||
+                       std::ranges::find(manifest.ops, name, &ManifestOp::file) != manifest.ops.end();
+    if (!known) differences.push_back({"", name, name + " is in the bundle but not in its manifest"});
+  }
+  return differences;
+}
+
+ExpectedOp read_expected(const JsonCursor& top) {
+  ExpectedOp expected{.op = top.at("op").text(),
+                      .library = top.at("library").text(),
+                      .objects = {},
+                      .exports = top.at("exports").texts()};
+  for (const JsonCursor& object : top.at("objects").items()) {
+    expected.objects.push_back(
+        {object.at("source").text(), object.at("file").text(), object.at("archs").archs()});
+  }
+  return expected;
+}
+
+}  // namespace
+
+std::string render_expected(const ExpectedOp& expected) {
+  Json objects = Json::array();
+  for (const ExpectedObject& object : expected.objects) {
+    objects.push_back(
+        {{"source", object.source}, {"file", object.file}, {"archs", arch_array(object.archs)}});
+  }
+  return json_text({{"op", expected.op},
+                    {"library", expected.library},
+                    {"objects", std::move(objects)},
+                    {"exports", expected.exports}});
+}
+
+Result<ExpectedOp> parse_expected(std::string_view json, const std::string& file) {
+  return read_json<ExpectedOp>(json, "bad_expected", file, read_expected);
+}
+
+std::map<Target, int> count_images(const std::vector<DeviceImage>& images) {
+  ImageCounts counts;
+  for (const DeviceImage& image : images)
+    ++counts[image.target];
+  return counts;
+}
+
+Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path& build_dir,
+                                          const FileReader& files) {
+  std::vector<Difference> differences;
+  for (const ExpectedObject& object : expected.objects) {
+    DSBUILD_TRY(binary, load_binary(build_dir / object.file, files));
+    append(differences, object_differences(expected.op, object, binary));
+  }
+  DSBUILD_TRY(library, load_binary(build_dir / expected.library, files));
+  append(differences, library_differences(library_of(expected), library));
+  return differences;
+}
+
+Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files) {
+  DSBUILD_TRY(manifest, load_manifest(bundle, files));
+  DSBUILD_TRY(differences, foreign_files(manifest, bundle, files));
+  for (const ManifestOp& op : manifest.ops) {
+    DSBUILD_TRY(found, op_differences(op, manifest, bundle, files));
+    append(differences, found);
+  }
+  return differences;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,147 @@
+#include "ninja/ninja_file.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "ninja/quote.h"
+
+namespace dsbuild {
+namespace {
+
+const char* rule_name(EdgeKind kind) {
+  switch (kind) {
+    case EdgeKind::cuda_compile:
+      return "cuda_compile";
+    case EdgeKind::cxx_compile:
+      return "cxx_compile";
+    case EdgeKind::link:
+      return "link";
+    case EdgeKind::verify:
+      return "verify";
+  }
+  return "";
+}
+
+bool has_edge(const BuildPlan& plan, EdgeKind kind) {
+  return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& e) { return e.kind == kind; });
+}
+
+// Every pair that some edge uses, once, in canonical order; then what all CUDA ops share.
+std::string gencode_section(const BuildPlan& plan) {
+  ArchSet used = plan.shared;
+  for (const Edge& edge : plan.edges)
+    used = union_of(used, edge.targets);
+  std::string text;
+  for (const Target& target : used)
+    text += target.name() + " = " + ninja_word(target.gencode()) + "\n";
+  if (plan.shared.empty()) return text;
+  text += "shared =";
+  for (const Target& target : plan.shared)
+    text += " $" + target.name();
+  return text + "\n\n";
+}
+
+// The set in canonical order, `$shared` standing for its members where they are neighbours: so an op's
+// expanded command does not depend on which other ops there are.
+std::string gencode_value(const ArchSet& targets, const ArchSet& shared) {
+  std::vector<Target> order(targets.begin(), targets.end());
+  const auto run = std::search(order.begin(), order.end(), shared.begin(), shared.end());
+  std::string text;
+  for (auto at = order.begin(); at != order.end();) {
+    if (!shared.empty() && at == run) {
+      text += " $shared";
+      at += static_cast<std::ptrdiff_t>(shared.size());
+    } else {
+      text += " $" + at->name();
+      ++at;
+    }
+  }
+  return text;
+}
+
+std::string rules_section(const BuildPlan& plan) {
+  const std::string compile_tail =
+      " $flags%GENCODE% -MD -MF $out.d -MT $out -c $in -o $out.tmp && mv -f $out.tmp $out\n"
+      "  depfile = $out.d\n"
+      "  deps = gcc\n"
+      "  description = $out\n\n";
+  std::string text;
+  if (has_edge(plan, EdgeKind::cuda_compile))
+    text += "nvcc = " + ninja_words(plan.tools.nvcc) + "\nrule cuda_compile\n  command = $nvcc" +
+            replace_all(compile_tail, "%GENCODE%", " $gencode");
+  if (!plan.tools.cxx.empty()) text += "cxx = " + ninja_words(plan.tools.cxx) + "\n";
+  if (!plan.tools.host_cxx.empty()) text += "host_cxx = " + ninja_words(plan.tools.host_cxx) + "\n";
+  if (has_edge(plan, EdgeKind::cxx_compile))
+    text += "rule cxx_compile\n  command = $cxx" + replace_all(compile_tail, "%GENCODE%", "");
+  text +=
+      "rule link\n"
+      "  command = $cxx -o $out.tmp @$out.rsp $flags && mv -f $out.tmp $out\n"
+      "  rspfile = $out.rsp\n"
+      "  rspfile_content = $in_newline\n"
+      "  description = $out\n\n";
+  text += "dsbuild = " + ninja_words(plan.tools.dsbuild) +
+          "\nrule verify\n"
+          "  command = $dsbuild step verify $in $out\n"
+          "  description = $out\n\n";
+  return text;
+}
+
+// "\n# fused_adam  extra: sm_70\n": opens an op's edges.
+std::string op_heading(const BuildPlan& plan, const std::string& op) {
+  ArchSet extra;
+  for (const Edge& edge : plan.edges)
+    if (edge.op == op) extra = union_of(extra, difference(edge.targets, plan.shared));
+  return "\n# " + op + (extra.empty() ? "" : "  # extra: " + target_names(extra)) + "\n";
+}
+
+std::string edge_text(const BuildPlan& plan, const Edge& edge) {
+  std::string text = "build " + ninja_path(edge.output) + ": " + rule_name(edge.kind);
+  for (const std::string& input : edge.inputs)
+    text += " " + ninja_path(input);
+  if (!edge.implicit_inputs.empty()) text += " |";
+  for (const std::string& input : edge.implicit_inputs)
+    text += " " + ninja_path(input);
+  text += "\n";
+  if (edge.by_host_compiler) text += "  cxx = $host_cxx\n";
+  if (!edge.flags.empty()) text += "  flags = " + ninja_words(edge.flags) + "\n";
+  if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, plan.shared) + "\n";
+  return text;
+}
+
+Result<void> refuse(const Edge& edge, const std::string& word, const std::string& reason) {
+  return fail(Exit::usage, "bad_name", edge.op,
+              "'" + printable(word) + "' holds " + reason + ", which Ninja cannot carry", "Rename it.");
+}
+
+Result<void> check_words(const Edge& edge) {
+  for (const auto& paths : {edge.inputs, edge.implicit_inputs, {edge.output}})
+    for (const std::string& path : paths)
+      if (const std::string reason = ninja_path_refusal(path); !reason.empty())
+        return refuse(edge, path, reason);
+  for (const std::string& flag : edge.flags)
+    if (const std::string reason = ninja_refusal(flag); !reason.empty()) return refuse(edge, flag, reason);
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> render_ninja(const BuildPlan& plan) {
+  for (const Edge& edge : plan.edges)
+    DSBUILD_CHECK(check_words(edge));
+  std::string text =
+      "# Written by dsbuild from its plan; `dsbuild plan` explains it.\nninja_required_version = 1.11\n\n";
+  text += gencode_section(plan);
+  text += rules_section(plan);
+  std::string op;
+  std::string checks;
+  for (const Edge& edge : plan.edges) {
+    if (edge.op != op) text += op_heading(plan, edge.op);
+    op = edge.op;
+    text += edge_text(plan, edge);
+    if (edge.kind == EdgeKind::verify) checks += " " + ninja_path(edge.output);
+  }
+  return text + "\nbuild all: phony" + checks + "\ndefault all\n";
+}
+
+}  // namespace dsbuild

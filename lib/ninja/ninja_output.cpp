@@ -1,0 +1,117 @@
+// What Ninja prints on a terminal -> events. On a terminal it shows its status when an edge starts and again
+// when it ends; ours is "@dsbuild <started> <finished> <total> <output>". Everything printed after an end
+// belongs to that edge: "FAILED: <outputs>", its command, and what its tools said.
+#include <algorithm>
+
+#include "ninja/ninja_run.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr std::string_view k_mark = "@dsbuild ";
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+}  // namespace
+
+const char* NinjaOutputParser::status_format() {
+  return "@dsbuild %s %f %t ";
+}
+
+NinjaOutputParser::NinjaOutputParser(const BuildPlan& plan, std::function<void(const EdgeEvent&)> on_event,
+                                     std::function<double()> clock)
+    : on_event_(std::move(on_event)), clock_(std::move(clock)) {
+  for (const Edge& edge : plan.edges)
+    edges_.emplace(edge.output, &edge);
+}
+
+void NinjaOutputParser::feed(std::string_view bytes) {
+  pending_ += bytes;
+  size_t begin = 0;
+  for (size_t at = 0; at < pending_.size(); ++at) {
+    // A status ends with "erase to end of line", so a start is seen when it happens and not at the next line.
+    const bool erase = pending_.compare(at, 3, "\x1b[K") == 0;
+    if (!erase && pending_[at] != '\n' && pending_[at] != '\r') continue;
+    line(pending_.substr(begin, at - begin));
+    begin = at + (erase ? 3 : 1);
+    at = begin - 1;
+  }
+  pending_.erase(0, begin);
+}
+
+void NinjaOutputParser::end() {
+  if (!pending_.empty()) line(std::exchange(pending_, {}));
+  close_ended();
+}
+
+void NinjaOutputParser::line(const std::string& raw) {
+  const std::string text = printable(raw);
+  if (starts_with(text, k_mark)) {
+    status(text.substr(k_mark.size()));
+  } else if (starts_with(text, "ninja: ")) {
+    if (starts_with(text, "ninja: error: ") || starts_with(text, "ninja: fatal: ")) result_.trouble = text;
+  } else if (ended_ && starts_with(text, "FAILED: ")) {
+    ended_->failed = true;
+    expect_command_ = true;
+  } else if (ended_ && expect_command_) {
+    ended_->command = text;
+    expect_command_ = false;
+  } else if (ended_ && !(text.empty() && ended_->output.empty())) {
+    ended_->output += text + "\n";
+  }
+}
+
+void NinjaOutputParser::status(const std::string& text) {
+  const std::vector<std::string> words = split(text, " ");
+  if (words.size() < 4) return;
+  close_ended();
+  const int started = std::atoi(words[0].c_str());
+  const int finished = std::atoi(words[1].c_str());
+  total_ = std::atoi(words[2].c_str());
+  const auto found =
+      edges_.find(text.substr(text.find(words[3], words[0].size() + words[1].size() + words[2].size() + 3)));
+  const Edge* edge = found == edges_.end() ? nullptr : found->second;
+  if (started > started_) {
+    started_ = started;
+    if (edge) start(*edge);
+  }
+  if (finished > finished_) {
+    finished_ = finished;
+    if (edge) finish(*edge);
+  }
+}
+
+void NinjaOutputParser::start(const Edge& edge) {
+  running_.emplace_back(&edge, clock_());
+  on_event_({EdgeEventKind::started, &edge, 0, finished_, total_, {}, {}});
+}
+
+void NinjaOutputParser::finish(const Edge& edge) {
+  const auto running =
+      std::find_if(running_.begin(), running_.end(), [&](const auto& entry) { return entry.first == &edge; });
+  FinishedEdge ended;
+  ended.edge = &edge;
+  if (running != running_.end()) {
+    ended.seconds = clock_() - running->second;
+    running_.erase(running);
+  }
+  ended_ = std::move(ended);
+}
+
+// The edge that ended last has printed all it had to say.
+void NinjaOutputParser::close_ended() {
+  if (!ended_) return;
+  const EdgeEventKind kind = ended_->failed ? EdgeEventKind::failed : EdgeEventKind::finished;
+  on_event_({kind, ended_->edge, ended_->seconds, finished_, total_, ended_->output, ended_->command});
+  result_.finished.push_back(std::move(*ended_));
+  ended_.reset();
+  expect_command_ = false;
+}
+
+RunResult NinjaOutputParser::take_result() {
+  return std::move(result_);
+}
+
+}  // namespace dsbuild

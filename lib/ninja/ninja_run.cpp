@@ -1,0 +1,76 @@
+#include "ninja/ninja_run.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr int k_minimum_major = 1;
+constexpr int k_minimum_minor = 11;
+
+std::vector<Path> ninja_candidates(const Settings& settings, const System& system) {
+  std::vector<Path> candidates;
+  if (auto chosen = system.environment.find("DSBUILD_NINJA");
+      chosen != system.environment.end() && !chosen->second.empty())
+    candidates.emplace_back(chosen->second);
+  const Path cached = settings.cache_dir / "ninja";
+  if (auto versions = system.files.list(cached); versions)
+    for (auto version = versions->rbegin(); version != versions->rend(); ++version)
+      candidates.push_back(cached / *version / "bin" / "ninja");
+  const auto path = system.environment.find("PATH");
+  if (path != system.environment.end())
+    if (auto found = find_program(system.files, "ninja", path->second)) candidates.push_back(*found);
+  return candidates;
+}
+
+// nullopt when it does not run or is no Ninja.
+std::optional<Version> ninja_version(const Path& program, System& system, FactStore& facts) {
+  const auto identity = system.files.identity(program);
+  if (!identity || !system.files.is_executable(program)) return std::nullopt;
+  const std::string key = "ninja " + program.string();
+  if (const auto known = facts.find(key, identity->text())) return parse_version(*known);
+  const auto result = system.processes.run(
+      {{program.string(), "--version"}, system.environment, {}, std::chrono::seconds(20)});
+  if (!result || !result->ok()) return std::nullopt;
+  const std::optional<Version> version = parse_version(trim(result->out));
+  if (version) facts.put(key, identity->text(), version->text());
+  return version;
+}
+
+Command ninja_command(const NinjaRun& run) {
+  Command command;
+  command.argv = {run.ninja.program.string(), "-j", std::to_string(run.jobs)};
+  if (run.keep_going) command.argv.insert(command.argv.end(), {"-k", "0"});
+  command.env = run.environment;
+  command.env["NINJA_STATUS"] = NinjaOutputParser::status_format();
+  command.cwd = run.build_dir;
+  command.timeout = std::chrono::seconds::zero();
+  return command;
+}
+
+}  // namespace
+
+Result<Ninja> find_ninja(const Settings& settings, System& system, FactStore& facts) {
+  std::string seen;
+  for (const Path& candidate : ninja_candidates(settings, system)) {
+    const std::optional<Version> version = ninja_version(candidate, system, facts);
+    if (!version) continue;
+    const bool new_enough = version->major() > k_minimum_major ||
+                            (version->major() == k_minimum_major && version->minor() >= k_minimum_minor);
+    if (new_enough) return Ninja{candidate, *version};
+    seen += " " + candidate.string() + " is " + version->text() + ".";
+  }
+  return fail(Exit::unmet, "no_ninja", "ninja", "no Ninja of version 1.11 or newer was found." + seen,
+              "apt-get install ninja-build, or pip install ninja, or set DSBUILD_NINJA to the program.");
+}
+
+Result<RunResult> run_ninja(const NinjaRun& run, System& system) {
+  NinjaOutputParser parser(run.plan, run.on_event, run.clock);
+  DSBUILD_TRY(process, system.processes.run_on_terminal(
+                           ninja_command(run), {run.lock_descriptor},
+                           [&](std::string_view bytes) { parser.feed(bytes); }, run.on_tick));
+  parser.end();
+  RunResult result = parser.take_result();
+  result.exit_code = process.exit_code;
+  return result;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,319 @@
+#include "plan/arch_plan.h"
+
+#include <algorithm>
+
+namespace dsbuild {
+namespace {
+
+bool has_ptx(const ArchSet& set) {
+  return std::any_of(set.begin(), set.end(), [](const Target& t) { return t.kind == CodeKind::ptx; });
+}
+
+WhenContext context_of(const ArchPlanInput& input, ArchSet archs) {
+  return when_context(input.registry, input.requirements, input.toolkit, input.cpu, std::move(archs));
+}
+
+// The op's set after its own filter and the toolkit's; what was lost goes to `planned.dropped`.
+ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& builder, PlannedOp& planned) {
+  FilteredArchs filtered = builder.filter_archs(input.requested);
+  planned.specialised = filtered.specialised;
+  for (const DroppedArch& drop : filtered.dropped)
+    planned.dropped.push_back({drop.target, DroppedBy::op, drop.reason});
+  ArchSet kept;
+  for (const Target& target : filtered.kept) {
+    if (input.toolkit && input.toolkit->targets.count(target) > 0)
+      kept.insert(target);
+    else
+      planned.dropped.push_back(
+          {target, DroppedBy::toolkit, "CUDA " + input.toolkit->version.short_text() + " cannot target it"});
+  }
+  return kept;
+}
+
+// A 9.0 in the request does not reach a source that is for 9.0a only: say what would.
+void warn_of_specialisation(const ArchSet& op_archs, const SourceSpec& source, const PlannedOp& planned,
+                            std::vector<Warning>& warnings) {
+  for (const ArchPattern& pattern : source.archs.only) {
+    if (pattern.suffix == Suffix::none) continue;
+    const bool base_asked = std::any_of(op_archs.begin(), op_archs.end(), [&](const Target& t) {
+      return t.cc == pattern.cc && t.suffix == Suffix::none;
+    });
+    if (base_asked)
+      warnings.push_back(warning("source_left_out", source.origin.text,
+                                 planned.name + ": " + source.id() + " is left out: it is for " +
+                                     pattern.text() + " only, and " + pattern.cc.text() + " was asked for",
+                                 "Ask for " + pattern.text() + ", or put `specialise: [\"" + pattern.text() +
+                                     "\"]` into the op's archs."));
+  }
+}
+
+void plan_sources(const ArchPlanInput& input, const OpBuilder& builder, const ArchSet& op_archs,
+                  PlannedOp& planned, std::vector<Warning>& warnings) {
+  bool has_device_code = false;
+  for (const SourceSpec& source : builder.sources(context_of(input, op_archs))) {
+    const FilteredArchs filtered = apply_filter(source.archs, op_archs);
+    has_device_code = has_device_code || source.is_cuda();
+    const bool nothing_left = filtered.kept.empty() && (source.is_cuda() || !source.archs.empty());
+    if (nothing_left) {
+      planned.left_out.push_back(source.id());
+      warn_of_specialisation(op_archs, source, planned, warnings);
+      continue;
+    }
+    planned.sources.push_back({source, source.is_cuda() ? filtered.kept : ArchSet{}});
+    for (const auto& [built, asked] : filtered.specialised)
+      planned.specialised.emplace(built, asked);
+    if (source.is_cuda()) planned.archs = union_of(planned.archs, filtered.kept);
+  }
+  if (!has_device_code) return;
+  for (const Target& target : op_archs) {
+    const bool kept = planned.archs.count(target) > 0 ||
+                      std::any_of(planned.specialised.begin(), planned.specialised.end(),
+                                  [&](const auto& pair) { return pair.second == target; });
+    if (!kept) planned.dropped.push_back({target, DroppedBy::source, "no source of the op is for it"});
+  }
+}
+
+std::string supported_text(const OpBuilder& builder) {
+  const std::string text = builder.spec().archs.text();
+  return text.empty() ? "any arch" : text;
+}
+
+std::string lowest_that_works(const OpBuilder& builder) {
+  const ArchFilter& filter = builder.spec().archs;
+  if (!filter.only.empty()) return filter.only.front().text();
+  if (filter.min) return filter.min->text();
+  return filter.max ? filter.max->text() : "8.0";
+}
+
+void plan_cuda_op(const ArchPlanInput& input, const OpBuilder& builder, PlannedOp& planned,
+                  std::vector<Warning>& warnings) {
+  const ArchSet op_archs = filter_by_op_and_toolkit(input, builder, planned);
+  if (!op_archs.empty()) plan_sources(input, builder, op_archs, planned, warnings);
+  std::sort(planned.dropped.begin(), planned.dropped.end(),
+            [](const PlanDrop& a, const PlanDrop& b) { return a.target < b.target; });
+  const bool device_code_left = std::any_of(planned.sources.begin(), planned.sources.end(),
+                                            [](const PlannedSource& s) { return s.source.is_cuda(); });
+  const bool wants_device_code =
+      op_archs.empty() || std::any_of(builder.spec().sources.begin(), builder.spec().sources.end(),
+                                      [](const SourceSpec& s) { return s.is_cuda(); });
+  if (wants_device_code && !device_code_left) {
+    planned.status = OpStatus::skip;
+    planned.reason =
+        "no arch left: supports " + supported_text(builder) + ", requested " + arch_text(input.requested);
+    return;
+  }
+  planned.lost_only_ptx = has_ptx(input.requested) && !planned.archs.empty() && !has_ptx(planned.archs);
+  if (planned.lost_only_ptx)
+    warnings.push_back(
+        warning("lost_ptx", planned.name,
+                planned.name + " keeps no PTX of the request: it will not run on later GPUs",
+                "Ask for PTX of an arch that the op supports (" + supported_text(builder) + ")."));
+}
+
+std::string join_reasons(const std::vector<std::string>& reasons) {
+  return join(reasons, "; ");
+}
+
+PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const SelectedOp& selected,
+                  std::vector<Warning>& warnings) {
+  PlannedOp planned;
+  planned.name = builder.name();
+  planned.wanted = selected.wanted;
+  if (selected.wanted == Wanted::off) {
+    planned.reason = selected.because;
+    return planned;
+  }
+  planned.status = OpStatus::skip;
+  if (builder.spec().backend == BackendKind::hip) {
+    planned.reason = "backend hip is not built by this version";
+  } else if (builder.spec().backend == BackendKind::cuda && !input.toolkit) {
+    planned.reason = "no CUDA toolkit";
+  } else if (!input.requirements.met(planned.name)) {
+    planned.reason = join_reasons(input.requirements.reasons(planned.name));
+  } else {
+    planned.status = OpStatus::build;
+    if (builder.spec().backend == BackendKind::cuda) {
+      plan_cuda_op(input, builder, planned, warnings);
+    } else {
+      for (const SourceSpec& source : builder.sources(context_of(input, {})))
+        planned.sources.push_back({source, {}});
+    }
+  }
+  return planned;
+}
+
+// An op whose needed op is not built cannot work either.
+void skip_ops_that_lack_a_need(const ArchPlanInput& input, ArchPlan& plan) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (PlannedOp& op : plan.ops) {
+      if (op.status != OpStatus::build) continue;
+      for (const std::string& need : input.registry.find(op.name)->needs(context_of(input, op.archs))) {
+        const PlannedOp* needed = plan.find(need);
+        if (needed && needed->status == OpStatus::build) continue;
+        op.status = OpStatus::skip;
+        op.reason = "needs " + need + ", which is not built" +
+                    (needed && !needed->reason.empty() ? ": " + needed->reason : std::string());
+        changed = true;
+        break;
+      }
+    }
+  }
+}
+
+std::string fixes_of(const ArchPlanInput& input, const std::string& op) {
+  std::vector<std::string> fixes;
+  if (auto found = input.requirements.by_op.find(op); found != input.requirements.by_op.end())
+    for (const Finding& finding : found->second)
+      if (!finding.ok && !finding.fix.empty()) fixes.push_back(finding.fix);
+  return join(fixes, "\n");
+}
+
+// An op asked for by name that cannot be built is an error, not a skip.
+Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
+  for (const PlannedOp& op : plan.ops) {
+    if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
+    const OpBuilder& builder = *input.registry.find(op.name);
+    if (!input.requirements.met(op.name))
+      return fail(Exit::unmet, "op_not_compatible", op.name, op.name + " cannot be built here: " + op.reason,
+                  fixes_of(input, op.name));
+    const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
+    const std::string fix = no_arch
+                                ? "Ask for an arch that it supports, for example --arch \"" +
+                                      arch_list(input.requested) + ";" + lowest_that_works(builder) + "\"."
+                                : "`dsbuild report` shows what this machine lacks.";
+    return fail(Exit::unmet, no_arch ? "op_has_no_arch" : "op_not_compatible", op.name,
+                op.name + " cannot be built: " + op.reason, fix);
+  }
+  return {};
+}
+
+bool is_cuda(const ArchPlanInput& input, const PlannedOp& op) {
+  return input.registry.find(op.name)->spec().backend == BackendKind::cuda;
+}
+
+std::string skip_list(const ArchPlan& plan) {
+  std::string text;
+  for (const PlannedOp& op : plan.ops)
+    if (op.status == OpStatus::skip) text += "\n  " + op.name + ": " + op.reason;
+  return text;
+}
+
+Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan& plan) {
+  bool any_built = false, any_cuda_built = false, any_cuda_wanted = false;
+  for (const PlannedOp& op : plan.ops) {
+    any_built = any_built || op.status == OpStatus::build;
+    any_cuda_built = any_cuda_built || (op.status == OpStatus::build && is_cuda(input, op));
+    any_cuda_wanted = any_cuda_wanted || (op.wanted != Wanted::off && is_cuda(input, op));
+  }
+  if (any_cuda_wanted && !any_cuda_built && !input.settings.arch.value.is_default)
+    return fail(Exit::unmet, "no_cuda_op", input.settings.arch.origin,
+                "no CUDA op can be built for " + arch_text(input.requested) + ":" + skip_list(plan),
+                "`dsbuild plan` shows what each op needs; --ops NAME builds CPU ops alone.");
+  if (!any_built)
+    return fail(Exit::unmet, "nothing_to_build", "--ops", "no selected op can be built:" + skip_list(plan),
+                "`dsbuild report` shows what this machine lacks.");
+  return {};
+}
+
+Result<void> plan_shared(const ArchPlanInput& input, ArchPlan& plan) {
+  std::vector<ArchSet> sets;
+  std::string per_op;
+  for (const PlannedOp& op : plan.ops) {
+    if (op.status != OpStatus::build || op.archs.empty()) continue;
+    sets.push_back(op.archs);
+    per_op += "\n  " + op.name + ": " + arch_text(op.archs);
+  }
+  plan.shared = shared_archs(sets);
+  if (plan.shared.empty() && !sets.empty()) {
+    if (!input.settings.allow_disjoint_archs.value)
+      return fail(
+          Exit::unmet, "disjoint_archs", input.settings.arch.origin, "no arch is built by all ops:" + per_op,
+          "Add an arch that all of them support, build them apart (--ops), or pass --allow-disjoint-archs.");
+    plan.warnings.push_back(
+        warning("disjoint_archs", input.settings.arch.origin, "no arch is built by all ops:" + per_op));
+  }
+  for (PlannedOp& op : plan.ops)
+    if (op.status == OpStatus::build) op.extra = difference(op.archs, plan.shared);
+  return {};
+}
+
+}  // namespace
+
+WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
+                         const Toolkit* toolkit, const std::string& cpu, ArchSet archs) {
+  WhenContext context;
+  context.archs = std::move(archs);
+  if (toolkit) context.cuda = toolkit->version;
+  context.torch = requirements.torch;
+  context.source = registry.source_version;
+  context.cpu = cpu;
+  return context;
+}
+
+const char* word(DroppedBy by) {
+  switch (by) {
+    case DroppedBy::toolkit:
+      return "toolkit";
+    case DroppedBy::op:
+      return "op";
+    case DroppedBy::source:
+      return "source";
+  }
+  return "";
+}
+
+const char* word(OpStatus status) {
+  switch (status) {
+    case OpStatus::build:
+      return "build";
+    case OpStatus::skip:
+      return "skip";
+    case OpStatus::off:
+      return "off";
+  }
+  return "";
+}
+
+const PlannedOp* ArchPlan::find(const std::string& name) const {
+  const auto found =
+      std::find_if(ops.begin(), ops.end(), [&](const PlannedOp& op) { return op.name == name; });
+  return found == ops.end() ? nullptr : &*found;
+}
+
+ArchSet shared_archs(const std::vector<ArchSet>& op_sets) {
+  ArchSet shared;
+  bool first = true;
+  for (const ArchSet& set : op_sets) {
+    if (set.empty()) continue;
+    shared = first ? set : intersection(shared, set);
+    first = false;
+  }
+  return shared;
+}
+
+ArchSet kept_targets(const Registry& registry, const SelectedOps& selected, const ArchSet& requested) {
+  ArchSet kept;
+  for (const SelectedOp& op : selected.ops) {
+    const OpBuilder& builder = *registry.find(op.name);
+    if (op.wanted == Wanted::off || builder.spec().backend != BackendKind::cuda) continue;
+    const ArchSet op_archs = builder.filter_archs(requested).kept;
+    for (const SourceSpec& source : builder.spec().sources)
+      if (source.is_cuda()) kept = union_of(kept, apply_filter(source.archs, op_archs).kept);
+  }
+  return kept;
+}
+
+Result<ArchPlan> plan_archs(const ArchPlanInput& input) {
+  ArchPlan plan;
+  plan.requested = input.requested;
+  for (const SelectedOp& selected : input.selected.ops)
+    plan.ops.push_back(plan_op(input, *input.registry.find(selected.name), selected, plan.warnings));
+  skip_ops_that_lack_a_need(input, plan);
+  DSBUILD_CHECK(check_named_ops(input, plan));
+  DSBUILD_CHECK(check_something_is_built(input, plan));
+  DSBUILD_CHECK(plan_shared(input, plan));
+  return plan;
+}
+
+}  // namespace dsbuild

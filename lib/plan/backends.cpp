@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "plan/backend.h"
+
+namespace dsbuild {
+
+// A new backend is one file and one line here.
+const std::vector<Backend>& backends() {
+  static const std::vector<Backend> table = {k_cuda_backend, k_cpu_backend};
+  return table;
+}
+
+const Backend* find_backend(BackendKind kind) {
+  const auto found =
+      std::find_if(backends().begin(), backends().end(), [&](const Backend& b) { return b.kind == kind; });
+  return found == backends().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> include_flags(const BackendOp& op) {
+  std::vector<std::string> flags;
+  for (const std::string& dir : op.builder.include_paths(op.context))
+    flags.push_back("-I" + source_path(dir));
+  for (const std::string& dir : op.gives.include_dirs) {
+    flags.push_back("-isystem");
+    flags.push_back(dir);
+  }
+  return flags;
+}
+
+std::string source_id_file(const std::string& object) {
+  return (Path(object).parent_path() / "source.id").string();
+}
+
+Edge cxx_edge(const BackendOp& op, const SourceSpec& source, const std::vector<std::string>& more_flags) {
+  Edge edge;
+  edge.kind = EdgeKind::cxx_compile;
+  edge.op = op.builder.name();
+  edge.source = source.id();
+  edge.flags = op.builder.cxx_args(source, op.context);
+  edge.flags.push_back("-fPIC");
+  for (const auto& flags : {include_flags(op), more_flags, op.gives.cxx_flags})
+    edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
+  edge.inputs = {source_path(source.path)};
+  edge.output = object_path(op.builder.name(), source);
+  edge.implicit_inputs = {source_id_file(edge.output)};
+  return edge;
+}
+
+}  // namespace dsbuild

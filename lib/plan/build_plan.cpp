@@ -1,0 +1,185 @@
+#include "plan/build_plan.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "plan/backend.h"
+
+namespace dsbuild {
+namespace {
+
+void append_all(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+Contribution contribution_of(const BuildPlanInput& input, const std::string& op) {
+  Contribution sum;
+  const auto found = input.requirements.by_op.find(op);
+  if (found == input.requirements.by_op.end()) return sum;
+  for (const Finding& finding : found->second) {
+    if (!finding.ok) continue;
+    append_all(sum.include_dirs, finding.gives.include_dirs);
+    append_all(sum.cxx_flags, finding.gives.cxx_flags);
+    append_all(sum.link_flags, finding.gives.link_flags);
+  }
+  return sum;
+}
+
+Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& backend,
+               const std::vector<Edge>& compiles) {
+  Edge edge;
+  edge.kind = EdgeKind::link;
+  edge.op = op.builder.name();
+  for (const Edge& compile : compiles)
+    edge.inputs.push_back(compile.output);
+  edge.flags = {"-shared", "-Wl,--no-undefined"};
+  append_all(edge.flags, op.builder.extra_ldflags(op.context));
+  append_all(edge.flags, op.gives.link_flags);
+  append_all(edge.flags, backend.link_flags(input));
+  edge.by_host_compiler = backend.kind == BackendKind::cuda;
+  edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
+  edge.output = library_path(edge.op);
+  return edge;
+}
+
+Edge verify_edge(const ExpectedOp& expected) {
+  Edge edge;
+  edge.kind = EdgeKind::verify;
+  edge.op = expected.op;
+  edge.inputs = {"check/" + expected.op + ".json"};
+  edge.implicit_inputs = {expected.library};
+  for (const ExpectedObject& object : expected.objects)
+    edge.implicit_inputs.push_back(object.file);
+  edge.output = "check/" + expected.op + ".ok";
+  return edge;
+}
+
+void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& plan) {
+  const OpBuilder& builder = *input.registry.find(planned.name);
+  const Backend& backend = *find_backend(builder.spec().backend);
+  const BackendOp op{
+      builder, planned,
+      when_context(input.registry, input.requirements, input.toolkit, input.cpu, planned.archs),
+      contribution_of(input, planned.name)};
+  std::vector<Edge> compiles;
+  ExpectedOp expected{planned.name, library_path(planned.name), {}, builder.exports(op.context)};
+  for (const PlannedSource& source : planned.sources) {
+    compiles.push_back(backend.compile_edge(input, op, source));
+    expected.objects.push_back({source.source.id(), compiles.back().output, source.archs});
+    const auto digest = input.source_digests.find(source.source.path);
+    plan.files.push_back({source_id_file(compiles.back().output),
+                          (digest == input.source_digests.end() ? "" : digest->second) + "\n"});
+  }
+  const Edge link = link_edge(input, op, backend, compiles);
+  plan.edges.insert(plan.edges.end(), compiles.begin(), compiles.end());
+  plan.edges.push_back(link);
+  plan.edges.push_back(verify_edge(expected));
+  plan.files.push_back({"check/" + planned.name + ".json", render_expected(expected)});
+  plan.expected.push_back(std::move(expected));
+}
+
+std::string compiler_identity(const HostCompiler& compiler) {
+  return compiler.family + " " + compiler.version.text() + " " + compiler.path.string();
+}
+
+void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
+  if (input.cxx) {
+    plan.tools.cxx = {input.cxx->path.string()};
+    plan.files.push_back({k_cxx_id_file, compiler_identity(*input.cxx) + "\n"});
+  }
+  if (input.toolkit) {
+    plan.tools.nvcc = {input.toolkit->nvcc().string()};
+    append_all(plan.tools.nvcc, input.settings.nvcc_prepend_flags.value);
+    if (input.toolkit->host) {
+      append_all(plan.tools.nvcc, {"-ccbin", input.toolkit->host->path.string()});
+      plan.tools.host_cxx = {input.toolkit->host->path.string()};
+    }
+    plan.files.push_back(
+        {k_nvcc_id_file,
+         "nvcc " + input.toolkit->version.text() + " sha256 " + input.toolkit->nvcc_digest + "\n" +
+             (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string())});
+  }
+  plan.tools.dsbuild = {input.program.string()};
+}
+
+void warn_of_compress_mode(const BuildPlanInput& input, BuildPlan& plan) {
+  if (!input.toolkit || input.settings.compress_mode.value.empty() ||
+      input.toolkit->has_option("--compress-mode"))
+    return;
+  plan.warnings.push_back(
+      warning("no_compress_mode", input.settings.compress_mode.origin,
+              "CUDA " + input.toolkit->version.short_text() +
+                  " has no --compress-mode: device code is compressed as it does by default",
+              "Use CUDA 12.8 or newer, or leave --compress-mode out."));
+}
+
+char sanitized(char c) {
+  const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     std::string_view("._-+=,/").find(c) != std::string_view::npos;
+  return plain ? c : '_';
+}
+
+}  // namespace
+
+std::string source_path(const std::string& relative) {
+  return "pack/" + relative;
+}
+
+std::string library_path(const std::string& op) {
+  return "lib/" + op + ".so";
+}
+
+// One folder per TU: nvcc puts its temporaries there, and two TUs never share a name. The digest keeps ids
+// apart that differ only in characters a file name should not hold.
+std::string object_path(const std::string& op, const SourceSpec& source) {
+  const std::string id = source.id();
+  std::string folder = id;
+  std::transform(folder.begin(), folder.end(), folder.begin(), sanitized);
+  if (folder != id) folder += "-" + sha256(id).substr(0, 8);
+  return "obj/" + op + "/" + folder + "/" + Path(source.path).stem().string() + ".o";
+}
+
+BuildPlan plan_build(const BuildPlanInput& input) {
+  BuildPlan plan;
+  plan.shared = input.archs.shared;
+  plan_tools(input, plan);
+  warn_of_compress_mode(input, plan);
+  for (const PlannedOp& op : input.archs.ops)
+    if (op.status == OpStatus::build) plan_op(input, op, plan);
+  plan.links = {{"pack", input.registry.source_root}};
+  return plan;
+}
+
+std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
+  const std::string temporary = edge.output + ".tmp";
+  const std::vector<std::string> depfile = {"-MD", "-MF", edge.output + ".d", "-MT", edge.output};
+  std::vector<std::string> argv;
+  switch (edge.kind) {
+    case EdgeKind::cuda_compile:
+      argv = plan.tools.nvcc;
+      append_all(argv, edge.flags);
+      for (const Target& target : edge.targets)
+        argv.push_back(target.gencode());
+      append_all(argv, depfile);
+      append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
+      break;
+    case EdgeKind::cxx_compile:
+      argv = edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
+      append_all(argv, edge.flags);
+      append_all(argv, depfile);
+      append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
+      break;
+    case EdgeKind::link:
+      argv = edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
+      append_all(argv, {"-o", temporary, "@" + edge.output + ".rsp"});
+      append_all(argv, edge.flags);
+      break;
+    case EdgeKind::verify:
+      argv = plan.tools.dsbuild;
+      append_all(argv, {"step", "verify", edge.inputs.front(), edge.output});
+      break;
+  }
+  return argv;
+}
+
+}  // namespace dsbuild

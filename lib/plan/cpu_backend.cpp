@@ -1,0 +1,20 @@
+#include "plan/backend.h"
+
+namespace dsbuild {
+namespace {
+
+Edge compile_edge(const BuildPlanInput&, const BackendOp& op, const PlannedSource& source) {
+  Edge edge = cxx_edge(op, source.source, {});
+  edge.implicit_inputs.push_back(k_cxx_id_file);
+  return edge;
+}
+
+std::vector<std::string> link_flags(const BuildPlanInput&) {
+  return {};
+}
+
+}  // namespace
+
+const Backend k_cpu_backend = {BackendKind::cpu, "cpu", compile_edge, link_flags};
+
+}  // namespace dsbuild

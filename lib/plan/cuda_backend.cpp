@@ -1,0 +1,64 @@
+#include "plan/backend.h"
+
+namespace dsbuild {
+namespace {
+
+// What every .cu gets besides the op's own flags. -objtemp and a fixed seed make the object's bytes
+// independent of process ids and of the moment (nvcc names its temporaries after the object instead of the
+// process).
+std::vector<std::string> common_flags(const BuildPlanInput& input, const BackendOp& op,
+                                      const SourceSpec& source) {
+  const Toolkit& toolkit = *input.toolkit;
+  std::vector<std::string> flags = {"-Xcompiler=-fPIC"};
+  if (toolkit.has_option("--objdir-as-tempdir")) flags.push_back("--objdir-as-tempdir");
+  if (toolkit.has_option("--frandom-seed"))
+    flags.push_back("-frandom-seed=" + op.builder.name() + "/" + source.id());
+  if (const std::string& mode = input.settings.compress_mode.value;
+      !mode.empty() && toolkit.has_option("--compress-mode"))
+    flags.push_back("--compress-mode=" + mode);
+  if (input.settings.nvcc_threads.value > 1)
+    flags.push_back("--threads=" + std::to_string(input.settings.nvcc_threads.value));
+  if (input.settings.debug_cuda_build.value) flags.push_back("--ptxas-options=-v");
+  return flags;
+}
+
+Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& planned) {
+  Edge edge;
+  edge.kind = EdgeKind::cuda_compile;
+  edge.op = op.builder.name();
+  edge.source = planned.source.id();
+  edge.flags = op.builder.nvcc_args(planned.source, op.context);
+  for (const auto& flags :
+       {common_flags(input, op, planned.source), include_flags(op), input.settings.nvcc_append_flags.value})
+    edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
+  edge.targets = planned.archs;
+  edge.inputs = {source_path(planned.source.path)};
+  edge.output = object_path(op.builder.name(), planned.source);
+  edge.implicit_inputs = {source_id_file(edge.output), k_nvcc_id_file};
+  return edge;
+}
+
+Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
+  if (source.source.is_cuda()) return nvcc_edge(input, op, source);
+  Edge edge = cxx_edge(op, source.source, {"-isystem", input.toolkit->include_dir().string()});
+  edge.implicit_inputs.push_back(k_nvcc_id_file);
+  edge.by_host_compiler = true;
+  return edge;
+}
+
+// By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
+// symbols stay inside, so that two libraries with two toolkits do not meet in one process.
+std::vector<std::string> link_flags(const BuildPlanInput& input) {
+  return {"-L" + input.toolkit->library_dir.string(),
+          "-lcudart_static",
+          "-Wl,--exclude-libs,libcudart_static.a",
+          "-ldl",
+          "-lrt",
+          "-lpthread"};
+}
+
+}  // namespace
+
+const Backend k_cuda_backend = {BackendKind::cuda, "cuda", compile_edge, link_flags};
+
+}  // namespace dsbuild

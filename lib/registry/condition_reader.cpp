@@ -1,0 +1,185 @@
+// `archs:`, `when:`, `flags:` and lists of words with conditions: what several keys share.
+#include <algorithm>
+
+#include "registry/arch_pattern.h"
+#include "registry/registry.h"
+#include "registry/spec_reader.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr size_t k_longest_list = 1024;
+
+std::string refuse_cc(const std::string& word) {
+  return parse_cc(word) ? "" : "is no compute capability (as in 8.0)";
+}
+
+std::string refuse_pattern(const std::string& word) {
+  return parse_arch_pattern(word) ? "" : "is no architecture (as in 8.0, 9.0a, 8.0-real or 8.0-virtual)";
+}
+
+std::string refuse_condition(const std::string& word) {
+  return parse_arch_condition(word) ? "" : "is no condition (as in >=8.0, <9.0, ==8.0 or 9.0a)";
+}
+
+std::string refuse_cpu(const std::string& word) {
+  return word == "x86_64" || word == "aarch64" ? "" : "is no CPU that dsbuild knows (x86_64, aarch64)";
+}
+
+// One bound: absent stays absent.
+Result<std::optional<ComputeCapability>> read_bound(const SpecFile& file, const YamlNode& map,
+                                                    const char* key) {
+  const YamlNode* node = map.find(key);
+  if (!node) return std::nullopt;
+  DSBUILD_TRY(word, read_word(file, *node, std::string("'archs.") + key + "'", refuse_cc));
+  return parse_cc(word);
+}
+
+bool by_text(const ArchPattern& a, const ArchPattern& b) {
+  return a.text() < b.text();
+}
+
+Result<std::vector<ArchPattern>> read_patterns(const SpecFile& file, const YamlNode& map, const char* key) {
+  std::vector<ArchPattern> patterns;
+  const YamlNode* node = map.find(key);
+  if (!node) return patterns;
+  DSBUILD_TRY(words, read_words(file, *node, std::string("'archs.") + key + "'", refuse_pattern));
+  if (words.empty()) return bad_spec(file, *node, std::string("'archs.") + key + "' is empty");
+  for (const std::string& word : words)
+    patterns.push_back(*parse_arch_pattern(word));
+  std::sort(patterns.begin(), patterns.end(), by_text);
+  return patterns;
+}
+
+// Two rows for one request would make the result depend on which is read first.
+Result<void> check_specialise(const SpecFile& file, const YamlNode& archs,
+                              const std::vector<ArchPattern>& patterns) {
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    const ArchPattern& pattern = patterns[i];
+    const YamlNode& at = *archs.find("specialise");
+    if (pattern.suffix == Suffix::none) {
+      return bad_spec(file, at, "'archs.specialise': '" + pattern.text() + "' has no suffix a or f");
+    }
+    for (size_t j = 0; j < i; ++j) {
+      const ArchPattern& other = patterns[j];
+      if (other.cc != pattern.cc ||
+          other.kind.value_or(CodeKind::real) != pattern.kind.value_or(CodeKind::real)) {
+        continue;
+      }
+      return bad_spec(file, at,
+                      "'archs.specialise' gives two forms of " + pattern.cc.text() + ": " + other.text() +
+                          " and " + pattern.text());
+    }
+  }
+  return {};
+}
+
+using TextMember = std::string When::*;
+using RangeMember = std::optional<VersionRange> When::*;
+
+Result<void> read_when_word(const SpecFile& file, const YamlNode& map, const char* key, const WordRule& rule,
+                            When& when, TextMember member) {
+  const YamlNode* node = map.find(key);
+  if (!node) return {};
+  DSBUILD_TRY(word, read_word(file, *node, std::string("'when.") + key + "'", rule));
+  when.*member = word;
+  return {};
+}
+
+Result<void> read_when_range(const SpecFile& file, const YamlNode& map, const char* key, When& when,
+                             RangeMember member) {
+  const YamlNode* node = map.find(key);
+  if (!node) return {};
+  DSBUILD_TRY(range, read_range(file, *node, std::string("'when.") + key + "'"));
+  when.*member = range;
+  return {};
+}
+
+Result<Entry<std::string>> read_entry(const SpecFile& file, const YamlNode& item, const std::string& owner,
+                                      const WordRule& rule) {
+  Entry<std::string> entry;
+  entry.origin = origin_of(file, item);
+  const YamlNode* value = &item;
+  if (item.is_map()) {
+    DSBUILD_CHECK(check_map(file, item, "an entry of " + owner, {"value", "when"}));
+    value = item.find("value");
+    if (!value) return bad_spec(file, item, "an entry of " + owner + " needs a 'value'");
+    DSBUILD_TRY(when, read_when_of(file, item));
+    entry.when = std::move(when);
+  }
+  DSBUILD_TRY(word, read_word(file, *value, owner, rule));
+  entry.value = std::move(word);
+  return entry;
+}
+
+Result<TextEntries> read_flag_list(const SpecFile& file, const YamlNode& flags, const std::string& key,
+                                   FlagKind kind) {
+  const YamlNode* list = flags.find(key);
+  if (!list) return TextEntries{};
+  return read_entries(file, *list, "'flags." + key + "'",
+                      [kind](const std::string& flag) { return flag_refusal(kind, flag); });
+}
+
+}  // namespace
+
+Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node) {
+  DSBUILD_CHECK(check_map(file, node, "'archs'", {"min", "max", "only", "exclude", "specialise"}));
+  ArchFilter filter;
+  DSBUILD_TRY(min, read_bound(file, node, "min"));
+  DSBUILD_TRY(max, read_bound(file, node, "max"));
+  DSBUILD_TRY(only, read_patterns(file, node, "only"));
+  DSBUILD_TRY(exclude, read_patterns(file, node, "exclude"));
+  DSBUILD_TRY(specialise, read_patterns(file, node, "specialise"));
+  DSBUILD_CHECK(check_specialise(file, node, specialise));
+  if (min && max && *min > *max) return bad_spec(file, node, "'archs': min is above max, so nothing is left");
+  return ArchFilter{min, max, std::move(only), std::move(exclude), std::move(specialise)};
+}
+
+Result<When> read_when(const SpecFile& file, const YamlNode& node) {
+  DSBUILD_CHECK(
+      check_map(file, node, "'when'", {"any_arch", "every_arch", "cuda", "torch", "source", "cpu"}));
+  if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
+  When when;
+  DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
+  DSBUILD_CHECK(read_when_word(file, node, "every_arch", refuse_condition, when, &When::every_arch));
+  DSBUILD_CHECK(read_when_word(file, node, "cpu", refuse_cpu, when, &When::cpu));
+  DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
+  DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
+  DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));
+  return when;
+}
+
+Result<When> read_when_of(const SpecFile& file, const YamlNode& map) {
+  const YamlNode* node = map.find("when");
+  if (!node) return When{};
+  return read_when(file, *node);
+}
+
+Result<TextEntries> read_entries(const SpecFile& file, const YamlNode& list, const std::string& owner,
+                                 const WordRule& rule) {
+  DSBUILD_CHECK(check_sequence(file, list, owner));
+  if (list.items.size() > k_longest_list) {
+    return bad_spec(file, list, owner + " has over " + std::to_string(k_longest_list) + " entries");
+  }
+  TextEntries entries;
+  for (const YamlNode& item : list.items) {
+    DSBUILD_TRY(entry, read_entry(file, item, owner, rule));
+    const auto twin = std::find(entries.begin(), entries.end(), entry);
+    if (twin != entries.end()) {
+      return bad_spec(file, item, owner + ": '" + entry.value + "' stands twice",
+                      "The other is at " + twin->origin.text + ".");
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+Result<Flags> read_flags(const SpecFile& file, const YamlNode& node) {
+  DSBUILD_CHECK(check_map(file, node, "'flags'", {"cxx", "nvcc", "link"}));
+  DSBUILD_TRY(cxx, read_flag_list(file, node, "cxx", FlagKind::cxx));
+  DSBUILD_TRY(nvcc, read_flag_list(file, node, "nvcc", FlagKind::nvcc));
+  DSBUILD_TRY(link, read_flag_list(file, node, "link", FlagKind::link));
+  return Flags{std::move(cxx), std::move(nvcc), std::move(link)};
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,88 @@
+#include "registry/registry.h"
+
+namespace dsbuild {
+namespace {
+
+template <class T>
+std::vector<T> holding(const std::vector<Entry<T>>& entries, const WhenContext& context) {
+  std::vector<T> values;
+  for (const Entry<T>& entry : entries) {
+    if (holds(entry.when, context)) values.push_back(entry.value);
+  }
+  return values;
+}
+
+// Sources and requirements carry their `when` themselves.
+template <class T>
+std::vector<T> those_that_hold(const std::vector<T>& all, const WhenContext& context) {
+  std::vector<T> some;
+  for (const T& one : all) {
+    if (holds(one.when, context)) some.push_back(one);
+  }
+  return some;
+}
+
+void add(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+std::string define_flag(const std::pair<std::string, std::string>& define) {
+  return "-D" + define.first + (define.second.empty() ? "" : "=" + define.second);
+}
+
+// One order for every tool: -std, the op's flags, the source's flags, the op's defines, those of `for`.
+std::vector<std::string> compile_args(int standard, const TextEntries& op_flags,
+                                      const TextEntries& source_flags, const OpSpec& spec,
+                                      const SourceSpec& source, const WhenContext& context) {
+  std::vector<std::string> args = {"-std=c++" + std::to_string(standard)};
+  add(args, holding(op_flags, context));
+  add(args, holding(source_flags, context));
+  for (const auto& define : holding(spec.defines, context))
+    args.push_back(define_flag(define));
+  for (const auto& define : source.defines)
+    args.push_back(define_flag(define));
+  return args;
+}
+
+}  // namespace
+
+std::vector<SourceSpec> OpBuilder::sources(const WhenContext& context) const {
+  return those_that_hold(spec_.sources, context);
+}
+
+std::vector<std::string> OpBuilder::include_paths(const WhenContext& context) const {
+  return holding(spec_.include_dirs, context);
+}
+
+std::vector<std::string> OpBuilder::cxx_args(const SourceSpec& source, const WhenContext& context) const {
+  return compile_args(spec_.std_cxx, spec_.flags.cxx, source.flags.cxx, spec_, source, context);
+}
+
+std::vector<std::string> OpBuilder::nvcc_args(const SourceSpec& source, const WhenContext& context) const {
+  return compile_args(spec_.std_nvcc, spec_.flags.nvcc, source.flags.nvcc, spec_, source, context);
+}
+
+std::vector<std::string> OpBuilder::extra_ldflags(const WhenContext& context) const {
+  std::vector<std::string> flags = holding(spec_.flags.link, context);
+  for (const std::string& library : holding(spec_.libraries, context))
+    flags.push_back("-l" + library);
+  return flags;
+}
+
+std::vector<std::string> OpBuilder::needs(const WhenContext& context) const {
+  return holding(spec_.needs, context);
+}
+
+std::vector<std::string> OpBuilder::exports(const WhenContext& context) const {
+  return holding(spec_.exports, context);
+}
+
+std::vector<Requirement> OpBuilder::requirements(const WhenContext& context) const {
+  return those_that_hold(spec_.requires_, context);
+}
+
+FilteredArchs OpBuilder::filter_archs(const ArchSet& requested) const {
+  return apply_filter(spec_.archs, requested);
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,83 @@
+#include "registry/op_spec.h"
+
+#include <algorithm>
+
+#include "registry/arch_pattern.h"
+
+namespace dsbuild {
+namespace {
+
+// One condition over a set; false for an empty set, and for a text that is no condition.
+bool any_holds(const std::string& text, const ArchSet& archs) {
+  const auto condition = parse_arch_condition(text);
+  return condition && std::any_of(archs.begin(), archs.end(),
+                                  [&](const Target& target) { return condition->holds_for(target); });
+}
+
+bool every_holds(const std::string& text, const ArchSet& archs) {
+  const auto condition = parse_arch_condition(text);
+  return condition && !archs.empty() && std::all_of(archs.begin(), archs.end(), [&](const Target& target) {
+           return condition->holds_for(target);
+         });
+}
+
+bool version_holds(const std::optional<VersionRange>& range, const Version& version) {
+  return !range || (!version.empty() && range->contains(version));
+}
+
+std::string kind_text(RequirementKind kind) {
+  switch (kind) {
+    case RequirementKind::cuda:
+      return "cuda";
+    case RequirementKind::header:
+      return "header";
+    case RequirementKind::library:
+      return "library";
+    case RequirementKind::command:
+      return "command";
+    case RequirementKind::cpu_feature:
+      return "CPU feature";
+    case RequirementKind::module:
+      return "Python module";
+    case RequirementKind::tvm_ffi:
+      return "tvm-ffi";
+    case RequirementKind::torch:
+      break;
+  }
+  return "torch";
+}
+
+}  // namespace
+
+bool When::empty() const {
+  return *this == When{};
+}
+
+bool holds(const When& when, const WhenContext& context) {
+  if (!when.any_arch.empty() && !any_holds(when.any_arch, context.archs)) return false;
+  if (!when.every_arch.empty() && !every_holds(when.every_arch, context.archs)) return false;
+  if (!when.cpu.empty() && when.cpu != context.cpu) return false;
+  return version_holds(when.cuda, context.cuda) && version_holds(when.torch, context.torch) &&
+         version_holds(when.source, context.source);
+}
+
+bool SourceSpec::is_cuda() const {
+  return Path(path).extension() == ".cu";
+}
+
+std::string SourceSpec::id() const {
+  std::string id = path;
+  for (const auto& [name, value] : defines)
+    id += "," + name + "=" + value;
+  return id;
+}
+
+std::string Requirement::text() const {
+  std::string text = kind_text(kind);
+  if (!subjects.empty()) text += " " + join(subjects, " or ");
+  if (!function.empty()) text += " with " + function;
+  if (!range.text.empty()) text += " " + range.text;
+  return text;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,213 @@
+// op.yaml -> OpSpec, key by key in the order of docs/op_yaml.md.
+#include <algorithm>
+#include <set>
+
+#include "registry/registry.h"
+#include "registry/spec_reader.h"
+#include "registry/spec_words.h"
+
+namespace dsbuild {
+namespace {
+
+const std::vector<std::string> k_keys = {"name",  "build_var", "module",    "description",  "backend",
+                                         "archs", "needs",     "sources",   "include_dirs", "defines",
+                                         "std",   "flags",     "libraries", "requires",     "exports"};
+const std::vector<std::string> k_backends = {"cuda", "cpu", "hip"};
+
+std::string refuse_description(const std::string& text) {
+  const bool plain = printable(text) == text && text.find('\n') == std::string::npos;
+  return plain ? "" : "is not one line of plain text";
+}
+
+std::string refuse_backend(const std::string& word) {
+  const bool known = std::find(k_backends.begin(), k_backends.end(), word) != k_backends.end();
+  return known ? ""
+               : "is no backend" + did_you_mean(word, k_backends) + "; there are " + join(k_backends, ", ");
+}
+
+Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* key, const WordRule& rule,
+                      std::string& into) {
+  const YamlNode* node = root.find(key);
+  if (!node) return {};
+  DSBUILD_TRY(word, read_word(file, *node, std::string("'") + key + "'", rule));
+  into = std::move(word);
+  return {};
+}
+
+Result<void> read_names(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  if (!root.find("name")) return bad_spec(file, root, "the op has no 'name'");
+  DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
+  spec.build_var = "DS_BUILD_" + to_upper(spec.name);
+  DSBUILD_CHECK(read_key(file, root, "build_var", refuse_build_var, spec.build_var));
+  if (const std::string reason = refuse_build_var(spec.build_var); !reason.empty()) {
+    return bad_spec(file, *root.find("name"), "the build variable '" + spec.build_var + "' " + reason,
+                    "Give the op a 'build_var'.");
+  }
+  DSBUILD_CHECK(read_key(file, root, "module", refuse_module, spec.module));
+  return read_key(file, root, "description", refuse_description, spec.description);
+}
+
+Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  std::string backend = "cuda";
+  DSBUILD_CHECK(read_key(file, root, "backend", refuse_backend, backend));
+  const auto place = std::find(k_backends.begin(), k_backends.end(), backend) - k_backends.begin();
+  spec.backend = static_cast<BackendKind>(place);
+  if (const YamlNode* archs = root.find("archs")) {
+    DSBUILD_TRY(filter, read_arch_filter(file, *archs));
+    if (spec.backend == BackendKind::cpu) return bad_spec(file, *archs, "'archs' means nothing for a cpu op");
+    spec.archs = std::move(filter);
+  }
+  return {};
+}
+
+// Lists whose order means nothing are kept sorted.
+Result<TextEntries> read_sorted(const SpecFile& file, const YamlNode& root, const char* key,
+                                const WordRule& rule) {
+  const YamlNode* node = root.find(key);
+  if (!node) return TextEntries{};
+  DSBUILD_TRY(entries, read_entries(file, *node, std::string("'") + key + "'", rule));
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.value < b.value; });
+  return entries;
+}
+
+Result<void> read_op_sources(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find("sources");
+  if (!node) return bad_spec(file, root, "the op has no 'sources'");
+  DSBUILD_TRY(sources, read_sources(file, *node));
+  for (const SourceSpec& source : sources) {
+    if (spec.backend != BackendKind::cpu || !source.is_cuda()) continue;
+    return fail(Exit::usage, "bad_spec", source.origin.text,
+                "'" + source.path + "' is a CUDA source of a cpu op",
+                "Set 'backend: cuda', or leave the source out.");
+  }
+  spec.sources = std::move(sources);
+  return {};
+}
+
+Result<void> read_include_dirs(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find("include_dirs");
+  if (!node) return {};
+  DSBUILD_TRY(dirs, read_entries(file, *node, "'include_dirs'", refuse_path));
+  DSBUILD_CHECK(check_include_dirs(file, *node, dirs));
+  spec.include_dirs = std::move(dirs);
+  return {};
+}
+
+using Define = Entry<std::pair<std::string, std::string>>;
+
+Result<Define> read_define(const SpecFile& file, const YamlNode& key, const YamlNode& node) {
+  const std::string owner = "'defines." + printable(key.scalar) + "'";
+  if (const std::string reason = refuse_identifier(key.scalar); !reason.empty()) {
+    return bad_spec(file, key, "'defines': '" + printable(key.scalar) + "' " + reason);
+  }
+  Define define{{key.scalar, ""}, {}, origin_of(file, key)};
+  const YamlNode* value = &node;
+  if (node.is_map()) {
+    DSBUILD_CHECK(check_map(file, node, owner, {"value", "when"}));
+    DSBUILD_TRY(when, read_when_of(file, node));
+    define.when = std::move(when);
+    value = node.find("value");
+  }
+  if (!value || value->kind == YamlNode::Kind::null) return define;
+  DSBUILD_TRY(word, read_word(file, *value, owner, refuse_define_value));
+  define.value.second = std::move(word);
+  return define;
+}
+
+bool by_name(const Define& a, const Define& b) {
+  return a.value.first < b.value.first;
+}
+
+Result<void> read_defines(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find("defines");
+  if (!node) return {};
+  if (!node->is_map()) return bad_spec(file, *node, "'defines' takes a map of names to values");
+  for (const auto& [key, value] : node->entries) {
+    DSBUILD_TRY(define, read_define(file, key, value));
+    spec.defines.push_back(std::move(define));
+  }
+  std::sort(spec.defines.begin(), spec.defines.end(), by_name);
+  return {};
+}
+
+Result<void> check_defines(const OpSpec& spec) {
+  std::set<std::string> names;
+  for (const Define& define : spec.defines)
+    names.insert(define.value.first);
+  for (const SourceSpec& source : spec.sources) {
+    for (const auto& [name, value] : source.defines) {
+      if (names.count(name) == 0) continue;
+      return fail(Exit::usage, "bad_spec", source.origin.text,
+                  "'" + name + "' is set by 'for' and by 'defines'", "Keep one of them.");
+    }
+  }
+  return {};
+}
+
+Result<void> read_standard(const SpecFile& file, const YamlNode& std_node, const std::string& key,
+                           const std::vector<std::string>& known, int& into) {
+  const YamlNode* node = std_node.find(key);
+  if (!node) return {};
+  const auto rule = [&](const std::string& word) -> std::string {
+    if (std::find(known.begin(), known.end(), word) != known.end()) return "";
+    return "is no C++ standard here; choose " + join(known, ", ");
+  };
+  DSBUILD_TRY(word, read_word(file, *node, "'std." + key + "'", rule));
+  into = std::stoi(word);
+  return {};
+}
+
+Result<void> read_std(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find("std");
+  if (!node) return {};
+  DSBUILD_CHECK(check_map(file, *node, "'std'", {"cxx", "nvcc"}));
+  DSBUILD_CHECK(read_standard(file, *node, "cxx", {"14", "17", "20", "23"}, spec.std_cxx));
+  return read_standard(file, *node, "nvcc", {"14", "17", "20"}, spec.std_nvcc);
+}
+
+Result<void> read_build_keys(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  DSBUILD_CHECK(read_include_dirs(file, root, spec));
+  DSBUILD_CHECK(read_defines(file, root, spec));
+  DSBUILD_CHECK(check_defines(spec));
+  DSBUILD_CHECK(read_std(file, root, spec));
+  if (const YamlNode* node = root.find("flags")) {
+    DSBUILD_TRY(flags, read_flags(file, *node));
+    spec.flags = std::move(flags);
+  }
+  if (const YamlNode* node = root.find("libraries")) {
+    DSBUILD_TRY(libraries, read_entries(file, *node, "'libraries'", refuse_library));
+    spec.libraries = std::move(libraries);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const Path& path) {
+  DSBUILD_TRY(root, parse_yaml(text, file.shown));
+  DSBUILD_CHECK(check_map(file, root, "the op spec", k_keys));
+  OpSpec spec;
+  spec.file = path;
+  DSBUILD_CHECK(read_names(file, root, spec));
+  DSBUILD_CHECK(read_backend(file, root, spec));
+  DSBUILD_TRY(needs, read_sorted(file, root, "needs", refuse_op_name));
+  spec.needs = std::move(needs);
+  DSBUILD_CHECK(read_op_sources(file, root, spec));
+  DSBUILD_CHECK(read_build_keys(file, root, spec));
+  if (const YamlNode* node = root.find("requires")) {
+    DSBUILD_TRY(requirements, read_requirements(file, *node));
+    spec.requires_ = std::move(requirements);
+  }
+  DSBUILD_TRY(exports, read_sorted(file, root, "exports", refuse_identifier));
+  spec.exports = std::move(exports);
+  return spec;
+}
+
+Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,
+                             const Path& source_root) {
+  const SourceTree tree = make_source_tree(files, source_root, Version{});
+  return read_op_spec(text, SpecFile{file.string(), tree}, file);
+}
+
+}  // namespace dsbuild

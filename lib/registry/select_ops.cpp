@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "registry/registry.h"
+
+namespace dsbuild {
+namespace {
+
+const std::string k_cpu_ops_only = "all means the CPU ops here";
+
+bool holds_word(const std::vector<std::string>& sorted, const std::string& word) {
+  return std::binary_search(sorted.begin(), sorted.end(), word);
+}
+
+std::vector<std::string> build_vars(const Registry& registry) {
+  std::vector<std::string> variables;
+  for (const OpBuilder& op : registry.ops)
+    variables.push_back(op.spec().build_var);
+  return variables;
+}
+
+Result<void> check_names(const Selection& selection, const Registry& registry) {
+  for (const auto* list : {&selection.names, &selection.without}) {
+    for (const std::string& name : *list) {
+      if (registry.find(name)) continue;
+      const std::vector<std::string> names = registry.names();
+      return fail(
+          Exit::usage, "unknown_op", selection.origin,
+          "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
+          "Ops: " + join(names, ", ") + ".");
+    }
+  }
+  return {};
+}
+
+// A variable of no op is a misspelling: harmless when it is off, an op that stays unbuilt when on.
+Result<void> check_variables(const Selection& selection, const Registry& registry, SelectedOps& selected) {
+  const std::vector<std::string> known = build_vars(registry);
+  for (const auto& [variable, value] : selection.variables) {
+    if (value == Switch::unset || std::find(known.begin(), known.end(), variable) != known.end()) continue;
+    const std::string what =
+        "no op of pack '" + registry.pack + "' has this variable" + did_you_mean(variable, known);
+    if (value == Switch::on) {
+      return fail(Exit::usage, "unknown_build_var", variable, what,
+                  "Unset it. Variables: " + join(known, ", ") + ".");
+    }
+    selected.warnings.push_back(warning("unknown_build_var", variable, what, "It has no effect; unset it."));
+  }
+  return {};
+}
+
+// One op at a time, before `needs`.
+class Chooser {
+ public:
+  Chooser(const Selection& selection, bool cpu_only) : selection_(selection), cpu_only_(cpu_only) {}
+
+  SelectedOp choose(const OpSpec& spec) const {
+    if (selection_.ops_given && holds_word(selection_.without, spec.name)) {
+      return off(spec, "-" + spec.name + " in " + selection_.origin);
+    }
+    return selection_.ops_given ? by_list(spec) : by_variables(spec);
+  }
+  Switch variable(const OpSpec& spec) const {
+    const auto found = selection_.variables.find(spec.build_var);
+    return found == selection_.variables.end() ? Switch::unset : found->second;
+  }
+  bool is_left_out(const OpSpec& spec) const {
+    return variable(spec) == Switch::off || holds_word(selection_.without, spec.name);
+  }
+
+ private:
+  // --ops itself beats an op's variable; a config file's list does not, the environment is above it.
+  SelectedOp by_list(const OpSpec& spec) const {
+    const bool is_off = variable(spec) == Switch::off;
+    if (holds_word(selection_.names, spec.name)) {
+      if (is_off && selection_.origin != "--ops") return off(spec, spec.build_var + "=0");
+      return {spec.name, Wanted::by_name, selection_.origin};
+    }
+    if (!selection_.all) return off(spec, "not in " + selection_.origin);
+    if (is_off) return off(spec, spec.build_var + "=0");
+    return by_all(spec, selection_.origin);
+  }
+  SelectedOp by_variables(const OpSpec& spec) const {
+    const Switch own = variable(spec);
+    if (own == Switch::on) return {spec.name, Wanted::by_name, spec.build_var};
+    if (own == Switch::off) return off(spec, spec.build_var + "=0");
+    if (selection_.build_ops == Switch::on) return by_all(spec, "DS_BUILD_OPS");
+    return off(spec, "not selected");
+  }
+  SelectedOp by_all(const OpSpec& spec, const std::string& because) const {
+    if (spec.backend == BackendKind::hip) return off(spec, "hip is not built by this version");
+    if (cpu_only_ && spec.backend != BackendKind::cpu) return off(spec, k_cpu_ops_only);
+    return {spec.name, Wanted::by_all, because};
+  }
+  static SelectedOp off(const OpSpec& spec, std::string because) {
+    return {spec.name, Wanted::off, std::move(because)};
+  }
+
+  const Selection& selection_;
+  bool cpu_only_;
+};
+
+SelectedOp& entry_of(SelectedOps& selected, const std::string& name) {
+  return *std::find_if(selected.ops.begin(), selected.ops.end(),
+                       [&](const SelectedOp& op) { return op.name == name; });
+}
+
+void add_need(const Registry& registry, const SelectedOp& parent, const std::string& name,
+              const Chooser& chooser, SelectedOps& selected) {
+  SelectedOp& needed = entry_of(selected, name);
+  if (chooser.is_left_out(registry.find(name)->spec())) {
+    selected.warnings.push_back(warning(
+        "needed_op", name,
+        "it is built although it was left out (" + needed.because + "), because " + parent.name + " needs it",
+        "Leave out " + parent.name + " too, or drop the exclusion."));
+  }
+  needed = {name, parent.wanted, "needed by " + parent.name};
+}
+
+// Selects what `parent` needs, as bindingly as it is itself; returns the ops whose own needs come next.
+std::vector<std::string> pull_in(const Registry& registry, const SelectedOp& parent, const Chooser& chooser,
+                                 SelectedOps& selected) {
+  std::vector<std::string> next;
+  for (const Entry<std::string>& need : registry.find(parent.name)->spec().needs) {
+    SelectedOp& needed = entry_of(selected, need.value);
+    if (needed.wanted == Wanted::by_name || needed.wanted == parent.wanted) continue;
+    if (needed.wanted == Wanted::off) add_need(registry, parent, need.value, chooser, selected);
+    needed.wanted = parent.wanted;
+    next.push_back(need.value);
+  }
+  return next;
+}
+
+// Ops that were asked for by name go first: what they need is then asked for by name too.
+void add_needs(const Registry& registry, const Chooser& chooser, SelectedOps& selected) {
+  for (const Wanted wanted : {Wanted::by_name, Wanted::by_all}) {
+    std::vector<std::string> open;
+    for (const SelectedOp& op : selected.ops) {
+      if (op.wanted == wanted) open.push_back(op.name);
+    }
+    for (size_t i = 0; i < open.size(); ++i) {
+      const SelectedOp parent = entry_of(selected, open[i]);
+      for (std::string& name : pull_in(registry, parent, chooser, selected))
+        open.push_back(std::move(name));
+    }
+  }
+}
+
+// DS_BUILD_<OP>=0 holds under `all`: one line for all such ops.
+void warn_of_left_out(const Registry& registry, const Selection& selection, const Chooser& chooser,
+                      SelectedOps& selected) {
+  if (!selection.ops_given || !selection.all) return;
+  std::vector<std::string> variables, names;
+  for (const SelectedOp& op : selected.ops) {
+    const OpSpec& spec = registry.find(op.name)->spec();
+    if (op.wanted != Wanted::off || chooser.variable(spec) != Switch::off) continue;
+    if (holds_word(selection.without, op.name)) continue;
+    variables.push_back(spec.build_var + "=0");
+    names.push_back(op.name);
+  }
+  if (names.empty()) return;
+  selected.warnings.push_back(warning("left_out_by_variable", selection.origin,
+                                      join(variables, ", ") + " holds: 'all' leaves out " + join(names, ", "),
+                                      "Unset it, or name the op: --ops all," + names.front() + "."));
+}
+
+Result<void> check_any(const Registry& registry, bool cpu_only, const SelectedOps& selected) {
+  const auto is_on = [](const SelectedOp& op) { return op.wanted != Wanted::off; };
+  if (std::any_of(selected.ops.begin(), selected.ops.end(), is_on)) return {};
+  const auto asked_all = [](const SelectedOp& op) { return op.because == k_cpu_ops_only; };
+  if (cpu_only && std::any_of(selected.ops.begin(), selected.ops.end(), asked_all)) {
+    return fail(Exit::unmet, "nothing_to_build", "--pack",
+                k_cpu_ops_only + ", and pack '" + registry.pack + "' has none that is wanted",
+                "Give a CUDA toolkit (--cuda-home DIR, or dsbuild toolkits get), or name the ops in --ops.");
+  }
+  const std::string example = registry.ops.empty() ? "<op>" : registry.ops.front().name();
+  const std::string variable = registry.ops.empty() ? "DS_BUILD_<OP>" : registry.ops.front().spec().build_var;
+  return fail(Exit::usage, "nothing_selected", "--ops", "no op is selected",
+              "Select with --ops all or --ops " + example + ",…\nor with DS_BUILD_OPS=1 or " + variable +
+                  "=1 in the environment.");
+}
+
+}  // namespace
+
+Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only) {
+  const Selection& selection = settings.selection;
+  SelectedOps selected;
+  DSBUILD_CHECK(check_names(selection, registry));
+  DSBUILD_CHECK(check_variables(selection, registry, selected));
+  const Chooser chooser(selection, cpu_only);
+  for (const OpBuilder& op : registry.ops)
+    selected.ops.push_back(chooser.choose(op.spec()));
+  add_needs(registry, chooser, selected);
+  warn_of_left_out(registry, selection, chooser, selected);
+  DSBUILD_CHECK(check_any(registry, cpu_only, selected));
+  return selected;
+}
+
+}  // namespace dsbuild

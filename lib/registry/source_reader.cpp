@@ -1,0 +1,194 @@
+// `sources:` -> one SourceSpec per translation unit: globs and `for` are expanded here.
+#include <algorithm>
+#include <map>
+
+#include "registry/source_files.h"
+#include "registry/spec_words.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr size_t k_most_combinations = 4096;
+constexpr size_t k_most_units = 16384;
+
+using Define = std::pair<std::string, std::string>;
+using Combination = std::vector<Define>;
+
+std::string refuse_source(const std::string& path) {
+  if (std::string reason = refuse_path(path); !reason.empty()) return reason;
+  const std::string extension = Path(path).extension().string();
+  const bool known = extension == ".cu" || extension == ".cpp" || extension == ".cc" || extension == ".cxx";
+  return known ? "" : "is no source file (.cu, .cpp, .cc, .cxx)";
+}
+
+Result<std::vector<std::string>> read_axis(const SpecFile& file, const YamlNode& key,
+                                           const YamlNode& values) {
+  const std::string owner = "'for." + printable(key.scalar) + "'";
+  if (const std::string reason = refuse_identifier(key.scalar); !reason.empty()) {
+    return bad_spec(file, key, "'for': '" + printable(key.scalar) + "' " + reason);
+  }
+  DSBUILD_TRY(words, read_words(file, values, owner, refuse_define_value));
+  if (words.empty()) return bad_spec(file, values, owner + " has no values");
+  return words;
+}
+
+std::vector<Combination> with_axis(const std::vector<Combination>& so_far, const std::string& name,
+                                   const std::vector<std::string>& values) {
+  std::vector<Combination> product;
+  for (const Combination& combination : so_far) {
+    for (const std::string& value : values) {
+      product.push_back(combination);
+      product.back().emplace_back(name, value);
+    }
+  }
+  return product;
+}
+
+// `for: {A: [1, 2], B: [x]}` -> {A=1 B=x}, {A=2 B=x}; keys in their sorted order.
+Result<std::vector<Combination>> read_combinations(const SpecFile& file, const YamlNode* node) {
+  std::vector<Combination> product = {{}};
+  if (!node) return product;
+  if (!node->is_map() || node->entries.empty()) {
+    return bad_spec(file, *node, "'for' takes a map of define names to lists of values");
+  }
+  std::map<std::string, std::vector<std::string>> axes;
+  for (const auto& [key, values] : node->entries) {
+    DSBUILD_TRY(axis, read_axis(file, key, values));
+    axes[key.scalar] = std::move(axis);
+  }
+  for (const auto& [name, values] : axes) {
+    if (product.size() * values.size() > k_most_combinations) {
+      return bad_spec(file, *node,
+                      "'for' makes over " + std::to_string(k_most_combinations) + " combinations");
+    }
+    product = with_axis(product, name, values);
+  }
+  return product;
+}
+
+// What a `source` condition says of a tree whose version is known; sources of another version are not
+// looked for.
+bool is_of_this_version(const SpecFile& file, const When& when) {
+  if (!when.source) return true;
+  return !file.tree.version.empty() && when.source->contains(file.tree.version);
+}
+
+struct SourceFiles {
+  const YamlNode* at;
+  std::vector<std::string> paths;
+};
+
+Result<SourceFiles> read_glob(const SpecFile& file, const YamlNode& node, const When& when) {
+  DSBUILD_TRY(glob, read_word(file, node, "'glob'", refuse_glob));
+  if (!is_of_this_version(file, when)) return SourceFiles{&node, {}};
+  DSBUILD_TRY(paths, expand_glob(file, node, glob));
+  for (const std::string& path : paths) {
+    if (const std::string reason = refuse_source(path); !reason.empty()) {
+      return bad_spec(file, node, "'glob': '" + printable(path) + "' " + reason);
+    }
+  }
+  return SourceFiles{&node, std::move(paths)};
+}
+
+Result<SourceFiles> read_path(const SpecFile& file, const YamlNode& node) {
+  DSBUILD_TRY(path, read_word(file, node, "'sources'", refuse_source));
+  return SourceFiles{&node, {path}};
+}
+
+// The entry's files, by its `path` or its `glob`.
+Result<SourceFiles> read_files(const SpecFile& file, const YamlNode& entry, const When& when) {
+  if (entry.is_scalar()) return read_path(file, entry);
+  const YamlNode* path = entry.find("path");
+  const YamlNode* glob = entry.find("glob");
+  if ((path == nullptr) == (glob == nullptr)) {
+    return bad_spec(file, entry, "a source needs either 'path' or 'glob'");
+  }
+  return path ? read_path(file, *path) : read_glob(file, *glob, when);
+}
+
+// What the entry says of each of its files.
+Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry) {
+  SourceSpec common;
+  common.origin = origin_of(file, entry);
+  if (!entry.is_map()) return common;
+  DSBUILD_TRY(when, read_when_of(file, entry));
+  common.when = std::move(when);
+  if (const YamlNode* archs = entry.find("archs")) {
+    DSBUILD_TRY(filter, read_arch_filter(file, *archs));
+    common.archs = std::move(filter);
+  }
+  if (const YamlNode* node = entry.find("flags")) {
+    DSBUILD_TRY(flags, read_flags(file, *node));
+    if (!flags.link.empty()) return bad_spec(file, *node, "'flags.link' belongs to the op, not to a source");
+    common.flags = std::move(flags);
+  }
+  return common;
+}
+
+Result<void> check_source(const SpecFile& file, const YamlNode& at, const SourceSpec& source) {
+  if (!source.archs.empty() && !source.is_cuda()) {
+    return bad_spec(file, at, "'" + source.path + "' has no device code, so 'archs' means nothing for it");
+  }
+  if (!is_of_this_version(file, source.when)) return {};
+  return check_on_disk(file, at, source.path, FileKind::file);
+}
+
+Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry) {
+  if (!entry.is_scalar()) {
+    DSBUILD_CHECK(check_map(file, entry, "a source", {"path", "glob", "archs", "flags", "for", "when"}));
+  }
+  DSBUILD_TRY(common, read_common(file, entry));
+  DSBUILD_TRY(files, read_files(file, entry, common.when));
+  DSBUILD_TRY(combinations, read_combinations(file, entry.is_map() ? entry.find("for") : nullptr));
+  std::vector<SourceSpec> sources;
+  for (const std::string& path : files.paths) {
+    SourceSpec source = common;
+    source.path = path;
+    DSBUILD_CHECK(check_source(file, *files.at, source));
+    for (const Combination& combination : combinations) {
+      sources.push_back(source);
+      sources.back().defines = combination;
+    }
+  }
+  return sources;
+}
+
+bool by_id(const SourceSpec& a, const SourceSpec& b) {
+  return a.id() < b.id();
+}
+
+}  // namespace
+
+Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNode& list) {
+  DSBUILD_CHECK(check_sequence(file, list, "'sources'"));
+  std::map<std::string, Origin> seen;
+  std::vector<SourceSpec> all;
+  for (const YamlNode& entry : list.items) {
+    DSBUILD_TRY(sources, read_source(file, entry));
+    for (SourceSpec& source : sources) {
+      const auto [twin, is_new] = seen.emplace(source.id(), source.origin);
+      if (!is_new) {
+        return bad_spec(file, entry, "'sources': '" + source.id() + "' stands twice",
+                        "The other is at " + twin->second.text + ".");
+      }
+      all.push_back(std::move(source));
+    }
+    if (all.size() > k_most_units) {
+      return bad_spec(file, entry,
+                      "'sources' makes over " + std::to_string(k_most_units) + " translation units");
+    }
+  }
+  if (all.empty()) return bad_spec(file, list, "'sources' is empty");
+  std::sort(all.begin(), all.end(), by_id);
+  return all;
+}
+
+Result<void> check_include_dirs(const SpecFile& file, const YamlNode& list, const TextEntries& dirs) {
+  for (size_t i = 0; i < dirs.size(); ++i) {
+    if (!is_of_this_version(file, dirs[i].when)) continue;
+    DSBUILD_CHECK(check_on_disk(file, list.items[i], dirs[i].value, FileKind::directory));
+  }
+  return {};
+}
+
+}  // namespace dsbuild

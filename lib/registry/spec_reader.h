@@ -1,0 +1,66 @@
+// How op.yaml is read: strict keys, typed values, and the position in every error.
+// Private to this stage.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/yaml.h"
+#include "registry/op_spec.h"
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+// The tree that a spec's paths are relative to.
+struct SourceTree {
+  const FileReader& files;
+  Path root;       // absolute
+  Path real_root;  // without symbolic links; empty when it does not exist
+  Version version;
+};
+SourceTree make_source_tree(const FileReader& files, const Path& root, const Version& version);
+
+// The spec being read.
+struct SpecFile {
+  std::string shown;  // its name in messages
+  const SourceTree& tree;
+};
+
+// A rule for a word: "" if allowed, else the reason, worded to follow "'<word>' ".
+using WordRule = std::function<std::string(const std::string&)>;
+
+tl::unexpected<Error> bad_spec(const SpecFile& file, const YamlNode& at, std::string what,
+                               std::string fix = {});
+Origin origin_of(const SpecFile& file, const YamlNode& node);
+
+Result<void> check_map(const SpecFile& file, const YamlNode& node, const std::string& owner,
+                       const std::vector<std::string>& keys);
+Result<void> check_sequence(const SpecFile& file, const YamlNode& node, const std::string& owner);
+// A scalar that keeps to the rule. `owner` names the key in messages: "'libraries'".
+Result<std::string> read_word(const SpecFile& file, const YamlNode& node, const std::string& owner,
+                              const WordRule& rule);
+Result<std::vector<std::string>> read_words(const SpecFile& file, const YamlNode& list,
+                                            const std::string& owner, const WordRule& rule);
+Result<VersionRange> read_range(const SpecFile& file, const YamlNode& node, const std::string& owner);
+
+// The parts that several keys share.
+Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node);
+Result<When> read_when(const SpecFile& file, const YamlNode& node);
+// The `when` entry of a map, or one that always holds.
+Result<When> read_when_of(const SpecFile& file, const YamlNode& map);
+// A list whose entries are words, or {value: word, when: …}. No entry may stand twice.
+Result<TextEntries> read_entries(const SpecFile& file, const YamlNode& list, const std::string& owner,
+                                 const WordRule& rule);
+Result<Flags> read_flags(const SpecFile& file, const YamlNode& node);
+
+// The keys with files of their own.
+Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNode& list);
+Result<void> check_include_dirs(const SpecFile& file, const YamlNode& list, const TextEntries& dirs);
+Result<std::vector<Requirement>> read_requirements(const SpecFile& file, const YamlNode& list);
+
+// parse_op_spec, once the tree is known; `path` becomes OpSpec::file.
+Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const Path& path);
+
+}  // namespace dsbuild

@@ -1,0 +1,147 @@
+#include "registry/spec_words.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return is_lower(c) || is_upper(c);
+}
+bool is_identifier_start(char c) {
+  return is_letter(c) || c == '_';
+}
+bool is_identifier_part(char c) {
+  return is_identifier_start(c) || is_digit(c);
+}
+
+template <class Start, class Part>
+bool is_word(std::string_view word, Start start, Part part, size_t longest = 255) {
+  return !word.empty() && word.size() <= longest && start(word[0]) &&
+         std::all_of(word.begin(), word.end(), part);
+}
+
+bool is_identifier(std::string_view word) {
+  return is_word(word, is_identifier_start, is_identifier_part);
+}
+
+bool is_file_word(const std::string& word) {
+  const auto start = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
+  const auto part = [&](char c) { return start(c) || c == '.' || c == '+' || c == '-'; };
+  return is_word(word, start, part);
+}
+
+// Every piece between slashes, empty ones too ("a//b", "a/").
+std::vector<std::string_view> path_parts(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t slash = path.find('/');
+    parts.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return parts;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+std::string refuse_path_part(std::string_view part) {
+  if (part.empty()) return "has an empty part ('//', or a '/' at its end)";
+  if (part == "..") return "leaves the source root ('..')";
+  if (part == ".") return "has a part '.'; leave it out";
+  if (part.size() > 255) return "has a part of over 255 bytes";
+  return "";
+}
+
+std::string refuse_path_characters(std::string_view path, std::string_view forbidden) {
+  for (const char c : path) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return "has a control character";
+    if (forbidden.find(c) != std::string_view::npos) return std::string("has the character '") + c + "'";
+  }
+  return "";
+}
+
+std::string refuse_any_path(const std::string& path, std::string_view forbidden) {
+  if (path.empty()) return "is empty";
+  if (path.size() > 4095) return "is over 4095 bytes long";
+  if (path[0] == '/') return "is absolute; paths are relative to the source root";
+  if (path[0] == '~') return "starts with '~'";
+  if (std::string reason = refuse_path_characters(path, forbidden); !reason.empty()) return reason;
+  for (const std::string_view part : path_parts(path)) {
+    if (std::string reason = refuse_path_part(part); !reason.empty()) return reason;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string refuse_op_name(const std::string& word) {
+  const auto part = [](char c) { return is_lower(c) || is_digit(c) || c == '_'; };
+  if (is_word(word, is_lower, part, 64)) return "";
+  return "is no op name: a lower-case letter, then at most 63 of a-z, 0-9 and '_'";
+}
+
+std::string refuse_build_var(const std::string& word) {
+  constexpr std::string_view prefix = "DS_BUILD_";
+  const auto part = [](char c) { return is_upper(c) || is_digit(c) || c == '_'; };
+  const bool well_formed = word.rfind(prefix, 0) == 0 && is_word(word.substr(prefix.size()), part, part);
+  if (!well_formed) return "is no build variable: DS_BUILD_ and then A-Z, 0-9 and '_'";
+  if (word == "DS_BUILD_OPS" || word == "DS_BUILD_STRING") return "has a meaning of its own";
+  return "";
+}
+
+std::string refuse_identifier(const std::string& word) {
+  return is_identifier(word) ? "" : "is no identifier (letters, digits and '_')";
+}
+
+std::string refuse_module(const std::string& word) {
+  std::string_view rest = word;
+  while (true) {
+    const size_t dot = rest.find('.');
+    if (!is_identifier(rest.substr(0, dot))) return "is no Python module (identifiers joined by dots)";
+    if (dot == std::string_view::npos) return "";
+    rest.remove_prefix(dot + 1);
+  }
+}
+
+std::string refuse_library(const std::string& word) {
+  return is_file_word(word) ? "" : "is no library name (write 'aio' for libaio.so)";
+}
+
+std::string refuse_command(const std::string& word) {
+  return is_file_word(word) ? "" : "is no command name (a program looked up on PATH)";
+}
+
+std::string refuse_cpu_feature(const std::string& word) {
+  const auto part = [](char c) { return is_lower(c) || is_digit(c) || c == '_'; };
+  return is_word(word, is_lower, part) ? "" : "is no CPU feature (as in /proc/cpuinfo, e.g. avx2)";
+}
+
+std::string refuse_define_value(const std::string& word) {
+  const auto plain = [](char c) {
+    return is_identifier_part(c) || std::string_view(".:+-").find(c) != std::string_view::npos;
+  };
+  if (word.size() <= 255 && std::all_of(word.begin(), word.end(), plain)) return "";
+  return "is no plain value (letters, digits and _ . : + -)";
+}
+
+std::string refuse_path(const std::string& path) {
+  return refuse_any_path(path, "|\\$\"'`*?");
+}
+
+std::string refuse_glob(const std::string& glob) {
+  if (glob.find("**") != std::string::npos)
+    return "has '**'; '*' and '?' stand for characters within one part";
+  return refuse_any_path(glob, "|\\$\"'`[]{}");
+}
+
+}  // namespace dsbuild

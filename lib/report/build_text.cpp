@@ -1,0 +1,79 @@
+#include <cmath>
+
+#include "ninja/progress.h"
+#include "report/json.h"
+
+namespace dsbuild {
+namespace {
+
+std::string one_decimal(double value) {
+  const long tenths = std::lround(value * 10);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+std::string counts_text(const BuildOutcome& outcome) {
+  std::string text =
+      "built " + std::to_string(outcome.manifest.ops.size()) + ", skipped " + std::to_string(outcome.skipped);
+  if (!outcome.failures.empty()) text += ", failed " + std::to_string(outcome.manifest.failed.size());
+  text += " in " + one_decimal(outcome.seconds) + " s, " +
+          plural(static_cast<size_t>(outcome.edges_run), "edge") + " run";
+  if (outcome.slowest)
+    text += "; slowest: " + edge_title(*outcome.slowest->edge) + " (" +
+            one_decimal(outcome.slowest->seconds) + " s)";
+  return text + "\n";
+}
+
+Json manifest_ops_json(const Manifest& manifest) {
+  Json list = Json::array();
+  for (const ManifestOp& op : manifest.ops)
+    list.push_back({{"name", op.name},
+                    {"file", op.file},
+                    {"sha256", op.sha256},
+                    {"bytes", op.bytes},
+                    {"archs", arch_strings(op.archs)}});
+  return list;
+}
+
+}  // namespace
+
+std::string render_edge_failure(const EdgeFailure& failure, const Style& style) {
+  const Edge& edge = *failure.edge;
+  std::string text = style.bad("failed: ") + edge_title(edge) + "\n";
+  if (!edge.targets.empty()) text += "  archs: " + arch_text(edge.targets) + "\n";
+  if (!failure.first_error.empty()) text += "  " + failure.first_error + "\n";
+  text += "  log: " + failure.log.string() + "\n";
+  return text + "  again: " + failure.reproduce + "\n";
+}
+
+std::string render_build_outcome(const BuildOutcome& outcome, const Style& style) {
+  std::string text;
+  for (const EdgeFailure& failure : outcome.failures)
+    text += render_edge_failure(failure, style);
+  text += style.bold(outcome.bundle.path.string()) + "  " + plural(outcome.manifest.ops.size(), "op") + ", " +
+          human_size(outcome.bundle.bytes) + (outcome.bundle.changed ? "" : ", unchanged") + "\n";
+  text += counts_text(outcome);
+  return text + "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
+}
+
+std::string render_build_outcome_json(const BuildOutcome& outcome) {
+  Json json = {{"event", "result"}, {"schema", 1}, {"dsbuild", k_version}};
+  json["bundle"] = {{"path", outcome.bundle.path.string()},
+                    {"bytes", outcome.bundle.bytes},
+                    {"changed", outcome.bundle.changed}};
+  json["ops"] = manifest_ops_json(outcome.manifest);
+  json["failed"] = Json::array();
+  for (const EdgeFailure& failure : outcome.failures)
+    json["failed"].push_back({{"op", failure.edge->op},
+                              {"source", failure.edge->source},
+                              {"archs", arch_strings(failure.edge->targets)},
+                              {"error", failure.first_error},
+                              {"log", failure.log.string()},
+                              {"reproduce", failure.reproduce}});
+  json["skipped"] = outcome.skipped;
+  json["edges_run"] = outcome.edges_run;
+  json["seconds"] = outcome.seconds;
+  json["warnings"] = warnings_json(outcome.warnings);
+  return json_line(json);
+}
+
+}  // namespace dsbuild

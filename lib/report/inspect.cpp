@@ -1,0 +1,72 @@
+#include "report/json.h"
+#include "report/table.h"
+
+namespace dsbuild {
+namespace {
+
+ArchSet archs_of(const BinaryFile& file) {
+  ArchSet set;
+  for (const DeviceImage& image : file.images)
+    set.insert(image.target);
+  return set;
+}
+
+Json images_json(const BinaryFile& file) {
+  Json list = Json::array();
+  for (const DeviceImage& image : file.images)
+    list.push_back({{"kind", image.target.kind == CodeKind::real ? "elf" : "ptx"},
+                    {"arch", image.target.name()},
+                    {"bytes", image.bytes},
+                    {"compressed", image.compressed}});
+  return list;
+}
+
+}  // namespace
+
+std::string render_inspect(const std::vector<InspectedFile>& files) {
+  std::vector<TableRow> rows = {{"file", "archs", "images", "device bytes"}};
+  for (const InspectedFile& file : files) {
+    uint64_t bytes = 0;
+    for (const DeviceImage& image : file.content.images)
+      bytes += image.bytes;
+    rows.push_back({file.name, arch_text(archs_of(file.content)), std::to_string(file.content.images.size()),
+                    human_size(bytes)});
+    for (const auto& [target, count] : count_images(file.content.images))
+      rows.push_back({"", "  " + target.name(), std::to_string(count), ""});
+  }
+  return join(render_table(rows), "\n") + "\n";
+}
+
+std::string render_inspect_json(const std::vector<InspectedFile>& files) {
+  Json json = json_document();
+  json["files"] = Json::array();
+  for (const InspectedFile& file : files)
+    json["files"].push_back({{"file", file.name},
+                             {"archs", arch_strings(archs_of(file.content))},
+                             {"images", images_json(file.content)}});
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
+std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
+                               const Style& style) {
+  if (differences.empty()) return style.good("ok") + "  " + bundle + " holds what its manifest says\n";
+  std::string text;
+  for (const Difference& difference : differences)
+    text += style.bad("differs: ") + difference.what + "\n";
+  return text + bundle + ": " + plural(differences.size(), "difference") + "\n";
+}
+
+std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle) {
+  Json json = json_document();
+  json["bundle"] = bundle;
+  json["ok"] = differences.empty();
+  json["differences"] = Json::array();
+  for (const Difference& difference : differences)
+    json["differences"].push_back(
+        {{"op", difference.op}, {"file", difference.file}, {"what", difference.what}});
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,20 @@
+// Pieces that several JSON documents share.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "report/report.h"
+
+namespace dsbuild {
+
+using Json = nlohmann::ordered_json;
+
+// {"schema":1,"dsbuild":"0.1.0"}: how every document starts.
+Json json_document();
+Json warnings_json(const std::vector<Warning>& warnings);
+Json gencodes_json(const ArchSet& set);
+Json toolkit_json(const Toolkit& toolkit);
+// One line with a line break; bytes that are not UTF-8 are replaced.
+std::string json_line(const Json& json);
+
+}  // namespace dsbuild

@@ -1,0 +1,52 @@
+#include <nlohmann/json.hpp>
+
+#include "report/report.h"
+
+namespace dsbuild {
+namespace {
+
+std::string indented(const std::string& text) {
+  return replace_all(text, "\n", "\n       ");
+}
+
+std::string render_message(const std::string& head, const Message& message) {
+  std::string text = head + (message.where.empty() ? "" : message.where + ": ") + message.what + "\n";
+  if (!message.fix.empty()) text += "  fix: " + indented(message.fix) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string Style::paint(const char* ansi_code, const std::string& text) const {
+  return color ? std::string("\x1b[") + ansi_code + "m" + text + "\x1b[0m" : text;
+}
+std::string Style::good(const std::string& text) const {
+  return paint("92", text);
+}
+std::string Style::bad(const std::string& text) const {
+  return paint("91", text);
+}
+std::string Style::warn(const std::string& text) const {
+  return paint("93", text);
+}
+std::string Style::bold(const std::string& text) const {
+  return paint("1", text);
+}
+
+std::string render_error(const Error& error, const Style& style) {
+  return render_message(style.bad("error: "), error);
+}
+
+std::string render_warning(const Warning& warning, const Style& style) {
+  return render_message(style.warn("warning: "), warning);
+}
+
+std::string render_error_json(const Error& error) {
+  const nlohmann::ordered_json json = {
+      {"schema", 1},
+      {"dsbuild", k_version},
+      {"error", {{"code", error.code}, {"where", error.where}, {"what", error.what}, {"fix", error.fix}}}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,95 @@
+#include "report/json.h"
+
+namespace dsbuild {
+namespace {
+
+const char* kind_word(RequirementKind kind) {
+  switch (kind) {
+    case RequirementKind::cuda:
+      return "cuda";
+    case RequirementKind::header:
+      return "header";
+    case RequirementKind::library:
+      return "library";
+    case RequirementKind::command:
+      return "command";
+    case RequirementKind::cpu_feature:
+      return "cpu";
+    case RequirementKind::module:
+      return "module";
+    case RequirementKind::tvm_ffi:
+      return "tvm_ffi";
+    case RequirementKind::torch:
+      return "torch";
+  }
+  return "";
+}
+
+Json dropped_json(const PlannedOp& op) {
+  Json list = Json::array();
+  for (const PlanDrop& drop : op.dropped)
+    list.push_back({{"arch", drop.target.dotted()}, {"by", word(drop.by)}, {"reason", drop.reason}});
+  return list;
+}
+
+Json requirements_json(const PlanView& view, const std::string& op) {
+  Json list = Json::array();
+  const auto found = view.requirements.by_op.find(op);
+  if (found == view.requirements.by_op.end()) return list;
+  for (const Finding& finding : found->second)
+    list.push_back({{"kind", kind_word(finding.kind)},
+                    {"subject", finding.subject},
+                    {"ok", finding.ok},
+                    {"why", finding.why},
+                    {"fix", finding.fix}});
+  return list;
+}
+
+Json op_json(const PlanView& view, const PlannedOp& op) {
+  Json sources = Json::array();
+  for (const PlannedSource& source : op.sources)
+    sources.push_back({{"path", source.source.id()}, {"archs", arch_strings(source.archs)}});
+  return {{"name", op.name},
+          {"status", word(op.status)},
+          {"reason", op.reason},
+          {"archs", arch_strings(op.archs)},
+          {"extra", {{"archs", arch_strings(op.extra)}, {"gencode", gencodes_json(op.extra)}}},
+          {"dropped", dropped_json(op)},
+          {"requirements", requirements_json(view, op.name)},
+          {"sources", sources},
+          {"left_out", op.left_out},
+          {"output", op.status == OpStatus::build ? Json(op.name + ".so") : Json(nullptr)}};
+}
+
+}  // namespace
+
+std::string render_plan_json(const PlanView& view) {
+  Json json = json_document();
+  json["toolkit"] = view.toolkit ? toolkit_json(*view.toolkit) : Json(nullptr);
+  json["requested"] = arch_strings(view.archs.requested);
+  json["shared"] = {{"archs", arch_strings(view.archs.shared)},
+                    {"gencode", gencodes_json(view.archs.shared)}};
+  json["ops"] = Json::array();
+  for (const PlannedOp& op : view.archs.ops)
+    json["ops"].push_back(op_json(view, op));
+  json["removes"] = view.removes;
+  json["edges"] = view.build.edges.size();
+  json["warnings"] = warnings_json(view.warnings);
+  return json_line(json);
+}
+
+std::string render_edge_event_json(const EdgeEvent& event) {
+  static const char* const k_words[] = {"edge_started", "edge_finished", "edge_failed"};
+  static const char* const k_kinds[] = {"cuda_compile", "cxx_compile", "link", "verify"};
+  Json json = {{"event", k_words[static_cast<int>(event.kind)]},
+               {"op", event.edge->op},
+               {"kind", k_kinds[static_cast<int>(event.edge->kind)]},
+               {"source", event.edge->source},
+               {"finished", event.finished},
+               {"total", event.total}};
+  if (event.kind != EdgeEventKind::started) json["seconds"] = event.seconds;
+  if (event.kind == EdgeEventKind::failed) json["output"] = event.output;
+  return json_line(json);
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,97 @@
+#include "report/report.h"
+#include "report/table.h"
+
+namespace dsbuild {
+namespace {
+
+std::string dropped_text(const PlannedOp& op) {
+  std::vector<std::string> parts;
+  for (const PlanDrop& drop : op.dropped)
+    parts.push_back(drop.target.dotted() + " (" + word(drop.by) + ": " + drop.reason + ")");
+  return join(parts, ", ");
+}
+
+std::string archs_cell(const PlannedOp& op, const Registry& registry) {
+  if (registry.find(op.name)->spec().backend == BackendKind::cpu) return "CPU";
+  std::string text = op.archs.empty() ? "host code" : arch_text(op.archs);
+  for (const auto& [built, asked] : op.specialised)
+    if (op.archs.count(built) > 0 && built.kind == CodeKind::real)
+      text += " (" + built.dotted() + " specialises " + asked.dotted() + ")";
+  return text;
+}
+
+std::string skip_line(const PlanView& view, const PlannedOp& op) {
+  return "skipped  " + op.name + ": " + op.reason + "  (" + view.registry.find(op.name)->spec().build_var +
+         "=0 silences this)";
+}
+
+std::string header(const PlanView& view) {
+  std::vector<TableRow> rows;
+  if (view.toolkit) {
+    std::string host = view.toolkit->host
+                           ? ", " + view.toolkit->host->family + " " + view.toolkit->host->version.text()
+                           : "";
+    rows.push_back({"toolkit", "CUDA " + view.toolkit->version.text() + " in " + view.toolkit->home.string() +
+                                   " (" + view.toolkit->origin + ")" + host});
+    rows.push_back({"request", arch_text(view.archs.requested) + "  (" + view.settings.arch.origin + ")"});
+    rows.push_back({"shared", arch_text(view.archs.shared)});
+  } else {
+    rows.push_back({"toolkit", "none: CPU ops only"});
+  }
+  return join(render_table(rows), "\n") + "\n\n";
+}
+
+}  // namespace
+
+std::string render_plan_table(const PlanView& view, const Style& style) {
+  std::vector<TableRow> rows = {{"op", "archs", "extra", "dropped"}};
+  std::vector<std::string> skipped, off, left_out;
+  for (const PlannedOp& op : view.archs.ops) {
+    if (op.status == OpStatus::build)
+      rows.push_back({op.name, archs_cell(op, view.registry), op.extra.empty() ? "" : arch_text(op.extra),
+                      dropped_text(op)});
+    if (op.status == OpStatus::skip) skipped.push_back(skip_line(view, op));
+    if (op.status == OpStatus::off) off.push_back(op.name);
+    for (const std::string& source : op.left_out)
+      left_out.push_back("left out  " + op.name + ": " + source);
+  }
+  std::vector<std::string> lines = render_table(rows);
+  lines.front() = style.bold(lines.front());
+  std::string text = header(view) + join(lines, "\n") + "\n";
+  for (const std::string& line : left_out)
+    text += line + "\n";
+  for (const std::string& line : skipped)
+    text += style.warn(line) + "\n";
+  if (!off.empty()) text += "off  " + join(off, ", ") + "\n";
+  if (!view.removes.empty())
+    text += "removes  " + join(view.removes, ", ") + " from " + view.settings.out.value.string() + "\n";
+  return text;
+}
+
+std::string render_plan_env(const PlanView& view) {
+  ArchSet built;
+  for (const PlannedOp& op : view.archs.ops)
+    built = union_of(built, op.archs);
+  return "export TORCH_CUDA_ARCH_LIST=" + shell_quote(arch_list(built)) + "\n";
+}
+
+std::string render_plan_flags(const PlanView& view) {
+  std::string text;
+  for (const PlannedOp& op : view.archs.ops) {
+    if (op.archs.empty()) continue;
+    text += op.name;
+    for (const Target& target : op.archs)
+      text += " " + target.gencode();
+    text += "\n";
+  }
+  return text;
+}
+
+std::string render_settings(const std::vector<SettingRow>& rows) {
+  std::vector<TableRow> table = {{"setting", "value", "from"}};
+  for (const SettingRow& row : rows)
+    table.push_back({row.name, row.value, row.origin});
+  return join(render_table(table), "\n") + "\n";
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,114 @@
+// Values -> text and JSON for people and machines. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bundle/bundle.h"
+#include "bundle/image.h"
+#include "bundle/verify.h"
+#include "ninja/ninja_run.h"
+#include "plan/arch_plan.h"
+#include "plan/build_plan.h"
+
+namespace dsbuild {
+
+struct Style {
+  bool color = false;
+  std::string paint(const char* ansi_code, const std::string& text) const;
+  std::string good(const std::string& text) const;  // green
+  std::string bad(const std::string& text) const;   // red
+  std::string warn(const std::string& text) const;  // yellow
+  std::string bold(const std::string& text) const;
+};
+
+// "error: --arch: unknown arch 'sm_999'\n  fix: …\n"
+std::string render_error(const Error& error, const Style& style);
+std::string render_warning(const Warning& warning, const Style& style);
+// {"schema":1,"error":{"code","where","what","fix"}}
+std::string render_error_json(const Error& error);
+
+// What plan and build show.
+struct PlanView {
+  const Settings& settings;
+  const ArchPlan& archs;
+  const BuildPlan& build;
+  const Registry& registry;
+  const RequirementReport& requirements;
+  const Toolkit* toolkit = nullptr;
+  const HostCompiler* cxx = nullptr;
+  std::vector<std::string> removes;  // ops of the bundle at --out that this build would take away
+  std::vector<Warning> warnings;
+};
+std::string render_plan_table(const PlanView& view, const Style& style);
+std::string render_plan_json(const PlanView& view);  // one line
+// For a neighbour's build: `export TORCH_CUDA_ARCH_LIST="7.0;8.0+PTX"`, only what dsbuild would build.
+std::string render_plan_env(const PlanView& view);
+// One line per CUDA op: name, then its gencode flags.
+std::string render_plan_flags(const PlanView& view);
+std::string render_settings(const std::vector<SettingRow>& rows);
+
+// One line of `build --json`.
+std::string render_edge_event_json(const EdgeEvent& event);
+
+struct EdgeFailure {
+  const Edge* edge = nullptr;
+  std::string first_error;
+  Path log;               // absolute
+  std::string reproduce;  // a command that works from any folder
+};
+std::string render_edge_failure(const EdgeFailure& failure, const Style& style);
+
+struct BuildOutcome {
+  Bundle bundle;
+  Manifest manifest;
+  int skipped = 0;
+  int edges_run = 0;
+  double seconds = 0;
+  std::optional<FinishedEdge> slowest;
+  std::vector<EdgeFailure> failures;
+  std::vector<Warning> warnings;
+};
+std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
+std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event":"result",…}, one line
+
+struct InspectedFile {
+  std::string name;
+  BinaryFile content;
+};
+std::string render_inspect(const std::vector<InspectedFile>& files);
+std::string render_inspect_json(const std::vector<InspectedFile>& files);
+
+std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
+                               const Style& style);
+std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle);
+
+std::string render_toolkits(const Toolkits& toolkits, const Style& style);
+std::string render_toolkits_json(const Toolkits& toolkits);
+const char* advice_word(ToolkitAdvice advice);  // "have", "get 11.8", "get 13.5", "none needed", "impossible"
+std::string render_advice_json(ToolkitAdvice advice);
+
+// `dsbuild report`: ds_report's table, then the environment.
+struct ReportRow {
+  std::string op;
+  bool installed = false;
+  bool compatible = false;
+  ArchSet archs;                     // of what is installed
+  std::vector<std::string> reasons;  // why not compatible, each with its fix
+};
+struct Report {
+  std::vector<ReportRow> ops;
+  std::optional<Ninja> ninja;
+  std::optional<Toolkit> toolkit;
+  Toolkits toolkits;
+  std::vector<ComputeCapability> gpus;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<Warning> warnings;
+};
+std::string render_report(const Report& report, const Style& style);
+std::string render_report_json(const Report& report);
+
+}  // namespace dsbuild

@@ -1,0 +1,17 @@
+// What to do about a requirement that is not met.
+#pragma once
+
+#include <string>
+
+#include "registry/op_spec.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+
+// The key of `hint:` that fits this machine: that of its package tool on PATH, else "".
+std::string package_tool(const System& system);
+
+// The hint for that tool as a command, else the plain hint, else a sentence for its kind.
+std::string fix_for(const Requirement& requirement, const std::string& tool);
+
+}  // namespace dsbuild

@@ -1,0 +1,42 @@
+// A probe answers one requirement on this machine. One file each, one table (probes.cpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "requirements/requirements.h"
+
+namespace dsbuild {
+
+struct ProbeInput {
+  const Requirement& requirement;
+  const Settings& settings;
+  const Toolkit* toolkit;   // may be null
+  const HostCompiler* cxx;  // may be null
+  const Host& host;
+  System& system;
+  FactStore& facts;
+  std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
+};
+
+using Probe = Finding (*)(const ProbeInput& input);
+Probe probe_for(RequirementKind kind);
+
+Finding probe_cuda(const ProbeInput& input);
+Finding probe_header(const ProbeInput& input);
+Finding probe_library(const ProbeInput& input);
+Finding probe_command(const ProbeInput& input);
+Finding probe_cpu_feature(const ProbeInput& input);
+Finding probe_module(const ProbeInput& input);
+Finding probe_tvm_ffi(const ProbeInput& input);
+Finding probe_torch(const ProbeInput& input);
+
+// What a probe returns. A failed finding's `fix` is left empty where the requirement's hint is the
+// right advice; a probe that could not even look sets its own.
+Finding met(const ProbeInput& input, std::string why);
+Finding unmet(const ProbeInput& input, std::string why, std::string fix = {});
+
+// The one subject of a kind that takes one.
+const std::string& subject_of(const ProbeInput& input);
+
+}  // namespace dsbuild

@@ -1,0 +1,16 @@
+// {command: [a, b]}: one of them is on PATH. Nothing is started.
+#include "requirements/probe.h"
+
+namespace dsbuild {
+
+Finding probe_command(const ProbeInput& input) {
+  const auto path = input.system.environment.find("PATH");
+  const std::string folders = path == input.system.environment.end() ? "" : path->second;
+  for (const std::string& name : input.requirement.subjects) {
+    if (const auto program = find_program(input.system.files, name, folders))
+      return met(input, program->string());
+  }
+  return unmet(input, "not on PATH: " + join(input.requirement.subjects, ", "));
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,83 @@
+// {library: aio, function: io_submit}: a program that calls the function compiles and links, with
+// the user's CFLAGS and LDFLAGS.
+#include "requirements/compile.h"
+#include "requirements/witness.h"
+
+namespace dsbuild {
+namespace {
+
+// Without a function the program only links against the library. -w and -fno-builtin: `char cos();`
+// is no fault here, whatever the user's flags say of warnings. -Wl,-t lists the files linked.
+Trial library_trial(const ProbeInput& input) {
+  const std::string& function = input.requirement.function;
+  Trial trial;
+  trial.file = "library.c";
+  trial.program = function.empty()
+                      ? "int main(void) { return 0; }\n"
+                      : "char " + function + "();\nint main(void) { return " + function + "(); }\n";
+  trial.before = {"-x", "c", "-w", "-fno-builtin"};
+  const std::vector<std::string>& cflags = input.settings.cflags.value;
+  trial.before.insert(trial.before.end(), cflags.begin(), cflags.end());
+  trial.after = {"-x", "none"};
+  const std::vector<std::string>& ldflags = input.settings.ldflags.value;
+  trial.after.insert(trial.after.end(), ldflags.begin(), ldflags.end());
+  trial.after.insert(trial.after.end(), {"-l" + subject_of(input), "-Wl,-t"});
+  return trial;
+}
+
+// The file that -l stood for, among those that the linker lists: "/lib/libz.so", "(/lib/libz.a)a.o".
+std::string linked_path(const ProbeInput& input, const std::string& text) {
+  const std::string name = "/lib" + subject_of(input) + ".";
+  for (const std::string& line : split_lines(text)) {
+    const size_t at = line.find(name);
+    if (at == std::string::npos || line.find(": ") != std::string::npos) continue;
+    const size_t bracket = line.rfind('(', at);
+    const size_t begin = bracket == std::string::npos ? 0 : bracket + 1;
+    return line.substr(begin, line.find_first_of(") ", at) - begin);
+  }
+  return {};
+}
+
+Finding found(const ProbeInput& input, const std::string& path) {
+  const std::string& function = input.requirement.function;
+  const std::string name = path.empty() ? "lib" + subject_of(input) : path;
+  Finding finding = met(input, name + (function.empty() ? " links" : ": " + function + " links"));
+  finding.gives.cxx_flags = input.settings.cflags.value;
+  finding.gives.link_flags = input.settings.ldflags.value;
+  finding.gives.link_flags.push_back("-l" + subject_of(input));
+  return finding;
+}
+
+bool is_identifier(const std::string& text) {
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  return text.find_first_not_of(allowed) == std::string::npos;
+}
+
+}  // namespace
+
+Finding probe_library(const ProbeInput& input) {
+  if (input.cxx == nullptr) return no_compiler(input);
+  if (!is_identifier(input.requirement.function))
+    return unmet(input, "'" + printable(input.requirement.function) + "' is no name of a C function");
+  const FileReader& files = input.system.files;
+  const Trial trial = library_trial(input);
+  const std::string key = "library " + subject_of(input) + " " + input.requirement.function;
+  const std::string identity = trial_identity(input, trial);
+  if (const auto known = recall(files, input.facts, key, identity)) return found(input, known->answer);
+
+  const TrialResult result = run_trial(input, trial);
+  if (!result.ran) return unmet(input, "the test program could not be compiled: " + result.text);
+  if (!result.ok) {
+    Finding finding = unmet(input, first_error_line(result.text));
+    finding.detail = result.text;
+    return finding;
+  }
+  const std::string path = linked_path(input, result.text);
+  if (!path.empty()) {
+    const Path absolute = files.absolute(input.settings.build_dir.value) / path;
+    remember(files, input.facts, key, identity, {path, absolute});
+  }
+  return found(input, path);
+}
+
+}  // namespace dsbuild

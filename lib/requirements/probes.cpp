@@ -1,0 +1,57 @@
+#include <array>
+#include <utility>
+
+#include "requirements/probe.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr std::array<std::pair<RequirementKind, Probe>, 8> k_probes{{
+    {RequirementKind::cuda, probe_cuda},
+    {RequirementKind::header, probe_header},
+    {RequirementKind::library, probe_library},
+    {RequirementKind::command, probe_command},
+    {RequirementKind::cpu_feature, probe_cpu_feature},
+    {RequirementKind::module, probe_module},
+    {RequirementKind::tvm_ffi, probe_tvm_ffi},
+    {RequirementKind::torch, probe_torch},
+}};
+
+Finding finding_of(const ProbeInput& input, bool ok, std::string why) {
+  Finding finding;
+  finding.kind = input.requirement.kind;
+  finding.subject = input.requirement.text();
+  finding.ok = ok;
+  finding.why = std::move(why);
+  return finding;
+}
+
+Finding probe_unknown(const ProbeInput& input) {
+  return unmet(input, "dsbuild has no probe for this kind of requirement");
+}
+
+}  // namespace
+
+Probe probe_for(RequirementKind kind) {
+  for (const auto& [known, probe] : k_probes) {
+    if (known == kind) return probe;
+  }
+  return probe_unknown;
+}
+
+Finding met(const ProbeInput& input, std::string why) {
+  return finding_of(input, true, std::move(why));
+}
+
+Finding unmet(const ProbeInput& input, std::string why, std::string fix) {
+  Finding finding = finding_of(input, false, std::move(why));
+  finding.fix = std::move(fix);
+  return finding;
+}
+
+const std::string& subject_of(const ProbeInput& input) {
+  static const std::string none;
+  return input.requirement.subjects.empty() ? none : input.requirement.subjects.front();
+}
+
+}  // namespace dsbuild

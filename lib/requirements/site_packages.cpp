@@ -1,0 +1,62 @@
+#include "requirements/site_packages.h"
+
+#include <algorithm>
+
+#include "base/version.h"
+#include "requirements/python.h"
+
+namespace dsbuild {
+namespace {
+
+void add_below(const FileReader& files, const Path& prefix, std::vector<Path>& found) {
+  for (const char* lib : {"lib", "lib64"}) {
+    for (const std::string& python : by_version(files, prefix / lib, "python")) {
+      for (const char* packages : {"site-packages", "dist-packages"}) {
+        const Path folder = prefix / lib / python / packages;
+        const bool known = std::find(found.begin(), found.end(), folder) != found.end();
+        if (!known && files.kind(folder) == FileKind::directory) found.push_back(folder);
+      }
+    }
+  }
+}
+
+// A virtual environment's bin/python3 is a link to the real one, whose packages are not its own:
+// so the prefix by the name on PATH comes first, then the one by the real path.
+void add_python_prefix(const System& system, std::vector<Path>& found) {
+  const std::optional<Path> python = find_python(system);
+  if (!python) return;
+  add_below(system.files, python->parent_path().parent_path(), found);
+  const std::optional<Path> real = system.files.real_path(*python);
+  if (real) add_below(system.files, real->parent_path().parent_path(), found);
+}
+
+}  // namespace
+
+std::vector<std::string> by_version(const FileReader& files, const Path& folder, const std::string& prefix) {
+  const Result<std::vector<std::string>> names = files.list(folder);
+  if (!names) return {};
+  std::vector<std::string> found;
+  for (const std::string& name : *names) {
+    if (name.rfind(prefix, 0) == 0 && parse_version(name.substr(prefix.size()))) found.push_back(name);
+  }
+  const auto version = [&](const std::string& name) { return *parse_version(name.substr(prefix.size())); };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const std::string& a, const std::string& b) { return version(a) > version(b); });
+  return found;
+}
+
+std::vector<Path> find_site_packages(const System& system) {
+  std::vector<Path> found;
+  for (const auto& [name, below] : {std::pair{"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}, {"HOME", ".local"}}) {
+    const auto variable = system.environment.find(name);
+    if (variable == system.environment.end() || variable->second.empty()) continue;
+    const Path prefix = variable->second;
+    add_below(system.files, *below == '\0' ? prefix : prefix / below, found);
+  }
+  add_below(system.files, "/usr/local", found);
+  add_below(system.files, "/usr", found);
+  add_python_prefix(system, found);
+  return found;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,18 @@
+// Where Python packages lie, found without starting Python.
+#pragma once
+
+#include <vector>
+
+#include "sys/system.h"
+
+namespace dsbuild {
+
+// Existing folders, in this order: of $VIRTUAL_ENV, $CONDA_PREFIX, ~/.local, /usr/local, /usr and
+// the prefix of the python3 on PATH; within one prefix the highest Python version first.
+std::vector<Path> find_site_packages(const System& system);
+
+// Names in `folder`, by the version that follows `prefix` in them, highest first; empty if there is
+// no such folder.
+std::vector<std::string> by_version(const FileReader& files, const Path& folder, const std::string& prefix);
+
+}  // namespace dsbuild

@@ -1,0 +1,115 @@
+#include "settings/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace dsbuild {
+namespace {
+
+std::string in_quotes(const std::string& text) {
+  return "'" + printable(text) + "'";
+}
+
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
+  if (trouble != std::errc{} || rest != end) return std::nullopt;
+  return number;
+}
+
+// How many bits a size's unit shifts it, or nullopt.
+std::optional<int> unit_shift(const std::string& unit) {
+  const std::string upper = to_upper(unit);
+  if (upper.empty() || upper == "B") return 0;
+  const size_t place = std::string("KMGT").find(upper[0]);
+  const std::string rest = upper.substr(1);
+  if (place == std::string::npos || (!rest.empty() && rest != "B" && rest != "IB")) return std::nullopt;
+  return static_cast<int>(place + 1) * 10;
+}
+
+const std::vector<std::string> k_accelerators = {"cuda", "cpu"};
+// What else DeepSpeed's get_accelerator knows (0.19.8).
+const std::vector<std::string> k_foreign_accelerators = {"xpu", "npu",  "mps",  "hpu",
+                                                         "mlu", "sdaa", "supa", "klxpu"};
+
+// The option's name without dashes and value: "--gpu-code=sm_80" -> "gpu-code".
+std::string option_name(const std::string& flag) {
+  const size_t start = flag.find_first_not_of('-');
+  if (start == 0 || start == std::string::npos) return "";
+  return flag.substr(start, flag.find('=') - start);
+}
+
+bool names_an_arch(const std::string& flag) {
+  static const std::set<std::string> options = {"gencode", "generate-code", "arch", "code"};
+  const std::string name = option_name(flag);
+  return options.count(name) > 0 || name.rfind("gpu-", 0) == 0;
+}
+
+}  // namespace
+
+Result<bool> parse_bool(const Given& given) {
+  const std::optional<Switch> parsed = parse_switch(given.text);
+  if (parsed == Switch::on) return true;
+  if (parsed == Switch::off) return false;
+  return fail(Exit::usage, "bad_switch", given.origin, in_quotes(given.text) + " is neither on nor off",
+              "Use true or false.");
+}
+
+Result<int> parse_number(const Given& given, int least) {
+  const std::optional<int> number = whole_number<int>(trim(given.text));
+  if (number && *number >= least) return *number;
+  return fail(Exit::usage, "bad_number", given.origin,
+              in_quotes(given.text) + " is not a whole number of at least " + std::to_string(least));
+}
+
+Result<unsigned long long> parse_size(const Given& given) {
+  const std::string text = trim(given.text);
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = whole_number<unsigned long long>(text.substr(0, digits));
+  const auto shift = unit_shift(text.substr(digits));
+  if (number && *number > 0 && shift && *number <= (~0ULL >> *shift)) return *number << *shift;
+  return fail(Exit::usage, "bad_size", given.origin, in_quotes(given.text) + " is not an amount of memory",
+              "Use a number with K, M, G or T, as in 8G.");
+}
+
+Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& choices) {
+  const auto found = std::find(choices.begin(), choices.end(), given.text);
+  if (found != choices.end()) return static_cast<size_t>(found - choices.begin());
+  return fail(Exit::usage, "bad_choice", given.origin,
+              in_quotes(given.text) + " is not one of the choices" + did_you_mean(given.text, choices),
+              "Choose " + join(choices, ", ") + ".");
+}
+
+Result<std::string> parse_non_blank(const Given& given) {
+  if (!trim(given.text).empty()) return given.text;
+  return fail(Exit::usage, "empty_value", given.origin, "the value is empty",
+              "Give a value or leave it out.");
+}
+
+Result<AcceleratorKind> parse_accelerator(const Given& given) {
+  if (given.text == "cuda") return AcceleratorKind::cuda;
+  if (given.text == "cpu") return AcceleratorKind::cpu;
+  const auto& foreign = k_foreign_accelerators;
+  if (std::find(foreign.begin(), foreign.end(), given.text) != foreign.end()) {
+    return fail(Exit::unmet, "accelerator_not_built", given.origin,
+                in_quotes(given.text) + " is not built by this version of dsbuild",
+                "Use cuda or cpu, or unset it.");
+  }
+  return fail(Exit::usage, "unknown_accelerator", given.origin,
+              in_quotes(given.text) + " is no accelerator" + did_you_mean(given.text, k_accelerators),
+              "Use cuda or cpu, or unset it.");
+}
+
+Result<std::vector<std::string>> parse_nvcc_flags(const Given& given) {
+  std::vector<std::string> flags = split(given.text, " \t\r\n");
+  const auto bad = std::find_if(flags.begin(), flags.end(), names_an_arch);
+  if (bad == flags.end()) return flags;
+  return fail(Exit::usage, "arch_in_nvcc_flags", given.origin,
+              in_quotes(*bad) + " names an architecture; what is built would differ from the plan",
+              "Take it out of " + given.origin + " and ask for architectures with --arch.");
+}
+
+}  // namespace dsbuild

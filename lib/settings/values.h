@@ -1,0 +1,30 @@
+// Text -> value for settings; every error is exit 2 and names where the text came from.
+// Private to this stage.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "settings/given.h"
+#include "settings/settings.h"
+
+namespace dsbuild {
+
+Result<bool> parse_bool(const Given& given);
+// A whole number of at least `least`. Code `bad_number`.
+Result<int> parse_number(const Given& given, int least);
+// "8G", "512M", "1048576": bytes. Code `bad_size`.
+Result<unsigned long long> parse_size(const Given& given);
+// The place of the word among `choices`. Code `bad_choice`.
+Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& choices);
+// A text that may not be blank. Code `empty_value`.
+Result<std::string> parse_non_blank(const Given& given);
+Result<AcceleratorKind> parse_accelerator(const Given& given);
+// NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS: split at blanks; a flag that names an arch is an error.
+Result<std::vector<std::string>> parse_nvcc_flags(const Given& given);
+
+// --ops, ops:, DS_BUILD_OPS and DS_BUILD_<OP>.
+Result<Selection> load_selection(const MaybeGiven& ops_argument, const Environment& environment,
+                                 const ConfigEntries& config);
+
+}  // namespace dsbuild

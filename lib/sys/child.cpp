@@ -1,0 +1,175 @@
+#include "sys/child.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "sys/descriptor.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr unsigned k_close_range_cloexec = 4;  // CLOSE_RANGE_CLOEXEC; older headers lack it
+
+// Everything the child needs between fork and exec, where it may not allocate.
+struct Prepared {
+  std::string program;
+  std::string folder;  // "" for the current one
+  std::vector<char*> argv;
+  std::vector<char*> environment;
+  std::vector<std::string> environment_texts;
+  int null_input = -1;
+  int report = -1;  // the pipe that tells the parent why exec failed
+  pid_t parent = 0;
+};
+
+// What the child reports when it cannot become the program.
+struct StartFailure {
+  int error_number;
+  bool in_folder;  // while changing to the folder
+};
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts)
+    pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+[[noreturn]] void report_failure(const Prepared& prepared, bool in_folder) {
+  const StartFailure failure{errno, in_folder};
+  [[maybe_unused]] const ssize_t ignored = ::write(prepared.report, &failure, sizeof failure);
+  ::_exit(127);
+}
+
+void set_descriptors(const Prepared& prepared, const ChildStart& start) {
+  ::dup2(prepared.null_input, STDIN_FILENO);
+  ::dup2(start.out, STDOUT_FILENO);
+  ::dup2(start.err, STDERR_FILENO);
+  // Ours are close-on-exec already; this is for what our own caller left open. Linux 5.11 has it.
+  ::syscall(SYS_close_range, 3U, ~0U, k_close_range_cloexec);
+  for (const int descriptor : start.inherited)
+    ::fcntl(descriptor, F_SETFD, 0);
+}
+
+void reset_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // dsbuild may ignore it, and what is ignored stays so over exec.
+  ::signal(SIGPIPE, SIG_DFL);
+}
+
+// Runs in the child: async-signal-safe calls only.
+[[noreturn]] void become_program(const Prepared& prepared, const ChildStart& start) {
+  if (start.new_session) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // The parent may have died before the line above.
+  if (::getppid() != prepared.parent) ::_exit(127);
+  reset_signals();
+  set_descriptors(prepared, start);
+  if (!prepared.folder.empty() && ::chdir(prepared.folder.c_str()) != 0) report_failure(prepared, true);
+  ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
+  report_failure(prepared, false);
+}
+
+tl::unexpected<Error> cannot_start(std::string where, const std::string& reason, std::string fix) {
+  return fail(Exit::unmet, "cannot_start", std::move(where), "cannot be started: " + reason, std::move(fix));
+}
+
+Result<std::string> find_command(const Command& command) {
+  if (command.argv.empty()) return cannot_start("", "the command is empty", "");
+  const std::string& name = command.argv[0];
+  if (name.find('/') != std::string::npos) return name;
+  const auto path_variable = command.env.find("PATH");
+  const std::string folders = path_variable == command.env.end() ? "" : path_variable->second;
+  const auto found = find_program(*make_real_file_system(), name, folders);
+  if (!found) return cannot_start(name, "it is not on PATH", "install it, or add its folder to PATH");
+  return found->string();
+}
+
+Result<Prepared> prepare(const Command& command) {
+  DSBUILD_TRY(program, find_command(command));
+  Prepared prepared;
+  prepared.program = program;
+  prepared.folder = command.cwd.string();
+  prepared.argv = pointers_to(command.argv);
+  for (const auto& [name, value] : command.env)
+    prepared.environment_texts.push_back(name + "=" + value);
+  prepared.environment = pointers_to(prepared.environment_texts);
+  prepared.parent = ::getpid();
+  return prepared;
+}
+
+// Waits for the exec, which closes the pipe; what comes through it before is why it failed.
+std::optional<StartFailure> read_failure(int report) {
+  StartFailure failure{};
+  ssize_t count = 0;
+  do {
+    count = ::read(report, &failure, sizeof failure);
+  } while (count < 0 && errno == EINTR);
+  return count == sizeof failure ? std::optional(failure) : std::nullopt;
+}
+
+int exit_code_of(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+Child::Child(Child&& other) noexcept : id_(std::exchange(other.id_, -1)), exit_code_(other.exit_code_) {}
+
+Child::~Child() {
+  if (id_ < 0 || exit_code_) return;
+  send(SIGKILL);
+  while (::waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void Child::send(int signal) const {
+  ::kill(-id_, signal);
+}
+
+std::optional<int> Child::poll_exit() {
+  int status = 0;
+  if (!exit_code_ && ::waitpid(id_, &status, WNOHANG) == id_) exit_code_ = exit_code_of(status);
+  return exit_code_;
+}
+
+Result<Child> start_child(const Command& command, const ChildStart& start) {
+  DSBUILD_TRY(prepared, prepare(command));
+  const Descriptor null_input = open_file("/dev/null", O_RDONLY);
+  std::array<int, 2> report{-1, -1};
+  if (!null_input.is_open() || ::pipe2(report.data(), O_CLOEXEC) != 0) {
+    return cannot_start(command.argv[0], system_reason(errno), "");
+  }
+  const Descriptor report_in(report[0]);
+  Descriptor report_out(report[1]);
+  prepared.null_input = null_input.number();
+  prepared.report = report_out.number();
+
+  const pid_t id = ::fork();
+  if (id == 0) become_program(prepared, start);
+  if (id < 0) return cannot_start(command.argv[0], system_reason(errno), "");
+  Child child(id);
+  report_out.close();
+  const auto failure = read_failure(report_in.number());
+  if (!failure) return child;
+  return cannot_start(failure->in_folder ? prepared.folder : prepared.program,
+                      system_reason(failure->error_number), "");
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,44 @@
+// Starting and reaping one child process. Only for lib/sys.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <vector>
+
+#include "sys/process.h"
+
+namespace dsbuild {
+
+struct ChildStart {
+  int out = -1;  // becomes stdout; stdin is /dev/null
+  int err = -1;  // becomes stderr
+  // Open in the child under the same numbers; no other descriptor of ours is.
+  std::vector<int> inherited;
+  bool new_session = false;  // else only a process group of its own
+};
+
+// A started child, the leader of its process group. Destroyed unreaped, it is killed.
+class Child {
+ public:
+  explicit Child(pid_t id) : id_(id) {}
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&&) = delete;
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child();
+
+  // To the child's whole process group.
+  void send(int signal) const;
+  // The exit code (128 + n when killed by signal n) once it has ended.
+  std::optional<int> poll_exit();
+
+ private:
+  pid_t id_;
+  std::optional<int> exit_code_;
+};
+
+// Error: exit 3, code `cannot_start`.
+Result<Child> start_child(const Command& command, const ChildStart& start);
+
+}  // namespace dsbuild

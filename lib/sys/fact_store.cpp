@@ -1,0 +1,75 @@
+#include "sys/fact_store.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/digest.h"
+
+namespace dsbuild {
+namespace {
+
+using nlohmann::json;
+
+constexpr int k_schema = 1;
+
+std::string text_at(const json& object, const char* key) {
+  const auto member = object.find(key);
+  return member != object.end() && member->is_string() ? member->get<std::string>() : "";
+}
+
+// The facts of a file as JSON; an empty object for anything that is not one.
+json parse_facts(const std::string& text) {
+  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object() || document.value("schema", json()) != k_schema) return json::object();
+  const json facts = document.value("facts", json());
+  return facts.is_object() ? facts : json::object();
+}
+
+}  // namespace
+
+FactStore::FactStore(FileSystem& files, Path file) : files_(files), file_(std::move(file)) {
+  if (files_.kind(file_) != FileKind::file) return;
+  const auto text = files_.read_file(file_);
+  if (!text) return;
+  const json facts = parse_facts(*text);
+  for (const auto& [key, fact] : facts.items()) {
+    if (fact.is_object()) facts_[key] = {text_at(fact, "identity"), text_at(fact, "value")};
+  }
+}
+
+std::optional<std::string> FactStore::find(const std::string& key, const std::string& identity) const {
+  const auto fact = facts_.find(key);
+  if (fact == facts_.end() || fact->second.identity != identity) return std::nullopt;
+  return fact->second.value;
+}
+
+void FactStore::put(const std::string& key, const std::string& identity, const std::string& value) {
+  if (find(key, identity) == value) return;
+  facts_[key] = {identity, value};
+  changed_ = true;
+}
+
+Result<std::string> FactStore::digest(const Path& path) {
+  const std::string key = "sha256 " + files_.absolute(path).string();
+  const auto before = files_.identity(path);
+  if (before) {
+    if (const auto known = find(key, before->text())) return *known;
+  }
+  DSBUILD_TRY(bytes, files_.read_file(path));
+  const std::string digest = sha256(bytes);
+  // A file that was written while it was read has no digest worth keeping.
+  if (before && files_.identity(path) == before) put(key, before->text(), digest);
+  return digest;
+}
+
+void FactStore::save() {
+  if (!changed_) return;
+  json facts = json::object();
+  for (const auto& [key, fact] : facts_)
+    facts[key] = {{"identity", fact.identity}, {"value", fact.value}};
+  const json document = {{"schema", k_schema}, {"facts", facts}};
+  // A path need not be UTF-8, as JSON must be: such a fact is not found again, which does no harm.
+  const std::string text = document.dump(1, ' ', false, json::error_handler_t::replace);
+  if (files_.make_directories(file_.parent_path()) && files_.write_file(file_, text + "\n")) changed_ = false;
+}
+
+}  // namespace dsbuild

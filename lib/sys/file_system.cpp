@@ -1,0 +1,231 @@
+#include "sys/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "sys/atomic_file.h"
+#include "sys/descriptor.h"
+#include "sys/remove_tree.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr unsigned k_rename_exchange = 2;  // RENAME_EXCHANGE; older headers hide it
+constexpr size_t k_chunk = 1 << 18;
+
+int64_t nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// False on an error of reading or writing, with errno set.
+bool copy_bytes(int from, AtomicFile& to) {
+  // The kernel may share the blocks; it copies nothing between some file systems.
+  while (::copy_file_range(from, nullptr, to.descriptor(), nullptr, size_t{1} << 30, 0) > 0) {
+  }
+  // What is left of it, which is nothing where that worked.
+  std::vector<char> buffer(k_chunk);
+  while (true) {
+    const ssize_t count = ::read(from, buffer.data(), buffer.size());
+    if (count == 0) return true;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 || !to.write({buffer.data(), static_cast<size_t>(count)})) return false;
+  }
+}
+
+bool cannot_exchange(int error_number) {
+  return error_number == EINVAL || error_number == EXDEV || error_number == EBUSY || error_number == ENOSYS ||
+         error_number == ENOTSUP;
+}
+
+class RealFileSystem : public FileSystem {
+ public:
+  Result<std::string> read_file(const Path& path) const override {
+    // Non-blocking: a pipe that stands where a file should be must not stop the program.
+    const Descriptor file = open_file(path, O_RDONLY | O_NONBLOCK);
+    struct stat status{};
+    if (!file.is_open() || ::fstat(file.number(), &status) != 0) return io_error(path, "reading", errno);
+    if (S_ISDIR(status.st_mode)) return io_error(path, "reading", EISDIR);
+    if (!S_ISREG(status.st_mode))
+      return fail(Exit::failed, "io", path.string(), "reading: not a regular file");
+    return read_all(file.number(), path, static_cast<size_t>(status.st_size));
+  }
+
+  Result<std::vector<std::string>> list(const Path& path) const override {
+    DIR* directory = ::opendir(path.c_str());
+    if (directory == nullptr) return io_error(path, "listing", errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory)) {
+      const std::string name = entry->d_name;
+      if (name != "." && name != "..") names.push_back(name);
+    }
+    const int error_number = errno;
+    ::closedir(directory);
+    if (error_number != 0) return io_error(path, "listing", error_number);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  FileKind kind(const Path& path) const override {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) return FileKind::absent;
+    if (S_ISREG(status.st_mode)) return FileKind::file;
+    return S_ISDIR(status.st_mode) ? FileKind::directory : FileKind::other;
+  }
+
+  bool is_executable(const Path& path) const override {
+    return kind(path) == FileKind::file && ::access(path.c_str(), X_OK) == 0;
+  }
+
+  std::optional<FileIdentity> identity(const Path& path) const override {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    return FileIdentity{static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino),
+                        static_cast<uint64_t>(status.st_size), nanoseconds(status.st_mtim),
+                        nanoseconds(status.st_ctim)};
+  }
+
+  std::optional<Path> real_path(const Path& path) const override {
+    char* const found = ::realpath(path.c_str(), nullptr);
+    if (found == nullptr) return std::nullopt;
+    Path real = found;
+    std::free(found);
+    return real;
+  }
+
+  Path absolute(const Path& path) const override {
+    std::error_code no_current_folder;
+    const Path current = std::filesystem::current_path(no_current_folder);
+    Path whole = (current / path).lexically_normal();
+    return whole.has_filename() ? whole : whole.parent_path();
+  }
+
+  Result<void> write_file(const Path& path, std::string_view bytes, bool durable) override {
+    AtomicFile file(path);
+    if (!file.is_open() || !file.write(bytes) || !file.commit(0644, durable)) {
+      return io_error(path, "writing", errno);
+    }
+    if (durable) return sync_directory(path.parent_path());
+    return {};
+  }
+
+  Result<void> make_directories(const Path& path) override {
+    if (kind(path) == FileKind::directory) return {};
+    if (path.has_parent_path() && path.parent_path() != path) {
+      DSBUILD_CHECK(make_directories(path.parent_path()));
+    }
+    // "a/b/" has the parent "a/b", which is made by now.
+    if (::mkdir(path.c_str(), 0755) == 0) return set_mode(path);
+    if (errno == EEXIST && kind(path) == FileKind::directory) return {};
+    return io_error(path, "making the folder", errno);
+  }
+
+  Result<void> copy_file(const Path& from, const Path& to, bool executable) override {
+    const Descriptor source = open_file(from, O_RDONLY | O_NONBLOCK);
+    if (!source.is_open()) return io_error(from, "reading", errno);
+    if (kind(from) != FileKind::file) {
+      return fail(Exit::failed, "io", from.string(), "copying: not a regular file");
+    }
+    AtomicFile target(to);
+    if (!target.is_open() || !copy_bytes(source.number(), target) ||
+        !target.commit(executable ? 0755 : 0644, true)) {
+      return io_error(to, "writing a copy of " + from.string(), errno);
+    }
+    return {};
+  }
+
+  Result<void> make_symlink(const Path& target, const Path& link) override {
+    struct stat status{};
+    if (::lstat(link.c_str(), &status) == 0 && !S_ISLNK(status.st_mode)) {
+      return io_error(link, "making a symbolic link", EEXIST);
+    }
+    const Path temporary = temporary_beside(link);
+    if (::symlink(target.c_str(), temporary.c_str()) != 0) {
+      return io_error(link, "making a symbolic link", errno);
+    }
+    if (::rename(temporary.c_str(), link.c_str()) == 0) return {};
+    const int error_number = errno;
+    ::unlink(temporary.c_str());
+    return io_error(link, "making a symbolic link", error_number);
+  }
+
+  Result<void> rename(const Path& from, const Path& to) override {
+    if (::rename(from.c_str(), to.c_str()) == 0) return {};
+    return io_error(to, "renaming " + from.string() + " to it", errno);
+  }
+
+  Result<void> exchange(const Path& a, const Path& b) override {
+    // Through syscall: glibc has renameat2 since 2.28 only.
+    if (::syscall(SYS_renameat2, AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), k_rename_exchange) == 0) return {};
+    const int error_number = errno;
+    auto error = io_error(a, "exchanging it with " + b.string(), error_number);
+    if (cannot_exchange(error_number)) error.value().code = "cannot_exchange";
+    return error;
+  }
+
+  Result<void> remove_all(const Path& path) override { return remove_tree(path); }
+
+  Result<void> sync_directory(const Path& path) override {
+    const Path folder = path.empty() ? Path(".") : path;
+    const Descriptor directory = open_file(folder, O_RDONLY | O_DIRECTORY);
+    if (!directory.is_open()) return io_error(folder, "writing the folder", errno);
+    // EINVAL: a file system that keeps folders in memory only.
+    if (::fsync(directory.number()) == 0 || errno == EINVAL) return {};
+    return io_error(folder, "writing the folder", errno);
+  }
+
+ private:
+  static Result<std::string> read_all(int file, const Path& path, size_t expected_size) {
+    std::string bytes;
+    bytes.reserve(expected_size);
+    std::array<char, 1 << 16> buffer;
+    while (true) {
+      const ssize_t count = ::read(file, buffer.data(), buffer.size());
+      if (count == 0) return bytes;
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return io_error(path, "reading", errno);
+      bytes.append(buffer.data(), static_cast<size_t>(count));
+    }
+  }
+
+  // mkdir took the umask off; a set-group-id bit that came from the parent stays.
+  static Result<void> set_mode(const Path& path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) return io_error(path, "making the folder", errno);
+    if ((status.st_mode & 0777) == 0755) return {};
+    if (::chmod(path.c_str(), (status.st_mode & 07000) | 0755) == 0) return {};
+    return io_error(path, "making the folder", errno);
+  }
+};
+
+}  // namespace
+
+std::string FileIdentity::text() const {
+  std::string text = std::to_string(device);
+  text += ":" + std::to_string(inode) + ":" + std::to_string(size);
+  text += ":" + std::to_string(mtime_ns) + ":" + std::to_string(ctime_ns);
+  return text;
+}
+
+Result<bool> FileSystem::write_if_different(const Path& path, std::string_view bytes) {
+  if (kind(path) == FileKind::file) {
+    const auto present = read_file(path);
+    if (present && *present == bytes) return false;
+  }
+  DSBUILD_CHECK(write_file(path, bytes));
+  return true;
+}
+
+std::unique_ptr<FileSystem> make_real_file_system() {
+  return std::make_unique<RealFileSystem>();
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,157 @@
+#include "sys/lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <thread>
+
+#include "sys/descriptor.h"
+
+namespace dsbuild {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr long k_nfs_magic = 0x6969;  // NFS_SUPER_MAGIC of statfs(2)
+// Waiting in steps instead of inside flock lets the time-out work without signals.
+constexpr std::chrono::milliseconds k_retry_interval{50};
+
+class RealFolderLock : public FolderLock {
+ public:
+  explicit RealFolderLock(Descriptor file) : file_(std::move(file)) {}
+  int descriptor() const override { return file_.number(); }
+
+ private:
+  Descriptor file_;
+};
+
+enum class Attempt { taken, held, unsupported, broken };
+
+Attempt try_lock(const Descriptor& file) {
+  while (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) return Attempt::held;
+    return errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP ? Attempt::unsupported : Attempt::broken;
+  }
+  return Attempt::taken;
+}
+
+tl::unexpected<Error> unsupported(const Path& file) {
+  return fail(Exit::unmet, "lock_unsupported", file.string(),
+              "this file system has no locks that hold (it is NFS, or like it)",
+              "choose a folder on a local disk (--build-dir, --out)");
+}
+
+// NFS may block for ever even when asked not to, so it is asked first what it is.
+bool is_on_nfs(const Descriptor& file) {
+  struct statfs status{};
+  return ::fstatfs(file.number(), &status) == 0 && static_cast<long>(status.f_type) == k_nfs_magic;
+}
+
+Result<Descriptor> open_lock_file(const Path& path) {
+  Descriptor file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
+  if (!file.is_open()) {
+    const int error_number = errno;
+    // Another user's lock, or one on a read-only disk, can be taken without being written.
+    if (error_number == EACCES || error_number == EROFS)
+      file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!file.is_open()) return io_error(path, "making the lock file", error_number);
+  }
+  struct stat status{};
+  if (::fstat(file.number(), &status) != 0) return io_error(path, "making the lock file", errno);
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Exit::failed, "io", path.string(), "making the lock file: something else stands there",
+                "remove it");
+  }
+  if (is_on_nfs(file)) return unsupported(path);
+  return file;
+}
+
+// Not when somebody removed the folder, and made it again, while we waited for its lock.
+bool is_still_at(const Path& path, const Descriptor& file) {
+  struct stat ours{};
+  struct stat there{};
+  return ::fstat(file.number(), &ours) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+std::string read_holder(const Descriptor& file) {
+  std::array<char, 4096> buffer;
+  const ssize_t count = ::pread(file.number(), buffer.data(), buffer.size(), 0);
+  const std::string_view text(buffer.data(), count > 0 ? static_cast<size_t>(count) : 0);
+  const std::string holder = trim(printable(text.substr(0, text.find('\n'))));
+  return holder.empty() ? "another process" : holder;
+}
+
+// For who waits. A full disk takes nothing from the lock, so that errors do not matter.
+void write_holder(const Descriptor& file, const std::string& command_line) {
+  const std::string text = std::to_string(::getpid()) + " " + printable(command_line) + "\n";
+  [[maybe_unused]] bool written = ::ftruncate(file.number(), 0) == 0;
+  written = ::pwrite(file.number(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+}
+
+class Waiter {
+ public:
+  Waiter(const Path& path, std::optional<std::chrono::seconds> timeout,
+         const std::function<void(const std::string&)>& on_wait)
+      : path_(path), timeout_(timeout), on_wait_(on_wait) {}
+
+  Result<Descriptor> take() {
+    while (true) {
+      DSBUILD_TRY(file, open_lock_file(path_));
+      DSBUILD_CHECK(wait_for(file));
+      if (is_still_at(path_, file)) return file;
+    }
+  }
+
+ private:
+  Result<void> wait_for(const Descriptor& file) {
+    while (true) {
+      switch (try_lock(file)) {
+        case Attempt::taken:
+          return {};
+        case Attempt::unsupported:
+          return unsupported(path_);
+        case Attempt::broken:
+          return io_error(path_, "locking", errno);
+        case Attempt::held:
+          DSBUILD_CHECK(pause(read_holder(file)));
+      }
+    }
+  }
+
+  Result<void> pause(const std::string& holder) {
+    if (!told_ && on_wait_) on_wait_(holder);
+    told_ = true;
+    if (timeout_ && Clock::now() - start_ >= *timeout_) {
+      return fail(Exit::locked, "locked", path_.string(),
+                  "still locked after " + std::to_string(timeout_->count()) + " s by " + holder,
+                  "wait until it ends, or use another folder");
+    }
+    std::this_thread::sleep_for(k_retry_interval);
+    return {};
+  }
+
+  const Path& path_;
+  std::optional<std::chrono::seconds> timeout_;
+  const std::function<void(const std::string&)>& on_wait_;
+  Clock::time_point start_ = Clock::now();
+  bool told_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FolderLock>> take_lock(const Path& file, const std::string& command_line,
+                                              std::optional<std::chrono::seconds> timeout,
+                                              const std::function<void(const std::string&)>& on_wait) {
+  DSBUILD_TRY(taken, Waiter(file, timeout, on_wait).take());
+  write_holder(taken, command_line);
+  return std::make_unique<RealFolderLock>(std::move(taken));
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,42 @@
+#include "sys/system.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace dsbuild {
+
+void open_standard_descriptors() {
+  // open takes the lowest free number.
+  int descriptor = ::open("/dev/null", O_RDONLY);
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO)
+    descriptor = ::open("/dev/null", O_RDONLY);
+  if (descriptor >= 0) ::close(descriptor);
+}
+
+Environment read_environment() {
+  Environment variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    // Of two entries with one name, getenv finds the first.
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+std::optional<Path> find_program(const FileReader& files, const std::string& name,
+                                 const std::string& path_variable) {
+  if (name.empty()) return std::nullopt;
+  if (name.find('/') != std::string::npos) {
+    return files.is_executable(name) ? std::optional<Path>(name) : std::nullopt;
+  }
+  // An empty entry would mean the current folder; nothing is run from there by accident.
+  for (const std::string& folder : split(path_variable, ":")) {
+    Path candidate = Path(folder) / name;
+    if (files.is_executable(candidate)) return candidate;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dsbuild

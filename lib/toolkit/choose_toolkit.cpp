@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "toolkit/toolkit.h"
+#include "toolkit/toolkit_message.h"
+
+namespace dsbuild {
+namespace {
+
+using Pointers = std::vector<const Toolkit*>;
+
+ArchSet needed_targets(const ToolkitDemand& demand) {
+  return demand.request.is_default ? ArchSet{} : demand.kept;
+}
+
+ArchSet lacking(const Toolkit& toolkit, const ArchSet& needed) {
+  return difference(needed, toolkit.targets);
+}
+
+// Those that may be used at all: --cuda-home leaves only its own.
+Pointers demanded_toolkits(const Settings& settings, const Toolkits& toolkits) {
+  Pointers demanded;
+  for (const Toolkit& toolkit : toolkits.found) {
+    if (settings.cuda_home.value.empty() || toolkit.origin == "--cuda-home") demanded.push_back(&toolkit);
+  }
+  return demanded;
+}
+
+// Those that lack least; where nothing may be dropped, that must be nothing.
+Pointers best_covering(const Pointers& toolkits, const ArchSet& needed, bool may_drop) {
+  size_t least = may_drop ? needed.size() : 0;
+  for (const Toolkit* toolkit : toolkits)
+    least = std::min(least, lacking(*toolkit, needed).size());
+  Pointers best;
+  for (const Toolkit* toolkit : toolkits) {
+    if (lacking(*toolkit, needed).size() == least) best.push_back(toolkit);
+  }
+  return best;
+}
+
+bool some_target(const Pointers& toolkits, const ArchSet& needed) {
+  return std::any_of(toolkits.begin(), toolkits.end(),
+                     [&](const Toolkit* toolkit) { return !intersection(needed, toolkit->targets).empty(); });
+}
+
+Result<const Toolkit*> pick(const Settings& settings, const Toolkits& toolkits, const ArchSet& needed) {
+  const Pointers demanded = demanded_toolkits(settings, toolkits);
+  if (demanded.empty()) return tl::unexpected<Error>(no_toolkit_error(settings, toolkits, needed));
+  const bool can_drop = some_target(demanded, needed);
+  const Pointers best = best_covering(demanded, needed, can_drop && settings.drop_unsupported_archs.value);
+  if (best.empty()) {
+    return tl::unexpected<Error>(lacks_archs_error(settings, toolkits, demanded, needed, can_drop));
+  }
+  const auto with_host = std::find_if(best.begin(), best.end(),
+                                      [](const Toolkit* toolkit) { return toolkit->host.has_value(); });
+  if (with_host != best.end()) return *with_host;
+  return tl::unexpected<Error>(no_host_compiler_error(*best.front(), toolkits.host_compilers));
+}
+
+bool is_preference(const std::string& origin) {
+  return origin == "CUDA_HOME" || origin == "CUDA_PATH";
+}
+
+std::string why_not(const Toolkit& toolkit, const ArchSet& needed) {
+  const ArchSet missing = lacking(toolkit, needed);
+  return toolkit_name(toolkit) +
+         (missing.empty() ? " accepts no C++ compiler of this machine (" + toolkit.bounds.text() + ")"
+                          : " cannot target " + arch_text(missing));
+}
+
+Warning other_toolkit(const std::string& variable, const std::string& why, const Toolkit& chosen) {
+  return warning("other_toolkit", variable, why + "; " + toolkit_name(chosen) + " is used",
+                 "pass --cuda-home to demand a toolkit");
+}
+
+// CUDA_HOME and CUDA_PATH are a preference: one line where another toolkit is used.
+std::vector<Warning> preference_warnings(const Settings& settings, const Toolkits& toolkits,
+                                         const Toolkit& chosen, const ArchSet& needed) {
+  std::vector<Warning> warnings;
+  if (!settings.cuda_home.value.empty()) return warnings;
+  for (const RejectedToolkit& rejected : toolkits.rejected) {
+    if (!is_preference(rejected.origin)) continue;
+    const std::string why = rejected.home.string() + " is no CUDA toolkit: " + rejected.reason;
+    warnings.push_back(other_toolkit(rejected.origin, why, chosen));
+  }
+  const auto preferred = std::find_if(toolkits.found.begin(), toolkits.found.end(),
+                                      [](const Toolkit& toolkit) { return is_preference(toolkit.origin); });
+  if (preferred != toolkits.found.end() && &*preferred != &chosen) {
+    warnings.push_back(other_toolkit(preferred->origin, why_not(*preferred, needed), chosen));
+  }
+  return warnings;
+}
+
+std::vector<Warning> drop_warnings(const Toolkit& chosen, const ArchSet& needed) {
+  const ArchSet missing = lacking(chosen, needed);
+  if (missing.empty()) return {};
+  return {warning("archs_dropped", "--drop-unsupported-archs",
+                  toolkit_name(chosen) + " cannot target " + arch_text(missing) + ": built without",
+                  "GPUs that need them will not run this bundle")};
+}
+
+Result<ArchSet> resolve(const Settings& settings, const ArchRequest& request, const Toolkit& toolkit,
+                        const std::vector<ComputeCapability>& gpus) {
+  auto resolved = resolve_arch_request(request, toolkit.targets, toolkit.version_code(), gpus);
+  if (!resolved && !settings.arch.is_default()) resolved.error().where = settings.arch.origin;
+  return resolved;
+}
+
+}  // namespace
+
+Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
+                                     const ToolkitDemand& demand,
+                                     const std::vector<ComputeCapability>& gpus) {
+  const ArchSet needed = needed_targets(demand);
+  DSBUILD_TRY(toolkit, pick(settings, toolkits, needed));
+  DSBUILD_TRY(requested, resolve(settings, demand.request, *toolkit, gpus));
+  ChosenToolkit chosen{*toolkit, requested, preference_warnings(settings, toolkits, *toolkit, needed)};
+  append(chosen.warnings, drop_warnings(*toolkit, needed));
+  return chosen;
+}
+
+ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits, const ToolkitDemand& demand,
+                             const std::vector<ComputeCapability>& gpus, bool needs_toolkit) {
+  if (!needs_toolkit) return ToolkitAdvice::none_needed;
+  if (choose_toolkit(settings, toolkits, demand, gpus)) return ToolkitAdvice::have;
+  const bool no_gpu = demand.request.native && gpus.empty();
+  if (no_gpu || !settings.cuda_home.value.empty()) return ToolkitAdvice::impossible;
+  const std::vector<std::string> versions = fetchable_versions(needed_targets(demand));
+  if (versions.empty()) return ToolkitAdvice::impossible;
+  return versions.front() == "13.5" ? ToolkitAdvice::get_13_5 : ToolkitAdvice::get_11_8;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,132 @@
+#include "toolkit/host_compiler.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "toolkit/toolkit.h"
+
+namespace dsbuild {
+namespace {
+
+struct Candidate {
+  Path path;
+  std::string origin;
+};
+
+// Compiler caches that stand in for a compiler under its name; dsbuild wants the compiler itself.
+bool is_wrapper(const Path& program) {
+  static const std::set<std::string> wrappers = {"ccache", "sccache", "distcc", "icecc"};
+  return wrappers.count(program.filename().string()) > 0;
+}
+
+bool is_compiler(const FileReader& files, const Path& path) {
+  if (files.kind(path) != FileKind::file || !files.is_executable(path)) return false;
+  const std::optional<Path> real = files.real_path(path);
+  return real && !is_wrapper(*real);
+}
+
+std::string variable(const Environment& env, const std::string& name) {
+  const auto found = env.find(name);
+  return found == env.end() ? "" : found->second;
+}
+
+// CXX="ccache g++ -m64": the first word that is no wrapper.
+void add_variable(const System& system, const std::string& name, std::vector<Candidate>& candidates) {
+  for (const std::string& word : shell_split(variable(system.environment, name))) {
+    if (is_wrapper(word)) continue;
+    const auto program = find_program(system.files, word, variable(system.environment, "PATH"));
+    if (program) candidates.push_back({system.files.absolute(*program), name});
+    return;
+  }
+}
+
+// g++-12 -> 12 for the prefix "g++-"; 0 for anything else.
+int number_of(const std::string& name, const std::string& prefix) {
+  if (name.compare(0, prefix.size(), prefix) != 0) return 0;
+  const std::string digits = name.substr(prefix.size());
+  const bool is_number =
+      !digits.empty() && digits.size() <= 3 && digits.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoi(digits) : 0;
+}
+
+// `name` itself, then name-N with the highest N first; PATH's order among equals.
+void add_from_path(const System& system,
+                   const std::vector<std::pair<Path, std::vector<std::string>>>& folders,
+                   const std::string& name, std::vector<Candidate>& candidates) {
+  std::vector<std::pair<int, Path>> numbered;
+  for (const auto& [folder, entries] : folders) {
+    for (const std::string& entry : entries) {
+      const int number = entry == name ? 1'000 : number_of(entry, name + "-");
+      if (number > 0 && is_compiler(system.files, folder / entry))
+        numbered.emplace_back(number, folder / entry);
+    }
+  }
+  std::stable_sort(numbered.begin(), numbered.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [number, path] : numbered)
+    candidates.push_back({path, "PATH"});
+}
+
+std::vector<Candidate> compiler_candidates(const System& system) {
+  std::vector<Candidate> candidates;
+  for (const char* name : {"CUDAHOSTCXX", "NVCC_CCBIN", "CXX"})
+    add_variable(system, name, candidates);
+  std::vector<std::pair<Path, std::vector<std::string>>> folders;
+  for (const std::string& folder : split(variable(system.environment, "PATH"), ":")) {
+    if (auto entries = system.files.list(folder)) folders.emplace_back(folder, std::move(*entries));
+  }
+  for (const char* name : {"g++", "clang++"})
+    add_from_path(system, folders, name, candidates);
+  return candidates;
+}
+
+// "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang version 14.0.6" -> "gcc 12.2.0", "clang 14.0.6"; "" for
+// what is neither (the text after the first line tells gcc by its copyright).
+std::string compiler_fact(const std::string& version_output) {
+  const std::vector<std::string> lines = split_lines(version_output);
+  if (lines.empty()) return "";
+  const std::string& first = lines.front();
+  const bool is_clang = first.find("clang version ") != std::string::npos;
+  const bool is_gcc = !is_clang && version_output.find("Free Software Foundation") != std::string::npos;
+  if (!is_clang && !is_gcc) return "";
+  const std::string before = is_clang ? "clang version " : ") ";
+  const size_t at = first.find(before);
+  if (at == std::string::npos) return "";
+  const auto version = parse_version(std::string_view(first).substr(at + before.size()));
+  return version ? (is_clang ? "clang " : "gcc ") + version->text() : "";
+}
+
+// Asks once; the answer is remembered for as long as the file is the same one. A compiler that did not
+// answer is asked again the next time.
+std::string known_fact(System& system, FactStore& facts, const Path& compiler) {
+  const std::optional<FileIdentity> identity = system.files.identity(compiler);
+  if (!identity) return "";
+  const std::string key = "compiler " + compiler.string();
+  if (const auto known = facts.find(key, identity->text())) return *known;
+  const auto answer = system.processes.run({{compiler.string(), "--version"},
+                                            tool_environment(system.environment, nullptr),
+                                            {},
+                                            std::chrono::seconds(30)});
+  const std::string fact = answer && answer->ok() ? compiler_fact(answer->out) : "";
+  if (!fact.empty()) facts.put(key, identity->text(), fact);
+  return fact;
+}
+
+}  // namespace
+
+std::vector<HostCompiler> find_host_compilers(System& system, FactStore& facts) {
+  std::vector<HostCompiler> compilers;
+  std::set<Path> seen;
+  for (const Candidate& candidate : compiler_candidates(system)) {
+    const std::optional<Path> real = system.files.real_path(candidate.path);
+    if (!real || !seen.insert(*real).second) continue;
+    const std::vector<std::string> words = split(known_fact(system, facts, candidate.path), " ");
+    if (words.size() != 2) continue;
+    compilers.push_back(
+        {candidate.path, words[0], parse_version(words[1]).value_or(Version{}), candidate.origin});
+  }
+  return compilers;
+}
+
+}  // namespace dsbuild

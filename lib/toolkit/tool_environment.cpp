@@ -1,0 +1,24 @@
+#include "toolkit/toolkit.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_default_path = "/usr/local/bin:/usr/bin:/bin";
+
+}  // namespace
+
+Environment tool_environment(const Environment& caller, const Toolkit* toolkit) {
+  // TMPDIR is relative to the build folder, so that the temporaries of a killed build lie where clean
+  // finds them; nvcc and gcc look it up from the folder they run in.
+  Environment env = {{"LC_ALL", "C"}, {"TMPDIR", k_tool_tmp_dir}};
+  for (const char* name : {"HOME", "LD_LIBRARY_PATH", "PATH"}) {
+    const auto found = caller.find(name);
+    if (found != caller.end()) env.insert(*found);
+  }
+  std::string& path = env["PATH"];
+  if (path.empty()) path = k_default_path;
+  if (toolkit) path = (toolkit->home / "bin").string() + ":" + path;
+  return env;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# fresh_root.sh [--cuda none|host] first|pypi13|test: a fresh Debian 12 root, a clone of the committed HEAD in
+# it, README's commands run there, and what came out checked by readers that are not ours. Root only. The root
+# takes the machine's own apt, pip and certificate settings and goes away at the end; the log stays in build/.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+suite=bookworm
+cuda=none
+
+usage() { die 2 "usage: fresh_root.sh [--cuda none|host] first|pypi13|test"; }
+
+# ---- the root
+
+make_root() {
+  local scratch sources=()
+  work="$(mktemp -d "${TMPDIR:-/var/tmp}/dsbuild-root.XXXXXX")"
+  chmod 755 "$work"
+  root="$work/root"
+  scratch="$work/apt.conf"
+  trap remove_root EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  apt-config dump | grep '^Acquire::' >"$scratch" || true
+  mapfile -t sources < <(find /etc/apt/sources.list /etc/apt/sources.list.d \
+    \( -name '*.sources' -o -name '*.list' \) -size +0 2>/dev/null | sort)
+  say "== making a fresh $suite root"
+  mmdebstrap --quiet --mode=root --variant=minbase --include=ca-certificates --aptopt="$scratch" \
+    "$suite" "$root" "${sources[@]}" >>"$log" 2>&1 || fail "mmdebstrap failed"
+  copy_machine_settings
+}
+
+copy_machine_settings() {
+  local file
+  for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
+    [[ -e "$file" ]] && install -D -m 644 "$(realpath "$file")" "$root$file"
+  done
+  for file in .config/pip/pip.conf .pip/pip.conf; do
+    [[ -e "$HOME/$file" ]] && install -D -m 644 "$HOME/$file" "$root/root/$file"
+  done
+  git clone --quiet --no-hardlinks "$repository" "$root/dsbuild"
+}
+
+# The mounts of `inside` live in its own mount namespace, so there is nothing to unmount here.
+remove_root() { rm -rf --one-file-system "$work"; }
+
+# Settings of package tools that stand in variables.
+passed_environment() {
+  env -0 | grep -zE '^(PIP_[A-Z_]*|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|[a-zA-Z]+_(proxy|PROXY))='
+}
+
+# inside COMMAND...: runs it in the clone in the root, with fresh namespaces for mounts and processes.
+inside() {
+  local variables=()
+  mapfile -d '' -t variables < <(passed_environment)
+  # shellcheck disable=SC2016
+  ROOT="$root" CUDA="$cuda" unshare --mount --pid --fork --kill-child --propagation private bash -c '
+    set -euo pipefail
+    mount -t proc proc "$ROOT/proc"
+    mount --rbind /dev "$ROOT/dev"
+    mount --bind -o ro /sys "$ROOT/sys"
+    if [[ $CUDA == host ]]; then
+      mkdir -p "$ROOT/usr/local/cuda"
+      mount --bind -o ro "$(realpath /usr/local/cuda)" "$ROOT/usr/local/cuda"
+    fi
+    exec chroot "$ROOT" env --ignore-environment "$@"
+  ' inside HOME=/root LANG=C.UTF-8 CI=true PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    "${variables[@]}" bash -c 'cd /dsbuild && exec "$@"' inside "$@" </dev/null
+}
+
+# ---- checks
+
+fail() {
+  say "FAILED: $*" "  the log: $log"
+  exit 1
+}
+
+# check WHAT EXPECTED FOUND
+check() {
+  [[ "$2" == "$3" ]] || fail "$1: expected '$2', found '$3'"
+  say "ok: $1: $3"
+}
+
+# timed WHAT COMMAND...: runs it inside, its text in the log.
+timed() {
+  local what="$1" from=$EPOCHREALTIME
+  shift
+  printf '\n== %s: %s\n' "$what" "$*" >>"$log"
+  inside "$@" >>"$log" 2>&1 || fail "$what: exit $?: $*"
+  say "time: $what: $(seconds_since "$from") s"
+}
+
+# images_of CUOBJDUMP OP: the kinds of device image in an op's library, by NVIDIA's reader. (Its
+# --list-elf would show sm_120f as sm_120.)
+images_of() {
+  inside "$1" "dsbuild-out/$2.so" 2>>"$log" |
+    awk '/^Fatbin (elf|ptx) code/ { kind = $2 }
+         /^arch = / { name = $3; if (kind == "ptx") sub(/^sm_/, "compute_", name); print name }' |
+    LC_ALL=C sort -u | paste -sd' '
+}
+
+# Seconds from the start of run.sh to the start of dsbuild, by the shell's own trace.
+seconds_before_dsbuild() {
+  local trace="$root/tmp/trace"
+  # shellcheck disable=SC2016
+  inside bash -c 'PS4="+\$EPOCHREALTIME "; export BASH_XTRACEFD=9; exec bash -x ./scripts/run.sh "$@" 9>/tmp/trace' \
+    run "$@" >>"$log" 2>&1 || fail "the second run: $*"
+  awk '$1 ~ /^\++[0-9]/ { sub(/^\++/, "", $1); if (!first) first = $1; last = $1 }
+       END { printf "%.2f", last - first }' "$trace"
+}
+
+check_second_run() {
+  local seconds
+  seconds="$(seconds_before_dsbuild "$@")"
+  check "second run under 0.5 s before dsbuild starts ($seconds s)" yes \
+    "$(awk -v s="$seconds" 'BEGIN { print s < 0.5 ? "yes" : "no" }')"
+}
+
+check_three_libraries() {
+  check "libraries" "cpu_adam.so fp_quantizer.so fused_adam.so" \
+    "$(cd "$root/dsbuild/dsbuild-out" && find . -name '*.so' -printf '%P\n' | sort | paste -sd' ')"
+}
+
+# ---- scenarios
+
+scenario_first() {
+  local request=(--ops all --arch "7.0;8.0+PTX") ninja_file="$root/dsbuild/.dsbuild/build.ninja"
+  local cuobjdump_11_8=/root/.cache/dsbuild/toolkits/11.8/bin/cuobjdump
+  timed "first run of run.sh" ./scripts/run.sh "${request[@]}"
+  check_three_libraries
+  check "images of fused_adam" "compute_80 sm_70 sm_80" "$(images_of "$cuobjdump_11_8" fused_adam)"
+  check "images of fp_quantizer" "compute_80 sm_80" "$(images_of "$cuobjdump_11_8" fp_quantizer)"
+  check "definitions of shared in build.ninja" 1 "$(grep -cE '^shared = ' "$ninja_file")"
+  check "extras in build.ninja" "# extra: sm_70" "$(grep -oE '# extra:.*' "$ninja_file" | sort -u)"
+  check "edges of fp_quantizer that name sm_70" 0 "$(edges_that_name sm_70 fp_quantizer "$ninja_file")"
+  check "edges of fused_adam that name sm_70" some \
+    "$([[ $(edges_that_name sm_70 fused_adam "$ninja_file") -gt 0 ]] && echo some)"
+  check_second_run "${request[@]}"
+}
+
+# edges_that_name PAIR OP FILE: build statements with OP in their outputs whose variables use $PAIR.
+edges_that_name() {
+  awk -v pair="\\$\\{?$1" -v op="$2" '
+    /^build / { ours = index($0, op) > 0; next }
+    /^[^ ]/ { ours = 0 }
+    ours && $0 ~ pair { count++; ours = 0 }
+    END { print count + 0 }' "$3"
+}
+
+scenario_pypi13() {
+  local request=(--ops all --arch "7.5;8.0;9.0a+PTX;12.0f") reader="/root${cuobjdump#"$HOME"}"
+  timed "first run of run.sh" ./scripts/run.sh "${request[@]}"
+  check_three_libraries
+  timed "cuobjdump from PyPI" ./scripts/get_toolkit.sh cuobjdump
+  check "images of fused_adam" "compute_90a sm_120f sm_75 sm_80 sm_90a" "$(images_of "$reader" fused_adam)"
+  check "images of fp_quantizer" "compute_90a sm_120f sm_80 sm_90a" "$(images_of "$reader" fp_quantizer)"
+  check_second_run "${request[@]}"
+}
+
+scenario_test() {
+  timed "test.sh" ./scripts/test.sh
+  tail -n 5 "$log" >&2
+}
+
+# ---- main
+
+main() {
+  if [[ "${1:-}" == --cuda ]]; then
+    cuda="${2:-}"
+    shift 2 || usage
+  fi
+  [[ "$cuda" == none || "$cuda" == host ]] || usage
+  [[ $# -eq 1 && "$1" =~ ^(first|pypi13|test)$ ]] || usage
+  [[ $EUID -eq 0 ]] || die 3 "dsbuild: fresh_root.sh needs root (chroot, mount)"
+  [[ "$cuda" == none || -x /usr/local/cuda/bin/nvcc ]] || die 3 "dsbuild: --cuda host: no /usr/local/cuda here"
+  find_root
+  on_debian_like || explain_other_system "mmdebstrap"
+  require_packages mmdebstrap git
+  mkdir -p "$repository/build/fresh_root"
+  log="$repository/build/fresh_root/$1-cuda-$cuda.log"
+  : >"$log"
+  make_root
+  "scenario_$1"
+  say "PASSED: $1, CUDA of the root: $cuda; the log: $log"
+}
+
+main "$@"

@@ -1,0 +1,253 @@
+# shellcheck shell=bash disable=SC2034
+# Functions that the scripts share. Sourced; exit codes are dsbuild's (1 a step failed, 2 usage, 3 cannot be met).
+
+repository="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cache_dir="${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/dsbuild"
+
+# Pinned: two Ninja versions in one build folder rebuild everything.
+ninja_version=1.13.2
+tvm_ffi_version=0.1.15
+cuobjdump_version=13.5.37
+dsbuild="$repository/build/release/apps/dsbuild/dsbuild"
+ninja_bin="$cache_dir/ninja/$ninja_version/bin"
+tvm_ffi_home="$cache_dir/tvm_ffi/$tvm_ffi_version"
+cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
+
+build_packages=(g++ cmake libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libexpected-dev libcli11-dev
+  libssl-dev)
+newest_gcc_of_11_8=11
+newest_gcc_of_13_5=15
+
+say() { printf '%s\n' "$@" >&2; }
+
+# die CODE LINE...: the lines on stderr, then exit.
+die() {
+  local code="$1"
+  shift
+  printf '%s\n' "$@" >&2
+  exit "$code"
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }'; }
+
+megabytes() { awk -v bytes="$1" 'BEGIN { printf "%.0f", (bytes + 999999) / 1000000 }'; }
+
+folder_megabytes() { du -sm "$1" | cut -f1; }
+
+# ---- apt
+
+on_debian_like() { have apt-get && have dpkg-query; }
+
+# missing_packages PACKAGE...: those of them that are not installed, one a line.
+missing_packages() {
+  local installed
+  installed="$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)"
+  comm -13 <(awk '$2 == "installed" { print $1 }' <<<"$installed" | sort -u) <(printf '%s\n' "$@" | sort -u)
+}
+
+# Sets `as_root` to the words that go before a command that needs root; fails where there is no way.
+find_root() {
+  as_root=()
+  [[ $EUID -eq 0 ]] && return
+  have sudo && sudo -n true 2>/dev/null && as_root=(sudo -n)
+}
+
+# Runs apt-get as root; its text is shown only if it fails.
+run_apt() {
+  local log
+  log="$(mktemp)"
+  if "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get "$@" </dev/null >"$log" 2>&1; then
+    rm "$log"
+    return
+  fi
+  tail -n 20 "$log" >&2
+  rm "$log"
+  die 1 "dsbuild: apt-get $* failed (its last lines are above)"
+}
+
+refresh_package_lists() {
+  [[ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*InRelease' -mmin -1440 -print -quit)" ]] && return
+  say "dsbuild: reading the package lists (apt-get update)"
+  run_apt -q update
+}
+
+# Megabytes on disk of the packages that installing these adds.
+installed_megabytes() {
+  local added
+  mapfile -t added < <(LC_ALL=C apt-get -s -qq install --no-install-recommends "$@" |
+    sed -nE 's/^Inst ([^ ]+) (\[[^]]*\] )?\(([^ ]+) .*/\1=\3/p')
+  apt-cache show "${added[@]}" | awk '$1 == "Installed-Size:" { sum += $2 } END { printf "%d", sum / 1000 }'
+}
+
+# install_packages PACKAGE...: says what it adds, then adds it. Needs find_root to have succeeded.
+install_packages() {
+  local fetch
+  refresh_package_lists
+  fetch="$(apt-get -qq install --print-uris --no-install-recommends "$@" | awk '{ sum += $3 } END { print sum + 0 }')"
+  say "dsbuild: installing with apt-get: $*" \
+    "         $(megabytes "$fetch") MB to fetch, $(installed_megabytes "$@") MB on disk with what they depend on, in /usr" \
+    "         licences: each package's own, in /usr/share/doc/PACKAGE/copyright"
+  run_apt -q -y install --no-install-recommends "$@"
+}
+
+# ---- PyPI
+
+# The first of python3 on PATH and the system's that has pip.
+python_with_pip() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -m pip --version >/dev/null 2>&1; then
+      printf '%s' "$python"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# pip_install_into FOLDER REQUIREMENT...: exactly these, without what they depend on.
+# A target folder is no part of the system's Python, so its "externally managed" mark does not apply.
+pip_install_into() {
+  local folder="$1" python
+  shift
+  python="$(python_with_pip)" || die 3 "dsbuild: Python 3 with pip is needed to fetch: $*" \
+    "  on Debian and Ubuntu: apt-get install python3-pip"
+  PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    "$python" -m pip install --no-deps --no-compile --target "$folder" "$@" >&2 ||
+    die 1 "dsbuild: pip could not fetch: $*" "  see pip's message above"
+}
+
+# ---- compilers
+
+# The host compiler that a toolkit up to this gcc version accepts: prints a program name, or fails.
+find_gxx_up_to() {
+  local newest="$1" name version
+  for name in g++ "g++-$newest" g++-{19,18,17,16,15,14,13,12,11,10,9}; do
+    version="$("$name" -dumpversion 2>/dev/null | cut -d. -f1)" || continue
+    if [[ -n "$version" && "$version" -le "$newest" ]]; then
+      printf '%s' "$name"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# ---- what is missing: each function installs it, or says the exact line to run and exits with 3
+
+may_install=yes
+
+# refuse REASON LINE: nothing is installed; LINE is what to run.
+refuse() { die 3 "dsbuild: $1; run this, then try again:" "  $2"; }
+
+# require_packages PACKAGE...: installs what is missing of them, or says the line to run.
+require_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  [[ $may_install == yes ]] || refuse "these packages are missing: ${missing[*]}" \
+    "sudo apt-get install --no-install-recommends ${missing[*]}"
+  find_root || refuse "these packages are missing, and installing them takes root: ${missing[*]}" \
+    "sudo apt-get install --no-install-recommends ${missing[*]}"
+  install_packages "${missing[@]}"
+}
+
+require_from_cache() {
+  local wanted="$1" proof="$2"
+  [[ -e "$proof" ]] && return
+  [[ $may_install == yes ]] || refuse "$wanted is missing" "$repository/scripts/get_toolkit.sh $wanted"
+  "$repository/scripts/get_toolkit.sh" "$wanted"
+}
+
+explain_other_system() {
+  die 3 "dsbuild: this system has no apt, so nothing can be installed from here ($1). Building dsbuild takes:" \
+    "  a C++20 compiler (gcc 11 or newer), CMake 3.22, Python 3 with pip (it fetches Ninja and tvm-ffi)," \
+    "  and the development files of spdlog, yaml-cpp, nlohmann-json, tl-expected, CLI11 and OpenSSL" \
+    "  install them with your system's package manager, then run this again; see docs/toolkits.md for CUDA"
+}
+
+# What building dsbuild takes.
+require_build_tools() {
+  local packages=("${build_packages[@]}")
+  if on_debian_like; then
+    python_with_pip >/dev/null || packages+=(python3-pip)
+    require_packages "${packages[@]}"
+  elif ! have cmake || ! { have g++ || have clang++; }; then
+    explain_other_system "no CMake or no C++ compiler was found"
+  fi
+  require_runtime_tools
+}
+
+# What dsbuild uses at run time: its Ninja and, for the ops of ops/native, tvm-ffi's headers.
+require_runtime_tools() {
+  require_from_cache ninja "$ninja_bin/ninja"
+  require_from_cache tvm_ffi "$tvm_ffi_home/tvm_ffi/include"
+}
+
+require_toolkit_11_8() {
+  if on_debian_like && ! find_gxx_up_to "$newest_gcc_of_11_8" >/dev/null; then
+    require_packages "g++-$newest_gcc_of_11_8"
+  fi
+  require_from_cache 11.8 "$cache_dir/toolkits/11.8/bin/nvcc"
+}
+
+require_toolkit_13_5() {
+  local proof="$cache_dir/toolkits/13.5/nvidia/cu13/bin/nvcc"
+  [[ -e "$proof" ]] && return
+  if on_debian_like && ! python_with_pip >/dev/null; then
+    require_packages python3-pip
+  fi
+  require_from_cache 13.5 "$proof"
+}
+
+# configure_and_build PRESET
+configure_and_build() {
+  cd "$repository" || exit 1
+  if ! cmake --preset "$1" -DCMAKE_MAKE_PROGRAM="$ninja_bin/ninja" >&2; then
+    on_debian_like || explain_other_system "CMake's message is above"
+    die 1 "dsbuild: CMake could not configure dsbuild (its message is above)"
+  fi
+  cmake --build --preset "$1" >&2 || die 1 "dsbuild: dsbuild could not be built (the compiler's message is above)"
+}
+
+# ---- what the tests use
+
+test_packages=(catch2 python3-venv strace g++-11)
+test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
+
+# A Python of the tests' own, with NumPy and tvm-ffi. The mark is written last: without it, it is half made.
+require_test_python() {
+  local folder
+  folder="$(dirname "$(dirname "$test_python")")"
+  [[ -e "$folder/complete" ]] && return
+  [[ $may_install == yes ]] || refuse "the tests' Python is missing" "$repository/scripts/test.sh"
+  say "dsbuild: fetching NumPy and tvm-ffi for the tests, 25 MB; on disk 90 MB in $folder; licences: BSD-3-Clause, Apache-2.0"
+  rm -rf "$folder"
+  python3 -m venv "$folder" || die 1 "dsbuild: no virtual environment could be made in $folder"
+  "$test_python" -m pip install --quiet --disable-pip-version-check numpy "apache-tvm-ffi==$tvm_ffi_version" >&2 ||
+    die 1 "dsbuild: pip could not fetch NumPy and tvm-ffi (its message is above)"
+  touch "$folder/complete"
+}
+
+# The folder of an installed CUDA toolkit of version 13 or newer.
+find_cuda_13() {
+  local home release
+  for home in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /usr/local/cuda-*; do
+    release="$("$home/bin/nvcc" --version 2>/dev/null | sed -nE 's/.*release ([0-9]+)\..*/\1/p')" || continue
+    if [[ -n "$release" && "$release" -ge 13 ]]; then
+      printf '%s' "$home"
+      return 0
+    fi
+  done
+  return 1
+}
+
+# The names under which the tests find things.
+export_test_environment() {
+  export DSBUILD="$dsbuild"
+  export DSBUILD_TEST_PYTHON="$test_python"
+  export DSBUILD_CUOBJDUMP="$cuobjdump"
+  export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
+  DSBUILD_CUDA_13="$(find_cuda_13 || printf '%s' "$cache_dir/toolkits/13.5/nvidia/cu13")"
+  export DSBUILD_CUDA_13
+}

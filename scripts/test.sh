@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# test.sh [CTEST ARGS...]: builds dsbuild and its tests (under the sanitizers) and runs them all, after
+# getting what is missing. CTest's closing lines are the last lines.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# phase NAME FUNCTION: runs it and says how long it took.
+phase() {
+  local from=$EPOCHREALTIME
+  say "== $1"
+  "${@:2}"
+  say "== $1: $(seconds_since "$from") s"
+}
+
+install_test_needs() {
+  build_packages+=("${test_packages[@]}")
+  require_build_tools
+  on_debian_like && install_linters
+  require_test_python
+  require_from_cache cuobjdump "$cuobjdump"
+  require_toolkit_11_8
+  find_cuda_13 >/dev/null || require_toolkit_13_5
+}
+
+# Not every Debian carries version 19; the tests that need it skip without it.
+install_linters() {
+  local package
+  for package in clang-format-19 clang-tidy-19; do
+    have "$package" && continue
+    [[ -n "$(apt-cache -q search --names-only "^$package\$")" ]] && require_packages "$package"
+  done
+  return 0
+}
+
+build_all() {
+  configure_and_build release
+  configure_and_build test
+}
+
+phase "what the tests need" install_test_needs
+export PATH="$ninja_bin:$PATH"
+phase "build" build_all
+export_test_environment
+export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"
+say "== tests"
+cd "$repository"
+exec ctest --preset test --no-tests=error "$@"

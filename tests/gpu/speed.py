@@ -1,0 +1,148 @@
+"""Speed of the bundle's CUDA ops against torch on the same GPU, as a Markdown table: on stdout, and in $OUT/gpu.md."""
+
+import os
+import statistics
+
+import support  # exits with 77 where something is missing
+from adam_reference import Options
+
+import torch
+
+WARM_UP, SAMPLES = 5, 30
+
+
+def median_ms(work):
+    """Time on the GPU of one call, launch gaps between its kernels included."""
+    for _ in range(WARM_UP):
+        work()
+    times = []
+    for _ in range(SAMPLES):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        start.record()
+        work()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    return statistics.median(times)
+
+
+def row(name, size, own_ms, peer, peer_ms, own_bytes):
+    ratio = f"{peer_ms / own_ms:.2f}" if peer_ms else "–"
+    peer_text = f"{peer_ms:.3f}" if peer_ms else "–"
+    return f"| {name} | {size} | {own_ms:.3f} | {own_bytes / own_ms / 1e6:.0f} | {peer} | {peer_text} | {ratio} |"
+
+
+def gpt2_shapes():
+    """The 148 parameters of GPT-2's smallest model (124 million numbers)."""
+    layer = [(768,), (768,), (768, 2304), (2304,), (768, 768), (768,), (768,), (768,), (768, 3072), (3072,),
+             (3072, 768), (768,)]
+    return [(50257, 768), (1024, 768)] + layer * 12 + [(768,), (768,)]
+
+
+ADAM_CASES = [("one tensor of 268 M", [(2**28,)]), ("GPT-2, 148 tensors, 124 M", gpt2_shapes()),
+              ("2,000 tensors of 16 K", [(16384,)] * 2000)]
+
+
+def adam_state(shapes, param_dtype, grad_dtype):
+    make = lambda dtype: [torch.randn(s, device="cuda").to(dtype) for s in shapes]
+    zeros = lambda: [torch.zeros(s, device="cuda") for s in shapes]
+    return [make(param_dtype), make(grad_dtype), zeros(), zeros()]
+
+
+def torch_adamw_ms(state):
+    """torch's fused AdamW on the same parameters and gradients. Its moments have the parameters' dtype."""
+    params = [torch.nn.Parameter(p) for p in state[0]]
+    for param, grad in zip(params, state[1]):
+        param.grad = grad
+    optimizer = torch.optim.AdamW(params, lr=1e-6, fused=True)
+    return median_ms(optimizer.step)
+
+
+def adam_rows(op):
+    for size, shapes in ADAM_CASES:
+        for param_dtype, grad_dtype in ((torch.float32, torch.float32), (torch.float32, torch.bfloat16),
+                                        (torch.bfloat16, torch.bfloat16)):
+            state = adam_state(shapes, param_dtype, grad_dtype)
+            arguments = Options(lr=1e-6, weight_decay=0.01).arguments()
+            own = median_ms(lambda: op.fused_adam_step(*state, *arguments))
+            count = sum(p.numel() for p in state[0])
+            moved = count * (2 * param_dtype.itemsize + grad_dtype.itemsize + 16)
+            same = param_dtype == grad_dtype == torch.float32
+            name = f"fused_adam_step {short(param_dtype)}, gradients {short(grad_dtype)}"
+            peer_ms = torch_adamw_ms(state) if same else None
+            yield row(name, size, own, "torch.optim.AdamW(fused=True)" if same else "none alike", peer_ms, moved)
+            del state
+            torch.cuda.empty_cache()
+
+
+def torch_quantize(values, group_size):
+    groups = values.view(-1, group_size).float()
+    largest = groups.abs().amax(1, keepdim=True)
+    scales = torch.where(largest > 0, largest / 448.0, 1.0)
+    return (groups * (1 / scales)).clamp(-448, 448).to(torch.float8_e4m3fn), scales
+
+
+def torch_dequantize(codes, scales, group_size, dtype):
+    return (codes.view(-1, group_size).float() * scales.view(-1, 1)).to(dtype)
+
+
+def peers_of(function, *arguments):
+    yield "torch", lambda: function(*arguments)
+    compiled = torch.compile(function, dynamic=False)
+    try:
+        compiled(*arguments)
+    except Exception as error:  # torch.compile needs Triton and a compiler that work
+        print(f"torch.compile is not compared: {str(error).splitlines()[0]}")
+        return
+    yield "torch.compile", lambda: compiled(*arguments)
+
+
+def quantizer_rows(op):
+    count = 2**28
+    for dtype in (torch.bfloat16, torch.float32):
+        for group_size in (128, 2048):
+            values = torch.randn(count, device="cuda").to(dtype)
+            codes = torch.empty(count, dtype=torch.uint8, device="cuda")
+            scales = torch.empty(count // group_size, device="cuda")
+            back = torch.empty_like(values)
+            moved = count * (dtype.itemsize + 1) + scales.numel() * 4
+            size = f"268 M {short(dtype)}, groups of {group_size}"
+            own = median_ms(lambda: op.fp_quantize(values, codes, scales, group_size, "e4m3"))
+            for peer, work in peers_of(torch_quantize, values, group_size):
+                yield row("fp_quantize e4m3", size, own, peer, median_ms(work), moved)
+            own = median_ms(lambda: op.fp_dequantize(codes, scales, back, group_size, "e4m3"))
+            fp8 = codes.view(torch.float8_e4m3fn)
+            for peer, work in peers_of(torch_dequantize, fp8, scales, group_size, dtype):
+                yield row("fp_dequantize e4m3", size, own, peer, median_ms(work), moved)
+            torch.cuda.empty_cache()
+
+
+def short(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+def copy_row():
+    source = torch.randn(2**28, device="cuda")
+    target = torch.empty_like(source)
+    own = median_ms(lambda: target.copy_(source))
+    return row("(a device-to-device copy)", "268 M float32", own, "–", None, 8 * 2**28)
+
+
+def main():
+    lines = [f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians of {SAMPLES} calls.", "",
+             "| call | size | ms | GB/s | compared with | ms | times as fast |", "|---|---|---|---|---|---|---|"]
+    print("\n".join(lines))
+    rows = [copy_row()]
+    print(rows[0])
+    for one_more in (adam_rows(support.load_op("fused_adam")), quantizer_rows(support.load_op("fp_quantizer"))):
+        for text in one_more:
+            print(text)
+            rows.append(text)
+    if os.environ.get("OUT"):
+        with open(os.path.join(os.environ["OUT"], "gpu.md"), "w") as file:
+            file.write("\n".join(lines + rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()

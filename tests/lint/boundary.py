@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Only lib/sys (and apps) may touch the outside world: every other stage gets it handed in."""
+
+import re
+
+import lint
+
+RULES = [
+    (r"#\s*include\s*<(?:fstream|iostream|unistd\.h|fcntl\.h|dirent\.h|spawn\.h|sys/[^>]+)>",
+     "includes a header of the outside world"),
+    (r"#\s*include\s*[<\"]spdlog/|\bspdlog::", "uses spdlog"),
+    (r"\b(?:secure_)?getenv\s*\(|\b(?:set|unset|put)env\s*\(|\benviron\b", "touches the environment"),
+    (r"(?<!System )(?<![\w.>&])(?:std::|::)?\bsystem\s*\(|\bpopen\s*\(|\bfork\s*\(|\bexec[lv]p?e?\s*\(",
+     "starts a process"),
+    (r"\bf(?:re)?open\s*\(|\bstd::[io]?fstream\b", "opens a file"),
+    (r"\bstd::filesystem\b(?!::path\b)", "uses std::filesystem for more than paths"),
+]
+
+
+def check(texts):
+    problems = []
+    for path, text in texts.items():
+        if path.startswith("lib/sys/"):
+            continue
+        code = lint.without_comments(text)
+        bare = lint.without_comments(text, strings_too=True)
+        for pattern, what in RULES:
+            searched = code if "include" in pattern else bare
+            for match in re.finditer(pattern, searched):
+                problems.append(f"{path}:{lint.line_of(searched, match.start())}: {what}: {match.group().strip()}")
+    return problems
+
+
+GOOD = {
+    "lib/sys/file.cpp": "#include <fstream>\n#include <unistd.h>\n",
+    "lib/base/text.h": '#include <filesystem>\nusing Path = std::filesystem::path;\n// getenv("X") is not for us\n'
+                       'const char* s = "call getenv(X)";\nSystem system(files);\nuse(input.system);\n',
+}
+BAD = [
+    ("lib/base/a.cpp", "#include <fstream>\n", "header of the outside world"),
+    ("lib/base/a.cpp", "#include <sys/stat.h>\n", "header of the outside world"),
+    ("lib/base/a.cpp", '#include "x.h"\n#include <unistd.h>\n', ":2: includes"),
+    ("lib/base/a.cpp", 'auto x = std::getenv("HOME");\n', "environment"),
+    ("lib/base/a.cpp", 'int x = system("ls");\n', "process"),
+    ("lib/base/a.cpp", 'int x = std::system("ls");\n', "process"),
+    ("lib/base/a.cpp", 'int x = ::system("ls");\n', "process"),
+    ("lib/base/a.cpp", 'auto* f = fopen("x", "r");\n', "opens a file"),
+    ("lib/base/a.cpp", "#include <spdlog/spdlog.h>\n", "spdlog"),
+    ("lib/base/a.cpp", 'void f() { spdlog::info("x"); }\n', "spdlog"),
+    ("lib/base/a.cpp", "bool b = std::filesystem::exists(p);\n", "std::filesystem"),
+    ("lib/base/a.cpp", "namespace fs = std::filesystem;\n", "std::filesystem"),
+]
+
+if __name__ == "__main__":
+    lint.main(check, lambda: lint.read_tree("lib", suffixes=lint.CPP), GOOD, BAD)

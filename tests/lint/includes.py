@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""A stage includes its own headers and those of the stages it names in CMakeLists.txt, directly or
+through them; so the flow of data has one direction."""
+
+import re
+
+import lint
+
+
+def read_stages(cmake):
+    """{stage: stages that it names}"""
+    calls = re.findall(r"^dsbuild_stage\(([^)]*)\)", cmake, re.M)
+    named = {words[0]: words[1:] for words in (call.split() for call in calls)}
+    return {stage: [word for word in words if word in named] for stage, words in named.items()}
+
+
+def reachable(stages, start):
+    """Stages that `start` sees, itself only where it lies on a circle."""
+    seen, waiting = set(), list(stages[start])
+    while waiting:
+        stage = waiting.pop()
+        if stage not in seen:
+            seen.add(stage)
+            waiting += stages[stage]
+    return seen
+
+
+def check_file(path, text, stage, allowed, texts):
+    code = lint.without_comments(text)
+    for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*"([^"]*)"', code, re.M):
+        where = f"{path}:{lint.line_of(code, match.start(1))}"
+        target = match.group(1).split("/")[0]
+        if "lib/" + match.group(1) not in texts:
+            yield f'{where}: "{match.group(1)}" is no header of lib/ (write "stage/name.h")'
+        elif target != stage and target not in allowed:
+            yield f"{where}: {stage} may not include {match.group(1)}; it sees {', '.join(sorted(allowed)) or 'nothing'}"
+
+
+def check(texts):
+    stages = read_stages(texts["CMakeLists.txt"])
+    if not stages:
+        return ["CMakeLists.txt:1: no dsbuild_stage(...) line found"]
+    problems = [f"CMakeLists.txt:1: stage {stage} needs itself" for stage in stages
+                if stage in reachable(stages, stage)]
+    for path, text in texts.items():
+        if not path.startswith("lib/"):
+            continue
+        stage = path.split("/")[1]
+        if stage not in stages:
+            problems.append(f"{path}:1: lib/{stage} is no stage of CMakeLists.txt")
+            continue
+        problems += check_file(path, text, stage, reachable(stages, stage), texts)
+    return problems
+
+
+GOOD = {
+    "CMakeLists.txt": "dsbuild_stage(base Some::Package)\ndsbuild_stage(sys base)\ndsbuild_stage(arch base)\n"
+                      "dsbuild_stage(plan sys arch)\n",
+    "lib/base/text.h": "#include <string>\n",
+    "lib/sys/file.h": '#include "base/text.h"\n',
+    "lib/arch/set.h": '// #include "sys/file.h"\n#include "base/text.h"\n',
+    "lib/plan/plan.cpp": '#include "base/text.h"\n#include "arch/set.h"\n#include "sys/file.h"\n',
+}
+BAD = [
+    ("lib/base/a.cpp", '#include "sys/file.h"\n', "base may not include sys/file.h; it sees nothing"),
+    ("lib/arch/a.cpp", '\n#include "sys/file.h"\n', ":2: arch may not include"),
+    ("lib/sys/a.cpp", '#include "text.h"\n', "is no header of lib/"),
+    ("lib/sys/a.cpp", '#  include "../base/text.h"\n', "is no header of lib/"),
+    ("lib/other/a.cpp", "", "is no stage"),
+    ("CMakeLists.txt", "dsbuild_stage(base plan)\ndsbuild_stage(sys base)\ndsbuild_stage(arch base)\n"
+                       "dsbuild_stage(plan sys arch)\n", "needs itself"),
+    ("CMakeLists.txt", "project(x)\n", "no dsbuild_stage"),
+]
+
+if __name__ == "__main__":
+    lint.main(check, lambda: {**lint.read_tree("CMakeLists.txt"), **lint.read_tree("lib", suffixes=lint.CPP)},
+              GOOD, BAD)

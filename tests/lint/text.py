@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""No file names a folder of the machine it was written on, or a package registry; YAML has no
+tabs; every header of lib/ says what it is for."""
+
+import re
+
+import lint
+
+# Written as patterns, so that this file does not break its own rules.
+MACHINE_PATH = re.compile(r"(?<![\w.$})\]*-])/(?:work|root)(?:/|(?![\w-]))")
+REGISTRY = re.compile(
+    r"\b(?:pypi\.(?:org|nvidia\.com)|test\.pypi\.|\w*\.?pythonhosted\.org|(?:deb|security|ftp)\.debian\.org|"
+    r"(?:\w+\.)?archive\.ubuntu\.com|registry\.npmjs\.|crates\.io|(?:conda|repo)\.anaconda\.(?:org|com)|"
+    r"index\.docker\.io|ghcr\.io|nvcr\.io|proxy\.golang\.org)")
+
+
+def matches(path, text, pattern, what):
+    for match in pattern.finditer(text):
+        yield f"{path}:{lint.line_of(text, match.start())}: {what}: {match.group()}"
+
+
+def check_header(path, text):
+    if not text.startswith("// "):
+        yield f"{path}:1: a header begins with a comment that says what it is for"
+    if not re.search(r"^#pragma once$", text, re.M):
+        yield f"{path}:1: no #pragma once"
+
+
+def check(texts):
+    problems = []
+    for path, text in texts.items():
+        problems += matches(path, text, MACHINE_PATH, "a path of one machine")
+        problems += matches(path, text, REGISTRY, "the host name of a package registry")
+        if path.endswith((".yaml", ".yml")):
+            problems += matches(path, text, re.compile("\t"), "a tab in YAML")
+        if path.startswith("lib/") and path.endswith(".h"):
+            problems += check_header(path, text)
+    return problems
+
+
+GOOD = {
+    "lib/a/a.h": "// What it is.\n#pragma once\n",
+    "scripts/run.sh": 'cd "$root/work/x" && ls "${top}/root/y" src/work/z\n\ttrue\n',
+    "docs/a.md": "pip install numpy; apt-get install g++-11; see https://github.com/a/b\n",
+    "configs/a.yaml": "a: 1\n",
+}
+BAD = [
+    ("docs/b.md", "\nsee " + "/".join(["", "work", "x"]) + "\n", ":2: a path of one machine"),
+    ("scripts/b.sh", "export HOME=" + "/".join(["", "root"]) + "\n", "a path of one machine"),
+    ("lib/a/b.cpp", 'const char* p = "' + "/".join(["", "root", ".cache"]) + '";\n', "a path of one machine"),
+    ("scripts/b.sh", "curl https://" + ".".join(["pypi", "org"]) + "/simple\n", "package registry"),
+    ("docs/b.md", ".".join(["files", "pythonhosted", "org"]) + "\n", "package registry"),
+    ("scripts/b.sh", "deb http://" + ".".join(["deb", "debian", "org"]) + "/debian\n", "package registry"),
+    ("ops/a/op.yaml", "a:\n\tb: 1\n", ":2: a tab"),
+    ("lib/a/b.h", "#pragma once\n", "begins with a comment"),
+    ("lib/a/b.h", "// What it is.\n", "no #pragma once"),
+]
+
+
+def read():
+    folders = ["lib", "apps", "kernels", "ops", "configs", "scripts", "tests", "docs", "cmake", ".ci"]
+    files = [path.name for path in lint.ROOT.iterdir() if path.is_file()]
+    return lint.read_tree(*(folder for folder in folders + files if (lint.ROOT / folder).exists()))
+
+
+if __name__ == "__main__":
+    lint.main(check, read, GOOD, BAD)

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""clang-tidy 19 with .clang-tidy over lib/ and apps/: `tidy.py BUILD_DIR`. Exit 77 (skipped) without it.
+
+A file that passed is not looked at again until it, its command, a header or .clang-tidy changes
+(BUILD_DIR/tidy-passed.json).
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import lint
+
+PROGRAM = "clang-tidy-19"
+PARALLEL = 2
+
+
+def tidy(path, build_dir):
+    """"" or clang-tidy's text."""
+    run = subprocess.run([PROGRAM, "--quiet", f"--config-file={lint.ROOT / '.clang-tidy'}", "-p", str(build_dir),
+                          str(path)], capture_output=True, text=True)
+    if run.returncode == 0:
+        return ""
+    return run.stdout + "\n".join(line for line in run.stderr.splitlines() if "warnings" not in line)
+
+
+def keys(commands):
+    """{source: digest of all that decides clang-tidy's answer}"""
+    shared = hashlib.sha256((lint.ROOT / ".clang-tidy").read_bytes())
+    for path, text in lint.read_tree("lib", "apps", suffixes=(".h",)).items():
+        shared.update(f"{path}\n{text}\n".encode())
+    answer = {}
+    for path, command in commands.items():
+        digest = shared.copy()
+        digest.update(command.encode() + pathlib.Path(path).read_bytes())
+        answer[path] = digest.hexdigest()
+    return answer
+
+
+def read_commands(build_dir):
+    wanted = (f"{lint.ROOT}/lib/", f"{lint.ROOT}/apps/")
+    entries = json.loads((build_dir / "compile_commands.json").read_text())
+    return {entry["file"]: entry["command"] for entry in entries
+            if entry["file"].startswith(wanted) and pathlib.Path(entry["file"]).exists()}
+
+
+def check(build_dir):
+    memory = build_dir / "tidy-passed.json"
+    passed = json.loads(memory.read_text()) if memory.exists() else {}
+    now = keys(read_commands(build_dir))
+    waiting = [path for path, key in now.items() if passed.get(path) != key]
+    print(f"{len(now)} files, {len(now) - len(waiting)} of them unchanged since they passed", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
+        texts = dict(zip(waiting, pool.map(lambda path: tidy(path, build_dir), waiting)))
+    good = {path: key for path, key in now.items() if not texts.get(path)}
+    memory.write_text(json.dumps(good, indent=1, sort_keys=True))
+    problems = []
+    for text in texts.values():
+        print(text, end="")
+        problems += [line for line in text.splitlines() if re.search(r": (?:error|warning):", line)]
+    return sorted(set(problems)) or [f"{path}: {PROGRAM} failed" for path, text in texts.items() if text]
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        samples = {"good.cpp": "int f(int x) { return x; }\n",
+                   "bad.cpp": "#include <string>\n#include <utility>\nstd::string f(std::string x) {\n"
+                              "  std::string y = std::move(x);\n  return x + y;\n}\n"}
+        for name, text in samples.items():
+            pathlib.Path(folder, name).write_text(text)
+        pathlib.Path(folder, "compile_commands.json").write_text(json.dumps(
+            [{"directory": folder, "file": name, "command": f"c++ -std=c++20 -c {name}"} for name in samples]))
+        failures = []
+        if tidy(pathlib.Path(folder, "good.cpp"), folder):
+            failures.append("a good sample is refused")
+        if "bugprone-use-after-move" not in tidy(pathlib.Path(folder, "bad.cpp"), folder):
+            failures.append("a bad sample is not seen")
+    return failures
+
+
+if __name__ == "__main__":
+    if not shutil.which(PROGRAM):
+        print(f"skipped: no {PROGRAM}")
+        sys.exit(77)
+    if sys.argv[1:] == ["--self-test"]:
+        lint.finish(self_test())
+    if len(sys.argv) != 2:
+        sys.exit("usage: tidy.py BUILD_DIR | --self-test")
+    lint.finish(check(pathlib.Path(sys.argv[1]).resolve()))

@@ -1,0 +1,144 @@
+// Rules that hold for every list: 1,000 random ones each. CATCH's --rng-seed gives the seed; the printed
+// one repeats a failure.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <iostream>
+#include <random>
+
+#include "arch/arch_list.h"
+#include "base/text.h"
+
+using namespace dsbuild;
+
+namespace {
+
+constexpr int k_rounds = 1000;
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  size_t below(size_t bound) { return std::uniform_int_distribution<size_t>(0, bound - 1)(engine_); }
+  template <class T>
+  const T& one_of(const std::vector<T>& items) {
+    return items[below(items.size())];
+  }
+  template <class T>
+  void shuffle(std::vector<T>& items) {
+    std::shuffle(items.begin(), items.end(), engine_);
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+unsigned printed_seed(const std::string& test) {
+  const unsigned seed = Catch::rngSeed() != 0 ? Catch::rngSeed() : std::random_device()();
+  std::cout << test << ": --rng-seed " << seed << "\n";
+  return seed;
+}
+
+// Every target that the grammar knows.
+std::vector<Target> known_targets() {
+  std::vector<Target> targets;
+  for (const ArchRow& row : arch_table()) {
+    for (const Suffix suffix : {Suffix::none, Suffix::a, Suffix::f}) {
+      if (row.first_for(suffix) == 0) continue;
+      targets.push_back({row.cc, suffix, CodeKind::real});
+      targets.push_back({row.cc, suffix, CodeKind::ptx});
+    }
+  }
+  return targets;
+}
+
+ArchSet random_set(Random& random) {
+  static const std::vector<Target> known = known_targets();
+  ArchSet set;
+  const size_t count = 1 + random.below(8);
+  for (size_t i = 0; i < count; ++i)
+    set.insert(random.one_of(known));
+  return set;
+}
+
+std::string random_case(std::string text, Random& random) {
+  const size_t choice = random.below(3);
+  return choice == 0 ? text : choice == 1 ? to_lower(text) : to_upper(text);
+}
+
+std::string random_spelling(const Target& target, Random& random) {
+  const std::string digits = target.virtual_name().substr(std::string("compute_").size());
+  Target real = target;
+  real.kind = CodeKind::real;
+  if (target.kind == CodeKind::ptx) {
+    return random.one_of<std::string>({target.name(), target.dotted(), digits + "-virtual"});
+  }
+  return random.one_of<std::string>(
+      {target.name(), real.dotted(), digits, digits + "-real", real.dotted() + "-real"});
+}
+
+// Any order, any spelling, some entries twice, any separators; a pair sometimes as one "+PTX".
+std::string random_list(const ArchSet& set, Random& random) {
+  std::vector<std::string> words;
+  for (const Target& target : set) {
+    const size_t copies = 1 + random.below(2);
+    for (size_t i = 0; i < copies; ++i)
+      words.push_back(random_case(random_spelling(target, random), random));
+    Target ptx = target;
+    ptx.kind = CodeKind::ptx;
+    if (target.kind == CodeKind::real && set.count(ptx) > 0) {
+      words.push_back(random_case(target.dotted() + "+PTX", random));
+    }
+  }
+  random.shuffle(words);
+  std::string list;
+  for (const std::string& word : words) {
+    list += random.one_of<std::string>({";", ",", " ", "\t", ";;", " ; ", "\n", ", "}) + word;
+  }
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("Order, duplicates and spelling never change the parsed set") {
+  Random random(printed_seed("arch spelling"));
+  for (int round = 0; round < k_rounds; ++round) {
+    const ArchSet set = random_set(random);
+    const std::string list = random_list(set, random);
+    CAPTURE(round, list);
+    const auto request = parse_arch_list(list, "test");
+    REQUIRE(request);
+    REQUIRE(target_names(request->targets) == target_names(set));
+    REQUIRE(request->explicit_only());
+  }
+}
+
+TEST_CASE("Every printed form of a set is accepted and means the same set") {
+  Random random(printed_seed("arch printing"));
+  for (int round = 0; round < k_rounds; ++round) {
+    const ArchSet set = random_set(random);
+    for (const std::string& text : {arch_list(set), arch_text(set), target_names(set)}) {
+      CAPTURE(round, text);
+      const auto request = parse_arch_list(text, "test");
+      REQUIRE(request);
+      REQUIRE(request->targets == set);
+    }
+  }
+}
+
+TEST_CASE("Random bytes are read or refused with a message, never worse") {
+  Random random(printed_seed("arch bytes"));
+  const std::string alphabet = "0123456789..++--__afsmcomputePTXrealvirtualnativeall; ,\xff\x1b";
+  size_t refused = 0;
+  for (int round = 0; round < k_rounds; ++round) {
+    std::string text;
+    const size_t length = random.below(24);
+    for (size_t i = 0; i < length; ++i)
+      text += alphabet[random.below(alphabet.size())];
+    CAPTURE(round, text);
+    const auto request = parse_arch_list(text, "test");
+    if (request) continue;
+    ++refused;
+    REQUIRE_FALSE(request.error().what.empty());
+    REQUIRE_FALSE(request.error().fix.empty());
+  }
+  CHECK(refused > k_rounds / 2);
+}

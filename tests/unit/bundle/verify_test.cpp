@@ -1,0 +1,267 @@
+#include <catch2/catch.hpp>
+
+#include "base/digest.h"
+#include "bundle/bundle.h"
+#include "bundle/verify.h"
+#include "fakes/fake_file_system.h"
+#include "sample_bytes.h"
+
+using namespace dsbuild;
+using namespace dsbuild::samples;
+
+namespace {
+
+using Sentences = std::vector<std::string>;
+
+ArchSet archs(const std::vector<std::string>& names) {
+  ArchSet set;
+  for (const std::string& name : names)
+    set.insert(*parse_target_name(name));
+  return set;
+}
+
+// One TU's container: sm_70, compute_80 and so on, by name.
+std::string fatbin(const std::vector<std::string>& names) {
+  std::vector<std::string> entries;
+  for (const std::string& name : names) {
+    const Target target = *parse_target_name(name);
+    const uint64_t suffix = target.suffix == Suffix::a ? 0x100000 : target.suffix == Suffix::f ? 0x200000 : 0;
+    entries.push_back(entry(target.kind == CodeKind::ptx ? k_ptx : k_elf,
+                            static_cast<uint32_t>(target.cc.major * 10 + target.cc.minor), k_plain | suffix));
+  }
+  return container(entries);
+}
+
+std::string object(const std::vector<std::string>& names) {
+  return elf({{".nv_fatbin", 1, fatbin(names)}}, {.type = 1});
+}
+
+Sentences sentences(const Result<std::vector<Difference>>& differences) {
+  if (!differences) return {"error " + differences.error().code + " " + differences.error().where};
+  Sentences texts;
+  for (const Difference& difference : *differences)
+    texts.push_back(difference.what);
+  return texts;
+}
+
+// fused_adam of two CUDA sources and a binding, as planned and as built.
+struct World {
+  FakeFileSystem files;
+  ExpectedOp expected{.op = "fused_adam",
+                      .library = "lib/fused_adam.so",
+                      .objects = {{"a.cu", "obj/a.o", archs({"sm_70", "sm_80", "compute_80"})},
+                                  {"b.cu", "obj/b.o", archs({"sm_80", "compute_80"})},
+                                  {"bind.cpp", "obj/bind.o", {}}},
+                      .exports = {"adam_step"}};
+
+  World() {
+    set("obj/a.o", object({"sm_70", "sm_80", "compute_80"}));
+    set("obj/b.o", object({"sm_80", "compute_80"}));
+    set("obj/bind.o", elf({{".text", 1, "code"}}, {.type = 1}));
+    set("lib/fused_adam.so",
+        library({fatbin({"sm_70", "sm_80", "compute_80"}), fatbin({"sm_80", "compute_80"})},
+                {"adam_step", "other"}));
+  }
+  void set(const std::string& path, const std::string& bytes) { files.add_file("/build/" + path, bytes); }
+  Sentences verify() const { return sentences(verify_op(expected, "/build", files)); }
+};
+
+// The same op, published.
+struct Published {
+  FakeFileSystem files;
+  Manifest manifest;
+
+  explicit Published(const std::string& bytes) {
+    manifest.dsbuild = "0.1.0";
+    ManifestOp op;
+    op.name = "fused_adam";
+    op.file = "fused_adam.so";
+    op.images = {{*parse_target_name("sm_70"), 1},
+                 {*parse_target_name("sm_80"), 2},
+                 {*parse_target_name("compute_80"), 2}};
+    op.exports = {"adam_step"};
+    op.sources = {{"a.cu", "", archs({"sm_70", "sm_80", "compute_80"})},
+                  {"b.cu", "", archs({"sm_80", "compute_80"})},
+                  {"bind.cpp", "", {}}};
+    manifest.ops = {op};
+    put(bytes);
+  }
+  // The library with digest and size made right again, as one who changes it would.
+  void put(const std::string& bytes) {
+    manifest.ops[0].sha256 = sha256(bytes);
+    manifest.ops[0].bytes = bytes.size();
+    files.add_file("/out/fused_adam.so", bytes);
+    write_manifest();
+  }
+  void write_manifest() { files.add_file("/out/manifest.json", render_manifest(manifest)); }
+  Sentences verify() const { return sentences(verify_bundle("/out", files)); }
+};
+
+std::string good_library() {
+  return library({fatbin({"sm_70", "sm_80", "compute_80"}), fatbin({"sm_80", "compute_80"})}, {"adam_step"});
+}
+
+}  // namespace
+
+TEST_CASE("A build that holds exactly what was planned has no differences") {
+  CHECK(World().verify().empty());
+}
+
+TEST_CASE("An object that lost an image is named with its source and the arch, and so is the library") {
+  World world;
+  world.set("obj/a.o", object({"sm_80", "compute_80"}));
+  CHECK(world.verify() == Sentences{"fused_adam: a.cu has no sm_70 image"});
+  world.set("lib/fused_adam.so",
+            library({fatbin({"sm_80", "compute_80"}), fatbin({"sm_80", "compute_80"})}, {"adam_step"}));
+  CHECK(world.verify() == Sentences{"fused_adam: a.cu has no sm_70 image",
+                                    "fused_adam: a.cu has no sm_70 image in fused_adam.so"});
+}
+
+TEST_CASE("An image that nobody planned is named in its source") {
+  World world;
+  world.set("obj/b.o", object({"sm_75", "sm_80", "compute_80"}));
+  CHECK(world.verify() == Sentences{"fused_adam: b.cu has an image that was not planned: sm_75"});
+}
+
+TEST_CASE("Real code, PTX and each suffix are different images") {
+  World world;
+  world.expected.objects[1].archs = archs({"sm_90a", "compute_100f"});
+  world.set("obj/b.o", object({"sm_90", "compute_100a"}));
+  world.set(
+      "lib/fused_adam.so",
+      library({fatbin({"sm_70", "sm_80", "compute_80"}), fatbin({"sm_90a", "compute_100f"})}, {"adam_step"}));
+  CHECK(world.verify() == Sentences{"fused_adam: b.cu has an image that was not planned: sm_90",
+                                    "fused_adam: b.cu has no sm_90a image",
+                                    "fused_adam: b.cu has an image that was not planned: compute_100a",
+                                    "fused_adam: b.cu has no compute_100f image"});
+}
+
+TEST_CASE("An image that is there twice is a difference") {
+  World world;
+  world.set("obj/b.o", object({"sm_80", "sm_80", "compute_80"}));
+  CHECK(world.verify() == Sentences{"fused_adam: b.cu has 2 sm_80 images, planned 1"});
+}
+
+TEST_CASE("Device code in a host-only source is a difference") {
+  World world;
+  world.set("obj/bind.o", object({"sm_80"}));
+  CHECK(world.verify() == Sentences{"fused_adam: bind.cpp has an image that was not planned: sm_80"});
+}
+
+TEST_CASE("The image that nvcc -shared adds to a library is named") {
+  World world;
+  world.set("lib/fused_adam.so", library({fatbin({"sm_75"}), fatbin({"sm_70", "sm_80", "compute_80"}),
+                                          fatbin({"sm_80", "compute_80"})},
+                                         {"adam_step"}));
+  CHECK(world.verify() == Sentences{"fused_adam: fused_adam.so has an image that was not planned: sm_75 (1 "
+                                    "more than its sources give)"});
+}
+
+TEST_CASE("A sum that is right does not hide a source that lost an arch to another") {
+  World world;
+  world.expected.objects[1].archs = archs({"sm_70", "sm_80"});
+  world.set("obj/b.o", object({"sm_70", "sm_80"}));
+  world.set("lib/fused_adam.so",
+            library({fatbin({"sm_70", "sm_70", "sm_80", "compute_80"}), fatbin({"sm_80"})}, {"adam_step"}));
+  CHECK(world.verify() == Sentences{"fused_adam: a.cu has 2 sm_70 images in fused_adam.so, planned 1",
+                                    "fused_adam: b.cu has no sm_70 image in fused_adam.so"});
+}
+
+TEST_CASE("Where a whole container is gone, the sources that could miss it are named") {
+  World world;
+  world.set("lib/fused_adam.so", library({fatbin({"sm_70", "sm_80", "compute_80"})}, {"adam_step"}));
+  CHECK(
+      world.verify() ==
+      Sentences{
+          "fused_adam: one of a.cu, b.cu has no sm_80 image (fused_adam.so has 1, its sources give 2)",
+          "fused_adam: one of a.cu, b.cu has no compute_80 image (fused_adam.so has 1, its sources give 2)"});
+}
+
+TEST_CASE("A symbol that the library does not export is named") {
+  World world;
+  world.expected.exports = {"adam_step", "adam_reset"};
+  CHECK(world.verify() == Sentences{"fused_adam: fused_adam.so does not export adam_reset"});
+}
+
+TEST_CASE("An object that is missing or damaged stops the verification of the op") {
+  World world;
+  world.expected.objects[0].file = "obj/gone.o";
+  CHECK(world.verify() == Sentences{"error io /build/obj/gone.o"});
+  world.expected.objects[0].file = "obj/a.o";
+  world.set("obj/a.o", "half");
+  CHECK(world.verify() == Sentences{"error bad_elf /build/obj/a.o"});
+}
+
+TEST_CASE("What an op must have produced is kept as JSON and reads back the same") {
+  const ExpectedOp expected = World().expected;
+  CHECK(*parse_expected(render_expected(expected), "check/fused_adam.json") == expected);
+  const auto bad = parse_expected("{\"op\":1}", "check/fused_adam.json");
+  REQUIRE_FALSE(bad);
+  CHECK(bad.error().where == "check/fused_adam.json");
+  CHECK(bad.error().what == "op is no text");
+}
+
+TEST_CASE("A published bundle that is as its manifest says has no differences") {
+  CHECK(Published(good_library()).verify().empty());
+}
+
+TEST_CASE("A source whose sm_70 image was cut from the library is named, digests made right or not") {
+  const std::string cut =
+      library({fatbin({"sm_80", "compute_80"}), fatbin({"sm_80", "compute_80"})}, {"adam_step"});
+  Published published(good_library());
+  published.put(cut);
+  CHECK(published.verify() == Sentences{"fused_adam: a.cu has no sm_70 image in fused_adam.so"});
+}
+
+TEST_CASE("The second source of a library is named, not the first, when it is the one that lost an image") {
+  Published published(good_library());
+  published.put(library({fatbin({"sm_70", "sm_80", "compute_80"}), fatbin({"compute_80"})}, {"adam_step"}));
+  CHECK(published.verify() == Sentences{"fused_adam: b.cu has no sm_80 image in fused_adam.so"});
+}
+
+TEST_CASE("One changed byte of a library is found") {
+  Published published(good_library());
+  std::string bytes = good_library();
+  bytes[70] = static_cast<char>(bytes[70] ^ 1);
+  published.files.add_file("/out/fused_adam.so", bytes);
+  const Sentences found = published.verify();
+  REQUIRE_FALSE(found.empty());
+  CHECK(found[0] == "fused_adam: fused_adam.so is not the file of the manifest: its sha256 differs");
+}
+
+TEST_CASE("A library of another size, a damaged one and a missing one are found") {
+  Published published(good_library());
+  published.files.add_file("/out/fused_adam.so", good_library() + "x");
+  CHECK_THAT(published.verify().at(0),
+             Catch::Contains("fused_adam.so has") && Catch::Contains("in the manifest"));
+  published.put("half a library");
+  CHECK_THAT(published.verify().at(0), Catch::StartsWith("fused_adam: fused_adam.so cannot be read"));
+  REQUIRE(published.files.remove_all("/out/fused_adam.so"));
+  CHECK(published.verify() == Sentences{"fused_adam: fused_adam.so is missing"});
+}
+
+TEST_CASE("A file that the manifest does not list is found") {
+  Published published(good_library());
+  published.files.add_file("/out/stray.so", "x");
+  CHECK(published.verify() == Sentences{"stray.so is in the bundle but not in its manifest"});
+}
+
+TEST_CASE("An op whose need is not in the bundle is found") {
+  Published published(good_library());
+  published.manifest.ops[0].needs = {"pin_memory"};
+  published.write_manifest();
+  CHECK(published.verify() == Sentences{"fused_adam: needs pin_memory, which is not in the bundle"});
+}
+
+TEST_CASE("A manifest whose counts do not fit its own sources is found") {
+  Published published(good_library());
+  published.manifest.ops[0].images[*parse_target_name("sm_80")] = 3;
+  published.write_manifest();
+  CHECK(published.verify() == Sentences{"fused_adam: fused_adam.so has 2 sm_80 images, planned 3"});
+}
+
+TEST_CASE("A folder without a manifest is no bundle") {
+  FakeFileSystem files;
+  files.add_file("/out/fused_adam.so", "x");
+  CHECK(sentences(verify_bundle("/out", files)) == Sentences{"error no_bundle /out"});
+}

@@ -1,0 +1,315 @@
+#include <catch2/catch.hpp>
+
+#include "fakes/fake_file_system.h"
+#include "settings/settings.h"
+
+namespace dsbuild {
+namespace {
+
+struct World {
+  FakeFileSystem files;
+  Arguments arguments;
+  Environment environment;
+
+  World() {
+    files.add_file("/data/configs/ci.yaml", "ops: all\nstrict: true\njobs: 3\n");
+    files.add_file("/data/configs/docker.yaml", "arch: [8.0, 9.0+PTX]\n");
+  }
+  Result<Settings> load() const { return load_settings(arguments, environment, files, "/data"); }
+  Settings settings() const {
+    const auto loaded = load();
+    if (!loaded) FAIL(loaded.error().where << ": " << loaded.error().what);
+    return *loaded;
+  }
+  Error error() const {
+    const auto loaded = load();
+    REQUIRE_FALSE(loaded);
+    return loaded.error();
+  }
+};
+
+Error message(Exit exit, std::string code, std::string where, std::string what, std::string fix = {}) {
+  return fail(exit, std::move(code), std::move(where), std::move(what), std::move(fix)).value();
+}
+
+void check_equal(const Error& actual, const Error& expected) {
+  CHECK(actual.code == expected.code);
+  CHECK(actual.where == expected.where);
+  CHECK(actual.what == expected.what);
+  CHECK(actual.fix == expected.fix);
+  CHECK(static_cast<int>(actual.exit) == static_cast<int>(expected.exit));
+}
+
+TEST_CASE("with nothing given every setting is its default") {
+  const Settings settings = World().settings();
+  CHECK(settings.pack.value == "native");
+  CHECK(settings.out.value == "dsbuild-out");
+  CHECK(settings.build_dir.value == ".dsbuild");
+  CHECK(settings.jobs.value == 0);
+  CHECK(settings.nvcc_threads.value == 1);
+  CHECK(settings.lock_timeout.value == -1);
+  CHECK(settings.arch.value.is_default);
+  CHECK_FALSE(settings.selection.ops_given);
+  CHECK(settings.warnings.empty());
+  CHECK(settings.data_dir == "/data");
+  for (const SettingRow& row : setting_rows(settings))
+    CHECK(row.origin == "default");
+}
+
+TEST_CASE("the command line is above the environment, that above the config file, that above the default") {
+  World world;
+  CHECK(world.settings().jobs == Setting<int>{0, "default"});
+  world.arguments.config = "ci";
+  CHECK(world.settings().jobs == Setting<int>{3, "configs/ci.yaml:3:1"});
+  world.environment["MAX_JOBS"] = "5";
+  CHECK(world.settings().jobs == Setting<int>{5, "MAX_JOBS"});
+  world.arguments.jobs = "7";
+  CHECK(world.settings().jobs == Setting<int>{7, "--jobs"});
+}
+
+TEST_CASE("the arch list comes from --arch, then TORCH_CUDA_ARCH_LIST, then the config file") {
+  World world;
+  world.arguments.config = "docker";
+  CHECK(world.settings().arch_text == Setting<std::string>{"8.0;9.0+PTX", "configs/docker.yaml:1:1"});
+  world.environment["TORCH_CUDA_ARCH_LIST"] = "7.5";
+  CHECK(world.settings().arch_text == Setting<std::string>{"7.5", "TORCH_CUDA_ARCH_LIST"});
+  world.arguments.arch = "7.0;8.0+PTX";
+  const Settings settings = world.settings();
+  CHECK(settings.arch.origin == "--arch");
+  CHECK(arch_list(settings.arch.value.targets) == "7.0;8.0+PTX");
+  CHECK_FALSE(settings.arch.value.is_default);
+}
+
+TEST_CASE("a blank TORCH_CUDA_ARCH_LIST counts as unset, and a warning says so") {
+  for (const std::string blank : {"", " ", "\t \n"}) {
+    World world;
+    world.environment["TORCH_CUDA_ARCH_LIST"] = blank;
+    const Settings settings = world.settings();
+    CHECK(settings.arch.value.is_default);
+    REQUIRE(settings.warnings.size() == 1);
+    CHECK(settings.warnings[0] == warning("blank_arch_list", "TORCH_CUDA_ARCH_LIST",
+                                          "it is set but blank, which counts as unset",
+                                          "Unset it, or give architectures as in \"7.0;8.0+PTX\"."));
+    world.arguments.arch = "8.0";
+    CHECK(world.settings().warnings.empty());
+  }
+}
+
+TEST_CASE("an empty --arch is an error that names the option") {
+  World world;
+  world.arguments.arch = "";
+  CHECK(world.error().code == "empty_arch_list");
+  CHECK(world.error().where == "--arch");
+  CHECK(world.error().exit == Exit::usage);
+}
+
+TEST_CASE("NVCC flags are split at blanks and those that name an architecture are refused") {
+  World world;
+  world.environment["NVCC_PREPEND_FLAGS"] = "-ccbin g++-11  -lineinfo";
+  CHECK(world.settings().nvcc_prepend_flags.value ==
+        std::vector<std::string>{"-ccbin", "g++-11", "-lineinfo"});
+  world.environment["NVCC_APPEND_FLAGS"] = "-O2 -gencode=arch=compute_80,code=sm_80";
+  check_equal(
+      world.error(),
+      message(Exit::usage, "arch_in_nvcc_flags", "NVCC_APPEND_FLAGS",
+              "'-gencode=arch=compute_80,code=sm_80' names an architecture; what is built would differ "
+              "from the plan",
+              "Take it out of NVCC_APPEND_FLAGS and ask for architectures with --arch."));
+  for (const std::string flag :
+       {"-gencode", "--generate-code=arch=compute_80", "-arch", "-arch=sm_80", "--arch=all", "-code=sm_80",
+        "--gpu-architecture", "--gpu-code=sm_80", "--gpu-anything"}) {
+    world.environment["NVCC_APPEND_FLAGS"] = flag;
+    CHECK(world.error().code == "arch_in_nvcc_flags");
+  }
+  for (const std::string flag : {"-archive-options=x", "--list-gpu-arch", "-D__CUDA_ARCH_LIST", "sm_80"}) {
+    world.environment["NVCC_APPEND_FLAGS"] = flag;
+    CHECK(world.settings().nvcc_append_flags.value == std::vector<std::string>{flag});
+  }
+}
+
+TEST_CASE("numbers are whole numbers of at least their minimum, and an error names where they came from") {
+  World world;
+  for (const std::string bad : {"0", "-1", "many", "4x", "1.5", "99999999999"}) {
+    world.environment["MAX_JOBS"] = bad;
+    check_equal(world.error(), message(Exit::usage, "bad_number", "MAX_JOBS",
+                                       "'" + bad + "' is not a whole number of at least 1"));
+  }
+  world.environment["MAX_JOBS"] = "";
+  CHECK(world.settings().jobs.is_default());
+  world.environment["DS_NVCC_THREADS"] = "no";
+  CHECK(world.error().where == "DS_NVCC_THREADS");
+  world.environment["DS_NVCC_THREADS"] = "4";
+  CHECK(world.settings().nvcc_threads == Setting<int>{4, "DS_NVCC_THREADS"});
+  world.arguments.lock_timeout = "0";
+  CHECK(world.settings().lock_timeout == Setting<int>{0, "--lock-timeout"});
+  world.arguments.lock_timeout = "-5";
+  CHECK(world.error().where == "--lock-timeout");
+}
+
+TEST_CASE("--memory takes bytes with a unit of 1024") {
+  World world;
+  for (const auto& [text, bytes] : std::map<std::string, unsigned long long>{{"1048576", 1048576},
+                                                                             {"8G", 8589934592},
+                                                                             {"8gib", 8589934592},
+                                                                             {"512M", 536870912},
+                                                                             {"2K", 2048}}) {
+    world.arguments.memory = text;
+    CHECK(world.settings().memory.value == bytes);
+  }
+  for (const std::string bad : {"", "0", "G", "8X", "-1G", "99999999999999T"}) {
+    world.arguments.memory = bad;
+    CHECK(world.error().code == "bad_size");
+  }
+}
+
+TEST_CASE("an unknown key of a config file is an error with its position and the nearest key") {
+  World world;
+  world.files.add_file("/data/configs/typo.yaml", "ops: all\njbs: 3\n");
+  world.arguments.config = "typo";
+  check_equal(
+      world.error(),
+      message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
+              "Keys of a config file: ops, arch, pack, source, out, build_dir, cuda_home, jobs, keep_going, "
+              "strict, json, color, compress_mode, lock_timeout, offline, drop_unsupported_archs, "
+              "allow_disjoint_archs."));
+}
+
+TEST_CASE("a config value of the wrong type or value is an error with its position") {
+  World world;
+  world.arguments.config = "sub/my.yaml";
+  const auto where_of = [&](const std::string& text) {
+    world.files.add_file("/project/sub/my.yaml", text);
+    return world.error().code + " " + world.error().where;
+  };
+  CHECK(where_of("jobs: [1]\n") == "bad_config sub/my.yaml:1:7");
+  CHECK(where_of("ops: {a: b}\n") == "bad_config sub/my.yaml:1:6");
+  CHECK(where_of("ops: [a, [b]]\n") == "bad_config sub/my.yaml:1:10");
+  CHECK(where_of("ops: all\njobs:\n") == "bad_config sub/my.yaml:2:1");
+  CHECK(where_of("- ops\n") == "bad_config sub/my.yaml:1:1");
+  CHECK(where_of("\nstrict: maybe\n") == "bad_switch sub/my.yaml:2:1");
+  CHECK(where_of("\n\n  jobs: few\n") == "bad_number sub/my.yaml:3:3");
+  CHECK(where_of("color: blue\n") == "bad_choice sub/my.yaml:1:1");
+  CHECK(where_of("out: ''\n") == "empty_value sub/my.yaml:1:1");
+  CHECK(where_of("out: a\nout: b\n").rfind("bad_yaml sub/my.yaml:2:1", 0) == 0);
+}
+
+TEST_CASE("an unknown preset lists the presets") {
+  World world;
+  world.arguments.config = "dokcer";
+  check_equal(world.error(), message(Exit::usage, "unknown_preset", "--config",
+                                     "no preset or file 'dokcer' (did you mean 'docker'?)",
+                                     "Presets: ci, docker. A file is given by its path."));
+  world.arguments.config = "no/such.yaml";
+  check_equal(world.error(),
+              message(Exit::usage, "no_config_file", "--config", "there is no file 'no/such.yaml'",
+                      "Give a file, or a preset: ci, docker."));
+  world.files.add_file("/project/mine", "jobs: 2\n");
+  world.arguments.config = "mine";
+  CHECK(world.settings().jobs == Setting<int>{2, "mine:1:1"});
+}
+
+TEST_CASE("an empty value of an option is an error that names it") {
+  const std::vector<std::pair<std::optional<std::string> Arguments::*, std::string>> options = {
+      {&Arguments::pack, "--pack"},
+      {&Arguments::source, "--source"},
+      {&Arguments::out, "--out"},
+      {&Arguments::build_dir, "--build-dir"},
+      {&Arguments::cuda_home, "--cuda-home"}};
+  for (const auto& [member, option] : options) {
+    World world;
+    world.arguments.*member = " ";
+    CHECK(world.error().code == "empty_value");
+    CHECK(world.error().where == option);
+    world.arguments.*member = "some where";
+    CHECK(world.load());
+  }
+}
+
+TEST_CASE("NO_COLOR means never unless --color says otherwise") {
+  World world;
+  world.environment["NO_COLOR"] = "";
+  CHECK(world.settings().color.value == ColorMode::automatic);
+  world.environment["NO_COLOR"] = "0";
+  CHECK(world.settings().color == Setting<ColorMode>{ColorMode::never, "NO_COLOR"});
+  world.arguments.color = "always";
+  CHECK(world.settings().color == Setting<ColorMode>{ColorMode::always, "--color"});
+  world.arguments.color = "alway";
+  check_equal(world.error(), message(Exit::usage, "bad_choice", "--color",
+                                     "'alway' is not one of the choices (did you mean 'always'?)",
+                                     "Choose auto, always, never."));
+}
+
+TEST_CASE(
+    "DS_ACCELERATOR takes cuda or cpu; others that DeepSpeed has are not built, unknown ones are errors") {
+  World world;
+  world.environment["DS_ACCELERATOR"] = "cpu";
+  CHECK(world.settings().accelerator.value == AcceleratorKind::cpu);
+  world.environment["DS_ACCELERATOR"] = "";
+  CHECK(world.settings().accelerator.is_default());
+  for (const std::string name : {"xpu", "npu", "mps", "hpu", "mlu", "sdaa", "supa", "klxpu"}) {
+    world.environment["DS_ACCELERATOR"] = name;
+    CHECK(world.error().exit == Exit::unmet);
+    CHECK(world.error().code == "accelerator_not_built");
+  }
+  world.environment["DS_ACCELERATOR"] = "cda";
+  check_equal(world.error(),
+              message(Exit::usage, "unknown_accelerator", "DS_ACCELERATOR",
+                      "'cda' is no accelerator (did you mean 'cuda'?)", "Use cuda or cpu, or unset it."));
+}
+
+TEST_CASE("DeepSpeed's other variables keep their meaning") {
+  World world;
+  world.environment = {{"DS_DEBUG_CUDA_BUILD", "1"},
+                       {"DS_BUILD_STRING", "+maybe"},
+                       {"CFLAGS", "-I'/a b' -DX"},
+                       {"LDFLAGS", "-L/opt"}};
+  const Settings settings = world.settings();
+  CHECK(settings.debug_cuda_build.value);
+  CHECK(settings.build_string == Setting<std::string>{"+maybe", "DS_BUILD_STRING"});
+  CHECK(settings.cflags.value == std::vector<std::string>{"-I/a b", "-DX"});
+  CHECK(settings.ldflags.value == std::vector<std::string>{"-L/opt"});
+  CHECK(settings.selection.variables.empty());
+  world.environment["DS_DEBUG_CUDA_BUILD"] = "true";  // upstream: exactly "1"
+  CHECK_FALSE(world.settings().debug_cuda_build.value);
+}
+
+TEST_CASE("the cache folder is below XDG_CACHE_HOME where that is absolute, else below HOME") {
+  World world;
+  CHECK(world.settings().cache_dir.empty());
+  world.environment["HOME"] = "/home/u";
+  CHECK(world.settings().cache_dir == "/home/u/.cache/dsbuild");
+  world.environment["XDG_CACHE_HOME"] = "relative";
+  CHECK(world.settings().cache_dir == "/home/u/.cache/dsbuild");
+  world.environment["XDG_CACHE_HOME"] = "/var/cache";
+  CHECK(world.settings().cache_dir == "/var/cache/dsbuild");
+}
+
+TEST_CASE("plan -v's rows hold every setting that was given, with its origin") {
+  World world;
+  world.arguments.arch = "8.0";
+  world.arguments.ops = "all,-gds";
+  world.arguments.strict = true;
+  world.environment["DS_BUILD_GDS"] = "1";
+  std::map<std::string, std::string> rows;
+  for (const SettingRow& row : setting_rows(world.settings()))
+    rows[row.name] = row.value + " (" + row.origin + ")";
+  CHECK(rows["arch"] == "8.0 (--arch)");
+  CHECK(rows["ops"] == "all,-gds (--ops)");
+  CHECK(rows["strict"] == "yes (--strict)");
+  CHECK(rows["DS_BUILD_GDS"] == "on (DS_BUILD_GDS)");
+  CHECK(rows["jobs"] == "auto (default)");
+}
+
+TEST_CASE("the presets of this repository load") {
+  const auto files = make_real_file_system();
+  for (const std::string preset : {"ci", "dev", "docker"}) {
+    Arguments arguments;
+    arguments.config = preset;
+    const auto loaded = load_settings(arguments, {}, *files, Path(DSBUILD_TESTS_DIR) / "..");
+    if (!loaded) FAIL(loaded.error().where << ": " << loaded.error().what);
+    CHECK_FALSE(*loaded == *load_settings(Arguments{}, {}, *files, Path(DSBUILD_TESTS_DIR) / ".."));
+  }
+}
+
+}  // namespace
+}  // namespace dsbuild

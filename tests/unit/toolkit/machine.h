@@ -1,0 +1,84 @@
+// A machine in memory for the toolkit tests: toolkits from data/cuda-*, compilers by their --version text.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+#include "fakes/fake_file_system.h"
+#include "fakes/fake_process_runner.h"
+#include "toolkit/toolkit.h"
+
+namespace dsbuild {
+
+inline Path toolkit_data(const std::string& version) {
+  return Path(DSBUILD_TESTS_DIR) / "unit/toolkit/data" / ("cuda-" + version);
+}
+
+inline std::string test_file(const Path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("no test file " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline std::string gcc_says(const std::string& version) {
+  return "g++ (Debian " + version + "-14+deb12u1) " + version +
+         "\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
+}
+inline std::string clang_says(const std::string& version) {
+  return "Debian clang version " + version + "\nTarget: x86_64-pc-linux-gnu\n";
+}
+
+struct Machine {
+  FakeFileSystem files;
+  FakeProcessRunner processes;
+  Settings settings;
+  System system{files, processes, {{"PATH", "/usr/bin"}, {"HOME", "/home/user"}}};
+  Path facts_file = "/cache/facts.json";
+
+  Machine() {
+    settings.cache_dir = "/cache";
+    files.add_directory("/cache");
+    files.add_directory("/usr/bin");
+  }
+
+  void add_toolkit(const Path& home, const std::string& version, const std::string& library_dir = "lib64") {
+    const Path data = toolkit_data(version);
+    const Path nvcc = home / "bin/nvcc";
+    files.add_file(nvcc, "nvcc of CUDA " + version, true);
+    files.add_file(home / "include/crt/host_config.h", test_file(data / "include/crt/host_config.h"));
+    files.add_file(home / library_dir / "libcudart_static.a", "");
+    processes.on({nvcc.string(), "--version"}, test_file(data / "version.txt"));
+    processes.on({nvcc.string(), "--help"}, test_file(data / "help.txt"));
+  }
+
+  void add_compiler(const Path& path, const std::string& says) {
+    files.add_file(path, "compiler " + path.string(), true);
+    processes.on({path.string(), "--version"}, says);
+  }
+
+  void set(const std::string& variable, const std::string& value) { system.environment[variable] = value; }
+
+  Toolkits find() {
+    FactStore facts(files, facts_file);
+    Toolkits toolkits = find_toolkits(settings, system, facts);
+    facts.save();
+    return toolkits;
+  }
+  std::vector<HostCompiler> find_compilers() {
+    FactStore facts(files, facts_file);
+    auto compilers = find_host_compilers(system, facts);
+    facts.save();
+    return compilers;
+  }
+};
+
+inline std::vector<std::string> homes(const Toolkits& toolkits) {
+  std::vector<std::string> all;
+  for (const Toolkit& toolkit : toolkits.found)
+    all.push_back(toolkit.origin + " " + toolkit.home.string());
+  return all;
+}
+
+}  // namespace dsbuild
