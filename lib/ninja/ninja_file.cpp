@@ -68,10 +68,10 @@ std::string rules_section(const BuildPlan& plan) {
       "  description = $out\n\n";
   std::string text;
   if (has_edge(plan, EdgeKind::cuda_compile))
-    text += "nvcc = " + ninja_words(plan.tools.nvcc) + "\nrule cuda_compile\n  command = $nvcc" +
+    text += "nvcc = " + ninja_program(plan.tools.nvcc) + "\nrule cuda_compile\n  command = $nvcc" +
             replace_all(compile_tail, "%GENCODE%", " $gencode");
-  if (!plan.tools.cxx.empty()) text += "cxx = " + ninja_words(plan.tools.cxx) + "\n";
-  if (!plan.tools.host_cxx.empty()) text += "host_cxx = " + ninja_words(plan.tools.host_cxx) + "\n";
+  if (!plan.tools.cxx.empty()) text += "cxx = " + ninja_program(plan.tools.cxx) + "\n";
+  if (!plan.tools.host_cxx.empty()) text += "host_cxx = " + ninja_program(plan.tools.host_cxx) + "\n";
   if (has_edge(plan, EdgeKind::cxx_compile))
     text += "rule cxx_compile\n  command = $cxx" + replace_all(compile_tail, "%GENCODE%", "");
   text +=
@@ -80,10 +80,10 @@ std::string rules_section(const BuildPlan& plan) {
       "  rspfile = $out.rsp\n"
       "  rspfile_content = $in_newline\n"
       "  description = $out\n\n";
-  text += "dsbuild = " + ninja_words(plan.tools.dsbuild) +
+  text += "dsbuild = " + ninja_program(plan.tools.dsbuild) +
           "\nrule verify\n"
           "  command = $dsbuild step verify $in $out\n"
-          "  description = $out\n\n";
+          "  description = $out\n";
   return text;
 }
 

@@ -104,6 +104,8 @@ void NinjaOutputParser::finish(const Edge& edge) {
 void NinjaOutputParser::close_ended() {
   if (!ended_) return;
   const EdgeEventKind kind = ended_->failed ? EdgeEventKind::failed : EdgeEventKind::finished;
+  while (ended_->output.size() > 1 && ended_->output.compare(ended_->output.size() - 2, 2, "\n\n") == 0)
+    ended_->output.pop_back();  // the line break before Ninja's next status
   on_event_({kind, ended_->edge, ended_->seconds, finished_, total_, ended_->output, ended_->command});
   result_.finished.push_back(std::move(*ended_));
   ended_.reset();

@@ -35,7 +35,14 @@ std::string ninja_word(std::string_view word) {
 }
 
 std::string ninja_words(const std::vector<std::string>& words) {
-  return escape_dollars(shell_join(words));
+  std::vector<std::string> quoted;
+  for (const std::string& word : words)
+    quoted.push_back(ninja_word(word));
+  return join(quoted, " ");
+}
+
+std::string ninja_program(const std::vector<std::string>& argv) {
+  return escape_dollars(shell_join(argv));
 }
 
 }  // namespace dsbuild

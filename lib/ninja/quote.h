@@ -17,5 +17,7 @@ std::string ninja_path(std::string_view path);
 // A word of a command, for the value of a variable: quoted for sh, then `$` escaped for Ninja.
 std::string ninja_word(std::string_view word);
 std::string ninja_words(const std::vector<std::string>& words);
+// The words that a command starts with: there a word with '=' needs quotes, or sh would set a variable.
+std::string ninja_program(const std::vector<std::string>& argv);
 
 }  // namespace dsbuild

@@ -1,0 +1,99 @@
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "../plan/plan_world.h"
+#include "ninja/ninja_file.h"
+#include "ninja/quote.h"
+
+using namespace dsbuild;
+
+namespace {
+
+// DSBUILD_WRITE_GOLDEN=1 writes the file anew; its difference is then read by whoever commits it.
+std::string golden(const std::string& name, const std::string& now) {
+  const std::string path = std::string(DSBUILD_TESTS_DIR) + "/golden/" + name;
+  if (std::getenv("DSBUILD_WRITE_GOLDEN")) std::ofstream(path) << now;
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+PlanWorld seed_world() {
+  PlanWorld world;
+  world.add_cuda_op("adam");
+  world.add_cuda_op("evoformer", "archs: {min: \"7.0\"}\n");
+  world.add_cuda_op("quantizer", "archs: {min: \"8.0\"}\n");
+  world.add_op("cpu_adam", "backend: cpu\nsources: [cpu_adam.cpp]\n");
+  return world;
+}
+
+std::string rendered(PlanWorld& world, const std::string& archs) {
+  const auto plan = world.plan(archs);
+  REQUIRE(plan);
+  const auto text = render_ninja(world.build(*plan));
+  REQUIRE(text);
+  return *text;
+}
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("the seed example's build.ninja is the golden file") {
+  PlanWorld world = seed_world();
+  const std::string text = rendered(world, "7.0;8.0+PTX");
+  CHECK(text == golden("seed.ninja", text));
+}
+
+TEST_CASE("each pair is written once, shared once, and sm_70 only beside the two ops that keep it") {
+  PlanWorld world = seed_world();
+  const std::string text = rendered(world, "7.0;8.0+PTX");
+  CHECK(count_of(text, "arch=compute_70,code=sm_70") == 1);
+  CHECK(count_of(text, "arch=compute_80,code=sm_80") == 1);
+  CHECK(count_of(text, "arch=compute_80,code=compute_80") == 1);
+  CHECK(count_of(text, "\nshared = ") == 1);
+  CHECK(count_of(text, "gencode = $sm_70 $shared\n") == 2);
+  CHECK(count_of(text, "gencode = $shared\n") == 1);
+  CHECK(count_of(text, "# extra: sm_70\n") == 2);
+}
+
+TEST_CASE("where the shared targets are not neighbours in an op's set, the set is written out in order") {
+  PlanWorld world;
+  world.toolkit = fake_toolkit(1208);
+  world.add_cuda_op("wide");
+  world.add_cuda_op("narrow", "archs: {exclude: [\"8.0\"]}\n");
+  CHECK(count_of(rendered(world, "7.5;8.0;9.0"), "gencode = $sm_75 $sm_80 $sm_90\n") == 1);
+}
+
+TEST_CASE("a flag with a line break is refused, naming the op") {
+  PlanWorld world;
+  world.add_cuda_op("adam");
+  const auto plan = world.plan("8.0");
+  REQUIRE(plan);
+  BuildPlan build = world.build(*plan);
+  build.edges[0].flags.push_back("-DX=a\nb");
+  const auto text = render_ninja(build);
+  REQUIRE_FALSE(text);
+  CHECK(text.error().code == "bad_name");
+  CHECK(text.error().where == "adam");
+}
+
+TEST_CASE("a path with '|' is refused: Ninja has no escape for it") {
+  CHECK(ninja_path_refusal("a|b") == "'|'");
+  CHECK(ninja_path_refusal("a b$:'\"\xc3\xa9").empty());
+}
+
+TEST_CASE("paths and words are escaped as Ninja's manual says, and ordinary ones are left alone") {
+  CHECK(ninja_path("obj/a b$c:d.o") == "obj/a$ b$$c$:d.o");
+  CHECK(ninja_word("-O3") == "-O3");
+  CHECK(ninja_word("-std=c++17") == "-std=c++17");
+  CHECK(ninja_word("a b") == "'a b'");
+  CHECK(ninja_word("$HOME") == "'$$HOME'");
+}

@@ -1,0 +1,131 @@
+#include <catch2/catch.hpp>
+
+#include "ninja/ninja_run.h"
+#include "ninja/progress.h"
+
+using namespace dsbuild;
+
+namespace {
+
+BuildPlan two_edges() {
+  BuildPlan plan;
+  Edge compile;
+  compile.kind = EdgeKind::cuda_compile;
+  compile.op = "adam";
+  compile.source = "adam.cu";
+  compile.output = "obj/adam/adam.o";
+  Edge link;
+  link.kind = EdgeKind::link;
+  link.op = "adam";
+  link.output = "lib/adam.so";
+  plan.edges = {compile, link};
+  return plan;
+}
+
+struct Recorder {
+  BuildPlan plan = two_edges();
+  double time = 0;
+  std::vector<std::string> seen;
+  NinjaOutputParser parser{
+      plan,
+      [this](const EdgeEvent& event) {
+        static const char* const k_words[] = {"started", "finished", "failed"};
+        seen.push_back(std::string(k_words[static_cast<int>(event.kind)]) + " " + event.edge->output);
+      },
+      [this] { return time; }};
+};
+
+}  // namespace
+
+// The bytes are those of Ninja 1.13 on a terminal, with the time between them.
+TEST_CASE("an edge's start and end are seen as Ninja draws them, whatever the pieces the bytes come in") {
+  const std::string start = "\r@dsbuild 1 0 2 obj/adam/adam.o\x1b[K";
+  const std::string end = "\r@dsbuild 1 1 2 obj/adam/adam.o\x1b[K";
+  for (size_t piece = 1; piece < 40; piece += 3) {
+    Recorder r;
+    for (size_t at = 0; at < start.size(); at += piece)
+      r.parser.feed(start.substr(at, piece));
+    r.time = 2.5;
+    for (size_t at = 0; at < end.size(); at += piece)
+      r.parser.feed(end.substr(at, piece));
+    r.parser.end();
+    CHECK(r.seen == std::vector<std::string>{"started obj/adam/adam.o", "finished obj/adam/adam.o"});
+    CHECK(r.parser.take_result().finished.at(0).seconds == Approx(2.5));
+  }
+}
+
+TEST_CASE("a failure has its command and what its tools said, from Ninja 1.11 and 1.13 alike") {
+  for (const char* failed :
+       {"\x1b[31mFAILED: \x1b[0mobj/adam/adam.o \n", "\x1b[31mFAILED: [code=2] \x1b[0mobj/adam/adam.o \n"}) {
+    Recorder r;
+    r.parser.feed("\r@dsbuild 1 0 2 obj/adam/adam.o\x1b[K\r@dsbuild 1 1 2 obj/adam/adam.o\x1b[K\n");
+    r.parser.feed(failed);
+    r.parser.feed(
+        "nvcc -c adam.cu\nadam.cu(3): error: expected a \";\"\n\n1 error detected\nninja: build stopped: "
+        "subcommand failed.\n");
+    r.parser.end();
+    const RunResult result = r.parser.take_result();
+    REQUIRE(result.finished.size() == 1);
+    CHECK(result.finished[0].failed);
+    CHECK(result.finished[0].command == "nvcc -c adam.cu");
+    CHECK(result.finished[0].output == "adam.cu(3): error: expected a \";\"\n\n1 error detected\n");
+    CHECK(first_error_line(result.finished[0].output) == "adam.cu(3): error: expected a \";\"");
+    CHECK(result.trouble.empty());
+  }
+}
+
+TEST_CASE("a warning belongs to the edge that ended before it") {
+  Recorder r;
+  r.parser.feed(
+      "\r@dsbuild 1 0 2 obj/adam/adam.o\x1b[K\r@dsbuild 1 1 2 obj/adam/adam.o\x1b[K\nadam.cu(1): warning: "
+      "unused\n");
+  r.parser.feed("\r@dsbuild 2 1 2 lib/adam.so\x1b[K\r@dsbuild 2 2 2 lib/adam.so\x1b[K\n");
+  r.parser.end();
+  const RunResult result = r.parser.take_result();
+  REQUIRE(result.finished.size() == 2);
+  CHECK(result.finished[0].output == "adam.cu(1): warning: unused\n");
+  CHECK(result.finished[1].output.empty());
+}
+
+TEST_CASE("Ninja's own complaint is kept") {
+  Recorder r;
+  r.parser.feed(
+      "ninja: error: 'pack/adam.cu', needed by 'obj/adam/adam.o', missing and no known rule to make it\n");
+  r.parser.end();
+  CHECK(r.parser.take_result().trouble ==
+        "ninja: error: 'pack/adam.cu', needed by 'obj/adam/adam.o', missing and no known rule to make it");
+}
+
+TEST_CASE(
+    "away from a terminal there is one timestamped line per finished edge and a heartbeat for a long one") {
+  const BuildPlan plan = two_edges();
+  std::string text;
+  double time = 100;
+  Progress progress(
+      {}, [&](std::string_view piece) { text += piece; }, [&] { return time; }, [] { return "12:00:00"; });
+  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}});
+  time = 129;
+  progress.on_tick();
+  CHECK(text.empty());
+  time = 131;
+  progress.on_tick();
+  progress.on_tick();
+  CHECK(text == "12:00:00 [0/2] compile adam: adam.cu still running after 31.0 s\n");
+  text.clear();
+  progress.on_event({EdgeEventKind::finished, &plan.edges[0], 33.21, 1, 2, {}, {}});
+  CHECK(text == "12:00:00 [1/2] compile adam: adam.cu 33.2 s\n");
+  CHECK(text.find('\r') == std::string::npos);
+}
+
+TEST_CASE("on a terminal one live line shows what runs, never wider than the terminal") {
+  const BuildPlan plan = two_edges();
+  std::string text;
+  double time = 0;
+  Progress progress(
+      {true, false, 30, 30}, [&](std::string_view piece) { text += piece; }, [&] { return time; },
+      [] { return ""; });
+  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}});
+  CHECK(text == "\r[0/2] 0.0 s  compile adam: ad\x1b[K");
+  progress.finish();
+  CHECK(text.substr(text.size() - 4) == "\r\x1b[K");
+}

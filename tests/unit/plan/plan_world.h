@@ -1,0 +1,90 @@
+// A made-up pack and toolkit in memory, planned from settings as the program would.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fakes/fake_file_system.h"
+#include "plan/build_plan.h"
+
+namespace dsbuild {
+
+inline Toolkit fake_toolkit(int version_code) {
+  Toolkit toolkit;
+  toolkit.home = "/cuda";
+  toolkit.origin = "CUDA_HOME";
+  toolkit.version =
+      *parse_version(std::to_string(version_code / 100) + "." + std::to_string(version_code % 100) + ".1");
+  toolkit.targets = targets_of_cuda(version_code);
+  toolkit.library_dir = "/cuda/lib64";
+  toolkit.nvcc_digest = "00ff";
+  toolkit.host = HostCompiler{"/usr/bin/g++-11", "gcc", *parse_version("11.3.0"), "PATH"};
+  toolkit.options = {"--objdir-as-tempdir"};
+  return toolkit;
+}
+
+struct PlanWorld {
+  FakeFileSystem files;
+  Settings settings;
+  Registry registry;
+  SelectedOps selected;
+  RequirementReport requirements;
+  Toolkit toolkit = fake_toolkit(1108);
+  bool has_toolkit = true;
+  HostCompiler cxx{"/usr/bin/g++", "gcc", *parse_version("12.2.0"), "PATH"};
+
+  PlanWorld() { registry.source_root = "/pack"; }
+
+  // `body`: the op.yaml below its name line. Sources it names exist.
+  void add_op(const std::string& name, const std::string& body, Wanted wanted = Wanted::by_all) {
+    for (const char* ending : {".cu", ".cpp", "_b.cu", "_sm90.cu"})
+      files.add_file("/pack/" + name + ending, "//\n");
+    const Result<OpSpec> spec =
+        parse_op_spec("name: " + name + "\n" + body, "/pack/" + name + "/op.yaml", files, "/pack");
+    if (!spec) throw std::runtime_error(spec.error().where + ": " + spec.error().what);
+    registry.ops.emplace_back(*spec);
+    selected.ops.push_back({name, wanted, "--ops"});
+    requirements.by_op[name] = {};
+    const auto by_name = [](const auto& a, const auto& b) { return name_of(a) < name_of(b); };
+    std::sort(registry.ops.begin(), registry.ops.end(), by_name);
+    std::sort(selected.ops.begin(), selected.ops.end(), by_name);
+  }
+  void add_cuda_op(const std::string& name, const std::string& more = "", Wanted wanted = Wanted::by_all) {
+    add_op(name, "sources: [" + name + ".cu]\n" + more, wanted);
+  }
+  void fail_requirement(const std::string& op, const std::string& why, const std::string& fix) {
+    Finding finding;
+    finding.why = why;
+    finding.fix = fix;
+    requirements.by_op[op] = {finding};
+  }
+
+  Result<ArchPlan> plan(const std::string& archs) {
+    settings.arch.value = parse_arch_list(archs, "--arch").value();
+    settings.arch.origin = "--arch";
+    return plan_archs({settings, registry, selected, requirements, has_toolkit ? &toolkit : nullptr,
+                       settings.arch.value.targets, "x86_64"});
+  }
+  BuildPlan build(const ArchPlan& archs) {
+    return plan_build({settings,
+                       registry,
+                       requirements,
+                       archs,
+                       has_toolkit ? &toolkit : nullptr,
+                       &cxx,
+                       {},
+                       "x86_64",
+                       "/usr/bin/dsbuild"});
+  }
+
+ private:
+  static const std::string& name_of(const OpBuilder& op) { return op.name(); }
+  static const std::string& name_of(const SelectedOp& op) { return op.name; }
+};
+
+inline ArchSet archs_of(const std::string& list) {
+  return parse_arch_list(list, "test")->targets;
+}
+
+}  // namespace dsbuild
