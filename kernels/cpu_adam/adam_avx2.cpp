@@ -30,7 +30,7 @@ struct Avx2 {
 
 }  // namespace
 
-void adam_step_avx2(const AdamCoefficients& coefficients, const AdamRun& run, GradType grad_type) {
+void adam_step_avx2(const AdamCoefficients& coefficients, const AdamRun& run, FloatType grad_type) {
   step_vectors_then_scalar<Avx2>(coefficients, run, grad_type);
 }
 

@@ -51,15 +51,15 @@ void step_all(const AdamCoefficients& c, const AdamRun& run) {
 
 }  // namespace
 
-void adam_step_scalar(const AdamCoefficients& coefficients, const AdamRun& run, GradType grad_type) {
+void adam_step_scalar(const AdamCoefficients& coefficients, const AdamRun& run, FloatType grad_type) {
   switch (grad_type) {
-    case GradType::float32:
+    case FloatType::float32:
       step_all<Float32>(coefficients, run);
       break;
-    case GradType::float16:
+    case FloatType::float16:
       step_all<Float16>(coefficients, run);
       break;
-    case GradType::bfloat16:
+    case FloatType::bfloat16:
       step_all<Bfloat16>(coefficients, run);
       break;
   }

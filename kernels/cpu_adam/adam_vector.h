@@ -35,23 +35,23 @@ size_t step_vectors(const AdamCoefficients& c, const AdamRun& run,
 }
 
 // The elements from `done` on.
-inline AdamRun rest_of(const AdamRun& run, size_t done, GradType grad_type) {
-  const size_t grad_bytes = grad_type == GradType::float32 ? 4 : 2;
+inline AdamRun rest_of(const AdamRun& run, size_t done, FloatType grad_type) {
+  const size_t grad_bytes = grad_type == FloatType::float32 ? 4 : 2;
   return {run.param + done, static_cast<const char*>(run.grad) + done * grad_bytes, run.exp_avg + done,
           run.exp_avg_sq + done, run.count - done};
 }
 
 template <class Vector>
-void step_vectors_then_scalar(const AdamCoefficients& c, const AdamRun& run, GradType grad_type) {
+void step_vectors_then_scalar(const AdamCoefficients& c, const AdamRun& run, FloatType grad_type) {
   size_t done = 0;
   switch (grad_type) {
-    case GradType::float32:
+    case FloatType::float32:
       done = step_vectors<Vector, float>(c, run, Vector::load);
       break;
-    case GradType::float16:
+    case FloatType::float16:
       done = step_vectors<Vector, uint16_t>(c, run, Vector::load_float16);
       break;
-    case GradType::bfloat16:
+    case FloatType::bfloat16:
       done = step_vectors<Vector, uint16_t>(c, run, Vector::load_bfloat16);
       break;
   }

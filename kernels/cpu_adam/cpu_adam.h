@@ -5,10 +5,9 @@
 #include <cstdint>
 
 #include "adam.h"
+#include "float_type.h"
 
 namespace dsbuild::ops {
-
-enum class GradType { float32, float16, bfloat16 };
 
 // A run of elements of one tensor.
 struct AdamRun {
@@ -22,15 +21,15 @@ struct AdamRun {
 struct CpuPath {
   const char* name;  // "avx512", "avx2" or "scalar"
   bool (*usable)();  // by the CPU at hand
-  void (*step)(const AdamCoefficients&, const AdamRun&, GradType);
+  void (*step)(const AdamCoefficients&, const AdamRun&, FloatType);
 };
 
 // Fastest first; the last one, scalar, is always usable.
 extern const CpuPath k_cpu_paths[];
 extern const size_t k_cpu_path_count;
 
-void adam_step_scalar(const AdamCoefficients& coefficients, const AdamRun& run, GradType grad_type);
-void adam_step_avx2(const AdamCoefficients& coefficients, const AdamRun& run, GradType grad_type);
-void adam_step_avx512(const AdamCoefficients& coefficients, const AdamRun& run, GradType grad_type);
+void adam_step_scalar(const AdamCoefficients& coefficients, const AdamRun& run, FloatType grad_type);
+void adam_step_avx2(const AdamCoefficients& coefficients, const AdamRun& run, FloatType grad_type);
+void adam_step_avx512(const AdamCoefficients& coefficients, const AdamRun& run, FloatType grad_type);
 
 }  // namespace dsbuild::ops

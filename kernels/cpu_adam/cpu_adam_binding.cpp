@@ -11,8 +11,8 @@
 namespace dsbuild::ops {
 namespace {
 
-// Elements per task: small enough to share among threads, and 16 of them are a whole AVX-512 vector, so that
-// the result does not depend on the number of threads.
+// Elements per task: few enough to share a tensor among threads, and whole vectors. As it is fixed, the
+// number of threads does not change which elements the vector loop takes, nor a bit of the result.
 constexpr int64_t k_task_elements = 16384;
 
 const CpuPath* fastest_path() {
@@ -26,23 +26,17 @@ std::atomic<const CpuPath*>& chosen_path() {
   return path;
 }
 
-GradType grad_type_of(const TensorArgument& grad) {
-  check_dtype(grad, {k_float32, k_float16, k_bfloat16});
-  if (same_dtype(grad.view.dtype(), k_float32)) return GradType::float32;
-  return same_dtype(grad.view.dtype(), k_float16) ? GradType::float16 : GradType::bfloat16;
-}
-
 struct Task {
   AdamRun run;
-  GradType grad_type;
+  FloatType grad_type;
 };
 
 // One tensor, cut into tasks.
 void add_tasks(const TensorArgument& param, const TensorArgument& grad, const TensorArgument& exp_avg,
                const TensorArgument& exp_avg_sq, std::vector<Task>& tasks) {
   check_dtype(param, {k_float32});
-  const GradType grad_type = grad_type_of(grad);
-  const int64_t grad_bytes = grad_type == GradType::float32 ? 4 : 2;
+  const FloatType grad_type = float_type(grad);
+  const int64_t grad_bytes = grad_type == FloatType::float32 ? 4 : 2;
   const int64_t count = param.view.numel();
   for (int64_t begin = 0; begin < count; begin += k_task_elements) {
     const int64_t length = std::min(k_task_elements, count - begin);

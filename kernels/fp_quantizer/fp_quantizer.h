@@ -5,9 +5,10 @@
 
 #include <cstdint>
 
+#include "float_type.h"
+
 namespace dsbuild::ops {
 
-enum class FloatType { float32, float16, bfloat16 };
 enum class Fp8Format { e4m3, e5m2 };
 
 constexpr int64_t k_group_step = 8;  // group sizes are multiples of it

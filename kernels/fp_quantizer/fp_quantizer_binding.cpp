@@ -10,12 +10,6 @@
 namespace dsbuild::ops {
 namespace {
 
-FloatType float_type(const TensorArgument& tensor) {
-  check_dtype(tensor, {k_float32, k_float16, k_bfloat16});
-  if (same_dtype(tensor.view.dtype(), k_float32)) return FloatType::float32;
-  return same_dtype(tensor.view.dtype(), k_float16) ? FloatType::float16 : FloatType::bfloat16;
-}
-
 int read_group_size(Arguments& arguments) {
   const int64_t size = arguments.integer("group_size");
   check_value(arguments, "group_size",

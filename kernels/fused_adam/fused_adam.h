@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "adam.h"
+#include "float_type.h"
 
 namespace dsbuild::ops {
 
@@ -18,8 +19,6 @@ struct AdamArrays {
   float* exp_avg_sq;
   int64_t count;
 };
-
-enum class FloatType { float32, float16, bfloat16 };
 
 // Is there a kernel for these? The same type twice, or float32 parameters with any gradients.
 constexpr bool adam_supports(FloatType param, FloatType grad) {

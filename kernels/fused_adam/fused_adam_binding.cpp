@@ -9,12 +9,6 @@ namespace {
 
 constexpr const char* k_step = "fused_adam_step";
 
-FloatType float_type(const TensorArgument& tensor) {
-  check_dtype(tensor, {k_float32, k_float16, k_bfloat16});
-  if (same_dtype(tensor.view.dtype(), k_float32)) return FloatType::float32;
-  return same_dtype(tensor.view.dtype(), k_float16) ? FloatType::float16 : FloatType::bfloat16;
-}
-
 // One call, one dtype for all parameters and one for all gradients.
 FloatType common_type(const std::vector<TensorArgument>& tensors) {
   const FloatType type = float_type(tensors[0]);

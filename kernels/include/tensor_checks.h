@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "float_type.h"
 
 namespace dsbuild::ops {
 
@@ -61,6 +62,12 @@ inline void check_dtype(const TensorArgument& tensor, std::initializer_list<DLDa
   }
   TVM_FFI_THROW(TypeError) << tensor.where << ": expected " << names << ", got "
                            << dtype_name(tensor.view.dtype());
+}
+
+inline FloatType float_type(const TensorArgument& tensor) {
+  check_dtype(tensor, {k_float32, k_float16, k_bfloat16});
+  if (same_dtype(tensor.view.dtype(), k_float32)) return FloatType::float32;
+  return same_dtype(tensor.view.dtype(), k_float16) ? FloatType::float16 : FloatType::bfloat16;
 }
 
 inline void check_same_shape(const TensorArgument& tensor, const TensorArgument& model) {

@@ -45,9 +45,9 @@ ADAM_CASES = [("one tensor of 268 M", [(2**28,)]), ("GPT-2, 148 tensors, 124 M",
 
 
 def adam_state(shapes, param_dtype, grad_dtype):
-    make = lambda dtype: [torch.randn(s, device="cuda").to(dtype) for s in shapes]
-    zeros = lambda: [torch.zeros(s, device="cuda") for s in shapes]
-    return [make(param_dtype), make(grad_dtype), zeros(), zeros()]
+    params, grads = ([torch.randn(s, device="cuda").to(dtype) for s in shapes] for dtype in (param_dtype, grad_dtype))
+    exp_avgs, exp_avg_sqs = ([torch.zeros(s, device="cuda") for s in shapes] for _ in range(2))
+    return [params, grads, exp_avgs, exp_avg_sqs]
 
 
 def torch_adamw_ms(state):

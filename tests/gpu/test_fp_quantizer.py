@@ -14,7 +14,6 @@ SEED = int(os.environ.get("SEED", random.randrange(2**32)))
 FORMATS = {"e4m3": (torch.float8_e4m3fn, 448.0), "e5m2": (torch.float8_e5m2, 57344.0)}
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 GROUPS = (8, 16, 24, 32, 64, 120, 128, 256, 264, 512, 1000, 2048, 8192)
-NAN = 0x7F
 
 
 def quantize(values, group_size, format_name):
@@ -22,6 +21,10 @@ def quantize(values, group_size, format_name):
     scales = torch.full((-(-values.numel() // group_size),), -1.0, device="cuda")
     op.fp_quantize(values, codes, scales, group_size, format_name)
     return codes, scales
+
+
+def float32(value):
+    return torch.tensor(value, dtype=torch.float32).item()
 
 
 def in_groups(values, group_size):
@@ -48,7 +51,7 @@ class Numbers(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(SEED)
 
-    def cases(self):
+    def for_each_case(self, check):
         for dtype in DTYPES:
             for format_name in FORMATS:
                 for group_size in GROUPS:
@@ -56,37 +59,45 @@ class Numbers(unittest.TestCase):
                         values = torch.randn(count, device="cuda") * torch.exp2(
                             torch.randint(-12, 4, (count,), device="cuda"))
                         with self.subTest(dtype=dtype, format=format_name, group=group_size, count=count):
-                            yield values.to(dtype), group_size, format_name
+                            check(values.to(dtype), group_size, format_name)
 
     def test_scales_are_the_largest_magnitude_over_the_largest_code(self):
-        for values, group_size, format_name in self.cases():
+        def check(values, group_size, format_name):
             _, scales = quantize(values, group_size, format_name)
             wanted = in_groups(values.double(), group_size).abs().amax(1) / FORMATS[format_name][1]
-            torch.testing.assert_close(scales.double(), wanted, rtol=2.0**-24, atol=0)
+            torch.testing.assert_close(scales.double(), wanted, rtol=2.0**-23, atol=0)
+
+        self.for_each_case(check)
 
     def test_codes_are_the_nearest_by_float64(self):
-        for values, group_size, format_name in self.cases():
+        def check(values, group_size, format_name):
             codes, scales = quantize(values, group_size, format_name)
             scaled = (in_groups(values.double(), group_size) / scales.double()[:, None]).flatten()[:values.numel()]
             table = format_values(format_name)
             above = torch.searchsorted(table, scaled).clamp(max=table.numel() - 1)
             distance = torch.minimum((table[above] - scaled).abs(), (table[(above - 1).clamp(min=0)] - scaled).abs())
             own = (codes.view(FORMATS[format_name][0]).double() - scaled).abs()
-            self.assertTrue(bool((own <= distance + 2e-7 * scaled.abs()).all()))
+            # The inverse of the scale and the product are rounded to float32, which moves a near tie.
+            self.assertTrue(bool((own <= distance + 3e-7 * scaled.abs()).all()))
+
+        self.for_each_case(check)
 
     def test_codes_are_torchs(self):
-        for values, group_size, format_name in self.cases():
+        def check(values, group_size, format_name):
             codes, scales = quantize(values, group_size, format_name)
             self.assertTrue(torch.equal(codes, expected_codes(values, scales, group_size, format_name)))
 
+        self.for_each_case(check)
+
     def test_dequantised_values_are_torchs(self):
-        for values, group_size, format_name in self.cases():
+        def check(values, group_size, format_name):
             codes, scales = quantize(values, group_size, format_name)
             result = torch.full_like(values, float("nan"))
             op.fp_dequantize(codes, scales, result, group_size, format_name)
             plain = in_groups(codes.view(FORMATS[format_name][0]).float(), group_size) * scales[:, None]
-            wanted = plain.flatten()[:values.numel()].to(values.dtype)
-            self.assertTrue(torch.equal(result, wanted))
+            self.assertTrue(torch.equal(result, plain.flatten()[:values.numel()].to(values.dtype)))
+
+        self.for_each_case(check)
 
     def test_every_code_is_dequantised_as_torch_does(self):
         for format_name, (dtype, _) in FORMATS.items():
@@ -116,13 +127,14 @@ class Numbers(unittest.TestCase):
                     self.assertTrue(torch.equal(codes[offset:offset + 9001], wanted))
                     self.assertFalse(bool(codes[:offset].any() or codes[offset + 9001:].any()))
                     back = torch.zeros_like(whole)
-                    op.fp_dequantize(codes[offset:offset + 9001], scales, back[offset:offset + 9001], group_size, "e4m3")
+                    op.fp_dequantize(codes[offset:offset + 9001], scales, back[offset:offset + 9001], group_size,
+                                     "e4m3")
                     self.assertFalse(bool(back[:offset].any() or back[offset + 9001:].any()))
 
     def test_more_elements_than_32_bits_count(self):
         count = 2**32 + 8
-        if torch.cuda.mem_get_info()[0] < count * 3.2:
-            self.skipTest("needs 14 GB of free GPU memory")
+        if torch.cuda.mem_get_info()[0] < count * 6:
+            self.skipTest("needs 26 GB of free GPU memory")
         values = torch.ones(count, dtype=torch.bfloat16, device="cuda")
         values[-1] = 448
         codes, scales = quantize(values, 128, "e4m3")
@@ -146,14 +158,15 @@ class SpecialValues(unittest.TestCase):
         for format_name, (_, largest) in FORMATS.items():
             for dtype in DTYPES:
                 codes, scales = quantize(self.group(float("nan"), 2.0, dtype=dtype), 32, format_name)
-                self.assertEqual((codes[0].item(), scales.tolist()), (NAN, [2 / largest]))
+                self.assertTrue(bool(codes.view(FORMATS[format_name][0])[0].float().isnan()))
+                self.assertEqual(scales.tolist(), [float32(2 / largest)])
 
     def test_infinity_becomes_the_largest_code_and_has_no_say_in_the_scale(self):
         for format_name, (_, largest) in FORMATS.items():
             top = {"e4m3": 0x7E, "e5m2": 0x7B}[format_name]
             codes, scales = quantize(self.group(float("inf"), -float("inf"), 2.0), 32, format_name)
             self.assertEqual(codes[:3].tolist(), [top, top | 0x80, top])
-            self.assertEqual(scales.tolist(), [2 / largest])
+            self.assertEqual(scales.tolist(), [float32(2 / largest)])
 
     def test_a_group_without_a_finite_value_has_scale_one(self):
         codes, scales = quantize(torch.full((32,), float("inf"), device="cuda"), 32, "e5m2")

@@ -1,5 +1,6 @@
 """cpu_adam from a bundle, against float64 (adam_reference.py) and values worked out by hand."""
 
+import functools
 import hashlib
 import os
 import random
@@ -19,6 +20,7 @@ MODES = [Options(adam_w_mode=w, bias_correction=b, weight_decay=d, grad_scale=s)
          for w in (True, False) for b in (True, False) for d, s in ((0.0, 1.0), (0.1, 1 / 1024))]
 
 
+@functools.cache
 def usable_paths():
     paths = []
     for name in ("scalar", "avx2", "avx512"):
