@@ -58,6 +58,9 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
                  "nvcc --compress-mode: default, size, speed, balance, none")
       ->type_name("MODE")
       ->group(more);
+  app.add_option("--memory", a.memory, "Memory that all edges may use together: 8GiB [what is available]")
+      ->type_name("SIZE")
+      ->group(more);
   app.add_option("--lock-timeout", a.lock_timeout, "Seconds to wait for another dsbuild [for ever]")
       ->type_name("SECONDS")
       ->group(more);

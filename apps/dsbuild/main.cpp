@@ -1,9 +1,11 @@
 // dsbuild: read the command line, run the command, print its error, exit with its code.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
 #include "command.h"
+#include "sys/system.h"
 #include "sys/terminal.h"
 
 namespace dsbuild {
@@ -13,7 +15,7 @@ namespace {
 // nearest folder above it that holds the ops.
 Path find_data_dir(const FileReader& files, const Path& program) {
   for (Path folder = program.parent_path(); folder != folder.root_path(); folder = folder.parent_path()) {
-    const Path share = folder / "share" / "dsbuild";
+    Path share = folder / "share" / "dsbuild";
     if (files.kind(share / "ops") == FileKind::directory) return share;
     if (files.kind(folder / "ops" / "native") == FileKind::directory) return folder;
   }
@@ -53,6 +55,9 @@ int run(int argc, const char* const* argv) {
 }  // namespace dsbuild
 
 int main(int argc, char** argv) {
+  dsbuild::open_standard_descriptors();
+  // A reader that goes away (`| head -1`) must not end a build half way.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     return dsbuild::run(argc, argv);
   } catch (const std::exception& fault) {

@@ -89,9 +89,9 @@ std::string nearest_entry(std::string_view entry) {
   const std::optional<CodeKind> prefix = take_prefix(rest);
   Kind kind = Kind::none;
   rest = strip_kinds(rest, kind);
-  const std::string number = nearest_number(rest, prefix, kind);
+  std::string number = nearest_number(rest, prefix, kind);
   if (!number.empty()) return number;
-  const std::string whole = nearest_word(lower);
+  std::string whole = nearest_word(lower);
   return whole.empty() ? nearest_word(rest) : whole;
 }
 

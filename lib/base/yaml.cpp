@@ -126,7 +126,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add(YamlNode node) {
     if (open_.empty()) {
-      root_ = std::move(node);
+      // Nothing at all stands nowhere: it keeps 1:1.
+      if (node.kind != YamlNode::Kind::null) root_ = std::move(node);
     } else if (open_.back().node.is_sequence()) {
       open_.back().node.items.push_back(std::move(node));
     } else if (!open_.back().key) {
@@ -138,7 +139,7 @@ class TreeBuilder : public YAML::EventHandler {
         node.line = map.key->line;
         node.column = map.key->column;
       }
-      map.node.entries.emplace_back(std::move(*map.key), std::move(node));
+      map.node.entries.push_back({std::move(*map.key), std::move(node)});
       map.key.reset();
     }
   }
@@ -200,8 +201,8 @@ tl::unexpected<Error> yaml_cpp_error(const std::string& file, const YAML::Except
 
 const YamlNode* YamlNode::find(std::string_view key) const {
   const auto entry = std::find_if(entries.begin(), entries.end(),
-                                  [key](const auto& candidate) { return candidate.first.scalar == key; });
-  return entry == entries.end() ? nullptr : &entry->second;
+                                  [key](const auto& candidate) { return candidate.key.scalar == key; });
+  return entry == entries.end() ? nullptr : &entry->value;
 }
 
 Result<YamlNode> parse_yaml(std::string_view text, const std::string& file) {

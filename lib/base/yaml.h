@@ -8,7 +8,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -20,7 +19,8 @@ struct YamlNode {
   Kind kind = Kind::null;
   std::string scalar;                                  // kind scalar
   std::vector<YamlNode> items;                         // kind sequence
-  std::vector<std::pair<YamlNode, YamlNode>> entries;  // kind map, in file order; keys are scalars
+  struct Entry;
+  std::vector<Entry> entries;  // kind map, in file order; keys are scalars
   int line = 1;                                        // 1-based
   int column = 1;
 
@@ -28,6 +28,11 @@ struct YamlNode {
   bool is_scalar() const { return kind == Kind::scalar; }
   bool is_sequence() const { return kind == Kind::sequence; }
   bool is_map() const { return kind == Kind::map; }
+};
+
+struct YamlNode::Entry {
+  YamlNode key;
+  YamlNode value;
 };
 
 // `file` is only for messages. Errors: exit 2, code `bad_yaml`, where file:line:column.

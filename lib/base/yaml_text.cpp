@@ -8,7 +8,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr size_t k_max_bytes = 256 * 1024;
+constexpr size_t k_max_bytes = size_t{256} * 1024;
 
 YamlTextFault fault_at(std::string_view text, size_t at, std::string what, std::string fix) {
   const std::string_view before = text.substr(0, at);

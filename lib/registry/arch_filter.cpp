@@ -7,6 +7,7 @@ namespace {
 
 std::string pattern_texts(const std::vector<ArchPattern>& patterns) {
   std::vector<std::string> texts;
+  texts.reserve(patterns.size());
   for (const ArchPattern& pattern : patterns)
     texts.push_back(pattern.text());
   return join(texts, " ");

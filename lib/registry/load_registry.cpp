@@ -78,11 +78,11 @@ std::string refuse_version(const std::string& text) {
   return version && version->text() == text ? "" : "is no version (as in 0.19.8)";
 }
 
-Result<PackSpec> parse_pack(const PackFolder& folder, const std::string& text, const SourceTree& tree) {
+Result<PackSpec> parse_pack(const PackFolder& folder, const std::string& text, const SourceTree& tree,
+                            PackSpec spec) {
   const SpecFile file{folder.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
   DSBUILD_CHECK(check_map(file, root, "the pack", {"name", "source_root", "version"}));
-  PackSpec spec{folder.path.filename().string(), folder.path, file.shown, {}};
   if (const YamlNode* node = root.find("name")) {
     DSBUILD_TRY(name, read_word(file, *node, "'name'", refuse_op_name));
     spec.name = std::move(name);
@@ -99,23 +99,24 @@ Result<PackSpec> parse_pack(const PackFolder& folder, const std::string& text, c
   return spec;
 }
 
-std::string folder_name(const FileReader& files, const Path& folder) {
-  const Path absolute = files.absolute(folder).lexically_normal();
-  return absolute.has_filename() ? absolute.filename().string() : absolute.parent_path().filename().string();
+// Absolute, and without the '/' that a user may write at a folder's end.
+Path tidy(const FileReader& files, const Path& folder) {
+  const Path path = files.absolute(folder).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
 }
 
 Result<PackSpec> load_pack(const Settings& settings, const FileReader& files, const PackFolder& folder) {
-  PackSpec spec{folder_name(files, folder.path), folder.path, folder.shown, {}};
+  PackSpec spec{tidy(files, folder.path).filename().string(), folder.path, folder.shown, {}};
   if (is_file(files, folder.path / "pack.yaml")) {
     DSBUILD_TRY(text, files.read_file(folder.path / "pack.yaml"));
-    DSBUILD_TRY(parsed, parse_pack(folder, text, make_source_tree(files, folder.path, {})));
+    DSBUILD_TRY(parsed, parse_pack(folder, text, make_source_tree(files, folder.path, {}), spec));
     spec = std::move(parsed);
   }
   if (!settings.source.is_default()) {
     spec.source_root = settings.source.value;
     spec.root_origin = settings.source.origin;
   }
-  spec.source_root = files.absolute(spec.source_root).lexically_normal();
+  spec.source_root = tidy(files, spec.source_root);
   if (files.kind(spec.source_root) == FileKind::directory) return spec;
   return fail(Exit::usage, "missing_source", spec.root_origin, "the source root is no folder",
               "Looked for " + spec.source_root.string() + ". --source DIR names another.");

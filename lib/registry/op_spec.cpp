@@ -68,7 +68,7 @@ bool SourceSpec::is_cuda() const {
 std::string SourceSpec::id() const {
   std::string id = path;
   for (const auto& [name, value] : defines)
-    id += "," + name + "=" + value;
+    id.append(",").append(name).append("=").append(value);
   return id;
 }
 

@@ -15,6 +15,7 @@ bool holds_word(const std::vector<std::string>& sorted, const std::string& word)
 
 std::vector<std::string> build_vars(const Registry& registry) {
   std::vector<std::string> variables;
+  variables.reserve(registry.ops.size());
   for (const OpBuilder& op : registry.ops)
     variables.push_back(op.spec().build_var);
   return variables;

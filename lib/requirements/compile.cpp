@@ -3,7 +3,7 @@
 #include <array>
 #include <random>
 
-#include "requirements/witness.h"
+#include "base/digest.h"
 
 namespace dsbuild {
 namespace {
@@ -18,20 +18,35 @@ std::string fresh_folder_name() {
   return name;
 }
 
-std::vector<std::string> trial_argv(const ProbeInput& input, const Trial& trial, const Path& folder) {
+std::vector<std::string> trial_argv(const ProbeInput& input, const Trial& trial) {
   std::vector<std::string> argv{input.cxx->path.string()};
   argv.insert(argv.end(), trial.before.begin(), trial.before.end());
-  argv.insert(argv.end(), {(folder / trial.file).string(), "-o", (folder / "out").string()});
+  argv.insert(argv.end(), {trial.file, "-o", "out"});
   argv.insert(argv.end(), trial.after.begin(), trial.after.end());
   return argv;
 }
 
-TrialResult start(const ProbeInput& input, const Trial& trial, const Path& build_dir, const Path& folder) {
+// A new folder that holds the source. The cache comes first: something left in a build folder by a
+// killed probe would make that folder look like another program's.
+Result<Path> make_trial_folder(const ProbeInput& input, const Trial& trial) {
+  FileSystem& files = input.system.files;
+  const std::string name = fresh_folder_name();
+  Result<void> made;
+  for (const Path& parent : {input.settings.cache_dir / "probe", input.settings.build_dir.value}) {
+    Path folder = files.absolute(parent / name);
+    made = files.make_directories(folder);
+    if (made) made = files.write_file(folder / trial.file, trial.program);
+    if (made) return folder;
+  }
+  return tl::unexpected<Error>(made.error());
+}
+
+TrialResult start(const ProbeInput& input, const Trial& trial, const Path& folder) {
   Command command;
-  command.argv = trial_argv(input, trial, folder);
+  command.argv = trial_argv(input, trial);
   command.env = tool_environment(input.system.environment, input.toolkit);
-  command.env["TMPDIR"] = (build_dir / folder).string();
-  command.cwd = build_dir;
+  command.env["TMPDIR"] = folder.string();
+  command.cwd = folder;
   const Result<ProcessResult> run = input.system.processes.run(command);
   if (!run) return {false, false, run.error().where + ": " + run.error().what};
   std::string text = printable(run->out + run->err);
@@ -51,19 +66,11 @@ bool says_what_is_wrong(const std::string& line) {
 }  // namespace
 
 TrialResult run_trial(const ProbeInput& input, const Trial& trial) {
-  FileSystem& files = input.system.files;
-  const Path build_dir = files.absolute(input.settings.build_dir.value);
-  const Path folder = fresh_folder_name();
-  Result<void> made = files.make_directories(build_dir / folder);
-  if (made) made = files.write_file(build_dir / folder / trial.file, trial.program);
-  TrialResult result;
-  if (made) {
-    result = start(input, trial, build_dir, folder);
-  } else {
-    result.text = made.error().where + ": " + made.error().what;
-  }
+  const Result<Path> folder = make_trial_folder(input, trial);
+  if (!folder) return {false, false, folder.error().where + ": " + folder.error().what};
+  TrialResult result = start(input, trial, *folder);
   // Left behind where it cannot be removed: a stray folder must not fail a probe that succeeded.
-  static_cast<void>(files.remove_all(build_dir / folder));
+  static_cast<void>(input.system.files.remove_all(*folder));
   return result;
 }
 
@@ -78,9 +85,9 @@ std::string first_error_line(const std::string& text) {
   return "the compiler failed without a word";
 }
 
-std::string trial_identity(const ProbeInput& input, const Trial& trial) {
-  return program_identity(input.system.files, input.cxx->path) + "\n" + shell_join(trial.before) + "\n" +
-         trial.program + "\n" + shell_join(trial.after);
+std::string trial_key(const ProbeInput& input, const Trial& trial) {
+  const std::string command = shell_join(trial_argv(input, trial)) + "\n" + trial.program;
+  return "trial " + trial.file + " " + subject_of(input) + " " + sha256(command);
 }
 
 Finding no_compiler(const ProbeInput& input) {

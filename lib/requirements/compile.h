@@ -21,15 +21,17 @@ struct TrialResult {
   std::string text;  // all that it printed
 };
 
-// Runs input.cxx (not null) in the build folder, where Ninja's edges run too. The source and the
-// output are in a folder of their own below it, which is removed again.
+// Runs input.cxx (not null) in a folder of its own below the cache, or below the build folder where
+// the cache cannot be written; the folder is removed again. So a relative -I or -L of the user's
+// finds nothing here, as it finds nothing in Ninja's edges.
 TrialResult run_trial(const ProbeInput& input, const Trial& trial);
 
 // The line of a compiler's or linker's text that says what is wrong.
 std::string first_error_line(const std::string& text);
 
-// All that the answer of `trial` depends on.
-std::string trial_identity(const ProbeInput& input, const Trial& trial);
+// What a FactStore knows a trial by: its whole command, since two ops may ask for the same header
+// with other folders.
+std::string trial_key(const ProbeInput& input, const Trial& trial);
 
 // "no C++ compiler" as a finding.
 Finding no_compiler(const ProbeInput& input);

@@ -52,18 +52,15 @@ Finding probe_header(const ProbeInput& input) {
     return unmet(input, "'" + printable(subject_of(input)) + "' is no name of a header");
   const FileReader& files = input.system.files;
   const Trial trial = header_trial(input);
-  const std::string key = "header " + subject_of(input);
-  const std::string identity = trial_identity(input, trial);
+  const std::string key = trial_key(input, trial);
+  const std::string identity = program_identity(files, input.cxx->path);
   if (const auto known = recall(files, input.facts, key, identity)) return found(input, known->answer);
 
   const TrialResult result = run_trial(input, trial);
   if (!result.ran) return unmet(input, "the test program could not be compiled: " + result.text);
   if (!result.ok) return not_found(input, result);
   const std::string path = included_path(input, result.text);
-  if (!path.empty()) {
-    const Path absolute = files.absolute(input.settings.build_dir.value) / path;
-    remember(files, input.facts, key, identity, {path, absolute});
-  }
+  if (!path.empty()) remember(files, input.facts, key, identity, {path, path});
   return found(input, path);
 }
 

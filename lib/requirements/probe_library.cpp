@@ -61,8 +61,8 @@ Finding probe_library(const ProbeInput& input) {
     return unmet(input, "'" + printable(input.requirement.function) + "' is no name of a C function");
   const FileReader& files = input.system.files;
   const Trial trial = library_trial(input);
-  const std::string key = "library " + subject_of(input) + " " + input.requirement.function;
-  const std::string identity = trial_identity(input, trial);
+  const std::string key = trial_key(input, trial);
+  const std::string identity = program_identity(files, input.cxx->path);
   if (const auto known = recall(files, input.facts, key, identity)) return found(input, known->answer);
 
   const TrialResult result = run_trial(input, trial);
@@ -73,10 +73,7 @@ Finding probe_library(const ProbeInput& input) {
     return finding;
   }
   const std::string path = linked_path(input, result.text);
-  if (!path.empty()) {
-    const Path absolute = files.absolute(input.settings.build_dir.value) / path;
-    remember(files, input.facts, key, identity, {path, absolute});
-  }
+  if (!path.empty()) remember(files, input.facts, key, identity, {path, path});
   return found(input, path);
 }
 

@@ -51,7 +51,7 @@ Result<Witnessed> ask_python(System& system, FactStore& facts, const std::string
     return no_answer("python3 failed: " +
                      (errors.empty() ? "exit " + std::to_string(run->exit_code) : errors.back()));
   }
-  const Witnessed found{lines[0], lines.size() > 1 ? lines[1] : ""};
+  Witnessed found{lines[0], lines.size() > 1 ? lines[1] : ""};
   if (!found.file.empty()) remember(system.files, facts, key, identity, found);
   return found;
 }

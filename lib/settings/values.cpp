@@ -12,7 +12,7 @@ std::string in_quotes(const std::string& text) {
 }
 
 template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
+std::optional<Number> whole_number(const std::string& text) {
   Number number{};
   const char* const end = text.data() + text.size();
   const auto [rest, trouble] = std::from_chars(text.data(), end, number);

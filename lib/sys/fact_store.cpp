@@ -55,7 +55,7 @@ Result<std::string> FactStore::digest(const Path& path) {
     if (const auto known = find(key, before->text())) return *known;
   }
   DSBUILD_TRY(bytes, files_.read_file(path));
-  const std::string digest = sha256(bytes);
+  std::string digest = sha256(bytes);
   // A file that was written while it was read has no digest worth keeping.
   if (before && files_.identity(path) == before) put(key, before->text(), digest);
   return digest;

@@ -27,13 +27,15 @@ def check(texts):
         for pattern, what in RULES:
             searched = code if "include" in pattern else bare
             for match in re.finditer(pattern, searched):
-                problems.append(f"{path}:{lint.line_of(searched, match.start())}: {what}: {match.group().strip()}")
+                line = lint.line_of(searched, match.start())
+                problems.append(f"{path}:{line}: {what}: {match.group().strip()}")
     return problems
 
 
 GOOD = {
     "lib/sys/file.cpp": "#include <fstream>\n#include <unistd.h>\n",
-    "lib/base/text.h": '#include <filesystem>\nusing Path = std::filesystem::path;\n// getenv("X") is not for us\n'
+    "lib/base/text.h": '#include <filesystem>\nusing Path = std::filesystem::path;\n'
+                       '// getenv("X") is not for us\n'
                        'const char* s = "call getenv(X)";\nSystem system(files);\nuse(input.system);\n',
 }
 BAD = [

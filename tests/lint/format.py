@@ -15,10 +15,11 @@ PROGRAM = "clang-format-19"
 def misformatted(paths):
     """The first complaint for each file that is not laid out as .clang-format says."""
     style = f"--style=file:{lint.ROOT / '.clang-format'}"
-    run = subprocess.run([PROGRAM, style, "--dry-run", "-Werror", *map(str, paths)], capture_output=True, text=True)
+    run = subprocess.run([PROGRAM, style, "--dry-run", "-Werror", *map(str, paths)],
+                         capture_output=True, text=True)
     complaints = {}
     for line in run.stderr.splitlines():
-        if ": error:" in line:
+        if line.endswith("[-Wclang-format-violations]"):
             complaints.setdefault(line.split(":")[0], line)
     if run.returncode != 0 and not complaints:
         return [run.stderr.strip() or f"{PROGRAM} failed"]
@@ -43,8 +44,9 @@ if __name__ == "__main__":
         sys.exit(77)
     if sys.argv[1:] == ["--self-test"]:
         lint.finish(self_test())
-    paths = lint.read_tree("lib", "apps", "kernels", "tests", suffixes=lint.CPP)
-    problems = misformatted([lint.ROOT / path for path in paths])
+    files = lint.read_tree("lib", "apps", "kernels", "tests", suffixes=lint.CPP)
+    # What tests read as data is not ours to lay out.
+    problems = misformatted([lint.ROOT / path for path in files if "/data/" not in path])
     if problems:
         print(f"run: {PROGRAM} -i on these files")
     lint.finish(problems)

@@ -33,7 +33,8 @@ def check_file(path, text, stage, allowed, texts):
         if "lib/" + match.group(1) not in texts:
             yield f'{where}: "{match.group(1)}" is no header of lib/ (write "stage/name.h")'
         elif target != stage and target not in allowed:
-            yield f"{where}: {stage} may not include {match.group(1)}; it sees {', '.join(sorted(allowed)) or 'nothing'}"
+            seen = ", ".join(sorted(allowed)) or "nothing"
+            yield f"{where}: {stage} may not include {match.group(1)}; it sees {seen}"
 
 
 def check(texts):

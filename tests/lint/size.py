@@ -7,7 +7,8 @@ import lint
 
 FUNCTION_LINES = 80
 FILE_LINES = 500
-TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum)\b(?!.*\)\s*(?:const)?$)", re.S)
+TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:typedef\s+)?(?:class|struct|union|enum)\b"
+                  r"(?!.*\)\s*(?:const)?$)", re.S)
 CONSTRUCTOR_MEMBER = re.compile(r"\)\s*(?:noexcept\s*)?:.*[\w>]$", re.S)
 
 
@@ -18,7 +19,8 @@ def kind_of(head):
         return "scope"
     if TYPE.match(head):
         return "scope"
-    if CONSTRUCTOR_MEMBER.search(head) or re.search(r"(?<![=!<>])=(?!=)", re.sub(r"operator\s*\S+", "", head)):
+    assigned = re.search(r"(?<![=!<>])=(?!=)", re.sub(r"operator\s*\S+", "", head))
+    if assigned or CONSTRUCTOR_MEMBER.search(head):
         return "value"
     return "function" if "(" in head else "value"
 
@@ -55,7 +57,8 @@ def check(texts):
             continue
         for first, last in functions(text):
             if last - first + 1 > FUNCTION_LINES:
-                problems.append(f"{path}:{first}: a function of {last - first + 1} lines; at most {FUNCTION_LINES}")
+                problems.append(f"{path}:{first}: a function of {last - first + 1} lines; "
+                                f"at most {FUNCTION_LINES}")
     return problems
 
 
@@ -73,12 +76,17 @@ GOOD = {
     "tests/a.py": "x = 1\n" * 500,
 }
 BAD = [
-    ("lib/a/a.cpp", "namespace a {\n" + sample("int f(int x) {", 81) + "}\n", ":2: a function of 81 lines"),
-    ("lib/a/a.cpp", sample("class A {\n  A() : a_{1}, b_(2), c_{3} {", 90, "}\n};"), "a function of 90 lines"),
-    ("lib/a/a.cpp", sample("struct A {\n  int b{0};\n  std::string f(\n      int x) const override {", 90, "}\n};"),
+    ("lib/a/a.cpp", "namespace a {\n" + sample("int f(int x) {", 81) + "}\n",
+     ":2: a function of 81 lines"),
+    ("lib/a/a.cpp", sample("class A {\n  A() : a_{1}, b_(2), c_{3} {", 90, "}\n};"),
+     "a function of 90 lines"),
+    ("lib/a/a.cpp",
+     sample("struct A {\n  int b{0};\n  std::string f(\n      int x) const override {", 90, "}\n};"),
      ":3: a function of 91 lines"),
-    ("lib/a/a.cpp", sample("bool operator==(const A& a, const A& b) {\n  if (a) {\n  }", 90), "a function of 92"),
-    ("lib/a/a.cpp", sample("const auto x = 1;\nint f() {\n  auto g = [&](int y) {\n  };", 90), ":2: a function of 92"),
+    ("lib/a/a.cpp", sample("bool operator==(const A& a, const A& b) {\n  if (a) {\n  }", 90),
+     "a function of 92"),
+    ("lib/a/a.cpp", sample("const auto x = 1;\nint f() {\n  auto g = [&](int y) {\n  };", 90),
+     ":2: a function of 92"),
     ("kernels/a.cu", sample("template <class T>\n__global__ void f(T* x) {", 90), ":1: a function of 91"),
     ("tests/a_test.cpp", sample('TEST_CASE("braces } in a string") {', 90), "a function of 90"),
     ("lib/a/a.cpp", "int x;\n" * 501, "501 lines"),
@@ -86,5 +94,5 @@ BAD = [
 ]
 
 if __name__ == "__main__":
-    lint.main(check, lambda: lint.read_tree("lib", "apps", "kernels", "tests", suffixes=(*lint.CPP, ".py", ".sh")),
-              GOOD, BAD)
+    suffixes = (*lint.CPP, ".py", ".sh")
+    lint.main(check, lambda: lint.read_tree("lib", "apps", "kernels", "tests", suffixes=suffixes), GOOD, BAD)

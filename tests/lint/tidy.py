@@ -23,11 +23,12 @@ PARALLEL = 2
 
 def tidy(path, build_dir):
     """"" or clang-tidy's text."""
-    run = subprocess.run([PROGRAM, "--quiet", f"--config-file={lint.ROOT / '.clang-tidy'}", "-p", str(build_dir),
-                          str(path)], capture_output=True, text=True)
-    if run.returncode == 0:
-        return ""
-    return run.stdout + "\n".join(line for line in run.stderr.splitlines() if "warnings" not in line)
+    config = f"--config-file={lint.ROOT / '.clang-tidy'}"
+    run = subprocess.run([PROGRAM, "--quiet", config, "-p", str(build_dir), str(path)],
+                         capture_output=True, text=True)
+    chatter = re.compile(r"\d+ warnings|Error while processing|Suppressed |Found compiler error|^$")
+    lines = (run.stdout + run.stderr).splitlines()
+    return "" if run.returncode == 0 else "".join(f"{line}\n" for line in lines if not chatter.search(line))
 
 
 def keys(commands):
@@ -56,15 +57,19 @@ def check(build_dir):
     now = keys(read_commands(build_dir))
     waiting = [path for path, key in now.items() if passed.get(path) != key]
     print(f"{len(now)} files, {len(now) - len(waiting)} of them unchanged since they passed", flush=True)
+    good = {path: key for path, key in now.items() if path not in waiting}
+    texts = {}
     with concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
-        texts = dict(zip(waiting, pool.map(lambda path: tidy(path, build_dir), waiting)))
-    good = {path: key for path, key in now.items() if not texts.get(path)}
-    memory.write_text(json.dumps(good, indent=1, sort_keys=True))
+        for path, text in zip(waiting, pool.map(lambda path: tidy(path, build_dir), waiting)):
+            texts[path] = text
+            if not text:
+                good[path] = now[path]
+            memory.write_text(json.dumps(good, indent=1, sort_keys=True))  # each time: it may be cut short
     problems = []
     for text in texts.values():
         print(text, end="")
         problems += [line for line in text.splitlines() if re.search(r": (?:error|warning):", line)]
-    return sorted(set(problems)) or [f"{path}: {PROGRAM} failed" for path, text in texts.items() if text]
+    return sorted(set(problems)) or [f"{path}: it failed" for path, text in texts.items() if text]
 
 
 def self_test():
@@ -74,8 +79,9 @@ def self_test():
                               "  std::string y = std::move(x);\n  return x + y;\n}\n"}
         for name, text in samples.items():
             pathlib.Path(folder, name).write_text(text)
-        pathlib.Path(folder, "compile_commands.json").write_text(json.dumps(
-            [{"directory": folder, "file": name, "command": f"c++ -std=c++20 -c {name}"} for name in samples]))
+        commands = [{"directory": folder, "file": name, "command": f"c++ -std=c++20 -c {name}"}
+                    for name in samples]
+        pathlib.Path(folder, "compile_commands.json").write_text(json.dumps(commands))
         failures = []
         if tidy(pathlib.Path(folder, "good.cpp"), folder):
             failures.append("a good sample is refused")

@@ -27,7 +27,7 @@ TEST_CASE("Maps, lists and text keep the file's order and places") {
   const YamlNode root = parse("name: fused_adam\nsources:\n  - a.cu\n  - {path: b.cu, flags: [-O3]}\n");
   REQUIRE(root.is_map());
   REQUIRE(root.entries.size() == 2);
-  CHECK(root.entries[0].first.scalar == "name");
+  CHECK(root.entries[0].key.scalar == "name");
   CHECK(root.find("name")->scalar == "fused_adam");
   CHECK(yaml_where("op.yaml", *root.find("name")) == "op.yaml:1:7");
   const YamlNode& sources = *root.find("sources");
@@ -52,6 +52,7 @@ TEST_CASE("Every scalar stays the text that was written") {
 TEST_CASE("A file without content is null, and so are ~, null and a value left out") {
   CHECK(parse("").kind == YamlNode::Kind::null);
   CHECK(parse("# only a comment\n").kind == YamlNode::Kind::null);
+  CHECK(yaml_where("f", parse("\n\n# only a comment\n")) == "f:1:1");
   CHECK(parse("---\n").kind == YamlNode::Kind::null);
   const YamlNode root = parse("a: ~\nb: null\nc:\nd: \"null\"\ne: ''\n");
   CHECK(root.find("a")->kind == YamlNode::Kind::null);

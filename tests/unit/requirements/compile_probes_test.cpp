@@ -104,17 +104,34 @@ TEST_CASE("A library's failure is the linker's first error, with the whole text 
   CHECK(finding.gives == Contribution{});
 }
 
-TEST_CASE("The compiler runs in the build folder, without the caller's CPATH, and leaves nothing behind") {
+TEST_CASE("The compiler runs in a folder of its own, without the caller's CPATH, and leaves nothing behind") {
   World world;
   install_zlib(world);
   world.environment["CPATH"] = "/evil";
-  world.settings.build_dir.value = "out dir";
-  world.ask(need_library("z", "deflate"));
+  Path parent = "/home/user/.cache/dsbuild/probe";
+  SECTION("in the cache") {}
+  SECTION("in the build folder where the cache cannot be written") {
+    world.files.fail_writes("/home", "Read-only file system");
+    world.settings.build_dir.value = "out dir";
+    parent = "/project/out dir";
+  }
+  CHECK(world.ask(need_library("z", "deflate")).ok);
   const Command& command = world.processes.started.at(0);
-  CHECK(command.cwd == "/project/out dir");
+  CHECK(command.cwd.parent_path() == parent);
   CHECK(command.env.count("CPATH") == 0);
-  CHECK(command.env.at("TMPDIR").rfind("/project/out dir/probe-", 0) == 0);
-  CHECK(world.files.tree("/project/out dir").empty());
+  CHECK(command.env.at("TMPDIR") == command.cwd);
+  CHECK(world.files.tree(parent).empty());
+}
+
+TEST_CASE("One header asked for with two sets of folders is remembered for both") {
+  World world;
+  install_zlib(world);
+  world.add_op("a", {need(RequirementKind::header, {"zlib.h"})}).include_dirs.push_back({"inc", {}, {}});
+  world.add_op("b", {need(RequirementKind::header, {"zlib.h"})});
+  world.check();
+  CHECK(world.processes.starts() == 2);
+  world.check();
+  CHECK(world.processes.starts() == 2);
 }
 
 TEST_CASE("A success is asked for once, until compiler, flags or the file found change") {
@@ -171,9 +188,10 @@ TEST_CASE("A compiler that is absent, cannot start or hangs is a reason") {
   CHECK(finding.fix == "install g++ or clang++, or name one in CXX");
 }
 
-TEST_CASE("A build folder that cannot be written is a reason") {
+TEST_CASE("No folder that can be written is a reason") {
   World world;
   install_zlib(world);
+  world.files.fail_writes("/home", "Read-only file system");
   world.files.fail_writes("/project", "Read-only file system");
   const Finding finding = world.ask(need_library("z", "deflate"));
   CHECK_FALSE(finding.ok);

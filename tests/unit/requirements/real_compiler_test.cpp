@@ -15,7 +15,7 @@ class Machine {
     folder = files->absolute("requirements-test-" + std::to_string(++count));
     REQUIRE(files->remove_all(folder));
     REQUIRE(files->make_directories(folder));
-    settings.build_dir.value = folder / "build";
+    settings.cache_dir = folder / "cache";
     System system{*files, *processes, environment};
     FactStore facts(*files, folder / "compilers.json");
     for (const HostCompiler& compiler : find_host_compilers(system, facts)) {
@@ -88,7 +88,7 @@ TEST_CASE("The real compiler's words for what is missing are understood") {
   const Finding function = machine.ask(need_library("m", "no_such_function"));
   CHECK_FALSE(function.ok);
   CHECK(function.why.find("undefined reference to `no_such_function'") != std::string::npos);
-  CHECK(machine.files->list(machine.folder / "build")->empty());
+  CHECK(machine.files->list(machine.folder / "cache/probe")->empty());
 }
 
 TEST_CASE("A library that only LDFLAGS reach is found, and forgotten when it is gone") {

@@ -1,0 +1,190 @@
+#include "spec_world.h"
+
+namespace dsbuild {
+namespace {
+
+struct PackWorld {
+  FakeFileSystem files;
+  Settings settings;
+
+  PackWorld() {
+    settings.data_dir = "/data";
+    files.add_file("/data/ops/native/pack.yaml", "name: native\nsource_root: ../../kernels\n");
+    files.add_file("/data/kernels/a.cu", "");
+    files.add_directory("/data/ops/deepspeed");
+    add("native/fused_adam", "name: fused_adam\nsources: [a.cu]\n");
+    add("native/cpu_adam", "name: cpu_adam\nbackend: cpu\nsources: [a.cpp]\n");
+    files.add_file("/data/kernels/a.cpp", "");
+  }
+  void add(const std::string& folder, const std::string& text) {
+    files.add_file(Path("/data/ops") / folder / "op.yaml", text);
+  }
+  Registry registry() const {
+    const auto loaded = load_registry(settings, files);
+    if (!loaded) FAIL(loaded.error().where << ": " << loaded.error().what);
+    return *loaded;
+  }
+  std::string error() const {
+    const auto loaded = load_registry(settings, files);
+    if (loaded) return "no error";
+    CHECK(loaded.error().exit == Exit::usage);
+    const Error& error = loaded.error();
+    return error.code + " " + error.where + ": " + error.what + (error.fix.empty() ? "" : " | " + error.fix);
+  }
+};
+
+TEST_CASE("a pack's ops are sorted by name and its sources stand below its source root") {
+  const Registry registry = PackWorld().registry();
+  CHECK(registry.pack == "native");
+  CHECK(registry.names() == std::vector<std::string>{"cpu_adam", "fused_adam"});
+  CHECK(registry.source_root == "/data/kernels");
+  CHECK(registry.spec_root == "/data/ops/native");
+  CHECK(registry.find("fused_adam")->spec().file == "/data/ops/native/fused_adam/op.yaml");
+  CHECK(registry.find("fused") == nullptr);
+  CHECK(registry.find("zzz") == nullptr);
+}
+
+TEST_CASE("messages name files of the data folder by their place in it") {
+  PackWorld world;
+  world.add("native/bad", "name: bad\nsources: [gone.cu]\n");
+  CHECK(world.error() ==
+        "missing_source ops/native/bad/op.yaml:2:11: 'gone.cu' is not there | Looked for "
+        "/data/kernels/gone.cu.");
+}
+
+TEST_CASE("--source replaces the pack's source root") {
+  PackWorld world;
+  world.files.add_file("/project/mine/a.cu", "");
+  world.files.add_file("/project/mine/a.cpp", "");
+  world.settings.source = {"mine", "--source"};
+  CHECK(world.registry().source_root == "/project/mine");
+  world.settings.source = {"nowhere", "--source"};
+  CHECK(world.error() ==
+        "missing_source --source: the source root is no folder | Looked for /project/nowhere. "
+        "--source DIR names another.");
+}
+
+TEST_CASE("an unknown pack is an error that lists the packs") {
+  PackWorld world;
+  world.settings.pack = {"natve", "--pack"};
+  CHECK(world.error() ==
+        "unknown_pack --pack: there is no pack 'natve' (did you mean 'native'?) | Packs: deepspeed, "
+        "native. A folder of your own is given by its path.");
+  world.files.add_directory("/project/empty");
+  world.settings.pack = {"./empty", "--pack"};
+  CHECK(world.error() ==
+        "unknown_pack --pack: './empty' holds no op.yaml | A pack is a folder with <op>/op.yaml for "
+        "each of its ops.");
+}
+
+TEST_CASE("a folder is a pack when it holds an op.yaml, or one in each of its folders") {
+  PackWorld world;
+  world.files.add_file("/project/one/op.yaml", "name: one\nsources: [k.cu]\n");
+  world.files.add_file("/project/one/k.cu", "");
+  for (const std::string name : {"one", "./one", "/project/one", "one/"}) {
+    world.settings.pack = {name, "--pack"};
+    CHECK(world.registry().pack == "one");
+    CHECK(world.registry().source_root == "/project/one");
+    CHECK(world.registry().names() == std::vector<std::string>{"one"});
+  }
+  world.files.add_file("/project/many/two/op.yaml", "name: two\nsources: [two/k.cu]\n");
+  world.files.add_file("/project/many/two/k.cu", "");
+  world.files.add_file("/project/many/notes/readme.md", "");
+  world.settings.pack = {"many", "--pack"};
+  CHECK(world.registry().names() == std::vector<std::string>{"two"});
+}
+
+TEST_CASE("a pack's own name comes before a folder of that name") {
+  PackWorld world;
+  world.files.add_file("/project/native/op.yaml", "broken: [\n");
+  CHECK(world.registry().spec_root == "/data/ops/native");
+}
+
+TEST_CASE("pack.yaml is read as strictly as a spec") {
+  PackWorld world;
+  const auto error = [&](const std::string& text) {
+    world.files.add_file("/data/ops/native/pack.yaml", text);
+    return world.error();
+  };
+  CHECK(error("nme: x\n") ==
+        "bad_spec ops/native/pack.yaml:1:1: unknown key 'nme' in the pack (did you mean 'name'?) "
+        "| Keys of the pack: name, source_root, version.");
+  CHECK(error("source_root: /etc\n") ==
+        "bad_spec ops/native/pack.yaml:1:14: 'source_root': '/etc' is not relative to the pack's folder");
+  CHECK(error("source_root: ../../kernel\n") ==
+        "missing_source ops/native/pack.yaml:1:14: the source root is no folder | Looked for /data/kernel. "
+        "--source "
+        "DIR names another.");
+  CHECK(error("version: newest\n") ==
+        "bad_spec ops/native/pack.yaml:1:10: 'version': 'newest' is no version (as in 0.19.8)");
+}
+
+TEST_CASE("a pack's version decides which sources are looked for") {
+  PackWorld world;
+  world.add("native/old", "name: old\nsources: [a.cu, {path: gone.cu, when: {source: \"<0.19.8\"}}]\n");
+  const auto pack = [&](const std::string& version) {
+    world.files.add_file("/data/ops/native/pack.yaml",
+                         "source_root: ../../kernels\nversion: " + version + "\n");
+  };
+  pack("0.19.8");
+  CHECK(world.registry().source_version.text() == "0.19.8");
+  pack("0.19.6");
+  CHECK(world.error() ==
+        "missing_source ops/native/old/op.yaml:2:24: 'gone.cu' is not there | Looked for "
+        "/data/kernels/gone.cu.");
+}
+
+TEST_CASE("two ops may share neither a name nor a build variable") {
+  PackWorld world;
+  world.add("native/twin", "name: fused_adam\nsources: [a.cu]\n");
+  CHECK(world.error() ==
+        "bad_spec ops/native/twin/op.yaml: the op name 'fused_adam' is taken by "
+        "ops/native/fused_adam/op.yaml | Rename one of the two.");
+  world.add("native/twin", "name: other\nbuild_var: DS_BUILD_CPU_ADAM\nsources: [a.cu]\n");
+  CHECK(world.error() ==
+        "bad_spec ops/native/twin/op.yaml: the build variable 'DS_BUILD_CPU_ADAM' is taken by "
+        "ops/native/cpu_adam/op.yaml | Rename one of the two.");
+}
+
+TEST_CASE("what an op needs is another op of the pack") {
+  PackWorld world;
+  world.add("native/gds", "name: gds\nsources: [a.cu]\nneeds: [cpu_adm]\n");
+  CHECK(world.error() ==
+        "bad_spec ops/native/gds/op.yaml:3:9: 'needs': no op 'cpu_adm' in pack 'native' (did you mean "
+        "'cpu_adam'?)");
+  world.add("native/gds", "name: gds\nsources: [a.cu]\nneeds: [gds]\n");
+  CHECK(world.error() == "bad_spec ops/native/gds/op.yaml:3:9: 'needs': the op needs itself");
+}
+
+TEST_CASE("the native pack of this repository loads") {
+  const auto files = make_real_file_system();
+  Settings settings;
+  settings.data_dir = Path(DSBUILD_TESTS_DIR).parent_path();
+  const auto registry = load_registry(settings, *files);
+  if (!registry) FAIL(registry.error().where << ": " << registry.error().what);
+  CHECK(registry->source_root == settings.data_dir / "kernels");
+  for (const char* name : {"cpu_adam", "fp_quantizer", "fused_adam"})
+    CHECK(registry->find(name));
+  CHECK(registry->find("fp_quantizer")->spec().archs.text() == ">= 8.0");
+}
+
+TEST_CASE("a thousand generated specs load, each as written") {
+  PackWorld world;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string number = std::to_string(i);
+    world.add("native/op_" + number, "name: op_" + number + "\nsources: [a.cu, {path: a.cpp, for: {N: [" +
+                                         number + ", x]}}]\ndefines: {ID: " + number +
+                                         "}\nflags: {nvcc: [-lineinfo, --maxrregcount=64], cxx: [-O3]}\n");
+  }
+  const Registry registry = world.registry();
+  REQUIRE(registry.ops.size() == 1002);
+  for (int i = 0; i < 1000; ++i) {
+    const OpBuilder* op = registry.find("op_" + std::to_string(i));
+    REQUIRE(op);
+    REQUIRE(op->spec().defines[0].value.second == std::to_string(i));
+    REQUIRE(op->spec().sources.size() == 3);
+  }
+}
+
+}  // namespace
+}  // namespace dsbuild

@@ -1,0 +1,77 @@
+#include "spec_world.h"
+
+namespace dsbuild {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::string k_spec = R"(name: x
+sources:
+  - b.cpp
+  - {path: a.cu, flags: {nvcc: [-lineinfo], cxx: [-g]}, for: {T: [half]}}
+  - {path: bwd/one.cu, when: {cuda: ">=12.0"}}
+include_dirs: [include]
+defines: {Z: 1, A: , S: {value: 2, when: {any_arch: 9.0a}}}
+std: {cxx: 20, nvcc: 17}
+flags:
+  cxx: [-O3, {value: -mavx2, when: {cpu: x86_64}}]
+  nvcc: [--use_fast_math]
+  link: [-pthread]
+libraries: [cublasLt, {value: curand, when: {cuda: "<12.0"}}]
+needs: [w, v]
+exports: [x_run, x_free]
+requires: [{cuda: ">=11.0"}, {cpu: avx2, when: {cpu: x86_64}}]
+archs: {min: 8.0}
+)";
+
+OpBuilder builder() {
+  return OpBuilder(SpecWorld().spec(k_spec));
+}
+
+const SourceSpec& source(const OpBuilder& op, const std::string& path) {
+  for (const SourceSpec& one : op.spec().sources) {
+    if (one.path == path) return one;
+  }
+  FAIL(path);
+  return op.spec().sources[0];
+}
+
+TEST_CASE(
+    "compile arguments are -std, the op's flags, the source's, the op's defines by name, those of for") {
+  const OpBuilder op = builder();
+  CHECK(op.nvcc_args(source(op, "a.cu"), {}) ==
+        Words{"-std=c++17", "--use_fast_math", "-lineinfo", "-DA", "-DZ=1", "-DT=half"});
+  CHECK(op.cxx_args(source(op, "b.cpp"), {}) == Words{"-std=c++20", "-O3", "-DA", "-DZ=1"});
+}
+
+TEST_CASE("an entry counts where its condition holds") {
+  const OpBuilder op = builder();
+  WhenContext context;
+  context.cpu = "x86_64";
+  context.archs = {parse_target_name("sm_90a").value()};
+  CHECK(op.cxx_args(source(op, "b.cpp"), context) ==
+        Words{"-std=c++20", "-O3", "-mavx2", "-DA", "-DS=2", "-DZ=1"});
+  CHECK(op.requirements(context).size() == 2);
+  CHECK(op.requirements({}).size() == 1);
+  context.cuda = parse_version("11.8").value();
+  CHECK(op.extra_ldflags(context) == Words{"-pthread", "-lcublasLt", "-lcurand"});
+  CHECK(op.sources(context).size() == 2);
+  context.cuda = parse_version("12.0").value();
+  CHECK(op.extra_ldflags(context) == Words{"-pthread", "-lcublasLt"});
+  CHECK(op.sources(context).size() == 3);
+}
+
+TEST_CASE("the builder answers with the words of DeepSpeed's OpBuilder") {
+  const OpBuilder op = builder();
+  CHECK(op.name() == "x");
+  CHECK(op.absolute_name() == "");
+  CHECK(op.include_paths({}) == Words{"include"});
+  CHECK(op.needs({}) == Words{"v", "w"});
+  CHECK(op.exports({}) == Words{"x_free", "x_run"});
+  CHECK(target_names(
+            op.filter_archs({parse_target_name("sm_75").value(), parse_target_name("sm_80").value()}).kept) ==
+        "sm_80");
+}
+
+}  // namespace
+}  // namespace dsbuild

@@ -1,0 +1,154 @@
+#include "spec_world.h"
+
+namespace dsbuild {
+namespace {
+
+std::vector<std::string> ids(const OpSpec& spec) {
+  std::vector<std::string> all;
+  for (const SourceSpec& source : spec.sources)
+    all.push_back(source.id());
+  return all;
+}
+
+std::vector<std::string> values(const TextEntries& entries) {
+  std::vector<std::string> all;
+  for (const auto& entry : entries)
+    all.push_back(entry.value);
+  return all;
+}
+
+using Words = std::vector<std::string>;
+
+TEST_CASE("a name and a source are enough; the rest has defaults") {
+  const OpSpec spec = SpecWorld().spec("name: fused_adam\nsources: [a.cu]\n");
+  OpSpec expected;
+  expected.name = "fused_adam";
+  expected.build_var = "DS_BUILD_FUSED_ADAM";
+  expected.sources = {SourceSpec{}};
+  expected.sources[0].path = "a.cu";
+  expected.file = "x/op.yaml";
+  CHECK(spec == expected);
+  CHECK(spec.backend == BackendKind::cuda);
+  CHECK(spec.std_cxx == 17);
+  CHECK(spec.sources[0].origin.text == "x/op.yaml:2:11");
+}
+
+TEST_CASE("scalars are text as written, so 10.0 needs no quotes") {
+  const OpSpec spec =
+      SpecWorld().spec("name: x\nsources: [a.cu]\narchs: {min: 10.0}\ndefines: {A: 10.0, B: no}\n");
+  CHECK(spec.archs.min == ComputeCapability{10, 0});
+  CHECK(spec.defines[0].value.second == "10.0");
+  CHECK(spec.defines[1].value.second == "no");
+}
+
+TEST_CASE("a glob stands for its files in sorted order, without hidden ones") {
+  CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: bwd/*.cu}, a.cu]\n")) ==
+        Words{"a.cu", "bwd/one.cu", "bwd/two.cu"});
+  CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"b?d/t*o.cu\"}]\n")) == Words{"bwd/two.cu"});
+  CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"*.c*\"}]\n")) == Words{"a.cu", "b.cpp"});
+}
+
+TEST_CASE("for makes one translation unit of every combination, whatever the order of its keys") {
+  const SpecWorld world;
+  const OpSpec spec =
+      world.spec("name: x\nsources:\n  - {path: a.cu, for: {D: [64, 32], T: [half, float]}}\n");
+  CHECK(ids(spec) == Words{"a.cu,D=32,T=float", "a.cu,D=32,T=half", "a.cu,D=64,T=float", "a.cu,D=64,T=half"});
+  CHECK(spec == world.spec("name: x\nsources:\n  - {for: {T: [float, half], D: [32, 64]}, path: a.cu}\n"));
+}
+
+TEST_CASE("for makes at most 4096 combinations") {
+  std::string values = "0";
+  for (int i = 1; i < 64; ++i)
+    values += ", " + std::to_string(i);
+  const std::string two =
+      "name: x\nsources:\n  - {path: a.cu, for: {A: [" + values + "], B: [" + values + "]}}\n";
+  const std::string more =
+      "name: x\nsources:\n  - {path: a.cu, for: {A: [" + values + "], B: [" + values + ", 64]}}\n";
+  CHECK(SpecWorld().spec(two).sources.size() == 4096);
+  CHECK(SpecWorld().error(more) == "bad_spec x/op.yaml:3:23: 'for' makes over 4096 combinations");
+}
+
+TEST_CASE("an entry of a list is a word or a value with a condition") {
+  const OpSpec spec = SpecWorld().spec(
+      "name: x\nsources: [a.cu]\nflags:\n  cxx: [-O3, {value: -mavx2, when: {cpu: x86_64}}]\n"
+      "libraries: [{value: cublasLt, when: {cuda: \">=11.0\"}}]\n");
+  CHECK(values(spec.flags.cxx) == Words{"-O3", "-mavx2"});
+  CHECK(spec.flags.cxx[0].when.empty());
+  CHECK(spec.flags.cxx[1].when.cpu == "x86_64");
+  CHECK(spec.libraries[0].when.cuda->text == ">=11.0");
+}
+
+TEST_CASE("a define has a value, a condition, or neither") {
+  const OpSpec spec = SpecWorld().spec(
+      "name: x\nsources: [a.cu]\ndefines:\n  Z: 1\n  A:\n  M: {value: 2, when: {any_arch: 9.0a}}\n"
+      "  N: {when: {every_arch: \">=8.0\"}}\n");
+  REQUIRE(spec.defines.size() == 4);
+  CHECK(spec.defines[0].value == std::pair<std::string, std::string>{"A", ""});
+  CHECK(spec.defines[1].value == std::pair<std::string, std::string>{"M", "2"});
+  CHECK(spec.defines[1].when.any_arch == "9.0a");
+  CHECK(spec.defines[2].when.every_arch == ">=8.0");
+  CHECK(spec.defines[3].value.second == "1");
+}
+
+TEST_CASE("every kind of requirement is read, with its hint and condition") {
+  const OpSpec spec = SpecWorld().spec(R"(name: x
+sources: [a.cu]
+requires:
+  - {cuda: ">=11.0"}
+  - {header: cutlass/cutlass.h, hint: "pip install nvidia-cutlass, or set CUTLASS_PATH"}
+  - {library: aio, function: io_submit, hint: {apt: libaio-dev, dnf: libaio-devel}}
+  - {command: [ninja, ninja-build]}
+  - {command: git}
+  - {cpu: avx2, when: {cpu: x86_64}}
+  - {module: triton.language}
+  - {tvm_ffi: ">=0.1"}
+  - {torch: ">=2.0,<3"}
+)");
+  Words texts;
+  for (const Requirement& requirement : spec.requires_)
+    texts.push_back(requirement.text());
+  CHECK(texts == Words{"cuda >=11.0", "header cutlass/cutlass.h", "library aio with io_submit",
+                       "command ninja or ninja-build", "command git", "CPU feature avx2",
+                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3"});
+  CHECK(spec.requires_[1].hint ==
+        std::map<std::string, std::string>{{"", "pip install nvidia-cutlass, or set CUTLASS_PATH"}});
+  CHECK(spec.requires_[2].hint ==
+        std::map<std::string, std::string>{{"apt", "libaio-dev"}, {"dnf", "libaio-devel"}});
+  CHECK(spec.requires_[5].when.cpu == "x86_64");
+  CHECK(spec.requires_[8].origin.text == "x/op.yaml:12:5");
+}
+
+TEST_CASE("sources of another version of the tree are not looked for") {
+  const std::string text =
+      "name: x\nsources:\n  - a.cu\n  - {path: gone.cu, when: {source: \"<0.19.8\"}}\n"
+      "  - {glob: old/*.cu, when: {source: \"<0.19.8\"}}\n";
+  CHECK(ids(SpecWorld().spec(text)) == Words{"a.cu", "gone.cu"});
+}
+
+TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") {
+  const std::string doc =
+      make_real_file_system()->read_file(Path(DSBUILD_TESTS_DIR) / "../docs/op_yaml.md").value();
+  const size_t start = doc.find("```yaml\n# ops/") + 8;
+  REQUIRE(start < doc.size());
+  const std::string example = doc.substr(start, doc.find("```", start) - start);
+  SpecWorld world;
+  for (const char* path :
+       {"attention_forward.cu", "attention_sm90.cu", "attention_inst.cu", "attention.cpp"}) {
+    world.files.add_file(Path("/src") / path, "");
+  }
+  const OpSpec spec = world.spec(example);
+  for (const char* key :
+       {"name", "build_var", "module", "description", "backend", "archs", "needs", "sources", "include_dirs",
+        "defines", "std", "flags", "libraries", "requires", "exports"}) {
+    INFO(key);
+    CHECK(example.find("\n" + std::string(key) + ":") != std::string::npos);
+    CHECK(doc.find("`" + std::string(key) + "`") != std::string::npos);
+  }
+  CHECK(spec.name == "evoformer_attn");
+  CHECK(spec.archs.text() == ">= 7.0");
+  CHECK(spec.sources.size() == 2 + 2 + 1 + 4);
+  CHECK(spec.requires_.size() == 8);
+}
+
+}  // namespace
+}  // namespace dsbuild

@@ -1,0 +1,109 @@
+#include "sys/fact_store.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/digest.h"
+#include "fakes/fake_file_system.h"
+
+using namespace dsbuild;
+
+TEST_CASE("A fact is found again under the same identity only") {
+  FakeFileSystem files;
+  {
+    FactStore facts(files, "/build/facts.json");
+    facts.put("nvcc", "id1", "13.0.88");
+    facts.save();
+  }
+  const FactStore facts(files, "/build/facts.json");
+  CHECK(facts.find("nvcc", "id1") == "13.0.88");
+  CHECK_FALSE(facts.find("nvcc", "id2"));
+  CHECK_FALSE(facts.find("g++", "id1"));
+}
+
+TEST_CASE("The file has the form that the header promises") {
+  FakeFileSystem files;
+  FactStore facts(files, "/build/facts.json");
+  facts.put("key", "id", "value");
+  facts.save();
+  std::string text = files.bytes("/build/facts.json");
+  for (const std::string blank : {" ", "\n"})
+    text = replace_all(text, blank, "");
+  CHECK(text == R"({"facts":{"key":{"identity":"id","value":"value"}},"schema":1})");
+}
+
+TEST_CASE("Nothing is written when nothing changed") {
+  FakeFileSystem files;
+  FactStore facts(files, "/build/facts.json");
+  facts.save();
+  CHECK(files.writes.empty());
+  facts.put("key", "id", "value");
+  facts.save();
+  files.writes.clear();
+  facts.put("key", "id", "value");
+  facts.save();
+  CHECK(files.writes.empty());
+}
+
+TEST_CASE("A folder that cannot be written is no error, and is tried again") {
+  FakeFileSystem files;
+  files.fail_writes("/build", "Read-only file system");
+  FactStore facts(files, "/build/facts.json");
+  facts.put("key", "id", "value");
+  facts.save();
+  CHECK(facts.find("key", "id") == "value");
+  files.fail_writes("/build", "");
+  facts.save();
+  CHECK(files.exists("/build/facts.json"));
+}
+
+TEST_CASE("A damaged or foreign file counts as empty") {
+  const std::string whole = R"({"schema":1,"facts":{"key":{"identity":"id","value":"value"}}})";
+  for (size_t size = 0; size <= whole.size(); ++size) {
+    FakeFileSystem files;
+    files.add_file("/f", whole.substr(0, size));
+    CHECK(FactStore(files, "/f").find("key", "id").has_value() == (size == whole.size()));
+  }
+  for (const std::string text :
+       {"[]", "1", "null", R"({"schema":2,"facts":{"key":{"identity":"id","value":"v"}}})",
+        R"({"schema":"1","facts":{"key":{"identity":"id","value":"v"}}})", R"({"schema":1})",
+        R"({"schema":1,"facts":[1,2]})", R"({"schema":1,"facts":{"key":7}})",
+        R"({"schema":1,"facts":{"key":{"identity":7,"value":"v"}}})", "\xff\xfe", "{\"schema\":1e999}"}) {
+    FakeFileSystem files;
+    files.add_file("/f", text);
+    INFO(text);
+    CHECK_FALSE(FactStore(files, "/f").find("key", "id"));
+  }
+  FakeFileSystem files;
+  files.add_directory("/f");
+  CHECK_FALSE(FactStore(files, "/f").find("key", "id"));
+}
+
+TEST_CASE("A key or value that is not UTF-8 does no harm") {
+  FakeFileSystem files;
+  FactStore facts(files, "/f");
+  facts.put("\xff", "id", "\xfe");
+  facts.put("key", "id", "value");
+  facts.save();
+  CHECK(FactStore(files, "/f").find("key", "id") == "value");
+}
+
+TEST_CASE("A file is read once for its digest, and again when it changed") {
+  FakeFileSystem files;
+  files.add_file("/src/a.cu", "abc");
+  FactStore facts(files, "/f");
+  CHECK(facts.digest("/src/a.cu").value() == sha256("abc"));
+  CHECK(facts.digest("/src/a.cu").value() == sha256("abc"));
+  CHECK(files.reads.size() == 1);
+  files.add_file("/src/a.cu", "abd");
+  CHECK(facts.digest("/src/a.cu").value() == sha256("abd"));
+  facts.save();
+  files.reads.clear();
+  CHECK(FactStore(files, "/f").digest("/src/a.cu").value() == sha256("abd"));
+  CHECK(files.reads == std::vector<std::string>{"/f"});
+}
+
+TEST_CASE("A file that cannot be read has no digest") {
+  FakeFileSystem files;
+  FactStore facts(files, "/f");
+  CHECK(facts.digest("/absent").error().where == "/absent");
+}
