@@ -1,9 +1,13 @@
 #include "stages.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace dsbuild {
 namespace {
+
+// File systems keep times more coarsely than the clock does.
+constexpr std::chrono::seconds k_clock_tolerance{2};
 
 Result<void> check_host(const Host& host) {
   if (host.os == "linux" && (host.machine == "x86_64" || host.machine == "aarch64")) return {};
@@ -61,6 +65,19 @@ Result<void> digest_sources(Stages& stages) {
   return {};
 }
 
+// Ninja goes by times: what is newer than now is newer than any output that it makes.
+void warn_of_future_times(Stages& stages, const FileReader& files) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now + k_clock_tolerance).count();
+  for (const auto& [path, digest] : stages.source_digests) {
+    const auto identity = files.identity(stages.selected.registry.source_root / path);
+    if (!identity || identity->mtime_ns <= now_ns) continue;
+    stages.warnings.push_back(warning("future_time", path,
+                                      "its modification time is in the future, so every build compiles it",
+                                      "`touch` it, and check the clock of the machine that wrote it."));
+  }
+}
+
 const Toolkit* pointer(const std::optional<Toolkit>& toolkit) {
   return toolkit ? &*toolkit : nullptr;
 }
@@ -89,8 +106,12 @@ Result<Selected> load_selected(const CommandContext& context, const Base& base) 
   selected.ops = std::move(ops);
   selected.needs_toolkit = any_cuda_op(selected.registry, selected.ops);
   selected.demand.request = base.settings.arch.value;
-  selected.demand.kept = kept_targets(selected.registry, selected.ops, base.settings.arch.value.targets);
   if (base.settings.arch.value.native) selected.gpus = find_gpus(context.system);
+  ArchSet asked = base.settings.arch.value.targets;
+  for (const ComputeCapability& gpu : selected.gpus)
+    for (const CodeKind kind : {CodeKind::real, CodeKind::ptx})
+      asked.insert({gpu, Suffix::none, kind});
+  selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
   return selected;
 }
 
@@ -118,6 +139,7 @@ Result<Stages> plan_stages(const CommandContext& context) {
   stages.build_facts =
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
   DSBUILD_CHECK(digest_sources(stages));
+  warn_of_future_times(stages, context.system.files);
   stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs, toolkit,
                              &*stages.cxx, stages.source_digests, stages.base.host.machine, context.program});
   append(stages.warnings, stages.build.warnings);

@@ -9,7 +9,7 @@ namespace dsbuild {
 namespace {
 
 constexpr std::string_view k_separators = ";, \t\r\n\v\f";
-constexpr size_t k_max_bytes = 64 * 1024;
+constexpr size_t k_max_bytes = size_t{64} * 1024;
 constexpr size_t k_max_entries = 1024;
 constexpr size_t k_max_shown = 40;
 

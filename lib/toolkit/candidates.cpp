@@ -1,6 +1,7 @@
 #include "toolkit/candidates.h"
 
-#include <algorithm>
+#include <functional>
+#include <map>
 
 #include "base/text.h"
 #include "base/version.h"
@@ -35,15 +36,13 @@ class Search {
 
   // Names in `folder` that start with `prefix`, the highest version after it first.
   std::vector<std::string> newest_first(const Path& folder, const std::string& prefix) const {
-    std::vector<std::pair<Version, std::string>> found;
+    std::multimap<Version, std::string, std::greater<>> found;
     const auto names = system_.files.list(folder);
     for (const std::string& name : names ? *names : std::vector<std::string>{}) {
       if (name.compare(0, prefix.size(), prefix) != 0) continue;
       const auto version = parse_version(std::string_view(name).substr(prefix.size()));
-      if (version) found.emplace_back(*version, name);
+      if (version) found.emplace(*version, name);
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> sorted;
     for (const auto& [version, name] : found)
       sorted.push_back(name);

@@ -1,6 +1,7 @@
 #include "toolkit/host_compiler.h"
 
-#include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -8,6 +9,8 @@
 
 namespace dsbuild {
 namespace {
+
+constexpr int k_unnumbered = 1'000;  // the rank of plain g++: before every g++-N
 
 struct Candidate {
   Path path;
@@ -54,16 +57,13 @@ int number_of(const std::string& name, const std::string& prefix) {
 void add_from_path(const System& system,
                    const std::vector<std::pair<Path, std::vector<std::string>>>& folders,
                    const std::string& name, std::vector<Candidate>& candidates) {
-  std::vector<std::pair<int, Path>> numbered;
+  std::multimap<int, Path, std::greater<>> numbered;
   for (const auto& [folder, entries] : folders) {
     for (const std::string& entry : entries) {
-      const int number = entry == name ? 1'000 : number_of(entry, name + "-");
-      if (number > 0 && is_compiler(system.files, folder / entry))
-        numbered.emplace_back(number, folder / entry);
+      const int number = entry == name ? k_unnumbered : number_of(entry, name + "-");
+      if (number > 0 && is_compiler(system.files, folder / entry)) numbered.emplace(number, folder / entry);
     }
   }
-  std::stable_sort(numbered.begin(), numbered.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [number, path] : numbered)
     candidates.push_back({path, "PATH"});
 }

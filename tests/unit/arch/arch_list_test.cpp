@@ -122,6 +122,8 @@ TEST_CASE("Invalid entries are refused, and the nearest valid one is named") {
       {"8", "8.0"},
       {"10", "10.0"},
       {"8.00", "12.1"},
+      {"1.20", "12.0"},
+      {"80.", "8.0"},
       {"sm_81", "sm_80"},
       {"sm_9", "sm_90"},
       {"sm_8.0", "sm_80"},

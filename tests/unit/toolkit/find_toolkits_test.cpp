@@ -171,6 +171,24 @@ TEST_CASE("An nvcc whose help lists no target is rejected") {
   CHECK(machine.find().rejected[0].reason == "nvcc --help lists no gpu code");
 }
 
+// nvcc's help mentions other targets in its examples and for other options.
+TEST_CASE("Targets are the allowed values of --gpu-code, nothing else in the help") {
+  Machine machine;
+  machine.add_toolkit("/usr/local/cuda", "12.4");
+  machine.processes.on({"/usr/local/cuda/bin/nvcc", "--help"},
+                       "--gpu-architecture <arch>   (-arch)\n"
+                       "        Allowed values for this option:  'all','compute_50','sm_50'.\n\n"
+                       "--gpu-code <code>,...   (-code)\n"
+                       "        An example is 'sm_60', or the virtual 'compute_60'.\n"
+                       "        Allowed values for this option:  'compute_80','lto_80',\n"
+                       "        'sm_80','sm_90a'.\n\n"
+                       "--threads <number>   (-t)\n"
+                       "        Not for 'sm_70'.\n");
+  const Toolkits toolkits = machine.find();
+  CHECK(target_names(only(toolkits).targets) == "sm_80 compute_80 sm_90a");
+  CHECK(only(toolkits).options == std::set<std::string>{"--gpu-architecture", "--gpu-code", "--threads"});
+}
+
 TEST_CASE("The static runtime is found in each known layout, and missing it rejects") {
   Machine machine;
   const std::string folder =

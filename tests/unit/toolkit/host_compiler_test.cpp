@@ -131,6 +131,7 @@ TEST_CASE("A compiler cache under a compiler's name is passed over") {
   machine.set("PATH", "/usr/lib/ccache:/usr/bin");
   machine.add_compiler("/usr/bin/ccache", "ccache version 4.7.5\n");
   machine.files.add_link("/usr/lib/ccache/g++", "/usr/bin/ccache");
+  machine.processes.on({"/usr/lib/ccache/g++", "--version"}, gcc_says("12.2.0"));
   machine.add_compiler("/usr/bin/g++", gcc_says("12.2.0"));
   CHECK(names(machine.find_compilers()) == Names{"PATH /usr/bin/g++ gcc 12.2.0"});
 }

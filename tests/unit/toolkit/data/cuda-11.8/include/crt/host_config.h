@@ -1,3 +1,4 @@
+// clang-format off
 #if __GNUC__ > 11
 #error -- unsupported GNU version! gcc versions later than 11 are not supported!
 #endif

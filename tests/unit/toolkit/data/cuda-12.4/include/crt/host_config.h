@@ -1,3 +1,4 @@
+// clang-format off
 #if __GNUC__ > 13
 #error -- unsupported GNU version! gcc versions later than 13 are not supported!
 #endif

@@ -1,3 +1,4 @@
+// clang-format off
 #if __GNUC__ > 14
 #error -- unsupported GNU version! gcc versions later than 14 are not supported!
 #endif

@@ -1,3 +1,4 @@
+// clang-format off
 #if __GNUC__ > 15
 #error -- unsupported GNU version! gcc versions later than 15 are not supported!
 #endif
