@@ -9,7 +9,7 @@ bool is_fatbin(Bytes bytes);  // starts with a container
 
 // Architectures as device files number them: 90 for CC 9.0, 120 for CC 12.0.
 constexpr bool is_arch_number(uint32_t number) {
-  return number >= 10 && number < 10000;
+  return number >= 10 && number < 1000;
 }
 constexpr ComputeCapability cc_of_arch_number(uint32_t number) {
   return {static_cast<int>(number / 10), static_cast<int>(number % 10)};

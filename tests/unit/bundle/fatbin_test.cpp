@@ -80,6 +80,13 @@ TEST_CASE("Entries of other kinds, such as NVVM code for the link, are passed ov
   CHECK(names_in(container({entry(8, 80), entry(k_elf, 90), entry(77, 0)})) == Names{"sm_90"});
 }
 
+TEST_CASE("Only architectures that dsbuild can name are read: two or three digits") {
+  CHECK(names_in(container({entry(k_elf, 10), entry(k_elf, 999)})) == Names{"sm_10", "sm_999"});
+  for (const uint32_t number : {0u, 9u, 1000u, 0xffffffffu}) {
+    CHECK_THAT(names_in(container({entry(k_elf, number)})).at(0), Catch::StartsWith("bad_fatbin"));
+  }
+}
+
 TEST_CASE("Damage is an error that names the file and never a crash") {
   const std::string good = container({entry(k_elf, 80)});
   const auto with = [&](size_t offset, const std::string& bytes) {

@@ -107,6 +107,7 @@ TEST_CASE("A manifest cut off at any length or with any byte changed is read or 
       const auto parsed = parse_manifest(damaged, "m");
       if (!parsed) CHECK(parsed.error().code == "bad_manifest");
     }
-    CHECK_FALSE(parse_manifest(json.substr(0, at), "m").has_value() && at + 2 < json.size());
+    const bool whole = at + 1 == json.size();  // only the final newline is gone
+    CHECK(parse_manifest(json.substr(0, at), "m").has_value() == whole);
   }
 }
