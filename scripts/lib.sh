@@ -6,7 +6,7 @@ cache_dir="${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/dsbuild"
 
 # Pinned: two Ninja versions in one build folder rebuild everything.
 ninja_version=1.13.2
-tvm_ffi_version=0.1.15
+tvm_ffi_version=0.1.15.post2
 cuobjdump_version=13.5.37
 dsbuild="$repository/build/release/apps/dsbuild/dsbuild"
 ninja_bin="$cache_dir/ninja/$ninja_version/bin"
@@ -16,7 +16,7 @@ cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
 build_packages=(g++ cmake libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libexpected-dev libcli11-dev
   libssl-dev)
 newest_gcc_of_11_8=11
-newest_gcc_of_13_5=15
+newest_gcc_of_13_5=16
 
 say() { printf '%s\n' "$@" >&2; }
 
@@ -30,7 +30,9 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }'; }
+now() { printf '%s' "${EPOCHREALTIME/,/.}"; }
+
+seconds_since() { awk -v from="$1" -v to="$(now)" 'BEGIN { printf "%.1f", to - from }'; }
 
 megabytes() { awk -v bytes="$1" 'BEGIN { printf "%.0f", (bytes + 999999) / 1000000 }'; }
 
@@ -245,6 +247,7 @@ find_cuda_13() {
 # The names under which the tests find things.
 export_test_environment() {
   export DSBUILD="$dsbuild"
+  export DSBUILD_NINJA="$ninja_bin/ninja"
   export DSBUILD_TEST_PYTHON="$test_python"
   export DSBUILD_CUOBJDUMP="$cuobjdump"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"

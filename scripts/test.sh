@@ -7,7 +7,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # phase NAME FUNCTION: runs it and says how long it took.
 phase() {
-  local from=$EPOCHREALTIME
+  local from
+  from="$(now)"
   say "== $1"
   "${@:2}"
   say "== $1: $(seconds_since "$from") s"
