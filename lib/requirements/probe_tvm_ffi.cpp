@@ -2,7 +2,7 @@
 // include/dlpack and lib/libtvm_ffi.so in the folder tvm_ffi.
 #include "requirements/probe.h"
 #include "requirements/python.h"
-#include "requirements/site_packages.h"
+#include "sys/site_packages.h"
 
 namespace dsbuild {
 namespace {

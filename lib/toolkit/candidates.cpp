@@ -1,10 +1,6 @@
 #include "toolkit/candidates.h"
 
-#include <functional>
-#include <map>
-
-#include "base/text.h"
-#include "base/version.h"
+#include "sys/site_packages.h"
 
 namespace dsbuild {
 namespace {
@@ -34,21 +30,6 @@ class Search {
     return found == system_.environment.end() ? "" : found->second;
   }
 
-  // Names in `folder` that start with `prefix`, the highest version after it first.
-  std::vector<std::string> newest_first(const Path& folder, const std::string& prefix) const {
-    std::multimap<Version, std::string, std::greater<>> found;
-    const auto names = system_.files.list(folder);
-    for (const std::string& name : names ? *names : std::vector<std::string>{}) {
-      if (name.compare(0, prefix.size(), prefix) != 0) continue;
-      const auto version = parse_version(std::string_view(name).substr(prefix.size()));
-      if (version) found.emplace(*version, name);
-    }
-    std::vector<std::string> sorted;
-    for (const auto& [version, name] : found)
-      sorted.push_back(name);
-    return sorted;
-  }
-
   void add_named() {
     if (!settings_.cuda_home.value.empty()) add(settings_.cuda_home.value, "--cuda-home", true);
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
@@ -66,7 +47,7 @@ class Search {
   void add_system() {
     const Path local = "/usr/local";
     add(local / "cuda", local.string());
-    for (const std::string& name : newest_first(local, "cuda-"))
+    for (const std::string& name : by_version(system_.files, local, "cuda-"))
       add(local / name, local.string());
     // Debian spreads a toolkit over /usr, with nvcc's own files in this folder.
     const Path debian = "/usr/lib/nvidia-cuda-toolkit";
@@ -75,48 +56,19 @@ class Search {
     add(debian, "Debian");
   }
 
-  // <prefix>/lib/python3.11/site-packages and its kin.
-  std::vector<Path> package_folders(const Path& prefix) const {
-    std::vector<Path> folders;
-    for (const char* lib : {"lib", "lib64"}) {
-      for (const std::string& python : newest_first(prefix / lib, "python")) {
-        folders.push_back(prefix / lib / python / "site-packages");
-        folders.push_back(prefix / lib / python / "dist-packages");
-      }
-    }
-    return folders;
-  }
-
-  // A virtual environment's python3 is a link out of it: both ends have packages.
-  std::vector<Path> python_prefixes() const {
-    std::vector<Path> prefixes;
-    if (const std::string venv = variable("VIRTUAL_ENV"); !venv.empty()) prefixes.emplace_back(venv);
-    const auto python = find_program(system_.files, "python3", variable("PATH"));
-    if (!python) return prefixes;
-    prefixes.push_back(python->parent_path().parent_path());
-    const auto real = system_.files.real_path(*python);
-    if (real) prefixes.push_back(real->parent_path().parent_path());
-    // Debian's python3 in /usr also imports what pip put into /usr/local.
-    if (prefixes.back() == "/usr") prefixes.emplace_back("/usr/local");
-    if (const std::string home = variable("HOME"); !home.empty()) prefixes.push_back(Path(home) / ".local");
-    return prefixes;
-  }
-
   void add_nvidia_folders(const Path& parent, const std::string& origin) {
-    for (const std::string& name : newest_first(parent / "nvidia", "cu"))
+    for (const std::string& name : by_version(system_.files, parent / "nvidia", "cu"))
       add(parent / "nvidia" / name, origin);
   }
 
   void add_pip() {
-    for (const Path& prefix : python_prefixes()) {
-      for (const Path& packages : package_folders(prefix))
-        add_nvidia_folders(packages, "pip");
-    }
+    for (const Path& packages : find_site_packages(system_))
+      add_nvidia_folders(packages, "pip");
   }
 
   void add_cache() {
     const Path cache = settings_.cache_dir / "toolkits";
-    for (const std::string& version : newest_first(cache, "")) {
+    for (const std::string& version : by_version(system_.files, cache, "")) {
       add(cache / version, "dsbuild");
       add_nvidia_folders(cache / version, "dsbuild");
     }

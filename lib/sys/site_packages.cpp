@@ -1,9 +1,10 @@
-#include "requirements/site_packages.h"
+#include "sys/site_packages.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "base/version.h"
-#include "requirements/python.h"
 
 namespace dsbuild {
 namespace {
@@ -23,7 +24,9 @@ void add_below(const FileReader& files, const Path& prefix, std::vector<Path>& f
 // A virtual environment's bin/python3 is a link to the real one, whose packages are not its own:
 // so the prefix by the name on PATH comes first, then the one by the real path.
 void add_python_prefix(const System& system, std::vector<Path>& found) {
-  const std::optional<Path> python = find_python(system);
+  const auto path = system.environment.find("PATH");
+  const auto python =
+      find_program(system.files, "python3", path == system.environment.end() ? "" : path->second);
   if (!python) return;
   add_below(system.files, python->parent_path().parent_path(), found);
   const std::optional<Path> real = system.files.real_path(*python);
@@ -35,14 +38,16 @@ void add_python_prefix(const System& system, std::vector<Path>& found) {
 std::vector<std::string> by_version(const FileReader& files, const Path& folder, const std::string& prefix) {
   const Result<std::vector<std::string>> names = files.list(folder);
   if (!names) return {};
-  std::vector<std::string> found;
+  std::multimap<Version, std::string, std::greater<>> found;
   for (const std::string& name : *names) {
-    if (name.rfind(prefix, 0) == 0 && parse_version(name.substr(prefix.size()))) found.push_back(name);
+    if (name.rfind(prefix, 0) != 0) continue;
+    if (const auto version = parse_version(std::string_view(name).substr(prefix.size())))
+      found.emplace(*version, name);
   }
-  const auto version = [&](const std::string& name) { return *parse_version(name.substr(prefix.size())); };
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const std::string& a, const std::string& b) { return version(a) > version(b); });
-  return found;
+  std::vector<std::string> sorted;
+  for (const auto& [version, name] : found)
+    sorted.push_back(name);
+  return sorted;
 }
 
 std::vector<Path> find_site_packages(const System& system) {
