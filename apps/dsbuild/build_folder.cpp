@@ -1,5 +1,7 @@
 #include "build_folder.h"
 
+#include <set>
+
 #include "ninja/ninja_file.h"
 
 namespace dsbuild {
@@ -30,6 +32,52 @@ Result<std::unique_ptr<FolderLock>> lock(const Settings& settings, const Command
                    });
 }
 
+// As lib/sys names what it writes before the rename.
+bool is_own_temporary(const std::string& name) {
+  constexpr std::string_view suffix = ".dsbuild-tmp";
+  return name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+Result<void> empty_folder(const Path& folder, FileSystem& files) {
+  DSBUILD_CHECK(files.make_directories(folder));
+  DSBUILD_TRY(names, files.list(folder));
+  for (const std::string& name : names)
+    DSBUILD_CHECK(files.remove_all(folder / name));
+  return {};
+}
+
+// What tools write beside an output before it is whole. A killed run leaves some; a link at such a name would
+// be written through.
+Result<void> remove_temporaries(const BuildPlan& plan, const Path& folder, FileSystem& files) {
+  for (const Edge& edge : plan.edges)
+    for (const char* suffix : {".tmp", ".d", ".rsp"})
+      DSBUILD_CHECK(files.remove_all(folder / (edge.output + suffix)));
+  return {};
+}
+
+// Half-written files of a dsbuild that was killed.
+Result<void> remove_own_temporaries(const BuildPlan& plan, const Path& folder, FileSystem& files) {
+  std::set<Path> folders = {folder, folder / "log"};
+  for (const PlannedFile& file : plan.files)
+    folders.insert((folder / file.path).parent_path());
+  for (const Path& each : folders) {
+    if (files.kind(each) != FileKind::directory) continue;
+    DSBUILD_TRY(names, files.list(each));
+    for (const std::string& name : names)
+      if (is_own_temporary(name)) DSBUILD_CHECK(files.remove_all(each / name));
+  }
+  return {};
+}
+
+// Ninja would wait for ever for somebody to write into a pipe.
+Result<void> remove_strange_logs(const Path& folder, FileSystem& files) {
+  for (const char* name : {".ninja_log", ".ninja_deps", ".ninja_lock"}) {
+    const FileKind kind = files.kind(folder / name);
+    if (kind != FileKind::absent && kind != FileKind::file) DSBUILD_CHECK(files.remove_all(folder / name));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
@@ -40,8 +88,8 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
   DSBUILD_CHECK(files.make_directories(folder));
   DSBUILD_CHECK(files.write_if_different(folder / k_marker, k_marker_text));
   DSBUILD_TRY(held, lock(settings, context));
-  for (const char* name : {"tmp", "log"})
-    DSBUILD_CHECK(files.make_directories(folder / name));
+  DSBUILD_CHECK(empty_folder(folder / k_tool_tmp_dir, files));
+  DSBUILD_CHECK(files.make_directories(folder / "log"));
   return held;
 }
 
@@ -54,6 +102,9 @@ Result<void> write_planned_files(const Stages& stages, FileSystem& files) {
     DSBUILD_CHECK(files.make_directories((folder / file.path).parent_path()));
     DSBUILD_CHECK(files.write_if_different(folder / file.path, file.content));
   }
+  DSBUILD_CHECK(remove_temporaries(stages.build, folder, files));
+  DSBUILD_CHECK(remove_own_temporaries(stages.build, folder, files));
+  DSBUILD_CHECK(remove_strange_logs(folder, files));
   DSBUILD_TRY(text, render_ninja(stages.build));
   DSBUILD_CHECK(files.write_if_different(folder / "build.ninja", text));
   return {};

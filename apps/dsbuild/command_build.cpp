@@ -1,6 +1,7 @@
 // build: plan, show it, run the graph, publish the bundle, say what came of it.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <set>
 
 #include "build_folder.h"
@@ -15,23 +16,35 @@ using Clock = std::chrono::steady_clock;
 void show_plan(const Stages& stages, const PlanView& view, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
   if (settings.json.value) {
-    (void)print_result(render_plan_json(view));
+    (void)print_result(render_plan_json(view, true));
   } else if (settings.verbosity >= 0) {
     print_message(render_plan_table(view, style_for(settings, context, true)) + "\n");
   }
   print_warnings(stages.warnings, settings, context);
 }
 
-int count_skipped(const ArchPlan& plan) {
-  return static_cast<int>(std::count_if(plan.ops.begin(), plan.ops.end(),
-                                        [](const PlannedOp& op) { return op.status == OpStatus::skip; }));
+// By a signal that was meant for us, which Ninja too was told of. Ninja >= 1.13 also ends with the code of an
+// edge, which may be that of a killed compiler.
+bool was_interrupted(const GraphRun& run) {
+  const int signal = run.exit_code - 128;
+  const bool by_signal = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+  return by_signal && (run.failures.empty() || run.stopped == "interrupted by user.");
+}
+
+// Not when it was killed: then not even --keep-going may publish what there is.
+bool ended_by_itself(const GraphRun& run) {
+  return run.exit_code == 0 || !run.stopped.empty();
+}
+
+std::string how_ninja_ended(int exit_code) {
+  if (exit_code > 128) return "Ninja was killed by signal " + std::to_string(exit_code - 128);
+  return "Ninja stopped with exit code " + std::to_string(exit_code);
 }
 
 // A failure of Ninja itself, not of an edge: a log it cannot read, a file that is missing, no memory.
 Error ninja_trouble(const GraphRun& run, const Settings& settings) {
   return Error{{"ninja_failed", settings.build_dir.value.string(),
-                "Ninja stopped with exit code " + std::to_string(run.exit_code) +
-                    (run.trouble.empty() ? "" : ": " + run.trouble),
+                how_ninja_ended(run.exit_code) + (run.trouble.empty() ? "" : ": " + run.trouble),
                 "`dsbuild clean` and build again; if it stays, run ninja -C " +
                     settings.build_dir.value.string() + " -v."},
                Exit::failed};
@@ -43,20 +56,21 @@ Result<void> print_outcome(const BuildOutcome& outcome, const Settings& settings
   return print_result(render_build_outcome(outcome, style_for(settings, context, false)));
 }
 
-// Without --keep-going a failure publishes nothing: the old bundle stays.
-Result<int> report_failures(const GraphRun& run, const Settings& settings, const CommandContext& context) {
-  for (const EdgeFailure& failure : run.failures)
+void show_failures(const std::vector<EdgeFailure>& failures, const Settings& settings,
+                   const CommandContext& context) {
+  for (const EdgeFailure& failure : failures)
     print_message(render_edge_failure(failure, style_for(settings, context, true)));
-  const std::string what =
-      plural(run.failures.size(), "edge") + " failed; " + settings.out.value.string() + " is as it was";
-  return fail(Exit::failed, "edge_failed", run.failures.front().edge->op, what,
-              "Mend the error above, or build the other ops with --keep-going.");
 }
 
-int exit_code(const BuildOutcome& outcome, const Settings& settings) {
-  if (!outcome.failures.empty()) return static_cast<int>(Exit::failed);
-  if (settings.strict.value && outcome.skipped > 0) return static_cast<int>(Exit::unmet);
-  return 0;
+// Without --keep-going a failure publishes nothing: the old bundle stays.
+Result<int> publish_nothing(const GraphRun& run, const Settings& settings) {
+  std::set<std::string> ops;
+  for (const EdgeFailure& failure : run.failures)
+    ops.insert(failure.edge->op);
+  return fail(
+      Exit::failed, "edge_failed", join({ops.begin(), ops.end()}, ", "),
+      plural(run.failures.size(), "edge") + " failed; " + settings.out.value.string() + " is as it was",
+      "Mend the error above, or build the other ops with --keep-going.");
 }
 
 }  // namespace
@@ -73,15 +87,17 @@ Result<int> run_build(const CommandContext& context) {
   DSBUILD_TRY(lock, open_build_folder(settings, context));
   DSBUILD_CHECK(write_planned_files(stages, context.system.files));
   DSBUILD_TRY(run, run_graph(stages, ninja, *lock, jobs_for(settings, stages.base.host), context));
-  if (run.exit_code > 128) return run.exit_code;
-  if (run.exit_code != 0 && run.failures.empty()) return tl::unexpected<Error>(ninja_trouble(run, settings));
-  if (!run.failures.empty() && !settings.keep_going.value) return report_failures(run, settings, context);
+  if (was_interrupted(run)) return run.exit_code;
+  if (run.exit_code != 0 && (run.failures.empty() || (settings.keep_going.value && !ended_by_itself(run))))
+    return tl::unexpected<Error>(ninja_trouble(run, settings));
+  show_failures(run.failures, settings, context);
+  if (!run.failures.empty() && !settings.keep_going.value) return publish_nothing(run, settings);
 
   BuildOutcome outcome;
   outcome.failures = run.failures;
   outcome.edges_run = run.edges_run;
   outcome.slowest = run.slowest;
-  outcome.skipped = count_skipped(stages.archs);
+  outcome.skipped = static_cast<int>(stages.archs.skipped().size());
   outcome.warnings = stages.warnings;
   DSBUILD_TRY(manifest, make_manifest(stages, run.failures, context.system.files));
   outcome.manifest = std::move(manifest);
@@ -92,7 +108,7 @@ Result<int> run_build(const CommandContext& context) {
   append(outcome.warnings, outcome.bundle.warnings);
   print_warnings(outcome.bundle.warnings, settings, context);
   DSBUILD_CHECK(print_outcome(outcome, settings, context));
-  return exit_code(outcome, settings);
+  return outcome.failures.empty() ? strict_exit(stages, context) : static_cast<int>(Exit::failed);
 }
 
 }  // namespace dsbuild

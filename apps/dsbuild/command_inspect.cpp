@@ -17,6 +17,9 @@ bool is_binary_name(const std::string& name) {
 // A file named by the user is read whatever its name; in folders, files named like binaries.
 Result<void> collect(const Path& path, bool named, const FileReader& files, std::vector<Path>& found) {
   const FileKind kind = files.kind(path);
+  if (kind == FileKind::absent)
+    return fail(Exit::usage, "no_file", path.string(), "there is no such file",
+                "Give a binary file, or a folder of them.");
   if (kind == FileKind::directory) {
     DSBUILD_TRY(names, files.list(path));
     for (const std::string& name : names)

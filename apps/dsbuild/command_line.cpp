@@ -76,6 +76,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
   for (const CommandRow& row : commands()) {
     CLI::App* command = app.add_subcommand(row.name, row.help)->fallthrough();
     if (row.hidden) command->group("");
+    command->footer("\nThe options of `dsbuild --help` apply too.\n");
     const std::string name = row.name;
     if (name == "plan")
       command->add_option("--format", line.format, "table, json, env or flags")
@@ -92,6 +93,45 @@ void add_commands(CLI::App& app, CommandLine& line) {
     if (name == "clean") command->add_flag("--bundle", line.with_bundle, "Remove the bundle too");
     if (name == "step") command->add_option("words", line.operands);
   }
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandRow& row : commands())
+    if (!row.hidden) names.emplace_back(row.name);
+  return names;
+}
+
+// The words that CLI11 did not know: the first option among them, else the first word.
+std::string unknown_word(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  const auto option =
+      std::find_if(words.begin(), words.end(), [](const std::string& word) { return word[0] == '-'; });
+  if (option != words.end()) {
+    const std::string name = option->substr(0, option->find('='));
+    return "unknown option '" + printable(name) + "'" + did_you_mean(name, option_names(app));
+  }
+  return "unknown word '" + printable(words.front()) + "'" + did_you_mean(words.front(), command_names());
+}
+
+Error bad_option(const std::string& what) {
+  return Error{{"bad_option", "command line", what, "`dsbuild --help` lists commands and options."},
+               Exit::usage};
+}
+
+// CLI11's phrases in our words: "--arch: 1 required LIST missing".
+std::string plainly(const std::string& text) {
+  const std::string once = replace_all(text, "At Most 1 required but received", "takes one value, was given");
+  const std::string value = replace_all(once, ": 1 required ", ": needs its value, ");
+  return value == once ? once : replace_all(value, " missing", "");
 }
 
 bool has_word(int argc, const char* const* argv, const std::string& word) {
@@ -122,10 +162,11 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     line.answer = app.help("", CLI::AppFormatMode::All);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    line.answer = chosen.empty() ? app.help() : chosen.front()->help();
+    line.answer = chosen.empty() ? app.help() : chosen.front()->help(app.get_name());
+  } catch (const CLI::ExtrasError&) {
+    return tl::unexpected<Error>(bad_option(unknown_word(app)));
   } catch (const CLI::ParseError& error) {
-    return fail(Exit::usage, "bad_option", "command line", error.what(),
-                "`dsbuild --help` lists commands and options.");
+    return tl::unexpected<Error>(bad_option(plainly(error.what())));
   }
   for (const CLI::App* chosen : app.get_subcommands())
     line.command = chosen->get_name();

@@ -20,7 +20,7 @@ Result<int> run_plan(const CommandContext& context) {
   }
   if (format != "json") print_warnings(stages.warnings, settings, context);
   DSBUILD_CHECK(print_result(text));
-  return 0;
+  return strict_exit(stages, context);
 }
 
 }  // namespace dsbuild

@@ -4,13 +4,16 @@
 namespace dsbuild {
 namespace {
 
-// The toolkit that a build with these settings would take, else the first one found.
+// The toolkit that a build with these settings would take, else the first one found; where one was demanded,
+// no other.
 const Toolkit* toolkit_of(const Base& base, const Selected& selected, std::optional<ChosenToolkit>& chosen) {
   const Result<ChosenToolkit> choice =
       choose_toolkit(base.settings, base.toolkits, selected.demand, selected.gpus);
   if (choice) chosen = *choice;
   if (chosen) return &chosen->toolkit;
-  return base.toolkits.found.empty() ? nullptr : &base.toolkits.found.front();
+  for (const Toolkit& toolkit : base.toolkits.found)
+    if (base.settings.cuda_home.value.empty() || toolkit.origin == "--cuda-home") return &toolkit;
+  return nullptr;
 }
 
 std::vector<std::string> reasons_of(const RequirementReport& requirements, const std::string& op) {
@@ -25,7 +28,7 @@ std::vector<std::string> reasons_of(const RequirementReport& requirements, const
 }
 
 ReportRow row_of(const OpBuilder& builder, const RequirementReport& requirements, const Toolkit* toolkit,
-                 const Result<Manifest>& bundle) {
+                 const HostCompiler* cxx, const Result<Manifest>& bundle) {
   ReportRow row;
   row.op = builder.name();
   row.reasons = reasons_of(requirements, row.op);
@@ -35,6 +38,8 @@ ReportRow row_of(const OpBuilder& builder, const RequirementReport& requirements
   else if (needs_toolkit && !toolkit->host)
     row.reasons.push_back("CUDA " + toolkit->version.short_text() +
                           " accepts none of this machine's compilers (" + toolkit->bounds.text() + ")");
+  else if (!needs_toolkit && !cxx)
+    row.reasons.push_back("no C++ compiler (fix: apt-get install g++, or set CXX)");
   row.compatible = row.reasons.empty();
   if (!bundle) return row;
   for (const ManifestOp& op : bundle->ops)
@@ -125,7 +130,7 @@ Result<int> run_report(const CommandContext& context) {
   base.user_facts->save();
   bool all_compatible = true;
   for (const OpBuilder& builder : selected.registry.ops) {
-    report.ops.push_back(row_of(builder, requirements, toolkit, bundle));
+    report.ops.push_back(row_of(builder, requirements, toolkit, cxx, bundle));
     all_compatible = all_compatible && report.ops.back().compatible;
   }
   add_environment(report, base, selected.registry, toolkit, bundle);

@@ -31,7 +31,7 @@ std::string wall_clock() {
 // edge, so that a null build writes nothing.
 class RunLog {
  public:
-  explicit RunLog(Path folder) : folder_(std::move(folder)) {}
+  RunLog(Path file, FileSystem& files) : file_(std::move(file)), files_(files) {}
   void on_event(const EdgeEvent& event) {
     if (event.kind == EdgeEventKind::started) return;
     open();
@@ -45,16 +45,17 @@ class RunLog {
  private:
   void open() {
     if (log_ || broken_) return;
+    (void)files_.remove_all(file_);  // a link there would be written through
     try {
-      auto sink =
-          std::make_shared<spdlog::sinks::basic_file_sink_st>((folder_ / "dsbuild.log").string(), true);
+      auto sink = std::make_shared<spdlog::sinks::basic_file_sink_st>(file_.string(), true);
       log_ = std::make_shared<spdlog::logger>("dsbuild", std::move(sink));
       log_->flush_on(spdlog::level::info);
     } catch (const spdlog::spdlog_ex&) {
       broken_ = true;  // the build goes on without its log
     }
   }
-  Path folder_;
+  Path file_;
+  FileSystem& files_;
   std::shared_ptr<spdlog::logger> log_;
   bool broken_ = false;
 };
@@ -81,15 +82,26 @@ std::string reproduce_command(const std::string& command, const Path& folder,
 }
 
 struct FailureContext {
+  const ArchPlan& archs;
   Path build_dir;  // absolute
   Environment environment;
   FileSystem& files;
 };
 
+// A symbol that the linker misses is most often one of a source that no arch of the request is for.
+std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
+  const PlannedOp* op = archs.find(failure.edge->op);
+  const bool misses_symbol = failure.first_error.find("undefined reference") != std::string::npos;
+  if (failure.edge->kind != EdgeKind::link || !misses_symbol || !op || op->left_out.empty()) return "";
+  return join(op->left_out, ", ") + " is left out for " + arch_text(op->archs) +
+         "; guard calls into it with a define that has `when: {any_arch: …}`.";
+}
+
 EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& context) {
   EdgeFailure failure;
   failure.edge = ended.edge;
   failure.first_error = first_error_line(ended.output);
+  failure.hint = link_hint(failure, context.archs);
   failure.log = context.build_dir / "log" / log_name(*ended.edge);
   failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
   // A log that cannot be written must not hide the failure itself.
@@ -115,7 +127,7 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
   Progress progress({context.terminal.stderr_is_terminal && !quiet && settings.verbosity == 0, quiet,
                      context.terminal.columns},
                     print_message, now_seconds, wall_clock);
-  RunLog log(settings.build_dir.value / "log");
+  RunLog log(settings.build_dir.value / "log" / "dsbuild.log", context.system.files);
   NinjaRun run{ninja,
                stages.build,
                settings.build_dir.value,
@@ -135,8 +147,9 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
   DSBUILD_TRY(result, run_ninja(run, context.system));
   progress.finish();
 
-  GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble};
-  const FailureContext failure_context{context.system.files.absolute(settings.build_dir.value),
+  GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble,
+                   result.stopped};
+  const FailureContext failure_context{stages.archs, context.system.files.absolute(settings.build_dir.value),
                                        run.environment, context.system.files};
   for (const FinishedEdge& ended : result.finished) {
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;

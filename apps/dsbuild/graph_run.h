@@ -15,6 +15,7 @@ struct GraphRun {
   std::optional<FinishedEdge> slowest;
   std::vector<EdgeFailure> failures;
   std::string trouble;  // Ninja's own complaint
+  std::string stopped;  // why Ninja itself ended early; "" too when it was killed
 };
 
 Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,

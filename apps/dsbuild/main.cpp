@@ -22,11 +22,19 @@ Path find_data_dir(const FileReader& files, const Path& program) {
   return {};
 }
 
-int report_failure(const Error& error, bool json) {
+// An error may come before there are settings.
+Style error_style(const std::optional<std::string>& color, const Environment& environment) {
+  if (color == "always") return {true};
+  const auto no_color = environment.find("NO_COLOR");
+  const bool plain = color == "never" || (no_color != environment.end() && !no_color->second.empty());
+  return {!plain && read_terminal().stderr_is_terminal};
+}
+
+int report_failure(const Error& error, bool json, const Style& style) {
   if (json)
     (void)print_result(render_error_json(error));
   else
-    print_message(render_error(error, {read_terminal().stderr_is_terminal}));
+    print_message(render_error(error, style));
   return static_cast<int>(error.exit);
 }
 
@@ -41,14 +49,15 @@ Result<int> run_command(const CommandLine& line, System& system) {
 int run(int argc, const char* const* argv) {
   const bool json =
       std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+  const Environment environment = read_environment();
   const Result<CommandLine> line = parse_command_line(argc, argv);
-  if (!line) return report_failure(line.error(), json);
+  if (!line) return report_failure(line.error(), json, error_style({}, environment));
   if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
   const auto files = make_real_file_system();
   const auto processes = make_real_process_runner();
-  System system{*files, *processes, read_environment()};
+  System system{*files, *processes, environment};
   const Result<int> code = run_command(*line, system);
-  return code ? *code : report_failure(code.error(), json);
+  return code ? *code : report_failure(code.error(), json, error_style(line->arguments.color, environment));
 }
 
 }  // namespace

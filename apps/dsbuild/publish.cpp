@@ -89,6 +89,29 @@ std::map<std::string, std::string> failed_ops(const Stages& stages,
   return failed;
 }
 
+Result<std::unique_ptr<FolderLock>> take_bundle_lock(const Path& file, const Settings& settings,
+                                                     const CommandContext& context) {
+  DSBUILD_CHECK(context.system.files.make_directories(file.parent_path()));
+  return take_lock(file, context.line.as_typed, std::nullopt, [&](const std::string& holder) {
+    print_message("waiting for another dsbuild that publishes to " + settings.out.value.string() + " (" +
+                  holder + ")\n");
+  });
+}
+
+// In the cache folder, where it litters nothing; beside the bundle where there is no cache folder (no HOME)
+// or it cannot be written.
+Result<std::unique_ptr<FolderLock>> lock_bundle(const Settings& settings, const CommandContext& context) {
+  const Path out = context.system.files.absolute(settings.out.value).lexically_normal();
+  if (!settings.cache_dir.empty()) {
+    const Path file = settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
+    auto held = take_bundle_lock(file, settings, context);
+    if (held || held.error().code != "io") return held;
+  }
+  const Path bundle = out.has_filename() ? out : out.parent_path();
+  return take_bundle_lock(bundle.parent_path() / ("." + bundle.filename().string() + ".dsbuild-lock"),
+                          settings, context);
+}
+
 }  // namespace
 
 Result<Manifest> make_manifest(Stages& stages, const std::vector<EdgeFailure>& failures,
@@ -113,17 +136,10 @@ Result<Bundle> publish(Stages& stages, const Manifest& manifest, const CommandCo
     libraries.push_back({settings.build_dir.value / library_path(op.name), op.file});
   const Result<std::string> published = files.read_file(settings.out.value / k_manifest_name);
   const bool current = published && *published == render_manifest(manifest);
-  std::unique_ptr<FolderLock> lock;
+  std::unique_ptr<FolderLock> held;
   if (!current) {
-    const Path locks = settings.cache_dir / "locks";
-    DSBUILD_CHECK(files.make_directories(locks));
-    const std::string id = sha256(files.absolute(settings.out.value).string()).substr(0, 16);
-    DSBUILD_TRY(taken, take_lock(locks / (id + ".lock"), context.line.as_typed, std::nullopt,
-                                 [&](const std::string& holder) {
-                                   print_message("waiting for another dsbuild that publishes to " +
-                                                 settings.out.value.string() + " (" + holder + ")\n");
-                                 }));
-    lock = std::move(taken);
+    DSBUILD_TRY(taken, lock_bundle(settings, context));
+    held = std::move(taken);
   }
   return publish_bundle(settings.out.value, libraries, manifest, files, *stages.build_facts);
 }

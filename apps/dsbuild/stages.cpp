@@ -40,12 +40,34 @@ Result<void> choose(Stages& stages) {
   return {};
 }
 
-Result<void> choose_cxx(Stages& stages) {
+// The compiler that CXX names; it may be known by another variable or by PATH.
+const HostCompiler* named_by(const std::string& cxx, const std::vector<HostCompiler>& found,
+                             const System& system) {
+  const auto path = system.environment.find("PATH");
+  for (const std::string& word : shell_split(cxx)) {
+    const auto program =
+        find_program(system.files, word, path == system.environment.end() ? "" : path->second);
+    if (!program) continue;
+    for (const HostCompiler& compiler : found)
+      if (system.files.real_path(compiler.path) == system.files.real_path(*program)) return &compiler;
+  }
+  return nullptr;
+}
+
+Result<void> choose_cxx(Stages& stages, const System& system) {
   const std::vector<HostCompiler>& found = stages.base.toolkits.host_compilers;
+  if (const auto cxx = system.environment.find("CXX");
+      cxx != system.environment.end() && !trim(cxx->second).empty()) {
+    const HostCompiler* named = named_by(cxx->second, found, system);
+    if (!named)
+      return fail(Exit::unmet, "no_compiler", "CXX",
+                  "'" + printable(cxx->second) + "' is no C++ compiler that works here",
+                  "Set CXX to g++ or clang++, or unset it.");
+    stages.cxx = *named;
+    return {};
+  }
   if (!found.empty()) {
-    const auto cxx =
-        std::find_if(found.begin(), found.end(), [](const HostCompiler& c) { return c.origin == "CXX"; });
-    stages.cxx = cxx == found.end() ? found.front() : *cxx;
+    stages.cxx = found.front();
     return {};
   }
   return fail(Exit::unmet, "no_compiler", "CXX", "no C++ compiler was found (CXX, g++, clang++)",
@@ -126,7 +148,7 @@ Result<Stages> plan_stages(const CommandContext& context) {
   append(stages.warnings, stages.selected.registry.warnings);
   append(stages.warnings, stages.selected.ops.warnings);
   DSBUILD_CHECK(choose(stages));
-  DSBUILD_CHECK(choose_cxx(stages));
+  DSBUILD_CHECK(choose_cxx(stages, context.system));
   const Toolkit* toolkit = pointer(stages.toolkit);
   stages.requirements =
       check_requirements(settings, stages.selected.registry, toolkit, stages.archs.requested, &*stages.cxx,
@@ -156,6 +178,18 @@ PlanView Stages::view(std::vector<std::string> removes) const {
           cxx ? &*cxx : nullptr,
           std::move(removes),
           warnings};
+}
+
+int strict_exit(const Stages& stages, const CommandContext& context) {
+  const Settings& settings = stages.base.settings;
+  const std::vector<std::string> skipped = stages.archs.skipped();
+  if (!settings.strict.value || skipped.empty()) return 0;
+  const Error error{{"skipped_ops", settings.strict.origin,
+                     plural(skipped.size(), "op") + " skipped: " + join(skipped, ", "),
+                     "Leave out what cannot be built: --ops all,-" + join(skipped, ",-") + "."},
+                    Exit::unmet};
+  if (!settings.json.value) print_message(render_error(error, style_for(settings, context, true)));
+  return static_cast<int>(error.exit);
 }
 
 std::vector<std::string> removed_ops(const Stages& stages, const FileReader& files) {

@@ -46,6 +46,9 @@ struct Stages {
 };
 Result<Stages> plan_stages(const CommandContext& context);
 
+// 0, or under --strict exit 3 with its message when a selected op was skipped.
+int strict_exit(const Stages& stages, const CommandContext& context);
+
 // Ops of the bundle at --out that a build of this plan would take away.
 std::vector<std::string> removed_ops(const Stages& stages, const FileReader& files);
 

@@ -17,11 +17,11 @@ namespace dsbuild {
 struct YamlNode {
   enum class Kind { null, scalar, sequence, map };
   Kind kind = Kind::null;
-  std::string scalar;                                  // kind scalar
-  std::vector<YamlNode> items;                         // kind sequence
+  std::string scalar;           // kind scalar
+  std::vector<YamlNode> items;  // kind sequence
   struct Entry;
   std::vector<Entry> entries;  // kind map, in file order; keys are scalars
-  int line = 1;                                        // 1-based
+  int line = 1;                // 1-based
   int column = 1;
 
   const YamlNode* find(std::string_view key) const;  // of a map; nullptr if absent

@@ -124,11 +124,25 @@ Result<void> check_words(const Edge& edge) {
   return {};
 }
 
+// Ninja hands sh a whole command as one argument, which Linux limits to 128 KiB; one that is longer would end
+// Ninja itself.
+Result<void> check_length(const BuildPlan& plan, const Edge& edge) {
+  constexpr size_t k_longest_command = 100'000;
+  const size_t length = shell_join(edge_argv(plan, edge)).size();
+  if (length <= k_longest_command) return {};
+  return fail(Exit::usage, "command_too_long", edge.op + (edge.source.empty() ? "" : ": " + edge.source),
+              "its command is too long: " + std::to_string(length) + " bytes, at most " +
+                  std::to_string(k_longest_command) + " can be run",
+              "Give it fewer or shorter defines, include folders and flags.");
+}
+
 }  // namespace
 
 Result<std::string> render_ninja(const BuildPlan& plan) {
-  for (const Edge& edge : plan.edges)
+  for (const Edge& edge : plan.edges) {
     DSBUILD_CHECK(check_words(edge));
+    DSBUILD_CHECK(check_length(plan, edge));
+  }
   std::string text =
       "# Written by dsbuild from its plan; `dsbuild plan` explains it.\nninja_required_version = 1.11\n\n";
   text += gencode_section(plan);

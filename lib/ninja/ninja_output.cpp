@@ -9,6 +9,7 @@ namespace dsbuild {
 namespace {
 
 constexpr std::string_view k_mark = "@dsbuild ";
+constexpr std::string_view k_stopped = "ninja: build stopped: ";
 
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -52,6 +53,7 @@ void NinjaOutputParser::line(const std::string& raw) {
     status(text.substr(k_mark.size()));
   } else if (starts_with(text, "ninja: ")) {
     if (starts_with(text, "ninja: error: ") || starts_with(text, "ninja: fatal: ")) result_.trouble = text;
+    if (starts_with(text, k_stopped)) result_.stopped = text.substr(k_stopped.size());
   } else if (ended_ && starts_with(text, "FAILED: ")) {
     ended_->failed = true;
     expect_command_ = true;

@@ -44,6 +44,7 @@ struct RunResult {
   int exit_code = 0;                   // Ninja's; 128 + n when interrupted by signal n
   std::vector<FinishedEdge> finished;  // in the order they ended
   std::string trouble;                 // Ninja's own complaint when no edge failed
+  std::string stopped;                 // why Ninja itself ended early; "" too when it was killed
 };
 
 // Ninja's output (with our NINJA_STATUS, on a terminal) -> events. Fed with pieces of any size; `clock` gives

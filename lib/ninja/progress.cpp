@@ -42,7 +42,10 @@ std::string edge_title(const Edge& edge) {
 }
 
 std::string first_error_line(std::string_view output) {
-  const std::vector<std::string> lines = split_lines(output);
+  std::vector<std::string> lines = split_lines(output);
+  // The linker's own lines say what is wrong; this one only that something is.
+  std::erase_if(lines,
+                [](const std::string& line) { return line.rfind("collect2: error: ld returned", 0) == 0; });
   for (const char* word : {"error", "fatal", "undefined reference", "not found", "cannot"})
     for (const std::string& line : lines)
       if (to_lower(line).find(word) != std::string::npos) return trim(printable(line));

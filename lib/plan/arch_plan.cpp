@@ -105,8 +105,7 @@ void plan_cuda_op(const ArchPlanInput& input, const OpBuilder& builder, PlannedO
   planned.lost_only_ptx = has_ptx(input.requested) && !planned.archs.empty() && !has_ptx(planned.archs);
   if (planned.lost_only_ptx)
     warnings.push_back(
-        warning("lost_ptx", planned.name,
-                planned.name + " keeps no PTX of the request: it will not run on later GPUs",
+        warning("lost_ptx", planned.name, "keeps no PTX of the request: it will not run on later GPUs",
                 "Ask for PTX of an arch that the op supports (" + supported_text(builder) + ")."));
 }
 
@@ -175,14 +174,14 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name))
-      return fail(Exit::unmet, "op_not_compatible", op.name, op.name + " cannot be built here: " + op.reason,
+      return fail(Exit::unmet, "op_not_compatible", "--ops", op.name + " cannot be built here: " + op.reason,
                   fixes_of(input, op.name));
     const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
     const std::string fix = no_arch
                                 ? "Ask for an arch that it supports, for example --arch \"" +
                                       arch_list(input.requested) + ";" + lowest_that_works(builder) + "\"."
                                 : "`dsbuild report` shows what this machine lacks.";
-    return fail(Exit::unmet, no_arch ? "op_has_no_arch" : "op_not_compatible", op.name,
+    return fail(Exit::unmet, no_arch ? "op_has_no_arch" : "op_not_compatible", "--ops",
                 op.name + " cannot be built: " + op.reason, fix);
   }
   return {};
@@ -209,7 +208,7 @@ Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan
   if (any_cuda_wanted && !any_cuda_built && !input.settings.arch.value.is_default)
     return fail(Exit::unmet, "no_cuda_op", input.settings.arch.origin,
                 "no CUDA op can be built for " + arch_text(input.requested) + ":" + skip_list(plan),
-                "`dsbuild plan` shows what each op needs; --ops NAME builds CPU ops alone.");
+                "Ask for archs that an op supports, or name CPU ops alone in --ops.");
   if (!any_built)
     return fail(Exit::unmet, "nothing_to_build", "--ops", "no selected op can be built:" + skip_list(plan),
                 "`dsbuild report` shows what this machine lacks.");
@@ -279,6 +278,13 @@ const PlannedOp* ArchPlan::find(const std::string& name) const {
   const auto found =
       std::find_if(ops.begin(), ops.end(), [&](const PlannedOp& op) { return op.name == name; });
   return found == ops.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> ArchPlan::skipped() const {
+  std::vector<std::string> names;
+  for (const PlannedOp& op : ops)
+    if (op.status == OpStatus::skip) names.push_back(op.name);
+  return names;
 }
 
 ArchSet shared_archs(const std::vector<ArchSet>& op_sets) {

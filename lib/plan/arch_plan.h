@@ -52,6 +52,7 @@ struct ArchPlan {
   std::vector<PlannedOp> ops;  // every op of the registry, sorted by name
   std::vector<Warning> warnings;
   const PlannedOp* find(const std::string& name) const;
+  std::vector<std::string> skipped() const;  // names of the selected ops that cannot be built
   bool operator==(const ArchPlan&) const = default;
 };
 

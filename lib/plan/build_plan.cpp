@@ -119,6 +119,11 @@ char sanitized(char c) {
   return plain ? c : '_';
 }
 
+std::string plain_name(std::string name, size_t longest) {
+  std::transform(name.begin(), name.end(), name.begin(), sanitized);
+  return name.substr(0, longest);
+}
+
 }  // namespace
 
 std::string source_path(const std::string& relative) {
@@ -129,14 +134,17 @@ std::string library_path(const std::string& op) {
   return "lib/" + op + ".so";
 }
 
-// One folder per TU: nvcc puts its temporaries there, and two TUs never share a name. The digest keeps ids
-// apart that differ only in characters a file name should not hold.
+// One folder per TU: nvcc puts its temporaries there, and two TUs never share a name. Names are plain, so
+// that Ninja shows them as they are, and leave room for what tools append; the digest keeps ids apart that
+// differ only in what was left out.
 std::string object_path(const std::string& op, const SourceSpec& source) {
+  constexpr size_t k_longest_folder = 150;
+  constexpr size_t k_longest_stem = 100;
   const std::string id = source.id();
-  std::string folder = id;
-  std::transform(folder.begin(), folder.end(), folder.begin(), sanitized);
+  std::string folder = plain_name(id, k_longest_folder);
   if (folder != id) folder += "-" + sha256(id).substr(0, 8);
-  return "obj/" + op + "/" + folder + "/" + Path(source.path).stem().string() + ".o";
+  return "obj/" + op + "/" + folder + "/" + plain_name(Path(source.path).stem().string(), k_longest_stem) +
+         ".o";
 }
 
 BuildPlan plan_build(const BuildPlanInput& input) {

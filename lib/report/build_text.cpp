@@ -42,15 +42,14 @@ std::string render_edge_failure(const EdgeFailure& failure, const Style& style) 
   if (!edge.targets.empty()) text += "  archs: " + arch_text(edge.targets) + "\n";
   if (!failure.first_error.empty()) text += "  " + failure.first_error + "\n";
   text += "  log: " + failure.log.string() + "\n";
-  return text + "  again: " + failure.reproduce + "\n";
+  if (!failure.hint.empty()) text += "  fix: " + failure.hint + "\n";
+  return text + "  reproduce: " + failure.reproduce + "\n";
 }
 
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style) {
-  std::string text;
-  for (const EdgeFailure& failure : outcome.failures)
-    text += render_edge_failure(failure, style);
-  text += style.bold(outcome.bundle.path.string()) + "  " + plural(outcome.manifest.ops.size(), "op") + ", " +
-          human_size(outcome.bundle.bytes) + (outcome.bundle.changed ? "" : ", unchanged") + "\n";
+  std::string text = style.bold(outcome.bundle.path.string()) + "  " +
+                     plural(outcome.manifest.ops.size(), "op") + ", " + human_size(outcome.bundle.bytes) +
+                     (outcome.bundle.changed ? "" : ", unchanged") + "\n";
   text += counts_text(outcome);
   return text + "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
 }

@@ -63,8 +63,9 @@ Json op_json(const PlanView& view, const PlannedOp& op) {
 
 }  // namespace
 
-std::string render_plan_json(const PlanView& view) {
-  Json json = json_document();
+std::string render_plan_json(const PlanView& view, bool as_event) {
+  Json json = as_event ? Json{{"event", "plan"}} : Json::object();
+  json.update(json_document());
   json["toolkit"] = view.toolkit ? toolkit_json(*view.toolkit) : Json(nullptr);
   json["requested"] = arch_strings(view.archs.requested);
   json["shared"] = {{"archs", arch_strings(view.archs.shared)},

@@ -44,7 +44,7 @@ struct PlanView {
   std::vector<Warning> warnings;
 };
 std::string render_plan_table(const PlanView& view, const Style& style);
-std::string render_plan_json(const PlanView& view);  // one line
+std::string render_plan_json(const PlanView& view, bool as_event = false);  // one line; build's first event
 // For a neighbour's build: `export TORCH_CUDA_ARCH_LIST="7.0;8.0+PTX"`, only what dsbuild would build.
 std::string render_plan_env(const PlanView& view);
 // One line per CUDA op: name, then its gencode flags.
@@ -59,6 +59,7 @@ struct EdgeFailure {
   std::string first_error;
   Path log;               // absolute
   std::string reproduce;  // a command that works from any folder
+  std::string hint;       // what to do, where that is known
 };
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style);
 

@@ -85,6 +85,35 @@ TEST_CASE("a flag with a line break is refused, naming the op") {
   CHECK(text.error().where == "adam");
 }
 
+TEST_CASE("a command too long for one argument of a process is refused, naming op and source") {
+  PlanWorld world;
+  world.add_cuda_op("adam");
+  const auto plan = world.plan("8.0");
+  REQUIRE(plan);
+  BuildPlan build = world.build(*plan);
+  build.edges[0].flags.push_back("-DX=" + std::string(90'000, 'x'));
+  CHECK(render_ninja(build));
+  build.edges[0].flags.push_back("-DY=" + std::string(41'000, 'y'));
+  const auto text = render_ninja(build);
+  REQUIRE_FALSE(text);
+  CHECK(text.error().code == "command_too_long");
+  CHECK(text.error().where == "adam: " + build.edges[0].source);
+}
+
+TEST_CASE("objects have plain names, whatever their sources are called") {
+  SourceSpec source;
+  source.path = "a b/c&d.cu";
+  CHECK(object_path("adam", source).find_first_of(" &") == std::string::npos);
+  SourceSpec other;
+  other.path = "a b/c d.cu";
+  CHECK(object_path("adam", source) != object_path("adam", other));
+  source.path = std::string(250, 'n') + ".cu";
+  other.path = std::string(249, 'n') + "m.cu";
+  CHECK(object_path("adam", source) != object_path("adam", other));
+  CHECK(Path(object_path("adam", source)).filename().string().size() < 200);
+  CHECK(Path(object_path("adam", source)).parent_path().filename().string().size() < 200);
+}
+
 TEST_CASE("a path with '|' is refused: Ninja has no escape for it") {
   CHECK(ninja_path_refusal("a|b") == "'|'");
   CHECK(ninja_path_refusal("a b$:'\"\xc3\xa9").empty());

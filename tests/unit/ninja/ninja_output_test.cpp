@@ -71,7 +71,15 @@ TEST_CASE("a failure has its command and what its tools said, from Ninja 1.11 an
     CHECK(result.finished[0].output == "adam.cu(3): error: expected a \";\"\n\n1 error detected\n");
     CHECK(first_error_line(result.finished[0].output) == "adam.cu(3): error: expected a \";\"");
     CHECK(result.trouble.empty());
+    CHECK(result.stopped == "subcommand failed.");
   }
+}
+
+TEST_CASE("a Ninja that was killed gives no reason") {
+  Recorder r;
+  r.parser.feed("\r@dsbuild 1 0 2 obj/adam/adam.o\x1b[K");
+  r.parser.end();
+  CHECK(r.parser.take_result().stopped.empty());
 }
 
 TEST_CASE("a warning belongs to the edge that ended before it") {

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Help, version, presets and precedence, terminals and colours, plan's formats, clean, inspect, report on a bare machine."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import REPOSITORY, CliTest, TestSpace, options_only, run_on_terminal, testspace  # noqa: E402
+
+ESCAPE = "\x1b["
+
+
+class HelpTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+
+    def answer(self, *words):
+        run = self.space.run(*words)
+        self.assertEqual((run.code, run.err), (0, ""))
+        return run.out
+
+    def test_help_is_one_screen_with_examples(self):
+        text = self.answer("--help")
+        self.assertLessEqual(len(text.splitlines()), 60)
+        self.assertLessEqual(max(map(len, text.splitlines())), 120)
+        self.assertIn('dsbuild --ops all --arch "7.0;8.0+PTX"', text)
+        for word in ("plan", "report", "inspect", "verify", "toolkits", "clean", "--ops", "--arch", "--out", "Exit codes"):
+            self.assertIn(word, text)
+        self.assertNotIn("--pack", text)
+
+    def test_help_all_shows_the_rest(self):
+        text = self.answer("--help-all")
+        for word in ("--pack", "--source", "--lock-timeout", "--allow-disjoint-archs", "--format", "--bundle"):
+            self.assertIn(word, text)
+
+    def test_a_command_has_help_of_its_own(self):
+        text = self.answer("plan", "--help")
+        self.assertIn("Usage: dsbuild plan", text)
+        self.assertIn("--format", text)
+
+    def test_version(self):
+        self.assertRegex(self.answer("--version"), r"^dsbuild \d+\.\d+\.\d+\n$")
+
+    def test_every_option_of_the_help_is_in_the_documentation(self):
+        documented = (REPOSITORY / "docs" / "cli.md").read_text()
+        options = set(re.findall(r"--[a-z][a-z-]+", self.answer("--help-all").split("Examples:")[0]))
+        plain = {"--help", "--help-all", "--version", "--verbose", "--quiet"}
+        missing = [option for option in options - plain if not re.search(rf"(?<![\w-]){option}\b", documented)]
+        self.assertEqual(missing, [])
+
+
+class TerminalTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace(sleep=0.05)
+
+    def setUp(self):
+        self.space.remove_build()
+
+    def test_elsewhere_there_is_one_line_with_a_time_per_edge(self):
+        run = self.space.build()
+        self.assertEqual(run.code, 0, run)
+        self.assertNotIn("\r", run.out + run.err)
+        self.assertNotIn(ESCAPE, run.out + run.err)
+        edges = re.findall(r"^\d\d:\d\d:\d\d \[(\d+)/16\] (?:compile|link|verify) \S.* \d+\.\d s$", run.err, re.M)
+        self.assertEqual([int(number) for number in edges], list(range(1, 17)))
+
+    def test_a_terminal_has_one_live_line(self):
+        columns = 60
+        code, text = run_on_terminal(self.space, *self.space.arguments(), columns=columns)
+        self.assertEqual(code, 0)
+        drawn = re.findall(r"\r([^\r\n]*?)\x1b\[K", text)
+        self.assertGreater(len(drawn), 10)
+        self.assertRegex(drawn[5], r"^\[\d+/16\] \d+\.\d s")
+        self.assertLess(max(map(len, drawn)), columns)
+        self.assertTrue(text.endswith("\r\x1b[K"), "the line is gone at the end")
+        self.assertNotRegex(text, r"\d\d:\d\d:\d\d \[")
+
+    def test_quiet_says_nothing_but_the_result(self):
+        run = self.space.build("-q")
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertIn("next: dsbuild verify", run.out)
+
+    def test_a_second_run_runs_no_edge(self):
+        self.assertEqual(self.space.build().edges_run(), 16)
+        run = self.space.build()
+        self.assertEqual(run.edges_run(), 0)
+        self.assertIn("unchanged", run.out)
+
+    def test_the_last_lines_say_what_there_is_and_what_is_next(self):
+        lines = self.space.build().out.splitlines()
+        self.assertRegex(lines[0], rf"^{re.escape(str(self.space.out))}  4 ops, \d+\.\d KiB")
+        self.assertRegex(lines[1], r"^built 4, skipped 0 in \d+\.\d s, 16 edges run; slowest: .+ \(\d+\.\d s\)$")
+        self.assertEqual(lines[2], f"next: dsbuild verify {self.space.out}")
+        verified = self.space.run(*lines[2].split()[2:])
+        self.assertEqual(verified.code, 0, verified)
+
+
+class ColorTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+        cls.wrong = cls.space.arguments("--ops", "nothing")
+        cls.plan = cls.space.arguments("plan")
+
+    def has_color(self, words, **options):
+        return ESCAPE in run_on_terminal(self.space, *words, **options)[1]
+
+    def test_a_terminal_gets_colours(self):
+        self.assertTrue(self.has_color(self.wrong))
+        self.assertTrue(self.has_color(self.plan, output="stdout"))
+
+    def test_no_color_and_color_never_switch_them_off(self):
+        for words, output in ((self.wrong, "stderr"), (self.plan, "stdout")):
+            self.assertFalse(self.has_color(words, output=output, env={"NO_COLOR": "1"}))
+            self.assertFalse(self.has_color([*words, "--color", "never"], output=output))
+            self.assertTrue(self.has_color(words, output=output, env={"NO_COLOR": ""}), "an empty one counts as unset")
+
+    def test_nothing_else_gets_colours_unless_it_is_told_so(self):
+        self.assertNotIn(ESCAPE, self.space.run(*self.plan).out + self.space.run(*self.wrong).err)
+        self.assertIn(ESCAPE, self.space.run(*self.plan, "--color", "always").out)
+        self.assertIn(ESCAPE, self.space.run(*self.wrong, "--color", "always").err)
+        self.assertIn(ESCAPE, self.space.run(*self.plan, "--color", "always", env={"NO_COLOR": "1"}).out)
+
+
+class SettingsTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+        cls.config = cls.space.root / "mine.yaml"
+        cls.config.write_text("arch: [8.6]\njobs: 3\nops: [alpha]\nstrict: true\n")
+
+    def settings(self, *words, env=None, without=("--arch", "-j", "--ops")):
+        """{setting: (value, where it is from)}, as plan -v shows them."""
+        run = self.run_in(self.space, "plan", "-v", *words, env=env, without=without)
+        self.assertEqual(run.code, 0, run)
+        table = run.out[run.out.index("\nsetting "):].strip().splitlines()[1:]
+        cells = [re.split(r"  +", line.replace(str(self.space.root), "<TMP>")) for line in table]
+        return {row[0]: (row[1] if len(row) == 3 else "", row[-1]) for row in cells}
+
+    def test_the_command_line_beats_the_environment_beats_the_file_beats_the_default(self):
+        environment = {"TORCH_CUDA_ARCH_LIST": "9.0", "MAX_JOBS": "5"}
+        everything = ["--config", self.config]
+        cases = [
+            (["--arch", "8.0", "--jobs", "7", *everything], environment, ("8.0", "--arch"), ("7", "--jobs")),
+            (everything, environment, ("9.0", "TORCH_CUDA_ARCH_LIST"), ("5", "MAX_JOBS")),
+            (everything, {}, ("8.6", "<TMP>/mine.yaml:1:1"), ("3", "<TMP>/mine.yaml:2:1")),
+            (["--ops", "alpha"], {}, ("", "default"), ("auto", "default")),
+        ]
+        for words, env, arch, jobs in cases:
+            with self.subTest(words=words, env=env):
+                settings = self.settings(*words, env=env)
+                self.assertEqual((settings["arch"], settings["jobs"]), (arch, jobs))
+
+    def test_the_environments_selection_replaces_the_files(self):
+        self.assertEqual(self.settings("--config", self.config)["ops"], ("alpha", "<TMP>/mine.yaml:3:1"))
+        settings = self.settings("--config", self.config, env={"DS_BUILD_GAMMA": "1"})
+        self.assertEqual(settings["DS_BUILD_GAMMA"], ("on", "DS_BUILD_GAMMA"))
+        self.assertEqual(settings["ops"][0], "")
+
+    def test_the_presets(self):
+        docker = self.settings("--config", "docker", without=("--arch", "-j", "--ops", "--out", "--build-dir"))
+        self.assertEqual(docker["arch"][0], "8.0;8.6;9.0+PTX")
+        self.assertEqual(docker["out"], ("/opt/dsbuild", "configs/docker.yaml:6:1"))
+        self.assertEqual(docker["strict"][0], "yes")
+        ci = self.settings("--config", "ci")
+        self.assertEqual((ci["lock_timeout"][0], ci["keep_going"][0], ci["offline"][0]), ("600", "yes", "yes"))
+        dev = self.settings("--config", "dev", "--arch", "8.0", "--ops", "alpha")
+        self.assertEqual((dev["keep_going"][0], dev["arch"]), ("yes", ("8.0", "--arch")))
+
+    def test_deepspeeds_variables_select_ops(self):
+        plan = self.run_in(self.space, "plan", "--json", without=("--ops",),
+                           env={"DS_BUILD_OPS": "1", "DS_BUILD_BETA": "0"})
+        status = {op["name"]: op["status"] for op in json.loads(plan.out)["ops"]}
+        self.assertEqual(status, {"alpha": "build", "beta": "off", "gamma": "build", "host": "build"})
+
+
+class PlanTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+
+    def plan(self, *words):
+        run = self.run_in(self.space, "plan", "--arch", "7.5;8.0+PTX", *words)
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertFalse(self.space.build_dir.exists(), "plan wrote something")
+        return run.out
+
+    def test_the_table(self):
+        rows = [re.split(r"  +", line) for line in self.plan().splitlines()]
+        self.assertIn(["beta", "7.5 8.0+PTX", "7.5"], rows)
+        self.assertIn(["gamma", "8.0+PTX", "7.5 (op: needs >= 8.0)"], rows)
+        self.assertEqual(rows[2], ["shared", "8.0+PTX"])
+
+    def test_env_is_for_a_shell(self):
+        script = self.plan("--format", "env") + 'printf %s "$TORCH_CUDA_ARCH_LIST"'
+        shell = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+        self.assertEqual(shell.stdout, "7.5;8.0+PTX")
+
+    def test_flags_are_one_line_per_cuda_op(self):
+        eighty = "-gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_80,code=compute_80"
+        seventy_five = "-gencode=arch=compute_75,code=sm_75"
+        self.assertEqual(self.plan("--format", "flags").splitlines(),
+                         [f"alpha {seventy_five} {eighty}", f"beta {seventy_five} {eighty}", f"gamma {eighty}"])
+
+    def test_plan_starts_no_compiler(self):
+        self.plan()
+        self.assertEqual(self.space.compiled(), [])
+
+
+class CleanTest(CliTest):
+    def test_clean_removes_the_build_folder_and_keeps_the_bundle(self):
+        space = TestSpace()
+        self.assertEqual(self.run_in(space, "--ops", "host").code, 0)
+        run = self.run_in(space, "clean")
+        self.assertEqual((run.code, run.err), (0, f"removed {space.build_dir}\n"))
+        self.assertFalse(space.build_dir.exists())
+        self.assertEqual(space.verify().code, 0)
+        self.assertEqual(self.run_in(space, "clean", "--bundle").code, 0)
+        self.assertFalse(space.out.exists())
+
+    def test_clean_with_the_bundle_leaves_a_folder_that_is_no_bundle(self):
+        space = TestSpace()
+        space.out.mkdir()
+        (space.out / "thesis.txt").write_text("years\n")
+        self.assertEqual(self.run_in(space, "clean", "--bundle").code, 2)
+        self.assertEqual(os.listdir(space.out), ["thesis.txt"])
+
+
+class ReportTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+        cls.space.build("--ops", "gamma")
+
+    def test_the_layout_is_that_of_ds_report(self):
+        run = self.run_in(self.space, "report")
+        self.assertEqual((run.code, run.err), (0, ""))
+        lines = run.out.splitlines()
+        self.assertEqual(lines[0], "-" * 50)
+        self.assertIn("ninja .................. [OKAY]", lines)
+        self.assertIn("op name ................ installed .. compatible", lines)
+        self.assertIn("alpha .................. [NO] ....... [OKAY]", lines)
+        self.assertIn("gamma .................. [YES] ...... [OKAY]  8.0 9.0+PTX", lines)
+        facts = [line for line in lines if line.startswith("dsbuild version ")]
+        self.assertRegex(facts[0], r"^dsbuild version \.{18} \d+\.\d+\.\d+$")
+
+    def bare(self, *words, programs, name):
+        folder = options_only(self.space.root / name, *programs)
+        return self.space.run("report", *words, env={"PATH": str(folder), "DSBUILD_NINJA": ""})
+
+    def test_with_ninja_and_a_compiler_alone(self):
+        run = self.bare("--cuda-home", str(self.space.home), programs=("ninja", "g++", "as", "ld"), name="few")
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertIn("ninja .................. [OKAY]", run.out)
+        self.assertRegex(run.out, r"cpu_adam \.{15} \[NO\] \.{7} \[NO\]")
+        self.assertRegex(run.out, r"\[WARNING\]  fused_adam: no CUDA toolkit \(fix: ")
+
+    def test_with_nothing_at_all(self):
+        run = self.bare("--cuda-home", str(self.space.home), programs=(), name="none")
+        self.assertEqual((run.code, run.err), (0, ""))
+        self.assertIn("ninja .................. [FAIL]", run.out)
+        self.assertRegex(run.out, r"GPUs \.+ none")
+        self.assertRegex(run.out, r"C\+\+ compiler \.+ none \(fix: apt-get install g\+\+\)")
+        report = json.loads(self.space.run("report", "--json", "--cuda-home", str(self.space.home),
+                                           env={"PATH": str(self.space.root / "none"), "DSBUILD_NINJA": ""}).out)
+        self.assertEqual([op["compatible"] for op in report["ops"]], [False] * len(report["ops"]))
+        for op in report["ops"]:
+            self.assertTrue(op["reasons"])
+
+    def test_strict_is_for_scripts(self):
+        self.assertEqual(self.run_in(self.space, "report", "--strict").code, 0)
+        run = self.bare("--strict", "--cuda-home", str(self.space.home), programs=(), name="strict")
+        self.assertEqual(run.code, 3)
+
+
+class InspectTest(CliTest):
+    def test_against_cuobjdump(self):
+        cuobjdump = os.environ.get("DSBUILD_CUOBJDUMP")
+        if not cuobjdump or not os.access(cuobjdump, os.X_OK):
+            self.skipTest("no cuobjdump that is not ours (DSBUILD_CUOBJDUMP)")
+        nvcc = pathlib.Path(testspace.find_real_toolkit()) / "bin" / "nvcc"
+        space = TestSpace()
+        source = space.root / "k.cu"
+        source.write_text("__global__ void k(float* x) { *x += 1; }\n")
+        for name, options in {"plain.o": [], "plain.so": ["-shared", "-Xcompiler=-fPIC"]}.items():
+            if not options:
+                options = ["-c"]
+            subprocess.run([nvcc, *options, "-gencode=arch=compute_80,code=sm_80",
+                            "-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_90,code=compute_90",
+                            "-o", space.root / name, source], check=True, stdin=subprocess.DEVNULL)
+            self.assertEqual(self.ours(space, space.root / name), self.theirs(cuobjdump, space.root / name))
+
+    def ours(self, space, file):
+        images = json.loads(space.run("inspect", str(file), "--json").out)["files"][0]["images"]
+        return sorted((image["kind"], image["arch"].replace("compute_", "sm_")) for image in images)
+
+    def theirs(self, cuobjdump, file):
+        found = []
+        for kind, option in (("elf", "--list-elf"), ("ptx", "--list-ptx")):
+            listed = subprocess.run([cuobjdump, option, file], capture_output=True, text=True, check=False).stdout
+            found += [(kind, arch) for arch in re.findall(r"\.(sm_\w+)\.(?:cubin|ptx)", listed)]
+        return sorted(found)
+
+
+if __name__ == "__main__":
+    testspace.main()

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""The JSON documents: their keys, pure JSON on stdout, errors as documents; the manifest says nothing of the machine."""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, TestSpace, testspace  # noqa: E402
+
+DOCUMENT = {"schema", "dsbuild", "warnings"}
+PLAN = DOCUMENT | {"toolkit", "requested", "shared", "ops", "removes", "edges"}
+PLAN_OP = {"name", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out", "output"}
+MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources"}
+MESSAGE = {"code", "where", "what", "fix"}
+ARCH = re.compile(r"\d+\.\d[af]?(\+PTX|-virtual)?")
+
+
+def strings_of(value):
+    """Every string in a JSON value, keys too."""
+    if isinstance(value, dict):
+        return [text for key, item in value.items() for text in [key, *strings_of(item)]]
+    if isinstance(value, list):
+        return [text for item in value for text in strings_of(item)]
+    return [value] if isinstance(value, str) else []
+
+
+class JsonTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+        cls.built = cls.space.build("--json", "--arch", "7.5;8.0+PTX")
+
+    def document(self, *words, code=0, **options):
+        """What a command prints: one line, one document, nothing for people."""
+        run = self.run_in(self.space, *words, "--json", **options)
+        self.assertEqual(run.code, code, run)
+        self.assertEqual(run.err, "")
+        self.assertEqual(run.out.count("\n"), 1)
+        document = json.loads(run.out)
+        self.assertEqual(document["schema"], 1)
+        self.assertRegex(document["dsbuild"], r"^\d+\.\d+\.\d+$")
+        return document
+
+
+class PlanTest(JsonTest):
+    def test_plan(self):
+        plan = self.document("plan", "--arch", "7.5;8.0+PTX")
+        self.assertEqual(set(plan), PLAN)
+        self.assertGreaterEqual(set(plan["toolkit"]), {"path", "version", "archs"})
+        self.assertEqual(plan["toolkit"]["version"], "13.0.88")
+        self.assertEqual(plan["requested"], ["7.5", "8.0+PTX"])
+        self.assertEqual(plan["shared"]["archs"], ["8.0+PTX"])
+        self.assertEqual(plan["shared"]["gencode"], ["-gencode=arch=compute_80,code=sm_80",
+                                                     "-gencode=arch=compute_80,code=compute_80"])
+        self.assertEqual(plan["edges"], 16)
+
+    def test_the_ops_of_a_plan(self):
+        ops = {op["name"]: op for op in self.document("plan", "--arch", "7.5;8.0+PTX")["ops"]}
+        self.assertEqual(list(ops), ["alpha", "beta", "gamma", "host"])
+        for op in ops.values():
+            self.assertEqual(set(op), PLAN_OP)
+        self.assertEqual(ops["beta"]["extra"], {"archs": ["7.5"], "gencode": ["-gencode=arch=compute_75,code=sm_75"]})
+        self.assertEqual(ops["gamma"]["dropped"], [{"arch": "7.5", "by": "op", "reason": "needs >= 8.0"}])
+        self.assertEqual(ops["alpha"]["sources"], [{"path": "alpha/alpha.cpp", "archs": []},
+                                                   {"path": "alpha/alpha.cu", "archs": ["7.5", "8.0+PTX"]}])
+        self.assertEqual((ops["host"]["status"], ops["host"]["archs"], ops["host"]["output"]), ("build", [], "host.so"))
+
+    def test_skipped_and_unselected_ops(self):
+        ops = {op["name"]: op for op in self.document("plan", "--arch", "7.5", "--ops", "all,-host")["ops"]}
+        self.assertEqual({name: op["status"] for name, op in ops.items()},
+                         {"alpha": "build", "beta": "build", "gamma": "skip", "host": "off"})
+        self.assertIn("supports >= 8.0", ops["gamma"]["reason"])
+        self.assertIsNone(ops["gamma"]["output"])
+
+    def test_ptx_alone_is_virtual(self):
+        self.assertEqual(self.document("plan", "--arch", "compute_80")["requested"], ["8.0-virtual"])
+
+    def test_a_cpu_selection_has_no_toolkit(self):
+        self.assertIsNone(self.document("plan", "--ops", "host")["toolkit"])
+
+    def test_the_requirements_of_the_native_ops(self):
+        plan = json.loads(self.space.run("plan", "--ops", "cpu_adam", "--json").out)
+        if "error" in plan:
+            self.assertEqual(plan["error"]["code"], "op_not_compatible")
+            return
+        requirement = plan["ops"][0]["requirements"][0]
+        self.assertGreaterEqual(set(requirement), {"kind", "ok", "why", "fix"})
+        self.assertEqual(requirement["kind"], "tvm_ffi")
+
+    def test_warnings_are_in_the_document(self):
+        plan = self.document("plan", env={"DS_BUILD_FOO": "0"})
+        self.assertEqual([set(warning) for warning in plan["warnings"]], [MESSAGE])
+        self.assertEqual(plan["warnings"][0]["where"], "DS_BUILD_FOO")
+
+    def test_plan_format_json_is_the_same_document(self):
+        run = self.run_in(self.space, "plan", "--format", "json")
+        self.assertEqual(json.loads(run.out), self.document("plan"))
+
+
+class OtherDocumentsTest(JsonTest):
+    def test_report(self):
+        report = self.document("report")
+        self.assertEqual(set(report), DOCUMENT | {"toolkit", "toolkits", "gpus", "ninja", "ops", "environment"})
+        for op in report["ops"]:
+            self.assertEqual(set(op), {"name", "installed", "compatible", "archs", "reasons"})
+        gamma = next(op for op in report["ops"] if op["name"] == "gamma")
+        self.assertEqual((gamma["installed"], gamma["compatible"], gamma["archs"]), (True, True, ["8.0+PTX"]))
+
+    def test_inspect(self):
+        run = self.space.run("inspect", str(self.space.out), "--json")
+        inspected = json.loads(run.out)
+        self.assertEqual(set(inspected), DOCUMENT | {"files"})
+        files = {os.path.basename(file["file"]): file for file in inspected["files"]}
+        self.assertEqual(list(files), ["alpha.so", "beta.so", "gamma.so", "host.so"])
+        gamma = files["gamma.so"]
+        self.assertEqual(gamma["archs"], ["8.0+PTX"])
+        self.assertEqual(sorted((image["kind"], image["arch"]) for image in gamma["images"]),
+                         [("elf", "sm_80")] * 2 + [("ptx", "compute_80")] * 2)
+        for image in gamma["images"]:
+            self.assertEqual(set(image), {"kind", "arch", "bytes", "compressed"})
+        self.assertEqual(files["host.so"]["images"], [])
+
+    def test_toolkits(self):
+        toolkits = self.document("toolkits")
+        self.assertEqual(set(toolkits), DOCUMENT | {"toolkits", "rejected"})
+        ours = toolkits["toolkits"][0]
+        self.assertEqual((ours["path"], ours["origin"]), (str(self.space.toolkit.home), "--cuda-home"))
+        for arch in ours["archs"]:
+            self.assertRegex(arch, ARCH)
+
+    def test_toolkits_for_a_request(self):
+        advice = {arch: self.document("toolkits", "--for", "--arch", arch, "--ops", ops)["advice"]
+                  for arch, ops in {"8.0": "all", "7.0": "all", "9.0": "host"}.items()}
+        self.assertEqual(advice, {"8.0": "have", "7.0": "impossible", "9.0": "none needed"})
+
+    def test_verify(self):
+        verified = self.document("verify", self.space.out)
+        self.assertEqual(set(verified), DOCUMENT | {"bundle", "ok", "differences"})
+        self.assertEqual((verified["ok"], verified["differences"]), (True, []))
+
+    def test_verify_of_a_bundle_with_another_file(self):
+        extra = self.space.out / "extra.txt"
+        extra.write_text("x\n")
+        try:
+            verified = self.document("verify", self.space.out, code=1)
+        finally:
+            extra.unlink()
+        self.assertFalse(verified["ok"])
+        self.assertEqual([set(difference) for difference in verified["differences"]], [{"op", "file", "what"}])
+
+    def test_an_error_is_a_document(self):
+        for words, code in ((["--ops", "nothing"], 2), (["plan", "--arch", "7.0"], 3), (["--no-such-option"], 2),
+                            (["verify", str(self.space.home)], 1)):
+            with self.subTest(words=words):
+                document = self.document(*words, code=code)
+                self.assertEqual(set(document), {"schema", "dsbuild", "error"})
+                self.assertEqual(set(document["error"]), MESSAGE)
+                for part in ("code", "where", "what", "fix"):
+                    self.assertTrue(document["error"][part], part)
+
+
+class BuildTest(JsonTest):
+    def events(self, run):
+        return [json.loads(line) for line in run.out.splitlines()]
+
+    def test_the_first_event_is_the_plan_and_the_last_the_result(self):
+        self.assertEqual(self.built.code, 0, self.built)
+        self.assertEqual(self.built.err, "")
+        events = self.events(self.built)
+        self.assertEqual(set(events[0]), PLAN | {"event"})
+        self.assertEqual([events[0]["event"], events[-1]["event"]], ["plan", "result"])
+        result = events[-1]
+        self.assertEqual(set(result), DOCUMENT | {"event", "bundle", "ops", "failed", "skipped", "edges_run", "seconds"})
+        self.assertEqual([op["name"] for op in result["ops"]], ["alpha", "beta", "gamma", "host"])
+        self.assertEqual((result["edges_run"], result["skipped"], result["failed"]), (16, 0, []))
+        self.assertEqual(result["bundle"]["path"], str(self.space.out))
+
+    def test_each_edge_starts_and_ends_once(self):
+        events = self.events(self.built)[1:-1]
+        started = [(e["op"], e["kind"], e["source"]) for e in events if e["event"] == "edge_started"]
+        ended = [(e["op"], e["kind"], e["source"]) for e in events if e["event"] == "edge_finished"]
+        self.assertEqual(sorted(started), sorted(ended))
+        self.assertEqual(len(set(started)), 16)
+        self.assertEqual(len(events), 32)
+        for event in events:
+            self.assertLessEqual({"event", "op", "kind", "source", "finished", "total"}, set(event))
+
+    def test_a_failed_edge(self):
+        space = TestSpace(fail=["two.cu"])
+        run = self.run_in(space, "--json", "--keep-going", "--ops", "gamma,host")
+        self.assertEqual(run.code, 1)
+        events = self.events(run)
+        failed = [event for event in events if event["event"] == "edge_failed"]
+        self.assertEqual([event["source"] for event in failed], ["gamma/two.cu"])
+        self.assertIn("undefined_name", failed[0]["output"])
+        result = events[-1]
+        self.assertEqual(set(result["failed"][0]), {"op", "source", "archs", "error", "log", "reproduce"})
+        self.assertEqual(result["failed"][0]["archs"], ["8.0", "9.0+PTX"])
+
+    def test_a_failed_build_ends_with_the_error(self):
+        space = TestSpace(fail=["two.cu"])
+        run = self.run_in(space, "--json", "--ops", "gamma")
+        self.assertEqual(run.code, 1)
+        last = self.events(run)[-1]
+        self.assertEqual((last["error"]["code"], last["error"]["where"]), ("edge_failed", "gamma"))
+
+
+class ManifestTest(JsonTest):
+    def setUp(self):
+        self.text = (self.space.out / "manifest.json").read_text()
+        self.manifest = json.loads(self.text)
+
+    def test_keys(self):
+        self.assertLessEqual({"schema", "dsbuild", "toolkit", "requested", "shared", "ops", "failed", "tvm_ffi"},
+                             set(self.manifest))
+        for op in self.manifest["ops"]:
+            self.assertEqual(set(op), MANIFEST_OP)
+            for source in op["sources"]:
+                self.assertEqual(set(source), {"path", "sha256", "archs"})
+            for image in op["images"]:
+                self.assertEqual(set(image), {"kind", "arch", "count"})
+
+    def test_values(self):
+        gamma = self.manifest["ops"][2]
+        self.assertEqual((gamma["name"], gamma["file"], gamma["archs"]), ("gamma", "gamma.so", ["8.0+PTX"]))
+        self.assertEqual(gamma["images"], [{"kind": "elf", "arch": "sm_80", "count": 2},
+                                           {"kind": "ptx", "arch": "compute_80", "count": 2}])
+        self.assertEqual(sorted(gamma["exports"]), ["gamma_more", "gamma_run"])
+        files = {name: digest for name, _, digest in testspace.bundle_files(self.space.out)}
+        for op in self.manifest["ops"]:
+            self.assertEqual(op["sha256"], files[op["file"]])
+            self.assertEqual(op["bytes"], (self.space.out / op["file"]).stat().st_size)
+
+    def test_sorted(self):
+        names = [op["name"] for op in self.manifest["ops"]]
+        self.assertEqual(names, sorted(names))
+        for op in self.manifest["ops"]:
+            self.assertEqual(op["exports"], sorted(op["exports"]))
+
+    def test_nothing_of_the_machine_or_the_moment(self):
+        for text in strings_of(self.manifest):
+            self.assertFalse(text.startswith("/"), f"an absolute path: {text}")
+            self.assertNotIn(str(self.space.root), text)
+            self.assertNotRegex(text, r"\d\d:\d\d|20\d\d-\d\d", "a time")
+            self.assertNotEqual(text, socket.gethostname())
+        self.assertNotIn("time", strings_of(self.manifest))
+
+
+if __name__ == "__main__":
+    testspace.main()

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""README's five lines, and cpu_adam's own tests, on a bundle that dsbuild built. DSBUILD_TEST_PYTHON names a Python
+with NumPy and tvm_ffi."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import REPOSITORY, TESTS, CliTest, TestSpace, testspace  # noqa: E402
+
+EXAMPLE = TESTS / "python" / "readme_example.py"
+
+
+def find_python():
+    python = os.environ.get("DSBUILD_TEST_PYTHON")
+    if not python:
+        testspace.skip("DSBUILD_TEST_PYTHON is not set (a Python with numpy and tvm_ffi)")
+    if subprocess.run([python, "-c", "import numpy, tvm_ffi"], capture_output=True, check=False).returncode != 0:
+        testspace.skip(f"{python} has no numpy or no tvm_ffi")
+    return python
+
+
+class ReadmeTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+        cls.python = find_python()
+        find = "import tvm_ffi, os; print(os.path.dirname(tvm_ffi.__file__))"
+        home = subprocess.run([cls.python, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
+        cls.space.environment["TVM_FFI_HOME"] = home
+        cls.built = cls.space.run("--ops", "cpu_adam")
+
+    def setUp(self):
+        self.assertEqual(self.built.code, 0, self.built)
+
+    def run_python(self, script, **env):
+        return subprocess.run([self.python, "-B", script], cwd=self.space.root, text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **env})
+
+    def test_the_readme_shows_the_file_that_is_run(self):
+        readme = (REPOSITORY / "README.md").read_text()
+        block = re.search(r"<!-- file:tests/python/readme_example.py -->\n```python\n(.*?)```", readme, re.S)
+        self.assertIsNotNone(block)
+        self.assertEqual(block.group(1), EXAMPLE.read_text())
+        self.assertEqual(len(block.group(1).splitlines()), 5)
+
+    def test_the_five_lines_print_what_they_say(self):
+        run = self.run_python(EXAMPLE)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        promised = re.search(r"print\(.*\)  # (.*)$", EXAMPLE.read_text()).group(1)
+        self.assertEqual(run.stdout.strip(), promised)
+
+    def test_cpu_adam_against_numpy_with_this_bundle(self):
+        run = self.run_python(TESTS / "python" / "test_cpu_adam.py", DSBUILD_BUNDLE=str(self.space.root / "dsbuild-out"))
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertRegex(run.stdout, r"OK|passed")
+
+
+if __name__ == "__main__":
+    testspace.main()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""A good build, one output deleted, and a kill while it is written again: plain Ninja then takes the half file for
+finished (its log entry is still valid and the file is newer than its inputs). Each rule's rename prevents that."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import testspace  # noqa: E402
+from testspace import TestSpace, kill_all, wait_until  # noqa: E402
+
+# Each kind of edge whose tool writes piece by piece: its output, and what its tool calls the file.
+COMPILE_CUDA, COMPILE_CXX, LINK = "obj/beta/beta/one.cu/one.o", "obj/beta/beta/beta.cpp/beta.o", "lib/beta.so"
+NEVER_ENDS = 60  # seconds
+
+
+def has_bytes(path):
+    return path.is_file() and path.stat().st_size > 0
+
+
+class HalfOutputTest(unittest.TestCase):
+    def setUp(self):
+        self.space = TestSpace(payload=4096)
+        self.space.use_fake_compiler()
+        self.assertEqual(self.space.build().code, 0)
+        self.undisturbed = self.space.hash()
+
+    def path(self, output):
+        found = self.space.build_dir / output
+        self.assertTrue(found.is_file(), f"no {output} in {sorted(self.space.build_dir.rglob('*.o'))}")
+        return found
+
+    def stall(self, name):
+        """The tool that writes `name` stops half way."""
+        for tool in (self.space.toolkit, self.space.compiler):
+            tool.set(slow={name: NEVER_ENDS})
+
+    def go_on(self):
+        for tool in (self.space.toolkit, self.space.compiler):
+            tool.set(slow={})
+
+    def kill_half_way(self, process, half_file):
+        self.assertTrue(wait_until(lambda: has_bytes(half_file)), f"{half_file} was never written")
+        kill_all(process.pid)
+        process.communicate()
+
+    def check(self, output):
+        """Delete, rebuild, kill half way, rebuild."""
+        whole = self.path(output)
+        temporary = whole.with_name(whole.name + ".tmp")
+        whole.unlink()
+        self.stall(temporary.name)
+        self.kill_half_way(self.space.start_build(), temporary)
+        self.assertFalse(whole.exists(), "a half-written output stands under its final name")
+        self.go_on()
+        again = self.space.build()
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual(self.space.hash(), self.undisturbed)
+        self.assertEqual(self.space.build().edges_run(), 0)
+
+    def test_a_half_written_object_of_a_cuda_compile_is_made_again(self):
+        self.check(COMPILE_CUDA)
+
+    def test_a_half_written_object_of_a_cxx_compile_is_made_again(self):
+        self.check(COMPILE_CXX)
+
+    def test_a_half_written_library_is_linked_again(self):
+        self.check(LINK)
+
+    def test_deleted_files_of_the_other_edges_are_made_again(self):
+        """Those that dsbuild writes itself, whole or not at all."""
+        for name in ("check/beta.ok", "check/beta.json", "build.ninja", "tools/nvcc.id"):
+            with self.subTest(name):
+                self.path(name).unlink()
+                again = self.space.build()
+                self.assertEqual(again.code, 0, again)
+                self.assertEqual(self.space.hash(), self.undisturbed)
+
+    def test_a_bundle_file_that_is_gone_or_half_is_published_again(self):
+        library = self.space.out / "beta.so"
+        for damage in (library.unlink, lambda: os.truncate(library, library.stat().st_size // 2)):
+            damage()
+            again = self.space.build()
+            self.assertEqual(again.code, 0, again)
+            self.assertEqual(self.space.hash(), self.undisturbed)
+
+    def run_plain_ninja(self, **options):
+        ninja = self.space.environment.get("DSBUILD_NINJA", "ninja")
+        return subprocess.Popen([ninja, "-C", str(self.space.build_dir)], env=self.space.environment,
+                                start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                **options)
+
+    def test_without_the_rename_the_same_steps_leave_half_a_library(self):
+        """The check of this test itself: rules that write $out at once, Ninja run by hand."""
+        graph = self.space.build_dir / "build.ninja"
+        rules = graph.read_text()
+        unprotected = re.sub(r"\$out\.tmp(.*?) && mv -f \$out\.tmp \$out", r"$out\1", rules)
+        self.assertNotEqual(unprotected, rules)
+        graph.write_text(unprotected)
+        self.run_plain_ninja().communicate()  # the commands are others now
+        whole = self.path(LINK)
+        size = whole.stat().st_size
+        whole.unlink()
+        self.stall(whole.name)
+        self.kill_half_way(self.run_plain_ninja(), whole)
+        self.go_on()
+        self.run_plain_ninja().communicate()
+        self.assertLess(whole.stat().st_size, size, "Ninja healed it: this test no longer tests anything")
+
+
+if __name__ == "__main__":
+    testspace.main()

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""SIGKILL at a random moment of a cold build: the published bundle is the old one or the new one, whole, and the next
+run ends with the bytes of an undisturbed build."""
+
+import os
+import pathlib
+import random
+import shutil
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import testspace  # noqa: E402
+from testspace import SEED, TestSpace, children, command_of, send  # noqa: E402
+
+
+def is_ninja(pid):
+    return os.path.basename((command_of(pid) or [""])[0]) == "ninja"
+
+
+def kill_one(processes, choose):
+    """SIGKILL to one of them; nothing when there is none at this moment."""
+    if processes:
+        send(choose(processes), 9)
+
+
+def kill_dsbuild(process, _):
+    process.kill()
+
+
+def kill_ninja(process, generator):
+    kill_one([pid for pid in children(process.pid) if is_ninja(pid)], generator.choice)
+
+
+def kill_compiler(process, generator):
+    kill_one([pid for pid in children(process.pid) if not is_ninja(pid)], generator.choice)
+
+
+def kill_everything(process, _):
+    for pid in [process.pid, *children(process.pid)]:
+        send(pid, 9)
+
+
+VICTIMS = [kill_dsbuild, kill_ninja, kill_compiler, kill_everything]
+
+
+def leftovers(space):
+    """Half-written files of killed runs, in the build folder or beside the bundle."""
+    kinds = ("*.tmp", "*.dsbuild-tmp", "*.dsbuild-staging")
+    return sorted(str(path) for kind in kinds for path in space.root.rglob(kind) if path.is_file()
+                  or kind.endswith("staging"))
+
+
+class KillTest(unittest.TestCase):
+    def prepare(self, space):
+        """The old bundle, kept aside, and the hash of the new one."""
+        self.assertEqual(space.build("--arch", "8.0").code, 0)
+        old = space.root / "old"
+        shutil.move(space.out, old)
+        space.remove_build()
+        undisturbed = space.build()
+        self.assertEqual(undisturbed.code, 0, undisturbed)
+        return old, testspace.bundle_hash(old), space.hash(), undisturbed.seconds
+
+    def one_round(self, space, prepared, victim, moment):
+        old, old_hash, new_hash, _ = prepared
+        space.remove_build()
+        space.remove_out()
+        shutil.copytree(old, space.out)
+        process = space.start_build()
+        time.sleep(moment)
+        victim(process, self.generator)
+        process.communicate(timeout=testspace.TIME_LIMIT)
+        self.assertIn(space.hash(), (old_hash, new_hash), "the bundle is neither the old nor the new one")
+        verified = space.verify()
+        self.assertEqual(verified.code, 0, verified)
+        again = space.build()
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual(space.hash(), new_hash, "other bytes than an undisturbed build")
+        self.assertEqual(leftovers(space), [], "half-written files stay")
+
+    def rounds(self, space, number):
+        self.generator = random.Random(SEED)
+        prepared = self.prepare(space)
+        for index in range(number):
+            victim = VICTIMS[index % len(VICTIMS)]
+            moment = self.generator.uniform(0, prepared[3])
+            with self.subTest(round=index, victim=victim.__name__, moment=f"{moment:.3f}"):
+                self.one_round(space, prepared, victim, moment)
+
+    def test_a_killed_build_leaves_a_whole_bundle_and_the_next_run_heals(self):
+        self.rounds(TestSpace(sleep=0.05), testspace.count(20, 200))
+
+    def test_the_same_with_the_real_nvcc(self):
+        space = testspace.RealSpace()
+        self.rounds(space, testspace.count(2, 20))
+
+
+if __name__ == "__main__":
+    testspace.main()

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""A build with nothing to do runs no edge, starts no process but Ninja and writes no file but the lock."""
+
+import os
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import testspace  # noqa: E402
+from testspace import TestSpace  # noqa: E402
+
+WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC")
+CHANGING = "openat,open,creat,execve,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,symlink,symlinkat," \
+           "link,linkat,truncate,ftruncate,chmod,fchmod,fchmodat,utimensat"
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def snapshot(folder):
+    """What any write would change: content, times, the folder itself."""
+    return {str(path): (path.lstat().st_ino, path.lstat().st_mtime_ns, path.lstat().st_size)
+            for path in [folder, *folder.rglob("*")]}
+
+
+def calls_in(trace):
+    """[(name of the call, its text)] of those that succeeded, from one file per process."""
+    calls = []
+    for file in sorted(trace.parent.glob(trace.name + ".*")):
+        for line in file.read_text(errors="replace").splitlines():
+            match = re.match(r"(\w+)\((.*)\) += (-?\d+)", line)
+            if match and not match.group(3).startswith("-"):
+                calls.append((match.group(1), match.group(2)))
+        file.unlink()
+    return calls
+
+
+class NullBuildTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+        run = cls.space.build()
+        assert run.code == 0, run
+
+    def trace(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        trace = self.space.root / "trace.txt"
+        # LeakSanitizer cannot run under a tracer.
+        options = self.space.environment["ASAN_OPTIONS"] + ":detect_leaks=0"
+        run = self.space.build(prefix=("strace", "-ff", "-e", "trace=" + CHANGING, "-o", str(trace)),
+                               env={"ASAN_OPTIONS": options})
+        if run.code != 0 and "ptrace" in run.err:
+            self.skipTest("processes cannot be traced here")
+        self.assertEqual(run.code, 0, run)
+        return calls_in(trace)
+
+    def test_the_second_run_has_no_edge_and_changes_nothing_on_the_disk(self):
+        before = {name: snapshot(folder) for name, folder in
+                  (("bundle", self.space.out), ("build folder", self.space.build_dir),
+                   ("cache", self.space.root / "cache"))}
+        self.space.compiled()
+        run = self.space.build()
+        self.assertEqual(run.code, 0, run)
+        self.assertEqual(run.edges_run(), 0)
+        self.assertEqual(self.space.compiled(), [])
+        self.assertIn("unchanged", run.out)
+        after = snapshot(self.space.build_dir)
+        lock = str(self.space.build_dir / "lock")
+        changed = {name for name in {*before["build folder"], *after}
+                   if before["build folder"].get(name) != after.get(name)}
+        self.assertLessEqual(changed, {lock})
+        self.assertEqual(snapshot(self.space.out), before["bundle"])
+        self.assertEqual(snapshot(self.space.root / "cache"), before["cache"])
+
+    def test_no_process_is_started_but_ninja(self):
+        programs = [QUOTED.search(text).group(1) for name, text in self.trace() if name == "execve"]
+        self.assertEqual([os.path.basename(program) for program in programs], ["dsbuild", "ninja"])
+
+    def test_nothing_is_opened_for_writing_but_the_lock(self):
+        opened = {QUOTED.search(text).group(1) for name, text in self.trace()
+                  if name in ("open", "openat", "creat") and any(flag in text for flag in WRITING)}
+        devices = {path for path in opened if path.startswith("/dev/")}
+        # Ninja itself opens and at once removes its clock probe, and opens its two logs to append to them.
+        ninjas = {".ninja_lock", ".ninja_log", ".ninja_deps"}
+        written = {path for path in opened - devices if os.path.basename(path) not in ninjas}
+        self.assertEqual(written, {str(self.space.build_dir / "lock")})
+
+    def test_nothing_is_renamed_made_or_removed(self):
+        kinds = ("rename", "unlink", "mkdir", "symlink", "link", "chmod", "utimens", "truncate", "fchmod")
+        calls = [(name, text) for name, text in self.trace() if name.startswith(kinds)
+                 and ".ninja_" not in text]
+        # The lock's content is the holder's name, for those who wait.
+        self.assertEqual([call for call in calls if call[0] != "ftruncate"], [])
+        self.assertLessEqual(len(calls), 1)
+
+    def test_plan_starts_nothing_and_writes_nothing(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        trace = self.space.root / "trace-plan.txt"
+        options = self.space.environment["ASAN_OPTIONS"] + ":detect_leaks=0"
+        run = self.space.run(*self.space.arguments("plan"), env={"ASAN_OPTIONS": options},
+                             prefix=("strace", "-ff", "-e", "trace=" + CHANGING, "-o", str(trace)))
+        self.assertEqual(run.code, 0, run)
+        calls = calls_in(trace)
+        self.assertEqual(len([name for name, _ in calls if name == "execve"]), 1)
+        self.assertEqual([text for name, text in calls if name in ("open", "openat")
+                          and any(flag in text for flag in WRITING) and '"/dev/' not in text], [])
+
+    def test_the_trace_sees_a_build_that_has_work(self):
+        """The check of the tests above."""
+        with open(self.space.pack.source("alpha/alpha.cu"), "a", encoding="ascii") as file:
+            file.write("// changed\n")
+        calls = self.trace()
+        self.assertGreater(len([name for name, _ in calls if name == "execve"]), 2)
+        self.assertTrue(any(name.startswith("rename") and "alpha" in text for name, text in calls))
+
+
+if __name__ == "__main__":
+    testspace.main()

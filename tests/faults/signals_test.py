@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""SIGINT, SIGTERM and SIGHUP in mid-build: the exit code says which, within two seconds, no child stays, the old
+bundle does, and the next run ends well."""
+
+import os
+import pathlib
+import random
+import signal
+import stat
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import testspace  # noqa: E402
+from testspace import SEED, TestSpace, children, processes_in, wait_until  # noqa: E402
+
+SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+class SignalsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace(sleep=0.3)
+        cls.generator = random.Random(SEED)
+        assert cls.space.build().code == 0
+        cls.reference = cls.space.hash()
+
+    def start_cold_build(self, *more):
+        """A build whose compilers have started."""
+        self.space.remove_build()
+        self.space.compiled()
+        process = self.space.start_build(*more)
+        self.assertTrue(wait_until(self.space.toolkit.starts))
+        return process
+
+    def check_end(self, process, expected, since):
+        out, err = process.communicate(timeout=testspace.TIME_LIMIT)
+        self.assertLess(time.monotonic() - since, 2)
+        self.assertEqual(process.returncode, expected, f"{out}\n{err}")
+        self.assertTrue(wait_until(lambda: not processes_in(self.space.root), 5),
+                        [testspace.command_of(pid) for pid in processes_in(self.space.root)])
+        self.assertEqual(self.space.hash(), self.reference)
+
+    def check_next_run(self):
+        again = self.space.build()
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual(self.space.hash(), self.reference)
+
+    def test_a_signal_ends_the_build_and_the_next_run_heals(self):
+        for number, expected in SIGNALS.items():
+            for _ in range(testspace.count(2, 50)):
+                with self.subTest(number.name):
+                    process = self.start_cold_build()
+                    time.sleep(self.generator.uniform(0, 0.6))
+                    process.send_signal(number)
+                    self.check_end(process, expected, time.monotonic())
+            self.check_next_run()
+
+    def test_a_signal_to_the_whole_group_counts_once(self):
+        """As a terminal sends it: dsbuild and, by itself, its children."""
+        process = self.start_cold_build()
+        begin = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        self.check_end(process, 130, begin)
+
+    def test_keep_going_is_interrupted_all_the_same(self):
+        process = self.start_cold_build("--keep-going")
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        self.check_end(process, 143, begin)
+
+    def test_a_signal_while_waiting_for_the_lock_ends_the_waiter_alone(self):
+        holder = self.start_cold_build()
+        waiter = self.space.start_build()
+        next(line for line in waiter.stderr if "waiting for another dsbuild" in line)
+        begin = time.monotonic()
+        waiter.send_signal(signal.SIGTERM)
+        waiter.wait(timeout=testspace.TIME_LIMIT)
+        waiter.communicate()
+        self.assertLess(time.monotonic() - begin, 2)
+        self.assertIn(waiter.returncode, (143, -signal.SIGTERM))
+        holder.communicate(timeout=testspace.TIME_LIMIT)
+        self.assertEqual(holder.returncode, 0)
+
+    def test_a_ninja_that_is_killed_is_exit_1_with_its_signal(self):
+        """As the kernel does when memory runs out."""
+        for more in ([], ["--keep-going"]):
+            process = self.start_cold_build(*more)
+            os.kill(children(process.pid)[0], signal.SIGKILL)
+            _, err = process.communicate(timeout=testspace.TIME_LIMIT)
+            self.assertEqual(process.returncode, 1, err)
+            self.assertIn("Ninja was killed by signal 9", err)
+            self.assertEqual(self.space.hash(), self.reference)
+        self.check_next_run()
+
+    def test_a_compiler_that_is_killed_is_a_failed_edge(self):
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            process = self.start_cold_build()
+            os.kill(self.space.toolkit.starts()[0]["pid"], number)
+            _, err = process.communicate(timeout=testspace.TIME_LIMIT)
+            self.assertEqual(process.returncode, 1, err)
+            self.assertIn("failed: compile", err)
+            self.assertEqual(self.space.hash(), self.reference)
+        self.check_next_run()
+
+    def test_output_that_nobody_reads_does_not_stop_the_build(self):
+        """stdout and stderr closed at once, as by `| head -1`; the exit code says that the result was not told."""
+        self.space.remove_build()
+        process = self.space.start_build()
+        process.stdout.close()
+        process.stderr.close()
+        self.assertIn(process.wait(timeout=testspace.TIME_LIMIT), (0, 1))
+        self.check_next_run()
+
+    def test_a_full_device_as_stdout_is_exit_1(self):
+        if not os.path.exists("/dev/full") or not stat.S_ISCHR(os.stat("/dev/full").st_mode):
+            self.skipTest("there is no /dev/full")
+        with open("/dev/full", "w", encoding="ascii") as full:
+            process = testspace.subprocess.run([self.space.program, *self.space.arguments("plan", "--json")],
+                                               env=self.space.environment, stdout=full, check=False,
+                                               stderr=testspace.subprocess.PIPE, text=True)
+        self.assertEqual(process.returncode, 1)
+
+
+if __name__ == "__main__":
+    testspace.main()

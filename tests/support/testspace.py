@@ -1,0 +1,276 @@
+"""What the tests that run dsbuild share: a folder of their own, a controlled environment, hashes of bundles.
+
+DSBUILD names the program under test. DSBUILD_SEED repeats a run of a randomised test, DSBUILD_NIGHTLY=1 makes the
+tests try more, DSBUILD_KEEP=1 keeps the folders. A script that cannot run here exits with 77, "skipped".
+"""
+
+import atexit
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS / "fakes" / "toolkit"))
+
+from fake_toolkit import make_fake_compiler, make_fake_toolkit  # noqa: E402
+from packs import make_pack  # noqa: E402
+
+SEED = int(os.environ.get("DSBUILD_SEED") or random.SystemRandom().randrange(1 << 32))
+NIGHTLY = os.environ.get("DSBUILD_NIGHTLY") == "1"
+TIME_LIMIT = 120  # seconds; a run that takes longer hangs
+
+
+def skip(reason):
+    print(f"skipped: {reason}", flush=True)
+    sys.exit(77)
+
+
+def dsbuild_program():
+    program = os.environ.get("DSBUILD")
+    if not program:
+        skip("DSBUILD is not set (the program to test)")
+    return os.path.abspath(program)
+
+
+def count(default, nightly):
+    """How often to try something."""
+    return nightly if NIGHTLY else default
+
+
+def main():
+    """Runs the calling script's tests."""
+    dsbuild_program()
+    print(f"seed={SEED}", flush=True)
+    program = unittest.main(module="__main__", exit=False, verbosity=2)
+    if not program.result.wasSuccessful():
+        print(f"to repeat: DSBUILD_SEED={SEED} {sys.argv[0]}", flush=True)
+        sys.exit(1)
+    if program.result.testsRun > 0 and len(program.result.skipped) == program.result.testsRun:
+        sys.exit(77)
+
+
+class Run:
+    """How a run of dsbuild ended."""
+
+    def __init__(self, code, out, err, seconds):
+        self.code, self.out, self.err, self.seconds = code, out, err, seconds
+
+    def result(self):
+        """The last event of build --json."""
+        return json.loads(self.out.splitlines()[-1])
+
+    def edges_run(self):
+        counted = re.search(r", (\d+) edges? run", self.out)
+        return int(counted.group(1)) if counted else self.result()["edges_run"]
+
+    def __str__(self):
+        return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+def bundle_files(folder):
+    """[(path, mode, sha256)], sorted: what a bundle is made of."""
+    files = []
+    for path in sorted(pathlib.Path(folder).rglob("*")):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
+        files.append((str(path.relative_to(folder)), oct(path.lstat().st_mode), digest))
+    return files
+
+
+def bundle_hash(folder):
+    """One digest over path, mode and bytes of every file; "" for a folder that is not there."""
+    if not os.path.isdir(folder):
+        return ""
+    return hashlib.sha256(repr(bundle_files(folder)).encode()).hexdigest()
+
+
+def compile_shim(source, output):
+    """A library for LD_PRELOAD."""
+    compiler = shutil.which("gcc")
+    if not compiler:
+        raise unittest.SkipTest("gcc is not installed")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", output, "-xc", "-", "-ldl"], input=source.encode(),
+                   check=True)
+    return str(output)
+
+
+def base_environment(home, cache):
+    """Nothing of the caller's but the Ninja that it has; sanitizers let a shim be loaded before them."""
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "XDG_CACHE_HOME": str(cache),
+                   "LC_ALL": "C", "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    ninja = os.environ.get("DSBUILD_NINJA") or shutil.which("ninja")
+    if ninja:
+        environment["DSBUILD_NINJA"] = ninja
+    return environment
+
+
+class TestSpace:
+    """A folder with a fake toolkit and a small pack, and dsbuild run in it."""
+
+    def __init__(self, name="space", version="13.0", pack=make_pack, **toolkit_settings):
+        parent = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-test-")).resolve()
+        if os.environ.get("DSBUILD_KEEP") != "1":
+            atexit.register(shutil.rmtree, parent, ignore_errors=True)
+        self.root = parent / name
+        self.root.mkdir()
+        self.program = dsbuild_program()
+        self.toolkit = make_fake_toolkit(self.root / "toolkit", version, **toolkit_settings)
+        self.pack = pack(self.root / "pack")
+        self.home = self.root / "home"
+        self.home.mkdir()
+        self.environment = base_environment(self.home, self.root / "cache")
+        self.out, self.build_dir = self.root / "out", self.root / "build"
+        self.arch = "8.0;9.0+PTX"
+
+    def use_fake_compiler(self):
+        """From now on all C++ goes through a compiler that can be slowed down."""
+        self.compiler = make_fake_compiler(self.root / "compiler")
+        self.environment["CXX"] = str(self.compiler.program)
+
+    def arguments(self, *more):
+        """dsbuild's options for the space's own pack, toolkit and folders; `more` comes last."""
+        return [*more, "--pack", str(self.pack.folder), "--cuda-home", str(self.toolkit.home), "--out", str(self.out),
+                "--build-dir", str(self.build_dir), *([] if "--arch" in more else ["--arch", self.arch]),
+                *([] if "--ops" in more else ["--ops", "all"]), *([] if "-j" in more else ["-j", "2"])]
+
+    def start(self, *arguments, env=None, prefix=(), **options):
+        """dsbuild in a session of its own, with exactly these arguments."""
+        return subprocess.Popen([*prefix, self.program, *arguments], cwd=options.pop("cwd", self.root),
+                                env={**self.environment, **(env or {})}, start_new_session=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, errors="surrogateescape", **options)
+
+    def run(self, *arguments, timeout=TIME_LIMIT, **options):
+        begin = time.monotonic()
+        with self.start(*arguments, **options) as process:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                kill_all(process.pid)
+                raise
+        return Run(process.returncode, out, err, time.monotonic() - begin)
+
+    def build(self, *more, **options):
+        return self.run(*self.arguments(*more), **options)
+
+    def start_build(self, *more, **options):
+        return self.start(*self.arguments(*more), **options)
+
+    def verify(self, bundle=None):
+        return self.run("verify", str(bundle or self.out))
+
+    def hash(self):
+        return bundle_hash(self.out)
+
+    def remove_build(self):
+        shutil.rmtree(self.build_dir, ignore_errors=True)
+
+    def remove_out(self):
+        shutil.rmtree(self.out, ignore_errors=True)
+
+    def compiled(self):
+        """The .cu files whose compilation was started since the last call."""
+        names = sorted(source.removeprefix("pack/") for source in self.toolkit.compiled())
+        self.toolkit.forget_starts()
+        return names
+
+
+def children(pid):
+    """Every living process below `pid`, parents first."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            direct = [int(word) for word in task.read_text().split()]
+        except OSError:
+            continue
+        for child in direct:
+            found += [child, *children(child)]
+    return found
+
+
+def command_of(pid):
+    """argv of a process; [] when it is gone."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+    return [os.fsdecode(word) for word in words[:-1]]
+
+
+def send(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def kill_all(pid):
+    for each in [pid, *children(pid)]:
+        send(each, 9)
+
+
+def processes_in(folder):
+    """Living processes whose current folder or command line is in `folder`."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            inside = os.readlink(entry / "cwd").startswith(str(folder))
+            state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if state != "Z" and (inside or any(str(folder) in word for word in command_of(int(entry.name)))):
+            found.append(int(entry.name))
+    return found
+
+
+def wait_until(condition, seconds=20.0, step=0.005):
+    """Whether `condition` became true in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(step)
+    return False
+
+
+def find_real_toolkit():
+    for home in (os.environ.get("DSBUILD_CUDA_13"), "/usr/local/cuda"):
+        if home and os.path.isfile(os.path.join(home, "bin", "nvcc")):
+            return home
+    raise unittest.SkipTest("no CUDA 13 toolkit (DSBUILD_CUDA_13)")
+
+
+def find_tvm_ffi():
+    """As the scripts install it."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    places = sorted(cache.glob("dsbuild/tvm_ffi/*/tvm_ffi"))
+    home = os.environ.get("TVM_FFI_HOME") or (str(places[-1]) if places else "")
+    if not home:
+        raise unittest.SkipTest("tvm-ffi is not installed (TVM_FFI_HOME)")
+    return home
+
+
+class RealSpace(TestSpace):
+    """The project's own ops and a real nvcc."""
+
+    def __init__(self):
+        toolkit, tvm_ffi = find_real_toolkit(), find_tvm_ffi()
+        super().__init__("real")
+        self.toolkit.home = pathlib.Path(toolkit)
+        self.environment["TVM_FFI_HOME"] = tvm_ffi
+        self.arch = "9.0"
+
+    def arguments(self, *more):
+        mine = super().arguments(*(more if "--ops" in more else (*more, "--ops", "fused_adam")))
+        pack = mine.index("--pack")
+        return mine[:pack] + mine[pack + 2:]
