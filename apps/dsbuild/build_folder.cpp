@@ -1,5 +1,6 @@
 #include "build_folder.h"
 
+#include <algorithm>
 #include <set>
 
 #include "ninja/ninja_file.h"
@@ -7,15 +8,28 @@
 namespace dsbuild {
 namespace {
 
+constexpr const char* k_lock = "lock";
 constexpr const char* k_marker = "dsbuild-build-folder";
 constexpr const char* k_marker_text = "Made by dsbuild; `dsbuild clean` removes it.\n";
+
+// As lib/sys names what it writes before the rename.
+bool is_own_temporary(const std::string& name) {
+  constexpr std::string_view suffix = ".dsbuild-tmp";
+  return name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
+}
+
+// A dsbuild that starts at this moment has made these, and writes the marker next.
+bool is_beginning(const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name == k_lock || is_own_temporary(name); });
+}
 
 Result<void> check_ours(const Path& folder, const FileReader& files) {
   const FileKind kind = files.kind(folder);
   if (kind == FileKind::absent || files.kind(folder / k_marker) == FileKind::file) return {};
   if (kind == FileKind::directory) {
     DSBUILD_TRY(names, files.list(folder));
-    if (names.empty()) return {};
+    if (is_beginning(names)) return {};
   }
   return fail(Exit::usage, "foreign_build_dir", folder.string(),
               "the build folder holds files that are not dsbuild's",
@@ -25,17 +39,11 @@ Result<void> check_ours(const Path& folder, const FileReader& files) {
 Result<std::unique_ptr<FolderLock>> lock(const Settings& settings, const CommandContext& context) {
   std::optional<std::chrono::seconds> timeout;
   if (settings.lock_timeout.value >= 0) timeout = std::chrono::seconds(settings.lock_timeout.value);
-  return take_lock(settings.build_dir.value / "lock", context.line.as_typed, timeout,
+  return take_lock(settings.build_dir.value / k_lock, context.line.as_typed, timeout,
                    [&](const std::string& holder) {
                      print_message("waiting for another dsbuild in " + settings.build_dir.value.string() +
                                    " (" + holder + ")\n");
                    });
-}
-
-// As lib/sys names what it writes before the rename.
-bool is_own_temporary(const std::string& name) {
-  constexpr std::string_view suffix = ".dsbuild-tmp";
-  return name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 Result<void> empty_folder(const Path& folder, FileSystem& files) {
@@ -86,8 +94,8 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
   const Path& folder = settings.build_dir.value;
   DSBUILD_CHECK(check_ours(folder, files));
   DSBUILD_CHECK(files.make_directories(folder));
-  DSBUILD_CHECK(files.write_if_different(folder / k_marker, k_marker_text));
   DSBUILD_TRY(held, lock(settings, context));
+  DSBUILD_CHECK(files.write_if_different(folder / k_marker, k_marker_text));
   DSBUILD_CHECK(empty_folder(folder / k_tool_tmp_dir, files));
   DSBUILD_CHECK(files.make_directories(folder / "log"));
   return held;

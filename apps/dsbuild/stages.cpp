@@ -66,6 +66,12 @@ Result<void> choose_cxx(Stages& stages, const System& system) {
     stages.cxx = *named;
     return {};
   }
+  // CUDAHOSTCXX and NVCC_CCBIN are for nvcc; they count here only where there is nothing else.
+  for (const char* name : {"g++", "clang++"})
+    if (const HostCompiler* usual = named_by(name, found, system)) {
+      stages.cxx = *usual;
+      return {};
+    }
   if (!found.empty()) {
     stages.cxx = found.front();
     return {};

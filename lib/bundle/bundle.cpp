@@ -183,9 +183,10 @@ Result<void> check_out_folder(const Path& out, const FileReader& files) {
     DSBUILD_TRY(manifest, files.read_file(out / k_manifest_name));
     if (names_dsbuild(manifest)) return {};
   }
-  return fail(Exit::usage, "foreign_out", out.string(),
-              "is not a bundle of dsbuild: it holds '" + names.front() + "' and no manifest.json of ours",
-              fix);
+  return fail(
+      Exit::usage, "foreign_out", out.string(),
+      "is not a bundle of dsbuild: it holds '" + names.front() + "', and no manifest.json that dsbuild wrote",
+      fix);
 }
 
 Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,

@@ -17,7 +17,8 @@ OBJECT, LIBRARY = "obj/beta/beta/one.cu/one.o", "lib/beta.so"
 # Files whose loss must heal by itself.
 KEPT_BY_NINJA = [".ninja_log", ".ninja_deps"]
 KEPT_BY_DSBUILD = ["build.ninja", "facts.json", "check/beta.json", "check/beta.ok", "tools/nvcc.id", "tools/cxx.id",
-                   "obj/beta/beta/one.cu/source.id", "lock", "dsbuild-build-folder"]
+                   "obj/beta/beta/one.cu/source.id", "lock"]
+MARKER = "dsbuild-build-folder"
 MADE = [OBJECT, LIBRARY, "obj/alpha/alpha/alpha.cpp/alpha.o"]
 
 
@@ -85,6 +86,17 @@ class DamageTest(unittest.TestCase):
                 damage(self.space.build_dir / name, self.generator)
                 self.check_healed(self.space.build())
 
+    def test_a_folder_without_its_marker_is_not_taken_for_ours(self):
+        for damage in DAMAGES:
+            self.restore()
+            damage(self.space.build_dir / MARKER, self.generator)
+            run = self.space.build()
+            if damage is not remove:
+                self.check_healed(run)
+                continue
+            self.assertEqual(run.code, 2, run)
+            self.assertIn(str(self.space.build_dir), run.err)
+
     def test_damaged_logs_heal_when_there_is_work_too(self):
         for name, damage in self.pairs(KEPT_BY_NINJA, 6):
             with self.subTest(file=name, damage=damage.__name__):
@@ -146,7 +158,7 @@ class DamageTest(unittest.TestCase):
         self.check_healed(self.space.build())
 
     def test_things_that_are_no_files_heal_or_are_named(self):
-        names = [*KEPT_BY_NINJA, *KEPT_BY_DSBUILD, *MADE]
+        names = [*KEPT_BY_NINJA, *KEPT_BY_DSBUILD, MARKER, *MADE]
         for name, make in [(name, make) for name in names for make in (os.mkdir, os.mkfifo)]:
             with self.subTest(name=name, make=make.__name__):
                 self.restore()
@@ -164,7 +176,7 @@ class LinkTest(unittest.TestCase):
     """Links planted in the build folder before a build: the file that they point to stays as it is."""
 
     PLACES = [".ninja_log", ".ninja_deps", "build.ninja", "facts.json", "check/beta.json", "check/beta.ok",
-              "tools/nvcc.id", "obj/beta/beta/one.cu/source.id", "lock", "dsbuild-build-folder", "log/dsbuild.log",
+              "tools/nvcc.id", "obj/beta/beta/one.cu/source.id", "lock", MARKER, "log/dsbuild.log",
               OBJECT, OBJECT + ".tmp", OBJECT + ".d", LIBRARY, LIBRARY + ".tmp", LIBRARY + ".rsp"]
 
     def test_a_planted_link_is_replaced_or_refused_never_written_through(self):
