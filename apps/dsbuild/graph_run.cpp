@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <ctime>
 
 #include "ninja/progress.h"
@@ -109,6 +110,21 @@ EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& co
   return failure;
 }
 
+// Ninja itself: one that was stopped by an edge says so, and then its code may be that of the edge.
+bool crashed(const RunResult& result) {
+  const int signal = result.exit_code - 128;
+  const bool by_fault =
+      signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+  return by_fault && result.stopped.empty();
+}
+
+// Without its logs Ninja runs every edge again.
+Result<void> forget_history(const Path& folder, FileSystem& files) {
+  for (const char* name : {".ninja_log", ".ninja_deps"})
+    DSBUILD_CHECK(files.remove_all(folder / name));
+  return {};
+}
+
 }  // namespace
 
 int jobs_for(const Settings& settings, const Host& host) {
@@ -145,6 +161,12 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
   };
   run.on_tick = [&] { progress.on_tick(); };
   DSBUILD_TRY(result, run_ninja(run, context.system));
+  if (crashed(result)) {
+    print_message("Ninja crashed, as it does on damaged logs; starting over without them\n");
+    DSBUILD_CHECK(forget_history(settings.build_dir.value, context.system.files));
+    DSBUILD_TRY(second, run_ninja(run, context.system));
+    result = std::move(second);
+  }
   progress.finish();
 
   GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble,
