@@ -98,15 +98,12 @@ Result<std::unique_ptr<FolderLock>> take_bundle_lock(const Path& file, const Set
   });
 }
 
-// In the cache folder, where it litters nothing; beside the bundle where there is no cache folder (no HOME)
-// or it cannot be written.
+// In the cache folder, where it litters nothing; beside the bundle where that cannot be written.
 Result<std::unique_ptr<FolderLock>> lock_bundle(const Settings& settings, const CommandContext& context) {
   const Path out = context.system.files.absolute(settings.out.value).lexically_normal();
-  if (!settings.cache_dir.empty()) {
-    const Path file = settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
-    auto held = take_bundle_lock(file, settings, context);
-    if (held || held.error().code != "io") return held;
-  }
+  const Path file = settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
+  auto held = take_bundle_lock(file, settings, context);
+  if (held || held.error().code != "io") return held;
   const Path bundle = out.has_filename() ? out : out.parent_path();
   return take_bundle_lock(bundle.parent_path() / ("." + bundle.filename().string() + ".dsbuild-lock"),
                           settings, context);

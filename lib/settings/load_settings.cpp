@@ -180,7 +180,7 @@ Path find_cache_dir(const Environment& environment) {
     return cache / "dsbuild";
   if (const Path home = absolute_variable(environment, "HOME"); !home.empty())
     return home / ".cache" / "dsbuild";
-  return {};
+  return "/dev/null/dsbuild";
 }
 
 }  // namespace

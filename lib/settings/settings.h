@@ -76,8 +76,10 @@ struct Settings {
   Setting<std::vector<std::string>> cflags, ldflags;  // CFLAGS, LDFLAGS, split as a shell does
   Setting<int> lock_timeout{-1};                      // seconds; -1: wait for ever
   int verbosity = 0;
-  Path cache_dir;  // ${XDG_CACHE_HOME:-~/.cache}/dsbuild
-  Path data_dir;   // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
+  // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
+  // tools and facts be taken from the current folder.
+  Path cache_dir;
+  Path data_dir;  // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
   bool operator==(const Settings&) const = default;
 };
