@@ -3,7 +3,7 @@
 # -Wno-restrict: gcc 12 raises it falsely on std::string (GCC bug 105651).
 add_library(dsbuild_options INTERFACE)
 target_compile_options(dsbuild_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                       -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wno-restrict
+                       -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
                        $<$<BOOL:${DSBUILD_TESTS}>:-Werror>)
 if(DSBUILD_SANITIZE)
   target_compile_options(dsbuild_options INTERFACE -fsanitize=address,undefined
