@@ -132,7 +132,8 @@ TEST_CASE("numbers are whole numbers of at least their minimum, and an error nam
   for (const std::string bad : {"0", "-1", "many", "4x", "1.5", "99999999999"}) {
     world.environment["MAX_JOBS"] = bad;
     check_equal(world.error(), message(Exit::usage, "bad_number", "MAX_JOBS",
-                                       "'" + bad + "' is not a whole number of at least 1"));
+                                       "'" + bad + "' is not a whole number of at least 1",
+                                       "Give one, or leave MAX_JOBS out."));
   }
   world.environment["MAX_JOBS"] = "";
   CHECK(world.settings().jobs.is_default());
