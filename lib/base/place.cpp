@@ -36,9 +36,9 @@ std::optional<Place> parse_numbers(std::string_view rest) {
 }  // namespace
 
 std::optional<Place> parse_place(std::string_view line) {
-  for (size_t at = line.find_first_of(":("); at != std::string_view::npos;
-       at = line.find_first_of(":(", at + 1)) {
-    if (at == 0) continue;
+  size_t at = line.find_first_of(":(");
+  if (at == 0) return std::nullopt;
+  for (; at != std::string_view::npos; at = line.find_first_of(":(", at + 1)) {
     if (auto place = parse_numbers(line.substr(at))) {
       place->file = line.substr(0, at);
       return place;
