@@ -38,7 +38,15 @@ class Arguments {
   bool flag(const char* name) { return read<bool>(name, "a bool"); }
   bool flag_or(const char* name, bool fallback) { return next_ < count_ ? flag(name) : fallback; }
   std::string text(const char* name) { return read<tvm::ffi::String>(name, "a string"); }
-  DLDataType dtype(const char* name) { return read<DLDataType>(name, "a dtype"); }
+  DLDataType dtype(const char* name) {
+    try {
+      return read<DLDataType>(name, "a dtype");
+    } catch (const tvm::ffi::Error& error) {
+      if (error.kind() != "ValueError") throw;
+      TVM_FFI_THROW(ValueError) << where(name) << ": " << error.message();
+    }
+    TVM_FFI_UNREACHABLE();
+  }
   TensorArgument tensor(const char* name) {
     return {read<tvm::ffi::TensorView>(name, "a tensor"), where(name)};
   }

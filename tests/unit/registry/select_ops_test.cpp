@@ -150,6 +150,13 @@ TEST_CASE("a needed op is built although it was left out, with a warning") {
   REQUIRE(by_variable.warnings.size() == 1);
   CHECK(by_variable.warnings[0].what ==
         "it is built although it was left out (DS_BUILD_PIN_MEMORY=0), because aio needs it");
+  CHECK(select(settings("aio", {{"DS_BUILD_PIN_MEMORY", "0"}})).warnings == by_variable.warnings);
+}
+
+TEST_CASE("an op that is there only because another needs it says so") {
+  CHECK(select(settings("gds")).ops[4].needed_by == "aio");
+  CHECK(select(settings("gds,pin_memory")).ops[4].needed_by.empty());
+  CHECK(select(settings("all")).ops[4].needed_by.empty());
 }
 
 TEST_CASE("an unknown op is an error with the nearest name") {
