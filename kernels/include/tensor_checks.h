@@ -91,4 +91,9 @@ T* elements(const TensorArgument& tensor) {
   return reinterpret_cast<T*>(static_cast<char*>(tensor.view.data_ptr()) + tensor.view.byte_offset());
 }
 
+// Of a contiguous tensor.
+inline size_t byte_count(const TensorArgument& tensor) {
+  return tvm::ffi::GetDataSize(static_cast<size_t>(tensor.view.numel()), tensor.view.dtype());
+}
+
 }  // namespace dsbuild::ops

@@ -131,6 +131,7 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     planned.reason = join_reasons(input.requirements.reasons(planned.name));
   } else {
     planned.status = OpStatus::build;
+    if (!selected.needed_by.empty()) planned.reason = selected.because;
     if (builder.spec().backend == BackendKind::cuda) {
       plan_cuda_op(input, builder, planned, warnings);
     } else {

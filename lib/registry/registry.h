@@ -67,7 +67,8 @@ enum class Wanted { off, by_all, by_name };
 struct SelectedOp {
   std::string name;
   Wanted wanted = Wanted::off;
-  std::string because;  // "--ops", "DS_BUILD_OPS", "DS_BUILD_FUSED_ADAM=0"
+  std::string because;    // "--ops", "DS_BUILD_OPS", "DS_BUILD_FUSED_ADAM=0", "needed by async_io"
+  std::string needed_by;  // the op without which this one would be off; mostly ""
   bool operator==(const SelectedOp&) const = default;
 };
 struct SelectedOps {
