@@ -35,8 +35,17 @@ class Arguments {
   int64_t integer(const char* name) { return read<int64_t>(name, "an integer"); }
   bool flag(const char* name) { return read<bool>(name, "a bool"); }
   std::string text(const char* name) { return read<tvm::ffi::String>(name, "a string"); }
+  std::string text_or(const char* name, const char* fallback) {
+    return next_ < count_ ? text(name) : fallback;
+  }
   TensorArgument tensor(const char* name) {
     return {read<tvm::ffi::TensorView>(name, "a tensor"), where(name)};
+  }
+  // None is no tensor.
+  std::optional<TensorArgument> optional_tensor(const char* name) {
+    const auto view = read<tvm::ffi::Optional<tvm::ffi::TensorView>>(name, "a tensor or None");
+    if (!view) return std::nullopt;
+    return TensorArgument{*view, where(name)};
   }
 
   std::vector<TensorArgument> tensors(const char* name) {

@@ -1,0 +1,81 @@
+// Evoformer attention: between its kernels (no tvm-ffi), the choice of a kernel family, and the binding.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "float_type.h"
+
+namespace dsbuild::ops {
+
+// q and out: [batch, rows, queries, heads, head_dim]; k and v the same with keys for queries.
+struct EvoformerShape {
+  int64_t batch;
+  int64_t rows;
+  int heads;
+  int queries;
+  int keys;
+  int head_dim;  // a multiple of 8, at most k_max_head_dim
+};
+constexpr int k_max_head_dim = 64;
+
+struct EvoformerInputs {
+  EvoformerShape shape;
+  FloatType type;  // float16 or bfloat16, of all arrays but those of floats
+  const void* q;
+  const void* k;
+  const void* v;
+  const void* bias1;  // [batch, rows, keys], or null
+  const void* bias2;  // [batch, heads, queries, keys], or null
+};
+
+struct EvoformerForward {
+  EvoformerInputs in;
+  void* out;
+  float* lse;  // [batch, rows, heads, queries]
+};
+
+struct EvoformerBackward {
+  EvoformerInputs in;
+  const void* grad_out;
+  const void* out;
+  const float* lse;
+  void* grad_q;
+  void* grad_k;
+  void* grad_v;
+  void* grad_bias1;  // null where it is not asked for
+  void* grad_bias2;  // null where it is not asked for
+  float* scratch;    // evoformer_scratch_elements(shape) of them
+};
+
+// Two numbers for each row of the scores, one sum for each key of each head.
+constexpr int64_t evoformer_scratch_elements(const EvoformerShape& s) {
+  return s.batch * s.rows * s.heads * (2 * static_cast<int64_t>(s.queries) + s.keys);
+}
+
+// Kernels that need the matrix instructions of compute capability `version` (70, 75 or 80) and run on every
+// newer GPU. All launches are on `stream` of the current device.
+struct EvoformerFamily {
+  int version;
+  bool bfloat16;
+  cudaError_t (*attributes)(cudaFuncAttributes* of_one_kernel);
+  cudaError_t (*forward)(const EvoformerForward&, cudaStream_t);
+  cudaError_t (*backward)(const EvoformerBackward&, cudaStream_t);
+};
+
+// One source each, built only for the architectures that choose it: in the library of other architectures the
+// function is null.
+[[gnu::weak]] const EvoformerFamily& evoformer_family_70();
+[[gnu::weak]] const EvoformerFamily& evoformer_family_75();
+[[gnu::weak]] const EvoformerFamily& evoformer_family_80();
+
+// Those that the library holds, newest first.
+std::vector<const EvoformerFamily*> evoformer_families();
+
+// Has the library code of this family for the current device? The instructions of a family may be used only
+// where the image that runs, and the PTX that it came from, are of its version or newer.
+bool evoformer_family_runs(const EvoformerFamily& family);
+
+}  // namespace dsbuild::ops
