@@ -18,14 +18,19 @@ struct alignas(8) QueryNumbers {
   float dot;
 };
 
-// The two parts of the scratch array: [batch, rows, heads, queries] and, for grad_bias1, [batch, rows, heads,
-// keys].
+// The scratch array: [batch, rows, heads, queries], then the sums of grad_score over queries, for grad_bias1:
+// [batch, rows, heads, keys], then those over parts of the rows, for grad_bias2: [batch, parts, heads,
+// queries, keys].
 __device__ inline QueryNumbers* query_numbers(const EvoformerBackward& a) {
   return reinterpret_cast<QueryNumbers*>(a.scratch);
 }
-__device__ inline float* key_sums(const EvoformerBackward& a) {
+__host__ __device__ inline float* key_sums(const EvoformerBackward& a) {
   const EvoformerShape& s = a.in.shape;
   return a.scratch + 2 * s.batch * s.rows * s.heads * s.queries;
+}
+__host__ __device__ inline float* pair_sums(const EvoformerBackward& a) {
+  const EvoformerShape& s = a.in.shape;
+  return key_sums(a) + s.batch * s.rows * s.heads * s.keys;
 }
 
 // Probability, and gradient of the score.
@@ -81,12 +86,13 @@ template <class Family, class T, int dim>
 struct GradQMemory {
   Tile<T, dim> k[Family::stages];
   Tile<T, dim> v[Family::stages];
+  BiasTile<T> biases[Family::stages];
   typename Family::Scratch scratch[k_warps];
 };
 
 // A block has 64 queries of one head and walks over the keys.
 template <class Family, class T, int dim>
-__global__ void __launch_bounds__(k_threads) grad_q_kernel(const EvoformerBackward a) {
+__global__ void __launch_bounds__(k_threads, k_blocks_per_sm<dim>) grad_q_kernel(const EvoformerBackward a) {
   auto& shared = shared_memory<GradQMemory<Family, T, dim>>();
   const EvoformerShape& s = a.in.shape;
   const Place place(tile_count(s.queries), s.heads);
@@ -103,27 +109,27 @@ __global__ void __launch_bounds__(k_threads) grad_q_kernel(const EvoformerBackwa
   load_query_numbers<Family>(numbers, a, place.outer * s.heads + place.head, place.tile);
 
   Accumulators grad_q[dim / k_step] = {};
-  Accumulators scores[k_steps];
   const auto load = [&](int tile, int stage) {
     copy_tile<Family>(shared.k[stage], keys, tile);
     copy_tile<Family>(shared.v[stage], values, tile);
+    copy_biases<Family>(shared.biases[stage], biases, place.tile, tile);
     Family::commit();
   };
-  const auto before = [&](int tile) { start_scores<Family>(scores, biases, place.tile, tile); };
-  const auto work = [&](int stage) {
+  const auto work = [&](int tile, int stage) {
 #pragma unroll
     for (int step = 0; step < k_steps; ++step) {
+      Accumulators score = start_score<Family>(biases, shared.biases[stage], tile, step);
       Accumulators grad = {};
-      multiply_transposed<Family>(scores[step], q, shared.k[stage], step);
+      multiply_transposed<Family>(score, q, shared.k[stage], step);
       multiply_transposed<Family>(grad, grad_out, shared.v[stage], step);
 #pragma unroll
       for (int i = 0; i < 8; ++i)
-        grad.item[i] = Gradient(scores[step].item[i], scale.unit, grad.item[i], numbers[i / 2 % 2]).score;
+        grad.item[i] = Gradient(score.item[i], scale.unit, grad.item[i], numbers[i / 2 % 2]).score;
       const auto left = Family::template left_of<T>(grad, shared.scratch[warp_id()]);
       multiply_rows<Family>(grad_q, left, shared.k[stage], step);
     }
   };
-  for_each_tile<Family>(tile_count(s.keys), load, before, work);
+  for_each_tile<Family>(tile_count(s.keys), load, work);
   const float factor[2] = {scale.factor, scale.factor};
   store_rows<Family>(rows_of<T>(a.grad_q, s, s.queries, place.outer, place.head), place.tile, grad_q, factor);
 }
@@ -132,6 +138,7 @@ template <class Family, class T, int dim>
 struct GradKvMemory {
   Tile<T, dim> q[Family::stages];
   Tile<T, dim> grad_out[Family::stages];
+  Tile<T, k_tile> biases[Family::stages];
   QueryNumbers numbers[Family::stages][k_tile];
   typename Family::Scratch scratch[k_warps];
 };
@@ -176,7 +183,7 @@ __device__ void store_key_sums(const EvoformerBackward& a, const Place& place, c
 
 // A block has 64 keys of one head and walks over the queries.
 template <class Family, class T, int dim>
-__global__ void __launch_bounds__(k_threads) grad_kv_kernel(const EvoformerBackward a) {
+__global__ void __launch_bounds__(k_threads, k_blocks_per_sm<dim>) grad_kv_kernel(const EvoformerBackward a) {
   auto& shared = shared_memory<GradKvMemory<Family, T, dim>>();
   const EvoformerShape& s = a.in.shape;
   const Place place(tile_count(s.keys), s.heads);
@@ -193,45 +200,35 @@ __global__ void __launch_bounds__(k_threads) grad_kv_kernel(const EvoformerBackw
   Accumulators grad_k[dim / k_step] = {};
   Accumulators grad_v[dim / k_step] = {};
   float sums[2] = {0, 0};
-  Accumulators scores[k_steps];
+  float of_key[2];
+  load_key_biases<Family>(of_key, biases, place.tile);
   const auto load = [&](int tile, int stage) {
     copy_tile<Family>(shared.q[stage], queries, tile);
     copy_tile<Family>(shared.grad_out[stage], grad_outs, tile);
     copy_query_numbers<Family>(shared.numbers[stage], a, place.outer * s.heads + place.head, tile);
+    copy_pair_biases<Family>(shared.biases[stage], biases, tile, place.tile);
     Family::commit();
   };
-  const auto before = [&](int tile) { start_scores_transposed<Family>(scores, biases, place.tile, tile); };
-  const auto work = [&](int stage) {
+  const auto work = [&](int tile, int stage) {
 #pragma unroll
     for (int step = 0; step < k_steps; ++step) {
+      Accumulators score = start_score_transposed<Family>(biases, of_key, shared.biases[stage], tile, step);
       Accumulators grad = {};
-      multiply_transposed<Family>(scores[step], k, shared.q[stage], step);
+      multiply_transposed<Family>(score, k, shared.q[stage], step);
       multiply_transposed<Family>(grad, v, shared.grad_out[stage], step);
-      gradients_of_step<Family>(scores[step], grad, sums, shared.numbers[stage], step, scale.unit);
+      gradients_of_step<Family>(score, grad, sums, shared.numbers[stage], step, scale.unit);
       auto& scratch = shared.scratch[warp_id()];
-      multiply_rows<Family>(grad_v, Family::template left_of<T>(scores[step], scratch),
-                            shared.grad_out[stage], step);
+      multiply_rows<Family>(grad_v, Family::template left_of<T>(score, scratch), shared.grad_out[stage],
+                            step);
       multiply_rows<Family>(grad_k, Family::template left_of<T>(grad, scratch), shared.q[stage], step);
     }
   };
-  for_each_tile<Family>(tile_count(s.queries), load, before, work);
+  for_each_tile<Family>(tile_count(s.queries), load, work);
   const float one[2] = {1, 1};
   const float factor[2] = {scale.factor, scale.factor};
   store_rows<Family>(rows_of<T>(a.grad_v, s, s.keys, place.outer, place.head), place.tile, grad_v, one);
   store_rows<Family>(rows_of<T>(a.grad_k, s, s.keys, place.outer, place.head), place.tile, grad_k, factor);
   if (a.grad_bias1 != nullptr) store_key_sums<Family>(a, place, sums);
-}
-
-template <class Family, class T>
-__global__ void __launch_bounds__(k_threads) grad_bias1_kernel(const EvoformerBackward a, int64_t count) {
-  const EvoformerShape& s = a.in.shape;
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * k_threads + threadIdx.x;  // of [batch, rows, keys]
-  if (i >= count) return;
-  const float* of_head = key_sums(a) + i / s.keys * s.heads * s.keys + i % s.keys;
-  float sum = 0;
-  for (int head = 0; head < s.heads; ++head)
-    sum += of_head[static_cast<int64_t>(head) * s.keys];
-  static_cast<T*>(a.grad_bias1)[i] = from_float<T>(sum);
 }
 
 template <class Family, class T, int dim>
@@ -240,76 +237,95 @@ struct GradBias2Memory {
   Tile<T, dim> grad_out[Family::stages];
   Tile<T, dim> k[Family::stages];
   Tile<T, dim> v[Family::stages];
+  QueryNumbers numbers[Family::stages][k_tile];
+  BiasTile<T> biases[Family::stages];
 };
 
-// Left operands from shared memory, since every row of the sum has others.
+// One tile's rows of the warp as left operands.
 template <class Family, class T, int dim>
-__device__ void multiply_tiles(Accumulators (&sum)[k_steps], const Tile<T, dim>& left,
-                               const Tile<T, dim>& right) {
-  typename Family::Left rows[dim / k_step];
+__device__ void left_rows(typename Family::Left (&rows)[dim / k_step], const Tile<T, dim>& tile) {
 #pragma unroll
   for (int d = 0; d < dim / k_step; ++d)
-    rows[d] = Family::left(left.operand(warp_id(), d), Tile<T, dim>::stride);
-#pragma unroll
-  for (int step = 0; step < k_steps; ++step)
-    multiply_transposed<Family>(sum[step], rows, right, step);
+    rows[d] = Family::left(tile.operand(warp_id(), d), Tile<T, dim>::stride);
 }
 
-template <class Family, class T>
-__device__ void store_grad_bias2(const EvoformerBackward& a, int64_t matrix, int query_tile, int key_tile,
-                                 const Accumulators (&sum)[k_steps]) {
-  const EvoformerShape& s = a.in.shape;
-  T* grad = static_cast<T*>(a.grad_bias2) + matrix * s.queries * s.keys;
+template <class Family>
+__device__ void store_pair_sums(const EvoformerShape& s, float* to, int query_tile, int key_tile,
+                                const Accumulators (&sum)[k_steps]) {
 #pragma unroll
   for (int i = 0; i < k_steps * 8; ++i) {
     const int query = query_tile * k_tile + own_row<Family>(i / 2 % 2);
     const int key = key_tile * k_tile + own_column<Family>(i / 8, i / 4 % 2) + i % 2;
     if (query < s.queries && key < s.keys)
-      grad[static_cast<int64_t>(query) * s.keys + key] = from_float<T>(sum[i / 8].item[i % 8]);
+      to[static_cast<int64_t>(query) * s.keys + key] = sum[i / 8].item[i % 8];
   }
 }
 
-// A block has 64 queries × 64 keys of one head and walks over the rows of the batch.
+// A block has 64 queries × 64 keys of one head and walks over one part of the rows of the batch.
 template <class Family, class T, int dim>
-__global__ void __launch_bounds__(k_threads) grad_bias2_kernel(const EvoformerBackward a) {
+__global__ void __launch_bounds__(k_threads, k_blocks_per_sm<dim>)
+    pair_sums_kernel(const EvoformerBackward a) {
   auto& shared = shared_memory<GradBias2Memory<Family, T, dim>>();
   const EvoformerShape& s = a.in.shape;
   const int key_tiles = tile_count(s.keys);
   const Place place(key_tiles * tile_count(s.queries), s.heads);
   const int query_tile = place.tile / key_tiles;
   const int key_tile = place.tile % key_tiles;
+  const int64_t parts = evoformer_row_parts(s);
+  const int64_t part = place.outer % parts;
+  const int64_t first = place.outer / parts * s.rows + s.rows * part / parts;
+  const int64_t end = place.outer / parts * s.rows + s.rows * (part + 1) / parts;
   const ScoreScale scale(s.head_dim);
 
   Accumulators sum[k_steps] = {};
-  Accumulators scores[k_steps];
-  QueryNumbers numbers[2];
   const auto load = [&](int row, int stage) {
-    const int64_t batch_row = place.outer * s.rows + row;
+    const int64_t batch_row = first + row;
     copy_tile<Family>(shared.q[stage], rows_of<T>(a.in.q, s, s.queries, batch_row, place.head), query_tile);
     copy_tile<Family>(shared.grad_out[stage], rows_of<T>(a.grad_out, s, s.queries, batch_row, place.head),
                       query_tile);
     copy_tile<Family>(shared.k[stage], rows_of<T>(a.in.k, s, s.keys, batch_row, place.head), key_tile);
     copy_tile<Family>(shared.v[stage], rows_of<T>(a.in.v, s, s.keys, batch_row, place.head), key_tile);
+    copy_query_numbers<Family>(shared.numbers[stage], a, batch_row * s.heads + place.head, query_tile);
+    copy_biases<Family>(shared.biases[stage], biases_of<T>(a.in, batch_row, place.head, scale.root),
+                        query_tile, key_tile);
     Family::commit();
   };
-  const auto before = [&](int row) {
-    const int64_t batch_row = place.outer * s.rows + row;
-    start_scores<Family>(scores, biases_of<T>(a.in, batch_row, place.head, scale.root), query_tile, key_tile);
-    load_query_numbers<Family>(numbers, a, batch_row * s.heads + place.head, query_tile);
-  };
-  const auto work = [&](int stage) {
-    Accumulators grads[k_steps] = {};
-    multiply_tiles<Family>(scores, shared.q[stage], shared.k[stage]);
-    multiply_tiles<Family>(grads, shared.grad_out[stage], shared.v[stage]);
+  const auto work = [&](int row, int stage) {
+    const auto biases = biases_of<T>(a.in, first + row, place.head, scale.root);
+    typename Family::Left q[dim / k_step];
+    typename Family::Left grad_out[dim / k_step];
+    left_rows<Family>(q, shared.q[stage]);
+    left_rows<Family>(grad_out, shared.grad_out[stage]);
 #pragma unroll
-    for (int i = 0; i < k_steps * 8; ++i) {
-      const QueryNumbers& query = numbers[i / 2 % 2];
-      sum[i / 8].item[i % 8] +=
-          Gradient(scores[i / 8].item[i % 8], scale.unit, grads[i / 8].item[i % 8], query).score;
+    for (int step = 0; step < k_steps; ++step) {
+      Accumulators score = start_score<Family>(biases, shared.biases[stage], key_tile, step);
+      Accumulators grad = {};
+      multiply_transposed<Family>(score, q, shared.k[stage], step);
+      multiply_transposed<Family>(grad, grad_out, shared.v[stage], step);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const QueryNumbers& query = shared.numbers[stage][own_row<Family>(i / 2 % 2)];
+        sum[step].item[i] += Gradient(score.item[i], scale.unit, grad.item[i], query).score;
+      }
     }
   };
-  for_each_tile<Family>(static_cast<int>(s.rows), load, before, work);
-  store_grad_bias2<Family, T>(a, place.outer * s.heads + place.head, query_tile, key_tile, sum);
+  for_each_tile<Family>(static_cast<int>(end - first), load, work);
+  float* to = pair_sums(a) + (place.outer * s.heads + place.head) * s.queries * s.keys;
+  store_pair_sums<Family>(s, to, query_tile, key_tile, sum);
+}
+
+// Sums `parts` numbers that lie `distance` apart into each of `outer` × `distance` numbers.
+template <class Family, class T>
+__global__ void __launch_bounds__(k_threads)
+    sum_parts_kernel(T* __restrict__ to, const float* __restrict__ from, int64_t count, int64_t distance,
+                     int64_t parts) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * k_threads + threadIdx.x;
+  if (i >= count) return;
+  const float* first = from + i / distance * parts * distance + i % distance;
+  float sum = 0;
+  for (int64_t part = 0; part < parts; ++part)
+    sum += first[part * distance];
+  to[i] = from_float<T>(sum);
 }
 
 }  // namespace dsbuild::ops

@@ -10,6 +10,7 @@ template <class Family, class T, int dim>
 struct ForwardMemory {
   Tile<T, dim> k[Family::stages];
   Tile<T, dim> v[Family::stages];
+  BiasTile<T> biases[Family::stages];
   typename Family::Scratch scratch[k_warps];
 };
 
@@ -71,7 +72,7 @@ struct Softmax {
 };
 
 template <class Family, class T, int dim>
-__global__ void __launch_bounds__(k_threads) forward_kernel(const EvoformerForward a) {
+__global__ void __launch_bounds__(k_threads, k_blocks_per_sm<dim>) forward_kernel(const EvoformerForward a) {
   auto& shared = shared_memory<ForwardMemory<Family, T, dim>>();
   const EvoformerShape& s = a.in.shape;
   const Place place(tile_count(s.queries), s.heads);
@@ -84,17 +85,19 @@ __global__ void __launch_bounds__(k_threads) forward_kernel(const EvoformerForwa
 
   Softmax<Family> softmax{scale.unit};
   Accumulators out[dim / k_step] = {};
-  Accumulators scores[k_steps];
   const auto load = [&](int tile, int stage) {
     copy_tile<Family>(shared.k[stage], keys, tile);
     copy_tile<Family>(shared.v[stage], values, tile);
+    copy_biases<Family>(shared.biases[stage], biases, place.tile, tile);
     Family::commit();
   };
-  const auto before = [&](int tile) { start_scores<Family>(scores, biases, place.tile, tile); };
-  const auto work = [&](int stage) {
+  const auto work = [&](int tile, int stage) {
+    Accumulators scores[k_steps];
 #pragma unroll
-    for (int step = 0; step < k_steps; ++step)
+    for (int step = 0; step < k_steps; ++step) {
+      scores[step] = start_score<Family>(biases, shared.biases[stage], tile, step);
       multiply_transposed<Family>(scores[step], q, shared.k[stage], step);
+    }
     softmax.add(scores, out);
 #pragma unroll
     for (int step = 0; step < k_steps; ++step) {
@@ -102,7 +105,7 @@ __global__ void __launch_bounds__(k_threads) forward_kernel(const EvoformerForwa
       multiply_rows<Family>(out, p, shared.v[stage], step);
     }
   };
-  for_each_tile<Family>(tile_count(s.keys), load, before, work);
+  for_each_tile<Family>(tile_count(s.keys), load, work);
 
   softmax.finish();
   const float inverse[2] = {softmax.inverse(0), softmax.inverse(1)};

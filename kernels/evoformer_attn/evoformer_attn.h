@@ -8,6 +8,12 @@
 
 #include "float_type.h"
 
+#ifdef __CUDACC__
+#define DSBUILD_HOST_DEVICE __host__ __device__
+#else
+#define DSBUILD_HOST_DEVICE
+#endif
+
 namespace dsbuild::ops {
 
 // q and out: [batch, rows, queries, heads, head_dim]; k and v the same with keys for queries.
@@ -50,9 +56,21 @@ struct EvoformerBackward {
   float* scratch;    // evoformer_scratch_elements(shape) of them
 };
 
-// Two numbers for each row of the scores, one sum for each key of each head.
+// grad_bias2 is summed up in so many parts of the rows, each by blocks of its own, that even few queries and
+// keys make enough blocks for a large GPU.
+DSBUILD_HOST_DEVICE constexpr int64_t evoformer_row_parts(const EvoformerShape& s) {
+  constexpr int64_t wanted_blocks = 1024;
+  constexpr int64_t tile = 64;
+  const int64_t blocks = s.batch * s.heads * ((s.queries + tile - 1) / tile) * ((s.keys + tile - 1) / tile);
+  const int64_t parts = blocks == 0 ? 1 : (wanted_blocks + blocks - 1) / blocks;
+  return parts < s.rows ? parts : s.rows;
+}
+
+// Two numbers for each query of each head, one for each key of each head, and grad_bias2 in float32 for each
+// part.
 constexpr int64_t evoformer_scratch_elements(const EvoformerShape& s) {
-  return s.batch * s.rows * s.heads * (2 * static_cast<int64_t>(s.queries) + s.keys);
+  const int64_t pairs = evoformer_row_parts(s) * s.queries * s.keys;
+  return s.batch * s.heads * (s.rows * (2 * int64_t{s.queries} + s.keys) + pairs);
 }
 
 // Kernels that need the matrix instructions of compute capability `version` (70, 75 or 80) and run on every

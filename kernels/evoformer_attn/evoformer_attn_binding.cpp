@@ -69,7 +69,7 @@ int checked_head_dim(const TensorArgument& q) {
 }
 
 // [*, rows, sequence, heads, head_dim]
-EvoformerShape shape_of(const Inputs& in) {
+EvoformerShape attention_shape(const Inputs& in) {
   for (const TensorArgument* tensor : {&in.q, &in.k}) {
     if (tensor->view.ndim() >= 4) continue;
     TVM_FFI_THROW(ValueError) << tensor->where
@@ -206,7 +206,7 @@ tvm::ffi::Any evoformer_attn_forward(Arguments& arguments) {
   const TensorArgument lse = arguments.tensor("lse");
   const std::string family = read_family(arguments);
   check_type(in.q);
-  const EvoformerShape shape = shape_of(in);
+  const EvoformerShape shape = attention_shape(in);
   const Shapes shapes = shapes_of(in, shape);
   const EvoformerInputs inputs = checked_inputs(in, shape, shapes);
   check_array(out, in, shapes.queries);
@@ -222,7 +222,7 @@ void check_scratch(const TensorArgument& scratch, const Inputs& in, const Evofor
   const int64_t needed = evoformer_scratch_elements(shape);
   if (scratch.view.numel() >= needed) return;
   TVM_FFI_THROW(ValueError) << scratch.where << ": expected at least " << needed
-                            << " elements (batch * rows * heads * (2 * queries + keys)), got "
+                            << " elements (what evoformer_attn_scratch(q, k) gives), got "
                             << scratch.view.numel();
 }
 
@@ -251,7 +251,7 @@ tvm::ffi::Any evoformer_attn_backward(Arguments& arguments) {
   const TensorArgument scratch = arguments.tensor("scratch");
   const std::string family = read_family(arguments);
   check_type(in.q);
-  const EvoformerShape shape = shape_of(in);
+  const EvoformerShape shape = attention_shape(in);
   const Shapes shapes = shapes_of(in, shape);
   const EvoformerInputs inputs = checked_inputs(in, shape, shapes);
   check_array(grad_out, in, shapes.queries);
@@ -274,6 +274,14 @@ tvm::ffi::Any evoformer_attn_backward(Arguments& arguments) {
   return {};
 }
 
+// How many float32 elements the backward pass needs as scratch for such q and k.
+tvm::ffi::Any evoformer_attn_scratch(Arguments& arguments) {
+  const TensorArgument q = arguments.tensor("q");
+  const TensorArgument k = arguments.tensor("k");
+  arguments.end();
+  return tvm::ffi::Any(evoformer_scratch_elements(attention_shape({q, k, k, {}, {}})));
+}
+
 // Which family a call without `family` uses on the tensor's device.
 tvm::ffi::Any evoformer_attn_family(Arguments& arguments) {
   const TensorArgument tensor = arguments.tensor("tensor");
@@ -290,4 +298,5 @@ tvm::ffi::Any evoformer_attn_family(Arguments& arguments) {
 
 DSBUILD_EXPORT(evoformer_attn_forward, dsbuild::ops::evoformer_attn_forward)
 DSBUILD_EXPORT(evoformer_attn_backward, dsbuild::ops::evoformer_attn_backward)
+DSBUILD_EXPORT(evoformer_attn_scratch, dsbuild::ops::evoformer_attn_scratch)
 DSBUILD_EXPORT(evoformer_attn_family, dsbuild::ops::evoformer_attn_family)

@@ -4,6 +4,7 @@
 //                                   right operand's columns)
 //   multiply<T>                     accumulators += left operand × right operand
 //   left_of<T>                      16×16 accumulators, rounded to T, as a left operand
+//   words, words_transposed         16×16 numbers of shared memory as accumulators have them
 //   first_row, first_column, …      which accumulators a lane has: see Accumulators
 //   copy, commit, wait, stages      global to shared memory, and how many tiles are under way at once
 #pragma once
@@ -26,6 +27,11 @@ struct Accumulators {
   __device__ float at(int pair, int slot, int c) const { return item[4 * pair + 2 * slot + c]; }
 };
 
+// Two 16-bit numbers of shared memory for each two accumulators: word[2 * pair + slot].
+struct Words {
+  uint32_t word[4];
+};
+
 __device__ inline int lane_id() {
   return static_cast<int>(threadIdx.x) % k_warp;
 }
@@ -38,6 +44,15 @@ __device__ inline unsigned shared_address(const void* pointer) {
 template <class T>
 __device__ uint32_t pack_two(float low, float high) {
   return from_float<T>(low).bits | static_cast<uint32_t>(from_float<T>(high).bits) << 16;
+}
+
+template <class T>
+__device__ float low_of(uint32_t word) {
+  return to_float(T{static_cast<uint16_t>(word)});
+}
+template <class T>
+__device__ float high_of(uint32_t word) {
+  return to_float(T{static_cast<uint16_t>(word >> 16)});
 }
 
 // Through registers; a tile is complete when every thread has passed a barrier.

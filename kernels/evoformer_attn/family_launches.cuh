@@ -11,9 +11,9 @@ constexpr int64_t k_max_blocks = 0x7fffffff;
 constexpr size_t k_plain_shared_memory = 48 * 1024;  // more must be asked for
 
 // Zero blocks are no work.
-template <class Memory, class Call, class... More>
-cudaError_t launch(void (*kernel)(Call, More...), int64_t blocks, cudaStream_t stream, const Call& call,
-                   More... more) {
+template <class Memory, class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, cudaStream_t stream,
+                   const Arguments&... arguments) {
   constexpr size_t bytes = std::is_empty<Memory>::value ? 0 : sizeof(Memory);
   if (blocks == 0) return cudaSuccess;
   if (blocks > k_max_blocks) return cudaErrorInvalidValue;
@@ -22,7 +22,7 @@ cudaError_t launch(void (*kernel)(Call, More...), int64_t blocks, cudaStream_t s
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (error != cudaSuccess) return error;
   }
-  kernel<<<static_cast<unsigned>(blocks), k_threads, bytes, stream>>>(call, more...);
+  kernel<<<static_cast<unsigned>(blocks), k_threads, bytes, stream>>>(arguments...);
   return cudaGetLastError();
 }
 
@@ -61,14 +61,25 @@ struct Launches {
   static cudaError_t bias_gradients(const EvoformerBackward& a, cudaStream_t stream) {
     const EvoformerShape& s = a.in.shape;
     if (a.grad_bias1 != nullptr) {
-      const int64_t count = s.batch * s.rows * s.keys;
       const cudaError_t error =
-          launch<NoMemory>(grad_bias1_kernel<Family, T>, blocks_for(count), stream, a, count);
+          sum_parts(a.grad_bias1, key_sums(a), s.batch * s.rows, s.keys, s.heads, stream);
       if (error != cudaSuccess) return error;
     }
     if (a.grad_bias2 == nullptr) return cudaSuccess;
-    const int64_t blocks = s.batch * s.heads * tile_count(s.queries) * tile_count(s.keys);
-    return launch<GradBias2Memory<Family, T, dim>>(grad_bias2_kernel<Family, T, dim>, blocks, stream, a);
+    const int64_t parts = evoformer_row_parts(s);
+    const int64_t blocks = s.batch * parts * s.heads * tile_count(s.queries) * tile_count(s.keys);
+    const cudaError_t error =
+        launch<GradBias2Memory<Family, T, dim>>(pair_sums_kernel<Family, T, dim>, blocks, stream, a);
+    if (error != cudaSuccess) return error;
+    return sum_parts(a.grad_bias2, pair_sums(a), s.batch, int64_t{s.heads} * s.queries * s.keys, parts,
+                     stream);
+  }
+
+  static cudaError_t sum_parts(void* to, const float* from, int64_t outer, int64_t distance, int64_t parts,
+                               cudaStream_t stream) {
+    const int64_t count = outer * distance;
+    return launch<NoMemory>(sum_parts_kernel<Family, T>, blocks_for(count), stream, static_cast<T*>(to), from,
+                            count, distance, parts);
   }
 };
 

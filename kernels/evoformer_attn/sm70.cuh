@@ -62,6 +62,30 @@ struct Sm70 : SynchronousCopy {
   }
 
   template <class T>
+  __device__ static Words words(const T* tile, int stride) {
+    const T* own = tile + first_row() * stride + first_column();
+    Words result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const T* two = own + i % 2 * row_distance * stride + i / 2 * column_distance;
+      result.word[i] = *reinterpret_cast<const uint32_t*>(two);
+    }
+    return result;
+  }
+
+  template <class T>
+  __device__ static Words words_transposed(const T* tile, int stride) {
+    const T* own = tile + first_column() * stride + first_row();
+    Words result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const T* one = own + i / 2 * column_distance * stride + i % 2 * row_distance;
+      result.word[i] = one[0].bits | static_cast<uint32_t>(one[stride].bits) << 16;
+    }
+    return result;
+  }
+
+  template <class T>
   __device__ static void multiply(Accumulators& sum, const Left& a, const Right& b) {
 #pragma unroll
     for (int k = 0; k < 8; k += 2) {

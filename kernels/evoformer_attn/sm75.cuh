@@ -45,6 +45,20 @@ struct MatrixLayout {
     return result;
   }
 
+  template <class T>
+  __device__ static Words words(const T* tile, int stride) {
+    Words result;
+    load<false>(result.word, tile + lane_id() % 16 * stride + lane_id() / 16 * 8);
+    return result;
+  }
+
+  template <class T>
+  __device__ static Words words_transposed(const T* tile, int stride) {
+    Words result;
+    load<true>(result.word, tile + (lane_id() % 8 + lane_id() / 16 * 8) * stride + lane_id() / 8 % 2 * 8);
+    return result;
+  }
+
  private:
   // Four 8×8 blocks; lanes 0-7 point to the rows of the first one, and so on.
   template <bool transposed, class T>

@@ -14,6 +14,10 @@ constexpr int k_steps = k_tile / k_step;
 constexpr int k_pack = 8;  // elements of a 16-byte copy
 static_assert(k_tile == k_warps * k_step, "a warp has one step's rows");
 
+// Few enough registers that so many blocks share a multiprocessor.
+template <int dim>
+constexpr int k_blocks_per_sm = dim <= 32 ? 4 : 2;
+
 constexpr float k_log2_e = 1.44269504088896341f;
 constexpr float k_ln_2 = 0.693147180559945309f;
 
@@ -60,11 +64,16 @@ struct Rows {
 
 // Of an array [batch × rows, count, heads, head_dim].
 template <class T>
-__device__ Rows<T> rows_of(const void* array, const EvoformerShape& s, int count, int64_t batch_row,
-                           int head) {
+__device__ Rows<const T> rows_of(const void* array, const EvoformerShape& s, int count, int64_t batch_row,
+                                 int head) {
   const int64_t stride = static_cast<int64_t>(s.heads) * s.head_dim;
-  T* first = const_cast<T*>(static_cast<const T*>(array)) + batch_row * count * stride + head * s.head_dim;
-  return {first, stride, count, s.head_dim};
+  return {static_cast<const T*>(array) + batch_row * count * stride + head * s.head_dim, stride, count,
+          s.head_dim};
+}
+template <class T>
+__device__ Rows<T> rows_of(void* array, const EvoformerShape& s, int count, int64_t batch_row, int head) {
+  const Rows<const T> rows = rows_of<T>(static_cast<const void*>(array), s, count, batch_row, head);
+  return {const_cast<T*>(rows.first), rows.stride, rows.count, rows.width};
 }
 
 // The padding puts the rows that are read at once into different banks.
@@ -78,23 +87,39 @@ struct Tile {
 };
 
 template <class Family, class T, int dim>
-__device__ void copy_tile(Tile<T, dim>& to, const Rows<T>& from, int tile) {
+__device__ void copy_tile(Tile<T, dim>& to, const Rows<const T>& from, int tile) {
   constexpr int packs = dim / k_pack;
+  constexpr int rows_at_once = k_threads / packs;
+  const int row = static_cast<int>(threadIdx.x) / packs;
+  const int column = static_cast<int>(threadIdx.x) % packs * k_pack;
+  const int rows_there = column < from.width ? from.count - tile * k_tile : 0;
+  const T* source = from.first + (static_cast<int64_t>(tile) * k_tile + row) * from.stride + column;
+  T* target = to.item + row * Tile<T, dim>::stride + column;
 #pragma unroll
-  for (int i = 0; i < k_tile * packs / k_threads; ++i) {
-    const int pack = i * k_threads + static_cast<int>(threadIdx.x);
-    const int row = tile * k_tile + pack / packs;
-    const int column = pack % packs * k_pack;
+  for (int i = 0; i < k_tile; i += rows_at_once) {
+    const bool there = row + i < rows_there;
+    Family::template copy<16>(target + i * Tile<T, dim>::stride, there ? source : from.first, there);
+    source += rows_at_once * from.stride;
+  }
+}
+
+// The same for rows that begin at any element.
+template <class T, int dim>
+__device__ void copy_elements(Tile<T, dim>& to, const Rows<const T>& from, int tile) {
+  constexpr int rows_at_once = k_threads / dim;
+  const int column = static_cast<int>(threadIdx.x) % dim;
+#pragma unroll 8
+  for (int i = static_cast<int>(threadIdx.x) / dim; i < k_tile; i += rows_at_once) {
+    const int row = tile * k_tile + i;
     const bool there = row < from.count && column < from.width;
-    const T* source = from.first + (there ? row * from.stride + column : 0);
-    Family::template copy<16>(to.item + pack / packs * Tile<T, dim>::stride + column, source, there);
+    to.item[i * Tile<T, dim>::stride + column] = there ? from.first[row * from.stride + column] : T{};
   }
 }
 
 // The warp's rows of one tile as left operands, by way of `through`.
 template <class Family, class T, int dim>
 __device__ void load_rows(typename Family::Left (&rows)[dim / k_step], Tile<T, dim>& through,
-                          const Rows<T>& from, int tile) {
+                          const Rows<const T>& from, int tile) {
   copy_tile<Family>(through, from, tile);
   Family::commit();
   Family::template wait<0>();
@@ -105,23 +130,20 @@ __device__ void load_rows(typename Family::Left (&rows)[dim / k_step], Tile<T, d
   __syncthreads();
 }
 
-// For each tile: load(tile, stage) starts its copies, before(tile) does what needs no tile and so runs beside
-// them, work(stage) uses it.
-template <class Family, class Load, class Before, class Work>
-__device__ void for_each_tile(int count, const Load& load, const Before& before, const Work& work) {
+// For each tile: load(tile, stage) starts its copies, work(tile, stage) uses it.
+template <class Family, class Load, class Work>
+__device__ void for_each_tile(int count, const Load& load, const Work& work) {
   if (count > 0) load(0, 0);
   for (int tile = 0; tile < count; ++tile) {
-    const int stage = tile % Family::stages;
     const bool more = tile + 1 < count;
-    if (Family::stages > 1 && more) load(tile + 1, (tile + 1) % Family::stages);
-    before(tile);
     if (Family::stages > 1 && more) {
+      load(tile + 1, (tile + 1) % Family::stages);
       Family::template wait<1>();
     } else {
       Family::template wait<0>();
     }
     __syncthreads();
-    work(stage);
+    work(tile, tile % Family::stages);
     __syncthreads();
     if (Family::stages == 1 && more) load(tile + 1, 0);
   }

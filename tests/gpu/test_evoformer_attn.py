@@ -240,11 +240,12 @@ class Errors(EvoformerTest):
     def test_a_scratch_that_is_too_small_is_refused(self):
         t = evoformer.random_tensors(Case(2, 3, 16, 2, 32, keys=24), torch.float16)
         out, lse = evoformer.forward(t)
+        needed = op.evoformer_attn_scratch(t.q, t.k)
         with self.assertRaises(ValueError) as caught:
             op.evoformer_attn_backward(t.grad_out, *t.inputs(), out, lse, *(torch.empty_like(x) for x in t.inputs()),
-                                       torch.empty(671, device="cuda"))
-        self.assertEqual(str(caught.exception), "evoformer_attn_backward: scratch: expected at least 672 elements "
-                         "(batch * rows * heads * (2 * queries + keys)), got 671")
+                                       torch.empty(needed - 1, device="cuda"))
+        self.assertEqual(str(caught.exception), f"evoformer_attn_backward: scratch: expected at least {needed} elements "
+                         f"(what evoformer_attn_scratch(q, k) gives), got {needed - 1}")
 
 
 if __name__ == "__main__":
