@@ -183,7 +183,8 @@ __device__ void store_key_sums(const EvoformerBackward& a, const Place& place, c
 
 // A block has 64 keys of one head and walks over the queries.
 template <class Family, class T, int dim>
-__global__ void __launch_bounds__(k_threads, k_blocks_per_sm<dim>) grad_kv_kernel(const EvoformerBackward a) {
+__global__ void __launch_bounds__(k_threads, k_blocks_of_two_sums<dim>)
+    grad_kv_kernel(const EvoformerBackward a) {
   auto& shared = shared_memory<GradKvMemory<Family, T, dim>>();
   const EvoformerShape& s = a.in.shape;
   const Place place(tile_count(s.keys), s.heads);
@@ -263,7 +264,7 @@ __device__ void store_pair_sums(const EvoformerShape& s, float* to, int query_ti
 
 // A block has 64 queries × 64 keys of one head and walks over one part of the rows of the batch.
 template <class Family, class T, int dim>
-__global__ void __launch_bounds__(k_threads, k_blocks_per_sm<dim>)
+__global__ void __launch_bounds__(k_threads, k_blocks_of_two_sums<dim>)
     pair_sums_kernel(const EvoformerBackward a) {
   auto& shared = shared_memory<GradBias2Memory<Family, T, dim>>();
   const EvoformerShape& s = a.in.shape;

@@ -14,9 +14,12 @@ constexpr int k_steps = k_tile / k_step;
 constexpr int k_pack = 8;  // elements of a 16-byte copy
 static_assert(k_tile == k_warps * k_step, "a warp has one step's rows");
 
-// Few enough registers that so many blocks share a multiprocessor.
+// So few registers that so many blocks share a multiprocessor; kernels with two sums of rows need more of
+// them.
 template <int dim>
-constexpr int k_blocks_per_sm = dim <= 32 ? 4 : 2;
+constexpr int k_blocks_per_sm = dim <= 32 ? 4 : 3;
+template <int dim>
+constexpr int k_blocks_of_two_sums = dim <= 32 ? 4 : 2;
 
 constexpr float k_log2_e = 1.44269504088896341f;
 constexpr float k_ln_2 = 0.693147180559945309f;
