@@ -168,9 +168,9 @@ const EvoformerFamily& chosen_family(const char* function, const std::string& fo
   for (const EvoformerFamily* family : usable) {
     if (std::to_string(family->version) == forced) return *family;
   }
-  TVM_FFI_THROW(ValueError) << function << ": family: this library runs " << names_of(usable)
-                            << " on cuda:" << device << ", not " << forced << "; build it with --arch "
-                            << forced << "-virtual";
+  TVM_FFI_THROW(ValueError) << function << ": family: this library runs " << names_of(usable) << " on cuda:"
+                            << device << ", not " << forced << "; build it with --arch " << forced[0] << "."
+                            << forced[1] << "-virtual";
 }
 
 void check_family_type(const EvoformerFamily& family, const TensorArgument& q) {

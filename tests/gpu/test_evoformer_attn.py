@@ -179,7 +179,8 @@ class Families(EvoformerTest):
             with self.assertRaises(ValueError) as caught:
                 evoformer.forward(t, family)
             self.assertEqual(str(caught.exception), "evoformer_attn_forward: family: this library runs "
-                             f"{', '.join(reversed(FAMILIES))} on cuda:0, not {family}; build it with --arch {family}-virtual")
+                             f"{', '.join(reversed(FAMILIES))} on cuda:0, not {family}; "
+                             f"build it with --arch {family[0]}.{family[1]}-virtual")
 
     def test_bfloat16_below_8_0_is_refused_by_name(self):
         t = evoformer.random_tensors(Case(1, 1, 8, 1, 32), torch.bfloat16)
