@@ -7,12 +7,7 @@
 #include <vector>
 
 #include "float_type.h"
-
-#ifdef __CUDACC__
-#define DSBUILD_HOST_DEVICE __host__ __device__
-#else
-#define DSBUILD_HOST_DEVICE
-#endif
+#include "host_device.h"
 
 namespace dsbuild::ops {
 
@@ -26,6 +21,7 @@ struct EvoformerShape {
   int head_dim;  // a multiple of 8, at most k_max_head_dim
 };
 constexpr int k_max_head_dim = 64;
+constexpr int k_tile = 64;  // queries, or keys, that a block has at once
 
 struct EvoformerInputs {
   EvoformerShape shape;
@@ -56,12 +52,15 @@ struct EvoformerBackward {
   float* scratch;    // evoformer_scratch_elements(shape) of them
 };
 
+DSBUILD_HOST_DEVICE constexpr int tile_count(int rows) {
+  return (rows + k_tile - 1) / k_tile;
+}
+
 // grad_bias2 is summed up in so many parts of the rows, each by blocks of its own, that even few queries and
 // keys make enough blocks for a large GPU.
 DSBUILD_HOST_DEVICE constexpr int64_t evoformer_row_parts(const EvoformerShape& s) {
   constexpr int64_t wanted_blocks = 1024;
-  constexpr int64_t tile = 64;
-  const int64_t blocks = s.batch * s.heads * ((s.queries + tile - 1) / tile) * ((s.keys + tile - 1) / tile);
+  const int64_t blocks = s.batch * s.heads * tile_count(s.queries) * tile_count(s.keys);
   const int64_t parts = blocks == 0 ? 1 : (wanted_blocks + blocks - 1) / blocks;
   return parts < s.rows ? parts : s.rows;
 }

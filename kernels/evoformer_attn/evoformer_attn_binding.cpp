@@ -18,7 +18,7 @@ using OptionalTensor = std::optional<TensorArgument>;
 
 constexpr int k_oldest = 7;  // compute capability
 constexpr int64_t k_head_dim_step = 8;
-constexpr int64_t k_max_rows = INT_MAX - 64;  // a tile's last row is an int too
+constexpr int64_t k_max_rows = INT_MAX - k_tile;  // a tile's last row is an int too
 
 struct Inputs {
   TensorArgument q, k, v;
@@ -168,9 +168,9 @@ const EvoformerFamily& chosen_family(const char* function, const std::string& fo
   for (const EvoformerFamily* family : usable) {
     if (std::to_string(family->version) == forced) return *family;
   }
-  TVM_FFI_THROW(ValueError) << function << ": family: this library runs " << names_of(usable) << " on cuda:"
-                            << device << ", not " << forced << "; build it with --arch " << forced[0] << "."
-                            << forced[1] << "-virtual";
+  TVM_FFI_THROW(ValueError) << function << ": family: this library runs " << names_of(usable)
+                            << " on cuda:" << device << ", not " << forced << "; build it with --arch "
+                            << forced[0] << "." << forced[1] << "-virtual";
 }
 
 void check_family_type(const EvoformerFamily& family, const TensorArgument& q) {

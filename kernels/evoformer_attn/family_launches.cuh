@@ -2,6 +2,8 @@
 // that a library holds exactly the families that its architectures can choose.
 #pragma once
 
+#include <type_traits>
+
 #include "attention_backward.cuh"
 #include "attention_forward.cuh"
 

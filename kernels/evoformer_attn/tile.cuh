@@ -9,7 +9,6 @@ namespace dsbuild::ops {
 
 constexpr int k_warps = 4;
 constexpr int k_threads = k_warps * k_warp;
-constexpr int k_tile = 64;  // rows of a tile
 constexpr int k_steps = k_tile / k_step;
 constexpr int k_pack = 8;  // elements of a 16-byte copy
 static_assert(k_tile == k_warps * k_step, "a warp has one step's rows");
@@ -23,10 +22,6 @@ constexpr int k_blocks_of_two_sums = dim <= 32 ? 4 : 2;
 
 constexpr float k_log2_e = 1.44269504088896341f;
 constexpr float k_ln_2 = 0.693147180559945309f;
-
-__host__ __device__ constexpr int tile_count(int rows) {
-  return (rows + k_tile - 1) / k_tile;
-}
 
 __device__ inline int warp_id() {
   return static_cast<int>(threadIdx.x) / k_warp;

@@ -172,9 +172,10 @@ Result<void> load_arch(const Inputs& in, Settings& settings) {
 void warn_of_ignored(const Environment& environment, std::vector<Warning>& warnings) {
   const std::string name = "DS_EVOFORMER_GPU_ARCH";
   if (!from_variable(environment, name)) return;
-  warnings.push_back(warning("ignored_variable", name,
-                             "it is set but not used: evoformer_attn chooses its kernels on the GPU at run time",
-                             "Unset it; --arch or TORCH_CUDA_ARCH_LIST say what to build for."));
+  warnings.push_back(
+      warning("ignored_variable", name,
+              "it is set but not used: evoformer_attn chooses its kernels on the GPU at run time",
+              "Unset it; --arch or TORCH_CUDA_ARCH_LIST say what to build for."));
 }
 
 Path absolute_variable(const Environment& environment, const std::string& name) {
