@@ -32,7 +32,7 @@ struct CommandRow {
   bool hidden;
   // The exit code, or the error that main prints.
   Result<int> (*run)(const CommandContext& context);
-  std::vector<Example> examples;  // `dsbuild --help` shows all of build's and the first of the others
+  std::vector<Example> examples;  // `dsbuild --help` shows the first (of build two)
 };
 const std::vector<CommandRow>& commands();
 

@@ -31,17 +31,19 @@ Result<void> check_name(const CommandContext& context) {
 // A folder of one's own, which may not be there yet.
 Result<Pack> open_pack(const Settings& settings, const FileReader& files) {
   const std::string& word = settings.pack.value;
-  if (files.kind(word) == FileKind::absent &&
-      files.kind(settings.data_dir / "ops" / word) == FileKind::absent)
-    return Pack{{}, word, word, {}, word};
-  DSBUILD_TRY(pack, load_pack(settings, files));
-  if (pack.spec_root == settings.data_dir / "ops" / word)
+  Result<Pack> found = load_pack(settings, files);
+  if (!found && files.kind(word) == FileKind::absent) return Pack{{}, word, word, {}, word};
+  DSBUILD_TRY(pack, std::move(found));
+  if (pack.shown == "ops/" + word)
     return fail(Exit::usage, "foreign_pack", settings.pack.origin,
                 "'" + word + "' is a pack of dsbuild itself",
                 "Give a folder of your own: --pack ./" + std::string(k_default_pack) + ".");
   if (files.kind(pack.spec_root / "op.yaml") != FileKind::absent)
     return fail(Exit::usage, "foreign_pack", settings.pack.origin, "'" + word + "' is the folder of one op",
                 "Give the folder that is to hold <op>/op.yaml for each op.");
+  // Shown as the user wrote it.
+  if (files.absolute(pack.spec_root / "").lexically_normal() == pack.source_root / "")
+    pack.source_root = pack.spec_root;
   return pack;
 }
 

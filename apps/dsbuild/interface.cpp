@@ -6,7 +6,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr size_t k_example_columns = 45;
+constexpr size_t k_example_columns = 48;
 
 OptionInfo describe(const CLI::Option& option) {
   OptionInfo info{{}, option.get_type_size() == 0 ? "" : option.get_type_name(), option.get_description()};
@@ -76,9 +76,12 @@ std::string render_examples(const std::vector<Example>& examples) {
 }
 
 std::vector<Example> first_examples() {
-  std::vector<Example> chosen = commands().front().examples;
-  for (const CommandRow& row : commands())
-    if (&row != &commands().front() && !row.examples.empty()) chosen.push_back(row.examples.front());
+  std::vector<Example> chosen;
+  for (const CommandRow& row : commands()) {
+    const size_t wanted = row.run == run_build ? 2 : 1;
+    chosen.insert(chosen.end(), row.examples.begin(),
+                  row.examples.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, row.examples.size())));
+  }
   return chosen;
 }
 

@@ -47,7 +47,7 @@ const std::vector<Note>& notes();
 
 // Aligned, one a line, for --help.
 std::string render_examples(const std::vector<Example>& examples);
-// `dsbuild --help`'s own: all of build's and the first of each other command.
+// `dsbuild --help`'s own: two of build's and the first of each other command.
 std::vector<Example> first_examples();
 
 // The page dsbuild(1), in roff.

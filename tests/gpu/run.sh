@@ -22,6 +22,10 @@ if [[ -z ${BUNDLE:-} ]]; then
   "$dsbuild" --ops all --arch "${ARCH:-native}" --out "$work/bundle" --build-dir "$work/build"
   # No GPU of the last years runs sm_75 code: what fused_adam says then is tested too.
   "$dsbuild" --ops fused_adam --arch 7.5 --out "$work/foreign" --build-dir "$work/build"
+  # The op that `dsbuild new` writes.
+  "$dsbuild" new first --pack "$work/pack"
+  "$dsbuild" --pack "$work/pack" --ops all --arch "${ARCH:-native}" --out "$work/first" --build-dir "$work/build"
+  NEW_OP=$work/pack/first/test_first.py
   BUNDLE=$work/bundle
   export FOREIGN_BUNDLE=$work/foreign
 fi
@@ -31,5 +35,8 @@ status=0
 "$python" "$root/tests/python/test_cpu_adam.py" || status=1
 "$python" "$here/test_fused_adam.py" || status=1
 "$python" "$here/test_fp_quantizer.py" || status=1
+if [[ -n ${NEW_OP:-} ]]; then
+  DSBUILD_BUNDLE=$work/first "$python" "$NEW_OP" || status=1
+fi
 "$python" "$here/speed.py" || status=1
 exit $status
