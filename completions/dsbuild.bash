@@ -1,10 +1,10 @@
 # bash completion of dsbuild: `source <(dsbuild completion bash)`. `dsbuild complete` knows what may stand
 # where; its words are whole values, bash itself ends words at "=".
 _dsbuild() {
-  local begun="${COMP_WORDS[COMP_CWORD]}" word help
+  local begun="${COMP_WORDS[COMP_CWORD]}" word
   [[ $begun == "=" ]] && begun=""
   COMPREPLY=()
-  while IFS=$'\t' read -r word help; do
+  while IFS=$'\t' read -r word _; do
     case "$word" in
       :folders | :files)
         compopt -o filenames
