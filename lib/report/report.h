@@ -25,7 +25,7 @@ struct Style {
   std::string bold(const std::string& text) const;
 };
 
-// "error: --arch: unknown arch 'sm_999'\n  fix: …\n"
+// "error[unknown_arch]: --arch: unknown arch 'sm_999'\n  fix: …\n"
 std::string render_error(const Error& error, const Style& style);
 std::string render_warning(const Warning& warning, const Style& style);
 // {"schema":1,"error":{"code","where","what","fix"}}
