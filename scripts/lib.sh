@@ -216,7 +216,7 @@ configure_and_build() {
 
 # ---- what the tests use
 
-test_packages=(catch2 ccache python3-venv strace g++-11)
+test_packages=(catch2 ccache python3-venv strace g++-11 zsh fish mandoc)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 
 # A Python of the tests' own, with NumPy and tvm-ffi. The mark is written last: without it, it is half made.

@@ -25,6 +25,10 @@ if [[ -z ${BUNDLE:-} ]]; then
   "$dsbuild" --ops all --arch "${ARCH:-native}" --out "$work/bundle" --build-dir "$work/build"
   # No GPU of the last years runs sm_75 code: what fused_adam says then is tested too.
   "$dsbuild" --ops fused_adam --arch 7.5 --out "$work/foreign" --build-dir "$work/build"
+  # The op that `dsbuild new` writes.
+  "$dsbuild" new first --pack "$work/pack"
+  "$dsbuild" --pack "$work/pack" --ops all --arch "${ARCH:-native}" --out "$work/first" --build-dir "$work/build"
+  NEW_OP=$work/pack/first/test_first.py
   BUNDLE=$work/bundle
   export FOREIGN_BUNDLE=$work/foreign
 fi
@@ -37,6 +41,9 @@ status=0
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
   DSBUILD_BUNDLE=$bundle "$python" "$here/test_evoformer_attn.py" || status=1
 done
+if [[ -n ${NEW_OP:-} ]]; then
+  DSBUILD_BUNDLE=$work/first "$python" "$NEW_OP" || status=1
+fi
 "$python" "$here/speed.py" || status=1
 export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 "$python" "$here/speed_evoformer.py" || status=1
