@@ -274,6 +274,15 @@ TEST_CASE("DeepSpeed's other variables keep their meaning") {
   CHECK_FALSE(world.settings().debug_cuda_build.value);
 }
 
+TEST_CASE("GitHub Actions gets annotations, and only where its variable says exactly true") {
+  World world;
+  CHECK_FALSE(world.settings().annotations.value);
+  world.environment["GITHUB_ACTIONS"] = "true";
+  CHECK(world.settings().annotations == Setting<bool>{true, "GITHUB_ACTIONS"});
+  world.environment["GITHUB_ACTIONS"] = "false";
+  CHECK_FALSE(world.settings().annotations.value);
+}
+
 TEST_CASE("the cache folder is below XDG_CACHE_HOME where that is absolute, else below HOME") {
   World world;
   CHECK(world.settings().cache_dir == "/dev/null/dsbuild");
