@@ -9,14 +9,64 @@ namespace dsbuild {
 // The order is that of --help.
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
-      {"build", "Build the selected ops into a bundle (the default command)", false, run_build},
-      {"plan", "Show what build would do and why", false, run_plan},
-      {"report", "Show op by op what is installed and what this machine can build", false, run_report},
-      {"inspect", "List the device images inside binary files; needs no CUDA", false, run_inspect},
-      {"verify", "Check a bundle against its manifest", false, run_verify},
-      {"toolkits", "List the CUDA installations found; `get VERSION` fetches one", false, run_toolkits},
-      {"clean", "Remove the build folder", false, run_clean},
-      {"step", "Run one step of a build (for build.ninja)", true, run_step},
+      {"build",
+       "Build the selected ops into a bundle (the default command)",
+       false,
+       run_build,
+       {{"dsbuild --ops all --arch \"7.0;8.0+PTX\"", "every op for V100 and A100, PTX for what comes later"},
+        {"dsbuild --ops fused_adam,cpu_adam", "two ops, for the default archs of the toolkit"},
+        {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
+        {"dsbuild --config ci --arch 8.0", "with the options of a preset"}}},
+      {"plan",
+       "Show what build would do and why",
+       false,
+       run_plan,
+       {{"dsbuild plan --ops all --arch \"8.0;9.0a\"", "what would be built, dropped and why"},
+        {"dsbuild plan -v --ops all", "the same, with where each setting came from"},
+        {"dsbuild plan --ops all --format env", "the archs as TORCH_CUDA_ARCH_LIST, for another build"}}},
+      {"report",
+       "Show op by op what is installed and what this machine can build",
+       false,
+       run_report,
+       {{"dsbuild report", "what is installed, what this machine can build"},
+        {"dsbuild report --json", "the same for a script"}}},
+      {"inspect",
+       "List the device images inside binary files; needs no CUDA",
+       false,
+       run_inspect,
+       {{"dsbuild inspect lib.so", "the device images inside a binary"},
+        {"dsbuild inspect dsbuild-out", "those of every library of a bundle"}}},
+      {"verify",
+       "Check a bundle against its manifest",
+       false,
+       run_verify,
+       {{"dsbuild verify dsbuild-out", "whether a bundle is what was planned"}}},
+      {"toolkits",
+       "List the CUDA installations found; `get VERSION` fetches one",
+       false,
+       run_toolkits,
+       {{"dsbuild toolkits get 11.8", "CUDA 11.8 into your cache folder, for 7.0 and older"},
+        {"dsbuild toolkits", "the CUDA installations found"},
+        {"dsbuild toolkits --for --ops all --arch 7.0", "which toolkit that build takes"}}},
+      {"new",
+       "Write an op of your own to start from: spec, kernel, binding, test",
+       false,
+       run_new,
+       {{"dsbuild new scale --pack ./mypack", "a working CUDA op in ./mypack/scale"},
+        {"dsbuild new scale --backend cpu", "one for the CPU, in ./mypack"}}},
+      {"clean",
+       "Remove the build folder",
+       false,
+       run_clean,
+       {{"dsbuild clean --bundle", "remove the build folder and the bundle"}}},
+      {"completion",
+       "Print the completion script of a shell",
+       false,
+       run_completion,
+       {{"source <(dsbuild completion bash)", "Tab completes ops, archs and options (or zsh)"},
+        {"dsbuild completion fish | source", "the same in fish"}}},
+      {"complete", "Answer a completion script", true, run_complete, {}},
+      {"step", "Run one step of a build (for build.ninja)", true, run_step, {}},
   };
   return table;
 }
@@ -34,8 +84,10 @@ void print_message(std::string_view text) {
 }
 
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr) {
-  if (settings.color.value != ColorMode::automatic) return {settings.color.value == ColorMode::always};
-  return {to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal};
+  const bool annotate = to_stderr && settings.annotations.value;
+  if (settings.color.value != ColorMode::automatic)
+    return {settings.color.value == ColorMode::always, annotate};
+  return {to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal, annotate};
 }
 
 void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,

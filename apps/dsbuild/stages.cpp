@@ -168,8 +168,9 @@ Result<Stages> plan_stages(const CommandContext& context) {
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
-  stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs, toolkit,
-                             &*stages.cxx, stages.source_digests, stages.base.host.machine, context.program});
+  stages.build =
+      plan_build({settings, stages.selected.registry, stages.requirements, stages.archs, toolkit,
+                  &*stages.cxx, stages.source_digests, stages.base.host.machine, context.system.program});
   append(stages.warnings, stages.build.warnings);
   return stages;
 }

@@ -47,6 +47,9 @@ class Arguments {
     }
     TVM_FFI_UNREACHABLE();
   }
+  std::string text_or(const char* name, const char* fallback) {
+    return next_ < count_ ? text(name) : fallback;
+  }
   TensorArgument tensor(const char* name) {
     return {read<tvm::ffi::TensorView>(name, "a tensor"), where(name)};
   }
@@ -55,6 +58,12 @@ class Arguments {
     for (auto& item : items<int64_t>(name, "an integer"))
       list.push_back(item.value);
     return list;
+  }
+  // None is no tensor.
+  std::optional<TensorArgument> optional_tensor(const char* name) {
+    const auto view = read<tvm::ffi::Optional<tvm::ffi::TensorView>>(name, "a tensor or None");
+    if (!view) return std::nullopt;
+    return TensorArgument{*view, where(name)};
   }
   std::vector<TensorArgument> tensors(const char* name) {
     std::vector<TensorArgument> list;

@@ -95,6 +95,18 @@ TEST_CASE("a blank TORCH_CUDA_ARCH_LIST counts as unset, and a warning says so")
   }
 }
 
+TEST_CASE(
+    "DeepSpeed's DS_EVOFORMER_GPU_ARCH is warned about, and changes nothing; empty it counts as unset") {
+  World world;
+  world.environment["DS_EVOFORMER_GPU_ARCH"] = "80";
+  const Settings settings = world.settings();
+  REQUIRE(settings.warnings.size() == 1);
+  CHECK(settings.warnings[0].code == "ignored_variable");
+  CHECK(settings.arch.value.is_default);
+  world.environment["DS_EVOFORMER_GPU_ARCH"] = "";
+  CHECK(world.settings().warnings.empty());
+}
+
 TEST_CASE("an empty --arch is an error that names the option") {
   World world;
   world.arguments.arch = "";
@@ -272,6 +284,15 @@ TEST_CASE("DeepSpeed's other variables keep their meaning") {
   CHECK(settings.selection.variables.empty());
   world.environment["DS_DEBUG_CUDA_BUILD"] = "true";  // upstream: exactly "1"
   CHECK_FALSE(world.settings().debug_cuda_build.value);
+}
+
+TEST_CASE("GitHub Actions gets annotations, and only where its variable says exactly true") {
+  World world;
+  CHECK_FALSE(world.settings().annotations.value);
+  world.environment["GITHUB_ACTIONS"] = "true";
+  CHECK(world.settings().annotations == Setting<bool>{true, "GITHUB_ACTIONS"});
+  world.environment["GITHUB_ACTIONS"] = "false";
+  CHECK_FALSE(world.settings().annotations.value);
 }
 
 TEST_CASE("the cache folder is below XDG_CACHE_HOME where that is absolute, else below HOME") {
