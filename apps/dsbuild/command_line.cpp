@@ -15,6 +15,7 @@ Examples:
   dsbuild --ops fused_adam,cpu_adam          two ops, for the default archs of the toolkit
   dsbuild plan --arch "8.0;9.0a"             what would be built, dropped and why
   dsbuild report                             what is installed, what this machine can build
+  dsbuild explain fused_adam 8.6             why an arch is in an op or not, and what runs on it
   dsbuild inspect lib.so                     the device images inside a binary
   dsbuild toolkits get 11.8                  CUDA 11.8 into your cache folder, for 7.0 and older
 
@@ -81,6 +82,18 @@ void add_commands(CLI::App& app, CommandLine& line) {
     if (name == "plan")
       command->add_option("--format", line.format, "table, json, env or flags")
           ->check(CLI::IsMember({"table", "json", "env", "flags"}));
+    if (name == "report" || name == "inspect")
+      command
+          ->add_option("--gpu", line.gpus, "How GPUs of these archs would run it: 8.6,9.0 or native or all")
+          ->type_name("LIST");
+    if (name == "report") {
+      command->add_flag("--hide_operator_status", line.hide_operator_status, "The environment alone");
+      command->add_flag("--hide_errors_and_warnings", line.hide_errors_and_warnings,
+                        "No reasons above the rows");
+    }
+    if (name == "explain")
+      command->add_option("words", line.operands, "The op, and the archs asked about [all requested]")
+          ->type_name("OP [ARCH]");
     if (name == "inspect")
       command->add_option("files", line.operands, "Binary files or folders")->type_name("FILE|DIR");
     if (name == "verify")

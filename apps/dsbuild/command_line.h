@@ -16,6 +16,9 @@ struct CommandLine {
   std::vector<std::string> operands;  // inspect FILE…, verify BUNDLE, toolkits get VERSION, step …
   std::string format;                 // plan --format
   bool for_request = false;           // toolkits --for
+  std::optional<std::string> gpus;    // report, inspect --gpu
+  bool hide_operator_status = false;  // report
+  bool hide_errors_and_warnings = false;
   bool with_bundle = false;           // clean --bundle
   std::optional<std::string> answer;  // --help, --help-all, --version: the text to print, nothing else to do
   std::string as_typed;               // for messages about who holds a lock

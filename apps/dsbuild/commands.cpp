@@ -12,6 +12,8 @@ const std::vector<CommandRow>& commands() {
       {"build", "Build the selected ops into a bundle (the default command)", false, run_build},
       {"plan", "Show what build would do and why", false, run_plan},
       {"report", "Show op by op what is installed and what this machine can build", false, run_report},
+      {"explain", "Say why each arch of an op is in or out, and what would be run for it", false,
+       run_explain},
       {"inspect", "List the device images inside binary files; needs no CUDA", false, run_inspect},
       {"verify", "Check a bundle against its manifest", false, run_verify},
       {"toolkits", "List the CUDA installations found; `get VERSION` fetches one", false, run_toolkits},
