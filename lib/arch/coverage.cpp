@@ -52,6 +52,7 @@ Result<std::vector<ComputeCapability>> parse_gpus(std::string_view text, const s
   auto targets = resolve_arch_request(request, all_real_targets(), 0, visible);
   if (!targets) {
     targets.error().where = where;
+    targets.error().fix = "Name the GPUs instead: " + where + " 8.6,9.0";
     return tl::unexpected<Error>(targets.error());
   }
   std::vector<ComputeCapability> gpus;

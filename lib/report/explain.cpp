@@ -56,7 +56,7 @@ class Walk {
   bool filter() {
     const ArchFilter& filter = input_.builder.spec().archs;
     if (const PlanDrop* drop = drop_by(DroppedBy::op))
-      return add("op", false, drop->reason + in_parentheses(filter.origin.text));
+      return add("op", false, "dropped: " + drop->reason + in_parentheses(filter.origin.text));
     const ArchSet made = built();
     if (!made.empty() && made.count(asked_) == 0)
       return add("op", true, "built as " + arch_text(made) + in_parentheses("specialise"));
@@ -69,17 +69,17 @@ class Walk {
     const PlanDrop* drop = drop_by(DroppedBy::toolkit);
     const std::string versions = cuda_versions_for({asked_});
     if (drop)
-      return add("toolkit", false, drop->reason + in_parentheses(versions.empty() ? "" : versions + " can"));
+      return add("toolkit", false, "dropped: " + drop->reason + in_parentheses(versions.empty() ? "" : versions + " can"));
     return add("toolkit", true, "CUDA " + toolkit->version.text() + " targets it");
   }
 
   bool sources() {
-    if (const PlanDrop* drop = drop_by(DroppedBy::source)) return add("source", false, drop->reason);
+    if (const PlanDrop* drop = drop_by(DroppedBy::source)) return add("source", false, "dropped: " + drop->reason);
     std::vector<std::string> ids;
     const ArchSet made = built();
     for (const PlannedSource& source : would_.sources)
       if (!intersection(source.archs, made).empty()) ids.push_back(source.source.id());
-    if (ids.empty()) return add("source", false, "no source of the op is for it");
+    if (ids.empty()) return add("source", false, "dropped: no source of the op is for it");
     tus_ = ids.size();
     return add("source", true, join(ids, ", "));
   }
@@ -141,7 +141,7 @@ ExplainedTarget not_requested(const ExplainInput& input, const PlannedOp& would,
     explained.steps.push_back({"op", true, "would take it"});
   else
     explained.steps.push_back(
-        {"op", false, dropped.front().reason + in_parentheses(input.builder.spec().archs.origin.text)});
+        {"op", false, "would drop it: " + dropped.front().reason + in_parentheses(input.builder.spec().archs.origin.text)});
   const Coverage coverage = coverage_of(would.archs, target.cc);
   explained.steps.push_back(
       {"gpu", coverage.runs != Runs::not_at_all, "on a GPU of " + target.cc.text() + ": " + coverage.text()});

@@ -9,7 +9,8 @@ std::string status_text(const Explanation& explanation) {
   const PlannedOp& op = explanation.planned;
   if (op.status == OpStatus::off) return "off: " + explanation.selected;
   if (op.status == OpStatus::skip) return "skipped: " + op.reason;
-  return explanation.backend == BackendKind::cuda ? "built for " + arch_text(op.archs) : "built, for the CPU";
+  const std::string built = explanation.obstacles.empty() ? "built for " : "would be built for ";
+  return built + (explanation.backend == BackendKind::cuda ? arch_text(op.archs) : "the CPU");
 }
 
 std::string head_text(const Explanation& explanation, const Style& style) {
@@ -23,7 +24,7 @@ std::string head_text(const Explanation& explanation, const Style& style) {
   if (!explanation.switch_on.empty()) rows.push_back({"select", explanation.switch_on});
   for (const std::string& source : explanation.planned.left_out)
     rows.push_back({"left out", source});
-  return style.bold(explanation.op) + "  " + explanation.description + "\n" + join(render_table(rows), "\n") +
+  return style.bold(explanation.op) + (explanation.description.empty() ? "" : "  ") + explanation.description + "\n" + join(render_table(rows), "\n") +
          "\n";
 }
 

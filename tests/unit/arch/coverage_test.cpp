@@ -88,10 +88,13 @@ TEST_CASE("GPUs are named as archs are") {
 }
 
 TEST_CASE("What names no GPU is refused") {
-  const Error unknown = parse_gpus("8.6,9.9", "--gpu", {}).error();
-  CHECK(unknown.code == "unknown_arch");
-  CHECK(unknown.where == "--gpu");
-  const Error none = parse_gpus("native", "--gpu", {}).error();
-  CHECK(none.code == "no_gpu");
-  CHECK(none.where == "--gpu");
+  const std::vector<ComputeCapability> no_gpu;
+  const auto unknown = parse_gpus("8.6,9.9", "--gpu", no_gpu);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == "unknown_arch");
+  CHECK(unknown.error().where == "--gpu");
+  const auto native = parse_gpus("native", "--gpu", no_gpu);
+  REQUIRE_FALSE(native);
+  CHECK(native.error().code == "no_gpu");
+  CHECK(native.error().where == "--gpu");
 }
