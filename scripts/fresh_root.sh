@@ -1,74 +1,34 @@
 #!/usr/bin/env bash
 # fresh_root.sh [--cuda none|host] first|pypi13|test: a fresh Debian 12 root, a clone of the committed HEAD in
 # it, README's commands run there, and what came out checked by readers that are not ours. Root only. The root
-# takes the machine's own apt, pip and certificate settings and goes away at the end; the log stays in build/.
+# goes away at the end; the log stays in build/.
 set -euo pipefail
-# shellcheck source=scripts/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/root.sh
+source "$(dirname "${BASH_SOURCE[0]}")/root.sh"
 
-suite=bookworm
-home=/home/fresh # HOME inside the root
+root_home=/home/fresh
 cuda=none
 
 usage() { die 2 "usage: fresh_root.sh [--cuda none|host] first|pypi13|test"; }
 
 # ---- the root
 
-make_root() {
-  local scratch sources=()
+make_fresh_root() {
   work="$(mktemp -d "${TMPDIR:-/var/tmp}/dsbuild-root.XXXXXX")"
   chmod 755 "$work"
   root="$work/root"
-  scratch="$work/apt.conf"
-  trap remove_root EXIT
+  trap 'rm -rf --one-file-system "$work"' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
-  apt-config dump | grep '^Acquire::' >"$scratch" || true
-  mapfile -t sources < <(find /etc/apt/sources.list /etc/apt/sources.list.d \
-    \( -name '*.sources' -o -name '*.list' \) -size +0 2>/dev/null | sort)
-  say "== making a fresh $suite root"
-  mmdebstrap --quiet --mode=root --variant=minbase --include=ca-certificates --aptopt="$scratch" \
-    "$suite" "$root" "${sources[@]}" >>"$log" 2>&1 || fail "mmdebstrap failed"
-  copy_machine_settings
-}
-
-copy_machine_settings() {
-  local file
-  for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
-    [[ -e "$file" ]] && install -D -m 644 "$(realpath "$file")" "$root$file"
-  done
-  for file in .config/pip/pip.conf .pip/pip.conf; do
-    [[ -e "$HOME/$file" ]] && install -D -m 644 "$HOME/$file" "$root$home/$file"
-  done
-  mkdir -p "$root$home"
+  make_root bookworm "$root"
   git clone --quiet --no-hardlinks "$repository" "$root/dsbuild"
+  if [[ $cuda == host ]]; then root_binds=("$(realpath /usr/local/cuda):/usr/local/cuda:ro"); fi
 }
 
-# The mounts of `inside` live in its own mount namespace, so there is nothing to unmount here.
-remove_root() { rm -rf --one-file-system "$work"; }
-
-# Settings of package tools that stand in variables.
-passed_environment() {
-  env -0 | grep -zE '^(PIP_[A-Z_]*|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|[a-zA-Z]+_(proxy|PROXY))='
-}
-
-# inside COMMAND...: runs it in the clone in the root, with fresh namespaces for mounts and processes.
+# inside COMMAND...: runs it in the clone in the root.
 inside() {
-  local variables=()
-  mapfile -d '' -t variables < <(passed_environment)
   # shellcheck disable=SC2016
-  ROOT="$root" CUDA="$cuda" unshare --mount --pid --fork --kill-child --propagation private bash -c '
-    set -euo pipefail
-    mount -t proc proc "$ROOT/proc"
-    mount --rbind /dev "$ROOT/dev"
-    mount --bind -o ro /sys "$ROOT/sys"
-    if [[ $CUDA == host ]]; then
-      mkdir -p "$ROOT/usr/local/cuda"
-      mount --bind -o ro "$(realpath /usr/local/cuda)" "$ROOT/usr/local/cuda"
-    fi
-    exec chroot "$ROOT" env --ignore-environment "$@"
-  ' inside HOME="$home" LANG=C.UTF-8 CI=true PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    "${variables[@]}" bash -c 'cd /dsbuild && exec "$@"' inside "$@" </dev/null
+  in_root "$root" CI=true bash -c 'cd /dsbuild && exec "$@"' inside "$@"
 }
 
 # ---- checks
@@ -128,7 +88,7 @@ check_three_libraries() {
 
 scenario_first() {
   local request=(--ops all --arch "7.0;8.0+PTX") ninja_file="$root/dsbuild/.dsbuild/build.ninja"
-  local cuobjdump_11_8="$home/.cache/dsbuild/toolkits/11.8/bin/cuobjdump"
+  local cuobjdump_11_8="$root_home/.cache/dsbuild/toolkits/11.8/bin/cuobjdump"
   timed "first run of run.sh" ./scripts/run.sh "${request[@]}"
   check_three_libraries
   check "images of fused_adam" "compute_80 sm_70 sm_80" "$(images_of "$cuobjdump_11_8" fused_adam)"
@@ -151,7 +111,7 @@ edges_that_name() {
 }
 
 scenario_pypi13() {
-  local request=(--ops all --arch "7.5;8.0;9.0a+PTX;12.0f") reader="$home/.cache/dsbuild${cuobjdump#"$cache_dir"}"
+  local request=(--ops all --arch "7.5;8.0;9.0a+PTX;12.0f") reader="$root_home/.cache/dsbuild${cuobjdump#"$cache_dir"}"
   timed "first run of run.sh" ./scripts/run.sh "${request[@]}"
   check_three_libraries
   timed "cuobjdump from PyPI" ./scripts/get_toolkit.sh cuobjdump
@@ -174,15 +134,13 @@ main() {
   fi
   [[ "$cuda" == none || "$cuda" == host ]] || usage
   [[ $# -eq 1 && "$1" =~ ^(first|pypi13|test)$ ]] || usage
-  [[ $EUID -eq 0 ]] || die 3 "dsbuild: fresh_root.sh needs root (chroot, mount)"
   [[ "$cuda" == none || -x /usr/local/cuda/bin/nvcc ]] || die 3 "dsbuild: --cuda host: no /usr/local/cuda here"
-  find_root
-  on_debian_like || explain_other_system "mmdebstrap"
-  require_packages mmdebstrap git
+  require_root_tools
+  require_packages git
   mkdir -p "$repository/build/fresh_root"
   log="$repository/build/fresh_root/$1-cuda-$cuda.log"
   : >"$log"
-  make_root
+  make_fresh_root
   "scenario_$1"
   say "PASSED: $1, CUDA of the root: $cuda; the log: $log"
 }

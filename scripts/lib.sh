@@ -8,9 +8,11 @@ cache_dir="${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/dsbuild"
 ninja_version=1.13.2
 tvm_ffi_version=0.1.15.post2
 cuobjdump_version=13.5.37
+auditwheel_version=6.8.2
 dsbuild="$repository/build/release/apps/dsbuild/dsbuild"
 ninja_bin="$cache_dir/ninja/$ninja_version/bin"
 tvm_ffi_home="$cache_dir/tvm_ffi/$tvm_ffi_version"
+auditwheel="$cache_dir/auditwheel/$auditwheel_version"
 cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
 
 build_packages=(g++ cmake libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libexpected-dev libcli11-dev

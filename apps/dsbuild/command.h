@@ -16,7 +16,6 @@ struct CommandContext {
   const CommandLine& line;
   System& system;
   Terminal terminal;
-  Path program;   // this executable, real path
   Path data_dir;  // share/dsbuild or the checkout
 };
 

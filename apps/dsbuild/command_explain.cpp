@@ -16,20 +16,16 @@ Result<std::optional<ArchSet>> asked_archs(const CommandContext& context, const 
 }
 
 void explain_pending(Stages& stages, const CommandContext& context, Explanation& explanation) {
-  if (explanation.planned.status != OpStatus::build) {
-    explanation.edges_note = "none, the op is not built";
-    return;
-  }
+  if (explanation.planned.status != OpStatus::build) return;
   if (const auto planned = complete_plan(stages, context); !planned) {
     explanation.obstacles.push_back(planned.error());
-    explanation.edges_note = "none, no build can start";
     return;
   }
   const auto ninja = find_ninja(stages.base.settings, context.system, *stages.base.user_facts);
   const auto pending = ninja ? find_pending_edges(stages, explanation.op, *ninja, context)
                              : Result<PendingEdges>(tl::unexpected<Error>(ninja.error()));
   if (!pending)
-    explanation.edges_note = pending.error().what;
+    explanation.edges_error = pending.error();
   else
     explanation.edges = explain_edges(stages.build, explanation.op, *pending);
 }

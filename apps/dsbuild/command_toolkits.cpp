@@ -13,11 +13,22 @@ Result<int> advise(const CommandContext& context) {
   return 0;
 }
 
+// The recipe publishes a toolkit whole or not at all, so a folder that is there needs no network.
+Result<void> check_offline(const Settings& settings, const std::string& version, const FileReader& files) {
+  const Path cached = settings.cache_dir / "toolkits" / version;
+  if (!settings.offline.value || files.kind(cached) == FileKind::directory) return {};
+  return fail(Exit::unmet, "offline", settings.offline.origin,
+              "CUDA " + version + " is not in " + cached.string() + ", and offline nothing is fetched",
+              "dsbuild toolkits get " + version +
+                  "   (where there is a network; the folder can be copied)\n" +
+                  "or install a toolkit by hand (docs/toolkits.md)");
+}
+
 // The recipe is a script, because it is apt, dpkg and pip that do the work.
 Result<int> get(const CommandContext& context, const std::string& version) {
-  if (context.line.arguments.offline)
-    return fail(Exit::unmet, "offline", "--offline", "fetching CUDA " + version + " needs the network",
-                "Leave --offline out, or install a toolkit by hand (docs/toolkits.md).");
+  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
+                                      context.system.files, context.data_dir));
+  DSBUILD_CHECK(check_offline(settings, version, context.system.files));
   const Path script = context.data_dir / "scripts" / "get_toolkit.sh";
   if (context.system.files.kind(script) != FileKind::file)
     return fail(Exit::unmet, "no_recipe", script.string(), "the recipe for toolkits is not installed",

@@ -36,8 +36,10 @@ void print_message(std::string_view text) {
 }
 
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr) {
-  if (settings.color.value != ColorMode::automatic) return {settings.color.value == ColorMode::always};
-  return {to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal};
+  const bool annotate = to_stderr && settings.annotations.value;
+  if (settings.color.value != ColorMode::automatic)
+    return {settings.color.value == ColorMode::always, annotate};
+  return {to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal, annotate};
 }
 
 void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,

@@ -84,7 +84,8 @@ std::string reproduce_command(const std::string& command, const Path& folder,
 
 struct FailureContext {
   const ArchPlan& archs;
-  Path build_dir;  // absolute
+  Path source_root;  // `pack` of the build folder
+  Path build_dir;    // absolute
   Environment environment;
   FileSystem& files;
 };
@@ -98,10 +99,25 @@ std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
          "; guard calls into it with a define that has `when: {any_arch: …}`.";
 }
 
+// Where the first error is, as the user knows the file. The commands of a build name sources as pack/….
+Place place_of(const std::string& first_error, const FailureContext& context) {
+  const std::string pack = "pack/";
+  auto place = parse_place(first_error);
+  if (!place) return {};
+  const bool in_pack = place->file.rfind(pack, 0) == 0;
+  const Path file = in_pack ? context.files.absolute(context.source_root) / place->file.substr(pack.size())
+                            : context.build_dir / place->file;
+  const Path near = file.lexically_relative(context.files.absolute("."));
+  const bool is_below = !near.empty() && *near.begin() != "..";
+  place->file = (is_below ? near : file).string();
+  return *place;
+}
+
 EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& context) {
   EdgeFailure failure;
   failure.edge = ended.edge;
   failure.first_error = first_error_line(ended.output);
+  failure.place = place_of(failure.first_error, context);
   failure.hint = link_hint(failure, context.archs);
   failure.log = context.build_dir / "log" / log_name(*ended.edge);
   failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
@@ -171,7 +187,8 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
 
   GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble,
                    result.stopped};
-  const FailureContext failure_context{stages.archs, context.system.files.absolute(settings.build_dir.value),
+  const FailureContext failure_context{stages.archs, stages.selected.registry.source_root,
+                                       context.system.files.absolute(settings.build_dir.value),
                                        run.environment, context.system.files};
   for (const FinishedEdge& ended : result.finished) {
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;

@@ -24,10 +24,11 @@ Path find_data_dir(const FileReader& files, const Path& program) {
 
 // An error may come before there are settings.
 Style error_style(const std::optional<std::string>& color, const Environment& environment) {
-  if (color == "always") return {true};
+  const bool annotate = load_annotations(environment).value;
+  if (color == "always") return {true, annotate};
   const auto no_color = environment.find("NO_COLOR");
   const bool plain = color == "never" || (no_color != environment.end() && !no_color->second.empty());
-  return {!plain && read_terminal().stderr_is_terminal};
+  return {!plain && read_terminal().stderr_is_terminal, annotate};
 }
 
 int report_failure(const Error& error, bool json, const Style& style) {
@@ -39,8 +40,7 @@ int report_failure(const Error& error, bool json, const Style& style) {
 }
 
 Result<int> run_command(const CommandLine& line, System& system) {
-  const Path program = system.files.real_path("/proc/self/exe").value_or(Path());
-  const CommandContext context{line, system, read_terminal(), program, find_data_dir(system.files, program)};
+  const CommandContext context{line, system, read_terminal(), find_data_dir(system.files, system.program)};
   const auto row = std::find_if(commands().begin(), commands().end(),
                                 [&](const CommandRow& r) { return line.command == r.name; });
   return row->run(context);
@@ -55,7 +55,7 @@ int run(int argc, const char* const* argv) {
   if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
   const auto files = make_real_file_system();
   const auto processes = make_real_process_runner();
-  System system{*files, *processes, environment};
+  System system{*files, *processes, environment, files->real_path("/proc/self/exe").value_or(Path())};
   const Result<int> code = run_command(*line, system);
   return code ? *code : report_failure(code.error(), json, error_style(line->arguments.color, environment));
 }

@@ -74,7 +74,7 @@ const HostCompiler* named_by(const std::string& cxx, const std::vector<HostCompi
 }
 
 Error no_compiler(const std::string& what, const std::string& fix) {
-  return Error{{"no_compiler", "CXX", what, fix}, Exit::unmet};
+  return make_error(Exit::unmet, "no_compiler", "CXX", what, fix);
 }
 
 Result<HostCompiler> choose_cxx(const std::vector<HostCompiler>& found, const System& system) {
@@ -217,7 +217,7 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   warn_of_future_times(stages, context.system.files);
   stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
                              pointer(stages.toolkit), &*stages.cxx, stages.source_digests,
-                             stages.base.host.machine, context.program});
+                             stages.base.host.machine, context.system.program});
   append(stages.warnings, stages.build.warnings);
   return {};
 }

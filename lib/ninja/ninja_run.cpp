@@ -11,6 +11,7 @@ std::vector<Path> ninja_candidates(const Settings& settings, const System& syste
   if (auto chosen = system.environment.find("DSBUILD_NINJA");
       chosen != system.environment.end() && !chosen->second.empty())
     candidates.emplace_back(chosen->second);
+  if (!system.program.empty()) candidates.push_back(system.program.parent_path() / "ninja");
   const Path cached = settings.cache_dir / "ninja";
   if (auto versions = system.files.list(cached); versions)
     for (auto version = versions->rbegin(); version != versions->rend(); ++version)

@@ -165,10 +165,10 @@ void warn_of_left_out(const Registry& registry, const Selection& selection, cons
 
 Error unknown_op(const std::string& name, const std::string& where, const Registry& registry) {
   const std::vector<std::string> names = registry.names();
-  return Error{{"unknown_op", where,
-                "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
-                "Ops: " + join(names, ", ") + "."},
-               Exit::usage};
+  return make_error(
+      Exit::usage, "unknown_op", where,
+      "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
+      "Ops: " + join(names, ", ") + ".");
 }
 
 Result<void> check_any_selected(const Registry& registry, bool cpu_only, const SelectedOps& selected) {

@@ -43,7 +43,8 @@ std::string render_edge_failure(const EdgeFailure& failure, const Style& style) 
   if (!failure.first_error.empty()) text += "  " + failure.first_error + "\n";
   text += "  log: " + failure.log.string() + "\n";
   if (!failure.hint.empty()) text += "  fix: " + failure.hint + "\n";
-  return text + "  reproduce: " + failure.reproduce + "\n";
+  text += "  reproduce: " + failure.reproduce + "\n";
+  return style.annotate ? text + render_annotation(failure) : text;
 }
 
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style) {

@@ -42,7 +42,7 @@ struct Explanation {
   std::vector<Error> obstacles;  // what keeps the whole build from starting
   std::vector<ExplainedTarget> targets;
   std::vector<ExplainedEdge> edges;
-  std::string edges_note;  // why nothing is known of the edges
+  std::optional<Error> edges_error;  // why Ninja cannot say it
   std::vector<Warning> warnings;
 };
 

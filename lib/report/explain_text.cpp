@@ -24,8 +24,8 @@ std::string head_text(const Explanation& explanation, const Style& style) {
   if (!explanation.switch_on.empty()) rows.push_back({"select", explanation.switch_on});
   for (const std::string& source : explanation.planned.left_out)
     rows.push_back({"left out", source});
-  return style.bold(explanation.op) + (explanation.description.empty() ? "" : "  ") + explanation.description + "\n" + join(render_table(rows), "\n") +
-         "\n";
+  return style.bold(explanation.op) + (explanation.description.empty() ? "" : "  ") +
+         explanation.description + "\n" + join(render_table(rows), "\n") + "\n";
 }
 
 std::string findings_text(const Explanation& explanation, const Style& style) {
@@ -51,7 +51,9 @@ std::string edges_text(const Explanation& explanation) {
   for (const ExplainedEdge& edge : explanation.edges)
     if (!edge.reason.empty()) rows.push_back({"  " + edge.title, edge.reason});
   std::string text = "\nedges that would run: ";
-  if (!explanation.edges_note.empty()) return text + explanation.edges_note + "\n";
+  if (explanation.planned.status != OpStatus::build) return text + "none, the op is not built\n";
+  if (!explanation.obstacles.empty()) return text + "none, no build can start\n";
+  if (explanation.edges_error) return text + explanation.edges_error->what + "\n";
   text += std::to_string(rows.size()) + " of " + std::to_string(explanation.edges.size()) + "\n";
   return rows.empty() ? text : text + join(render_table(rows), "\n") + "\n";
 }
@@ -103,7 +105,7 @@ std::string render_explanation_json(const Explanation& explanation) {
     json["obstacles"].push_back(message_json(obstacle));
   json["targets"] = targets_json(explanation);
   json["edges"] = edges_json(explanation);
-  json["edges_note"] = explanation.edges_note;
+  json["edges_error"] = explanation.edges_error ? message_json(*explanation.edges_error) : Json(nullptr);
   json["warnings"] = warnings_json(explanation.warnings);
   return json_line(json);
 }

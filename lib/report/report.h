@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/coverage.h"
+#include "base/place.h"
 #include "bundle/bundle.h"
 #include "bundle/image.h"
 #include "bundle/verify.h"
@@ -20,6 +21,7 @@ namespace dsbuild {
 
 struct Style {
   bool color = false;
+  bool annotate = false;  // messages are followed by an annotation of GitHub Actions
   std::string paint(const char* ansi_code, const std::string& text) const;
   std::string good(const std::string& text) const;  // green
   std::string bad(const std::string& text) const;   // red
@@ -27,9 +29,11 @@ struct Style {
   std::string bold(const std::string& text) const;
 };
 
-// "error: --arch: unknown arch 'sm_999'\n  fix: …\n"
+// "error[unknown_arch]: --arch: unknown arch 'sm_999'\n  fix: …\n"
 std::string render_error(const Error& error, const Style& style);
 std::string render_warning(const Warning& warning, const Style& style);
+// "::error file=op.yaml,line=3,col=1,title=dsbuild bad_key::what\n"; `level` is error or warning.
+std::string render_annotation(const std::string& level, const Message& message);
 // {"schema":1,"error":{"code","where","what","fix"}}
 std::string render_error_json(const Error& error);
 
@@ -59,11 +63,13 @@ std::string render_edge_event_json(const EdgeEvent& event);
 struct EdgeFailure {
   const Edge* edge = nullptr;
   std::string first_error;
+  Place place;            // of the first error; the file absolute, or relative to the current folder if in it
   Path log;               // absolute
   std::string reproduce;  // a command that works from any folder
   std::string hint;       // what to do, where that is known
 };
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style);
+std::string render_annotation(const EdgeFailure& failure);
 
 struct BuildOutcome {
   Bundle bundle;

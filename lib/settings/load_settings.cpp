@@ -185,6 +185,12 @@ Path find_cache_dir(const Environment& environment) {
 
 }  // namespace
 
+Setting<bool> load_annotations(const Environment& environment) {
+  const MaybeGiven given = from_variable(environment, "GITHUB_ACTIONS");
+  if (!given) return {};
+  return {given->text == "true", given->origin};
+}
+
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir) {
   Inputs in{arguments, environment, {}};
@@ -201,6 +207,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   DSBUILD_CHECK(load_switches(in, settings));
   DSBUILD_CHECK(load_choices(in, settings));
   DSBUILD_CHECK(load_flags(in, settings));
+  settings.annotations = load_annotations(environment);
   settings.verbosity = arguments.verbosity;
   settings.cache_dir = find_cache_dir(environment);
   settings.data_dir = data_dir;

@@ -74,6 +74,7 @@ std::vector<SettingRow> setting_rows(const Settings& settings) {
   rows.push_back(row("allow_disjoint_archs", settings.allow_disjoint_archs));
   rows.push_back(row("drop_unsupported_archs", settings.drop_unsupported_archs));
   rows.push_back(row("offline", settings.offline));
+  rows.push_back(row("annotations", settings.annotations));
   rows.push_back(row("color", settings.color));
   rows.push_back(row("compress_mode", settings.compress_mode));
   rows.push_back(row("accelerator", settings.accelerator));

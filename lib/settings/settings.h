@@ -66,6 +66,7 @@ struct Settings {
   Setting<unsigned long long> memory;  // bytes that jobs may use together; 0: what is available
   Setting<int> nvcc_threads{1};        // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
+  Setting<bool> annotations;             // GITHUB_ACTIONS, exactly "true": messages as its annotations too
   Setting<ColorMode> color;              // NO_COLOR (any non-empty value) means never
   Setting<std::string> compress_mode;    // "" : the toolkit's default; else default|size|speed|balance|none
   Setting<AcceleratorKind> accelerator;  // DS_ACCELERATOR
@@ -87,7 +88,7 @@ struct Settings {
 // Precedence: command line > environment > config file (--config FILE or the name of a preset in
 // data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, CUDA_HOME
 // and CUDA_PATH (by find_toolkits), CXX, CUDAHOSTCXX, NVCC_CCBIN (by find_host_compilers), NO_COLOR,
-// DS_DEBUG_CUDA_BUILD, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR, NVCC_PREPEND_FLAGS,
+// DS_DEBUG_CUDA_BUILD, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR, NVCC_PREPEND_FLAGS,
 // NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
@@ -99,6 +100,9 @@ struct Settings {
 // 2 with "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
+
+// What GITHUB_ACTIONS says, for errors that come before there are settings.
+Setting<bool> load_annotations(const Environment& environment);
 
 // One row per setting for `plan -v`: {"arch", "7.0;8.0+PTX", "--arch"}.
 struct SettingRow {

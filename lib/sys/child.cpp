@@ -17,7 +17,9 @@
 namespace dsbuild {
 namespace {
 
-constexpr unsigned k_close_range_cloexec = 4;  // CLOSE_RANGE_CLOEXEC; older headers lack it
+// Older headers lack these. The number is the same on every machine.
+constexpr long k_sys_close_range = 436;
+constexpr unsigned k_close_range_cloexec = 4;
 
 // Everything the child needs between fork and exec, where it may not allocate.
 struct Prepared {
@@ -56,7 +58,7 @@ void set_descriptors(const Prepared& prepared, const ChildStart& start) {
   ::dup2(start.out, STDOUT_FILENO);
   ::dup2(start.err, STDERR_FILENO);
   // Ours are close-on-exec already; this is for what our own caller left open. Linux 5.11 has it.
-  ::syscall(SYS_close_range, 3U, ~0U, k_close_range_cloexec);
+  ::syscall(k_sys_close_range, 3U, ~0U, k_close_range_cloexec);
   for (const int descriptor : start.inherited)
     ::fcntl(descriptor, F_SETFD, 0);
 }

@@ -58,6 +58,7 @@ std::vector<Path> find_site_packages(const System& system) {
     const Path prefix = variable->second;
     add_below(system.files, *below == '\0' ? prefix : prefix / below, found);
   }
+  if (!system.program.empty()) add_below(system.files, system.program.parent_path().parent_path(), found);
   add_below(system.files, "/usr/local", found);
   add_below(system.files, "/usr", found);
   add_python_prefix(system, found);

@@ -10,6 +10,7 @@ struct System {
   FileSystem& files;
   ProcessRunner& processes;
   Environment environment;  // the caller's, read once by main
+  Path program{};           // this executable, real path; its neighbours were installed with it
 };
 
 // To be called before anything else: gives descriptors 0 to 2 a meaning where the caller closed

@@ -123,7 +123,7 @@ ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits,
   if (!needs_toolkit) return ToolkitAdvice::none_needed;
   if (choose_toolkit(settings, toolkits, demand, gpus)) return ToolkitAdvice::have;
   const bool no_gpu = demand.request.native && gpus.empty();
-  if (no_gpu || !settings.cuda_home.value.empty()) return ToolkitAdvice::impossible;
+  if (no_gpu || settings.offline.value || !settings.cuda_home.value.empty()) return ToolkitAdvice::impossible;
   const std::vector<std::string> versions = fetchable_versions(needed_targets(demand));
   if (versions.empty()) return ToolkitAdvice::impossible;
   return versions.front() == "13.5" ? ToolkitAdvice::get_13_5 : ToolkitAdvice::get_11_8;

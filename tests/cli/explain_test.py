@@ -143,10 +143,10 @@ class EdgesTest(ExplainTest):
         self.space = TestSpace()
 
     def runs(self, *words, op="beta"):
-        """{edge: reason} of the edges that would run; or the note that says why none is known."""
+        """{edge: reason} of the edges that would run; or the code of what keeps Ninja from saying it."""
         explained = self.explain(self.space, op, *words)
-        if explained["edges_note"]:
-            return explained["edges_note"]
+        if explained["edges_error"]:
+            return explained["edges_error"]["code"]
         return {edge["edge"]: edge["reason"] for edge in explained["edges"] if edge["runs"]}
 
     def build(self):
@@ -154,7 +154,7 @@ class EdgesTest(ExplainTest):
         self.assertEqual(built.code, 0, built)
 
     def test_before_the_first_build(self):
-        self.assertEqual(self.runs(), "nothing was built here yet")
+        self.assertEqual(self.runs(), "not_built")
         self.assertFalse(self.space.build_dir.exists())
 
     def test_after_a_build_nothing_would_run_and_explain_writes_nothing(self):

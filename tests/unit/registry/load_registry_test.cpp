@@ -29,7 +29,7 @@ struct PackWorld {
     if (loaded) return "no error";
     CHECK(loaded.error().exit == Exit::usage);
     const Error& error = loaded.error();
-    return error.code + " " + error.where + ": " + error.what + (error.fix.empty() ? "" : " | " + error.fix);
+    return error_text(error);
   }
 };
 

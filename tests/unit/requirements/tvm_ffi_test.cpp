@@ -46,6 +46,7 @@ TEST_CASE("tvm-ffi is taken from the first place that has it") {
   world.environment["VIRTUAL_ENV"] = "/venv";
   world.environment["CONDA_PREFIX"] = "/conda";
   world.environment["PATH"] = "/opt/python/bin";
+  world.program = "/other/venv/bin/dsbuild";
   world.files.add_file("/opt/python/bin/python3", "", true);
   const std::vector<Path> places{
       "/home/user/.cache/dsbuild/tvm_ffi/0.1.15/tvm_ffi",
@@ -53,6 +54,7 @@ TEST_CASE("tvm-ffi is taken from the first place that has it") {
       "/venv/lib/python3.9/site-packages/tvm_ffi",
       "/conda/lib/python3.11/site-packages/tvm_ffi",
       "/home/user/.local/lib/python3.11/site-packages/tvm_ffi",
+      "/other/venv/lib/python3.10/site-packages/tvm_ffi",
       "/usr/local/lib/python3.11/dist-packages/tvm_ffi",
       "/usr/lib/python3/dist-packages/tvm_ffi",
       "/opt/python/lib/python3.11/site-packages/tvm_ffi",

@@ -15,6 +15,7 @@ struct World {
   FakeFileSystem files;
   FakeProcessRunner processes;
   Environment environment{{"PATH", "/usr/bin"}, {"HOME", "/home/user"}};
+  Path program;  // dsbuild itself
   Settings settings;
   Toolkit toolkit;
   HostCompiler gcc{"/usr/bin/g++", "gcc", *parse_version("12.2.0"), "PATH"};
@@ -46,7 +47,7 @@ struct World {
     registry.ops.clear();
     for (const OpSpec& spec : specs_)
       registry.ops.emplace_back(spec);
-    System system{files, processes, environment};
+    System system{files, processes, environment, program};
     FactStore facts(files, "/facts.json");
     RequirementReport report =
         check_requirements(settings, registry, used_toolkit, requested, used_compiler, host, system, facts);

@@ -28,8 +28,8 @@ struct World {
   }
 };
 
-Error message(Exit exit, std::string code, std::string where, std::string what, std::string fix = {}) {
-  return fail(exit, std::move(code), std::move(where), std::move(what), std::move(fix)).value();
+Error message(Exit exit, MessageCode code, std::string where, std::string what, std::string fix = {}) {
+  return fail(exit, code, std::move(where), std::move(what), std::move(fix)).value();
 }
 
 void check_equal(const Error& actual, const Error& expected) {
@@ -132,7 +132,8 @@ TEST_CASE("numbers are whole numbers of at least their minimum, and an error nam
   for (const std::string bad : {"0", "-1", "many", "4x", "1.5", "99999999999"}) {
     world.environment["MAX_JOBS"] = bad;
     check_equal(world.error(), message(Exit::usage, "bad_number", "MAX_JOBS",
-                                       "'" + bad + "' is not a whole number of at least 1"));
+                                       "'" + bad + "' is not a whole number of at least 1",
+                                       "Give one, or leave MAX_JOBS out."));
   }
   world.environment["MAX_JOBS"] = "";
   CHECK(world.settings().jobs.is_default());
@@ -271,6 +272,15 @@ TEST_CASE("DeepSpeed's other variables keep their meaning") {
   CHECK(settings.selection.variables.empty());
   world.environment["DS_DEBUG_CUDA_BUILD"] = "true";  // upstream: exactly "1"
   CHECK_FALSE(world.settings().debug_cuda_build.value);
+}
+
+TEST_CASE("GitHub Actions gets annotations, and only where its variable says exactly true") {
+  World world;
+  CHECK_FALSE(world.settings().annotations.value);
+  world.environment["GITHUB_ACTIONS"] = "true";
+  CHECK(world.settings().annotations == Setting<bool>{true, "GITHUB_ACTIONS"});
+  world.environment["GITHUB_ACTIONS"] = "false";
+  CHECK_FALSE(world.settings().annotations.value);
 }
 
 TEST_CASE("the cache folder is below XDG_CACHE_HOME where that is absolute, else below HOME") {

@@ -257,6 +257,13 @@ TEST_CASE("Advice: a toolkit without its compiler is got again, with one") {
   CHECK(Choice().with("11.8.89", "dsbuild", 11).asking("7.0").advice() == ToolkitAdvice::get_11_8);
 }
 
+TEST_CASE("Advice: offline nothing is got") {
+  Choice choice = Choice().asking("8.0");
+  choice.settings.offline = {true, "--offline"};
+  CHECK(choice.advice() == ToolkitAdvice::impossible);
+  CHECK(choice.with("13.0.88").advice() == ToolkitAdvice::have);
+}
+
 TEST_CASE("Advice: impossible where neither toolkit targets all, or --cuda-home demands another") {
   CHECK(Choice().with("13.0.88").asking("7.0;10.0").advice() == ToolkitAdvice::impossible);
   CHECK(Choice().with("13.0.88", "--cuda-home").cuda_home("/cuda-13.0").asking("7.0").advice() ==

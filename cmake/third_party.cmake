@@ -1,0 +1,41 @@
+# What dsbuild is linked with, as the targets third_party_… and those of the header-only packages. DSBUILD_PORTABLE takes
+# static archives (Debian's -dev packages hold them), so that the program needs nothing but glibc: for the wheel.
+option(DSBUILD_PORTABLE "Link everything but glibc statically" OFF)
+if(DSBUILD_PORTABLE)
+  set(OPENSSL_USE_STATIC_LIBS ON)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tl-expected REQUIRED)
+
+add_library(third_party_yaml INTERFACE)
+add_library(third_party_spdlog INTERFACE)
+if(DSBUILD_PORTABLE)
+  find_library(yaml_cpp_archive NAMES libyaml-cpp.a)
+  if(NOT yaml_cpp_archive)
+    message(FATAL_ERROR "libyaml-cpp.a is missing (Debian's libyaml-cpp-dev has it). To link with shared libraries: "
+            "-DDSBUILD_PORTABLE=OFF, with pip -C cmake.define.DSBUILD_PORTABLE=OFF")
+  endif()
+  target_link_libraries(third_party_yaml INTERFACE ${yaml_cpp_archive})
+  # Debian has no archives of spdlog and fmt, but both can be used as headers alone.
+  set_target_properties(spdlog::spdlog_header_only PROPERTIES
+                        INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
+  target_link_libraries(third_party_spdlog INTERFACE spdlog::spdlog_header_only)
+else()
+  target_link_libraries(third_party_yaml INTERFACE yaml-cpp)
+  target_link_libraries(third_party_spdlog INTERFACE spdlog::spdlog)
+endif()
+
+# install_licences(folder): who passes on a statically linked program passes on the licences of what is in it.
+function(install_licences folder)
+  string(REGEX MATCH "^[0-9]+" gcc "${CMAKE_CXX_COMPILER_VERSION}")
+  foreach(package IN ITEMS libyaml-cpp-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libexpected-dev libcli11-dev
+          libssl-dev libstdc++-${gcc}-dev)
+    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${folder} RENAME ${package} OPTIONAL)
+  endforeach()
+endfunction()

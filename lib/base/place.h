@@ -1,0 +1,21 @@
+// A place in a text file, as compilers and our own messages write it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dsbuild {
+
+struct Place {
+  std::string file;
+  int line = 0;    // from 1; 0: not known
+  int column = 0;  // from 1; 0: not known
+  bool operator==(const Place&) const = default;
+};
+
+// The place that a line begins with: "a.yaml:3:7", "a.cpp:3: error: …", "a.cu(3): error: …". nullopt when it
+// begins with something else.
+std::optional<Place> parse_place(std::string_view line);
+
+}  // namespace dsbuild

@@ -1,0 +1,43 @@
+// Annotations of GitHub Actions: "::error file=a.cpp,line=3,title=…::text", one line each.
+#include "ninja/progress.h"
+#include "report/report.h"
+
+namespace dsbuild {
+namespace {
+
+std::string escaped_text(const std::string& text) {
+  return replace_all(replace_all(replace_all(text, "%", "%25"), "\r", "%0D"), "\n", "%0A");
+}
+
+// In a property, what separates properties is escaped too.
+std::string escaped_property(const std::string& text) {
+  return replace_all(replace_all(escaped_text(text), ":", "%3A"), ",", "%2C");
+}
+
+std::string properties(const std::string& title, const Place& place) {
+  std::string text;
+  if (!place.file.empty()) text += "file=" + escaped_property(place.file) + ",";
+  if (place.line > 0) text += "line=" + std::to_string(place.line) + ",";
+  if (place.column > 0) text += "col=" + std::to_string(place.column) + ",";
+  return text + "title=" + escaped_property(title);
+}
+
+}  // namespace
+
+std::string render_annotation(const std::string& level, const Message& message) {
+  const auto place = parse_place(message.where);
+  std::string text = place || message.where.empty() ? "" : message.where + ": ";
+  text += message.what;
+  if (!message.fix.empty()) text += "\nfix: " + message.fix;
+  return "::" + level + " " + properties("dsbuild " + message.code, place.value_or(Place{})) +
+         "::" + escaped_text(text) + "\n";
+}
+
+std::string render_annotation(const EdgeFailure& failure) {
+  std::string text = failure.first_error.empty() ? "failed" : failure.first_error;
+  if (!failure.hint.empty()) text += "\nfix: " + failure.hint;
+  return "::error " + properties("dsbuild " + edge_title(*failure.edge), failure.place) +
+         "::" + escaped_text(text) + "\n";
+}
+
+}  // namespace dsbuild
