@@ -24,12 +24,7 @@ std::vector<std::string> build_vars(const Registry& registry) {
 Result<void> check_names(const Selection& selection, const Registry& registry) {
   for (const auto* list : {&selection.names, &selection.without}) {
     for (const std::string& name : *list) {
-      if (registry.find(name)) continue;
-      const std::vector<std::string> names = registry.names();
-      return fail(
-          Exit::usage, "unknown_op", selection.origin,
-          "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
-          "Ops: " + join(names, ", ") + ".");
+      if (!registry.find(name)) return tl::unexpected<Error>(unknown_op(name, selection.origin, registry));
     }
   }
   return {};
@@ -169,7 +164,17 @@ void warn_of_left_out(const Registry& registry, const Selection& selection, cons
                                       "Unset it, or name the op: --ops all," + names.front() + "."));
 }
 
-Result<void> check_any(const Registry& registry, bool cpu_only, const SelectedOps& selected) {
+}  // namespace
+
+Error unknown_op(const std::string& name, const std::string& where, const Registry& registry) {
+  const std::vector<std::string> names = registry.names();
+  return make_error(
+      Exit::usage, "unknown_op", where,
+      "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
+      "Ops: " + join(names, ", ") + ".");
+}
+
+Result<void> check_any_selected(const Registry& registry, bool cpu_only, const SelectedOps& selected) {
   const auto is_on = [](const SelectedOp& op) { return op.wanted != Wanted::off; };
   if (std::any_of(selected.ops.begin(), selected.ops.end(), is_on)) return {};
   const auto asked_all = [](const SelectedOp& op) { return op.because == k_cpu_ops_only; };
@@ -185,8 +190,6 @@ Result<void> check_any(const Registry& registry, bool cpu_only, const SelectedOp
                   "=1 in the environment.");
 }
 
-}  // namespace
-
 Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only) {
   const Selection& selection = settings.selection;
   SelectedOps selected;
@@ -197,7 +200,6 @@ Result<SelectedOps> select_ops(const Settings& settings, const Registry& registr
     selected.ops.push_back(chooser.choose(op.spec()));
   add_needs(registry, chooser, selected);
   warn_of_left_out(registry, selection, chooser, selected);
-  DSBUILD_CHECK(check_any(registry, cpu_only, selected));
   return selected;
 }
 

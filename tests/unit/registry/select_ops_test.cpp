@@ -50,8 +50,9 @@ SelectedOps select(const Settings& given, bool cpu_only = false) {
 
 std::string error(const Settings& given, bool cpu_only = false) {
   const auto selected = select_ops(given, registry(), cpu_only);
-  if (selected) return "no error";
-  const Error& found = selected.error();
+  const auto any = selected ? check_any_selected(registry(), cpu_only, *selected) : Result<void>{};
+  if (selected && any) return "no error";
+  const Error& found = selected ? any.error() : selected.error();
   return std::to_string(static_cast<int>(found.exit)) + " " + found.code + " " + found.where + ": " +
          found.what + " | " + found.fix;
 }
