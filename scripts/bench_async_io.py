@@ -4,7 +4,7 @@
     bench_async_io.py BUNDLE [--megabytes N] [--folder DIR]      prints the table of docs/benchmarks.md
 
 Needs NumPy and tvm-ffi. The file lies in DIR (default: the current folder), which should be on the disk in question.
-Cold reads: the file's pages are dropped from the cache first (posix_fadvise). Writes end with an fsync, for all alike.
+Before cold reads and before writes the file's pages are dropped from the cache (posix_fadvise); writes end with an fsync.
 """
 
 import argparse
@@ -86,6 +86,7 @@ class Bench:
             for name, read, write in ways:
                 times[name][1].append(timed(read))
             for name, read, write in ways:
+                drop_from_cache(self.path)
                 times[name][2].append(timed(write))
         return times
 

@@ -26,6 +26,18 @@ def cpu_space():
     return space
 
 
+class ArchsTest(CliTest):
+    def test_an_op_without_a_filter_does_not_lose_what_another_op_drops(self):
+        space = TestSpace(version="11.8")
+        space.environment["TVM_FFI_HOME"] = testspace.find_tvm_ffi()
+        run = space.run("plan", "--ops", "all", "--arch", "7.0;8.0+PTX", "--cuda-home", str(space.toolkit.home), "--json")
+        self.assertEqual(run.code, 0, run)
+        plan = json.loads(run.out)
+        self.assertEqual(plan["shared"]["archs"], ["8.0+PTX"])
+        extras = {op["name"]: op["extra"]["archs"] for op in plan["ops"] if op["extra"]["archs"]}
+        self.assertEqual(extras, {name: ["7.0"] for name in ("evoformer_attn", "fused_adam", "quantizer")})
+
+
 class NeedsTest(CliTest):
     @classmethod
     def setUpClass(cls):
