@@ -118,6 +118,15 @@ Result<void> write_planned_files(const Stages& stages, FileSystem& files) {
   return {};
 }
 
+Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context) {
+  const Path& folder = settings.build_dir.value;
+  if (context.system.files.kind(folder / k_marker) != FileKind::file)
+    return fail(Exit::failed, "not_built", folder.string(), "nothing was built here yet, so all of them",
+                "Build, or name the folder of a build with --build-dir.");
+  return take_lock(folder / k_lock, context.line.as_typed, std::chrono::seconds::zero(),
+                   [](const std::string&) {});
+}
+
 Result<bool> remove_build_folder(const Settings& settings, const CommandContext& context) {
   FileSystem& files = context.system.files;
   if (files.kind(settings.build_dir.value) == FileKind::absent) return false;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "command.h"
+#include "ninja/dry_run.h"
 #include "stages.h"
 #include "sys/lock.h"
 
@@ -16,6 +17,15 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
 
 // build.ninja, check/*.json, tools/*.id, source.id files and the link to the pack.
 Result<void> write_planned_files(const Stages& stages, FileSystem& files);
+
+// Which edges of the op a build of this plan would run and why. Nothing but a temporary is written. Errors:
+// those of lock_if_built and dry_run.
+Result<PendingEdges> find_pending_edges(const Stages& stages, const std::string& op, const Ninja& ninja,
+                                        const CommandContext& context);
+
+// The lock of a folder that a build made, without waiting for it. Errors: exit 1 `not_built` where there is
+// no such folder; exit 75 `locked` while another dsbuild works in it.
+Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context);
 
 // false when there is none. Exit 2 `foreign_build_dir` when the folder does not carry our marker.
 Result<bool> remove_build_folder(const Settings& settings, const CommandContext& context);

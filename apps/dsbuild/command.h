@@ -38,6 +38,7 @@ const std::vector<CommandRow>& commands();
 Result<int> run_build(const CommandContext& context);
 Result<int> run_plan(const CommandContext& context);
 Result<int> run_report(const CommandContext& context);
+Result<int> run_explain(const CommandContext& context);
 Result<int> run_inspect(const CommandContext& context);
 Result<int> run_verify(const CommandContext& context);
 Result<int> run_toolkits(const CommandContext& context);

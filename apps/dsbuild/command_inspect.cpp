@@ -35,6 +35,11 @@ Result<void> collect(const Path& path, bool named, const FileReader& files, std:
 Result<int> run_inspect(const CommandContext& context) {
   if (context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|DIR…");
+  std::vector<ComputeCapability> gpus;
+  if (context.line.gpus) {
+    DSBUILD_TRY(asked, asked_gpus(context, find_gpus(context.system)));
+    gpus = std::move(asked);
+  }
   std::vector<Path> paths;
   for (const std::string& operand : context.line.operands)
     DSBUILD_CHECK(collect(operand, true, context.system.files, paths));
@@ -42,7 +47,10 @@ Result<int> run_inspect(const CommandContext& context) {
   for (const Path& path : paths) {
     DSBUILD_TRY(bytes, context.system.files.read_file(path));
     DSBUILD_TRY(content, read_binary(as_bytes_of(bytes), path.string()));
-    inspected.push_back({path.string(), std::move(content)});
+    inspected.push_back({path.string(), std::move(content), {}});
+    for (const ComputeCapability& gpu : gpus)
+      if (!inspected.back().content.images.empty())
+        inspected.back().coverage.push_back(coverage_of(archs_of(inspected.back().content), gpu));
   }
   const bool json = context.line.arguments.json;
   DSBUILD_CHECK(print_result(json ? render_inspect_json(inspected) : render_inspect(inspected)));

@@ -76,6 +76,16 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
   if (name == "plan")
     add_choice(command, "--format", line.format, {"table", "json", "env", "flags"},
                "What is printed [table]");
+  if (name == "report" || name == "inspect")
+    command.add_option("--gpu", line.gpus, "How GPUs of these archs would run it: 8.6,9.0 or native or all")
+        ->type_name("LIST");
+  if (name == "report") {
+    command.add_flag("--hide_operator_status", line.hide_operator_status, "The environment alone");
+    command.add_flag("--hide_errors_and_warnings", line.hide_errors_and_warnings,
+                     "No reasons above the rows");
+  }
+  if (name == "explain")
+    add_operands(command, line, "words", "OP|ARCH", "The op, and the archs asked about [all requested]");
   if (name == "inspect") add_operands(command, line, "files", "FILE|DIR", "Binary files or folders");
   if (name == "verify") add_operands(command, line, "bundle", "DIR", "The bundle [--out]");
   if (name == "toolkits") {

@@ -1,145 +1,104 @@
-// report: what there is, and what is missing, even with no CUDA, no GPU, no Ninja and no bundle.
+// report: what there is, and what is missing, even with no CUDA, no GPU, no Ninja, no Python and no bundle.
+#include <algorithm>
+
 #include "stages.h"
 
 namespace dsbuild {
 namespace {
 
-// The toolkit that a build with these settings would take, else the first one found; where one was demanded,
-// no other.
-const Toolkit* toolkit_of(const Base& base, const Selected& selected, std::optional<ChosenToolkit>& chosen) {
-  const Result<ChosenToolkit> choice =
-      choose_toolkit(base.settings, base.toolkits, selected.demand, selected.gpus);
-  if (choice) chosen = *choice;
-  if (chosen) return &chosen->toolkit;
-  for (const Toolkit& toolkit : base.toolkits.found)
-    if (base.settings.cuda_home.value.empty() || toolkit.origin == "--cuda-home") return &toolkit;
-  return nullptr;
+Finding finding_of(RequirementKind kind, const std::string& subject, const std::optional<Error>& error,
+                   const std::string& found) {
+  Finding finding;
+  finding.kind = kind;
+  finding.subject = subject;
+  finding.ok = !error;
+  finding.why = error ? error->what : found;
+  if (error) finding.fix = error->fix;
+  return finding;
 }
 
-std::vector<std::string> reasons_of(const RequirementReport& requirements, const std::string& op) {
-  std::vector<std::string> reasons;
-  const auto findings = requirements.by_op.find(op);
-  if (findings == requirements.by_op.end()) return reasons;
-  for (const Finding& finding : findings->second)
-    if (!finding.ok)
-      reasons.push_back(finding.subject + ": " + finding.why +
-                        (finding.fix.empty() ? "" : " (fix: " + finding.fix + ")"));
-  return reasons;
+// The tools that an op of this backend is built with, as one more finding.
+Finding tool_finding(BackendKind backend, const Stages& stages) {
+  if (backend == BackendKind::cuda)
+    return finding_of(RequirementKind::cuda, "CUDA toolkit", stages.toolkit_error,
+                      stages.toolkit ? toolkit_line(*stages.toolkit) : "");
+  return finding_of(RequirementKind::command, "C++ compiler", stages.cxx_error,
+                    stages.cxx ? stages.cxx->path.string() : "");
 }
 
-ReportRow row_of(const OpBuilder& builder, const RequirementReport& requirements, const Toolkit* toolkit,
-                 const HostCompiler* cxx, const Result<Manifest>& bundle) {
+ReportRow row_of(const OpBuilder& builder, const Stages& stages, const PlannedOp& planned,
+                 const std::optional<Manifest>& bundle, const std::vector<ComputeCapability>& gpus) {
   ReportRow row;
   row.op = builder.name();
-  row.reasons = reasons_of(requirements, row.op);
-  const bool needs_toolkit = builder.spec().backend == BackendKind::cuda;
-  if (needs_toolkit && !toolkit)
-    row.reasons.push_back("no CUDA toolkit (fix: dsbuild toolkits get 13.5, or 11.8 for archs below 7.5)");
-  else if (needs_toolkit && !toolkit->host)
-    row.reasons.push_back("CUDA " + toolkit->version.short_text() +
-                          " accepts none of this machine's compilers (" + toolkit->bounds.text() + ")");
-  else if (!needs_toolkit && !cxx)
-    row.reasons.push_back("no C++ compiler (fix: apt-get install g++, or set CXX)");
-  row.compatible = row.reasons.empty();
-  if (!bundle) return row;
-  for (const ManifestOp& op : bundle->ops)
-    if (op.name == row.op) {
-      row.installed = true;
-      row.archs = op.archs;
-    }
+  row.selected = planned.status != OpStatus::off;
+  row.findings = {tool_finding(builder.spec().backend, stages)};
+  for (const Finding& finding : stages.requirements.by_op.at(row.op))
+    row.findings.push_back(finding);
+  if (planned.status == OpStatus::skip && row.compatible()) row.skipped = planned.reason;
+  for (const ManifestOp& op : bundle ? bundle->ops : std::vector<ManifestOp>{}) {
+    if (op.name != row.op) continue;
+    row.installed = true;
+    row.archs = op.archs;
+  }
+  for (const ComputeCapability& gpu : gpus)
+    if (!row.archs.empty()) row.coverage.push_back(coverage_of(row.archs, gpu));
   return row;
 }
 
-std::string gpu_text(const std::vector<ComputeCapability>& gpus) {
-  std::vector<std::string> texts;
-  for (const ComputeCapability& gpu : gpus)
-    texts.push_back(gpu.text());
-  return texts.empty() ? "none" : join(texts, " ");
+void add_bundle(const CommandContext& context, Report& report) {
+  auto manifest = load_manifest(report.bundle_path, context.system.files);
+  if (manifest)
+    report.bundle = std::move(*manifest);
+  else
+    report.bundle_error = manifest.error();
 }
 
-std::string compiler_text(const std::vector<HostCompiler>& found) {
-  if (found.empty()) return "none (fix: apt-get install g++)";
-  return found.front().path.string() + ", " + found.front().family + " " + found.front().version.text();
+void add_programs(const CommandContext& context, Stages& stages, Report& report) {
+  FactStore& facts = *stages.base.user_facts;
+  if (const auto ninja = find_ninja(stages.base.settings, context.system, facts))
+    report.ninja = *ninja;
+  else
+    report.ninja_error = ninja.error();
+  if (const auto python = find_python_version(context.system, facts)) report.python = *python;
+  if (report.python) report.torch = read_torch(context.system, facts);
+  facts.save();
 }
 
-// nvcc compresses device code from CUDA 12.8 on with a method that older drivers cannot read.
-std::string compress_text(const Toolkit& toolkit) {
-  if (!toolkit.has_option("--compress-mode"))
-    return "as CUDA " + toolkit.version.short_text() + " does; any driver";
-  return "--compress-mode available; all but `none` and `speed` need a driver of CUDA 12.4 or newer";
-}
-
-void add_environment(Report& report, const Base& base, const Registry& registry, const Toolkit* toolkit,
-                     const Result<Manifest>& bundle) {
-  auto& facts = report.environment;
-  const Host& host = base.host;
-  facts.push_back({"dsbuild version", k_version});
-  facts.push_back({"machine", host.machine + ", " + plural(static_cast<size_t>(host.cores), "core") + ", " +
-                                  human_size(host.memory_bytes) + " free"});
-  facts.push_back({"GPUs", gpu_text(report.gpus)});
-  facts.push_back({"pack", registry.pack + " in " + registry.spec_root.string()});
-  if (toolkit) {
-    facts.push_back({"CUDA toolkit", toolkit->version.text() + " in " + toolkit->home.string() + " (" +
-                                         toolkit->origin + ")"});
-    facts.push_back({"CUDA host compiler", toolkit->host
-                                               ? toolkit->host->path.string() + ", " + toolkit->host->family +
-                                                     " " + toolkit->host->version.text()
-                                               : "none that it accepts (" + toolkit->bounds.text() + ")"});
-    facts.push_back({"device code compression", compress_text(*toolkit)});
-  } else {
-    facts.push_back({"CUDA toolkit", "none found"});
-  }
-  facts.push_back({"C++ compiler", compiler_text(base.toolkits.host_compilers)});
-  facts.push_back({"ninja", report.ninja
-                                ? report.ninja->version.text() + " in " + report.ninja->program.string()
-                                : "none of version 1.11 or newer"});
-  const std::string out = base.settings.out.value.string();
-  facts.push_back({"bundle", bundle ? out + ", " + plural(bundle->ops.size(), "op") + ", CUDA " +
-                                          (bundle->toolkit.version.empty() ? "none" : bundle->toolkit.version)
-                                    : out + ": " + bundle.error().what});
-}
-
-// No selection at all is no error for a report.
-Result<Selected> load_selected_or_all(const CommandContext& context, Base& base) {
-  if (base.settings.selection == Selection{}) {
-    base.settings.selection.ops_given = true;
-    base.settings.selection.all = true;
-  }
-  return load_selected(context, base);
+Result<Report> make_report(const CommandContext& context, Stages& stages) {
+  Report report;
+  report.host = stages.base.host;
+  report.pack = stages.selected.registry.pack + " in " + stages.selected.registry.spec_root.string();
+  report.toolkit = stages.toolkit;
+  report.toolkit_error = stages.toolkit_error;
+  report.toolkits = stages.base.toolkits;
+  report.cxx_error = stages.cxx_error;
+  report.gpus = find_gpus(context.system);
+  report.bundle_path = stages.base.settings.out.value;
+  report.warnings = stages.warnings;
+  add_bundle(context, report);
+  add_programs(context, stages, report);
+  DSBUILD_TRY(gpus, asked_gpus(context, report.gpus));
+  const ArchPlan draft = draft_archs(arch_plan_input(stages));
+  for (const OpBuilder& builder : stages.selected.registry.ops)
+    report.ops.push_back(row_of(builder, stages, *draft.find(builder.name()), report.bundle, gpus));
+  return report;
 }
 
 }  // namespace
 
 Result<int> run_report(const CommandContext& context) {
-  DSBUILD_TRY(base, load_base(context));
-  DSBUILD_TRY(selected, load_selected_or_all(context, base));
-  std::optional<ChosenToolkit> chosen;
-  const Toolkit* toolkit = toolkit_of(base, selected, chosen);
-  const HostCompiler* cxx =
-      base.toolkits.host_compilers.empty() ? nullptr : &base.toolkits.host_compilers.front();
-  const RequirementReport requirements =
-      check_requirements(base.settings, selected.registry, toolkit, chosen ? chosen->requested : ArchSet{},
-                         cxx, base.host, context.system, *base.user_facts);
-  const Result<Manifest> bundle = load_manifest(base.settings.out.value, context.system.files);
-
-  Report report;
-  if (toolkit) report.toolkit = *toolkit;
-  report.toolkits = base.toolkits;
-  report.gpus = find_gpus(context.system);
-  if (const auto ninja = find_ninja(base.settings, context.system, *base.user_facts)) report.ninja = *ninja;
-  base.user_facts->save();
-  bool all_compatible = true;
-  for (const OpBuilder& builder : selected.registry.ops) {
-    report.ops.push_back(row_of(builder, requirements, toolkit, cxx, bundle));
-    all_compatible = all_compatible && report.ops.back().compatible;
-  }
-  add_environment(report, base, selected.registry, toolkit, bundle);
-  report.warnings = base.settings.warnings;
-  print_warnings(report.warnings, base.settings, context);
-  DSBUILD_CHECK(print_result(base.settings.json.value
+  DSBUILD_TRY(stages, survey_stages(context));
+  DSBUILD_TRY(report, make_report(context, stages));
+  const Settings& settings = stages.base.settings;
+  const ReportOptions options{context.line.hide_operator_status, context.line.hide_errors_and_warnings,
+                              settings.verbosity > 0};
+  if (!options.hide_errors_and_warnings) print_warnings(report.warnings, settings, context);
+  DSBUILD_CHECK(print_result(settings.json.value
                                  ? render_report_json(report)
-                                 : render_report(report, style_for(base.settings, context, false))));
-  return base.settings.strict.value && !all_compatible ? static_cast<int>(Exit::unmet) : 0;
+                                 : render_report(report, options, style_for(settings, context, false))));
+  const bool lacks = std::any_of(report.ops.begin(), report.ops.end(),
+                                 [](const ReportRow& row) { return row.selected && !row.compatible(); });
+  return settings.strict.value && lacks ? static_cast<int>(Exit::unmet) : 0;
 }
 
 }  // namespace dsbuild

@@ -30,14 +30,33 @@ bool any_cuda_op(const Registry& registry, const SelectedOps& selected) {
   });
 }
 
-Result<void> choose(Stages& stages) {
-  if (!stages.selected.needs_toolkit) return {};
-  DSBUILD_TRY(chosen, choose_toolkit(stages.base.settings, stages.base.toolkits, stages.selected.demand,
-                                     stages.selected.gpus));
-  stages.toolkit = std::move(chosen.toolkit);
-  stages.archs.requested = std::move(chosen.requested);
-  append(stages.warnings, chosen.warnings);
-  return {};
+const Toolkit* pointer(const std::optional<Toolkit>& toolkit) {
+  return toolkit ? &*toolkit : nullptr;
+}
+
+void choose(Stages& stages) {
+  const Result<ChosenToolkit> chosen = choose_toolkit(stages.base.settings, stages.base.toolkits,
+                                                      stages.selected.demand, stages.selected.gpus);
+  if (!chosen) {
+    stages.toolkit_error = chosen.error();
+    return;
+  }
+  stages.toolkit = chosen->toolkit;
+  stages.archs.requested = chosen->requested;
+  append(stages.warnings, chosen->warnings);
+}
+
+// Where no toolkit will do: the first that may be used at all, to say how far it goes.
+void fall_back(Stages& stages) {
+  const std::string& demanded = stages.base.settings.cuda_home.value.string();
+  for (const Toolkit& toolkit : stages.base.toolkits.found)
+    if (!stages.toolkit && (demanded.empty() || toolkit.origin == "--cuda-home")) stages.toolkit = toolkit;
+  const ArchRequest& request = stages.selected.demand.request;
+  stages.archs.requested = request.targets;
+  if (!stages.toolkit) return;
+  const auto resolved = resolve_arch_request(request, stages.toolkit->targets, stages.toolkit->version_code(),
+                                             stages.selected.gpus);
+  if (resolved) stages.archs.requested = *resolved;
 }
 
 // The compiler that CXX names; it may be known by another variable or by PATH.
@@ -54,30 +73,32 @@ const HostCompiler* named_by(const std::string& cxx, const std::vector<HostCompi
   return nullptr;
 }
 
-Result<void> choose_cxx(Stages& stages, const System& system) {
-  const std::vector<HostCompiler>& found = stages.base.toolkits.host_compilers;
+Error no_compiler(const std::string& what, const std::string& fix) {
+  return make_error(Exit::unmet, "no_compiler", "CXX", what, fix);
+}
+
+Result<HostCompiler> choose_cxx(const std::vector<HostCompiler>& found, const System& system) {
   if (const auto cxx = system.environment.find("CXX");
       cxx != system.environment.end() && !trim(cxx->second).empty()) {
-    const HostCompiler* named = named_by(cxx->second, found, system);
-    if (!named)
-      return fail(Exit::unmet, "no_compiler", "CXX",
-                  "'" + printable(cxx->second) + "' is no C++ compiler that works here",
-                  "Set CXX to g++ or clang++, or unset it.");
-    stages.cxx = *named;
-    return {};
+    if (const HostCompiler* named = named_by(cxx->second, found, system)) return *named;
+    return tl::unexpected<Error>(
+        no_compiler("'" + printable(cxx->second) + "' is no C++ compiler that works here",
+                    "Set CXX to g++ or clang++, or unset it."));
   }
   // CUDAHOSTCXX and NVCC_CCBIN are for nvcc; they count here only where there is nothing else.
   for (const char* name : {"g++", "clang++"})
-    if (const HostCompiler* usual = named_by(name, found, system)) {
-      stages.cxx = *usual;
-      return {};
-    }
-  if (!found.empty()) {
-    stages.cxx = found.front();
-    return {};
-  }
-  return fail(Exit::unmet, "no_compiler", "CXX", "no C++ compiler was found (CXX, g++, clang++)",
-              "apt-get install g++, or set CXX to a compiler.");
+    if (const HostCompiler* usual = named_by(name, found, system)) return *usual;
+  if (!found.empty()) return found.front();
+  return tl::unexpected<Error>(no_compiler("no C++ compiler was found (CXX, g++, clang++)",
+                                           "apt-get install g++, or set CXX to a compiler."));
+}
+
+void choose_cxx(Stages& stages, const System& system) {
+  const Result<HostCompiler> chosen = choose_cxx(stages.base.toolkits.host_compilers, system);
+  if (chosen)
+    stages.cxx = *chosen;
+  else
+    stages.cxx_error = chosen.error();
 }
 
 Result<void> digest_sources(Stages& stages) {
@@ -106,8 +127,49 @@ void warn_of_future_times(Stages& stages, const FileReader& files) {
   }
 }
 
-const Toolkit* pointer(const std::optional<Toolkit>& toolkit) {
-  return toolkit ? &*toolkit : nullptr;
+// Settings, toolkits and the pack, up to the question which ops are wanted.
+Result<Stages> begin(const CommandContext& context) {
+  Stages stages;
+  DSBUILD_TRY(base, load_base(context));
+  stages.base = std::move(base);
+  append(stages.warnings, stages.base.settings.warnings);
+  return stages;
+}
+
+void add_selected(Stages& stages, Selected selected) {
+  stages.selected = std::move(selected);
+  append(stages.warnings, stages.selected.registry.warnings);
+  append(stages.warnings, stages.selected.ops.warnings);
+}
+
+void check(Stages& stages, System& system) {
+  stages.requirements = check_requirements(
+      stages.base.settings, stages.selected.registry, pointer(stages.toolkit), stages.archs.requested,
+      stages.cxx ? &*stages.cxx : nullptr, stages.base.host, system, *stages.base.user_facts);
+  stages.base.user_facts->save();
+}
+
+bool selects_nothing(const Selection& selection) {
+  return !selection.ops_given && selection.build_ops != Switch::on &&
+         std::none_of(selection.variables.begin(), selection.variables.end(),
+                      [](const auto& variable) { return variable.second == Switch::on; });
+}
+
+Result<Selected> select(const CommandContext& context, const Base& base) {
+  Selected selected;
+  DSBUILD_TRY(registry, load_registry(base.settings, context.system.files));
+  selected.registry = std::move(registry);
+  DSBUILD_TRY(ops, select_ops(base.settings, selected.registry, only_cpu_ops(base)));
+  selected.ops = std::move(ops);
+  selected.needs_toolkit = any_cuda_op(selected.registry, selected.ops);
+  selected.demand.request = base.settings.arch.value;
+  if (base.settings.arch.value.native) selected.gpus = capabilities_of(find_gpus(context.system));
+  ArchSet asked = base.settings.arch.value.targets;
+  for (const ComputeCapability& gpu : selected.gpus)
+    for (const CodeKind kind : {CodeKind::real, CodeKind::ptx})
+      asked.insert({gpu, Suffix::none, kind});
+  selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
+  return selected;
 }
 
 }  // namespace
@@ -127,51 +189,65 @@ Result<Base> load_base(const CommandContext& context) {
 }
 
 Result<Selected> load_selected(const CommandContext& context, const Base& base) {
-  Selected selected;
-  DSBUILD_TRY(registry, load_registry(base.settings, context.system.files));
-  selected.registry = std::move(registry);
-  DSBUILD_TRY(ops, select_ops(base.settings, selected.registry, only_cpu_ops(base)));
-  selected.ops = std::move(ops);
-  selected.needs_toolkit = any_cuda_op(selected.registry, selected.ops);
-  selected.demand.request = base.settings.arch.value;
-  if (base.settings.arch.value.native) selected.gpus = find_gpus(context.system);
-  ArchSet asked = base.settings.arch.value.targets;
-  for (const ComputeCapability& gpu : selected.gpus)
-    for (const CodeKind kind : {CodeKind::real, CodeKind::ptx})
-      asked.insert({gpu, Suffix::none, kind});
-  selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
+  DSBUILD_TRY(selected, select(context, base));
+  DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu_ops(base), selected.ops));
   return selected;
 }
 
-Result<Stages> plan_stages(const CommandContext& context) {
-  Stages stages;
-  DSBUILD_TRY(base, load_base(context));
-  stages.base = std::move(base);
+ArchPlanInput arch_plan_input(const Stages& stages) {
+  return {stages.base.settings,    stages.selected.registry, stages.selected.ops,     stages.requirements,
+          pointer(stages.toolkit), stages.archs.requested,   stages.base.host.machine};
+}
+
+Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
-  append(stages.warnings, settings.warnings);
-  DSBUILD_TRY(selected, load_selected(context, stages.base));
-  stages.selected = std::move(selected);
-  append(stages.warnings, stages.selected.registry.warnings);
-  append(stages.warnings, stages.selected.ops.warnings);
-  DSBUILD_CHECK(choose(stages));
-  DSBUILD_CHECK(choose_cxx(stages, context.system));
-  const Toolkit* toolkit = pointer(stages.toolkit);
-  stages.requirements =
-      check_requirements(settings, stages.selected.registry, toolkit, stages.archs.requested, &*stages.cxx,
-                         stages.base.host, context.system, *stages.base.user_facts);
-  stages.base.user_facts->save();
-  DSBUILD_TRY(archs, plan_archs({settings, stages.selected.registry, stages.selected.ops, stages.requirements,
-                                 toolkit, stages.archs.requested, stages.base.host.machine}));
+  if (!stages.selected.needs_toolkit) {
+    stages.toolkit.reset();
+    stages.archs.requested.clear();
+  } else if (stages.toolkit_error) {
+    return tl::unexpected<Error>(*stages.toolkit_error);
+  }
+  if (stages.cxx_error) return tl::unexpected<Error>(*stages.cxx_error);
+  DSBUILD_TRY(archs, plan_archs(arch_plan_input(stages)));
   stages.archs = std::move(archs);
   append(stages.warnings, stages.archs.warnings);
   stages.build_facts =
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
-  stages.build =
-      plan_build({settings, stages.selected.registry, stages.requirements, stages.archs, toolkit,
-                  &*stages.cxx, stages.source_digests, stages.base.host.machine, context.system.program});
+  stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
+                             pointer(stages.toolkit), &*stages.cxx, stages.source_digests,
+                             stages.base.host.machine, context.system.program});
   append(stages.warnings, stages.build.warnings);
+  return {};
+}
+
+Result<Stages> plan_stages(const CommandContext& context) {
+  DSBUILD_TRY(stages, begin(context));
+  DSBUILD_TRY(selected, load_selected(context, stages.base));
+  add_selected(stages, std::move(selected));
+  if (stages.selected.needs_toolkit) choose(stages);
+  if (stages.toolkit_error) return tl::unexpected<Error>(*stages.toolkit_error);
+  choose_cxx(stages, context.system);
+  if (stages.cxx_error) return tl::unexpected<Error>(*stages.cxx_error);
+  check(stages, context.system);
+  DSBUILD_CHECK(complete_plan(stages, context));
+  return stages;
+}
+
+Result<Stages> survey_stages(const CommandContext& context) {
+  DSBUILD_TRY(stages, begin(context));
+  Selection& selection = stages.base.settings.selection;
+  if (selects_nothing(selection)) {
+    selection.ops_given = selection.all = true;
+    selection.origin = "no selection, so all ops";
+  }
+  DSBUILD_TRY(selected, select(context, stages.base));
+  add_selected(stages, std::move(selected));
+  choose(stages);
+  if (stages.toolkit_error) fall_back(stages);
+  choose_cxx(stages, context.system);
+  check(stages, context.system);
   return stages;
 }
 
@@ -185,6 +261,12 @@ PlanView Stages::view(std::vector<std::string> removes) const {
           cxx ? &*cxx : nullptr,
           std::move(removes),
           warnings};
+}
+
+Result<std::vector<ComputeCapability>> asked_gpus(const CommandContext& context,
+                                                  const std::vector<Gpu>& visible) {
+  const std::vector<ComputeCapability> found = capabilities_of(visible);
+  return context.line.gpus ? parse_gpus(*context.line.gpus, "--gpu", found) : found;
 }
 
 int strict_exit(const Stages& stages, const CommandContext& context) {

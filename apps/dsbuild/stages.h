@@ -28,13 +28,16 @@ struct Selected {
   ToolkitDemand demand;
   std::vector<ComputeCapability> gpus;  // asked only for --arch native
 };
+// Errors: those of load_registry, select_ops and check_any_selected.
 Result<Selected> load_selected(const CommandContext& context, const Base& base);
 
 struct Stages {
   Base base;
   Selected selected;
   std::optional<Toolkit> toolkit;
-  std::optional<HostCompiler> cxx;  // of CPU ops
+  std::optional<Error> toolkit_error;  // why no toolkit will do
+  std::optional<HostCompiler> cxx;     // of CPU ops
+  std::optional<Error> cxx_error;
   RequirementReport requirements;
   ArchPlan archs;
   BuildPlan build;
@@ -45,6 +48,18 @@ struct Stages {
   PlanView view(std::vector<std::string> removes) const;
 };
 Result<Stages> plan_stages(const CommandContext& context);
+
+// For commands that only look: as far as the requirements of every op, and what keeps a build from its tools
+// is no error. Without a selection, every op is looked at. Where no toolkit will do, `toolkit` is the one
+// that comes nearest, or none.
+Result<Stages> survey_stages(const CommandContext& context);
+// From a survey to what plan_stages gives.
+Result<void> complete_plan(Stages& stages, const CommandContext& context);
+ArchPlanInput arch_plan_input(const Stages& stages);
+
+// The GPUs that --gpu names, else the visible ones. Errors: those of parse_gpus.
+Result<std::vector<ComputeCapability>> asked_gpus(const CommandContext& context,
+                                                  const std::vector<Gpu>& visible);
 
 // 0, or under --strict exit 3 with its message when a selected op was skipped.
 int strict_exit(const Stages& stages, const CommandContext& context);

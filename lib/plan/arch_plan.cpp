@@ -21,7 +21,7 @@ ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& bu
     planned.dropped.push_back({drop.target, DroppedBy::op, drop.reason});
   ArchSet kept;
   for (const Target& target : filtered.kept) {
-    if (input.toolkit && input.toolkit->targets.count(target) > 0)
+    if (!input.toolkit || input.toolkit->targets.count(target) > 0)
       kept.insert(target);
     else
       planned.dropped.push_back(
@@ -131,6 +131,7 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     planned.reason = join_reasons(input.requirements.reasons(planned.name));
   } else {
     planned.status = OpStatus::build;
+    if (!selected.needed_by.empty()) planned.reason = selected.because;
     if (builder.spec().backend == BackendKind::cuda) {
       plan_cuda_op(input, builder, planned, warnings);
     } else {
@@ -160,14 +161,6 @@ void skip_ops_that_lack_a_need(const ArchPlanInput& input, ArchPlan& plan) {
   }
 }
 
-std::string fixes_of(const ArchPlanInput& input, const std::string& op) {
-  std::vector<std::string> fixes;
-  if (auto found = input.requirements.by_op.find(op); found != input.requirements.by_op.end())
-    for (const Finding& finding : found->second)
-      if (!finding.ok && !finding.fix.empty()) fixes.push_back(finding.fix);
-  return join(fixes, "\n");
-}
-
 // An op asked for by name that cannot be built is an error, not a skip.
 Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
   for (const PlannedOp& op : plan.ops) {
@@ -175,7 +168,7 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name))
       return fail(Exit::unmet, "op_not_compatible", "--ops", op.name + " cannot be built here: " + op.reason,
-                  fixes_of(input, op.name));
+                  join(input.requirements.fixes(op.name), "\n"));
     const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
     const std::string fix = no_arch
                                 ? "Ask for an arch that it supports, for example --arch \"" +
@@ -215,26 +208,28 @@ Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan
   return {};
 }
 
-Result<void> plan_shared(const ArchPlanInput& input, ArchPlan& plan) {
+void plan_shared(ArchPlan& plan) {
   std::vector<ArchSet> sets;
-  std::string per_op;
-  for (const PlannedOp& op : plan.ops) {
-    if (op.status != OpStatus::build || op.archs.empty()) continue;
-    sets.push_back(op.archs);
-    per_op += "\n  " + op.name + ": " + arch_text(op.archs);
-  }
+  for (const PlannedOp& op : plan.ops)
+    if (op.status == OpStatus::build) sets.push_back(op.archs);
   plan.shared = shared_archs(sets);
-  if (plan.shared.empty() && !sets.empty()) {
-    if (!input.settings.allow_disjoint_archs.value)
-      return fail(
-          Exit::unmet, "disjoint_archs", input.settings.arch.origin, "no arch is built by all ops:" + per_op,
-          "Add an arch that all of them support, build them apart (--ops), or pass --allow-disjoint-archs.");
-    plan.warnings.push_back(warning("disjoint_archs", input.settings.arch.origin,
-                                    "no arch is built by all ops:" + per_op,
-                                    "Each op names all of its archs; add one that all support to share it."));
-  }
   for (PlannedOp& op : plan.ops)
     if (op.status == OpStatus::build) op.extra = difference(op.archs, plan.shared);
+}
+
+Result<void> check_shared(const ArchPlanInput& input, ArchPlan& plan) {
+  std::string per_op;
+  for (const PlannedOp& op : plan.ops)
+    if (op.status == OpStatus::build && !op.archs.empty())
+      per_op += "\n  " + op.name + ": " + arch_text(op.archs);
+  if (!plan.shared.empty() || per_op.empty()) return {};
+  const std::string what = "no arch is built by all ops:" + per_op;
+  if (!input.settings.allow_disjoint_archs.value)
+    return fail(
+        Exit::unmet, "disjoint_archs", input.settings.arch.origin, what,
+        "Add an arch that all of them support, build them apart (--ops), or pass --allow-disjoint-archs.");
+  plan.warnings.push_back(warning("disjoint_archs", input.settings.arch.origin, what,
+                                  "Each op names all of its archs; add one that all support to share it."));
   return {};
 }
 
@@ -311,15 +306,30 @@ ArchSet kept_targets(const Registry& registry, const SelectedOps& selected, cons
   return kept;
 }
 
-Result<ArchPlan> plan_archs(const ArchPlanInput& input) {
+PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder) {
+  PlannedOp planned;
+  planned.name = builder.name();
+  planned.status = OpStatus::build;
+  std::vector<Warning> warnings;
+  plan_cuda_op(input, builder, planned, warnings);
+  return planned;
+}
+
+ArchPlan draft_archs(const ArchPlanInput& input) {
   ArchPlan plan;
   plan.requested = input.requested;
   for (const SelectedOp& selected : input.selected.ops)
     plan.ops.push_back(plan_op(input, *input.registry.find(selected.name), selected, plan.warnings));
   skip_ops_that_lack_a_need(input, plan);
+  plan_shared(plan);
+  return plan;
+}
+
+Result<ArchPlan> plan_archs(const ArchPlanInput& input) {
+  ArchPlan plan = draft_archs(input);
   DSBUILD_CHECK(check_named_ops(input, plan));
   DSBUILD_CHECK(check_something_is_built(input, plan));
-  DSBUILD_CHECK(plan_shared(input, plan));
+  DSBUILD_CHECK(check_shared(input, plan));
   return plan;
 }
 

@@ -35,7 +35,7 @@ struct PlannedOp {
   std::string name;
   OpStatus status = OpStatus::off;
   Wanted wanted = Wanted::off;
-  std::string reason;                    // why skipped or off; "" when built
+  std::string reason;                    // why skipped, off, or built unasked ("needed by async_io"); else ""
   ArchSet archs;                         // final set: the union of its sources'
   ArchSet extra;                         // archs minus shared
   std::vector<PlanDrop> dropped;         // canonical order
@@ -66,12 +66,19 @@ struct ArchPlanInput {
   std::string cpu;                   // "x86_64"
 };
 
+// What the plan would be of the ops that can be built, whatever is in the way of the others.
+ArchPlan draft_archs(const ArchPlanInput& input);
+// What filters, toolkit and sources leave of the request for one CUDA op, whether it is selected and its
+// requirements are met or not. Without a toolkit no target is dropped for lack of one.
+PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder);
+
 // What an op's `when` conditions are asked about, with `archs` as the op's set.
 WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
                          const Toolkit* toolkit, const std::string& cpu, ArchSet archs);
 
-// Errors, exit 3: `op_has_no_arch` and `op_not_compatible` (asked for by name), `nothing_to_build`,
-// `no_cuda_op` (an explicit arch request of which no CUDA op could be built), `disjoint_archs` (without
+// The draft, where it is what was asked for. Errors, exit 3: `op_has_no_arch` and `op_not_compatible` (asked
+// for by name), `nothing_to_build`, `no_cuda_op` (an explicit arch request of which no CUDA op could be
+// built), `disjoint_archs` (without
 // --allow-disjoint-archs).
 Result<ArchPlan> plan_archs(const ArchPlanInput& input);
 

@@ -132,7 +132,8 @@ Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node) 
   DSBUILD_TRY(specialise, read_patterns(file, node, "specialise"));
   DSBUILD_CHECK(check_specialise(file, node, specialise));
   if (min && max && *min > *max) return bad_spec(file, node, "'archs': min is above max, so nothing is left");
-  return ArchFilter{min, max, std::move(only), std::move(exclude), std::move(specialise)};
+  return ArchFilter{
+      min, max, std::move(only), std::move(exclude), std::move(specialise), origin_of(file, node)};
 }
 
 Result<When> read_when(const SpecFile& file, const YamlNode& node) {

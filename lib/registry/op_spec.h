@@ -35,6 +35,7 @@ struct ArchFilter {
   std::vector<ArchPattern> only, exclude;
   // {9.0a}: where 9.0 is asked for, build 9.0a instead. Machine code only; "9.0a-virtual" does it to PTX.
   std::vector<ArchPattern> specialise;
+  Origin origin;
   bool empty() const { return !min && !max && only.empty() && exclude.empty() && specialise.empty(); }
   std::string text() const;  // ">= 8.0", "only 9.0a": for messages
   bool operator==(const ArchFilter&) const = default;

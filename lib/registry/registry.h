@@ -82,7 +82,8 @@ enum class Wanted { off, by_all, by_name };
 struct SelectedOp {
   std::string name;
   Wanted wanted = Wanted::off;
-  std::string because;  // "--ops", "DS_BUILD_OPS", "DS_BUILD_FUSED_ADAM=0"
+  std::string because;    // "--ops", "DS_BUILD_OPS", "DS_BUILD_FUSED_ADAM=0", "needed by async_io"
+  std::string needed_by;  // the op without which this one would be off; mostly ""
   bool operator==(const SelectedOp&) const = default;
 };
 struct SelectedOps {
@@ -90,11 +91,17 @@ struct SelectedOps {
   std::vector<Warning> warnings;
   bool operator==(const SelectedOps&) const = default;
 };
+// "no op 'fused_adm' in pack 'native' (did you mean 'fused_adam'?)", exit 2 `unknown_op`.
+Error unknown_op(const std::string& name, const std::string& where, const Registry& registry);
+
 // Pure. --ops over DS_BUILD_<OP> over DS_BUILD_OPS, except that DS_BUILD_<OP>=0 also holds under
 // `--ops all` (a warning says so; an explicit name beats it). With `cpu_only` (DS_ACCELERATOR=cpu, or
 // no usable toolkit) `all` means the CPU ops. An op that a selected op `needs` is selected too.
 // Errors: exit 2 `unknown_op` (nearest name), exit 2 `unknown_build_var` for a DS_BUILD_ variable that is
-// on and belongs to no op (nearest; off: a warning), exit 2 `nothing_selected` with the two ways to select.
+// on and belongs to no op (nearest; off: a warning).
 Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only);
+// What has nothing to build: exit 2 `nothing_selected` with the two ways to select; exit 3 `nothing_to_build`
+// where `all` leaves no CPU op.
+Result<void> check_any_selected(const Registry& registry, bool cpu_only, const SelectedOps& selected);
 
 }  // namespace dsbuild

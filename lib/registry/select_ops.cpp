@@ -24,12 +24,7 @@ std::vector<std::string> build_vars(const Registry& registry) {
 Result<void> check_names(const Selection& selection, const Registry& registry) {
   for (const auto* list : {&selection.names, &selection.without}) {
     for (const std::string& name : *list) {
-      if (registry.find(name)) continue;
-      const std::vector<std::string> names = registry.names();
-      return fail(
-          Exit::usage, "unknown_op", selection.origin,
-          "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
-          "Ops: " + join(names, ", ") + ".");
+      if (!registry.find(name)) return tl::unexpected<Error>(unknown_op(name, selection.origin, registry));
     }
   }
   return {};
@@ -57,45 +52,48 @@ class Chooser {
   Chooser(const Selection& selection, bool cpu_only) : selection_(selection), cpu_only_(cpu_only) {}
 
   SelectedOp choose(const OpSpec& spec) const {
-    if (selection_.ops_given && holds_word(selection_.without, spec.name)) {
-      return off(spec, "-" + spec.name + " in " + selection_.origin);
-    }
+    if (selection_.ops_given && holds_word(selection_.without, spec.name)) return off(spec, excluded(spec));
     return selection_.ops_given ? by_list(spec) : by_variables(spec);
   }
   Switch variable(const OpSpec& spec) const {
     const auto found = selection_.variables.find(spec.build_var);
     return found == selection_.variables.end() ? Switch::unset : found->second;
   }
-  bool is_left_out(const OpSpec& spec) const {
-    return variable(spec) == Switch::off || holds_word(selection_.without, spec.name);
+  // What says that this op is not wanted: "DS_BUILD_PIN_MEMORY=0"; "" if nothing does.
+  std::string left_out_by(const OpSpec& spec) const {
+    if (holds_word(selection_.without, spec.name)) return excluded(spec);
+    return variable(spec) == Switch::off ? switched_off(spec) : "";
   }
 
  private:
+  std::string excluded(const OpSpec& spec) const { return "-" + spec.name + " in " + selection_.origin; }
+  static std::string switched_off(const OpSpec& spec) { return spec.build_var + "=0"; }
+
   // --ops itself beats an op's variable; a config file's list does not, the environment is above it.
   SelectedOp by_list(const OpSpec& spec) const {
     const bool is_off = variable(spec) == Switch::off;
     if (holds_word(selection_.names, spec.name)) {
-      if (is_off && selection_.origin != "--ops") return off(spec, spec.build_var + "=0");
-      return {spec.name, Wanted::by_name, selection_.origin};
+      if (is_off && selection_.origin != "--ops") return off(spec, switched_off(spec));
+      return {spec.name, Wanted::by_name, selection_.origin, {}};
     }
     if (!selection_.all) return off(spec, "not in " + selection_.origin);
-    if (is_off) return off(spec, spec.build_var + "=0");
+    if (is_off) return off(spec, switched_off(spec));
     return by_all(spec, selection_.origin);
   }
   SelectedOp by_variables(const OpSpec& spec) const {
     const Switch own = variable(spec);
-    if (own == Switch::on) return {spec.name, Wanted::by_name, spec.build_var};
-    if (own == Switch::off) return off(spec, spec.build_var + "=0");
+    if (own == Switch::on) return {spec.name, Wanted::by_name, spec.build_var, {}};
+    if (own == Switch::off) return off(spec, switched_off(spec));
     if (selection_.build_ops == Switch::on) return by_all(spec, "DS_BUILD_OPS");
     return off(spec, "not selected");
   }
   SelectedOp by_all(const OpSpec& spec, const std::string& because) const {
     if (spec.backend == BackendKind::hip) return off(spec, "hip is not built by this version");
     if (cpu_only_ && spec.backend != BackendKind::cpu) return off(spec, k_cpu_ops_only);
-    return {spec.name, Wanted::by_all, because};
+    return {spec.name, Wanted::by_all, because, {}};
   }
   static SelectedOp off(const OpSpec& spec, std::string because) {
-    return {spec.name, Wanted::off, std::move(because)};
+    return {spec.name, Wanted::off, std::move(because), {}};
   }
 
   const Selection& selection_;
@@ -109,14 +107,14 @@ SelectedOp& entry_of(SelectedOps& selected, const std::string& name) {
 
 void add_need(const Registry& registry, const SelectedOp& parent, const std::string& name,
               const Chooser& chooser, SelectedOps& selected) {
-  SelectedOp& needed = entry_of(selected, name);
-  if (chooser.is_left_out(registry.find(name)->spec())) {
+  const std::string left_out_by = chooser.left_out_by(registry.find(name)->spec());
+  if (!left_out_by.empty()) {
     selected.warnings.push_back(warning(
         "needed_op", name,
-        "it is built although it was left out (" + needed.because + "), because " + parent.name + " needs it",
+        "it is built although it was left out (" + left_out_by + "), because " + parent.name + " needs it",
         "Leave out " + parent.name + " too, or drop the exclusion."));
   }
-  needed = {name, parent.wanted, "needed by " + parent.name};
+  entry_of(selected, name) = {name, parent.wanted, "needed by " + parent.name, parent.name};
 }
 
 // Selects what `parent` needs, as bindingly as it is itself; returns the ops whose own needs come next.
@@ -166,7 +164,17 @@ void warn_of_left_out(const Registry& registry, const Selection& selection, cons
                                       "Unset it, or name the op: --ops all," + names.front() + "."));
 }
 
-Result<void> check_any(const Registry& registry, bool cpu_only, const SelectedOps& selected) {
+}  // namespace
+
+Error unknown_op(const std::string& name, const std::string& where, const Registry& registry) {
+  const std::vector<std::string> names = registry.names();
+  return make_error(
+      Exit::usage, "unknown_op", where,
+      "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
+      "Ops: " + join(names, ", ") + ".");
+}
+
+Result<void> check_any_selected(const Registry& registry, bool cpu_only, const SelectedOps& selected) {
   const auto is_on = [](const SelectedOp& op) { return op.wanted != Wanted::off; };
   if (std::any_of(selected.ops.begin(), selected.ops.end(), is_on)) return {};
   const auto asked_all = [](const SelectedOp& op) { return op.because == k_cpu_ops_only; };
@@ -182,8 +190,6 @@ Result<void> check_any(const Registry& registry, bool cpu_only, const SelectedOp
                   "=1 in the environment.");
 }
 
-}  // namespace
-
 Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only) {
   const Selection& selection = settings.selection;
   SelectedOps selected;
@@ -194,7 +200,6 @@ Result<SelectedOps> select_ops(const Settings& settings, const Registry& registr
     selected.ops.push_back(chooser.choose(op.spec()));
   add_needs(registry, chooser, selected);
   warn_of_left_out(registry, selection, chooser, selected);
-  DSBUILD_CHECK(check_any(registry, cpu_only, selected));
   return selected;
 }
 

@@ -1,5 +1,8 @@
 // `dsbuild report`. The layout (columns, dots, [YES]/[NO]/[OKAY]) is ds_report's, so that scripts and eyes
 // that know the one read the other; the reasons and archs are ours.
+#include <algorithm>
+#include <set>
+
 #include "report/json.h"
 
 namespace dsbuild {
@@ -18,63 +21,101 @@ std::string name_cell(const std::string& name) {
   return name + " " + dots(k_name_width, name.size()) + " ";
 }
 
+std::string indented(const std::string& text, size_t columns) {
+  return replace_all(text, "\n", "\n" + std::string(columns, ' '));
+}
+
+// Reasons and remedies above a row, as ds_report has them. A remedy that was shown is not repeated.
+class Reasons {
+ public:
+  Reasons(const ReportOptions& options, const Style& style) : options_(options), style_(style) {}
+
+  std::string warning(const std::string& subject, const std::string& what, const std::string& fix) {
+    if (options_.hide_errors_and_warnings) return "";
+    std::string text = style_.warn(" [WARNING] ") + " " + subject + ": " + indented(what, k_indent);
+    if (fix.empty()) return text + "\n";
+    if (!shown_.insert(fix).second) return text + " (fix: above)\n";
+    return text + "\n" + std::string(k_indent, ' ') + "fix: " + indented(fix, k_indent + 5) + "\n";
+  }
+
+  std::string of_row(const ReportRow& row) {
+    std::string text;
+    for (const Finding& finding : row.findings)
+      text += of_finding(row.op, finding);
+    return text + (row.skipped.empty() ? "" : warning(row.op, row.skipped, ""));
+  }
+
+ private:
+  static constexpr size_t k_indent = 12;
+
+  std::string of_finding(const std::string& op, const Finding& finding) {
+    const std::string said = finding.subject + ": " + finding.why;
+    if (finding.ok) return options_.verbose ? style_.good(" [OKAY] ") + "    " + op + ": " + said + "\n" : "";
+    std::string text = warning(op, said, finding.fix);
+    if (options_.verbose && !text.empty() && !finding.detail.empty())
+      text += std::string(k_indent, ' ') + indented(trim(printable(finding.detail)), k_indent) + "\n";
+    return text;
+  }
+
+  const ReportOptions& options_;
+  const Style& style_;
+  std::set<std::string> shown_;
+};
+
+std::string coverage_text(const std::vector<Coverage>& coverage) {
+  std::vector<std::string> parts;
+  for (const Coverage& one : coverage)
+    parts.push_back(one.gpu.text() + " " + one.text());
+  return parts.empty() ? "" : "; on " + join(parts, ", ");
+}
+
 std::string row_text(const ReportRow& row, const Style& style) {
-  std::string text;
-  for (const std::string& reason : row.reasons)
-    text += style.warn(" [WARNING] ") + " " + row.op + ": " + reason + "\n";
   const std::string installed = row.installed ? "[YES]" : "[NO]";
-  text += name_cell(row.op) + (row.installed ? style.good(installed) : style.warn(installed)) + " " +
-          dots(k_installed_width, installed.size()) + " " +
-          (row.compatible ? style.good("[OKAY]") : style.warn("[NO]"));
-  if (row.installed && !row.archs.empty()) text += "  " + arch_text(row.archs);
+  std::string text = name_cell(row.op) + (row.installed ? style.good(installed) : style.warn(installed)) +
+                     " " + dots(k_installed_width, installed.size()) + " " +
+                     (row.compatible() ? style.good("[OKAY]") : style.warn("[NO]"));
+  if (row.installed && !row.archs.empty()) text += "  " + arch_text(row.archs) + coverage_text(row.coverage);
   return text + "\n";
 }
 
-std::string fact_text(const std::string& name, const std::string& value) {
-  return name + " " + dots(k_fact_width, name.size()) + " " + value + "\n";
+std::string operators_text(const Report& report, const ReportOptions& options, const Style& style) {
+  Reasons reasons(options, style);
+  std::string text = k_line + "dsbuild op report\n" + k_line +
+                     "installed: built into the bundle, with the archs listed behind the row\n"
+                     "compatible: this machine has what the op needs to be built\n" +
+                     k_line;
+  if (report.ninja_error) text += reasons.warning("ninja", report.ninja_error->what, report.ninja_error->fix);
+  text += "ninja " + dots(k_name_width - 5, 0) + " " +
+          (report.ninja ? style.good("[OKAY]") : style.bad("[FAIL]")) + "\n" + k_line + name_cell("op name") +
+          "installed .. compatible\n" + k_line;
+  for (const ReportRow& row : report.ops)
+    text += reasons.of_row(row) + row_text(row, style);
+  return text;
 }
 
 }  // namespace
 
-std::string render_report(const Report& report, const Style& style) {
-  std::string text = k_line + "dsbuild op report\n" + k_line +
-                     "installed: built into the bundle, with the archs listed behind the row\n"
-                     "compatible: this machine has what the op needs to be built\n" +
-                     k_line + "ninja " + dots(k_name_width - 5, 0) + " " +
-                     (report.ninja ? style.good("[OKAY]") : style.bad("[FAIL]")) + "\n" + k_line +
-                     name_cell("op name") + "installed .. compatible\n" + k_line;
-  for (const ReportRow& row : report.ops)
-    text += row_text(row, style);
-  text += k_line + "dsbuild environment:\n";
-  for (const auto& [name, value] : report.environment)
-    text += fact_text(name, value);
-  return text;
+bool ReportRow::compatible() const {
+  return skipped.empty() &&
+         std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.ok; });
 }
 
-std::string render_report_json(const Report& report) {
-  Json json = json_document();
-  json["toolkit"] = report.toolkit ? toolkit_json(*report.toolkit) : Json(nullptr);
-  json["toolkits"] = Json::array();
-  for (const Toolkit& toolkit : report.toolkits.found)
-    json["toolkits"].push_back(toolkit_json(toolkit));
-  json["gpus"] = Json::array();
-  for (const ComputeCapability& gpu : report.gpus)
-    json["gpus"].push_back(gpu.text());
-  json["ninja"] =
-      report.ninja ? Json{{"path", report.ninja->program.string()}, {"version", report.ninja->version.text()}}
-                   : Json(nullptr);
-  json["ops"] = Json::array();
-  for (const ReportRow& row : report.ops)
-    json["ops"].push_back({{"name", row.op},
-                           {"installed", row.installed},
-                           {"compatible", row.compatible},
-                           {"archs", arch_strings(row.archs)},
-                           {"reasons", row.reasons}});
-  json["environment"] = Json::object();
-  for (const auto& [name, value] : report.environment)
-    json["environment"][name] = value;
-  json["warnings"] = warnings_json(report.warnings);
-  return json_line(json);
+std::vector<std::string> ReportRow::reasons() const {
+  std::vector<std::string> texts;
+  for (const Finding& finding : findings)
+    if (!finding.ok)
+      texts.push_back(finding.subject + ": " + finding.why +
+                      (finding.fix.empty() ? "" : " (fix: " + replace_all(finding.fix, "\n", "; ") + ")"));
+  if (!skipped.empty()) texts.push_back(skipped);
+  return texts;
+}
+
+std::string render_report(const Report& report, const ReportOptions& options, const Style& style) {
+  std::string text = options.hide_operator_status ? "" : operators_text(report, options, style);
+  text += k_line + "dsbuild environment:\n";
+  for (const auto& [name, value] : environment_facts(report))
+    text += name + " " + dots(k_fact_width, name.size()) + " " + indented(value, k_fact_width + 2) + "\n";
+  return text;
 }
 
 }  // namespace dsbuild

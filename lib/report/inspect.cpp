@@ -4,13 +4,6 @@
 namespace dsbuild {
 namespace {
 
-ArchSet archs_of(const BinaryFile& file) {
-  ArchSet set;
-  for (const DeviceImage& image : file.images)
-    set.insert(image.target);
-  return set;
-}
-
 Json images_json(const BinaryFile& file) {
   Json list = Json::array();
   for (const DeviceImage& image : file.images)
@@ -23,6 +16,13 @@ Json images_json(const BinaryFile& file) {
 
 }  // namespace
 
+ArchSet archs_of(const BinaryFile& file) {
+  ArchSet set;
+  for (const DeviceImage& image : file.images)
+    set.insert(image.target);
+  return set;
+}
+
 std::string render_inspect(const std::vector<InspectedFile>& files) {
   std::vector<TableRow> rows = {{"file", "archs", "images", "device bytes"}};
   for (const InspectedFile& file : files) {
@@ -31,6 +31,8 @@ std::string render_inspect(const std::vector<InspectedFile>& files) {
       bytes += image.bytes;
     rows.push_back({file.name, arch_text(archs_of(file.content)), std::to_string(file.content.images.size()),
                     human_size(bytes)});
+    for (const Coverage& coverage : file.coverage)
+      rows.push_back({"", "  GPU " + coverage.gpu.text() + ": " + coverage.text(), "", ""});
     for (const auto& [target, count] : count_images(file.content.images))
       rows.push_back({"", "  " + target.name(), std::to_string(count), ""});
   }
@@ -43,7 +45,8 @@ std::string render_inspect_json(const std::vector<InspectedFile>& files) {
   for (const InspectedFile& file : files)
     json["files"].push_back({{"file", file.name},
                              {"archs", arch_strings(archs_of(file.content))},
-                             {"images", images_json(file.content)}});
+                             {"images", images_json(file.content)},
+                             {"coverage", coverage_json(file.coverage)}});
   json["warnings"] = Json::array();
   return json_line(json);
 }

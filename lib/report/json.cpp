@@ -1,15 +1,72 @@
 #include "report/json.h"
 
 namespace dsbuild {
+namespace {
+
+const char* kind_word(RequirementKind kind) {
+  switch (kind) {
+    case RequirementKind::cuda:
+      return "cuda";
+    case RequirementKind::header:
+      return "header";
+    case RequirementKind::library:
+      return "library";
+    case RequirementKind::command:
+      return "command";
+    case RequirementKind::cpu_feature:
+      return "cpu";
+    case RequirementKind::module:
+      return "module";
+    case RequirementKind::tvm_ffi:
+      return "tvm_ffi";
+    case RequirementKind::torch:
+      return "torch";
+  }
+  return "";
+}
+
+}  // namespace
 
 Json json_document() {
   return {{"schema", 1}, {"dsbuild", k_version}};
 }
 
+Json message_json(const Message& message) {
+  return {{"code", message.code}, {"where", message.where}, {"what", message.what}, {"fix", message.fix}};
+}
+
 Json warnings_json(const std::vector<Warning>& warnings) {
   Json list = Json::array();
   for (const Warning& w : warnings)
-    list.push_back({{"code", w.code}, {"where", w.where}, {"what", w.what}, {"fix", w.fix}});
+    list.push_back(message_json(w));
+  return list;
+}
+
+Json findings_json(const std::vector<Finding>& findings) {
+  Json list = Json::array();
+  for (const Finding& finding : findings)
+    list.push_back({{"kind", kind_word(finding.kind)},
+                    {"subject", finding.subject},
+                    {"ok", finding.ok},
+                    {"why", finding.why},
+                    {"fix", finding.fix}});
+  return list;
+}
+
+Json rejected_json(const std::vector<RejectedToolkit>& rejected) {
+  Json list = Json::array();
+  for (const RejectedToolkit& one : rejected)
+    list.push_back({{"path", one.home.string()}, {"origin", one.origin}, {"reason", one.reason}});
+  return list;
+}
+
+Json coverage_json(const std::vector<Coverage>& coverage) {
+  static const char* const k_words[] = {"native", "ptx", "none"};
+  Json list = Json::array();
+  for (const Coverage& one : coverage)
+    list.push_back({{"gpu", one.gpu.text()},
+                    {"runs", k_words[static_cast<int>(one.runs)]},
+                    {"by", one.by ? Json(one.by->name()) : Json(nullptr)}});
   return list;
 }
 

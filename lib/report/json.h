@@ -11,8 +11,13 @@ using Json = nlohmann::ordered_json;
 
 // {"schema":1,"dsbuild":"0.1.0"}: how every document starts.
 Json json_document();
+Json message_json(const Message& message);
 Json warnings_json(const std::vector<Warning>& warnings);
 Json gencodes_json(const ArchSet& set);
+Json findings_json(const std::vector<Finding>& findings);
+Json rejected_json(const std::vector<RejectedToolkit>& rejected);
+// How each GPU runs these images.
+Json coverage_json(const std::vector<Coverage>& coverage);
 Json toolkit_json(const Toolkit& toolkit);
 // One line with a line break; bytes that are not UTF-8 are replaced.
 std::string json_line(const Json& json);

@@ -3,28 +3,6 @@
 namespace dsbuild {
 namespace {
 
-const char* kind_word(RequirementKind kind) {
-  switch (kind) {
-    case RequirementKind::cuda:
-      return "cuda";
-    case RequirementKind::header:
-      return "header";
-    case RequirementKind::library:
-      return "library";
-    case RequirementKind::command:
-      return "command";
-    case RequirementKind::cpu_feature:
-      return "cpu";
-    case RequirementKind::module:
-      return "module";
-    case RequirementKind::tvm_ffi:
-      return "tvm_ffi";
-    case RequirementKind::torch:
-      return "torch";
-  }
-  return "";
-}
-
 Json dropped_json(const PlannedOp& op) {
   Json list = Json::array();
   for (const PlanDrop& drop : op.dropped)
@@ -33,16 +11,8 @@ Json dropped_json(const PlannedOp& op) {
 }
 
 Json requirements_json(const PlanView& view, const std::string& op) {
-  Json list = Json::array();
   const auto found = view.requirements.by_op.find(op);
-  if (found == view.requirements.by_op.end()) return list;
-  for (const Finding& finding : found->second)
-    list.push_back({{"kind", kind_word(finding.kind)},
-                    {"subject", finding.subject},
-                    {"ok", finding.ok},
-                    {"why", finding.why},
-                    {"fix", finding.fix}});
-  return list;
+  return findings_json(found == view.requirements.by_op.end() ? std::vector<Finding>{} : found->second);
 }
 
 Json op_json(const PlanView& view, const PlannedOp& op) {

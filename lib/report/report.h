@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "arch/coverage.h"
 #include "base/place.h"
 #include "bundle/bundle.h"
 #include "bundle/image.h"
@@ -14,6 +15,7 @@
 #include "ninja/ninja_run.h"
 #include "plan/arch_plan.h"
 #include "plan/build_plan.h"
+#include "requirements/torch.h"
 
 namespace dsbuild {
 
@@ -85,7 +87,9 @@ std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event"
 struct InspectedFile {
   std::string name;
   BinaryFile content;
+  std::vector<Coverage> coverage;  // on the GPUs asked about; none for a file without device images
 };
+ArchSet archs_of(const BinaryFile& file);
 std::string render_inspect(const std::vector<InspectedFile>& files);
 std::string render_inspect_json(const std::vector<InspectedFile>& files);
 
@@ -93,6 +97,8 @@ std::string render_differences(const std::vector<Difference>& differences, const
                                const Style& style);
 std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle);
 
+std::string toolkit_line(
+    const Toolkit& toolkit);  // "13.0.88 in /usr/local/cuda (PATH), 7.5 to 12.1, gcc 12.2.0"
 std::string render_toolkits(const Toolkits& toolkits, const Style& style);
 std::string render_toolkits_json(const Toolkits& toolkits);
 const char* advice_word(ToolkitAdvice advice);  // "have", "get 11.8", "get 13.5", "none needed", "impossible"
@@ -101,21 +107,41 @@ std::string render_advice_json(ToolkitAdvice advice);
 // `dsbuild report`: ds_report's table, then the environment.
 struct ReportRow {
   std::string op;
+  bool selected = false;
   bool installed = false;
-  bool compatible = false;
-  ArchSet archs;                     // of what is installed
-  std::vector<std::string> reasons;  // why not compatible, each with its fix
+  ArchSet archs;                   // of what is installed
+  std::vector<Coverage> coverage;  // how each GPU runs what is installed; none for an op without device code
+  std::vector<Finding> findings;   // its tools first, then its requirements; met ones too
+  std::string skipped;             // what else keeps it from being built: "no arch left: …"
+  bool compatible() const;
+  std::vector<std::string> reasons() const;  // why not compatible, each with its fix
 };
 struct Report {
   std::vector<ReportRow> ops;
+  Host host;
+  std::string pack;  // "native in /usr/share/dsbuild/ops/native"
   std::optional<Ninja> ninja;
-  std::optional<Toolkit> toolkit;
+  std::optional<Error> ninja_error;
+  std::optional<Toolkit> toolkit;  // what a build would take, or what comes nearest
+  std::optional<Error> toolkit_error;
   Toolkits toolkits;
-  std::vector<ComputeCapability> gpus;
-  std::vector<std::pair<std::string, std::string>> environment;
+  std::optional<Error> cxx_error;
+  std::vector<Gpu> gpus;  // visible ones
+  std::optional<Witnessed> python;
+  std::optional<Torch> torch;
+  Path bundle_path;
+  std::optional<Manifest> bundle;
+  std::optional<Error> bundle_error;
   std::vector<Warning> warnings;
 };
-std::string render_report(const Report& report, const Style& style);
+struct ReportOptions {
+  bool hide_operator_status = false;      // the environment alone
+  bool hide_errors_and_warnings = false;  // no reasons above the rows
+  bool verbose = false;                   // met findings, and what compilers said
+};
+std::string render_report(const Report& report, const ReportOptions& options, const Style& style);
 std::string render_report_json(const Report& report);
+// Name and value, in the order of the report; a value may have several lines.
+std::vector<std::pair<std::string, std::string>> environment_facts(const Report& report);
 
 }  // namespace dsbuild

@@ -12,7 +12,17 @@ std::string arch_range(const ArchSet& targets) {
   return plain.empty() ? "none" : plain.front() + " to " + plain.back();
 }
 
+std::string host_text(const Toolkit& toolkit) {
+  return toolkit.host ? toolkit.host->family + " " + toolkit.host->version.text()
+                      : "no host compiler that it accepts (" + toolkit.bounds.text() + ")";
+}
+
 }  // namespace
+
+std::string toolkit_line(const Toolkit& toolkit) {
+  return toolkit.version.text() + " in " + toolkit.home.string() + " (" + toolkit.origin + "), " +
+         arch_range(toolkit.targets) + ", " + host_text(toolkit);
+}
 
 std::string render_toolkits(const Toolkits& toolkits, const Style& style) {
   std::vector<TableRow> rows = {{"CUDA", "targets", "host compiler", "found by", "folder"}};
@@ -40,10 +50,7 @@ std::string render_toolkits_json(const Toolkits& toolkits) {
   json["toolkits"] = Json::array();
   for (const Toolkit& toolkit : toolkits.found)
     json["toolkits"].push_back(toolkit_json(toolkit));
-  json["rejected"] = Json::array();
-  for (const RejectedToolkit& rejected : toolkits.rejected)
-    json["rejected"].push_back(
-        {{"path", rejected.home.string()}, {"origin", rejected.origin}, {"reason", rejected.reason}});
+  json["rejected"] = rejected_json(toolkits.rejected);
   json["warnings"] = Json::array();
   return json_line(json);
 }

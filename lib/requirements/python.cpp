@@ -56,6 +56,12 @@ Result<Witnessed> ask_python(System& system, FactStore& facts, const std::string
   return found;
 }
 
+Result<Witnessed> find_python_version(System& system, FactStore& facts) {
+  static const char script[] =
+      "import platform, sys; print(platform.python_version()); print(sys.executable)";
+  return ask_python(system, facts, "python version", script, "");
+}
+
 Result<Witnessed> find_torch(System& system, FactStore& facts) {
   static const char script[] = R"(
 import importlib.metadata, sys

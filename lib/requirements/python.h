@@ -18,6 +18,9 @@ Result<Witnessed> ask_python(System& system, FactStore& facts, const std::string
 
 std::optional<Path> find_python(const System& system);  // absolute
 
+// Its version, and the executable that it really is.
+Result<Witnessed> find_python_version(System& system, FactStore& facts);
+
 // The installed torch, without importing it; Witnessed::answer is its version as Python gives it.
 Result<Witnessed> find_torch(System& system, FactStore& facts);
 

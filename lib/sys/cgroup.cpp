@@ -9,6 +9,7 @@ namespace {
 using Number = unsigned long long;
 
 constexpr const char* k_root = "/sys/fs/cgroup";
+constexpr Number k_no_limit_v1 = Number{1} << 62;  // version 1 says "none" as the highest number of whole pages
 
 // "max", -1 (no limit) and anything else that is no number: nullopt.
 std::optional<Number> parse_number(std::string_view text) {
@@ -70,7 +71,7 @@ void read_cpu_group_v1(const FileReader& files, const Path& group, CgroupLimits&
 void read_memory_group_v1(const FileReader& files, const Path& group, CgroupLimits& limits) {
   const auto limit = read_number(files, group / "memory.limit_in_bytes");
   const auto used = read_number(files, group / "memory.usage_in_bytes");
-  if (!limit || !used) return;
+  if (!limit || !used || *limit >= k_no_limit_v1) return;
   const Number droppable = read_keyed_number(files, group / "memory.stat", "total_inactive_file");
   lower_to(limits.memory_bytes, std::optional(rest(*limit, *used, droppable)));
 }

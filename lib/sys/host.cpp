@@ -1,14 +1,13 @@
 #include "sys/host.h"
 
 #include <sched.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
 #include <charconv>
 #include <thread>
 #include <vector>
-
-#include "sys/cgroup.h"
 
 namespace dsbuild {
 namespace {
@@ -51,6 +50,12 @@ std::string sorted_cpu_features(const FileReader& files) {
   return join(features, " ");
 }
 
+unsigned long long size_of_file_system(const char* mount_point) {
+  struct statvfs answer{};
+  if (::statvfs(mount_point, &answer) != 0) return 0;
+  return static_cast<unsigned long long>(answer.f_blocks) * answer.f_frsize;
+}
+
 }  // namespace
 
 Host read_host(const FileReader& files) {
@@ -59,10 +64,11 @@ Host read_host(const FileReader& files) {
   ::uname(&system);
   host.os = to_lower(system.sysname);
   host.machine = system.machine;
-  const CgroupLimits limits = read_cgroup_limits(files);
-  host.cores = std::min(cores_in_affinity_mask(), limits.cores.value_or(1 << 20));
+  host.cgroup = read_cgroup_limits(files);
+  host.cores = std::min(cores_in_affinity_mask(), host.cgroup.cores.value_or(1 << 20));
   host.memory_bytes = available_memory(files);
-  if (limits.memory_bytes) host.memory_bytes = std::min(host.memory_bytes, *limits.memory_bytes);
+  if (host.cgroup.memory_bytes) host.memory_bytes = std::min(host.memory_bytes, *host.cgroup.memory_bytes);
+  host.shared_memory_bytes = size_of_file_system("/dev/shm");
   host.cpu_features = sorted_cpu_features(files);
   return host;
 }

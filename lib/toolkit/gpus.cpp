@@ -4,21 +4,37 @@
 #include "toolkit/toolkit.h"
 
 namespace dsbuild {
+namespace {
 
-std::vector<ComputeCapability> find_gpus(System& system) {
-  const auto answer =
-      system.processes.run({{"nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"},
-                            system.environment,
-                            {},
-                            std::chrono::seconds(30)});
-  std::vector<ComputeCapability> gpus;
+// "9.0, 580.65.06, NVIDIA H100 80GB HBM3"; nullopt for a GPU whose CC nvidia-smi does not know.
+std::optional<Gpu> parse_gpu(const std::string& line) {
+  const std::vector<std::string> fields = split(line, ",");
+  const auto version = fields.size() < 3 ? std::nullopt : parse_version(trim(fields[0]));
+  if (!version || version->parts.size() != 2) return std::nullopt;
+  return Gpu{{version->major(), version->minor()}, trim(printable(fields[2])), trim(printable(fields[1]))};
+}
+
+}  // namespace
+
+std::vector<Gpu> find_gpus(System& system) {
+  const auto answer = system.processes.run(
+      {{"nvidia-smi", "--query-gpu=compute_cap,driver_version,name", "--format=csv,noheader"},
+       system.environment,
+       {},
+       std::chrono::seconds(30)});
+  std::vector<Gpu> gpus;
   if (!answer || !answer->ok()) return gpus;
-  for (const std::string& line : split_lines(answer->out)) {
-    const auto version = parse_version(trim(line));
-    if (version && version->parts.size() == 2) gpus.push_back({version->major(), version->minor()});
-  }
-  std::sort(gpus.begin(), gpus.end());
+  for (const std::string& line : split_lines(answer->out))
+    if (const auto gpu = parse_gpu(line)) gpus.push_back(*gpu);
+  std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.cc < b.cc; });
   return gpus;
+}
+
+std::vector<ComputeCapability> capabilities_of(const std::vector<Gpu>& gpus) {
+  std::vector<ComputeCapability> found;
+  for (const Gpu& gpu : gpus)
+    if (found.empty() || found.back() != gpu.cc) found.push_back(gpu.cc);
+  return found;
 }
 
 }  // namespace dsbuild

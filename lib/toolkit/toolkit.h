@@ -90,8 +90,16 @@ struct ChosenToolkit {
 Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
                                      const ToolkitDemand& demand, const std::vector<ComputeCapability>& gpus);
 
-// The GPUs that nvidia-smi lists (--query-gpu=compute_cap), lowest CC first; empty without one.
-std::vector<ComputeCapability> find_gpus(System& system);
+struct Gpu {
+  ComputeCapability cc;
+  std::string name;    // "NVIDIA H100 80GB HBM3"
+  std::string driver;  // "580.65.06"
+  bool operator==(const Gpu&) const = default;
+};
+// The GPUs that nvidia-smi lists, lowest CC first; empty without one.
+std::vector<Gpu> find_gpus(System& system);
+// Their CCs, ascending, each once.
+std::vector<ComputeCapability> capabilities_of(const std::vector<Gpu>& gpus);
 
 // For `dsbuild toolkits --for`: what it takes to serve the demand. `have`: choose_toolkit succeeds. A toolkit
 // without a host compiler is not had; getting one brings a compiler it accepts. 13.5 where it targets all

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Help, version, presets and precedence, terminals and colours, plan's formats, clean, inspect, report on a bare machine."""
+"""Help, version, presets and precedence, terminals and colours, plan's formats, clean, inspect."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cli import REPOSITORY, CliTest, TestSpace, options_only, run_on_terminal, testspace  # noqa: E402
+from cli import REPOSITORY, CliTest, TestSpace, run_on_terminal, testspace  # noqa: E402
 
 ESCAPE = "\x1b["
 
@@ -231,53 +231,6 @@ class CleanTest(CliTest):
         (space.out / "thesis.txt").write_text("years\n")
         self.assertEqual(self.run_in(space, "clean", "--bundle").code, 2)
         self.assertEqual(os.listdir(space.out), ["thesis.txt"])
-
-
-class ReportTest(CliTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.space = TestSpace()
-        cls.space.build("--ops", "gamma")
-
-    def test_the_layout_is_that_of_ds_report(self):
-        run = self.run_in(self.space, "report")
-        self.assertEqual((run.code, run.err), (0, ""))
-        lines = run.out.splitlines()
-        self.assertEqual(lines[0], "-" * 50)
-        self.assertIn("ninja .................. [OKAY]", lines)
-        self.assertIn("op name ................ installed .. compatible", lines)
-        self.assertIn("alpha .................. [NO] ....... [OKAY]", lines)
-        self.assertIn("gamma .................. [YES] ...... [OKAY]  8.0 9.0+PTX", lines)
-        facts = [line for line in lines if line.startswith("dsbuild version ")]
-        self.assertRegex(facts[0], r"^dsbuild version \.{18} \d+\.\d+\.\d+$")
-
-    def bare(self, *words, programs, name):
-        folder = options_only(self.space.root / name, *programs)
-        return self.space.run("report", *words, env={"PATH": str(folder), "DSBUILD_NINJA": ""})
-
-    def test_with_ninja_and_a_compiler_alone(self):
-        run = self.bare("--cuda-home", str(self.space.home), programs=("ninja", "g++", "as", "ld"), name="few")
-        self.assertEqual((run.code, run.err), (0, ""))
-        self.assertIn("ninja .................. [OKAY]", run.out)
-        self.assertRegex(run.out, r"cpu_adam \.{15} \[NO\] \.{7} \[NO\]")
-        self.assertRegex(run.out, r"\[WARNING\]  fused_adam: no CUDA toolkit \(fix: ")
-
-    def test_with_nothing_at_all(self):
-        run = self.bare("--cuda-home", str(self.space.home), programs=(), name="none")
-        self.assertEqual((run.code, run.err), (0, ""))
-        self.assertIn("ninja .................. [FAIL]", run.out)
-        self.assertRegex(run.out, r"GPUs \.+ none")
-        self.assertRegex(run.out, r"C\+\+ compiler \.+ none \(fix: apt-get install g\+\+\)")
-        report = json.loads(self.space.run("report", "--json", "--cuda-home", str(self.space.home),
-                                           env={"PATH": str(self.space.root / "none"), "DSBUILD_NINJA": ""}).out)
-        self.assertEqual([op["compatible"] for op in report["ops"]], [False] * len(report["ops"]))
-        for op in report["ops"]:
-            self.assertTrue(op["reasons"])
-
-    def test_strict_is_for_scripts(self):
-        self.assertEqual(self.run_in(self.space, "report", "--strict").code, 0)
-        run = self.bare("--strict", "--cuda-home", str(self.space.home), programs=(), name="strict")
-        self.assertEqual(run.code, 3)
 
 
 class InspectTest(CliTest):

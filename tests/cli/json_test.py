@@ -15,6 +15,8 @@ from cli import CliTest, TestSpace, testspace  # noqa: E402
 DOCUMENT = {"schema", "dsbuild", "warnings"}
 PLAN = DOCUMENT | {"toolkit", "requested", "shared", "ops", "removes", "edges"}
 PLAN_OP = {"name", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out", "output"}
+REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
+          "bundle", "ops", "problems", "environment"}
 MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources"}
 MESSAGE = {"code", "where", "what", "fix"}
 ARCH = re.compile(r"\d+\.\d[af]?(\+PTX|-virtual)?")
@@ -105,11 +107,20 @@ class PlanTest(JsonTest):
 class OtherDocumentsTest(JsonTest):
     def test_report(self):
         report = self.document("report")
-        self.assertEqual(set(report), DOCUMENT | {"toolkit", "toolkits", "gpus", "ninja", "ops", "environment"})
-        for op in report["ops"]:
-            self.assertEqual(set(op), {"name", "installed", "compatible", "archs", "reasons"})
+        self.assertEqual(set(report), DOCUMENT | REPORT)
         gamma = next(op for op in report["ops"] if op["name"] == "gamma")
         self.assertEqual((gamma["installed"], gamma["compatible"], gamma["archs"]), (True, True, ["8.0+PTX"]))
+
+    def test_explain(self):
+        explained = self.document("explain", "gamma")
+        self.assertEqual(set(explained), DOCUMENT | {"op", "spec", "status", "reason", "selected", "archs", "left_out",
+                                                     "requirements", "obstacles", "targets", "edges", "edges_error"})
+        for target in explained["targets"]:
+            self.assertEqual(set(target), {"arch", "target", "steps"})
+            for step in target["steps"]:
+                self.assertEqual(set(step), {"stage", "passed", "rule"})
+        for edge in explained["edges"]:
+            self.assertEqual(set(edge), {"edge", "runs", "reason"})
 
     def test_inspect(self):
         run = self.space.run("inspect", str(self.space.out), "--json")

@@ -232,8 +232,15 @@ TEST_CASE("A tool sees its toolkit, HOME and libraries of the caller's environme
 TEST_CASE("GPUs are what nvidia-smi lists, lowest first") {
   Machine machine;
   CHECK(find_gpus(machine.system).empty());
-  machine.processes.on({"nvidia-smi", "--query-gpu=compute_cap"}, "9.0\n[N/A]\n8.6\n10.0\n");
-  CHECK(find_gpus(machine.system) == std::vector<ComputeCapability>{{8, 6}, {9, 0}, {10, 0}});
+  machine.processes.on(
+      {"nvidia-smi", "--query-gpu=compute_cap,driver_version,name"},
+      "9.0, 580.65.06, NVIDIA H100 80GB HBM3\n[N/A], 580.65.06, Old\n8.6, 580.65.06, NVIDIA A40\n"
+      "9.0, 580.65.06, NVIDIA H200\n");
+  const std::vector<Gpu> found = find_gpus(machine.system);
+  CHECK(found == std::vector<Gpu>{{{8, 6}, "NVIDIA A40", "580.65.06"},
+                                  {{9, 0}, "NVIDIA H100 80GB HBM3", "580.65.06"},
+                                  {{9, 0}, "NVIDIA H200", "580.65.06"}});
+  CHECK(capabilities_of(found) == std::vector<ComputeCapability>{{8, 6}, {9, 0}});
   machine.processes.on({"nvidia-smi"}, FakeProcessRunner::failed("NVIDIA-SMI has failed", 9));
   CHECK(find_gpus(machine.system).empty());
 }

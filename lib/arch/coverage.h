@@ -1,0 +1,30 @@
+// What a GPU gets from a set of device images (docs/arch.md, "What runs where").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arch/target.h"
+#include "base/result.h"
+
+namespace dsbuild {
+
+struct Coverage {
+  ComputeCapability gpu;
+  Runs runs = Runs::not_at_all;
+  // The image that runs: the one for the nearest CC, and of several for that CC the most specific one.
+  std::optional<Target> by;
+  std::string text() const;  // "native (sm_80)", "by PTX (compute_80)", "will not run"
+  bool operator==(const Coverage&) const = default;
+};
+Coverage coverage_of(const ArchSet& images, ComputeCapability gpu);
+
+// GPUs are named as archs are, "8.6,9.0"; suffixes and PTX do not matter; `native` is `visible`, `all` every
+// GPU that dsbuild knows. Ascending, each once. Errors: those of parse_arch_list; exit 3 `no_gpu` for
+// `native` without a visible GPU.
+Result<std::vector<ComputeCapability>> parse_gpus(std::string_view text, const std::string& where,
+                                                  const std::vector<ComputeCapability>& visible);
+
+}  // namespace dsbuild

@@ -1,0 +1,96 @@
+#include "report/json.h"
+
+namespace dsbuild {
+namespace {
+
+Json row_json(const ReportRow& row) {
+  return {{"name", row.op},
+          {"selected", row.selected},
+          {"installed", row.installed},
+          {"compatible", row.compatible()},
+          {"archs", arch_strings(row.archs)},
+          {"coverage", coverage_json(row.coverage)},
+          {"findings", findings_json(row.findings)},
+          {"reasons", row.reasons()}};
+}
+
+Json gpus_json(const std::vector<Gpu>& gpus) {
+  Json list = Json::array();
+  for (const Gpu& gpu : gpus)
+    list.push_back({{"cc", gpu.cc.text()}, {"name", gpu.name}, {"driver", gpu.driver}});
+  return list;
+}
+
+Json compilers_json(const std::vector<HostCompiler>& compilers) {
+  Json list = Json::array();
+  for (const HostCompiler& compiler : compilers)
+    list.push_back({{"path", compiler.path.string()},
+                    {"family", compiler.family},
+                    {"version", compiler.version.text()},
+                    {"origin", compiler.origin}});
+  return list;
+}
+
+Json torch_json(const std::optional<Torch>& torch) {
+  if (!torch) return nullptr;
+  return {{"path", torch->home.string()},
+          {"version", torch->version},
+          {"cuda", torch->cuda.empty() ? Json(nullptr) : Json(torch->cuda)},
+          {"hip", torch->hip.empty() ? Json(nullptr) : Json(torch->hip)}};
+}
+
+Json limits_json(const Host& host) {
+  return {{"cores", host.cgroup.cores ? Json(*host.cgroup.cores) : Json(nullptr)},
+          {"memory_bytes", host.cgroup.memory_bytes ? Json(*host.cgroup.memory_bytes) : Json(nullptr)}};
+}
+
+Json bundle_json(const Report& report) {
+  if (!report.bundle) return nullptr;
+  return {{"path", report.bundle_path.string()},
+          {"cuda", report.bundle->toolkit.version},
+          {"requested", arch_strings(report.bundle->requested)},
+          {"shared", arch_strings(report.bundle->shared)},
+          {"ops", report.bundle->ops.size()}};
+}
+
+Json problems_json(const Report& report) {
+  Json list = Json::array();
+  for (const auto* problem : {&report.ninja_error, &report.toolkit_error, &report.cxx_error})
+    if (*problem) list.push_back(message_json(**problem));
+  return list;
+}
+
+}  // namespace
+
+std::string render_report_json(const Report& report) {
+  Json json = json_document();
+  const bool usable = report.toolkit && !report.toolkit_error;
+  json["toolkit"] = usable ? toolkit_json(*report.toolkit) : Json(nullptr);
+  json["toolkits"] = Json::array();
+  for (const Toolkit& toolkit : report.toolkits.found)
+    json["toolkits"].push_back(toolkit_json(toolkit));
+  json["rejected"] = rejected_json(report.toolkits.rejected);
+  json["compilers"] = compilers_json(report.toolkits.host_compilers);
+  json["gpus"] = gpus_json(report.gpus);
+  json["ninja"] =
+      report.ninja ? Json{{"path", report.ninja->program.string()}, {"version", report.ninja->version.text()}}
+                   : Json(nullptr);
+  json["python"] = report.python
+                       ? Json{{"path", report.python->file.string()}, {"version", report.python->answer}}
+                       : Json(nullptr);
+  json["torch"] = torch_json(report.torch);
+  json["shared_memory_bytes"] = report.host.shared_memory_bytes;
+  json["cgroup"] = limits_json(report.host);
+  json["bundle"] = bundle_json(report);
+  json["ops"] = Json::array();
+  for (const ReportRow& row : report.ops)
+    json["ops"].push_back(row_json(row));
+  json["problems"] = problems_json(report);
+  json["environment"] = Json::object();
+  for (const auto& [name, value] : environment_facts(report))
+    json["environment"][name] = value;
+  json["warnings"] = warnings_json(report.warnings);
+  return json_line(json);
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,205 @@
+#include "report/explain.h"
+
+#include <algorithm>
+
+#include "ninja/progress.h"
+
+namespace dsbuild {
+namespace {
+
+std::string in_parentheses(const std::string& text) {
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+std::string request_origin(const ExplainInput& input) {
+  const Setting<ArchRequest>& arch = input.plan.settings.arch;
+  if (!arch.value.is_default) return "by " + arch.origin;
+  return "by the default list" +
+         (input.plan.toolkit ? " of CUDA " + input.plan.toolkit->version.short_text() : std::string());
+}
+
+// Follows one requested target through the op's own plan.
+class Walk {
+ public:
+  Walk(const ExplainInput& input, const PlannedOp& would, const PlannedOp& planned, const Target& asked)
+      : input_(input), would_(would), planned_(planned), asked_(asked) {}
+
+  std::vector<ExplainedStep> run() {
+    if (filter() && toolkit() && sources() && op_is_built()) {
+      flags();
+      image();
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  bool add(const std::string& stage, bool passed, std::string rule) {
+    steps_.push_back({stage, passed, std::move(rule)});
+    return passed;
+  }
+
+  const PlanDrop* drop_by(DroppedBy by) const {
+    for (const PlanDrop& drop : would_.dropped)
+      if (drop.target == asked_ && drop.by == by) return &drop;
+    return nullptr;
+  }
+
+  // What is built for the target: itself, or what the op or a source makes of it.
+  ArchSet built() const {
+    ArchSet set;
+    if (would_.archs.count(asked_) > 0) set.insert(asked_);
+    for (const auto& [made, from] : would_.specialised)
+      if (from == asked_ && would_.archs.count(made) > 0) set.insert(made);
+    return set;
+  }
+
+  bool filter() {
+    const ArchFilter& filter = input_.builder.spec().archs;
+    if (const PlanDrop* drop = drop_by(DroppedBy::op))
+      return add("op", false, "dropped: " + drop->reason + in_parentheses(filter.origin.text));
+    const ArchSet made = built();
+    if (!made.empty() && made.count(asked_) == 0)
+      return add("op", true, "built as " + arch_text(made) + in_parentheses("specialise"));
+    return add("op", true, filter.empty() ? "takes every arch" : filter.text());
+  }
+
+  bool toolkit() {
+    const Toolkit* toolkit = input_.plan.toolkit;
+    if (!toolkit) return add("toolkit", false, "there is none");
+    const PlanDrop* drop = drop_by(DroppedBy::toolkit);
+    const std::string versions = cuda_versions_for({asked_});
+    if (drop)
+      return add("toolkit", false, "dropped: " + drop->reason + in_parentheses(versions.empty() ? "" : versions + " can"));
+    return add("toolkit", true, "CUDA " + toolkit->version.text() + " targets it");
+  }
+
+  bool sources() {
+    if (const PlanDrop* drop = drop_by(DroppedBy::source)) return add("source", false, "dropped: " + drop->reason);
+    std::vector<std::string> ids;
+    const ArchSet made = built();
+    for (const PlannedSource& source : would_.sources)
+      if (!intersection(source.archs, made).empty()) ids.push_back(source.source.id());
+    if (ids.empty()) return add("source", false, "dropped: no source of the op is for it");
+    tus_ = ids.size();
+    return add("source", true, join(ids, ", "));
+  }
+
+  bool op_is_built() {
+    return planned_.status == OpStatus::build ||
+           add("image", false,
+               std::string("the op is ") + (planned_.status == OpStatus::off ? "off" : "skipped"));
+  }
+
+  std::vector<std::string> ops_without(const ArchSet& targets) const {
+    std::vector<std::string> names;
+    for (const PlannedOp& op : input_.draft.ops)
+      if (op.status == OpStatus::build && !op.archs.empty() && intersection(op.archs, targets).empty())
+        names.push_back(op.name);
+    return names;
+  }
+
+  void flags() {
+    const ArchSet made = built();
+    if (intersection(made, input_.draft.shared) == made)
+      add("flags", true, "shared: every CUDA op of this build has it");
+    else
+      add("flags", true, "extra: not in " + join(ops_without(made), ", "));
+  }
+
+  void image() {
+    const std::string library = planned_.name + ".so";
+    add("image", true, target_names(built()) + " in " + library + ", from " + plural(tus_, "TU") + bundle());
+  }
+
+  std::string bundle() const {
+    if (!input_.bundle) return "";
+    const std::string where = input_.plan.settings.out.value.string();
+    for (const ManifestOp& op : input_.bundle->ops) {
+      if (op.name != planned_.name) continue;
+      const bool all = difference(built(), op.archs).empty();
+      return (all ? "; it is in " : "; not yet in ") + where;
+    }
+    return "; not yet in " + where;
+  }
+
+  const ExplainInput& input_;
+  const PlannedOp& would_;
+  const PlannedOp& planned_;
+  const Target asked_;
+  size_t tus_ = 0;
+  std::vector<ExplainedStep> steps_;
+};
+
+// What a GPU gets from the op's library, where its arch was not asked for.
+ExplainedTarget not_requested(const ExplainInput& input, const PlannedOp& would, const Target& target) {
+  ExplainedTarget explained{
+      target,
+      {{"request", false,
+        "not requested; " + request_origin(input) + ": " + arch_text(input.plan.requested)}}};
+  const std::vector<DroppedArch> dropped = input.builder.filter_archs({target}).dropped;
+  if (dropped.empty())
+    explained.steps.push_back({"op", true, "would take it"});
+  else
+    explained.steps.push_back(
+        {"op", false, "would drop it: " + dropped.front().reason + in_parentheses(input.builder.spec().archs.origin.text)});
+  const Coverage coverage = coverage_of(would.archs, target.cc);
+  explained.steps.push_back(
+      {"gpu", coverage.runs != Runs::not_at_all, "on a GPU of " + target.cc.text() + ": " + coverage.text()});
+  return explained;
+}
+
+std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const PlannedOp& planned) {
+  const PlannedOp would = draft_op(input.plan, input.builder);
+  const auto is_asked = [&](const Target& target) {
+    return !input.asked || std::any_of(input.asked->begin(), input.asked->end(),
+                                       [&](const Target& asked) { return asked.cc == target.cc; });
+  };
+  std::vector<ExplainedTarget> targets;
+  for (const Target& target : input.plan.requested) {
+    if (!is_asked(target)) continue;
+    ExplainedTarget explained{target, {{"request", true, request_origin(input)}}};
+    const std::vector<ExplainedStep> steps = Walk(input, would, planned, target).run();
+    explained.steps.insert(explained.steps.end(), steps.begin(), steps.end());
+    targets.push_back(std::move(explained));
+  }
+  for (const Target& asked : input.asked.value_or(ArchSet{})) {
+    const bool known = std::any_of(targets.begin(), targets.end(),
+                                   [&](const ExplainedTarget& one) { return one.target.cc == asked.cc; });
+    if (!known) targets.push_back(not_requested(input, would, asked));
+  }
+  return targets;
+}
+
+}  // namespace
+
+Explanation explain_op(const ExplainInput& input) {
+  Explanation explanation;
+  const OpSpec& spec = input.builder.spec();
+  explanation.op = spec.name;
+  explanation.description = spec.description;
+  explanation.spec = spec.file;
+  explanation.backend = spec.backend;
+  explanation.planned = *input.draft.find(spec.name);
+  for (const SelectedOp& op : input.plan.selected.ops)
+    if (op.name == spec.name) explanation.selected = op.because;
+  if (explanation.planned.status == OpStatus::off)
+    explanation.switch_on = "--ops " + spec.name + ", or " + spec.build_var + "=1 without --ops";
+  if (const auto found = input.plan.requirements.by_op.find(spec.name);
+      found != input.plan.requirements.by_op.end())
+    explanation.findings = found->second;
+  if (spec.backend == BackendKind::cuda) explanation.targets = explain_targets(input, explanation.planned);
+  return explanation;
+}
+
+std::vector<ExplainedEdge> explain_edges(const BuildPlan& plan, const std::string& op,
+                                         const PendingEdges& pending) {
+  std::vector<ExplainedEdge> edges;
+  for (const Edge& edge : plan.edges) {
+    if (edge.op != op) continue;
+    const auto found = pending.find(edge.output);
+    edges.push_back({edge_title(edge), found == pending.end() ? "" : found->second});
+  }
+  return edges;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,100 @@
+#include "arch/coverage.h"
+
+#include <catch2/catch.hpp>
+
+#include "arch/arch_list.h"
+#include "real_targets.h"
+
+using namespace dsbuild;
+
+namespace {
+
+ArchSet archs(const std::string& list) {
+  return parse_arch_list(list, "test")->targets;
+}
+
+std::string codes(const Result<std::vector<ComputeCapability>>& gpus) {
+  std::string text;
+  for (const ComputeCapability& gpu : gpus.value())
+    text += (text.empty() ? "" : " ") + gpu.text();
+  return text;
+}
+
+}  // namespace
+
+// CUDA C++ Programming Guide, "Binary Compatibility" (same major, this minor or a higher one), "PTX
+// Compatibility" (this CC or a higher one), "Feature Set Compiler Targets" (a: exactly this CC; f: the
+// family); Blackwell tuning guide: an sm_100 cubin does not run on 12.0. A library of several images: the
+// driver takes machine code that fits before it compiles PTX.
+TEST_CASE("A library runs where NVIDIA's compatibility rules say, by the image nearest to the GPU") {
+  struct Row {
+    const char *library, *gpu, *outcome;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"8.0", "8.0", "native (sm_80)"},
+      {"8.0", "8.6", "native (sm_80)"},
+      {"8.0;8.6", "8.6", "native (sm_86)"},
+      {"8.0;8.6", "8.9", "native (sm_86)"},
+      {"8.6", "8.0", "will not run"},
+      {"8.0", "9.0", "will not run"},
+      {"8.0+PTX", "9.0", "by PTX (compute_80)"},
+      {"7.0+PTX;8.0+PTX", "12.0", "by PTX (compute_80)"},
+      {"8.0+PTX", "7.5", "will not run"},
+      {"7.0;8.0-virtual", "8.0", "by PTX (compute_80)"},
+      {"9.0a", "9.0", "native (sm_90a)"},
+      {"9.0;9.0a", "9.0", "native (sm_90a)"},
+      {"9.0a+PTX", "10.0", "will not run"},
+      {"9.0a+PTX;8.0+PTX", "10.0", "by PTX (compute_80)"},
+      {"10.0f", "10.3", "native (sm_100f)"},
+      {"10.0f;10.0", "10.3", "native (sm_100f)"},
+      {"10.0f;10.0a", "10.0", "native (sm_100a)"},
+      {"10.0f;10.0a", "10.3", "native (sm_100f)"},
+      {"10.0f", "12.0", "will not run"},
+      {"10.0", "12.0", "will not run"},
+      {"10.3f", "10.0", "will not run"},
+      {"12.0f", "12.1", "native (sm_120f)"},
+  }));
+  CAPTURE(row.library, row.gpu);
+  const ComputeCapability gpu = parse_gpus(row.gpu, "test", {})->front();
+  CHECK(coverage_of(archs(row.library), gpu).text() == row.outcome);
+}
+
+TEST_CASE("A library without device images runs on no GPU") {
+  CHECK(coverage_of({}, {9, 0}) == Coverage{{9, 0}, Runs::not_at_all, std::nullopt});
+}
+
+TEST_CASE(
+    "Whatever the library: the image that runs is one of its own, and one more image takes nothing away") {
+  ArchSet all;
+  for (const auto& [version, targets] : load_real_targets())
+    all = union_of(all, targets);
+  for (const Target& first : all)
+    for (const Target& second : all)
+      for (const ArchRow& gpu : arch_table()) {
+        const Coverage alone = coverage_of({first}, gpu.cc);
+        const Coverage both = coverage_of({first, second}, gpu.cc);
+        CAPTURE(first.name(), second.name(), gpu.cc.text());
+        REQUIRE(both.runs <= alone.runs);
+        REQUIRE(both.by.has_value() == (both.runs != Runs::not_at_all));
+        if (both.by) REQUIRE((*both.by == first || *both.by == second));
+      }
+}
+
+TEST_CASE("GPUs are named as archs are") {
+  CHECK(codes(parse_gpus("9.0, sm_86;80", "--gpu", {})) == "8.0 8.6 9.0");
+  CHECK(codes(parse_gpus("9.0a+PTX", "--gpu", {})) == "9.0");
+  CHECK(codes(parse_gpus("native,7.0", "--gpu", {{8, 9}, {9, 0}})) == "7.0 8.9 9.0");
+  CHECK(parse_gpus("all", "--gpu", {})->size() == arch_table().size());
+}
+
+TEST_CASE("What names no GPU is refused") {
+  const std::vector<ComputeCapability> no_gpu;
+  const auto unknown = parse_gpus("8.6,9.9", "--gpu", no_gpu);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == "unknown_arch");
+  CHECK(unknown.error().where == "--gpu");
+  const auto native = parse_gpus("native", "--gpu", no_gpu);
+  REQUIRE_FALSE(native);
+  CHECK(native.error().code == "no_gpu");
+  CHECK(native.error().where == "--gpu");
+}
