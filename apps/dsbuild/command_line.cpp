@@ -78,7 +78,7 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
                "What is printed [table]");
   if (name == "report" || name == "inspect")
     command.add_option("--gpu", line.gpus, "How GPUs of these archs would run it: 8.6,9.0 or native or all")
-        ->type_name("LIST");
+        ->type_name("ARCHS");
   if (name == "report") {
     command.add_flag("--hide_operator_status", line.hide_operator_status, "The environment alone");
     command.add_flag("--hide_errors_and_warnings", line.hide_errors_and_warnings,

@@ -64,6 +64,11 @@ class AnswerTest(CompletionTest):
         self.assertEqual(self.words('--arch "7.0;8.9'), ["7.0;8.9", "7.0;8.9+PTX"])
         self.assertEqual(self.words('--arch "7.0 Hop'), ["7.0 Hopper"])
 
+    def test_explain_takes_an_op_and_archs(self):
+        self.assertEqual(self.words("explain fused_"), ["fused_adam"])
+        self.assertEqual(self.words("explain fused_adam 8.9"), ["8.9", "8.9+PTX"])
+        self.assertEqual(self.words("report --gpu 8.6,8.9"), ["8.6,8.9", "8.6,8.9+PTX"])
+
     def test_every_word_offered_for_arch_is_accepted(self):
         offered = {word for begun in ("", "sm_", "compute_") for word in self.words("--arch " + begun)}
         self.assertLessEqual({"8.0", "8.0+PTX", "9.0a", "sm_90a", "compute_80", "Ampere", "native", "all"}, offered)
