@@ -43,11 +43,10 @@ std::string how_ninja_ended(int exit_code) {
 
 // A failure of Ninja itself, not of an edge: a log it cannot read, a file that is missing, no memory.
 Error ninja_trouble(const GraphRun& run, const Settings& settings) {
-  return Error{{"ninja_failed", settings.build_dir.value.string(),
-                how_ninja_ended(run.exit_code) + (run.trouble.empty() ? "" : ": " + run.trouble),
-                "`dsbuild clean` and build again; if it stays, run ninja -C " +
-                    settings.build_dir.value.string() + " -v."},
-               Exit::failed};
+  return make_error(Exit::failed, "ninja_failed", settings.build_dir.value.string(),
+                    how_ninja_ended(run.exit_code) + (run.trouble.empty() ? "" : ": " + run.trouble),
+                    "`dsbuild clean` and build again; if it stays, run ninja -C " +
+                        settings.build_dir.value.string() + " -v.");
 }
 
 Result<void> print_outcome(const BuildOutcome& outcome, const Settings& settings,

@@ -123,8 +123,8 @@ std::string unknown_word(const CLI::App& app) {
 }
 
 Error bad_option(const std::string& what) {
-  return Error{{"bad_option", "command line", what, "`dsbuild --help` lists commands and options."},
-               Exit::usage};
+  return make_error(Exit::usage, "bad_option", "command line", what,
+                    "`dsbuild --help` lists commands and options.");
 }
 
 // CLI11's phrases in our words: "--arch: 1 required LIST missing".

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/message_code.h"
+
 namespace dsbuild {
 
 // The program's exit codes (docs/cli.md).
@@ -19,7 +21,7 @@ enum class Exit {
 };
 
 // One message of the program: where it is, what is wrong, how to fix it.
-// `code` is a stable snake_case word for machines (`unknown_arch`); `where` is file:line:column,
+// `code` is one of lib/base/message_code.h, for machines (`unknown_arch`); `where` is file:line:column,
 // an option (`--arch`), a variable (`DS_BUILD_OPS`) or a path. `what` and `fix` are sentences
 // without a final newline; `fix` may hold several lines and may be empty.
 struct Message {
@@ -43,15 +45,19 @@ struct Warning : Message {
 template <class T>
 using Result = tl::expected<T, Error>;
 
-[[nodiscard]] inline tl::unexpected<Error> fail(Exit exit, std::string code, std::string where,
-                                                std::string what, std::string fix = {}) {
-  return tl::unexpected<Error>(
-      Error{{std::move(code), std::move(where), std::move(what), std::move(fix)}, exit});
+[[nodiscard]] inline Error make_error(Exit exit, MessageCode code, std::string where, std::string what,
+                                      std::string fix = {}) {
+  return {{std::string(code.text()), std::move(where), std::move(what), std::move(fix)}, exit};
 }
 
-[[nodiscard]] inline Warning warning(std::string code, std::string where, std::string what,
+[[nodiscard]] inline tl::unexpected<Error> fail(Exit exit, MessageCode code, std::string where,
+                                                std::string what, std::string fix = {}) {
+  return tl::unexpected<Error>(make_error(exit, code, std::move(where), std::move(what), std::move(fix)));
+}
+
+[[nodiscard]] inline Warning warning(MessageCode code, std::string where, std::string what,
                                      std::string fix = {}) {
-  return Warning{{std::move(code), std::move(where), std::move(what), std::move(fix)}};
+  return Warning{{std::string(code.text()), std::move(where), std::move(what), std::move(fix)}};
 }
 
 inline void append(std::vector<Warning>& to, const std::vector<Warning>& from) {

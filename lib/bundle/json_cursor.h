@@ -37,7 +37,7 @@ class JsonCursor {
 // Parses `json` and hands the top object to `read`, which fills a value through the cursor. Errors: exit 1
 // with `code`, `where` = file.
 template <class T, class Read>
-Result<T> read_json(std::string_view json, const std::string& code, const std::string& file, Read read) {
+Result<T> read_json(std::string_view json, MessageCode code, const std::string& file, Read read) {
   const Json document = Json::parse(json, nullptr, false);
   std::string problem = document.is_discarded() ? "is not valid JSON" : "";
   T value{};

@@ -181,8 +181,8 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
                                 ? "Ask for an arch that it supports, for example --arch \"" +
                                       arch_list(input.requested) + ";" + lowest_that_works(builder) + "\"."
                                 : "`dsbuild report` shows what this machine lacks.";
-    return fail(Exit::unmet, no_arch ? "op_has_no_arch" : "op_not_compatible", "--ops",
-                op.name + " cannot be built: " + op.reason, fix);
+    return fail(Exit::unmet, no_arch ? MessageCode("op_has_no_arch") : MessageCode("op_not_compatible"),
+                "--ops", op.name + " cannot be built: " + op.reason, fix);
   }
   return {};
 }

@@ -9,8 +9,13 @@ std::string indented(const std::string& text) {
   return replace_all(text, "\n", "\n       ");
 }
 
-std::string render_message(const std::string& head, const Message& message) {
-  std::string text = head + (message.where.empty() ? "" : message.where + ": ") + message.what + "\n";
+// "error[unknown_arch]: …": the code finds the message in docs/messages.md.
+std::string head(const char* kind, const Message& message) {
+  return std::string(kind) + "[" + message.code + "]: ";
+}
+
+std::string render_message(const std::string& start, const Message& message) {
+  std::string text = start + (message.where.empty() ? "" : message.where + ": ") + message.what + "\n";
   if (!message.fix.empty()) text += "  fix: " + indented(message.fix) + "\n";
   return text;
 }
@@ -34,12 +39,12 @@ std::string Style::bold(const std::string& text) const {
 }
 
 std::string render_error(const Error& error, const Style& style) {
-  return render_message(style.bad("error: "), error) +
+  return render_message(style.bad(head("error", error)), error) +
          (style.annotate ? render_annotation("error", error) : "");
 }
 
 std::string render_warning(const Warning& warning, const Style& style) {
-  return render_message(style.warn("warning: "), warning) +
+  return render_message(style.warn(head("warning", warning)), warning) +
          (style.annotate ? render_annotation("warning", warning) : "");
 }
 

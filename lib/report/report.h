@@ -27,7 +27,7 @@ struct Style {
   std::string bold(const std::string& text) const;
 };
 
-// "error: --arch: unknown arch 'sm_999'\n  fix: …\n"
+// "error[unknown_arch]: --arch: unknown arch 'sm_999'\n  fix: …\n"
 std::string render_error(const Error& error, const Style& style);
 std::string render_warning(const Warning& warning, const Style& style);
 // "::error file=op.yaml,line=3,col=1,title=dsbuild bad_key::what\n"; `level` is error or warning.

@@ -21,9 +21,9 @@ std::string get_command(const std::string& version) {
   return "dsbuild toolkits get " + version + "   (fetches CUDA " + version + " into your cache folder)";
 }
 
-Error unmet(std::string code, std::string where, std::string what,
+Error unmet(MessageCode code, std::string where, std::string what,
             const std::vector<std::string>& fix_lines) {
-  return Error{{std::move(code), std::move(where), std::move(what), join(fix_lines, "\n")}, Exit::unmet};
+  return make_error(Exit::unmet, code, std::move(where), std::move(what), join(fix_lines, "\n"));
 }
 
 std::vector<std::string> rejected_lines(const Toolkits& toolkits) {

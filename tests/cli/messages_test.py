@@ -2,13 +2,29 @@
 """Bad options, variables, config files and requests: each has its exit code and a message that says where, what and how
 to fix it (tests/golden/cli)."""
 
+import os
 import pathlib
+import shutil
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, Folder, TestSpace, options_only, testspace  # noqa: E402
 from packs import Pack, kernel  # noqa: E402
+
+NO_LOCKS = "#include <errno.h>\nint flock(int file, int how) { (void)file; (void)how; errno = ENOLCK; return -1; }\n"
+RISCV = """#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/utsname.h>
+int uname(struct utsname* name) {
+  int (*real)(struct utsname*) = (int (*)(struct utsname*))dlsym(RTLD_NEXT, "uname");
+  int code = real(name);
+  strcpy(name->machine, "riscv64");
+  return code;
+}
+"""
 
 
 def archs_pack(folder):
@@ -264,6 +280,33 @@ class MachineTest(MessageTest):
     def test_no_ninja(self):
         folder = options_only(self.space.root / "compiler-only", "g++", "as", "ld")
         self.message("no_ninja", "--ops", "host", code=3, env={"PATH": str(folder), "DSBUILD_NINJA": ""})
+
+    def test_a_ninja_that_fails_by_itself(self):
+        ninja = self.write("broken-ninja", "#!/bin/sh\n[ \"$1\" = --version ] && exec echo 1.13.2\n"
+                                           "echo 'ninja: fatal: loading build.ninja: no memory'\nexit 1\n")
+        ninja.chmod(0o755)
+        self.check("ninja_failed", self.space, code=1, env={"DSBUILD_NINJA": str(ninja)})
+
+    def test_a_program_alone_has_no_recipe_for_toolkits(self):
+        program = self.space.root / "alone" / "dsbuild"
+        program.parent.mkdir()
+        shutil.copy(self.space.program, program)
+        run = self.space.run("toolkits", "get", "11.8", program=program)
+        self.expect("no_recipe", self.space, run, 3, ["toolkits", "get", "11.8"])
+
+    def test_a_machine_that_dsbuild_does_not_run_on(self):
+        shim = testspace.compile_shim(RISCV, self.space.root / "riscv.so")
+        self.check("unsupported_host", self.space, code=3, env={"LD_PRELOAD": shim})
+
+    def test_a_file_system_without_locks(self):
+        shim = testspace.compile_shim(NO_LOCKS, self.space.root / "no_locks.so")
+        self.check("lock_unsupported", self.space, code=3, env={"LD_PRELOAD": shim})
+
+    def test_a_source_from_the_future(self):
+        space = TestSpace()
+        tomorrow = time.time() + 86400
+        os.utime(space.pack.source("alpha/alpha.cu"), (tomorrow, tomorrow))
+        self.check("future_time", space, "plan", code=0)
 
 
 class SpecTest(CliTest):

@@ -143,7 +143,7 @@ class TestSpace:
 
     def start(self, *arguments, env=None, prefix=(), **options):
         """dsbuild in a session of its own, with exactly these arguments."""
-        return subprocess.Popen([*prefix, self.program, *arguments], cwd=options.pop("cwd", self.root),
+        return subprocess.Popen([*prefix, options.pop("program", self.program), *arguments], cwd=options.pop("cwd", self.root),
                                 env={**self.environment, **(env or {})}, start_new_session=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, errors="surrogateescape", **options)

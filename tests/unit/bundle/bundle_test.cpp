@@ -23,9 +23,24 @@ Manifest manifest_of(const Names& ops) {
   return manifest;
 }
 
+// After an exchange nothing can be removed any more.
+struct StickyFiles : FakeFileSystem {
+  bool sticks = false;
+  bool exchanged = false;
+  Result<void> exchange(const Path& a, const Path& b) override {
+    exchanged = true;
+    return FakeFileSystem::exchange(a, b);
+  }
+  Result<void> remove_all(const Path& path) override {
+    if (sticks && exchanged)
+      return fail(Exit::failed, "io", path.string(), "removing: Operation not permitted");
+    return FakeFileSystem::remove_all(path);
+  }
+};
+
 // Built libraries in /build/lib, a bundle in /project/out.
 struct World {
-  FakeFileSystem files;
+  StickyFiles files;
   FactStore facts{files, "/build/facts.json"};
 
   Result<Bundle> publish(const Names& ops) {
@@ -165,6 +180,19 @@ TEST_CASE("A folder that cannot be exchanged is published file by file, and a wa
   CHECK(bundle->removed == Names{"a.so"});
   CHECK(world.files.tree("/project") ==
         Names{"/project/out", "/project/out/b.so", "/project/out/manifest.json"});
+}
+
+TEST_CASE("A previous bundle that cannot be removed is a warning: the new one is complete") {
+  World world;
+  world.build("a", "A");
+  world.build("b", "B");
+  REQUIRE(world.publish({"a"}));
+  world.files.sticks = true;
+  const auto bundle = world.publish({"b"});
+  REQUIRE(bundle);
+  REQUIRE(bundle->warnings.size() == 1);
+  CHECK(bundle->warnings[0].code == "old_bundle_left");
+  CHECK(world.files.kind("/project/out/b.so") == FileKind::file);
 }
 
 TEST_CASE("A bundle in a folder whose parent cannot be written is published file by file") {

@@ -197,6 +197,7 @@ TEST_CASE("What an op must have produced is kept as JSON and reads back the same
   CHECK(*parse_expected(render_expected(expected), "check/fused_adam.json") == expected);
   const auto bad = parse_expected("{\"op\":1}", "check/fused_adam.json");
   REQUIRE_FALSE(bad);
+  CHECK(bad.error().code == "bad_expected");
   CHECK(bad.error().where == "check/fused_adam.json");
   CHECK(bad.error().what == "op is no text");
 }

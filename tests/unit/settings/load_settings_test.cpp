@@ -28,8 +28,8 @@ struct World {
   }
 };
 
-Error message(Exit exit, std::string code, std::string where, std::string what, std::string fix = {}) {
-  return fail(exit, std::move(code), std::move(where), std::move(what), std::move(fix)).value();
+Error message(Exit exit, MessageCode code, std::string where, std::string what, std::string fix = {}) {
+  return fail(exit, code, std::move(where), std::move(what), std::move(fix)).value();
 }
 
 void check_equal(const Error& actual, const Error& expected) {

@@ -1,0 +1,115 @@
+// The codes of every error and warning, and what each means (docs/messages.md is made from this table).
+// A code that is not in the table does not compile.
+#pragma once
+
+#include <string_view>
+
+namespace dsbuild {
+
+struct MessageMeaning {
+  std::string_view code;     // stable, snake_case: shown as error[code], and "code" in JSON
+  std::string_view meaning;  // one sentence, the same for all wordings of the message
+};
+
+// By code.
+inline constexpr MessageMeaning k_messages[] = {
+    {"accelerator_not_built",
+     "DS_ACCELERATOR names an accelerator of DeepSpeed that dsbuild does not build for."},
+    {"arch_in_nvcc_flags",
+     "NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS names an architecture: the binaries would differ from the "
+     "plan."},
+    {"arch_list_too_long", "An architecture list is longer than any real one."},
+    {"archs_dropped", "--drop-unsupported-archs left out what the toolkit cannot target."},
+    {"bad_archive", "A static library (.a) cannot be read."},
+    {"bad_choice", "A setting takes one of a few words, and got another."},
+    {"bad_config", "A config file has an unknown key or a value of the wrong type."},
+    {"bad_elf", "A file is no binary that dsbuild reads, or it is damaged."},
+    {"bad_expected", "A file check/<op>.json of the build folder is damaged."},
+    {"bad_fatbin", "The device code inside a binary is damaged."},
+    {"bad_manifest", "manifest.json of a bundle is damaged or was changed by hand."},
+    {"bad_name", "A name holds a character that build.ninja cannot carry."},
+    {"bad_number", "A setting takes a whole number."},
+    {"bad_option", "The command line has an unknown word, an option twice, or an option without its value."},
+    {"bad_size", "A setting takes an amount of memory."},
+    {"bad_spec", "An op.yaml or pack.yaml breaks a rule of docs/op_yaml.md."},
+    {"bad_switch", "A setting that is on or off has another value."},
+    {"bad_version_range", "A requirement's range of versions cannot be read."},
+    {"bad_yaml", "A file is not the plain YAML that dsbuild reads."},
+    {"blank_arch_list", "TORCH_CUDA_ARCH_LIST is set but blank, which counts as unset."},
+    {"cannot_exchange", "Two folders cannot be exchanged in one step; dsbuild then moves file by file."},
+    {"cannot_start", "A program that dsbuild needs cannot be started."},
+    {"command_too_long", "A compiler command is longer than the system can run."},
+    {"contradicting_ops", "An op is both named and left out."},
+    {"disjoint_archs", "The ops to be built have no architecture in common."},
+    {"edge_failed", "A compiler, the linker or verify failed; nothing was published."},
+    {"empty_arch_list", "--arch was given without an architecture."},
+    {"empty_ops_list", "--ops was given without an op."},
+    {"empty_value", "A setting was given without a value."},
+    {"foreign_build_dir", "--build-dir holds files that are not dsbuild's."},
+    {"foreign_out", "--out holds files that are not a bundle of dsbuild."},
+    {"future_time", "A source was written later than the clock says, so it is compiled each time."},
+    {"io", "A file or folder cannot be read or written."},
+    {"left_out_by_variable", "A variable DS_BUILD_<OP>=0 leaves an op out of `all`."},
+    {"lock_unsupported", "A folder lies on a file system without locks."},
+    {"locked", "Another dsbuild worked in the folder for longer than --lock-timeout."},
+    {"lost_ptx", "An op keeps no PTX of the request, so later GPUs cannot run it."},
+    {"missing_source", "A source that an op.yaml names is not there."},
+    {"needed_op", "An op that was left out is built, because another op needs it."},
+    {"ninja_failed", "Ninja itself failed, not one of its edges."},
+    {"no_bundle", "A folder holds no bundle."},
+    {"no_compiler", "No C++ compiler was found."},
+    {"no_compress_mode", "The toolkit has no --compress-mode, so it was not passed."},
+    {"no_config_file", "The file of --config is not there."},
+    {"no_cuda_op", "No CUDA op can be built for the architectures asked for."},
+    {"no_file", "A file or folder to be read is not there."},
+    {"no_gpu", "--arch native was asked for on a machine without a GPU."},
+    {"no_host_compiler", "The CUDA toolkit accepts none of this machine's compilers."},
+    {"no_ninja", "No Ninja was found, or only one that is too old."},
+    {"no_recipe", "This installation has no script that fetches toolkits."},
+    {"no_toolkit", "No CUDA toolkit was found."},
+    {"nothing_selected", "No op was selected."},
+    {"nothing_to_build", "None of the selected ops can be built."},
+    {"offline", "--offline forbids what would have to be fetched."},
+    {"old_bundle_left", "The previous bundle could not be removed."},
+    {"op_has_no_arch", "An op that was asked for by name supports none of the architectures."},
+    {"op_not_compatible", "An op that was asked for by name cannot be built on this machine."},
+    {"other_toolkit", "Another CUDA toolkit than the preferred one is used."},
+    {"published_in_place", "The bundle was replaced file by file."},
+    {"python", "Python cannot be asked about a module."},
+    {"source_left_out", "A source is for another variant of an architecture than the one asked for."},
+    {"strict", "--strict was given, and a selected op was skipped."},
+    {"toolkit_lacks_archs", "No CUDA toolkit can target all of the request."},
+    {"unknown_accelerator", "DS_ACCELERATOR has an unknown value."},
+    {"unknown_arch", "A word in an architecture list is no architecture."},
+    {"unknown_build_var", "A variable DS_BUILD_… belongs to no op."},
+    {"unknown_op", "--ops names an op that the pack does not have."},
+    {"unknown_pack", "--pack names neither a pack nor a folder with ops."},
+    {"unknown_preset", "--config names neither a preset nor a file."},
+    {"unsupported_host", "dsbuild does not run on this system."},
+};
+
+constexpr bool is_message_code(std::string_view code) {
+  for (const MessageMeaning& message : k_messages)
+    if (message.code == code) return true;
+  return false;
+}
+
+// A code of the table.
+class MessageCode {
+ public:
+#ifdef __cpp_consteval
+  consteval
+#else
+  constexpr
+#endif
+      MessageCode(const char* text)
+      : text_(text) {
+    if (!is_message_code(text_)) throw "lib/base/message_code.h has no such code";
+  }
+  constexpr std::string_view text() const { return text_; }
+
+ private:
+  std::string_view text_;
+};
+
+}  // namespace dsbuild
