@@ -32,6 +32,18 @@ fresh_root_rows() {
   row "fresh root: all tests" "$repository/scripts/fresh_root.sh" test
 }
 
+# For glibc 2.31: built in a Debian 11, tried in one and in Debian 12.
+wheel_rows() {
+  local wheels="$repository/build/wheels/bullseye" test="$repository/tests/packaging/wheel_test.py"
+  rm -rf "$wheels"
+  row "wheel: built in bullseye" "$repository/scripts/build_wheel.sh" --root bullseye "$wheels"
+  DSBUILD_WHEEL="$(compgen -G "$wheels/*.whl")" || return 0
+  export DSBUILD_WHEEL
+  DSBUILD_WHEEL_SUITE=bullseye row "wheel: tried in bullseye" "$test_python" -B "$test"
+  row "wheel: tried in bookworm" "$test_python" -B "$test"
+  unset DSBUILD_WHEEL
+}
+
 fault_rows() {
   local script
   export DSBUILD_NIGHTLY=1
@@ -70,6 +82,7 @@ row "test.sh" "$repository/scripts/test.sh"
 export PATH="$ninja_bin:$PATH"
 export_test_environment
 fresh_root_rows
+wheel_rows
 fault_rows
 fuzz_rows
 printf '%s\n' "" "${rows[@]}"

@@ -9,6 +9,7 @@ import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 SCRIPTS = REPOSITORY / "scripts"
+HOME_IN_ROOT = "/home/fresh"  # of scripts/root.sh
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "dsbuild"
 
 

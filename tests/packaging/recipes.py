@@ -103,7 +103,7 @@ class Dockerfile:
     def do_run(self, rest):
         stage, binds = self.stages[-1], {}
         while match := re.match(r"--mount=type=cache,target=(\S+)\s+", rest):
-            if not match[1].endswith("/.cache/dsbuild"):
+            if not match[1].endswith("/dsbuild"):
                 raise AssertionError(f"only dsbuild's own cache folder is known here: {match[0]}")
             binds[match[1]] = CACHE
             rest = rest[match.end():]

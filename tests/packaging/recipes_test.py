@@ -10,7 +10,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from machine import REPOSITORY, require_roots, skip, wheel  # noqa: E402
+from machine import HOME_IN_ROOT, REPOSITORY, require_roots, skip, wheel  # noqa: E402
 from recipes import Dockerfile, Job, expanded  # noqa: E402
 
 try:
@@ -96,7 +96,7 @@ class RecipeTest(unittest.TestCase):
         variables = {**job["env"], "OPS": OPS, "GITHUB_ACTIONS": "true", "GITHUB_PATH": "/tmp/github_path"}
         here = Job(job["container"], images, self.project, "/__w/project/project", variables,
                    [place for place in places if not place.startswith("~")])
-        here.bind_cache("/root/.cache/dsbuild")
+        here.bind_cache(f"{HOME_IN_ROOT}/.cache/dsbuild")
 
         def run_all():
             text, added = "", here.root.path / "tmp" / "github_path"
