@@ -204,15 +204,15 @@ require_toolkit_13_5() {
   require_from_cache 13.5 "$proof"
 }
 
-# Builds of the same sources in several folders share their objects, where ccache is installed. CMake reads the variable.
+# The wheel is built from the same sources as the tests, and a checkout cloned anew need not compile all again.
 use_ccache() {
-  if have ccache; then export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"; fi
+  have ccache || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1
 }
 
 # configure_and_build PRESET
 configure_and_build() {
   cd "$repository" || exit 1
-  use_ccache
   if ! cmake --preset "$1" -DCMAKE_MAKE_PROGRAM="$ninja_bin/ninja" >&2; then
     on_debian_like || explain_other_system "CMake's message is above"
     die 1 "dsbuild: CMake could not configure dsbuild (its message is above)"
@@ -222,8 +222,7 @@ configure_and_build() {
 
 # ---- what the tests use
 
-# ccache, so that the wheel that the tests build is not a second compilation of everything.
-test_packages=(catch2 python3-venv python3-yaml strace g++-11 mmdebstrap ccache)
+test_packages=(catch2 ccache fish g++-11 mandoc mmdebstrap python3-venv python3-yaml strace zsh)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 
 # A Python of the tests' own, with NumPy and tvm-ffi. The mark is written last: without it, it is half made.

@@ -41,6 +41,7 @@ build_all() {
 
 phase "what the tests need" install_test_needs
 export PATH="$ninja_bin:$PATH"
+use_ccache
 phase "build" build_all
 export_test_environment
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"

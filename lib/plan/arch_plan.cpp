@@ -131,6 +131,7 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     planned.reason = join_reasons(input.requirements.reasons(planned.name));
   } else {
     planned.status = OpStatus::build;
+    if (!selected.needed_by.empty()) planned.reason = selected.because;
     if (builder.spec().backend == BackendKind::cuda) {
       plan_cuda_op(input, builder, planned, warnings);
     } else {
@@ -229,8 +230,9 @@ Result<void> plan_shared(const ArchPlanInput& input, ArchPlan& plan) {
       return fail(
           Exit::unmet, "disjoint_archs", input.settings.arch.origin, "no arch is built by all ops:" + per_op,
           "Add an arch that all of them support, build them apart (--ops), or pass --allow-disjoint-archs.");
-    plan.warnings.push_back(
-        warning("disjoint_archs", input.settings.arch.origin, "no arch is built by all ops:" + per_op));
+    plan.warnings.push_back(warning("disjoint_archs", input.settings.arch.origin,
+                                    "no arch is built by all ops:" + per_op,
+                                    "Each op names all of its archs; add one that all support to share it."));
   }
   for (PlannedOp& op : plan.ops)
     if (op.status == OpStatus::build) op.extra = difference(op.archs, plan.shared);

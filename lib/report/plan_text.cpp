@@ -45,11 +45,13 @@ std::string header(const PlanView& view) {
 
 std::string render_plan_table(const PlanView& view, const Style& style) {
   std::vector<TableRow> rows = {{"op", "archs", "extra", "dropped"}};
-  std::vector<std::string> skipped, off, left_out;
+  std::vector<std::string> added, skipped, off, left_out;
   for (const PlannedOp& op : view.archs.ops) {
-    if (op.status == OpStatus::build)
+    if (op.status == OpStatus::build) {
       rows.push_back({op.name, archs_cell(op, view.registry), op.extra.empty() ? "" : arch_text(op.extra),
                       dropped_text(op)});
+      if (!op.reason.empty()) added.push_back("added  " + op.name + ": " + op.reason + "\n");
+    }
     if (op.status == OpStatus::skip) skipped.push_back(skip_line(view, op));
     if (op.status == OpStatus::off) off.push_back(op.name);
     for (const std::string& source : op.left_out)
@@ -57,7 +59,7 @@ std::string render_plan_table(const PlanView& view, const Style& style) {
   }
   std::vector<std::string> lines = render_table(rows);
   lines.front() = style.bold(lines.front());
-  std::string text = header(view) + join(lines, "\n") + "\n";
+  std::string text = header(view) + join(lines, "\n") + "\n" + join(added, "");
   for (const std::string& line : left_out)
     text += line + "\n";
   for (const std::string& line : skipped)

@@ -37,7 +37,8 @@ struct ConfigFile {
 
 tl::unexpected<Error> bad_config(const ConfigFile& file, const YamlNode& at, std::string what,
                                  std::string fix = {}) {
-  return fail(Exit::usage, "bad_config", yaml_where(file.shown, at), std::move(what), std::move(fix));
+  return fail(Exit::usage, "bad_config", yaml_where(file.shown, at), std::move(what),
+              fix.empty() ? "docs/cli.md lists the keys and what each takes." : std::move(fix));
 }
 
 Result<std::string> list_text(const ConfigFile& file, const std::string& key, const YamlNode& list) {

@@ -62,7 +62,8 @@ Result<int> parse_number(const Given& given, int least) {
   const std::optional<int> number = whole_number<int>(trim(given.text));
   if (number && *number >= least) return *number;
   return fail(Exit::usage, "bad_number", given.origin,
-              in_quotes(given.text) + " is not a whole number of at least " + std::to_string(least));
+              in_quotes(given.text) + " is not a whole number of at least " + std::to_string(least),
+              "Give one, or leave " + given.origin + " out.");
 }
 
 Result<unsigned long long> parse_size(const Given& given) {
