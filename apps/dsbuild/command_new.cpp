@@ -42,8 +42,7 @@ Result<Pack> open_pack(const Settings& settings, const FileReader& files) {
     return fail(Exit::usage, "foreign_pack", settings.pack.origin, "'" + word + "' is the folder of one op",
                 "Give the folder that is to hold <op>/op.yaml for each op.");
   // Shown as the user wrote it.
-  if (files.absolute(pack.spec_root / "").lexically_normal() == pack.source_root / "")
-    pack.source_root = pack.spec_root;
+  if (files.absolute(pack.spec_root) == pack.source_root) pack.source_root = pack.spec_root;
   return pack;
 }
 

@@ -21,8 +21,11 @@ std::string archs_cell(const PlannedOp& op, const Registry& registry) {
 }
 
 std::string skip_line(const PlanView& view, const PlannedOp& op) {
-  return "skipped  " + op.name + ": " + op.reason + "  (" + view.registry.find(op.name)->spec().build_var +
-         "=0 silences this)";
+  std::string text = "skipped  " + op.name + ": " + op.reason + "  (" +
+                     view.registry.find(op.name)->spec().build_var + "=0 silences this)";
+  for (const std::string& fix : view.requirements.fixes(op.name))
+    text += "\n  fix: " + fix;
+  return text;
 }
 
 std::string header(const PlanView& view) {

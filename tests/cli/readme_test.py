@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""README's five lines, and cpu_adam's own tests, on a bundle that dsbuild built. DSBUILD_TEST_PYTHON names a Python
+"""README's five lines, and the CPU ops' own tests, on a bundle that dsbuild built. DSBUILD_TEST_PYTHON names a Python
 with NumPy and tvm_ffi."""
 
 import os
@@ -21,7 +21,7 @@ class ReadmeTest(CliTest):
     def setUpClass(cls):
         cls.space = TestSpace()
         cls.python, cls.space.environment["TVM_FFI_HOME"] = find_python()
-        cls.built = cls.space.run("--ops", "cpu_adam")
+        cls.built = cls.space.run("--ops", "all", env={"DS_ACCELERATOR": "cpu"})
 
     def setUp(self):
         self.assertEqual(self.built.code, 0, self.built)
@@ -41,10 +41,22 @@ class ReadmeTest(CliTest):
         promised = re.search(r"print\(.*\)  # (.*)$", EXAMPLE.read_text()).group(1)
         self.assertEqual(run.stdout.strip(), promised)
 
-    def test_cpu_adam_against_numpy_with_this_bundle(self):
-        run = self.run_python(TESTS / "python" / "test_cpu_adam.py", DSBUILD_BUNDLE=str(self.space.root / "dsbuild-out"))
+    def op_tests_pass(self, op):
+        bundle = self.space.root / "dsbuild-out"
+        run = self.run_python(TESTS / "python" / f"test_{op}.py", DSBUILD_BUNDLE=str(bundle))
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertRegex(run.stdout, r"OK|passed")
+
+    def test_cpu_adam_with_this_bundle(self):
+        self.op_tests_pass("cpu_adam")
+
+    def test_pin_memory_with_this_bundle(self):
+        self.op_tests_pass("pin_memory")
+
+    def test_async_io_with_this_bundle(self):
+        if not (self.space.root / "dsbuild-out" / "async_io.so").exists():
+            self.skipTest("async_io is not in the bundle: " + self.built.err)
+        self.op_tests_pass("async_io")
 
 
 if __name__ == "__main__":

@@ -36,8 +36,9 @@ export DSBUILD_BUNDLE=$BUNDLE
 
 status=0
 "$python" "$root/tests/python/test_cpu_adam.py" || status=1
-"$python" "$here/test_fused_adam.py" || status=1
-"$python" "$here/test_fp_quantizer.py" || status=1
+for name in fused_adam fp_quantizer quantizer; do
+  "$python" "$here/test_$name.py" || status=1
+done
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
   DSBUILD_BUNDLE=$bundle "$python" "$here/test_evoformer_attn.py" || status=1
 done

@@ -185,9 +185,9 @@ class Errors(unittest.TestCase):
 
     def test_reading_past_the_end_reads_nothing(self):
         np.zeros(150, np.uint8).tofile(self.path)
-        for offset, words in ((51, "100 from offset 51"), (151, "100 from offset 151")):
-            self.refused(RuntimeError, f"async_io_read: {self.path}: the file has 150 bytes; {words} on are wanted", read,
-                         self.handle, self.buffer, self.path, offset)
+        for offset in (51, 151):
+            message = f"{self.path}: the file has 150 bytes; 100 from offset {offset} on are wanted"
+            self.refused(RuntimeError, f"async_io_read: {message}", read, self.handle, self.buffer, self.path, offset)
         self.assertTrue((self.buffer == 7).all())
         read(self.handle, self.buffer, self.path, 50)
         self.assertFalse(self.buffer.any())
@@ -269,9 +269,8 @@ class DifficultKernels(unittest.TestCase):
         cls.shim_folder = tempfile.mkdtemp(prefix="dsbuild-aio-")
         cls.addClassCleanup(shutil.rmtree, cls.shim_folder)
         cls.shim = os.path.join(cls.shim_folder, "shim.so")
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", cls.shim, SHIM, "-Wl,--no-as-needed",
-                        "-laio", "-ldl"],
-                       check=True)
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", cls.shim, SHIM,
+                        "-Wl,--no-as-needed", "-laio", "-ldl"], check=True)
 
     def setUp(self):
         self.folder = make_folder(self)
@@ -279,8 +278,8 @@ class DifficultKernels(unittest.TestCase):
 
     def run_with(self, mode, *words, **environment):
         env = {**os.environ, "LD_PRELOAD": self.shim, "AIO_SHIM": mode, "SEED": str(SEED), **environment}
-        return subprocess.run([sys.executable, "-B", os.path.abspath(__file__), *words], env=env, text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return subprocess.run([sys.executable, "-B", os.path.abspath(__file__), *words], env=env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
 
     def test_short_transfers_are_carried_on(self):
         run = self.run_with("short", "Roundtrips")

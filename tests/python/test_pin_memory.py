@@ -120,7 +120,8 @@ class Errors(unittest.TestCase):
             text = self.message_under(limit, 17 * PAGE)
             self.assertRegex(text, rf"^pin_memory_allocate: {17 * PAGE} bytes cannot be locked: "
                              r"(Cannot allocate memory \(errno 12\)|Operation not permitted \(errno 1\)); ")
-            self.assertIn(f"RLIMIT_MEMLOCK is {limit} bytes, and 0 bytes are locked here already; raise it (ulimit -l", text)
+            self.assertIn(f"; RLIMIT_MEMLOCK is {limit} bytes, and 0 bytes are locked here already; raise it (ulimit -l",
+                          text)
 
     def test_a_refused_allocation_leaves_nothing_locked(self):
         def work():
