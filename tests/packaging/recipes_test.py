@@ -16,10 +16,10 @@ from recipes import Dockerfile, Job, expanded  # noqa: E402
 try:
     import yaml
 except ImportError:
-    python = os.environ.get("DSBUILD_TEST_PYTHON")
-    if python and os.path.exists(python) and os.path.realpath(python) != os.path.realpath(sys.executable):
-        os.execv(python, [python, "-B", *sys.argv])
-    skip("Python's yaml is not installed")
+    SYSTEM = "/usr/bin/python3"  # the one that python3-yaml is for
+    if os.path.exists(SYSTEM) and os.path.realpath(SYSTEM) != os.path.realpath(sys.executable):
+        os.execv(SYSTEM, [SYSTEM, "-B", *sys.argv])
+    skip("Python's yaml is not installed (python3-yaml)")
 
 RECIPES = REPOSITORY / "docs" / "recipes"
 CUDA = "/usr/local/cuda"
