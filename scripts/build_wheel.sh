@@ -22,7 +22,7 @@ build_on_host() {
   local python
   require_build_tools
   python="$(python_with_pip)"
-  if have ccache; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+  use_ccache
   CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
     --wheel-dir "$work/built" "$repository" >&2 || die 1 "dsbuild: the wheel could not be built (see above)"
 }

@@ -6,7 +6,6 @@ set -euo pipefail
 # shellcheck source=scripts/root.sh
 source "$(dirname "${BASH_SOURCE[0]}")/root.sh"
 
-root_home=/home/fresh
 cuda=none
 
 usage() { die 2 "usage: fresh_root.sh [--cuda none|host] first|pypi13|test"; }

@@ -206,6 +206,12 @@ require_toolkit_13_5() {
   require_from_cache 13.5 "$proof"
 }
 
+# The wheel is built from the same sources as the tests, and a checkout cloned anew need not compile all again.
+use_ccache() {
+  have ccache || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1
+}
+
 # configure_and_build PRESET
 configure_and_build() {
   cd "$repository" || exit 1
@@ -218,7 +224,7 @@ configure_and_build() {
 
 # ---- what the tests use
 
-test_packages=(catch2 ccache python3-venv strace g++-11 zsh fish mandoc)
+test_packages=(catch2 ccache fish g++-11 mandoc mmdebstrap python3-venv python3-yaml strace zsh)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 
 # A Python of the tests' own, with NumPy and tvm-ffi. The mark is written last: without it, it is half made.

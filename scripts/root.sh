@@ -7,9 +7,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 roots_dir="$cache_dir/roots"
-root_home=/root     # HOME inside a root
-root_binds=()       # PLACE:IN_ROOT[:ro], folders of the machine that in_root mounts
-root_variables=()   # NAME=VALUE, for the command of in_root
+root_home=/home/fresh # HOME inside a root
+root_binds=()         # PLACE:IN_ROOT[:ro], folders of the machine that in_root mounts
+root_variables=()     # NAME=VALUE, for the command of in_root
 
 require_root_tools() {
   [[ $EUID -eq 0 ]] || die 3 "dsbuild: a clean Debian root takes root (chroot, mount)"

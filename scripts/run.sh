@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh [--no-install] ARGS...: dsbuild ARGS..., after getting what is missing: the packages and tools that
 # building dsbuild takes, dsbuild itself, and a CUDA toolkit that can target the request if no installed one can.
+# --no-install, or dsbuild's own --offline among ARGS: nothing is fetched; what is missing is said with its command.
 # What it does is said on stderr; stdout is dsbuild's alone.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -10,6 +11,9 @@ if [[ "${1:-}" == --no-install ]]; then
   may_install=no
   shift
 fi
+for argument in "$@"; do
+  if [[ "$argument" == --offline ]]; then may_install=no; fi
+done
 
 stamp="$repository/build/release/built_from"
 

@@ -34,12 +34,6 @@ install_linters() {
   return 0
 }
 
-# A wheel is built from the same sources, and a checkout moved or cloned anew need not compile all again.
-use_ccache() {
-  have ccache || return 0
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1
-}
-
 build_all() {
   configure_and_build release
   configure_and_build test

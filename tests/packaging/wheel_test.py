@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""The wheel: its tag and what it needs; installed with nothing else in a clean root; and a build with it.
+
+DSBUILD_WHEEL: a wheel that is there already. DSBUILD_WHEEL_SUITE: the Debian of the clean root (bookworm)."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from machine import Root, require_roots, run, wheel  # noqa: E402
+
+GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2",
+         "ld-linux-aarch64.so.1"}
+
+
+def cuda_home():
+    for home in (os.environ.get("DSBUILD_CUDA_13"), "/usr/local/cuda"):
+        if home and os.access(os.path.join(home, "bin", "nvcc"), os.X_OK):
+            return home
+    raise unittest.SkipTest("no CUDA 13 toolkit (DSBUILD_CUDA_13)")
+
+
+class WheelTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.wheel = wheel()
+        cls.folder = tempfile.TemporaryDirectory(prefix="dsbuild-wheel-")
+        cls.place = pathlib.Path(cls.folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_its_tag_is_any_python_3_and_a_glibc(self):
+        self.assertRegex(self.wheel.name, r"^dsbuild-[0-9.]+-py3-none-manylinux_2_[0-9]+_(x86_64|aarch64)\.whl$")
+
+    def test_it_asks_for_ninja_and_with_native_for_tvm_ffi(self):
+        with zipfile.ZipFile(self.wheel) as archive:
+            name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            metadata = archive.read(name).decode()
+        needs = re.findall(r"^Requires-Dist: (.*)$", metadata, re.M)
+        self.assertEqual([need.replace('"', "'") for need in needs],
+                         ["ninja>=1.11", "apache-tvm-ffi>=0.1.15; extra == 'native'"])
+
+    def test_its_program_needs_nothing_but_glibc(self):
+        with zipfile.ZipFile(self.wheel) as archive:
+            name = next(name for name in archive.namelist() if name.endswith(".data/scripts/dsbuild"))
+            archive.extract(name, self.place)
+            licences = [name for name in archive.namelist() if "share/dsbuild/licences/" in name]
+        text = subprocess.run(["readelf", "-dW", self.place / name], stdout=subprocess.PIPE, text=True, check=True).stdout
+        needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
+        self.assertTrue(needed and needed <= GLIBC, needed)
+        self.assertGreaterEqual(len(licences), 6, "what is linked in stands under licences that go with it")
+
+    def test_in_a_root_without_compilers_report_says_what_is_missing(self):
+        root = Root(os.environ.get("DSBUILD_WHEEL_SUITE", "bookworm"))
+        self.addCleanup(root.remove)
+        root.run("sh", "-c", "apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-venv")
+        wheels = {"/wheels": self.wheel.parent}
+        root.run("sh", "-c", f"python3 -m venv /venv && /venv/bin/pip install -q /wheels/{self.wheel.name}", binds=wheels)
+        self.assertRegex(root.run("/venv/bin/dsbuild", "--version"), r"^dsbuild [0-9.]+\n$")
+        self.assertNotEqual(root.start("sh", "-c", "command -v g++ || command -v clang++").returncode, 0)
+        report = root.start("/venv/bin/dsbuild", "report")
+        self.assertEqual(report.returncode, 0, report.stdout)
+        for words in ("dsbuild toolkits get 13.5", "apt-get install g++", "pip install apache-tvm-ffi",
+                      " in /venv/bin/ninja", "native in /venv/share/dsbuild/"):
+            self.assertIn(words, report.stdout)
+        self.assertEqual(root.start("/venv/bin/dsbuild", "report", "--strict").returncode, 3)
+        print("  glibc of the root:", root.run("ldd", "--version").splitlines()[0])
+
+    def test_with_a_compiler_and_a_toolkit_it_builds_and_verifies(self):
+        venv = self.place / "venv"
+        run("python3", "-m", "venv", venv)
+        run(venv / "bin" / "pip", "install", "--quiet", f"{self.wheel}[native]")
+        # Nothing is active and nothing is cached: what is used is what was installed beside the program.
+        plain = {"PATH": "/usr/bin:/bin", "HOME": str(self.place), "LC_ALL": "C.UTF-8"}
+        bundle = self.place / "bundle"
+        build = run(venv / "bin" / "dsbuild", "--ops", "cpu_adam,fused_adam", "--arch", "8.0", "--cuda-home", cuda_home(),
+                    "--out", bundle, "--build-dir", self.place / "build", env=plain, cwd=self.place)
+        self.assertIn("built 2, skipped 0", build)
+        graph = (self.place / "build" / "build.ninja").read_text()
+        self.assertIn(str(venv / "lib"), graph, "tvm-ffi of the program's own environment")
+        self.assertIn("ok", run(venv / "bin" / "dsbuild", "verify", bundle, env=plain))
+
+
+if __name__ == "__main__":
+    require_roots()
+    unittest.main(verbosity=2)
