@@ -60,7 +60,7 @@ class Walk {
     const ArchSet made = built();
     if (!made.empty() && made.count(asked_) == 0)
       return add("op", true, "built as " + arch_text(made) + in_parentheses("specialise"));
-    return add("op", true, filter.empty() ? "takes every arch" : filter.text());
+    return add("op", true, filter.empty() ? "kept: the op takes every arch" : "kept: " + filter.text());
   }
 
   bool toolkit() {
@@ -69,12 +69,14 @@ class Walk {
     const PlanDrop* drop = drop_by(DroppedBy::toolkit);
     const std::string versions = cuda_versions_for({asked_});
     if (drop)
-      return add("toolkit", false, "dropped: " + drop->reason + in_parentheses(versions.empty() ? "" : versions + " can"));
+      return add("toolkit", false,
+                 "dropped: " + drop->reason + in_parentheses(versions.empty() ? "" : versions + " can"));
     return add("toolkit", true, "CUDA " + toolkit->version.text() + " targets it");
   }
 
   bool sources() {
-    if (const PlanDrop* drop = drop_by(DroppedBy::source)) return add("source", false, "dropped: " + drop->reason);
+    if (const PlanDrop* drop = drop_by(DroppedBy::source))
+      return add("source", false, "dropped: " + drop->reason);
     std::vector<std::string> ids;
     const ArchSet made = built();
     for (const PlannedSource& source : would_.sources)
@@ -140,8 +142,9 @@ ExplainedTarget not_requested(const ExplainInput& input, const PlannedOp& would,
   if (dropped.empty())
     explained.steps.push_back({"op", true, "would take it"});
   else
-    explained.steps.push_back(
-        {"op", false, "would drop it: " + dropped.front().reason + in_parentheses(input.builder.spec().archs.origin.text)});
+    explained.steps.push_back({"op", false,
+                               "would drop it: " + dropped.front().reason +
+                                   in_parentheses(input.builder.spec().archs.origin.text)});
   const Coverage coverage = coverage_of(would.archs, target.cc);
   explained.steps.push_back(
       {"gpu", coverage.runs != Runs::not_at_all, "on a GPU of " + target.cc.text() + ": " + coverage.text()});

@@ -9,7 +9,8 @@ namespace {
 using Number = unsigned long long;
 
 constexpr const char* k_root = "/sys/fs/cgroup";
-constexpr Number k_no_limit_v1 = Number{1} << 62;  // version 1 says "none" as the highest number of whole pages
+constexpr Number k_no_limit_v1 = Number{1}
+                                 << 62;  // version 1 says "none" as the highest number of whole pages
 
 // "max", -1 (no limit) and anything else that is no number: nullopt.
 std::optional<Number> parse_number(std::string_view text) {
