@@ -79,8 +79,10 @@ check_second_run() {
     "$(awk -v s="${seconds:-9}" 'BEGIN { print s < 0.5 ? "yes" : "no" }')"
 }
 
-check_three_libraries() {
-  check "libraries" "cpu_adam.so fp_quantizer.so fused_adam.so" \
+# Every op of the native pack has its library.
+check_libraries() {
+  check "libraries" \
+    "$(cd "$root/dsbuild/ops/native" && find . -name op.yaml -printf '%P\n' | sed 's,/op.yaml$,.so,' | sort | paste -sd' ')" \
     "$(cd "$root/dsbuild/dsbuild-out" && find . -name '*.so' -printf '%P\n' | sort | paste -sd' ')"
 }
 
@@ -90,8 +92,9 @@ scenario_first() {
   local request=(--ops all --arch "7.0;8.0+PTX") ninja_file="$root/dsbuild/.dsbuild/build.ninja"
   local cuobjdump_11_8="$root_home/.cache/dsbuild/toolkits/11.8/bin/cuobjdump"
   timed "first run of run.sh" ./scripts/run.sh "${request[@]}"
-  check_three_libraries
+  check_libraries
   check "images of fused_adam" "compute_80 sm_70 sm_80" "$(images_of "$cuobjdump_11_8" fused_adam)"
+  check "images of quantizer" "compute_80 sm_70 sm_80" "$(images_of "$cuobjdump_11_8" quantizer)"
   check "images of fp_quantizer" "compute_80 sm_80" "$(images_of "$cuobjdump_11_8" fp_quantizer)"
   check "definitions of shared in build.ninja" 1 "$(grep -cE '^shared = ' "$ninja_file")"
   check "extras in build.ninja" "# extra: sm_70" "$(grep -oE '# extra:.*' "$ninja_file" | sort -u)"
@@ -113,9 +116,10 @@ edges_that_name() {
 scenario_pypi13() {
   local request=(--ops all --arch "7.5;8.0;9.0a+PTX;12.0f") reader="$root_home/.cache/dsbuild${cuobjdump#"$cache_dir"}"
   timed "first run of run.sh" ./scripts/run.sh "${request[@]}"
-  check_three_libraries
+  check_libraries
   timed "cuobjdump from PyPI" ./scripts/get_toolkit.sh cuobjdump
   check "images of fused_adam" "compute_90a sm_120f sm_75 sm_80 sm_90a" "$(images_of "$reader" fused_adam)"
+  check "images of quantizer" "compute_90a sm_120f sm_75 sm_80 sm_90a" "$(images_of "$reader" quantizer)"
   check "images of fp_quantizer" "compute_90a sm_120f sm_80 sm_90a" "$(images_of "$reader" fp_quantizer)"
   check_second_run "${request[@]}"
 }

@@ -15,8 +15,9 @@ tvm_ffi_home="$cache_dir/tvm_ffi/$tvm_ffi_version"
 auditwheel="$cache_dir/auditwheel/$auditwheel_version"
 cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
 
+# libaio-dev is for the op async_io.
 build_packages=(g++ cmake libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libexpected-dev libcli11-dev
-  libssl-dev)
+  libssl-dev libaio-dev)
 newest_gcc_of_11_8=11
 newest_gcc_of_13_5=16
 
@@ -166,7 +167,8 @@ require_from_cache() {
 explain_other_system() {
   die 3 "dsbuild: this system has no apt, so nothing can be installed from here ($1). Building dsbuild takes:" \
     "  a C++20 compiler (gcc 11 or newer), CMake 3.22, Python 3 with pip (it fetches Ninja and tvm-ffi)," \
-    "  and the development files of spdlog, yaml-cpp, nlohmann-json, tl-expected, CLI11 and OpenSSL" \
+    "  and the development files of spdlog, yaml-cpp, nlohmann-json, tl-expected, CLI11, OpenSSL and," \
+    "  for the op async_io, libaio" \
     "  install them with your system's package manager, then run this again; see docs/toolkits.md for CUDA"
 }
 
@@ -216,7 +218,7 @@ configure_and_build() {
 
 # ---- what the tests use
 
-test_packages=(catch2 python3-venv strace g++-11)
+test_packages=(catch2 ccache python3-venv strace g++-11 zsh fish mandoc)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 
 # A Python of the tests' own, with NumPy and tvm-ffi. The mark is written last: without it, it is half made.

@@ -29,6 +29,8 @@ fresh_root_rows() {
     row "fresh root: first, CUDA of the host" "$repository/scripts/fresh_root.sh" --cuda host first
   fi
   row "fresh root: CUDA 13.5 from wheels" "$repository/scripts/fresh_root.sh" pypi13
+  row "fresh root: the quick start's ten minutes" "$repository/scripts/make_quickstart.py"
+  row "wheel: built in Debian 11" "$repository/scripts/build_wheel.sh" --root bullseye "$repository/build/nightly/wheel"
   row "fresh root: all tests" "$repository/scripts/fresh_root.sh" test
 }
 

@@ -34,6 +34,12 @@ install_linters() {
   return 0
 }
 
+# A wheel is built from the same sources, and a checkout moved or cloned anew need not compile all again.
+use_ccache() {
+  have ccache || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1
+}
+
 build_all() {
   configure_and_build release
   configure_and_build test
@@ -41,6 +47,7 @@ build_all() {
 
 phase "what the tests need" install_test_needs
 export PATH="$ninja_bin:$PATH"
+use_ccache
 phase "build" build_all
 export_test_environment
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"

@@ -19,12 +19,19 @@ struct CommandContext {
   Path data_dir;  // share/dsbuild or the checkout
 };
 
+// A line that a user could type, for --help and the man page.
+struct Example {
+  const char* line;
+  const char* what;
+};
+
 struct CommandRow {
   const char* name;
   const char* help;
   bool hidden;
   // The exit code, or the error that main prints.
   Result<int> (*run)(const CommandContext& context);
+  std::vector<Example> examples;  // `dsbuild --help` shows the first (of build two)
 };
 const std::vector<CommandRow>& commands();
 
@@ -35,7 +42,10 @@ Result<int> run_explain(const CommandContext& context);
 Result<int> run_inspect(const CommandContext& context);
 Result<int> run_verify(const CommandContext& context);
 Result<int> run_toolkits(const CommandContext& context);
+Result<int> run_new(const CommandContext& context);
 Result<int> run_clean(const CommandContext& context);
+Result<int> run_completion(const CommandContext& context);
+Result<int> run_complete(const CommandContext& context);
 Result<int> run_step(const CommandContext& context);
 
 // Results go to stdout; everything for people's eyes only goes to stderr. A stdout that cannot be written is

@@ -4,25 +4,10 @@
 #include <algorithm>
 
 #include "base/version.h"
-#include "command.h"
+#include "interface.h"
 
 namespace dsbuild {
 namespace {
-
-const char* const k_examples = R"(
-Examples:
-  dsbuild --ops all --arch "7.0;8.0+PTX"     build every op for V100 and A100, PTX for what comes later
-  dsbuild --ops fused_adam,cpu_adam          two ops, for the default archs of the toolkit
-  dsbuild plan --arch "8.0;9.0a"             what would be built, dropped and why
-  dsbuild report                             what is installed, what this machine can build
-  dsbuild explain fused_adam 8.6             why an arch is in an op or not, and what runs on it
-  dsbuild inspect lib.so                     the device images inside a binary
-  dsbuild toolkits get 11.8                  CUDA 11.8 into your cache folder, for 7.0 and older
-
-Archs: 8.0, 80, sm_80, compute_80, 8.0+PTX, 9.0a, 100f, Ampere, native, all, all-major; separated by ; , or blanks.
-Variables: DS_BUILD_OPS, DS_BUILD_<OP>, TORCH_CUDA_ARCH_LIST, CUDA_HOME, MAX_JOBS, CXX, NO_COLOR … (docs/cli.md).
-Exit codes: 0 done, 1 a step failed, 2 usage, 3 the request cannot be met, 75 lock time-out.
-)";
 
 // Options of the second screen are in a group without a name unless all help is asked for: CLI11 hides those.
 const char* group(bool show_all) {
@@ -31,8 +16,8 @@ const char* group(bool show_all) {
 
 void add_selection_options(CLI::App& app, Arguments& a) {
   app.add_option("--ops", a.ops, "Ops to build: all, or names; -NAME leaves one out (\"all,-quantizer\")")
-      ->type_name("LIST");
-  app.add_option("--arch", a.arch, "Architectures (TORCH_CUDA_ARCH_LIST)")->type_name("LIST");
+      ->type_name("OPS");
+  app.add_option("--arch", a.arch, "Architectures (TORCH_CUDA_ARCH_LIST)")->type_name("ARCHS");
   app.add_option("--out", a.out, "The bundle's folder [dsbuild-out]")->type_name("DIR");
   app.add_option("--build-dir", a.build_dir, "Where objects, logs and build.ninja go [.dsbuild]")
       ->type_name("DIR");
@@ -51,13 +36,14 @@ void add_selection_options(CLI::App& app, Arguments& a) {
 void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   const char* const more = group(show_all);
   app.add_option("--pack", a.pack, "The pack of ops: a name or a folder [native]")
-      ->type_name("NAME|DIR")
+      ->type_name("PACK|DIR")
       ->group(more);
   app.add_option("--source", a.source, "Source root of the pack")->type_name("DIR")->group(more);
-  app.add_option("--color", a.color, "auto, always or never (NO_COLOR)")->type_name("WHEN")->group(more);
-  app.add_option("--compress-mode", a.compress_mode,
-                 "nvcc --compress-mode: default, size, speed, balance, none")
-      ->type_name("MODE")
+  app.add_option("--color", a.color, "Whether text has colours (NO_COLOR)")
+      ->type_name("auto|always|never")
+      ->group(more);
+  app.add_option("--compress-mode", a.compress_mode, "Of nvcc, where the toolkit has it")
+      ->type_name("default|size|speed|balance|none")
       ->group(more);
   app.add_option("--memory", a.memory, "Memory that all edges may use together: 8GiB [what is available]")
       ->type_name("SIZE")
@@ -73,39 +59,82 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_flag("--offline", a.offline, "Fetch nothing")->group(more);
 }
 
+// The values are the type's name: help shows them and completion offers them.
+void add_choice(CLI::App& command, const char* option, std::string& into,
+                const std::vector<std::string>& values, const char* help) {
+  command.add_option(option, into, help)
+      ->check(CLI::IsMember(values).description(""))
+      ->type_name(join(values, "|"));
+}
+
+void add_operands(CLI::App& command, CommandLine& line, const char* name, const char* type,
+                  const char* help) {
+  command.add_option(name, line.operands, help)->type_name(type);
+}
+
+void add_command_options(const std::string& name, CLI::App& command, CommandLine& line) {
+  if (name == "plan")
+    add_choice(command, "--format", line.format, {"table", "json", "env", "flags"},
+               "What is printed [table]");
+  if (name == "report" || name == "inspect")
+    command.add_option("--gpu", line.gpus, "How GPUs of these archs would run it: 8.6,9.0 or native or all")
+        ->type_name("LIST");
+  if (name == "report") {
+    command.add_flag("--hide_operator_status", line.hide_operator_status, "The environment alone");
+    command.add_flag("--hide_errors_and_warnings", line.hide_errors_and_warnings,
+                     "No reasons above the rows");
+  }
+  if (name == "explain")
+    add_operands(command, line, "words", "OP|ARCH", "The op, and the archs asked about [all requested]");
+  if (name == "inspect") add_operands(command, line, "files", "FILE|DIR", "Binary files or folders");
+  if (name == "verify") add_operands(command, line, "bundle", "DIR", "The bundle [--out]");
+  if (name == "toolkits") {
+    command.add_flag("--for", line.for_request, "Say what it takes to build for the options given");
+    add_operands(command, line, "words", "get|11.8|13.5",
+                 "`get 11.8`: fetch it into the user's cache folder");
+  }
+  if (name == "new") {
+    add_choice(command, "--backend", line.backend, {"cuda", "cpu"}, "What the op runs on [cuda]");
+    add_operands(command, line, "op", "NAME", "The op's name; its folder goes into --pack [mypack]");
+  }
+  if (name == "clean") command.add_flag("--bundle", line.with_bundle, "Remove the bundle too");
+  if (name == "completion") add_operands(command, line, "shell", "bash|zsh|fish", "The shell");
+  if (name == "complete" || name == "step") add_operands(command, line, "words", "WORD", "");
+}
+
 void add_commands(CLI::App& app, CommandLine& line) {
   for (const CommandRow& row : commands()) {
     CLI::App* command = app.add_subcommand(row.name, row.help)->fallthrough();
-    if (row.hidden) command->group("");
-    command->footer("\nThe options of `dsbuild --help` apply too.\n");
-    const std::string name = row.name;
-    if (name == "plan")
-      command->add_option("--format", line.format, "table, json, env or flags")
-          ->check(CLI::IsMember({"table", "json", "env", "flags"}));
-    if (name == "report" || name == "inspect")
-      command
-          ->add_option("--gpu", line.gpus, "How GPUs of these archs would run it: 8.6,9.0 or native or all")
-          ->type_name("LIST");
-    if (name == "report") {
-      command->add_flag("--hide_operator_status", line.hide_operator_status, "The environment alone");
-      command->add_flag("--hide_errors_and_warnings", line.hide_errors_and_warnings,
-                        "No reasons above the rows");
-    }
-    if (name == "explain")
-      command->add_option("words", line.operands, "The op, and the archs asked about [all requested]")
-          ->type_name("OP [ARCH]");
-    if (name == "inspect")
-      command->add_option("files", line.operands, "Binary files or folders")->type_name("FILE|DIR");
-    if (name == "verify")
-      command->add_option("bundle", line.operands, "The bundle [--out]")->type_name("BUNDLE");
-    if (name == "toolkits") {
-      command->add_flag("--for", line.for_request, "Say what it takes to build for the options given");
-      command->add_option("get", line.operands,
-                          "`get 11.8` or `get 13.5`: fetch one into the user's cache folder");
-    }
-    if (name == "clean") command->add_flag("--bundle", line.with_bundle, "Remove the bundle too");
-    if (name == "step") command->add_option("words", line.operands);
+    command->group(row.hidden ? "" : "Commands");
+    command->footer("\n" + render_examples(row.examples) + "\nThe options of `dsbuild --help` apply too.\n");
+    add_command_options(row.name, *command, line);
   }
+}
+
+std::string footer() {
+  std::string text = "\n" + render_examples(first_examples()) + "\n";
+  for (const Note& note : notes())
+    text += std::string(note.title) + ": " + note.text + "\n";
+  return text;
+}
+
+void declare(CLI::App& app, CommandLine& line, bool show_all) {
+  app.description("Builds collections of GPU operators ahead of time into a bundle of fat shared libraries.");
+  app.footer(footer());
+  app.set_help_flag("-h,--help", "One screen of help; behind a command, that command's");
+  app.set_version_flag("--version", std::string("dsbuild ") + k_version, "The version");
+  app.set_help_all_flag("--help-all", "Every option of every command");
+  app.add_flag("--help-man", line.wants_man_page, "The man page, for `man -l`")->group(group(show_all));
+  app.require_subcommand(0, 1);
+  add_selection_options(app, line.arguments);
+  add_more_options(app, line.arguments, show_all);
+  add_commands(app, line);
+}
+
+// CLI11 leaves two blank lines between some sections.
+std::string one_blank_line(const std::string& text) {
+  const std::string fewer = replace_all(text, "\n\n\n", "\n\n");
+  return fewer == text ? text : one_blank_line(fewer);
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -156,15 +185,8 @@ bool has_word(int argc, const char* const* argv, const std::string& word) {
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   const bool show_all = has_word(argc, argv, "--help-all");
-  CLI::App app("Builds collections of GPU operators ahead of time into a bundle of fat shared libraries.",
-               "dsbuild");
-  app.footer(k_examples);
-  app.set_version_flag("--version", std::string("dsbuild ") + k_version);
-  app.set_help_all_flag("--help-all", "Every option of every command");
-  app.require_subcommand(0, 1);
-  add_selection_options(app, line.arguments);
-  add_more_options(app, line.arguments, show_all);
-  add_commands(app, line);
+  CLI::App app("", "dsbuild");
+  declare(app, line, show_all);
   for (int i = 0; i < argc; ++i)
     line.as_typed += (i ? " " : "") + shell_quote(argv[i]);
   try {
@@ -172,10 +194,10 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     line.answer = std::string("dsbuild ") + k_version + "\n";
   } catch (const CLI::CallForAllHelp&) {
-    line.answer = app.help("", CLI::AppFormatMode::All);
+    line.answer = one_blank_line(app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    line.answer = chosen.empty() ? app.help() : chosen.front()->help(app.get_name());
+    line.answer = one_blank_line(chosen.empty() ? app.help() : chosen.front()->help(app.get_name()));
   } catch (const CLI::ExtrasError&) {
     return tl::unexpected<Error>(bad_option(unknown_word(app)));
   } catch (const CLI::ParseError& error) {
@@ -183,7 +205,15 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   }
   for (const CLI::App* chosen : app.get_subcommands())
     line.command = chosen->get_name();
+  if (line.wants_man_page) line.answer = render_man_page(describe_interface(app));
   return line;
+}
+
+Interface command_line_interface() {
+  CommandLine line;
+  CLI::App app("", "dsbuild");
+  declare(app, line, true);
+  return describe_interface(app);
 }
 
 }  // namespace dsbuild

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dsbuild::ops {
@@ -33,23 +34,52 @@ class Arguments {
   double number(const char* name) { return read<double>(name, "a number"); }
   double number_or(const char* name, double fallback) { return next_ < count_ ? number(name) : fallback; }
   int64_t integer(const char* name) { return read<int64_t>(name, "an integer"); }
+  int64_t integer_or(const char* name, int64_t fallback) { return next_ < count_ ? integer(name) : fallback; }
   bool flag(const char* name) { return read<bool>(name, "a bool"); }
+  bool flag_or(const char* name, bool fallback) { return next_ < count_ ? flag(name) : fallback; }
   std::string text(const char* name) { return read<tvm::ffi::String>(name, "a string"); }
+  DLDataType dtype(const char* name) {
+    try {
+      return read<DLDataType>(name, "a dtype");
+    } catch (const tvm::ffi::Error& error) {
+      if (error.kind() != "ValueError") throw;
+      TVM_FFI_THROW(ValueError) << where(name) << ": " << error.message();
+    }
+    TVM_FFI_UNREACHABLE();
+  }
+  std::string text_or(const char* name, const char* fallback) {
+    return next_ < count_ ? text(name) : fallback;
+  }
   TensorArgument tensor(const char* name) {
     return {read<tvm::ffi::TensorView>(name, "a tensor"), where(name)};
   }
-
+  std::vector<int64_t> integers(const char* name) {
+    std::vector<int64_t> list;
+    for (auto& item : items<int64_t>(name, "an integer"))
+      list.push_back(item.value);
+    return list;
+  }
+  // None is no tensor.
+  std::optional<TensorArgument> optional_tensor(const char* name) {
+    const auto view = read<tvm::ffi::Optional<tvm::ffi::TensorView>>(name, "a tensor or None");
+    if (!view) return std::nullopt;
+    return TensorArgument{*view, where(name)};
+  }
   std::vector<TensorArgument> tensors(const char* name) {
     std::vector<TensorArgument> list;
-    for (const tvm::ffi::Any& item : read<tvm::ffi::Array<tvm::ffi::Any>>(name, "a list of tensors")) {
-      const std::string item_where = where(name) + "[" + std::to_string(list.size()) + "]";
-      const auto view = item.try_cast<tvm::ffi::TensorView>();
-      if (!view) {
-        TVM_FFI_THROW(TypeError) << item_where << ": expected a tensor, got " << type_name(item);
-      }
-      list.push_back({*view, item_where});
-    }
+    for (auto& item : items<tvm::ffi::TensorView>(name, "a tensor"))
+      list.push_back({item.value, std::move(item.where)});
     return list;
+  }
+  // A reference to an object of an op's own class.
+  template <class Reference>
+  Reference object(const char* name, const char* expected) {
+    return read<Reference>(name, expected);
+  }
+
+  // Keeps the memory of the tensor that was read last; null for a tensor that the caller only lends.
+  std::optional<tvm::ffi::Tensor> owner_of_last() const {
+    return values_[next_ - 1].try_cast<tvm::ffi::Tensor>();
   }
 
   // To be called when all were read.
@@ -59,9 +89,31 @@ class Arguments {
     }
   }
 
+  const char* function() const { return function_; }
   std::string where(const char* name) const { return std::string(function_) + ": " + name; }
 
  private:
+  template <class T>
+  struct Item {
+    T value;
+    std::string where;
+  };
+
+  template <class T>
+  std::vector<Item<T>> items(const char* name, const std::string& expected) {
+    const std::string kind = "a list of " + expected.substr(expected.find(' ') + 1) + "s";
+    std::vector<Item<T>> list;
+    for (const tvm::ffi::Any& item : read<tvm::ffi::Array<tvm::ffi::Any>>(name, kind.c_str())) {
+      const std::string item_where = where(name) + "[" + std::to_string(list.size()) + "]";
+      const auto value = item.try_cast<T>();
+      if (!value) {
+        TVM_FFI_THROW(TypeError) << item_where << ": expected " << expected << ", got " << type_name(item);
+      }
+      list.push_back({*value, item_where});
+    }
+    return list;
+  }
+
   template <class T>
   T read(const char* name, const char* expected) {
     if (next_ == count_) TVM_FFI_THROW(TypeError) << where(name) << ": missing argument";

@@ -4,11 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#ifdef __CUDACC__
-#define DSBUILD_HOST_DEVICE __host__ __device__
-#else
-#define DSBUILD_HOST_DEVICE
-#endif
+#include "host_device.h"
 
 namespace dsbuild::ops {
 

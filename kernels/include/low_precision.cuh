@@ -56,6 +56,24 @@ __device__ inline Bfloat16 from_float<Bfloat16>(float value) {
   return result;
 }
 
+template <class T>
+__device__ T not_a_number();
+
+template <>
+__device__ inline float not_a_number<float>() {
+  return __uint_as_float(0x7fffffffu);
+}
+
+template <>
+__device__ inline Half not_a_number<Half>() {
+  return {0x7fff};
+}
+
+template <>
+__device__ inline Bfloat16 not_a_number<Bfloat16>() {
+  return {0x7fff};
+}
+
 // `count` elements that are loaded and stored at once; its address must be a multiple of its size, or of 16.
 template <class T, int count>
 struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Pack {

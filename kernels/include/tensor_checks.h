@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "arguments.h"
 #include "float_type.h"
@@ -30,11 +31,22 @@ inline std::string device_name(DLDevice device) {
   return "device type " + std::to_string(device.device_type) + id;
 }
 
-inline std::string shape_text(const tvm::ffi::TensorView& view) {
-  std::string text = "(";
+inline std::vector<int64_t> shape_of(const tvm::ffi::TensorView& view) {
+  std::vector<int64_t> shape;
   for (int32_t i = 0; i < view.ndim(); ++i)
-    text += (i > 0 ? ", " : "") + std::to_string(view.size(i));
+    shape.push_back(view.size(i));
+  return shape;
+}
+
+inline std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
   return text + ")";
+}
+
+inline std::string shape_text(const tvm::ffi::TensorView& view) {
+  return shape_text(shape_of(view));
 }
 
 inline void check_device_type(const TensorArgument& tensor, DLDeviceType type) {
@@ -70,11 +82,14 @@ inline FloatType float_type(const TensorArgument& tensor) {
   return same_dtype(tensor.view.dtype(), k_float16) ? FloatType::float16 : FloatType::bfloat16;
 }
 
+inline void check_shape(const TensorArgument& tensor, const std::vector<int64_t>& shape) {
+  if (shape_of(tensor.view) == shape) return;
+  TVM_FFI_THROW(ValueError) << tensor.where << ": expected the shape " << shape_text(shape) << ", got "
+                            << shape_text(tensor.view);
+}
+
 inline void check_same_shape(const TensorArgument& tensor, const TensorArgument& model) {
-  bool same = tensor.view.ndim() == model.view.ndim();
-  for (int32_t i = 0; same && i < model.view.ndim(); ++i)
-    same = tensor.view.size(i) == model.view.size(i);
-  if (same) return;
+  if (shape_of(tensor.view) == shape_of(model.view)) return;
   TVM_FFI_THROW(ValueError) << tensor.where << ": expected the shape " << shape_text(model.view) << " of "
                             << model.where.substr(model.where.find(": ") + 2) << ", got "
                             << shape_text(tensor.view);
@@ -89,6 +104,11 @@ inline void check_value(const Arguments& arguments, const char* name, bool ok, c
 template <class T>
 T* elements(const TensorArgument& tensor) {
   return reinterpret_cast<T*>(static_cast<char*>(tensor.view.data_ptr()) + tensor.view.byte_offset());
+}
+
+// Of a contiguous tensor.
+inline size_t byte_count(const TensorArgument& tensor) {
+  return tvm::ffi::GetDataSize(static_cast<size_t>(tensor.view.numel()), tensor.view.dtype());
 }
 
 }  // namespace dsbuild::ops

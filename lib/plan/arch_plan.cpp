@@ -131,6 +131,7 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     planned.reason = join_reasons(input.requirements.reasons(planned.name));
   } else {
     planned.status = OpStatus::build;
+    if (!selected.needed_by.empty()) planned.reason = selected.because;
     if (builder.spec().backend == BackendKind::cuda) {
       plan_cuda_op(input, builder, planned, warnings);
     } else {
@@ -160,14 +161,6 @@ void skip_ops_that_lack_a_need(const ArchPlanInput& input, ArchPlan& plan) {
   }
 }
 
-std::string fixes_of(const ArchPlanInput& input, const std::string& op) {
-  std::vector<std::string> fixes;
-  if (auto found = input.requirements.by_op.find(op); found != input.requirements.by_op.end())
-    for (const Finding& finding : found->second)
-      if (!finding.ok && !finding.fix.empty()) fixes.push_back(finding.fix);
-  return join(fixes, "\n");
-}
-
 // An op asked for by name that cannot be built is an error, not a skip.
 Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
   for (const PlannedOp& op : plan.ops) {
@@ -175,7 +168,7 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name))
       return fail(Exit::unmet, "op_not_compatible", "--ops", op.name + " cannot be built here: " + op.reason,
-                  fixes_of(input, op.name));
+                  join(input.requirements.fixes(op.name), "\n"));
     const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
     const std::string fix = no_arch
                                 ? "Ask for an arch that it supports, for example --arch \"" +

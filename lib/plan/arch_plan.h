@@ -35,7 +35,7 @@ struct PlannedOp {
   std::string name;
   OpStatus status = OpStatus::off;
   Wanted wanted = Wanted::off;
-  std::string reason;                    // why skipped or off; "" when built
+  std::string reason;                    // why skipped, off, or built unasked ("needed by async_io"); else ""
   ArchSet archs;                         // final set: the union of its sources'
   ArchSet extra;                         // archs minus shared
   std::vector<PlanDrop> dropped;         // canonical order

@@ -54,7 +54,7 @@ constexpr std::array k_nvcc_patterns = {
 };
 constexpr std::array k_link_patterns = {
     R"(-pthread|-fopenmp|-static-libstdc\+\+|-static-libgcc|-s|-g|-O[0-3])",
-    R"(-Wl,(--as-needed|--no-as-needed|--gc-sections|--build-id=none|-O1|-z,now|-z,relro|-z,noexecstack|-z,defs))",
+    R"(-Wl,(--as-needed|--no-as-needed|--gc-sections|--build-id=none|-O1|-z,now|-z,relro|-z,noexecstack|-z,defs|-z,nodelete))",
     R"(-Wl,--exclude-libs,ALL)", R"(-Wl,-Bsymbolic|-Wl,-Bsymbolic-functions)",
 };
 

@@ -48,22 +48,15 @@ Result<PackFolder> find_pack(const Settings& settings, const FileReader& files) 
   if (std::find(packs.begin(), packs.end(), pack) != packs.end()) {
     return PackFolder{settings.data_dir / "ops" / pack, "ops/" + pack};
   }
-  if (files.kind(pack) == FileKind::directory) {
-    if (!spec_paths(files, pack).empty()) return PackFolder{pack, pack};
-    return fail(Exit::usage, "unknown_pack", "--pack", "'" + printable(pack) + "' holds no op.yaml",
-                "A pack is a folder with <op>/op.yaml for each of its ops.");
-  }
+  if (files.kind(pack) == FileKind::directory) return PackFolder{pack, pack};
   return fail(Exit::usage, "unknown_pack", "--pack",
               "there is no pack '" + printable(pack) + "'" + did_you_mean(pack, packs),
               "Packs: " + join(packs, ", ") + ". A folder of your own is given by its path.");
 }
 
-// What pack.yaml says; all of it is optional.
-struct PackSpec {
-  std::string name;
-  Path source_root;
+// A pack as its pack.yaml says; all of that is optional.
+struct PackSpec : Pack {
   std::string root_origin;  // of source_root, for messages
-  Version version;
 };
 
 // The only path of a spec that may hold '..': it says where the pack's sources are.
@@ -78,9 +71,8 @@ std::string refuse_version(const std::string& text) {
   return version && version->text() == text ? "" : "is no version (as in 0.19.8)";
 }
 
-Result<PackSpec> parse_pack(const PackFolder& folder, const std::string& text, const SourceTree& tree,
-                            PackSpec spec) {
-  const SpecFile file{folder.shown + "/pack.yaml", tree};
+Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, PackSpec spec) {
+  const SpecFile file{spec.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
   DSBUILD_CHECK(check_map(file, root, "the pack", {"name", "source_root", "version"}));
   if (const YamlNode* node = root.find("name")) {
@@ -89,7 +81,7 @@ Result<PackSpec> parse_pack(const PackFolder& folder, const std::string& text, c
   }
   if (const YamlNode* node = root.find("source_root")) {
     DSBUILD_TRY(source_root, read_word(file, *node, "'source_root'", refuse_source_root));
-    spec.source_root = folder.path / source_root;
+    spec.source_root = spec.spec_root / source_root;
     spec.root_origin = yaml_where(file.shown, *node);
   }
   if (const YamlNode* node = root.find("version")) {
@@ -103,23 +95,6 @@ Result<PackSpec> parse_pack(const PackFolder& folder, const std::string& text, c
 Path tidy(const FileReader& files, const Path& folder) {
   const Path path = files.absolute(folder).lexically_normal();
   return path.has_filename() ? path : path.parent_path();
-}
-
-Result<PackSpec> load_pack(const Settings& settings, const FileReader& files, const PackFolder& folder) {
-  PackSpec spec{tidy(files, folder.path).filename().string(), folder.path, folder.shown, {}};
-  if (is_file(files, folder.path / "pack.yaml")) {
-    DSBUILD_TRY(text, files.read_file(folder.path / "pack.yaml"));
-    DSBUILD_TRY(parsed, parse_pack(folder, text, make_source_tree(files, folder.path, {}), spec));
-    spec = std::move(parsed);
-  }
-  if (!settings.source.is_default()) {
-    spec.source_root = settings.source.value;
-    spec.root_origin = settings.source.origin;
-  }
-  spec.source_root = tidy(files, spec.source_root);
-  if (files.kind(spec.source_root) == FileKind::directory) return spec;
-  return fail(Exit::usage, "missing_source", spec.root_origin, "the source root is no folder",
-              "Looked for " + spec.source_root.string() + ". --source DIR names another.");
 }
 
 using SeenFiles = std::map<std::string, std::string>;
@@ -151,13 +126,17 @@ bool by_name(const OpBuilder& a, const OpBuilder& b) {
   return a.name() < b.name();
 }
 
-Result<void> load_ops(const FileReader& files, const PackFolder& folder, Registry& registry) {
+Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& registry) {
   const SourceTree tree = make_source_tree(files, registry.source_root, registry.source_version);
   SeenFiles names, build_vars;
-  for (const std::string& path : spec_paths(files, folder.path)) {
-    DSBUILD_TRY(text, files.read_file(folder.path / path));
-    const SpecFile file{folder.shown + "/" + path, tree};
-    DSBUILD_TRY(spec, read_op_spec(text, file, folder.path / path));
+  const std::vector<std::string> paths = spec_paths(files, pack.spec_root);
+  if (paths.empty())
+    return fail(Exit::usage, "unknown_pack", "--pack", "'" + printable(pack.shown) + "' holds no op.yaml",
+                "A pack is a folder with <op>/op.yaml for each of its ops; `dsbuild new OP` writes one.");
+  for (const std::string& path : paths) {
+    DSBUILD_TRY(text, files.read_file(pack.spec_root / path));
+    const SpecFile file{pack.shown + "/" + path, tree};
+    DSBUILD_TRY(spec, read_op_spec(text, file, pack.spec_root / path));
     DSBUILD_CHECK(claim(names, spec.name, "the op name", file.shown));
     DSBUILD_CHECK(claim(build_vars, spec.build_var, "the build variable", file.shown));
     registry.ops.emplace_back(std::move(spec));
@@ -181,15 +160,40 @@ std::vector<std::string> Registry::names() const {
   return all;
 }
 
-Result<Registry> load_registry(const Settings& settings, const FileReader& files) {
+Result<Pack> load_pack(const Settings& settings, const FileReader& files) {
   DSBUILD_TRY(folder, find_pack(settings, files));
-  DSBUILD_TRY(pack, load_pack(settings, files, folder));
+  PackSpec spec{{tidy(files, folder.path).filename().string(), folder.path, folder.path, {}, folder.shown},
+                folder.shown};
+  if (is_file(files, folder.path / "pack.yaml")) {
+    DSBUILD_TRY(text, files.read_file(folder.path / "pack.yaml"));
+    DSBUILD_TRY(parsed, parse_pack(text, make_source_tree(files, folder.path, {}), spec));
+    spec = std::move(parsed);
+  }
+  if (!settings.source.is_default()) {
+    spec.source_root = settings.source.value;
+    spec.root_origin = settings.source.origin;
+  }
+  spec.source_root = tidy(files, spec.source_root);
+  if (files.kind(spec.source_root) == FileKind::directory) return spec;
+  return fail(Exit::usage, "missing_source", spec.root_origin, "the source root is no folder",
+              "Looked for " + spec.source_root.string() + ". --source DIR names another.");
+}
+
+std::string op_name_refusal(const std::string& name) {
+  std::string reason = refuse_op_name(name);
+  if (!reason.empty()) return reason;
+  reason = refuse_build_var("DS_BUILD_" + to_upper(name));
+  return reason.empty() ? "" : "is no op name: DS_BUILD_" + to_upper(name) + " " + reason;
+}
+
+Result<Registry> load_registry(const Settings& settings, const FileReader& files) {
+  DSBUILD_TRY(pack, load_pack(settings, files));
   Registry registry;
-  registry.pack = std::move(pack.name);
-  registry.spec_root = folder.path;
-  registry.source_root = std::move(pack.source_root);
-  registry.source_version = std::move(pack.version);
-  DSBUILD_CHECK(load_ops(files, folder, registry));
+  registry.pack = pack.name;
+  registry.spec_root = pack.spec_root;
+  registry.source_root = pack.source_root;
+  registry.source_version = pack.version;
+  DSBUILD_CHECK(load_ops(files, pack, registry));
   return registry;
 }
 

@@ -47,8 +47,23 @@ struct Registry {
   bool operator==(const Registry&) const = default;
 };
 
+// Where a pack is, as --pack and its pack.yaml say.
+struct Pack {
+  std::string name;
+  Path spec_root;    // holds <op>/op.yaml, or op.yaml itself
+  Path source_root;  // absolute
+  Version version;
+  std::string shown;  // spec_root in messages
+};
+// Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not.
+// Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there).
+Result<Pack> load_pack(const Settings& settings, const FileReader& files);
+
+// Pure: "" if an op may have this name, else the reason, worded to follow "'<name>' ".
+std::string op_name_refusal(const std::string& name);
+
 // Reads pack.yaml (optional: {name, source_root, version}; source_root relative to the pack's folder,
-// default the folder itself) and every <op>/op.yaml. Pack: a name below data_dir/ops, or a folder.
+// default the folder itself) and every <op>/op.yaml.
 // Errors, exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean", wrong type,
 // duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
 // `missing_source` (names the source and where it was looked for), `unknown_pack`.
@@ -67,7 +82,8 @@ enum class Wanted { off, by_all, by_name };
 struct SelectedOp {
   std::string name;
   Wanted wanted = Wanted::off;
-  std::string because;  // "--ops", "DS_BUILD_OPS", "DS_BUILD_FUSED_ADAM=0"
+  std::string because;    // "--ops", "DS_BUILD_OPS", "DS_BUILD_FUSED_ADAM=0", "needed by async_io"
+  std::string needed_by;  // the op without which this one would be off; mostly ""
   bool operator==(const SelectedOp&) const = default;
 };
 struct SelectedOps {

@@ -52,45 +52,48 @@ class Chooser {
   Chooser(const Selection& selection, bool cpu_only) : selection_(selection), cpu_only_(cpu_only) {}
 
   SelectedOp choose(const OpSpec& spec) const {
-    if (selection_.ops_given && holds_word(selection_.without, spec.name)) {
-      return off(spec, "-" + spec.name + " in " + selection_.origin);
-    }
+    if (selection_.ops_given && holds_word(selection_.without, spec.name)) return off(spec, excluded(spec));
     return selection_.ops_given ? by_list(spec) : by_variables(spec);
   }
   Switch variable(const OpSpec& spec) const {
     const auto found = selection_.variables.find(spec.build_var);
     return found == selection_.variables.end() ? Switch::unset : found->second;
   }
-  bool is_left_out(const OpSpec& spec) const {
-    return variable(spec) == Switch::off || holds_word(selection_.without, spec.name);
+  // What says that this op is not wanted: "DS_BUILD_PIN_MEMORY=0"; "" if nothing does.
+  std::string left_out_by(const OpSpec& spec) const {
+    if (holds_word(selection_.without, spec.name)) return excluded(spec);
+    return variable(spec) == Switch::off ? switched_off(spec) : "";
   }
 
  private:
+  std::string excluded(const OpSpec& spec) const { return "-" + spec.name + " in " + selection_.origin; }
+  static std::string switched_off(const OpSpec& spec) { return spec.build_var + "=0"; }
+
   // --ops itself beats an op's variable; a config file's list does not, the environment is above it.
   SelectedOp by_list(const OpSpec& spec) const {
     const bool is_off = variable(spec) == Switch::off;
     if (holds_word(selection_.names, spec.name)) {
-      if (is_off && selection_.origin != "--ops") return off(spec, spec.build_var + "=0");
-      return {spec.name, Wanted::by_name, selection_.origin};
+      if (is_off && selection_.origin != "--ops") return off(spec, switched_off(spec));
+      return {spec.name, Wanted::by_name, selection_.origin, {}};
     }
     if (!selection_.all) return off(spec, "not in " + selection_.origin);
-    if (is_off) return off(spec, spec.build_var + "=0");
+    if (is_off) return off(spec, switched_off(spec));
     return by_all(spec, selection_.origin);
   }
   SelectedOp by_variables(const OpSpec& spec) const {
     const Switch own = variable(spec);
-    if (own == Switch::on) return {spec.name, Wanted::by_name, spec.build_var};
-    if (own == Switch::off) return off(spec, spec.build_var + "=0");
+    if (own == Switch::on) return {spec.name, Wanted::by_name, spec.build_var, {}};
+    if (own == Switch::off) return off(spec, switched_off(spec));
     if (selection_.build_ops == Switch::on) return by_all(spec, "DS_BUILD_OPS");
     return off(spec, "not selected");
   }
   SelectedOp by_all(const OpSpec& spec, const std::string& because) const {
     if (spec.backend == BackendKind::hip) return off(spec, "hip is not built by this version");
     if (cpu_only_ && spec.backend != BackendKind::cpu) return off(spec, k_cpu_ops_only);
-    return {spec.name, Wanted::by_all, because};
+    return {spec.name, Wanted::by_all, because, {}};
   }
   static SelectedOp off(const OpSpec& spec, std::string because) {
-    return {spec.name, Wanted::off, std::move(because)};
+    return {spec.name, Wanted::off, std::move(because), {}};
   }
 
   const Selection& selection_;
@@ -104,14 +107,14 @@ SelectedOp& entry_of(SelectedOps& selected, const std::string& name) {
 
 void add_need(const Registry& registry, const SelectedOp& parent, const std::string& name,
               const Chooser& chooser, SelectedOps& selected) {
-  SelectedOp& needed = entry_of(selected, name);
-  if (chooser.is_left_out(registry.find(name)->spec())) {
+  const std::string left_out_by = chooser.left_out_by(registry.find(name)->spec());
+  if (!left_out_by.empty()) {
     selected.warnings.push_back(warning(
         "needed_op", name,
-        "it is built although it was left out (" + needed.because + "), because " + parent.name + " needs it",
+        "it is built although it was left out (" + left_out_by + "), because " + parent.name + " needs it",
         "Leave out " + parent.name + " too, or drop the exclusion."));
   }
-  needed = {name, parent.wanted, "needed by " + parent.name};
+  entry_of(selected, name) = {name, parent.wanted, "needed by " + parent.name, parent.name};
 }
 
 // Selects what `parent` needs, as bindingly as it is itself; returns the ops whose own needs come next.

@@ -21,8 +21,11 @@ std::string archs_cell(const PlannedOp& op, const Registry& registry) {
 }
 
 std::string skip_line(const PlanView& view, const PlannedOp& op) {
-  return "skipped  " + op.name + ": " + op.reason + "  (" + view.registry.find(op.name)->spec().build_var +
-         "=0 silences this)";
+  std::string text = "skipped  " + op.name + ": " + op.reason + "  (" +
+                     view.registry.find(op.name)->spec().build_var + "=0 silences this)";
+  for (const std::string& fix : view.requirements.fixes(op.name))
+    text += "\n  fix: " + fix;
+  return text;
 }
 
 std::string header(const PlanView& view) {
@@ -45,11 +48,13 @@ std::string header(const PlanView& view) {
 
 std::string render_plan_table(const PlanView& view, const Style& style) {
   std::vector<TableRow> rows = {{"op", "archs", "extra", "dropped"}};
-  std::vector<std::string> skipped, off, left_out;
+  std::vector<std::string> added, skipped, off, left_out;
   for (const PlannedOp& op : view.archs.ops) {
-    if (op.status == OpStatus::build)
+    if (op.status == OpStatus::build) {
       rows.push_back({op.name, archs_cell(op, view.registry), op.extra.empty() ? "" : arch_text(op.extra),
                       dropped_text(op)});
+      if (!op.reason.empty()) added.push_back("added  " + op.name + ": " + op.reason + "\n");
+    }
     if (op.status == OpStatus::skip) skipped.push_back(skip_line(view, op));
     if (op.status == OpStatus::off) off.push_back(op.name);
     for (const std::string& source : op.left_out)
@@ -57,7 +62,7 @@ std::string render_plan_table(const PlanView& view, const Style& style) {
   }
   std::vector<std::string> lines = render_table(rows);
   lines.front() = style.bold(lines.front());
-  std::string text = header(view) + join(lines, "\n") + "\n";
+  std::string text = header(view) + join(lines, "\n") + "\n" + join(added, "");
   for (const std::string& line : left_out)
     text += line + "\n";
   for (const std::string& line : skipped)

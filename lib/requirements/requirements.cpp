@@ -93,6 +93,14 @@ std::vector<std::string> RequirementReport::reasons(const std::string& op) const
   return failed;
 }
 
+std::vector<std::string> RequirementReport::fixes(const std::string& op) const {
+  std::vector<std::string> fixes;
+  if (const auto findings = by_op.find(op); findings != by_op.end())
+    for (const Finding& finding : findings->second)
+      if (!finding.ok && !finding.fix.empty()) fixes.push_back(finding.fix);
+  return fixes;
+}
+
 RequirementReport check_requirements(const Settings& settings, const Registry& registry,
                                      const Toolkit* toolkit, const ArchSet& requested,
                                      const HostCompiler* cxx, const Host& host, System& system,

@@ -37,6 +37,7 @@ struct RequirementReport {
   Version torch;  // for `when: {torch: …}`; looked for only where an op asks, empty if not found
   bool met(const std::string& op) const;
   std::vector<std::string> reasons(const std::string& op) const;  // the `why` of what failed
+  std::vector<std::string> fixes(const std::string& op) const;    // what mends it, where that is known
   bool operator==(const RequirementReport&) const = default;
 };
 

@@ -168,6 +168,16 @@ Result<void> load_arch(const Inputs& in, Settings& settings) {
   return {};
 }
 
+// DeepSpeed once built this op for one architecture only; its library here holds the kernels of all.
+void warn_of_ignored(const Environment& environment, std::vector<Warning>& warnings) {
+  const std::string name = "DS_EVOFORMER_GPU_ARCH";
+  if (!from_variable(environment, name)) return;
+  warnings.push_back(
+      warning("ignored_variable", name,
+              "it is set but not used: evoformer_attn chooses its kernels on the GPU at run time",
+              "Unset it; --arch or TORCH_CUDA_ARCH_LIST say what to build for."));
+}
+
 Path absolute_variable(const Environment& environment, const std::string& name) {
   const MaybeGiven given = from_variable(environment, name);
   if (!given || !Path(given->text).is_absolute()) return {};
@@ -208,6 +218,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   DSBUILD_CHECK(load_choices(in, settings));
   DSBUILD_CHECK(load_flags(in, settings));
   settings.annotations = load_annotations(environment);
+  warn_of_ignored(environment, settings.warnings);
   settings.verbosity = arguments.verbosity;
   settings.cache_dir = find_cache_dir(environment);
   settings.data_dir = data_dir;

@@ -32,7 +32,7 @@ class HelpTest(CliTest):
         self.assertIn('dsbuild --ops all --arch "7.0;8.0+PTX"', text)
         for word in ("plan", "report", "inspect", "verify", "toolkits", "clean", "--ops", "--arch", "--out", "Exit codes"):
             self.assertIn(word, text)
-        self.assertNotIn("--pack", text)
+        self.assertNotIn("--lock-timeout", text)
 
     def test_help_all_shows_the_rest(self):
         text = self.answer("--help-all")

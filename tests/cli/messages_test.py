@@ -85,6 +85,9 @@ class UsageTest(MessageTest):
     def test_an_unknown_accelerator(self):
         self.message("accelerator_unknown", code=2, env={"DS_ACCELERATOR": "cudaa"})
 
+    def test_a_variable_of_deepspeed_that_is_not_used(self):
+        self.message("ignored_variable", "plan", code=0, env={"DS_EVOFORMER_GPU_ARCH": "80"})
+
     def test_with_the_cpu_accelerator_all_means_the_cpu_ops(self):
         self.message("accelerator_cpu", "plan", code=0, env={"DS_ACCELERATOR": "cpu"})
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""README's five lines, and cpu_adam's own tests, on a bundle that dsbuild built. DSBUILD_TEST_PYTHON names a Python
+"""README's five lines, and the CPU ops' own tests, on a bundle that dsbuild built. DSBUILD_TEST_PYTHON names a Python
 with NumPy and tvm_ffi."""
 
 import os
@@ -10,29 +10,18 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cli import REPOSITORY, TESTS, CliTest, TestSpace, testspace  # noqa: E402
+from cli import TESTS, CliTest, TestSpace, testspace  # noqa: E402
+from pages import find_python, page_files, read_page  # noqa: E402
 
 EXAMPLE = TESTS / "python" / "readme_example.py"
-
-
-def find_python():
-    python = os.environ.get("DSBUILD_TEST_PYTHON")
-    if not python:
-        testspace.skip("DSBUILD_TEST_PYTHON is not set (a Python with numpy and tvm_ffi)")
-    if subprocess.run([python, "-c", "import numpy, tvm_ffi"], capture_output=True, check=False).returncode != 0:
-        testspace.skip(f"{python} has no numpy or no tvm_ffi")
-    return python
 
 
 class ReadmeTest(CliTest):
     @classmethod
     def setUpClass(cls):
         cls.space = TestSpace()
-        cls.python = find_python()
-        find = "import tvm_ffi, os; print(os.path.dirname(tvm_ffi.__file__))"
-        home = subprocess.run([cls.python, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
-        cls.space.environment["TVM_FFI_HOME"] = home
-        cls.built = cls.space.run("--ops", "cpu_adam")
+        cls.python, cls.space.environment["TVM_FFI_HOME"] = find_python()
+        cls.built = cls.space.run("--ops", "all", env={"DS_ACCELERATOR": "cpu"})
 
     def setUp(self):
         self.assertEqual(self.built.code, 0, self.built)
@@ -42,11 +31,9 @@ class ReadmeTest(CliTest):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **env})
 
     def test_the_readme_shows_the_file_that_is_run(self):
-        readme = (REPOSITORY / "README.md").read_text()
-        block = re.search(r"<!-- file:tests/python/readme_example.py -->\n```python\n(.*?)```", readme, re.S)
-        self.assertIsNotNone(block)
-        self.assertEqual(block.group(1), EXAMPLE.read_text())
-        self.assertEqual(len(block.group(1).splitlines()), 5)
+        shown = page_files(read_page("README.md"))["tests/python/readme_example.py"]
+        self.assertEqual(shown, EXAMPLE.read_text())
+        self.assertEqual(len(shown.splitlines()), 5)
 
     def test_the_five_lines_print_what_they_say(self):
         run = self.run_python(EXAMPLE)
@@ -54,10 +41,22 @@ class ReadmeTest(CliTest):
         promised = re.search(r"print\(.*\)  # (.*)$", EXAMPLE.read_text()).group(1)
         self.assertEqual(run.stdout.strip(), promised)
 
-    def test_cpu_adam_against_numpy_with_this_bundle(self):
-        run = self.run_python(TESTS / "python" / "test_cpu_adam.py", DSBUILD_BUNDLE=str(self.space.root / "dsbuild-out"))
+    def op_tests_pass(self, op):
+        bundle = self.space.root / "dsbuild-out"
+        run = self.run_python(TESTS / "python" / f"test_{op}.py", DSBUILD_BUNDLE=str(bundle))
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertRegex(run.stdout, r"OK|passed")
+
+    def test_cpu_adam_with_this_bundle(self):
+        self.op_tests_pass("cpu_adam")
+
+    def test_pin_memory_with_this_bundle(self):
+        self.op_tests_pass("pin_memory")
+
+    def test_async_io_with_this_bundle(self):
+        if not (self.space.root / "dsbuild-out" / "async_io.so").exists():
+            self.skipTest("async_io is not in the bundle: " + self.built.err)
+        self.op_tests_pass("async_io")
 
 
 if __name__ == "__main__":

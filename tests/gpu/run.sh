@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Builds the ops with dsbuild for the GPU at hand, compares their results with float64 references, then measures
-# their speed against torch (docs/gpu.md). Needs nvcc, ninja, torch, numpy and tvm-ffi; exits 1 if a test fails.
+# their speed against torch (docs/gpu.md). Needs nvcc, ninja, torch, numpy and tvm-ffi; exits 1 if
+# a test fails.
 #   DSBUILD=FILE      the dsbuild to use              (default: build/release of this checkout)
 #   BUNDLE=DIR        test this bundle, build nothing
 #   ARCH=LIST         what to build for               (default: native)
 #   TVM_FFI_DIR=DIR   holds the package tvm_ffi, where it is not installed
 #   PYTHON=FILE       (default: python3)
-#   OUT=DIR           the speed table is also written to DIR/gpu.md
+#   FAMILIES=DIR      a bundle with all kernel families of evoformer_attn, to test them all on one GPU:
+#                     dsbuild --ops evoformer_attn --arch "7.0-virtual;7.5-virtual;8.0-virtual" (CUDA 11.8)
+#   OUT=DIR           the tables are also written to DIR/gpu.md and DIR/evoformer.md
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,6 +25,10 @@ if [[ -z ${BUNDLE:-} ]]; then
   "$dsbuild" --ops all --arch "${ARCH:-native}" --out "$work/bundle" --build-dir "$work/build"
   # No GPU of the last years runs sm_75 code: what fused_adam says then is tested too.
   "$dsbuild" --ops fused_adam --arch 7.5 --out "$work/foreign" --build-dir "$work/build"
+  # The op that `dsbuild new` writes.
+  "$dsbuild" new first --pack "$work/pack"
+  "$dsbuild" --pack "$work/pack" --ops all --arch "${ARCH:-native}" --out "$work/first" --build-dir "$work/build"
+  NEW_OP=$work/pack/first/test_first.py
   BUNDLE=$work/bundle
   export FOREIGN_BUNDLE=$work/foreign
 fi
@@ -29,7 +36,21 @@ export DSBUILD_BUNDLE=$BUNDLE
 
 status=0
 "$python" "$root/tests/python/test_cpu_adam.py" || status=1
-"$python" "$here/test_fused_adam.py" || status=1
-"$python" "$here/test_fp_quantizer.py" || status=1
+for name in fused_adam fp_quantizer quantizer; do
+  "$python" "$here/test_$name.py" || status=1
+done
+for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
+  DSBUILD_BUNDLE=$bundle "$python" "$here/test_evoformer_attn.py" || status=1
+done
+if [[ -n ${NEW_OP:-} ]]; then
+  DSBUILD_BUNDLE=$work/first "$python" "$NEW_OP" || status=1
+fi
 "$python" "$here/speed.py" || status=1
+export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
+"$python" "$here/speed_evoformer.py" || status=1
+if command -v compute-sanitizer >/dev/null; then
+  for tool in memcheck racecheck; do
+    compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_evoformer.py" || status=1
+  done
+fi
 exit $status

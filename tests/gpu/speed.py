@@ -98,7 +98,7 @@ def peers_of(function, *arguments):
     yield "torch.compile", lambda: compiled(*arguments)
 
 
-def quantizer_rows(op):
+def fp_quantizer_rows(op):
     count = 2**28
     for dtype in (torch.bfloat16, torch.float32):
         for group_size in (128, 2048):
@@ -115,6 +115,70 @@ def quantizer_rows(op):
             fp8 = codes.view(torch.float8_e4m3fn)
             for peer, work in peers_of(torch_dequantize, fp8, scales, group_size, dtype):
                 yield row("fp_dequantize e4m3", size, own, peer, median_ms(work), moved)
+            torch.cuda.empty_cache()
+
+
+def torch_quantize_integers(values, group_size, bits):
+    groups = values.view(-1, group_size).float()
+    largest, top = groups.abs().amax(1, keepdim=True), 2**(bits - 1) - 1
+    scales = torch.where(largest > 0, largest / top, 1.0)
+    codes = (groups * (1 / scales)).round().clamp(-top, top).to(torch.int8)
+    return (codes if bits == 8 else packed(codes)), scales
+
+
+def torch_quantize_with_offsets(values, group_size, bits):
+    groups = values.view(-1, group_size).float()
+    low, high = groups.aminmax(dim=1, keepdim=True)
+    scales = torch.where(high > low, (high - low) / (2**bits - 1), 1.0)
+    codes = ((groups - low) * (1 / scales)).round().clamp(0, 2**bits - 1).to(torch.uint8)
+    return (codes if bits == 8 else packed(codes)), scales, low
+
+
+def packed(codes):
+    pairs = codes.view(torch.uint8).view(codes.shape[0], -1, 2)
+    return (pairs[..., 0] & 15) | (pairs[..., 1] << 4)
+
+
+def unpacked(codes, bits, signed):
+    if bits == 8:
+        return codes
+    pairs = torch.stack([codes & 15, codes >> 4], -1)
+    return (pairs ^ 8).to(torch.int8) - 8 if signed else pairs
+
+
+def torch_dequantize_integers(codes, scales, group_size, bits, dtype):
+    return (unpacked(codes, bits, True).view(-1, group_size).float() * scales.view(-1, 1)).to(dtype)
+
+
+def torch_dequantize_with_offsets(codes, scales, offsets, group_size, bits, dtype):
+    floats = unpacked(codes, bits, False).view(-1, group_size).float()
+    return (floats * scales.view(-1, 1) + offsets.view(-1, 1)).to(dtype)
+
+
+def quantizer_rows(op):
+    count = 2**28
+    for dtype in (torch.bfloat16, torch.float32):
+        for bits, group_size in ((8, 128), (8, 2048), (4, 128)):
+            values = torch.randn(count, device="cuda").to(dtype)
+            codes = torch.empty(count * bits // 8, dtype=torch.uint8, device="cuda")
+            signed = codes.view(torch.int8) if bits == 8 else codes
+            scales, offsets = (torch.empty(count // group_size, device="cuda") for _ in range(2))
+            back = torch.empty_like(values)
+            size = f"268 M {short(dtype)}, groups of {group_size}"
+            moved = values.nbytes + codes.nbytes + scales.nbytes
+            calls = [
+                ("quantize_symmetric", moved, (values, signed, scales), torch_quantize_integers,
+                 (values, group_size, bits)),
+                ("dequantize_symmetric", moved, (signed, scales, back), torch_dequantize_integers,
+                 (signed, scales, group_size, bits, dtype)),
+                ("quantize_asymmetric", moved + offsets.nbytes, (values, codes, scales, offsets),
+                 torch_quantize_with_offsets, (values, group_size, bits)),
+                ("dequantize_asymmetric", moved + offsets.nbytes, (codes, scales, offsets, back),
+                 torch_dequantize_with_offsets, (codes, scales, offsets, group_size, bits, dtype))]
+            for name, own_bytes, tensors, peer_function, peer_arguments in calls:
+                own = median_ms(lambda name=name, tensors=tensors: getattr(op, name)(*tensors, group_size, bits))
+                for peer, work in peers_of(peer_function, *peer_arguments):
+                    yield row(f"{name} int{bits}", size, own, peer, median_ms(work), own_bytes)
             torch.cuda.empty_cache()
 
 
@@ -135,7 +199,8 @@ def main():
     print("\n".join(lines))
     rows = [copy_row()]
     print(rows[0])
-    for one_more in (adam_rows(support.load_op("fused_adam")), quantizer_rows(support.load_op("fp_quantizer"))):
+    for one_more in (adam_rows(support.load_op("fused_adam")), fp_quantizer_rows(support.load_op("fp_quantizer")),
+                     quantizer_rows(support.load_op("quantizer"))):
         for text in one_more:
             print(text)
             rows.append(text)

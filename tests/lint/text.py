@@ -58,7 +58,7 @@ BAD = [
 
 
 def read():
-    folders = ["lib", "apps", "kernels", "ops", "configs", "scripts", "tests", "docs", "cmake", ".ci"]
+    folders = ["lib", "apps", "kernels", "ops", "configs", "templates", "completions", "scripts", "tests", "docs", "cmake", ".ci"]
     files = [path.name for path in lint.ROOT.iterdir() if path.is_file()]
     return lint.read_tree(*(folder for folder in folders + files if (lint.ROOT / folder).exists()))
 

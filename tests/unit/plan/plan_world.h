@@ -44,7 +44,7 @@ struct PlanWorld {
         parse_op_spec("name: " + name + "\n" + body, "/pack/" + name + "/op.yaml", files, "/pack");
     if (!spec) throw std::runtime_error(spec.error().where + ": " + spec.error().what);
     registry.ops.emplace_back(*spec);
-    selected.ops.push_back({name, wanted, "--ops"});
+    selected.ops.push_back({name, wanted, "--ops", {}});
     requirements.by_op[name] = {};
     const auto by_name = [](const auto& a, const auto& b) { return name_of(a) < name_of(b); };
     std::sort(registry.ops.begin(), registry.ops.end(), by_name);

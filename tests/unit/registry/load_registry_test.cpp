@@ -74,7 +74,13 @@ TEST_CASE("an unknown pack is an error that lists the packs") {
   world.settings.pack = {"./empty", "--pack"};
   CHECK(world.error() ==
         "unknown_pack --pack: './empty' holds no op.yaml | A pack is a folder with <op>/op.yaml for "
-        "each of its ops.");
+        "each of its ops; `dsbuild new OP` writes one.");
+}
+
+TEST_CASE("an op's name is checked without a spec: its own rule and that of its variable") {
+  CHECK(op_name_refusal("fused_adam").empty());
+  CHECK(op_name_refusal("Fused").find("is no op name: a lower-case letter") == 0);
+  CHECK(op_name_refusal("ops") == "is no op name: DS_BUILD_OPS has a meaning of its own");
 }
 
 TEST_CASE("a folder is a pack when it holds an op.yaml, or one in each of its folders") {

@@ -94,7 +94,7 @@ TEST_CASE("an op's variable is above DS_BUILD_OPS, and an empty one counts as un
 TEST_CASE("DS_BUILD_OPS asks for all ops, DS_BUILD_<OP> for one by its name") {
   const SelectedOps selected = select(settings("", {{"DS_BUILD_OPS", "1"}, {"DS_BUILD_GDS", "yes"}}));
   CHECK(because(selected, "cpu_adam") == "DS_BUILD_OPS");
-  CHECK(selected.ops[3] == SelectedOp{"gds", Wanted::by_name, "DS_BUILD_GDS"});
+  CHECK(selected.ops[3] == SelectedOp{"gds", Wanted::by_name, "DS_BUILD_GDS", {}});
 }
 
 TEST_CASE("--ops is above the variables") {
@@ -113,7 +113,7 @@ TEST_CASE("DS_BUILD_<OP>=0 holds under --ops all, which one warning says; an exp
                 "DS_BUILD_FUSED_ADAM=0, DS_BUILD_GDS=0 holds: 'all' leaves out fused_adam, gds",
                 "Unset it, or name the op: --ops all,fused_adam."));
   const SelectedOps named = select(settings("all,fused_adam,-gds", environment));
-  CHECK(named.ops[2] == SelectedOp{"fused_adam", Wanted::by_name, "--ops"});
+  CHECK(named.ops[2] == SelectedOp{"fused_adam", Wanted::by_name, "--ops", {}});
   CHECK(named.warnings.empty());
 }
 
@@ -151,6 +151,13 @@ TEST_CASE("a needed op is built although it was left out, with a warning") {
   REQUIRE(by_variable.warnings.size() == 1);
   CHECK(by_variable.warnings[0].what ==
         "it is built although it was left out (DS_BUILD_PIN_MEMORY=0), because aio needs it");
+  CHECK(select(settings("aio", {{"DS_BUILD_PIN_MEMORY", "0"}})).warnings == by_variable.warnings);
+}
+
+TEST_CASE("an op that is there only because another needs it says so") {
+  CHECK(select(settings("gds")).ops[4].needed_by == "aio");
+  CHECK(select(settings("gds,pin_memory")).ops[4].needed_by.empty());
+  CHECK(select(settings("all")).ops[4].needed_by.empty());
 }
 
 TEST_CASE("an unknown op is an error with the nearest name") {

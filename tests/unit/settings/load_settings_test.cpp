@@ -95,6 +95,18 @@ TEST_CASE("a blank TORCH_CUDA_ARCH_LIST counts as unset, and a warning says so")
   }
 }
 
+TEST_CASE(
+    "DeepSpeed's DS_EVOFORMER_GPU_ARCH is warned about, and changes nothing; empty it counts as unset") {
+  World world;
+  world.environment["DS_EVOFORMER_GPU_ARCH"] = "80";
+  const Settings settings = world.settings();
+  REQUIRE(settings.warnings.size() == 1);
+  CHECK(settings.warnings[0].code == "ignored_variable");
+  CHECK(settings.arch.value.is_default);
+  world.environment["DS_EVOFORMER_GPU_ARCH"] = "";
+  CHECK(world.settings().warnings.empty());
+}
+
 TEST_CASE("an empty --arch is an error that names the option") {
   World world;
   world.arguments.arch = "";

@@ -1,0 +1,251 @@
+#include "completion.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "arch/arch_list.h"
+#include "interface.h"
+#include "registry/registry.h"
+
+namespace dsbuild {
+namespace {
+
+// The line, read up to the word at the cursor.
+struct Typed {
+  const CommandInfo* command = nullptr;
+  size_t operands = 0;
+  std::map<std::string, std::string> values;  // of the options, by their first name
+  const OptionInfo* waiting = nullptr;        // the option whose value is at the cursor
+  std::string word;                           // what is there of the word at the cursor
+};
+
+const OptionInfo* find_option(const Interface& interface, const CommandInfo* command,
+                              const std::string& name) {
+  for (const auto* options : {&interface.options, command ? &command->options : nullptr}) {
+    if (!options) continue;
+    for (const OptionInfo& option : *options)
+      if (option.has_name(name)) return &option;
+  }
+  return nullptr;
+}
+
+const CommandInfo* find_command(const Interface& interface, const std::string& name) {
+  for (const CommandInfo& command : interface.commands)
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
+void read_option(Typed& typed, const Interface& interface, const std::string& word) {
+  const size_t equals = word.find('=');
+  const OptionInfo* option = find_option(interface, typed.command, word.substr(0, equals));
+  if (!option || option->value.empty()) return;
+  if (equals == std::string::npos)
+    typed.waiting = option;
+  else
+    typed.values[option->names.front()] = word.substr(equals + 1);
+}
+
+void read_word(Typed& typed, const Interface& interface, const std::string& word) {
+  if (typed.waiting) {
+    typed.values[typed.waiting->names.front()] = word;
+    typed.waiting = nullptr;
+  } else if (word.size() > 1 && word[0] == '-') {
+    read_option(typed, interface, word);
+  } else if (const CommandInfo* command = typed.command ? nullptr : find_command(interface, word)) {
+    typed.command = command;
+  } else {
+    ++typed.operands;
+  }
+}
+
+// A mark at the cursor tells a begun word from a blank behind a finished one, also within quotes.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words = shell_split(line + '\1');
+  words.back().pop_back();
+  return words;
+}
+
+Typed read_line(const std::string& line, const Interface& interface) {
+  const std::vector<std::string> words = words_of(line);
+  Typed typed;
+  for (size_t i = 1; i + 1 < words.size(); ++i)
+    read_word(typed, interface, words[i]);
+  typed.word = words.back();
+  const size_t equals = typed.word.find('=');
+  if (!typed.waiting && typed.word.rfind("--", 0) == 0 && equals != std::string::npos) {
+    typed.waiting = find_option(interface, typed.command, typed.word.substr(0, equals));
+    typed.word.erase(0, equals + 1);
+  }
+  return typed;
+}
+
+std::optional<std::string> value_of(const Typed& typed, const std::string& option) {
+  const auto found = typed.values.find(option);
+  if (found == typed.values.end()) return std::nullopt;
+  return found->second;
+}
+
+using Candidates = std::vector<Candidate>;
+
+struct Asked {
+  const Typed& typed;
+  const CommandContext& context;
+};
+
+// The ops of the pack that the line names.
+Candidates op_names(const Asked& asked) {
+  Arguments arguments;
+  arguments.pack = value_of(asked.typed, "--pack");
+  arguments.source = value_of(asked.typed, "--source");
+  arguments.config = value_of(asked.typed, "--config");
+  const System& system = asked.context.system;
+  const auto settings = load_settings(arguments, system.environment, system.files, asked.context.data_dir);
+  if (!settings) return {};
+  const auto registry = load_registry(*settings, system.files);
+  Candidates names;
+  if (!registry) return names;
+  for (const OpBuilder& op : registry->ops)
+    names.push_back({op.name(), op.spec().description});
+  return names;
+}
+
+Candidates op_list_words(const Asked& asked) {
+  Candidates words = {{"all", "every op of the pack"}};
+  for (const Candidate& op : op_names(asked)) {
+    words.push_back(op);
+    words.push_back({"-" + op.word, "leave it out"});
+  }
+  return words;
+}
+
+void add_arch(Candidates& words, const ArchRow& row) {
+  for (const Suffix suffix : {Suffix::none, Suffix::a, Suffix::f}) {
+    if (row.first_for(suffix) == 0) continue;
+    const Target target{row.cc, suffix, CodeKind::real};
+    words.push_back({target.dotted(), row.architecture});
+    words.push_back({target.name(), row.architecture});
+    words.push_back({target.virtual_name(), std::string(row.architecture) + ", PTX"});
+  }
+  words.push_back({row.cc.text() + "+PTX", std::string(row.architecture) + " and newer"});
+}
+
+Candidates arch_words(const Asked&) {
+  Candidates words = {{"native", "the GPUs of this machine"},
+                      {"all", "every arch of the toolkit"},
+                      {"all-major", "the X.0 of each"}};
+  std::set<std::string> names;
+  for (const ArchRow& row : arch_table()) {
+    add_arch(words, row);
+    if (names.insert(row.architecture).second) words.push_back({row.architecture, "all of its kind"});
+  }
+  return words;
+}
+
+Candidates preset_names(const Asked& asked) {
+  Candidates names;
+  const auto files = asked.context.system.files.list(asked.context.data_dir / "configs");
+  for (const std::string& name : files.value_or(std::vector<std::string>{}))
+    names.push_back({Path(name).stem().string(), "preset"});
+  return names;
+}
+
+Candidates pack_names(const Asked& asked) {
+  Candidates names;
+  for (const std::string& name :
+       asked.context.system.files.list(asked.context.data_dir / "ops").value_or(std::vector<std::string>{}))
+    names.push_back({name, "pack"});
+  return names;
+}
+
+// Where the words come from that stand for a part of a value's type: "PACK|DIR".
+struct Source {
+  Candidates (*words)(const Asked&);
+  bool is_list;  // several, separated by one of ",;" and blanks
+};
+const std::map<std::string, Source> k_sources = {
+    {"OPS", {op_list_words, true}}, {"OP", {op_names, false}},         {"ARCHS", {arch_words, true}},
+    {"ARCH", {arch_words, false}},  {"PRESET", {preset_names, false}}, {"PACK", {pack_names, false}},
+};
+
+bool starts_with(const std::string& word, const std::string& beginning) {
+  return word.rfind(beginning, 0) == 0;
+}
+
+// Help shows 8.0 first; sm_80 and compute_80 come when they are begun, and so does -NAME.
+bool fits(const Candidate& candidate, const std::string& begun) {
+  if (!starts_with(candidate.word, begun)) return false;
+  return !begun.empty() || !(starts_with(candidate.word, "sm_") || starts_with(candidate.word, "compute_") ||
+                             starts_with(candidate.word, "-"));
+}
+
+void add_words(Completion& completion, const Source& source, const Asked& asked) {
+  const std::string& word = asked.typed.word;
+  const size_t separator = source.is_list ? word.find_last_of(",; ") : std::string::npos;
+  const std::string before = separator == std::string::npos ? "" : word.substr(0, separator + 1);
+  const std::vector<std::string> given = split(before, ",; ");
+  for (const Candidate& candidate : source.words(asked))
+    if (fits(candidate, word.substr(before.size())) &&
+        std::find(given.begin(), given.end(), candidate.word) == given.end())
+      completion.words.push_back({before + candidate.word, candidate.help});
+}
+
+// `type`: alternatives with '|' between; a word in lower case stands for itself.
+Completion complete_value(const std::string& type, const Asked& asked) {
+  Completion completion;
+  for (const std::string& part : split(type, "|")) {
+    const auto source = k_sources.find(part);
+    if (source != k_sources.end()) add_words(completion, source->second, asked);
+    completion.folders |= part == "DIR";
+    completion.files |= part == "FILE";
+    if (part == to_lower(part) && starts_with(part, asked.typed.word)) completion.words.push_back({part, ""});
+  }
+  return completion;
+}
+
+void add_options(Completion& completion, const std::vector<OptionInfo>& options, const std::string& begun) {
+  for (const OptionInfo& option : options)
+    for (const std::string& name : option.names)
+      if (starts_with(name, begun)) completion.words.push_back({name, option.help});
+}
+
+Completion complete_option(const Interface& interface, const Typed& typed) {
+  Completion completion;
+  if (typed.command) add_options(completion, typed.command->options, typed.word);
+  add_options(completion, interface.options, typed.word);
+  return completion;
+}
+
+Completion complete_operand(const Interface& interface, const Asked& asked) {
+  const Typed& typed = asked.typed;
+  if (typed.command) {
+    const std::vector<OptionInfo>& operands = typed.command->operands;
+    if (operands.empty()) return {};
+    return complete_value(operands[std::min(typed.operands, operands.size() - 1)].value, asked);
+  }
+  Completion completion;
+  for (const CommandInfo& command : interface.commands)
+    if (starts_with(command.name, typed.word)) completion.words.push_back({command.name, command.help});
+  return completion;
+}
+
+}  // namespace
+
+Completion complete(const std::string& line, const CommandContext& context) {
+  const Interface interface = command_line_interface();
+  const Typed typed = read_line(line, interface);
+  const Asked asked{typed, context};
+  if (typed.waiting) return complete_value(typed.waiting->value, asked);
+  if (starts_with(typed.word, "-")) return complete_option(interface, typed);
+  return complete_operand(interface, asked);
+}
+
+std::string render_completion(const Completion& completion) {
+  std::string text;
+  for (const Candidate& candidate : completion.words)
+    text += candidate.word + (candidate.help.empty() ? "" : "\t" + candidate.help) + "\n";
+  if (completion.files) return text + ":files\n";  // which names folders too
+  return completion.folders ? text + ":folders\n" : text;
+}
+
+}  // namespace dsbuild

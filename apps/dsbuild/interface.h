@@ -1,0 +1,56 @@
+// What the command line offers, as data: read out of the table that parses it, for the man page and for
+// completion.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dsbuild {
+
+// An option, or an operand of a command.
+struct OptionInfo {
+  std::vector<std::string> names;  // "--jobs", "-j"; of an operand the name that help gives it
+  std::string value;               // "DIR", "auto|always|never"; "" for a flag
+  std::string help;
+  bool has_name(const std::string& name) const;
+};
+
+struct CommandInfo {
+  std::string name;
+  std::string help;
+  std::vector<Example> examples;
+  std::vector<OptionInfo> options;  // beside those of Interface
+  std::vector<OptionInfo> operands;
+};
+
+struct Interface {
+  std::string help;
+  std::vector<OptionInfo> options;  // every command takes them
+  std::vector<CommandInfo> commands;
+};
+
+Interface describe_interface(const CLI::App& app);
+Interface command_line_interface();
+
+// "Archs: 8.0, 80, …", what --help says below its examples.
+struct Note {
+  const char* title;
+  const char* text;
+};
+const std::vector<Note>& notes();
+
+// Aligned, one a line, for --help.
+std::string render_examples(const std::vector<Example>& examples);
+// `dsbuild --help`'s own: two of build's and the first of each other command.
+std::vector<Example> first_examples();
+
+// The page dsbuild(1), in roff.
+std::string render_man_page(const Interface& interface);
+
+}  // namespace dsbuild

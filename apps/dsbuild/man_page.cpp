@@ -1,0 +1,82 @@
+// dsbuild(1), from the strings of --help.
+#include "base/text.h"
+#include "base/version.h"
+#include "interface.h"
+
+namespace dsbuild {
+namespace {
+
+// Text as roff takes it: a hyphen that can be copied, no line that is read as a request.
+std::string roff(const std::string& text) {
+  const std::string escaped = replace_all(replace_all(text, "\\", "\\e"), "-", "\\-");
+  const bool is_request = !escaped.empty() && (escaped[0] == '.' || escaped[0] == '\'');
+  return (is_request ? "\\&" : "") + escaped;
+}
+
+std::string bold(const std::string& text) {
+  return "\\fB" + roff(text) + "\\fR";
+}
+
+std::string italic(const std::string& text) {
+  return text.empty() ? "" : " \\fI" + roff(text) + "\\fR";
+}
+
+std::string section(const std::string& title) {
+  return ".SH " + title + "\n";
+}
+
+std::string entry(const std::string& term, const std::string& text) {
+  return ".TP\n" + term + "\n" + roff(text) + "\n";
+}
+
+std::string render_options(const std::vector<OptionInfo>& options) {
+  std::string text;
+  for (const OptionInfo& option : options) {
+    std::string names;
+    for (const std::string& name : option.names)
+      names += (names.empty() ? "" : ", ") + bold(name);
+    text += entry(names + italic(option.value), option.help);
+  }
+  return text;
+}
+
+std::string render_example_lines(const std::vector<Example>& examples) {
+  std::string text;
+  for (const Example& example : examples)
+    text += entry(bold(example.line), example.what);
+  return text;
+}
+
+std::string usage(const CommandInfo& command) {
+  std::string text = bold("dsbuild " + command.name);
+  for (const OptionInfo& operand : command.operands)
+    text += " [" + italic(operand.value).substr(1) + " ...]";
+  return text + " [" + italic("OPTIONS").substr(1) + "]";
+}
+
+std::string render_commands(const std::vector<CommandInfo>& commands) {
+  std::string text = section("COMMANDS");
+  for (const CommandInfo& command : commands) {
+    text += entry(usage(command), command.help + ".");
+    const std::string inner = render_options(command.operands) + render_options(command.options) +
+                              render_example_lines(command.examples);
+    text += ".RS\n" + inner + ".RE\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_man_page(const Interface& interface) {
+  std::string text = ".TH DSBUILD 1 \"\" \"dsbuild " + roff(k_version) + "\" \"User Commands\"\n";
+  text += section("NAME") + "dsbuild \\- build GPU operators ahead of time\n";
+  text += section("SYNOPSIS") + bold("dsbuild") + " [\\fICOMMAND\\fR] [\\fIOPTIONS\\fR]\n";
+  text += section("DESCRIPTION") + roff(interface.help) + "\n";
+  text += render_commands(interface.commands);
+  text += section("OPTIONS") + render_options(interface.options);
+  for (const Note& note : notes())
+    text += section(to_upper(note.title)) + roff(note.text) + "\n";
+  return text;
+}
+
+}  // namespace dsbuild

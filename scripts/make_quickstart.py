@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""make_quickstart.py: docs/quickstart.md, the transcript of a stranger's first ten minutes: README's commands typed in a
+clean Debian root that holds nothing but a clone of the committed HEAD. Takes root and the package registries; fails where
+a command fails, or where all of them together take over ten minutes."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT_SH = ROOT / "scripts" / "root.sh"
+PAGE = ROOT / "docs" / "quickstart.md"
+LIMIT = 600  # seconds
+STEPS = [
+    ('./scripts/run.sh --ops all --arch "7.0;8.0+PTX"', "dsbuild, CUDA 11.8 (nothing newer targets 7.0) and the ops"),
+    ("./scripts/run.sh verify dsbuild-out", "what is in the libraries is what was asked for"),
+    ("./scripts/run.sh inspect dsbuild-out", "their device code, read without CUDA"),
+    ("apt-get install -y -qq --no-install-recommends python3-venv > apt.log 2>&1", "Python, to call an op"),
+    ("python3 -m venv venv && venv/bin/pip install -q apache-tvm-ffi numpy", ""),
+    ("venv/bin/python tests/python/readme_example.py", "the five lines of README"),
+]
+EDGE = re.compile(r"\d\d:\d\d:\d\d \[\d+/\d+\] ")
+
+
+def in_root(root, command):
+    """The command in the clone in the root: (exit code, text, seconds)."""
+    begin = time.monotonic()
+    run = subprocess.run([ROOT_SH, "run", root, "DEBIAN_FRONTEND=noninteractive", "--", "bash", "-c",
+                          f"cd /dsbuild && {command}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         stdin=subprocess.DEVNULL)
+    return run.returncode, run.stdout, time.monotonic() - begin
+
+
+def shortened(text):
+    """Of the edges only the first and the last; the home folder as ~."""
+    lines = re.sub(r"(?:/\w+)+(?=/\.cache/dsbuild)", "~", text).rstrip("\n").splitlines()
+    edges = [line for line in lines if EDGE.match(line)]
+    if len(edges) > 3:
+        dropped = set(edges[1:-1])
+        lines = ["…" if line == edges[1] else line for line in lines if line not in dropped or line == edges[1]]
+    return "\n".join(lines)
+
+
+def transcript(root):
+    blocks, total = [], 0.0
+    for command, remark in STEPS:
+        print(f"== {command}", file=sys.stderr, flush=True)
+        code, text, seconds = in_root(root, command)
+        if code != 0:
+            sys.exit(f"{text}\nfailed with exit code {code}: {command}")
+        total += seconds
+        blocks.append(f"$ {command}" + (f"   # {remark}" if remark else "") +
+                      (f"\n{shortened(text)}" if text.strip() else "") + f"\n[{seconds:.0f} s]")
+    return "\n\n".join(blocks), total
+
+
+def page(text, seconds):
+    return f"""# The first ten minutes
+
+What a stranger types and sees on a clean Debian 12 without CUDA, compiler or Python: {seconds:.0f} seconds from nothing to a
+verified bundle that Python has called, on {os.cpu_count()} cores. `scripts/make_quickstart.py` made this page by typing it;
+the seconds hold fetching and installing. In the folder of a fresh clone, as root (or with sudo):
+
+```
+{text}
+```
+
+Next: [your own op](your_first_op.md), [CI](ci.md), [Docker](docker.md), [all options](cli.md).
+"""
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="dsbuild-quickstart.", dir="/var/tmp") as folder:
+        root = pathlib.Path(folder) / "root"
+        subprocess.run([ROOT_SH, "make", "bookworm", root], check=True)
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, root / "dsbuild"], check=True)
+        text, seconds = transcript(root)
+        subprocess.run(["rm", "-rf", "--one-file-system", root], check=True)
+    if seconds > LIMIT:
+        sys.exit(f"{text}\nit took {seconds:.0f} s, over {LIMIT}")
+    PAGE.write_text(page(text, seconds), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

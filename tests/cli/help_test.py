@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""What help says holds: its examples are understood, the man page has every option, an installation has its place for
+everything."""
+
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, TestSpace, testspace  # noqa: E402
+
+EXAMPLE = re.compile(r"^  (\S.*?)(?:  +\S.*)$", re.M)
+
+
+class HelpTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace()
+
+    def answer(self, *words):
+        run = self.space.run(*words)
+        self.assertEqual((run.code, run.err), (0, ""), run)
+        return run.out
+
+    def commands(self):
+        block = re.search(r"^Commands:\n(.*?)\n\n", self.answer("--help"), re.M | re.S).group(1)
+        return re.findall(r"^  (\w+) ", block, re.M)
+
+    def examples(self, *words):
+        return EXAMPLE.findall(self.answer(*words).split("Examples:\n")[1].split("\n\n")[0])
+
+
+class ExampleTest(HelpTest):
+    def understood(self, line):
+        """Runs it without doing anything: parsing comes first, then it meets a config file that is not there."""
+        words = shlex.split(re.search(r"\bdsbuild ([^|)]*)", line).group(1))
+        for option in ("--config", "--pack"):
+            if option in words:
+                words[words.index(option):words.index(option) + 2] = []
+        run = self.space.run(*words, "--config", "absent.yaml", "--offline")
+        self.assertNotIn("command line: ", run.err, line)
+        self.assertIn(run.code, (0, 2, 3), run)
+
+    def test_every_command_teaches_with_an_example_of_its_own(self):
+        commands = self.commands()
+        self.assertIn("plan", commands)
+        for command in commands:
+            for line in self.examples(command, "--help"):
+                with self.subTest(line=line):
+                    self.assertRegex(line, r"\bdsbuild " + ("" if command == "build" else command + r"\b"))
+                    self.understood(line)
+
+    def test_the_examples_of_the_first_screen(self):
+        examples = self.examples("--help")
+        self.assertGreater(len(examples), len(self.commands()))
+        for line in examples:
+            self.understood(line)
+
+    def test_an_example_with_a_mistake_would_be_seen(self):
+        with self.assertRaises(AssertionError):
+            self.understood("dsbuild plan --fromat env")
+        with self.assertRaises(AssertionError):
+            self.understood("dsbuild paln")
+
+
+class ManPageTest(HelpTest):
+    def test_it_has_every_command_and_option_of_help_all(self):
+        page = self.answer("--help-man").replace("\\-", "-").replace("\\fB", "").replace("\\fR", "")
+        all_help = self.answer("--help-all").split("Examples:")[0]
+        for option in set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", all_help)):
+            self.assertRegex(page, rf"(?<![\w-]){option}(?![\w-])")
+        for command in self.commands():
+            self.assertIn(f"dsbuild {command} ", page)
+
+    def test_man_has_nothing_to_say_against_it(self):
+        if not shutil.which("mandoc"):
+            self.skipTest("mandoc is not installed")
+        file = self.space.root / "dsbuild.1"
+        file.write_text(self.answer("--help-man"))
+        run = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", file], text=True, capture_output=True, check=False)
+        self.assertEqual([line for line in run.stdout.splitlines() if "missing date" not in line], [])
+
+
+class InstallTest(HelpTest):
+    def test_everything_is_in_its_usual_place_and_works_from_there(self):
+        build = pathlib.Path(self.space.program).parents[2]
+        if not shutil.which("cmake") or not (build / "cmake_install.cmake").exists():
+            self.skipTest("cmake is not installed, or the program is not in a build folder")
+        prefix = self.space.root / "prefix"
+        subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, check=True)
+        share = prefix / "share"
+        for name in ("bash-completion/completions/dsbuild", "zsh/site-functions/_dsbuild",
+                     "fish/vendor_completions.d/dsbuild.fish", "man/man1/dsbuild.1"):
+            self.assertTrue((share / name).is_file(), name)
+        self.space.program = str(prefix / "bin" / "dsbuild")
+        self.assertEqual(self.answer("completion", "bash"), (share / "bash-completion/completions/dsbuild").read_text())
+        self.assertEqual(self.answer("--help-man"), (share / "man/man1/dsbuild.1").read_text())
+        self.assertIn("wrote mypack/scale/scale.cu", self.answer("new", "scale"))
+
+
+if __name__ == "__main__":
+    testspace.main()
