@@ -60,7 +60,7 @@ class Walk {
     const ArchSet made = built();
     if (!made.empty() && made.count(asked_) == 0)
       return add("op", true, "built as " + arch_text(made) + in_parentheses("specialise"));
-    return add("op", true, filter.empty() ? "takes every arch" : filter.text());
+    return add("op", true, filter.empty() ? "kept: the op takes every arch" : "kept: " + filter.text());
   }
 
   bool toolkit() {

@@ -76,6 +76,8 @@ TEST_CASE("Version 1: each controller has its own tree") {
   CHECK(read_cgroup_limits(files) == limits(2, 3 * k_gib));
   files.add_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
   CHECK_FALSE(read_cgroup_limits(files).cores);
+  files.add_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  CHECK_FALSE(read_cgroup_limits(files).memory_bytes);
 }
 
 TEST_CASE("Garbage in these files is no limit") {
