@@ -69,6 +69,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"no_gpu", "`native` was asked for on a machine without a GPU."},
     {"no_host_compiler", "The CUDA toolkit accepts none of this machine's compilers."},
     {"no_ninja", "No Ninja was found, or only one that is too old."},
+    {"no_package", "The Python package whose sources the pack builds is not installed."},
     {"no_recipe", "This installation has no script that fetches toolkits."},
     {"no_toolkit", "No CUDA toolkit was found."},
     {"not_built", "The build folder is not there: nothing was built in it yet."},

@@ -53,6 +53,10 @@ bool When::empty() const {
   return *this == When{};
 }
 
+bool is_of_version(const When& when, const Version& source) {
+  return version_holds(when.source, source);
+}
+
 bool holds(const When& when, const WhenContext& context) {
   if (!when.any_arch.empty() && !any_holds(when.any_arch, context.archs)) return false;
   if (!when.every_arch.empty() && !every_holds(when.every_arch, context.archs)) return false;

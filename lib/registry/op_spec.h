@@ -72,6 +72,8 @@ struct WhenContext {
   std::string cpu;
 };
 bool holds(const When& when, const WhenContext& context);
+// Its `source` condition alone: false for a range of versions and an unknown version.
+bool is_of_version(const When& when, const Version& source);
 
 template <class T>
 struct Entry {
@@ -130,6 +132,7 @@ struct OpSpec {
   std::string build_var;  // DS_BUILD_<NAME>
   std::string module;     // Python module, where the op is one; else ""
   std::string description;
+  When when;  // `source` alone: the versions of the sources that have this op
   BackendKind backend = BackendKind::cuda;
   ArchFilter archs;
   std::vector<Entry<std::string>> needs;

@@ -9,9 +9,9 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_keys = {"name",  "build_var", "module",    "description",  "backend",
-                                         "archs", "needs",     "sources",   "include_dirs", "defines",
-                                         "std",   "flags",     "libraries", "requires",     "exports"};
+const std::vector<std::string> k_keys = {
+    "name",    "build_var",    "module",  "description", "when",  "backend",   "archs",    "needs",
+    "sources", "include_dirs", "defines", "std",         "flags", "libraries", "requires", "exports"};
 const std::vector<std::string> k_backends = {"cuda", "cpu", "hip"};
 
 std::string refuse_description(const std::string& text) {
@@ -45,6 +45,16 @@ Result<void> read_names(const SpecFile& file, const YamlNode& root, OpSpec& spec
   }
   DSBUILD_CHECK(read_key(file, root, "module", refuse_module, spec.module));
   return read_key(file, root, "description", refuse_description, spec.description);
+}
+
+// Decided before anything is known of the machine, so it may ask for the sources' version alone.
+Result<void> read_op_when(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find("when");
+  if (!node) return {};
+  DSBUILD_CHECK(check_map(file, *node, "'when' of an op", {"source"}));
+  DSBUILD_TRY(when, read_when(file, *node));
+  spec.when = std::move(when);
+  return {};
 }
 
 Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
@@ -190,6 +200,8 @@ Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const P
   OpSpec spec;
   spec.file = path;
   DSBUILD_CHECK(read_names(file, root, spec));
+  DSBUILD_CHECK(read_op_when(file, root, spec));
+  if (!is_of_version(spec.when, file.tree.version)) return spec;
   DSBUILD_CHECK(read_backend(file, root, spec));
   DSBUILD_TRY(needs, read_sorted(file, root, "needs", refuse_op_name));
   spec.needs = std::move(needs);

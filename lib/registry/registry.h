@@ -6,7 +6,7 @@
 
 #include "registry/op_spec.h"
 #include "settings/settings.h"
-#include "sys/file_system.h"
+#include "sys/system.h"
 
 namespace dsbuild {
 
@@ -55,19 +55,20 @@ struct Pack {
   Version version;
   std::string shown;  // spec_root in messages
 };
-// Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not.
-// Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there).
-Result<Pack> load_pack(const Settings& settings, const FileReader& files);
+// Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
+// {name, source_root | package, version | version_file}.
+// Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there, or
+// says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
+Result<Pack> load_pack(const Settings& settings, const System& system);
 
 // Pure: "" if an op may have this name, else the reason, worded to follow "'<name>' ".
 std::string op_name_refusal(const std::string& name);
 
-// Reads pack.yaml (optional: {name, source_root, version}; source_root relative to the pack's folder,
-// default the folder itself) and every <op>/op.yaml.
-// Errors, exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean", wrong type,
+// Reads pack.yaml and every <op>/op.yaml; ops that are not of this version of the sources are left out.
+// Errors: those of load_pack; exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean", wrong type,
 // duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
 // `missing_source` (names the source and where it was looked for), `unknown_pack`.
-Result<Registry> load_registry(const Settings& settings, const FileReader& files);
+Result<Registry> load_registry(const Settings& settings, const System& system);
 
 // Pure: one op.yaml's text. Globs and existence of sources need `files` and `source_root`.
 Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,
