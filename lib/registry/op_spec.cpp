@@ -41,6 +41,8 @@ std::string kind_text(RequirementKind kind) {
       return "Python module";
     case RequirementKind::tvm_ffi:
       return "tvm-ffi";
+    case RequirementKind::cutlass:
+      return "CUTLASS";
     case RequirementKind::torch:
       break;
   }

@@ -105,21 +105,26 @@ struct SourceSpec {
 
 enum class BackendKind { cuda, cpu, hip };
 
-enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch };
+enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch, cutlass };
 
 // One entry of `requires:`.
 //   {cuda: ">=11.0"}                     the chosen toolkit's version
 //   {header: a/b.h}                      found by the host compiler's preprocessor
-//   {library: aio, function: io_submit}  a program that calls it compiles and links
+//   {library: aio, function: io_submit}  a program that calls it compiles and links; without `function`, that links
+//   {…, root: CCL_ROOT, package: a/b}    a header or library is looked for there first: in the folder that the
+//                                        variable names, in that folder of Python's packages
 //   {command: [a, b]}                    one of them is on PATH
 //   {cpu: avx2}                          the CPU of the machine that builds has the feature
 //   {module: triton}                     Python's importlib finds it
 //   {tvm_ffi: ">=0.1.15"}                tvm-ffi's headers and library (gives include and link flags)
+//   {cutlass: ">=3.1"}                   CUTLASS's headers (gives include folders)
 struct Requirement {
   RequirementKind kind = RequirementKind::cuda;
   std::vector<std::string> subjects;        // header, library, commands (any of them), feature, module
-  std::string function;                     // of a library
-  VersionRange range;                       // cuda, tvm_ffi, torch
+  std::string function;                     // of a library; may be ""
+  std::string root;                         // of a header or library: a variable; "" : none
+  std::string package;                      // likewise: a folder below Python's packages
+  VersionRange range;                       // cuda, tvm_ffi, torch, cutlass
   std::map<std::string, std::string> hint;  // "" : plain text; "apt", "dnf", "pacman"…: package names
   When when;
   Origin origin;

@@ -16,7 +16,9 @@ struct ProbeInput {
   const Host& host;
   System& system;
   FactStore& facts;
+  const Path& source_root;                // of the pack
   std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
+  std::vector<std::string> library_dirs;  // the toolkit's, for a CUDA op
 };
 
 using Probe = Finding (*)(const ProbeInput& input);
@@ -30,6 +32,7 @@ Finding probe_cpu_feature(const ProbeInput& input);
 Finding probe_module(const ProbeInput& input);
 Finding probe_tvm_ffi(const ProbeInput& input);
 Finding probe_torch(const ProbeInput& input);
+Finding probe_cutlass(const ProbeInput& input);
 
 // What a probe returns. A failed finding's `fix` is left empty where the requirement's hint is the
 // right advice; a probe that could not even look sets its own.
@@ -38,5 +41,8 @@ Finding unmet(const ProbeInput& input, std::string why, std::string fix = {});
 
 // The one subject of a kind that takes one.
 const std::string& subject_of(const ProbeInput& input);
+
+// Pure: the number behind "#define NAME" in a header's text; "" if there is none.
+std::string macro_value(const std::string& header, const std::string& name);
 
 }  // namespace dsbuild

@@ -15,11 +15,15 @@ using Question = std::vector<std::string>;
 Question question_of(const ProbeInput& input) {
   const Requirement& requirement = input.requirement;
   Question question{std::to_string(static_cast<int>(requirement.kind)), requirement.function,
-                    requirement.range.text};
+                    requirement.range.text, requirement.root, requirement.package};
   question.insert(question.end(), requirement.subjects.begin(), requirement.subjects.end());
   if (requirement.kind == RequirementKind::header) {
     question.push_back("-I");
     question.insert(question.end(), input.include_dirs.begin(), input.include_dirs.end());
+  }
+  if (requirement.kind == RequirementKind::library) {
+    question.push_back("-L");
+    question.insert(question.end(), input.library_dirs.begin(), input.library_dirs.end());
   }
   return question;
 }
@@ -55,6 +59,11 @@ std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder&
   if (op.spec().backend == BackendKind::cuda && toolkit != nullptr)
     dirs.push_back(toolkit->include_dir().string());
   return dirs;
+}
+
+std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit) {
+  if (op.spec().backend != BackendKind::cuda || toolkit == nullptr) return {};
+  return {toolkit->library_dir.string()};
 }
 
 // One pass over all ops; each question is put to the machine once.
@@ -116,9 +125,10 @@ RequirementReport check_requirements(const Settings& settings, const Registry& r
     context.source = registry.source_version;
     context.cpu = host.machine;
     const std::vector<std::string> dirs = include_dirs(registry, op, context, toolkit);
+    const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit);
     std::vector<Finding>& findings = report.by_op[op.name()];
     for (const Requirement& requirement : op.requirements(context))
-      findings.push_back(pass.ask({requirement, settings, toolkit, cxx, host, system, facts, dirs}));
+      findings.push_back(pass.ask({requirement, settings, toolkit, cxx, host, system, facts, registry.source_root, dirs, library_dirs}));
   }
   return report;
 }
