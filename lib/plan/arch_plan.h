@@ -43,6 +43,7 @@ struct PlannedOp {
   bool lost_only_ptx = false;            // request had PTX, the op's set has none
   std::vector<PlannedSource> sources;    // those that are built
   std::vector<std::string> left_out;     // sources with nothing left, by id
+  std::vector<std::string> features_off; // OpBuilder::features_off
   bool operator==(const PlannedOp&) const = default;
 };
 

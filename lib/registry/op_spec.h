@@ -55,12 +55,13 @@ struct FilteredArchs {
 // Pure; the order of entries does not matter. min, max, only and exclude see the target after specialise.
 FilteredArchs apply_filter(const ArchFilter& filter, const ArchSet& requested);
 
-// `when:` on an entry of any list. All given conditions must hold.
+// `when:` on an entry of any list. All given conditions must hold; of a list of such maps, one must.
 struct When {
   std::string any_arch,
       every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
   std::optional<VersionRange> cuda, torch, source;
-  std::string cpu;  // "x86_64" or "aarch64"
+  std::string cpu;             // "x86_64" or "aarch64"
+  std::vector<When> or_else;  // the other maps of a list
   bool empty() const;
   bool operator==(const When&) const = default;
 };
@@ -72,6 +73,8 @@ struct WhenContext {
   std::string cpu;
 };
 bool holds(const When& when, const WhenContext& context);
+// Why it does not hold, for a message: "7.5 in the list", "CUDA 11.8"; of a list, the first map's reason.
+std::string refusal(const When& when, const WhenContext& context);
 // Its `source` condition alone: false for a range of versions and an unknown version.
 bool is_of_version(const When& when, const Version& source);
 
@@ -144,6 +147,7 @@ struct OpSpec {
   std::vector<SourceSpec> sources;  // sorted by id: the order in the file never matters
   TextEntries include_dirs;         // relative to the source root
   std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
+  std::map<std::string, std::string> features;  // of a define that matters to users: its name to what it stands for
   int std_cxx = 17;
   int std_nvcc = 17;
   Flags flags;

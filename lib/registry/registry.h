@@ -25,6 +25,8 @@ class OpBuilder {
   std::vector<std::string> nvcc_args(const SourceSpec& source,
                                      const WhenContext& context) const;      // likewise, no gencode
   std::vector<std::string> extra_ldflags(const WhenContext& context) const;  // flags.link, then -l<library>
+  // "bf16: off (7.5 in the list)": features of the spec whose define does not hold, by name.
+  std::vector<std::string> features_off(const WhenContext& context) const;
   std::vector<std::string> needs(const WhenContext& context) const;
   std::vector<std::string> exports(const WhenContext& context) const;
   std::vector<Requirement> requirements(const WhenContext& context) const;
