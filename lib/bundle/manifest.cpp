@@ -116,7 +116,7 @@ std::optional<ManifestTorch> read_torch(const std::optional<JsonCursor>& torch) 
                        .cuda = torch->at("cuda").text(),
                        .hip = torch->at("hip").text(),
                        .cxx11_abi = torch->at("cxx11_abi").flag(),
-                       .python = torch->at("python").text(),
+                       .python = read_file_name(torch->at("python")),
                        .ext_suffix = read_file_name(torch->at("ext_suffix"))};
 }
 
