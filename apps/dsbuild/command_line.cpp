@@ -87,7 +87,14 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
   if (name == "explain")
     add_operands(command, line, "words", "OP|ARCH", "The op, and the archs asked about [all requested]");
   if (name == "inspect") add_operands(command, line, "files", "FILE|DIR", "Binary files or folders");
-  if (name == "verify") add_operands(command, line, "bundle", "DIR", "The bundle [--out]");
+  if (name == "verify" || name == "wheel" || name == "install")
+    add_operands(command, line, "bundle", "DIR", "The bundle [--out]");
+  if (name == "wheel")
+    command.add_option("--wheel-dir", line.wheel_dir, "Where the wheel goes [.]")->type_name("DIR");
+  if (name == "install") {
+    command.add_option("--target", line.target, "The site-packages folder to install into")->type_name("DIR");
+    command.add_flag("--remove", line.remove, "Remove what was installed there, instead");
+  }
   if (name == "toolkits") {
     command.add_flag("--for", line.for_request, "Say what it takes to build for the options given");
     add_operands(command, line, "words", "get|11.8|13.5",

@@ -18,14 +18,6 @@ std::vector<std::string> names_in(const FileReader& files, const Path& folder) {
   return files.list(folder).value_or(std::vector<std::string>{});
 }
 
-std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir) {
-  std::vector<std::string> packs;
-  for (const std::string& name : names_in(files, data_dir / "ops")) {
-    if (files.kind(data_dir / "ops" / name) == FileKind::directory) packs.push_back(name);
-  }
-  return packs;
-}
-
 // A pack's own name comes first, so that a folder of that name in the current folder changes nothing.
 Result<PackFolder> find_pack(const Settings& settings, const FileReader& files) {
   const std::string& pack = settings.pack.value;
@@ -169,6 +161,14 @@ Result<Path> find_source_root(const PackSpec& spec, const System& system) {
 }
 
 }  // namespace
+
+std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir) {
+  std::vector<std::string> packs;
+  for (const std::string& name : names_in(files, data_dir / "ops")) {
+    if (files.kind(data_dir / "ops" / name) == FileKind::directory) packs.push_back(name);
+  }
+  return packs;
+}
 
 Result<Pack> load_pack(const Settings& settings, const System& system) {
   const FileReader& files = system.files;

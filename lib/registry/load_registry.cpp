@@ -77,6 +77,38 @@ Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& regis
   return check_needs(registry);
 }
 
+// The build variable that a spec of another pack claims; "" where it cannot be read.
+std::string build_var_of(const FileReader& files, const Path& spec) {
+  const Result<std::string> text = files.read_file(spec);
+  const Result<YamlNode> root = text ? parse_yaml(*text, spec.string()) : YamlNode{};
+  if (!root || !root->is_map()) return "";
+  if (const YamlNode* node = root->find("build_var")) return node->scalar;
+  const YamlNode* name = root->find("name");
+  return name ? "DS_BUILD_" + to_upper(name->scalar) : "";
+}
+
+bool has_variable(const Registry& registry, const std::string& variable) {
+  return std::any_of(registry.ops.begin(), registry.ops.end(),
+                     [&](const OpBuilder& op) { return op.spec().build_var == variable; });
+}
+
+// Other packs are read only for a variable that needs explaining.
+void find_other_packs(const Settings& settings, const FileReader& files, Registry& registry) {
+  std::vector<std::string> unknown;
+  for (const auto& [variable, value] : settings.selection.variables)
+    if (value != Switch::unset && !has_variable(registry, variable)) unknown.push_back(variable);
+  if (unknown.empty()) return;
+  for (const std::string& pack : known_packs(files, settings.data_dir)) {
+    const Path folder = settings.data_dir / "ops" / pack;
+    if (folder == registry.spec_root) continue;
+    for (const std::string& path : spec_paths(files, folder)) {
+      const std::string variable = build_var_of(files, folder / path);
+      if (std::find(unknown.begin(), unknown.end(), variable) != unknown.end())
+        registry.other_packs[variable].push_back(pack);
+    }
+  }
+}
+
 }  // namespace
 
 const OpBuilder* Registry::find(const std::string& name) const {
@@ -107,6 +139,7 @@ Result<Registry> load_registry(const Settings& settings, const System& system) {
   registry.source_root = pack.source_root;
   registry.source_version = pack.version;
   DSBUILD_CHECK(load_ops(system.files, pack, registry));
+  find_other_packs(settings, system.files, registry);
   return registry;
 }
 

@@ -1,6 +1,7 @@
 // All ops of a pack, one OpBuilder each.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct Registry {
   Path source_root;            // what sources and include_dirs are relative to; absolute
   Version source_version;      // for `when: {source: …}`; empty if the pack has none
   std::vector<OpBuilder> ops;  // sorted by name
+  // A variable that was set and belongs to no op here -> the other packs below data_dir whose op has it.
+  std::map<std::string, std::vector<std::string>> other_packs;
   std::vector<Warning> warnings;
   const OpBuilder* find(const std::string& name) const;
   std::vector<std::string> names() const;
@@ -57,6 +60,9 @@ struct Pack {
   Version version;
   std::string shown;  // spec_root in messages
 };
+// The names of the packs below data_dir/ops.
+std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
+
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
 // {name, source_root | package, version | version_file}.
 // Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there, or
@@ -100,8 +106,8 @@ Error unknown_op(const std::string& name, const std::string& where, const Regist
 // Pure. --ops over DS_BUILD_<OP> over DS_BUILD_OPS, except that DS_BUILD_<OP>=0 also holds under
 // `--ops all` (a warning says so; an explicit name beats it). With `cpu_only` (DS_ACCELERATOR=cpu, or
 // no usable toolkit) `all` means the CPU ops. An op that a selected op `needs` is selected too.
-// Errors: exit 2 `unknown_op` (nearest name), exit 2 `unknown_build_var` for a DS_BUILD_ variable that is
-// on and belongs to no op (nearest; off: a warning).
+// Errors: exit 2 `unknown_op` (nearest name); for a DS_BUILD_ variable that is on and belongs to no op exit 3
+// `other_pack` where another pack has it, else exit 2 `unknown_build_var` (nearest). Off: a warning.
 Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only);
 // What has nothing to build: exit 2 `nothing_selected` with the two ways to select; exit 3 `nothing_to_build`
 // where `all` leaves no CPU op.
