@@ -18,7 +18,7 @@ struct ProbeInput {
   FactStore& facts;
   const Path& source_root;                // of the pack
   std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
-  std::vector<std::string> library_dirs;  // the toolkit's, for a CUDA op
+  std::vector<std::string> library_dirs;  // the toolkit's and its stubs', for a CUDA op
 };
 
 using Probe = Finding (*)(const ProbeInput& input);

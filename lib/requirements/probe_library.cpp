@@ -53,8 +53,9 @@ Finding found(const ProbeInput& input, const std::string& path) {
   Finding finding = met(input, name + (function.empty() ? " links" : ": " + function + " links"));
   finding.gives.cxx_flags = input.settings.cflags.value;
   finding.gives.link_flags = input.settings.ldflags.value;
-  for (std::string& flag : search_flags(library_places(input)))
-    finding.gives.link_flags.push_back(std::move(flag));
+  for (const auto& dirs : {library_places(input), input.library_dirs})
+    for (std::string& flag : search_flags(dirs))
+      finding.gives.link_flags.push_back(std::move(flag));
   finding.gives.link_flags.push_back("-l" + subject_of(input));
   return finding;
 }

@@ -66,9 +66,13 @@ std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder&
   return dirs;
 }
 
-std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit) {
+// The stubs stand for the driver's libraries, which a machine that builds need not have.
+std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit, const FileReader& files) {
   if (op.spec().backend != BackendKind::cuda || toolkit == nullptr) return {};
-  return {toolkit->library_dir.string()};
+  std::vector<std::string> dirs = {toolkit->library_dir.string()};
+  const Path stubs = toolkit->library_dir / "stubs";
+  if (files.kind(stubs) == FileKind::directory) dirs.push_back(stubs.string());
+  return dirs;
 }
 
 // One pass over all ops; each question is put to the machine once.
@@ -130,7 +134,7 @@ RequirementReport check_requirements(const Settings& settings, const Registry& r
     context.source = registry.source_version;
     context.cpu = host.machine;
     const std::vector<std::string> dirs = include_dirs(registry, op, context, toolkit);
-    const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit);
+    const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
     for (const Requirement& requirement : op.requirements(context))
       findings.push_back(pass.ask({requirement, settings, toolkit, cxx, host, system, facts, registry.source_root, dirs, library_dirs}));

@@ -79,10 +79,12 @@ TEST_CASE("A CUDA op's library is looked for in the toolkit too") {
   World world;
   install_zlib(world);
   world.toolkit.library_dir = "/usr/local/cuda/lib64";
+  world.files.add_directory("/usr/local/cuda/lib64/stubs");
   world.used_toolkit = &world.toolkit;
   world.add_op("cuda_op", {need_library("z", "")});
   world.add_op("cpu_op", {need_library("z", "")}).backend = BackendKind::cpu;
-  world.check();
+  CHECK(world.check().by_op.at("cuda_op").at(0).gives.link_flags ==
+        std::vector<std::string>{"-L/usr/local/cuda/lib64", "-L/usr/local/cuda/lib64/stubs", "-lz"});
   REQUIRE(world.processes.starts("g++") == 2);
   CHECK(has_word(world.processes.started[0], "-L/usr/local/cuda/lib64"));
   CHECK_FALSE(has_word(world.processes.started[1], "-L/usr/local/cuda/lib64"));
