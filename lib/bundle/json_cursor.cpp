@@ -17,6 +17,11 @@ JsonCursor JsonCursor::at(const std::string& key) const {
   return child;
 }
 
+std::optional<JsonCursor> JsonCursor::find(const std::string& key) const {
+  if (!value_ || !value_->is_object() || !value_->contains(key)) return std::nullopt;
+  return at(key);
+}
+
 std::vector<JsonCursor> JsonCursor::items() const {
   std::vector<JsonCursor> cursors;
   if (value_ && !value_->is_array()) refuse("is no list");
@@ -44,6 +49,12 @@ uint64_t JsonCursor::number() const {
   if (value_ && value_->is_number_unsigned()) return value_->get<uint64_t>();
   refuse("is no whole number");
   return 0;
+}
+
+bool JsonCursor::flag() const {
+  if (value_ && value_->is_boolean()) return value_->get<bool>();
+  refuse("is neither true nor false");
+  return false;
 }
 
 ArchSet JsonCursor::archs() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ class JsonCursor {
       : value_(value), place_(std::move(place)), problem_(&problem) {}
 
   JsonCursor at(const std::string& key) const;  // of an object; a key that is not there is a problem
+  std::optional<JsonCursor> find(const std::string& key) const;  // nullopt where `at` finds a problem
   std::vector<JsonCursor> items() const;
   std::string text() const;
   std::vector<std::string> texts() const;
   uint64_t number() const;
+  bool flag() const;
   bool is_null() const { return value_ && value_->is_null(); }
   ArchSet archs() const;  // ["7.0","8.0+PTX"]: the form of arch_strings
   void refuse(const std::string& why) const;

@@ -29,18 +29,29 @@ Json json_of(const std::vector<ManifestSource>& sources) {
   return array;
 }
 
+Json json_of(const ManifestCpu& cpu) {
+  return {{"level", cpu.level}, {"features", cpu.features}};
+}
+
 Json json_of(const ManifestOp& op) {
-  return {{"name", op.name},
-          {"module", op.module},
-          {"backend", op.backend},
-          {"file", op.file},
-          {"sha256", op.sha256},
-          {"bytes", op.bytes},
-          {"archs", arch_array(op.archs)},
-          {"images", json_of(op.images)},
-          {"exports", op.exports},
-          {"needs", op.needs},
-          {"sources", json_of(op.sources)}};
+  Json json = {{"name", op.name},
+               {"module", op.module},
+               {"backend", op.backend},
+               {"file", op.file},
+               {"sha256", op.sha256},
+               {"bytes", op.bytes},
+               {"archs", arch_array(op.archs)},
+               {"images", json_of(op.images)},
+               {"exports", op.exports},
+               {"needs", op.needs},
+               {"sources", json_of(op.sources)}};
+  if (op.cpu_baseline) json["cpu_baseline"] = json_of(*op.cpu_baseline);
+  return json;
+}
+
+Json json_of(const ManifestTorch& torch) {
+  return {{"version", torch.version},     {"cuda", torch.cuda},     {"hip", torch.hip},
+          {"cxx11_abi", torch.cxx11_abi}, {"python", torch.python}, {"ext_suffix", torch.ext_suffix}};
 }
 
 Json json_of(const ManifestToolkit& toolkit) {
@@ -85,9 +96,33 @@ std::string read_file_name(const JsonCursor& file) {
   return name;
 }
 
+// It becomes a path too: no part of it may be empty ("..") or lead elsewhere.
+std::string read_module(const JsonCursor& module) {
+  const std::string name = module.text();
+  const bool plain = name.find_first_of(std::string_view("/\0", 2)) == std::string::npos &&
+                     ("." + name + ".").find("..") == std::string::npos;
+  if (!name.empty() && !plain) module.refuse("is no Python module");
+  return name;
+}
+
+std::optional<ManifestCpu> read_cpu(const std::optional<JsonCursor>& cpu) {
+  if (!cpu) return std::nullopt;
+  return ManifestCpu{cpu->at("level").text(), cpu->at("features").texts()};
+}
+
+std::optional<ManifestTorch> read_torch(const std::optional<JsonCursor>& torch) {
+  if (!torch) return std::nullopt;
+  return ManifestTorch{.version = torch->at("version").text(),
+                       .cuda = torch->at("cuda").text(),
+                       .hip = torch->at("hip").text(),
+                       .cxx11_abi = torch->at("cxx11_abi").flag(),
+                       .python = torch->at("python").text(),
+                       .ext_suffix = read_file_name(torch->at("ext_suffix"))};
+}
+
 ManifestOp read_op(const JsonCursor& op) {
   return {.name = op.at("name").text(),
-          .module = op.at("module").text(),
+          .module = read_module(op.at("module")),
           .backend = op.at("backend").text(),
           .file = read_file_name(op.at("file")),
           .sha256 = op.at("sha256").text(),
@@ -96,7 +131,8 @@ ManifestOp read_op(const JsonCursor& op) {
           .images = read_images(op.at("images")),
           .exports = op.at("exports").texts(),
           .needs = op.at("needs").texts(),
-          .sources = read_sources(op.at("sources"))};
+          .sources = read_sources(op.at("sources")),
+          .cpu_baseline = read_cpu(op.find("cpu_baseline"))};
 }
 
 ManifestToolkit read_toolkit(const JsonCursor& toolkit) {
@@ -110,12 +146,15 @@ Manifest read_manifest(const JsonCursor& top) {
   if (top.at("schema").number() != k_schema) {
     top.at("schema").refuse("is not 1: another version of dsbuild wrote it");
   }
+  const auto source_version = top.find("source_version");
   Manifest manifest{.dsbuild = top.at("dsbuild").text(),
                     .pack = top.at("pack").text(),
+                    .source_version = source_version ? source_version->text() : "",
                     .build_string = top.at("build_string").text(),
                     .toolkit = read_toolkit(top.at("toolkit")),
                     .cxx = top.at("cxx").text(),
                     .tvm_ffi = top.at("tvm_ffi").text(),
+                    .torch = read_torch(top.find("torch")),
                     .compress_mode = top.at("compress_mode").text(),
                     .nvcc_prepend_flags = top.at("nvcc_prepend_flags").texts(),
                     .nvcc_append_flags = top.at("nvcc_append_flags").texts(),
@@ -140,20 +179,21 @@ std::string render_manifest(const Manifest& manifest) {
   Json failed = Json::array();
   for (const auto& [op, what] : manifest.failed)
     failed.push_back({{"op", op}, {"what", what}});
-  return json_text({{"schema", k_schema},
-                    {"dsbuild", manifest.dsbuild},
-                    {"pack", manifest.pack},
-                    {"build_string", manifest.build_string},
-                    {"toolkit", json_of(manifest.toolkit)},
-                    {"cxx", manifest.cxx},
-                    {"tvm_ffi", manifest.tvm_ffi},
-                    {"compress_mode", manifest.compress_mode},
-                    {"nvcc_prepend_flags", manifest.nvcc_prepend_flags},
-                    {"nvcc_append_flags", manifest.nvcc_append_flags},
-                    {"requested", arch_array(manifest.requested)},
-                    {"shared", arch_array(manifest.shared)},
-                    {"ops", std::move(ops)},
-                    {"failed", std::move(failed)}});
+  Json json = {{"schema", k_schema}, {"dsbuild", manifest.dsbuild}, {"pack", manifest.pack}};
+  if (!manifest.source_version.empty()) json["source_version"] = manifest.source_version;
+  json["build_string"] = manifest.build_string;
+  json["toolkit"] = json_of(manifest.toolkit);
+  json["cxx"] = manifest.cxx;
+  json["tvm_ffi"] = manifest.tvm_ffi;
+  if (manifest.torch) json["torch"] = json_of(*manifest.torch);
+  json["compress_mode"] = manifest.compress_mode;
+  json["nvcc_prepend_flags"] = manifest.nvcc_prepend_flags;
+  json["nvcc_append_flags"] = manifest.nvcc_append_flags;
+  json["requested"] = arch_array(manifest.requested);
+  json["shared"] = arch_array(manifest.shared);
+  json["ops"] = std::move(ops);
+  json["failed"] = std::move(failed);
+  return json_text(json);
 }
 
 Result<Manifest> parse_manifest(std::string_view json, const std::string& file) {

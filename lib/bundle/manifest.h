@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,13 @@ struct ManifestSource {
   bool operator==(const ManifestSource&) const = default;
 };
 
+// The least CPU that an op runs on.
+struct ManifestCpu {
+  std::string level;                  // "x86-64-v3"
+  std::vector<std::string> features;  // words of /proc/cpuinfo that the CPU must have; sorted
+  bool operator==(const ManifestCpu&) const = default;
+};
+
 struct ManifestOp {
   std::string name;
   std::string module;   // Python module, or ""
@@ -32,6 +40,7 @@ struct ManifestOp {
   std::vector<std::string> exports;  // declared in the spec
   std::vector<std::string> needs;
   std::vector<ManifestSource> sources;  // sorted by path, which is the order of the link
+  std::optional<ManifestCpu> cpu_baseline;
   bool operator==(const ManifestOp&) const = default;
 };
 
@@ -42,13 +51,26 @@ struct ManifestToolkit {      // all empty for a CPU-only bundle
   bool operator==(const ManifestToolkit&) const = default;
 };
 
+// The torch that the ops are compiled against; they load into no other.
+struct ManifestTorch {
+  std::string version;     // "2.11.0+cu130"
+  std::string cuda;        // "13.0", or ""
+  std::string hip;         // likewise
+  bool cxx11_abi = true;   // _GLIBCXX_USE_CXX11_ABI
+  std::string python;      // "cp311"
+  std::string ext_suffix;  // ".cpython-311-x86_64-linux-gnu.so"
+  bool operator==(const ManifestTorch&) const = default;
+};
+
 struct Manifest {
   std::string dsbuild;  // version
   std::string pack;
-  std::string build_string;  // DS_BUILD_STRING
+  std::string source_version;  // of the pack's sources ("0.19.8"), or ""
+  std::string build_string;    // DS_BUILD_STRING
   ManifestToolkit toolkit;
-  std::string cxx;            // host compiler of CPU ops and bindings: "gcc 12.2.0"
-  std::string tvm_ffi;        // version, or ""
+  std::string cxx;      // host compiler of CPU ops and bindings: "gcc 12.2.0"
+  std::string tvm_ffi;  // version, or ""
+  std::optional<ManifestTorch> torch;
   std::string compress_mode;  // "" where the toolkit has none
   std::vector<std::string> nvcc_prepend_flags, nvcc_append_flags;
   ArchSet requested, shared;

@@ -137,8 +137,8 @@ Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node) 
 }
 
 Result<When> read_when(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(
-      check_map(file, node, "'when'", {"any_arch", "every_arch", "cuda", "torch", "source", "cpu"}));
+  DSBUILD_CHECK(check_map(file, node, "'when'",
+                          {"any_arch", "every_arch", "cuda", "torch", "source", "cpu", "cpu_level"}));
   if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
   When when;
   DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
@@ -147,6 +147,7 @@ Result<When> read_when(const SpecFile& file, const YamlNode& node) {
   DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
   DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
   DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));
+  DSBUILD_CHECK(read_when_range(file, node, "cpu_level", when, &When::cpu_level));
   return when;
 }
 

@@ -58,7 +58,8 @@ bool holds(const When& when, const WhenContext& context) {
   if (!when.every_arch.empty() && !every_holds(when.every_arch, context.archs)) return false;
   if (!when.cpu.empty() && when.cpu != context.cpu) return false;
   return version_holds(when.cuda, context.cuda) && version_holds(when.torch, context.torch) &&
-         version_holds(when.source, context.source);
+         version_holds(when.source, context.source) &&
+         version_holds(when.cpu_level, context.cpu_level.number);
 }
 
 bool SourceSpec::is_cuda() const {

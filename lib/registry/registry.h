@@ -23,7 +23,9 @@ class OpBuilder {
   std::vector<std::string> cxx_args(const SourceSpec& source,
                                     const WhenContext& context) const;  // -std, flags, -D
   std::vector<std::string> nvcc_args(const SourceSpec& source,
-                                     const WhenContext& context) const;      // likewise, no gencode
+                                     const WhenContext& context) const;  // likewise, no gencode
+  // The source is compiled for the CPU level of `context`.
+  bool uses_cpu_level(const SourceSpec& source, const WhenContext& context) const;
   std::vector<std::string> extra_ldflags(const WhenContext& context) const;  // flags.link, then -l<library>
   std::vector<std::string> needs(const WhenContext& context) const;
   std::vector<std::string> exports(const WhenContext& context) const;

@@ -95,7 +95,8 @@ std::string render_inspect_json(const std::vector<InspectedFile>& files);
 
 std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
                                const Style& style);
-std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle);
+std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
+                                    const std::vector<Warning>& warnings);
 
 std::string toolkit_line(
     const Toolkit& toolkit);  // "13.0.88 in /usr/local/cuda (PATH), 7.5 to 12.1, gcc 12.2.0"
@@ -127,7 +128,7 @@ struct Report {
   Toolkits toolkits;
   std::optional<Error> cxx_error;
   std::vector<Gpu> gpus;  // visible ones
-  std::optional<Witnessed> python;
+  std::optional<Python> python;
   std::optional<Torch> torch;
   Path bundle_path;
   std::optional<Manifest> bundle;

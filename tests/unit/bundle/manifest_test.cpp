@@ -126,6 +126,24 @@ constexpr const char* k_small_json = R"({
 }
 )";
 
+constexpr const char* k_torch_json = R"(  "torch": {
+    "version": "2.11.0+cu130",
+    "cuda": "13.0",
+    "hip": "",
+    "cxx11_abi": true,
+    "python": "cp311",
+    "ext_suffix": ".cpython-311-x86_64-linux-gnu.so"
+  },
+)";
+constexpr const char* k_cpu_json = R"(,
+      "cpu_baseline": {
+        "level": "x86-64-v3",
+        "features": [
+          "avx2",
+          "fma"
+        ]
+      })";
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
@@ -164,7 +182,7 @@ class Random {
   }
   ManifestOp op() {
     ManifestOp made{.name = text(),
-                    .module = text(),
+                    .module = below(2) == 0 ? "" : "a.b" + std::to_string(below(9)),
                     .backend = "cuda",
                     .file = "f" + std::to_string(below(99)),
                     .sha256 = text(),
@@ -173,7 +191,9 @@ class Random {
                     .images = {},
                     .exports = texts(),
                     .needs = texts(),
-                    .sources = {}};
+                    .sources = {},
+                    .cpu_baseline = {}};
+    if (below(2) == 0) made.cpu_baseline = ManifestCpu{text(), texts()};
     for (size_t i = below(4); i > 0; --i)
       made.images[target()] = static_cast<int>(1 + below(1000));
     for (size_t i = below(4); i > 0; --i)
@@ -183,10 +203,12 @@ class Random {
   Manifest manifest() {
     Manifest made{.dsbuild = text(),
                   .pack = text(),
+                  .source_version = text(),
                   .build_string = text(),
                   .toolkit = {},
                   .cxx = text(),
                   .tvm_ffi = text(),
+                  .torch = {},
                   .compress_mode = text(),
                   .nvcc_prepend_flags = texts(),
                   .nvcc_append_flags = texts(),
@@ -194,6 +216,7 @@ class Random {
                   .shared = archs(),
                   .ops = {},
                   .failed = {}};
+    if (below(2) == 0) made.torch = ManifestTorch{text(), text(), text(), below(2) == 0, text(), "x.so"};
     if (below(2) == 0) made.toolkit = {text(), text(), text()};
     for (size_t i = below(4); i > 0; --i)
       made.ops.push_back(op());
@@ -210,6 +233,18 @@ class Random {
 
 TEST_CASE("The manifest's JSON is the documented one, byte for byte") {
   CHECK(render_manifest(small_manifest()) == k_small_json);
+}
+
+TEST_CASE("What torch and the CPU must be stands in the manifest where ops depend on it") {
+  Manifest manifest = small_manifest();
+  manifest.source_version = "0.19.8";
+  manifest.torch =
+      ManifestTorch{"2.11.0+cu130", "13.0", "", true, "cp311", ".cpython-311-x86_64-linux-gnu.so"};
+  manifest.ops[0].cpu_baseline = ManifestCpu{"x86-64-v3", {"avx2", "fma"}};
+  const std::string json = render_manifest(manifest);
+  CHECK(replaced(replaced(replaced(json, "  \"source_version\": \"0.19.8\",\n", ""), k_torch_json, ""),
+                 k_cpu_json, "") == k_small_json);
+  CHECK(*parse_manifest(json, "m") == manifest);
 }
 
 TEST_CASE("A documented manifest reads back as the value it shows") {
@@ -264,6 +299,13 @@ TEST_CASE("A wrong manifest is an error that names the file and the place") {
       {replaced(k_small_json, "\"7.0\"", "\"banana\""), "requested[0] is no architecture"},
       {replaced(k_small_json, "\"7.0\"", "\"all\""), "requested[0] is no architecture"},
       {replaced(k_small_json, "\"fused_adam.so\"", "\"../x.so\""), "ops[0].file is no file name"},
+      {replaced(k_small_json, "\"ops.fused_adam\"", "\"ops.../x\""), "ops[0].module is no Python module"},
+      {replaced(k_small_json, "\"ops.fused_adam\"", "\"ops..x\""), "ops[0].module is no Python module"},
+      {replaced(k_small_json, "\"tvm_ffi\"", "\"torch\": {}, \"tvm_ffi\""), "torch.version is missing"},
+      {replaced(
+           replaced(k_small_json, "  \"compress_mode\"", k_torch_json + std::string("\"compress_mode\"")),
+           ": true", ": 1"),
+       "torch.cxx11_abi is neither true nor false"},
       {replaced(k_small_json, "\"exports\": [\n        \"step\"\n      ]", "\"exports\": {}"),
        "ops[0].exports is no list"},
       {"[]", "the document is no object"},
