@@ -60,8 +60,12 @@ void add_programs(const CommandContext& context, Stages& stages, Report& report)
     report.ninja = *ninja;
   else
     report.ninja_error = ninja.error();
-  if (const auto python = find_python_version(context.system, facts)) report.python = *python;
-  if (report.python) report.torch = read_torch(context.system, facts);
+  const Interpreter interpreter{stages.base.settings.python.value, context.system, facts};
+  if (const auto python = find_python(interpreter)) report.python = *python;
+  if (stages.requirements.torch)
+    report.torch = stages.requirements.torch;
+  else if (const auto torch = report.python ? find_torch(interpreter) : stages.selected.torch)
+    report.torch = *torch;
   facts.save();
 }
 

@@ -32,6 +32,21 @@ bool any_cuda_op(const Registry& registry, const SelectedOps& selected) {
   });
 }
 
+Result<Torch> look_for_torch(const CommandContext& context, const Base& base, const Registry& registry) {
+  if (!asks_for_torch(registry))
+    return fail(Exit::unmet, "python", base.settings.python.value, "no op asks for torch");
+  return find_torch({base.settings.python.value, context.system, *base.user_facts});
+}
+
+// The CUDA version that a toolkit has to go with: torch's, where a selected CUDA op is an extension of torch.
+Version torch_cuda(const Selected& selected) {
+  const bool any = std::any_of(selected.ops.ops.begin(), selected.ops.ops.end(), [&](const SelectedOp& op) {
+    const OpSpec& spec = selected.registry.find(op.name)->spec();
+    return op.wanted != Wanted::off && spec.backend == BackendKind::cuda && requires_torch(spec);
+  });
+  return any && selected.torch ? parse_version(selected.torch->cuda).value_or(Version{}) : Version{};
+}
+
 const Toolkit* pointer(const std::optional<Toolkit>& toolkit) {
   return toolkit ? &*toolkit : nullptr;
 }
@@ -145,9 +160,11 @@ void add_selected(Stages& stages, Selected selected) {
 }
 
 void check(Stages& stages, System& system) {
+  const Selected& selected = stages.selected;
   stages.requirements = check_requirements(
-      stages.base.settings, stages.selected.registry, pointer(stages.toolkit), stages.archs.requested,
-      stages.cxx ? &*stages.cxx : nullptr, stages.base.host, system, *stages.base.user_facts);
+      {stages.base.settings, selected.registry, pointer(stages.toolkit), stages.archs.requested,
+       stages.cxx ? &*stages.cxx : nullptr, stages.base.host, selected.cpu_level, selected.torch},
+      system, *stages.base.user_facts);
   stages.base.user_facts->save();
 }
 
@@ -171,6 +188,12 @@ Result<Selected> select(const CommandContext& context, const Base& base) {
     for (const CodeKind kind : {CodeKind::real, CodeKind::ptx})
       asked.insert({gpu, Suffix::none, kind});
   selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
+  const Setting<std::string>& baseline = base.settings.cpu_baseline;
+  DSBUILD_TRY(level,
+              find_cpu_level(baseline.value, baseline.origin, base.host.machine, base.host.cpu_features));
+  selected.cpu_level = std::move(level);
+  selected.torch = look_for_torch(context, base, selected.registry);
+  selected.demand.torch_cuda = torch_cuda(selected);
   return selected;
 }
 

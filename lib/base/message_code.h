@@ -41,6 +41,9 @@ inline constexpr MessageMeaning k_messages[] = {
     {"cannot_start", "A program that dsbuild needs cannot be started."},
     {"command_too_long", "A compiler command is longer than the system can run."},
     {"contradicting_ops", "An op is both named and left out."},
+    {"cuda_mismatch",
+     "DS_SKIP_CUDA_CHECK=1 lets ops be built although toolkit and torch are of CUDA versions that do not go "
+     "together."},
     {"damaged_bundle", "A bundle is not what its manifest says, so nothing is made of it."},
     {"disjoint_archs", "The ops to be built have no architecture in common."},
     {"edge_failed", "A compiler, the linker or verify failed; nothing was published."},
@@ -54,6 +57,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"future_time", "A source was written later than the clock says, so it is compiled each time."},
     {"ignored_variable", "A variable of DeepSpeed's is set that has no use here."},
     {"io", "A file or folder cannot be read or written."},
+    {"lesser_cpu", "An op of a bundle is built for a CPU that has more than this machine's."},
     {"left_out_by_variable", "A variable DS_BUILD_<OP>=0 leaves an op out of `all`."},
     {"lock_unsupported", "A folder lies on a file system without locks."},
     {"locked", "Another dsbuild worked in the folder for longer than --lock-timeout."},

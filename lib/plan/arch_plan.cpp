@@ -113,6 +113,14 @@ std::string join_reasons(const std::vector<std::string>& reasons) {
   return join(reasons, "; ");
 }
 
+bool uses_cpu_level(const ArchPlanInput& input, const OpBuilder& builder, const PlannedOp& planned) {
+  const WhenContext context = context_of(input, planned.archs);
+  return std::any_of(planned.sources.begin(), planned.sources.end(),
+                     [&](const PlannedSource& planned_source) {
+                       return builder.uses_cpu_level(planned_source.source, context);
+                     });
+}
+
 PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const SelectedOp& selected,
                   std::vector<Warning>& warnings) {
   PlannedOp planned;
@@ -140,8 +148,20 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     }
     if (planned.status == OpStatus::build)
       planned.features_off = builder.features_off(context_of(input, planned.archs));
+    planned.uses_cpu_level = uses_cpu_level(input, builder, planned);
   }
   return planned;
+}
+
+// What the findings warn of, once, however many ops it is about.
+void add_finding_warnings(const ArchPlanInput& input, ArchPlan& plan) {
+  for (const PlannedOp& op : plan.ops) {
+    if (op.status != OpStatus::build) continue;
+    for (const Finding& finding : input.requirements.by_op.at(op.name))
+      if (finding.warning &&
+          std::find(plan.warnings.begin(), plan.warnings.end(), *finding.warning) == plan.warnings.end())
+        plan.warnings.push_back(*finding.warning);
+  }
 }
 
 // An op whose needed op is not built cannot work either.
@@ -237,17 +257,6 @@ Result<void> check_shared(const ArchPlanInput& input, ArchPlan& plan) {
 
 }  // namespace
 
-WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
-                         const Toolkit* toolkit, const std::string& cpu, ArchSet archs) {
-  WhenContext context;
-  context.archs = std::move(archs);
-  if (toolkit) context.cuda = toolkit->version;
-  context.torch = requirements.torch;
-  context.source = registry.source_version;
-  context.cpu = cpu;
-  return context;
-}
-
 const char* word(DroppedBy by) {
   switch (by) {
     case DroppedBy::toolkit:
@@ -323,6 +332,7 @@ ArchPlan draft_archs(const ArchPlanInput& input) {
   for (const SelectedOp& selected : input.selected.ops)
     plan.ops.push_back(plan_op(input, *input.registry.find(selected.name), selected, plan.warnings));
   skip_ops_that_lack_a_need(input, plan);
+  add_finding_warnings(input, plan);
   plan_shared(plan);
   return plan;
 }

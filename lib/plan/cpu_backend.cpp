@@ -9,7 +9,7 @@ Edge compile_edge(const BuildPlanInput&, const BackendOp& op, const PlannedSourc
   return edge;
 }
 
-std::vector<std::string> link_flags(const BuildPlanInput&) {
+std::vector<std::string> link_flags(const BuildPlanInput&, const BackendOp&) {
   return {};
 }
 

@@ -27,9 +27,10 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   edge.kind = EdgeKind::cuda_compile;
   edge.op = op.builder.name();
   edge.source = planned.source.id();
-  edge.flags = op.builder.nvcc_args(planned.source, op.context);
+  edge.flags = op.gives.base_nvcc_flags;
   for (const auto& flags :
-       {common_flags(input, op, planned.source), include_flags(op), input.settings.nvcc_append_flags.value})
+       {op.builder.nvcc_args(planned.source, op.context), common_flags(input, op, planned.source),
+        include_flags(op), fallback_include_flags(op), input.settings.nvcc_append_flags.value})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.targets = planned.archs;
   edge.inputs = {source_path(planned.source.path)};
@@ -47,8 +48,10 @@ Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const Planne
 }
 
 // By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
-// symbols stay inside, so that two libraries with two toolkits do not meet in one process.
-std::vector<std::string> link_flags(const BuildPlanInput& input) {
+// symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
+// lives in a process that has a CUDA runtime already, and must use that one.
+std::vector<std::string> link_flags(const BuildPlanInput& input, const BackendOp& op) {
+  if (op.gives.python_module) return {"-L" + input.toolkit->library_dir.string(), "-lcudart"};
   return {"-L" + input.toolkit->library_dir.string(),
           "-lcudart_static",
           "-Wl,--exclude-libs,libcudart_static.a",

@@ -96,8 +96,8 @@ Result<void> read_when_range(const SpecFile& file, const YamlNode& map, const ch
 }
 
 Result<When> read_one_when(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(
-      check_map(file, node, "'when'", {"any_arch", "every_arch", "cuda", "torch", "source", "cpu"}));
+  DSBUILD_CHECK(check_map(file, node, "'when'",
+                          {"any_arch", "every_arch", "cuda", "torch", "source", "cpu", "cpu_level"}));
   if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
   When when;
   DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
@@ -106,6 +106,7 @@ Result<When> read_one_when(const SpecFile& file, const YamlNode& node) {
   DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
   DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
   DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));
+  DSBUILD_CHECK(read_when_range(file, node, "cpu_level", when, &When::cpu_level));
   return when;
 }
 

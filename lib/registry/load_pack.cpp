@@ -108,17 +108,19 @@ Result<Path> root_of_package(const PackSpec& spec, const Path& source, const Fil
               "Give an unpacked source distribution, a checkout, or the folder of the installed package.");
 }
 
-// Where the package is installed.
-Result<Path> find_package(const PackSpec& spec, const System& system) {
+// Where the package is installed: an interpreter that was asked for is the only one looked at.
+Result<Path> find_package(const PackSpec& spec, const Setting<std::string>& python, const System& system) {
   std::string looked_in;
-  for (const Path& packages : find_site_packages(system)) {
+  for (const Path& packages : python.is_default() ? find_site_packages(system, python.value)
+                                                  : site_packages_of(system, python.value)) {
     if (holds_package(system.files, packages, spec.package)) return packages;
     looked_in += "\n  " + packages.string();
   }
   return fail(Exit::unmet, "no_package", "--source",
               "pack '" + spec.name + "' builds the sources of the Python package '" + spec.package +
                   "', and it is not installed",
-              "Install it, or give its sources: --source DIR (an unpacked source distribution or a checkout)."
+              "Install it, name the Python that has it (--python), or give its sources: --source DIR (an unpacked source "
+              "distribution or a checkout)."
               "\nLooked in:" + (looked_in.empty() ? " no folder of Python packages is there" : looked_in));
 }
 
@@ -150,8 +152,8 @@ Result<Version> find_version(const PackSpec& spec, const FileReader& files) {
                   (spec.package.empty() ? "" : " and " + spec.package + "-<version>.dist-info beside it") + ".");
 }
 
-Result<Path> find_source_root(const PackSpec& spec, const System& system) {
-  if (!spec.package.empty() && !spec.is_given) return find_package(spec, system);
+Result<Path> find_source_root(const PackSpec& spec, const Setting<std::string>& python, const System& system) {
+  if (!spec.package.empty() && !spec.is_given) return find_package(spec, python, system);
   Path root = tidy(system.files, spec.source_root);
   if (system.files.kind(root) != FileKind::directory) {
     return fail(Exit::usage, "missing_source", spec.root_origin, "the source root is no folder",
@@ -185,7 +187,7 @@ Result<Pack> load_pack(const Settings& settings, const System& system) {
     spec.root_origin = settings.source.origin;
     spec.is_given = true;
   }
-  DSBUILD_TRY(root, find_source_root(spec, system));
+  DSBUILD_TRY(root, find_source_root(spec, settings.python, system));
   spec.source_root = std::move(root);
   DSBUILD_TRY(version, find_version(spec, files));
   spec.version = std::move(version);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/cpu_level.h"
 #include "arch/target.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -60,17 +61,20 @@ struct When {
   std::string any_arch,
       every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
   std::optional<VersionRange> cuda, torch, source;
-  std::string cpu;             // "x86_64" or "aarch64"
-  std::vector<When> or_else;  // the other maps of a list
+  std::string cpu;                        // "x86_64" or "aarch64"
+  std::optional<VersionRange> cpu_level;  // CpuLevel::number
+  std::vector<When> or_else;              // the other maps of a list
   bool empty() const;
   bool operator==(const When&) const = default;
 };
-// What a condition is asked about. An unknown version makes its condition false. any_arch of an
-// empty set is false, every_arch of it is false too.
+// What a condition is asked about, and what a spec leaves to the machine. An unknown version makes its
+// condition false. any_arch of an empty set is false, every_arch of it is false too.
 struct WhenContext {
   ArchSet archs;
   Version cuda, torch, source;
   std::string cpu;
+  CpuLevel cpu_level;  // `-march=baseline` stands for its flags
+  int usual_std = 17;  // of an op without `std`
 };
 bool holds(const When& when, const WhenContext& context);
 // Why it does not hold, for a message: "7.5 in the list", "CUDA 11.8"; of a list, the first map's reason.
@@ -106,6 +110,9 @@ struct SourceSpec {
   bool operator==(const SourceSpec&) const = default;
 };
 
+// The flag of op.yaml that stands for those of --cpu-baseline.
+inline constexpr const char* k_baseline_flag = "-march=baseline";
+
 enum class BackendKind { cuda, cpu, hip };
 
 enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch, cutlass };
@@ -120,6 +127,7 @@ enum class RequirementKind { cuda, header, library, command, cpu_feature, module
 //   {cpu: avx2}                          the CPU of the machine that builds has the feature
 //   {module: triton}                     Python's importlib finds it
 //   {tvm_ffi: ">=0.1.15"}                tvm-ffi's headers and library (gives include and link flags)
+//   {torch: ">=2.0"}                     torch; gives what a Python extension of torch is built with
 //   {cutlass: ">=3.1"}                   CUTLASS's headers (gives include folders)
 struct Requirement {
   RequirementKind kind = RequirementKind::cuda;
@@ -148,8 +156,7 @@ struct OpSpec {
   TextEntries include_dirs;         // relative to the source root
   std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
   std::map<std::string, std::string> features;  // of a define that matters to users: its name to what it stands for
-  int std_cxx = 17;
-  int std_nvcc = 17;
+  std::optional<int> std_cxx, std_nvcc;  // absent: torch's own for a torch extension, else 17
   Flags flags;
   TextEntries libraries;
   std::vector<Requirement> requires_;

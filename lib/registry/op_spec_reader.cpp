@@ -171,7 +171,7 @@ Result<void> check_defines(const OpSpec& spec) {
 }
 
 Result<void> read_standard(const SpecFile& file, const YamlNode& std_node, const std::string& key,
-                           const std::vector<std::string>& known, int& into) {
+                           const std::vector<std::string>& known, std::optional<int>& into) {
   const YamlNode* node = std_node.find(key);
   if (!node) return {};
   const auto rule = [&](const std::string& word) -> std::string {

@@ -24,7 +24,9 @@ class OpBuilder {
   std::vector<std::string> cxx_args(const SourceSpec& source,
                                     const WhenContext& context) const;  // -std, flags, -D
   std::vector<std::string> nvcc_args(const SourceSpec& source,
-                                     const WhenContext& context) const;      // likewise, no gencode
+                                     const WhenContext& context) const;  // likewise, no gencode
+  // The source is compiled for the CPU level of `context`.
+  bool uses_cpu_level(const SourceSpec& source, const WhenContext& context) const;
   std::vector<std::string> extra_ldflags(const WhenContext& context) const;  // flags.link, then -l<library>
   // "bf16: off (7.5 in the list)": features of the spec whose define does not hold, by name.
   std::vector<std::string> features_off(const WhenContext& context) const;

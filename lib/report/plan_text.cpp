@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/report.h"
 #include "report/table.h"
 
@@ -28,6 +30,27 @@ std::string skip_line(const PlanView& view, const PlannedOp& op) {
   return text;
 }
 
+// torch, where an op to be built is an extension of it, with what there is to say of its CUDA.
+void add_torch_row(const PlanView& view, std::vector<TableRow>& rows) {
+  for (const PlannedOp& op : view.archs.ops) {
+    if (op.status != OpStatus::build) continue;
+    for (const Finding& finding : view.requirements.by_op.at(op.name)) {
+      if (!finding.gives.python_module) continue;
+      const Torch& torch = *view.requirements.torch;
+      rows.push_back({"torch", finding.why + "; Python " + torch.python.version + " in " +
+                                   torch.python.executable.string()});
+      return;
+    }
+  }
+}
+
+void add_cpu_row(const PlanView& view, std::vector<TableRow>& rows) {
+  const auto uses_it = [](const PlannedOp& op) { return op.status == OpStatus::build && op.uses_cpu_level; };
+  if (std::any_of(view.archs.ops.begin(), view.archs.ops.end(), uses_it))
+    rows.push_back(
+        {"cpu", view.requirements.cpu_level.name + "  (" + view.settings.cpu_baseline.origin + ")"});
+}
+
 std::string header(const PlanView& view) {
   std::vector<TableRow> rows;
   if (view.toolkit) {
@@ -41,6 +64,8 @@ std::string header(const PlanView& view) {
   } else {
     rows.push_back({"toolkit", "none: CPU ops only"});
   }
+  add_torch_row(view, rows);
+  add_cpu_row(view, rows);
   return join(render_table(rows), "\n") + "\n\n";
 }
 

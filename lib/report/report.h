@@ -96,7 +96,8 @@ std::string render_inspect_json(const std::vector<InspectedFile>& files);
 
 std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
                                const Style& style);
-std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle);
+std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
+                                    const std::vector<Warning>& warnings);
 
 std::string render_wheel(const Package& package, const std::string& wheel);
 std::string render_wheel_json(const Package& package, const std::string& wheel);
@@ -138,7 +139,7 @@ struct Report {
   Toolkits toolkits;
   std::optional<Error> cxx_error;
   std::vector<Gpu> gpus;  // visible ones
-  std::optional<Witnessed> python;
+  std::optional<Python> python;
   std::optional<Torch> torch;
   Path bundle_path;
   std::optional<Manifest> bundle;

@@ -13,7 +13,7 @@ std::vector<Path> prefixes(const ProbeInput& input) {
   if (root != input.system.environment.end() && !root->second.empty())
     found.push_back(files.absolute(root->second));
   if (requirement.package.empty()) return found;
-  for (const Path& packages : find_site_packages(input.system)) {
+  for (const Path& packages : find_site_packages(input.system, input.settings.python.value)) {
     if (files.kind(packages / requirement.package) == FileKind::directory)
       found.push_back(packages / requirement.package);
   }

@@ -10,10 +10,12 @@ namespace dsbuild {
 
 struct ProbeInput {
   const Requirement& requirement;
+  const OpSpec& op;
   const Settings& settings;
   const Toolkit* toolkit;   // may be null
   const HostCompiler* cxx;  // may be null
   const Host& host;
+  const Result<Torch>& torch;
   System& system;
   FactStore& facts;
   const Path& source_root;                // of the pack
@@ -38,6 +40,12 @@ Finding probe_cutlass(const ProbeInput& input);
 // right advice; a probe that could not even look sets its own.
 Finding met(const ProbeInput& input, std::string why);
 Finding unmet(const ProbeInput& input, std::string why, std::string fix = {});
+
+// The Python of --python.
+Interpreter interpreter_of(const ProbeInput& input);
+
+// "no C++ compiler" as a finding.
+Finding no_compiler(const ProbeInput& input);
 
 // The one subject of a kind that takes one.
 const std::string& subject_of(const ProbeInput& input);

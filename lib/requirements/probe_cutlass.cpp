@@ -19,7 +19,7 @@ void add(std::vector<Path>& to, const std::vector<Path>& from) {
 // nvidia-cutlass is imported as cutlass_library and has the headers in `source`.
 std::vector<Path> package_places(const ProbeInput& input) {
   std::vector<Path> places;
-  for (const Path& packages : find_site_packages(input.system))
+  for (const Path& packages : find_site_packages(input.system, input.settings.python.value))
     add(places, {packages / "cutlass_library" / "source", packages, packages / "cutlass_library"});
   return places;
 }
@@ -35,7 +35,7 @@ std::vector<Path> variable_places(const ProbeInput& input, const std::vector<con
 // <prefix>/lib/python3.11/site-packages -> <prefix>
 std::vector<Path> python_prefixes(const ProbeInput& input) {
   std::vector<Path> places;
-  for (const Path& packages : find_site_packages(input.system))
+  for (const Path& packages : find_site_packages(input.system, input.settings.python.value))
     places.push_back(packages.parent_path().parent_path().parent_path());
   return places;
 }

@@ -1,7 +1,6 @@
 // {tvm_ffi: ">=0.1.15"}: tvm-ffi's headers and library, as its wheel lays them out: include/tvm/ffi,
 // include/dlpack and lib/libtvm_ffi.so in the folder tvm_ffi.
 #include "requirements/probe.h"
-#include "requirements/python.h"
 #include "sys/site_packages.h"
 
 namespace dsbuild {
@@ -37,7 +36,7 @@ std::vector<TvmFfi> find_on_disk(const ProbeInput& input) {
   std::vector<Path> homes;
   for (const std::string& version : by_version(files, cache, ""))
     homes.push_back(cache / version / "tvm_ffi");
-  for (const Path& packages : find_site_packages(input.system))
+  for (const Path& packages : find_site_packages(input.system, input.settings.python.value))
     homes.push_back(packages / "tvm_ffi");
   std::vector<TvmFfi> found;
   for (const Path& home : homes) {
@@ -56,7 +55,7 @@ if not spec or not spec.origin:
 print(spec.submodule_search_locations[0])
 print(spec.origin)
 )";
-  return ask_python(input.system, input.facts, "python folder tvm_ffi", script, "tvm_ffi");
+  return ask_python(interpreter_of(input), "python folder tvm_ffi", script, "tvm_ffi");
 }
 
 Finding usable(const ProbeInput& input, const TvmFfi& tvm_ffi) {

@@ -50,6 +50,14 @@ Finding unmet(const ProbeInput& input, std::string why, std::string fix) {
   return finding;
 }
 
+Interpreter interpreter_of(const ProbeInput& input) {
+  return {input.settings.python.value, input.system, input.facts};
+}
+
+Finding no_compiler(const ProbeInput& input) {
+  return unmet(input, "no C++ compiler found", "install g++ or clang++, or name one in CXX");
+}
+
 const std::string& subject_of(const ProbeInput& input) {
   static const std::string none;
   return input.requirement.subjects.empty() ? none : input.requirement.subjects.front();

@@ -24,7 +24,9 @@ const std::vector<std::string> k_keys = {"ops",
                                          "lock_timeout",
                                          "offline",
                                          "drop_unsupported_archs",
-                                         "allow_disjoint_archs"};
+                                         "allow_disjoint_archs",
+                                         "python",
+                                         "cpu_baseline"};
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();

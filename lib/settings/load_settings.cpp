@@ -43,6 +43,9 @@ Result<void> load_texts(const Inputs& in, Settings& settings) {
       set_text(settings.build_dir, in.option_or_config(given.build_dir, "--build-dir", "build_dir")));
   DSBUILD_CHECK(
       set_text(settings.cuda_home, in.option_or_config(given.cuda_home, "--cuda-home", "cuda_home")));
+  DSBUILD_CHECK(set_text(settings.python, in.option_or_config(given.python, "--python", "python")));
+  DSBUILD_CHECK(set_text(settings.cpu_baseline,
+                         in.option_or_config(given.cpu_baseline, "--cpu-baseline", "cpu_baseline")));
   if (const auto text = from_variable(in.environment, "DS_BUILD_STRING")) {
     settings.build_string = {text->text, text->origin};
   }
@@ -91,9 +94,12 @@ Result<void> load_switches(const Inputs& in, Settings& settings) {
       row.setting = {value, entry->origin};
     }
   }
-  if (const auto debug = from_variable(in.environment, "DS_DEBUG_CUDA_BUILD")) {
-    settings.debug_cuda_build = {debug->text == "1", debug->origin};
-  }
+  const auto exactly_one = [&](const char* name, Setting<bool>& setting) {
+    if (const auto given_variable = from_variable(in.environment, name))
+      setting = {given_variable->text == "1", given_variable->origin};
+  };
+  exactly_one("DS_DEBUG_CUDA_BUILD", settings.debug_cuda_build);
+  exactly_one("DS_SKIP_CUDA_CHECK", settings.skip_cuda_check);
   return {};
 }
 

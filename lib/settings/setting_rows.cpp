@@ -80,6 +80,9 @@ std::vector<SettingRow> setting_rows(const Settings& settings) {
   rows.push_back(row("accelerator", settings.accelerator));
   rows.push_back(row("debug_cuda_build", settings.debug_cuda_build));
   rows.push_back(row("build_string", settings.build_string));
+  rows.push_back(row("python", settings.python));
+  rows.push_back(row("cpu_baseline", settings.cpu_baseline));
+  rows.push_back(row("skip_cuda_check", settings.skip_cuda_check));
   rows.push_back(row("nvcc_prepend_flags", settings.nvcc_prepend_flags));
   rows.push_back(row("nvcc_append_flags", settings.nvcc_append_flags));
   rows.push_back(row("cflags", settings.cflags));

@@ -290,7 +290,8 @@ TEST_CASE("a refusal says which key is meant instead") {
   CHECK(flag_refusal(k_cxx, "-Iinclude") == "is the include_dirs key's business");
   CHECK(flag_refusal(k_nvcc, "-arch=sm_80") ==
         "names an architecture; those come from --arch and the archs key");
-  CHECK(flag_refusal(k_cxx, "-march=native") == "makes the bundle depend on the machine that builds it");
+  CHECK(flag_refusal(k_cxx, "-march=native") ==
+        "makes the bundle depend on the machine that builds it; -march=baseline is what --cpu-baseline says");
   CHECK(flag_refusal(k_nvcc, "--threads=4") == "is the job control's business (--jobs, DS_NVCC_THREADS)");
   CHECK(flag_refusal(k_nvcc, "-dryrun") == "is not on the list of what flags.nvcc may hold");
 }

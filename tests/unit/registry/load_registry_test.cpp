@@ -187,6 +187,18 @@ TEST_CASE("without --source the installed package is found") {
   CHECK(world.registry().source_version.text() == "0.19.8");
 }
 
+TEST_CASE("--python says whose packages are looked at") {
+  PackageWorld world;
+  world.environment["VIRTUAL_ENV"] = "/venv";
+  for (const std::string prefix : {"/venv", "/other"}) {
+    world.add_sources(prefix + "/lib/python3.11/site-packages");
+    world.files.add_file(prefix + "/lib/python3.11/site-packages/kit-1.0.dist-info/METADATA", "");
+  }
+  world.files.add_file("/other/bin/python", "", true);
+  world.settings.python = {"/other/bin/python", "--python"};
+  CHECK(world.registry().source_root == "/other/lib/python3.11/site-packages");
+}
+
 TEST_CASE("a Python package that is not installed is an error that says where it was looked for") {
   PackageWorld world;
   world.environment["VIRTUAL_ENV"] = "/venv";
@@ -196,7 +208,8 @@ TEST_CASE("a Python package that is not installed is an error that says where it
   CHECK(loaded.error().exit == Exit::unmet);
   CHECK(error_text(loaded.error()) ==
         "no_package --source: pack 'kit' builds the sources of the Python package 'kit', and it is not installed "
-        "| Install it, or give its sources: --source DIR (an unpacked source distribution or a checkout).\n"
+        "| Install it, name the Python that has it (--python), or give its sources: --source DIR (an unpacked source "
+        "distribution or a checkout).\n"
         "Looked in:\n  /venv/lib/python3.12/site-packages");
 }
 
@@ -242,6 +255,19 @@ TEST_CASE("two ops may share neither a name nor a build variable") {
   CHECK(world.error() ==
         "bad_spec ops/native/twin/op.yaml: the build variable 'DS_BUILD_CPU_ADAM' is taken by "
         "ops/native/cpu_adam/op.yaml | Rename one of the two.");
+}
+
+TEST_CASE("a variable that no op has is looked up in the other packs") {
+  PackWorld world;
+  world.add("deepspeed/cpu_lion", "name: cpu_lion\nsources: [not/there.cpp]\n");
+  world.add("deepspeed/async_io", "name: async_io\nbuild_var: DS_BUILD_AIO\nsources: [not/there.cpp]\n");
+  world.add("deepspeed/broken", "name: [\n");
+  world.settings.selection.variables = {
+      {"DS_BUILD_CPU_LION", Switch::on}, {"DS_BUILD_AIO", Switch::off}, {"DS_BUILD_FUSED_ADAM", Switch::on},
+      {"DS_BUILD_NOWHERE", Switch::on}};
+  CHECK(world.registry().other_packs ==
+        std::map<std::string, std::vector<std::string>>{{"DS_BUILD_AIO", {"deepspeed"}},
+                                                        {"DS_BUILD_CPU_LION", {"deepspeed"}}});
 }
 
 TEST_CASE("what an op needs is another op of the pack") {

@@ -49,8 +49,10 @@ struct World {
       registry.ops.emplace_back(spec);
     System system{files, processes, environment, program};
     FactStore facts(files, "/facts.json");
-    RequirementReport report =
-        check_requirements(settings, registry, used_toolkit, requested, used_compiler, host, system, facts);
+    const Result<Torch> torch = asks_for_torch(registry) ? find_torch({settings.python.value, system, facts})
+                                                         : fail(Exit::unmet, "python", "", "not looked for");
+    RequirementReport report = check_requirements(
+        {settings, registry, used_toolkit, requested, used_compiler, host, {}, torch}, system, facts);
     facts.save();
     return report;
   }
