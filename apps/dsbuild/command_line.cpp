@@ -66,6 +66,7 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_option("--lock-timeout", a.lock_timeout, "Seconds to wait for another dsbuild [for ever]")
       ->type_name("SECONDS")
       ->group(more);
+  app.add_flag("--debug", a.debug, "Debug info: -g for host code, -lineinfo for device code")->group(more);
   app.add_flag("--allow-disjoint-archs", a.allow_disjoint_archs, "Build even if no arch is common to all ops")
       ->group(more);
   app.add_flag("--drop-unsupported-archs", a.drop_unsupported_archs,

@@ -69,8 +69,8 @@ Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& s
   DSBUILD_CHECK(read_key(file, root, "version_file", refuse_path, spec.version_file));
   if (!source_root.empty()) {
     if (!spec.package.empty())
-      return bad_spec(file, *root.find("package"), "'package' and 'source_root' both say where the sources are",
-                      "Keep one of them.");
+      return bad_spec(file, *root.find("package"),
+                      "'package' and 'source_root' both say where the sources are", "Keep one of them.");
     spec.source_root = spec.spec_root / source_root;
     spec.root_origin = yaml_where(file.shown, *root.find("source_root"));
   }
@@ -119,9 +119,11 @@ Result<Path> find_package(const PackSpec& spec, const Setting<std::string>& pyth
   return fail(Exit::unmet, "no_package", "--source",
               "pack '" + spec.name + "' builds the sources of the Python package '" + spec.package +
                   "', and it is not installed",
-              "Install it, name the Python that has it (--python), or give its sources: --source DIR (an unpacked source "
+              "Install it, name the Python that has it (--python), or give its sources: --source DIR (an "
+              "unpacked source "
               "distribution or a checkout)."
-              "\nLooked in:" + (looked_in.empty() ? " no folder of Python packages is there" : looked_in));
+              "\nLooked in:" +
+                  (looked_in.empty() ? " no folder of Python packages is there" : looked_in));
 }
 
 std::optional<Version> first_line_version(const FileReader& files, const Path& file) {
@@ -146,13 +148,14 @@ Result<Version> find_version(const PackSpec& spec, const FileReader& files) {
   if (spec.version_file.empty()) return spec.version;
   if (const auto version = first_line_version(files, spec.source_root / spec.version_file)) return *version;
   if (const auto version = installed_version(files, spec)) return *version;
-  return fail(Exit::usage, "missing_source", spec.root_origin,
-              "the version of the sources is not to be found",
-              "Looked for " + (spec.source_root / spec.version_file).string() +
-                  (spec.package.empty() ? "" : " and " + spec.package + "-<version>.dist-info beside it") + ".");
+  return fail(
+      Exit::usage, "missing_source", spec.root_origin, "the version of the sources is not to be found",
+      "Looked for " + (spec.source_root / spec.version_file).string() +
+          (spec.package.empty() ? "" : " and " + spec.package + "-<version>.dist-info beside it") + ".");
 }
 
-Result<Path> find_source_root(const PackSpec& spec, const Setting<std::string>& python, const System& system) {
+Result<Path> find_source_root(const PackSpec& spec, const Setting<std::string>& python,
+                              const System& system) {
   if (!spec.package.empty() && !spec.is_given) return find_package(spec, python, system);
   Path root = tidy(system.files, spec.source_root);
   if (system.files.kind(root) != FileKind::directory) {
@@ -176,7 +179,10 @@ Result<Pack> load_pack(const Settings& settings, const System& system) {
   const FileReader& files = system.files;
   DSBUILD_TRY(folder, find_pack(settings, files));
   PackSpec spec{{tidy(files, folder.path).filename().string(), folder.path, folder.path, {}, folder.shown},
-                folder.shown, {}, {}, false};
+                folder.shown,
+                {},
+                {},
+                false};
   if (files.kind(folder.path / "pack.yaml") == FileKind::file) {
     DSBUILD_TRY(text, files.read_file(folder.path / "pack.yaml"));
     DSBUILD_TRY(parsed, parse_pack(text, make_source_tree(files, folder.path, {}), spec));

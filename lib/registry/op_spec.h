@@ -120,8 +120,9 @@ enum class RequirementKind { cuda, header, library, command, cpu_feature, module
 // One entry of `requires:`.
 //   {cuda: ">=11.0"}                     the chosen toolkit's version
 //   {header: a/b.h}                      found by the host compiler's preprocessor
-//   {library: aio, function: io_submit}  a program that calls it compiles and links; without `function`, that links
-//   {…, root: CCL_ROOT, package: a/b}    a header or library is looked for there first: in the folder that the
+//   {library: aio, function: io_submit}  a program that calls it compiles and links; without `function`, that
+//   links {…, root: CCL_ROOT, package: a/b}    a header or library is looked for there first: in the folder
+//   that the
 //                                        variable names, in that folder of Python's packages
 //   {command: [a, b]}                    one of them is on PATH
 //   {cpu: avx2}                          the CPU of the machine that builds has the feature
@@ -155,7 +156,8 @@ struct OpSpec {
   std::vector<SourceSpec> sources;  // sorted by id: the order in the file never matters
   TextEntries include_dirs;         // relative to the source root
   std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
-  std::map<std::string, std::string> features;  // of a define that matters to users: its name to what it stands for
+  std::map<std::string, std::string>
+      features;                          // of a define that matters to users: its name to what it stands for
   std::optional<int> std_cxx, std_nvcc;  // absent: torch's own for a torch extension, else 17
   Flags flags;
   TextEntries libraries;

@@ -67,16 +67,16 @@ std::vector<std::string> known_packs(const FileReader& files, const Path& data_d
 
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
 // {name, source_root | package, version | version_file}.
-// Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there, or
-// says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
+// Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
+// or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
 Result<Pack> load_pack(const Settings& settings, const System& system);
 
 // Pure: "" if an op may have this name, else the reason, worded to follow "'<name>' ".
 std::string op_name_refusal(const std::string& name);
 
 // Reads pack.yaml and every <op>/op.yaml; ops that are not of this version of the sources are left out.
-// Errors: those of load_pack; exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean", wrong type,
-// duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
+// Errors: those of load_pack; exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean",
+// wrong type, duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
 // `missing_source` (names the source and where it was looked for), `unknown_pack`.
 Result<Registry> load_registry(const Settings& settings, const System& system);
 

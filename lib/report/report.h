@@ -120,7 +120,7 @@ struct ReportRow {
   std::string op;
   bool selected = false;
   bool installed = false;
-  ArchSet archs;                   // of what is installed
+  ArchSet archs;                          // of what is installed
   std::vector<std::string> features_off;  // likewise, as its manifest has them
   std::vector<Coverage> coverage;  // how each GPU runs what is installed; none for an op without device code
   std::vector<Finding> findings;   // its tools first, then its requirements; met ones too

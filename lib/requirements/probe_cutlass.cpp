@@ -1,5 +1,5 @@
-// {cutlass: ">=3.1"}: CUTLASS's headers, looked for where DeepSpeed looks. CUTLASS_PATH is one place, or one of
-// two words: DS_IGNORE_CUTLASS_DETECTION (the compiler finds the headers by itself) and
+// {cutlass: ">=3.1"}: CUTLASS's headers, looked for where DeepSpeed looks. CUTLASS_PATH is one place, or one
+// of two words: DS_IGNORE_CUTLASS_DETECTION (the compiler finds the headers by itself) and
 // DS_USE_CUTLASS_PYTHON_BINDINGS (the Python package nvidia-cutlass).
 #include "requirements/probe.h"
 #include "sys/site_packages.h"
@@ -68,8 +68,9 @@ std::vector<Path> include_dirs_at(const FileReader& files, const Path& place) {
 Version header_version(const FileReader& files, const Path& include_dir) {
   const Result<std::string> header = files.read_file(include_dir / "cutlass" / "version.h");
   if (!header) return {};
-  const std::string text = macro_value(*header, "CUTLASS_MAJOR") + "." + macro_value(*header, "CUTLASS_MINOR") +
-                           "." + macro_value(*header, "CUTLASS_PATCH");
+  const std::string text = macro_value(*header, "CUTLASS_MAJOR") + "." +
+                           macro_value(*header, "CUTLASS_MINOR") + "." +
+                           macro_value(*header, "CUTLASS_PATCH");
   return parse_version(text).value_or(Version{});
 }
 

@@ -27,8 +27,8 @@ Trial library_trial(const ProbeInput& input) {
   const std::vector<std::string>& cflags = input.settings.cflags.value;
   trial.before.insert(trial.before.end(), cflags.begin(), cflags.end());
   trial.after = {"-x", "none"};
-  for (const auto& flags : {input.settings.ldflags.value, search_flags(library_places(input)),
-                            search_flags(input.library_dirs)})
+  for (const auto& flags :
+       {input.settings.ldflags.value, search_flags(library_places(input)), search_flags(input.library_dirs)})
     trial.after.insert(trial.after.end(), flags.begin(), flags.end());
   trial.after.insert(trial.after.end(), {"-l" + subject_of(input), "-Wl,-t"});
   return trial;

@@ -17,8 +17,8 @@ Version header_version(const FileReader& files, const Path& home) {
   const Result<std::string> header = files.read_file(home / "include" / "tvm" / "ffi" / "c_api.h");
   if (!header) return {};
   const std::string major = macro_value(*header, "TVM_FFI_VERSION_MAJOR");
-  const std::string text =
-      major + "." + macro_value(*header, "TVM_FFI_VERSION_MINOR") + "." + macro_value(*header, "TVM_FFI_VERSION_PATCH");
+  const std::string text = major + "." + macro_value(*header, "TVM_FFI_VERSION_MINOR") + "." +
+                           macro_value(*header, "TVM_FFI_VERSION_PATCH");
   return parse_version(text).value_or(Version{});
 }
 

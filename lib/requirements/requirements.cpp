@@ -40,7 +40,8 @@ std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder&
 }
 
 // The stubs stand for the driver's libraries, which a machine that builds need not have.
-std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit, const FileReader& files) {
+std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit,
+                                         const FileReader& files) {
   if (op.spec().backend != BackendKind::cuda || toolkit == nullptr) return {};
   std::vector<std::string> dirs = {toolkit->library_dir.string()};
   const Path stubs = toolkit->library_dir / "stubs";
@@ -104,9 +105,9 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     const std::vector<std::string> library_dirs = library_dirs_of(op, input.toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
     for (const Requirement& requirement : op.requirements(context))
-      findings.push_back(pass.ask({requirement, op.spec(), input.settings, input.toolkit, input.cxx,
-                                   input.host, input.torch, system, facts,
-                                   input.registry.source_root, dirs, library_dirs}));
+      findings.push_back(
+          pass.ask({requirement, op.spec(), input.settings, input.toolkit, input.cxx, input.host, input.torch,
+                    system, facts, input.registry.source_root, dirs, library_dirs}));
   }
   return report;
 }

@@ -108,6 +108,8 @@ const std::vector<Row> k_good = {
     {k_link, "-static-libstdc++"},
     {k_link, "-static-libgcc"},
     {k_link, "-s"},
+    {k_link, "-Wl,-rpath,$ORIGIN"},
+    {k_link, "-Wl,-rpath,$ORIGIN/../../dskernels"},
     {k_link, "-Wl,--as-needed"},
     {k_link, "-Wl,-z,now"},
     {k_link, "-Wl,--gc-sections"},

@@ -123,7 +123,8 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
         "--source "
         "DIR names another.");
   CHECK(error("source_root: ../../kernels\npackage: kit\n") ==
-        "bad_spec ops/native/pack.yaml:2:10: 'package' and 'source_root' both say where the sources are | Keep one "
+        "bad_spec ops/native/pack.yaml:2:10: 'package' and 'source_root' both say where the sources are | "
+        "Keep one "
         "of them.");
   CHECK(error("version: newest\n") ==
         "bad_spec ops/native/pack.yaml:1:10: 'version': 'newest' is no version (as in 0.19.8)");
@@ -207,8 +208,10 @@ TEST_CASE("a Python package that is not installed is an error that says where it
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().exit == Exit::unmet);
   CHECK(error_text(loaded.error()) ==
-        "no_package --source: pack 'kit' builds the sources of the Python package 'kit', and it is not installed "
-        "| Install it, name the Python that has it (--python), or give its sources: --source DIR (an unpacked source "
+        "no_package --source: pack 'kit' builds the sources of the Python package 'kit', and it is not "
+        "installed "
+        "| Install it, name the Python that has it (--python), or give its sources: --source DIR (an "
+        "unpacked source "
         "distribution or a checkout).\n"
         "Looked in:\n  /venv/lib/python3.12/site-packages");
 }
@@ -222,9 +225,10 @@ TEST_CASE("a --source that is not the package's, or tells no version, is refused
         "distribution, a checkout, or the folder of the installed package.");
   world.add_sources("/tree");
   world.give("/tree");
-  CHECK(world.error() ==
-        "missing_source --source: the version of the sources is not to be found | Looked for /tree/version.txt "
-        "and kit-<version>.dist-info beside it.");
+  CHECK(
+      world.error() ==
+      "missing_source --source: the version of the sources is not to be found | Looked for /tree/version.txt "
+      "and kit-<version>.dist-info beside it.");
   world.files.add_file("/tree/version.txt", "unknown\n");
   CHECK(world.error().find("the version of the sources is not to be found") != std::string::npos);
 }
@@ -262,9 +266,10 @@ TEST_CASE("a variable that no op has is looked up in the other packs") {
   world.add("deepspeed/cpu_lion", "name: cpu_lion\nsources: [not/there.cpp]\n");
   world.add("deepspeed/async_io", "name: async_io\nbuild_var: DS_BUILD_AIO\nsources: [not/there.cpp]\n");
   world.add("deepspeed/broken", "name: [\n");
-  world.settings.selection.variables = {
-      {"DS_BUILD_CPU_LION", Switch::on}, {"DS_BUILD_AIO", Switch::off}, {"DS_BUILD_FUSED_ADAM", Switch::on},
-      {"DS_BUILD_NOWHERE", Switch::on}};
+  world.settings.selection.variables = {{"DS_BUILD_CPU_LION", Switch::on},
+                                        {"DS_BUILD_AIO", Switch::off},
+                                        {"DS_BUILD_FUSED_ADAM", Switch::on},
+                                        {"DS_BUILD_NOWHERE", Switch::on}};
   CHECK(world.registry().other_packs ==
         std::map<std::string, std::vector<std::string>>{{"DS_BUILD_AIO", {"deepspeed"}},
                                                         {"DS_BUILD_CPU_LION", {"deepspeed"}}});

@@ -74,9 +74,10 @@ TEST_CASE("the builder answers with the words of DeepSpeed's OpBuilder") {
 }
 
 TEST_CASE("of a list of conditions one must hold, and the first says why none does") {
-  const OpBuilder op(SpecWorld().spec(
-      "name: x\nsources: [a.cu]\ndefines:\n  B: {when: [{every_arch: \">=8.0\"}, {every_arch: \">=7.5\", cuda: "
-      "\">=13\"}], feature: bf16}\n"));
+  const OpBuilder op(
+      SpecWorld().spec("name: x\nsources: [a.cu]\ndefines:\n  B: {when: [{every_arch: \">=8.0\"}, "
+                       "{every_arch: \">=7.5\", cuda: "
+                       "\">=13\"}], feature: bf16}\n"));
   WhenContext context;
   const auto off = [&](const std::string& archs, const std::string& cuda) {
     context.archs = parse_arch_list(archs, "test")->targets;
@@ -93,7 +94,8 @@ TEST_CASE("of a list of conditions one must hold, and the first says why none do
 
 TEST_CASE("a feature says which condition its define misses") {
   const auto off = [](const std::string& when) {
-    const OpBuilder op(SpecWorld().spec("name: x\nsources: [a.cu]\ndefines:\n  B: {when: " + when + ", feature: f}\n"));
+    const OpBuilder op(
+        SpecWorld().spec("name: x\nsources: [a.cu]\ndefines:\n  B: {when: " + when + ", feature: f}\n"));
     WhenContext context;
     context.archs = parse_arch_list("8.0", "test")->targets;
     context.cuda = *parse_version("11.8");

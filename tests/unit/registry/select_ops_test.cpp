@@ -204,7 +204,8 @@ TEST_CASE("a variable of another pack's op cannot be met here, and is no fault w
   REQUIRE_FALSE(on);
   CHECK(on.error().exit == Exit::unmet);
   CHECK(error_text(on.error()) ==
-        "other_pack DS_BUILD_CPU_LION: its op is of pack 'deepspeed', and pack 'native' is built | Build that pack "
+        "other_pack DS_BUILD_CPU_LION: its op is of pack 'deepspeed', and pack 'native' is built | Build "
+        "that pack "
         "(--pack deepspeed), or unset DS_BUILD_CPU_LION.");
   const auto off = select_ops(settings("all", {{"DS_BUILD_CPU_LION", "0"}}), all, false);
   REQUIRE(off);

@@ -22,7 +22,8 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
   CHECK(world.error("name: x\nsorces: [a.cu]\n") ==
         "bad_spec x/op.yaml:2:1: unknown key 'sorces' in the op spec (did you mean 'sources'?) | Keys of the "
         "op spec: "
-        "name, build_var, module, description, when, backend, archs, needs, sources, include_dirs, defines, std, "
+        "name, build_var, module, description, when, backend, archs, needs, sources, include_dirs, defines, "
+        "std, "
         "flags, "
         "libraries, requires, exports.");
   check_rows({
@@ -44,7 +45,8 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
       {"requires: [{cuda: \">=11\", hnt: x}]",
        "bad_spec x/op.yaml:3:27: unknown key 'hnt' in a requirement (did you mean 'hint'?) | Keys of a "
        "requirement: "
-       "cuda, header, library, command, cpu, module, tvm_ffi, torch, cutlass, function, root, package, hint, when."},
+       "cuda, header, library, command, cpu, module, tvm_ffi, torch, cutlass, function, root, package, hint, "
+       "when."},
       {"requires: [{cpu: avx2, hint: {brew: x}}]",
        "bad_spec x/op.yaml:3:31: unknown key 'brew' in 'hint' | Keys of 'hint': apt, dnf, pacman, zypper, "
        "apk."},

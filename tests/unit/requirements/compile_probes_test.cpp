@@ -68,9 +68,9 @@ TEST_CASE("A header and a library are looked for first where a variable and a Py
   header.package = library.package = "kit/z";
   CHECK(world.ask(header).gives.include_dirs ==
         std::vector<std::string>{"/opt/z/include", package / "include"});
-  CHECK(world.ask(library).gives.link_flags ==
-        std::vector<std::string>{"-L/opt/z/lib64", "-L" + (package / "lib64").string(), "-L" + package.string(),
-                                 "-lz"});
+  CHECK(world.ask(library).gives.link_flags == std::vector<std::string>{"-L/opt/z/lib64",
+                                                                        "-L" + (package / "lib64").string(),
+                                                                        "-L" + package.string(), "-lz"});
   CHECK(has_word(world.processes.started.at(0), "-I/opt/z/include"));
   CHECK(has_word(world.processes.started.at(1), "-L/opt/z/lib64"));
 }

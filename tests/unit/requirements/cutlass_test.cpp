@@ -1,4 +1,5 @@
-// Where CUTLASS is looked for: the rules of DeepSpeed's evoformer_attn builder. version.h is that of CUTLASS 4.2.
+// Where CUTLASS is looked for: the rules of DeepSpeed's evoformer_attn builder. version.h is that of
+// CUTLASS 4.2.
 #include <catch2/catch.hpp>
 
 #include "unit/requirements/world.h"
@@ -9,8 +10,9 @@ namespace {
 
 void install(World& world, const Path& include_dir, const std::string& major = "4") {
   world.files.add_file(include_dir / "cutlass/cutlass.h", "");
-  world.files.add_file(include_dir / "cutlass/version.h", "#pragma once\n#define CUTLASS_MAJOR " + major +
-                                                              "\n#define CUTLASS_MINOR 2\n#define CUTLASS_PATCH 0\n");
+  world.files.add_file(include_dir / "cutlass/version.h",
+                       "#pragma once\n#define CUTLASS_MAJOR " + major +
+                           "\n#define CUTLASS_MINOR 2\n#define CUTLASS_PATCH 0\n");
 }
 
 Requirement requirement() {
