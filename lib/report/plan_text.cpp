@@ -30,15 +30,15 @@ std::string skip_line(const PlanView& view, const PlannedOp& op) {
   return text;
 }
 
-// torch, where an op to be built is an extension of it, with what there is to say of its CUDA.
-void add_torch_row(const PlanView& view, std::vector<TableRow>& rows) {
+// Python and torch, where an op to be built is an extension of them, with what there is to say of torch's
+// CUDA.
+void add_python_row(const PlanView& view, std::vector<TableRow>& rows) {
   for (const PlannedOp& op : view.archs.ops) {
     if (op.status != OpStatus::build) continue;
     for (const Finding& finding : view.requirements.by_op.at(op.name)) {
       if (!finding.gives.python_module) continue;
-      const Torch& torch = *view.requirements.torch;
-      rows.push_back({"torch", finding.why + "; Python " + torch.python.version + " in " +
-                                   torch.python.executable.string()});
+      const Python& python = view.requirements.torch->python;
+      rows.push_back({"python", python.version + " in " + python.executable.string() + ", " + finding.why});
       return;
     }
   }
@@ -64,7 +64,7 @@ std::string header(const PlanView& view) {
   } else {
     rows.push_back({"toolkit", "none: CPU ops only"});
   }
-  add_torch_row(view, rows);
+  add_python_row(view, rows);
   add_cpu_row(view, rows);
   return join(render_table(rows), "\n") + "\n\n";
 }

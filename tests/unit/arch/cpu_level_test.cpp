@@ -11,8 +11,8 @@ const std::string k_haswell =
     "abm aes avx avx2 bmi1 bmi2 cx16 f16c fma lahf_lm movbe pclmulqdq pni popcnt sse4_1 sse4_2 ssse3 xsave";
 const std::string k_skylake = k_haswell + " avx512bw avx512cd avx512dq avx512f avx512vl";
 
-Result<CpuLevel> find(const std::string& name, const std::string& machine = "x86_64",
-                      const std::string& features = k_haswell) {
+Result<CpuLevel> level_of(const std::string& name, const std::string& machine = "x86_64",
+                          const std::string& features = k_haswell) {
   return find_cpu_level(name, "--cpu-baseline", machine, features);
 }
 
@@ -20,7 +20,7 @@ Result<CpuLevel> find(const std::string& name, const std::string& machine = "x86
 
 // The psABI's table of levels, by its own words: v3 is AVX2, BMI1/2, F16C, FMA, LZCNT, MOVBE, OSXSAVE.
 TEST_CASE("x86-64-v3 is the psABI's level of that name, in flags that gcc 10 knows") {
-  const CpuLevel level = find("x86-64-v3").value();
+  const CpuLevel level = level_of("x86-64-v3").value();
   CHECK(level.number.text() == "3");
   CHECK(join(level.flags, " ") ==
         "-march=x86-64 -mcx16 -msahf -mpopcnt -msse3 -mssse3 -msse4.1 -msse4.2 -mavx -mavx2 -mbmi -mbmi2 "
@@ -30,27 +30,27 @@ TEST_CASE("x86-64-v3 is the psABI's level of that name, in flags that gcc 10 kno
 }
 
 TEST_CASE("without a name the level is x86-64-v3, and armv8.2-a on aarch64") {
-  CHECK(find("").value().name == "x86-64-v3");
-  CHECK(find("", "aarch64").value().name == "armv8.2-a");
-  CHECK(find("armv8.2-a", "aarch64").value().flags == std::vector<std::string>{"-march=armv8.2-a"});
-  CHECK(find("armv8.2-a", "aarch64").value().number.text() == "8.2");
+  CHECK(level_of("").value().name == "x86-64-v3");
+  CHECK(level_of("", "aarch64").value().name == "armv8.2-a");
+  CHECK(level_of("armv8.2-a", "aarch64").value().flags == std::vector<std::string>{"-march=armv8.2-a"});
+  CHECK(level_of("armv8.2-a", "aarch64").value().number.text() == "8.2");
 }
 
 TEST_CASE("native is the highest level that the CPU has all features of") {
-  CHECK(find("native", "x86_64", k_haswell).value().name == "x86-64-v3");
-  CHECK(find("native", "x86_64", k_skylake).value().name == "x86-64-v4");
-  CHECK(find("native", "x86_64", "avx avx2 fma").value().name == "x86-64");
-  CHECK(find("native", "aarch64", "asimd").value().name == "armv8-a");
+  CHECK(level_of("native", "x86_64", k_haswell).value().name == "x86-64-v3");
+  CHECK(level_of("native", "x86_64", k_skylake).value().name == "x86-64-v4");
+  CHECK(level_of("native", "x86_64", "avx avx2 fma").value().name == "x86-64");
+  CHECK(level_of("native", "aarch64", "asimd").value().name == "armv8-a");
 }
 
 TEST_CASE("a level of another machine, or of none, is refused with those there are") {
-  const Error error = find("x86-64-v5").error();
+  const Error error = level_of("x86-64-v5").error();
   CHECK(error.exit == Exit::usage);
   CHECK(error.code == "bad_choice");
   CHECK(error.where == "--cpu-baseline");
   CHECK(error.what == "'x86-64-v5' is no CPU level of x86_64 (did you mean 'x86-64-v2'?)");
   CHECK(error.fix == "Choose native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4.");
-  CHECK(find("x86-64-v3", "aarch64").error().fix == "Choose native, armv8-a, armv8.2-a, armv9-a.");
+  CHECK(level_of("x86-64-v3", "aarch64").error().fix == "Choose native, armv8-a, armv8.2-a, armv9-a.");
 }
 
 TEST_CASE("what a CPU lacks of a level is named") {

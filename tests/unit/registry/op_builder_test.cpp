@@ -44,6 +44,24 @@ TEST_CASE(
   CHECK(op.cxx_args(source(op, "b.cpp"), {}) == Words{"-std=c++20", "-O3", "-DA", "-DZ=1"});
 }
 
+TEST_CASE("-march=baseline stands for the flags of the CPU level, in its place") {
+  const OpBuilder op(
+      SpecWorld().spec("name: x\nsources: [b.cpp, a.cu]\nflags: {cxx: [-O3, -march=baseline, -g]}\n"));
+  WhenContext context;
+  context.cpu_level.flags = {"-mavx2", "-mfma"};
+  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Words{"-std=c++17", "-O3", "-mavx2", "-mfma", "-g"});
+  CHECK(op.uses_cpu_level(source(op, "b.cpp"), context));
+  CHECK_FALSE(op.uses_cpu_level(source(op, "a.cu"), context));
+}
+
+TEST_CASE("without std an op is compiled by the standard that is usual for its kind") {
+  const OpBuilder op(SpecWorld().spec("name: x\nsources: [b.cpp, a.cu]\nstd: {nvcc: 17}\n"));
+  WhenContext context;
+  context.usual_std = 20;
+  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Words{"-std=c++20"});
+  CHECK(op.nvcc_args(source(op, "a.cu"), context) == Words{"-std=c++17"});
+}
+
 TEST_CASE("an entry counts where its condition holds") {
   const OpBuilder op = builder();
   WhenContext context;

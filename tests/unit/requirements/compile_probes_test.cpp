@@ -34,7 +34,7 @@ TEST_CASE("A header is met when the preprocessor finds it, and its CFLAGS go to 
   const Finding finding = world.ask(need(RequirementKind::header, {"zlib.h"}));
   CHECK(finding.ok);
   CHECK(finding.why == "/usr/include/zlib.h");
-  CHECK(finding.gives == Contribution{{}, {"-I/opt/z/include"}, {}});
+  CHECK(finding.gives == given({}, {"-I/opt/z/include"}, {}));
   CHECK(has_word(world.processes.started.at(0), "-I/opt/z/include"));
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("A library is met when a call links, and its flags go to the op") {
   const Finding finding = world.ask(need_library("z", "deflate"));
   CHECK(finding.ok);
   CHECK(finding.why == "/usr/lib/x86_64-linux-gnu/libz.so: deflate links");
-  CHECK(finding.gives == Contribution{{}, {"-DX"}, {"-L/opt/z/lib", "-lz"}});
+  CHECK(finding.gives == given({}, {"-DX"}, {"-L/opt/z/lib", "-lz"}));
   CHECK(world.ask(need_library("z", "")).why == "/usr/lib/x86_64-linux-gnu/libz.so links");
 }
 

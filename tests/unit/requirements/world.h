@@ -68,6 +68,15 @@ struct World {
   std::vector<OpSpec> specs_;
 };
 
+inline Contribution given(std::vector<std::string> include_dirs, std::vector<std::string> cxx_flags,
+                          std::vector<std::string> link_flags) {
+  Contribution gives;
+  gives.include_dirs = std::move(include_dirs);
+  gives.cxx_flags = std::move(cxx_flags);
+  gives.link_flags = std::move(link_flags);
+  return gives;
+}
+
 inline Requirement need(RequirementKind kind, std::vector<std::string> subjects) {
   Requirement requirement;
   requirement.kind = kind;
