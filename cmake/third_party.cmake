@@ -15,19 +15,33 @@ find_package(tl-expected REQUIRED)
 
 add_library(third_party_yaml INTERFACE)
 add_library(third_party_spdlog INTERFACE)
-if(DSBUILD_PORTABLE)
-  find_library(yaml_cpp_archive NAMES libyaml-cpp.a)
-  if(NOT yaml_cpp_archive)
-    message(FATAL_ERROR "libyaml-cpp.a is missing (Debian's libyaml-cpp-dev has it). To link with shared libraries: "
+add_library(third_party_minizip INTERFACE)
+find_path(minizip_headers minizip/zip.h REQUIRED)
+target_include_directories(third_party_minizip SYSTEM INTERFACE ${minizip_headers})
+
+# link_archive(target name package): links the static library, which that package of Debian has.
+function(link_archive target name package)
+  find_library(${name}_archive NAMES lib${name}.a)
+  if(NOT ${name}_archive)
+    message(FATAL_ERROR "lib${name}.a is missing (Debian's ${package} has it). To link with shared libraries: "
             "-DDSBUILD_PORTABLE=OFF, with pip -C cmake.define.DSBUILD_PORTABLE=OFF")
   endif()
-  target_link_libraries(third_party_yaml INTERFACE ${yaml_cpp_archive})
+  target_link_libraries(${target} INTERFACE ${${name}_archive})
+endfunction()
+
+if(DSBUILD_PORTABLE)
+  link_archive(third_party_yaml yaml-cpp libyaml-cpp-dev)
+  link_archive(third_party_minizip minizip libminizip-dev)
+  link_archive(third_party_minizip z zlib1g-dev)
   # Debian has no archives of spdlog and fmt, but both can be used as headers alone.
   set_target_properties(spdlog::spdlog_header_only PROPERTIES
                         INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
   target_link_libraries(third_party_spdlog INTERFACE spdlog::spdlog_header_only)
 else()
   target_link_libraries(third_party_yaml INTERFACE yaml-cpp)
+  find_library(minizip_library NAMES minizip REQUIRED)
+  find_package(ZLIB REQUIRED)
+  target_link_libraries(third_party_minizip INTERFACE ${minizip_library} ZLIB::ZLIB)
   target_link_libraries(third_party_spdlog INTERFACE spdlog::spdlog)
 endif()
 
@@ -35,7 +49,7 @@ endif()
 function(install_licences folder)
   string(REGEX MATCH "^[0-9]+" gcc "${CMAKE_CXX_COMPILER_VERSION}")
   foreach(package IN ITEMS libyaml-cpp-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libexpected-dev libcli11-dev
-          libssl-dev libstdc++-${gcc}-dev)
+          libssl-dev libminizip-dev zlib1g-dev libstdc++-${gcc}-dev)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION ${folder} RENAME ${package} OPTIONAL)
   endforeach()
 endfunction()

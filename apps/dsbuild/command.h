@@ -41,6 +41,8 @@ Result<int> run_report(const CommandContext& context);
 Result<int> run_explain(const CommandContext& context);
 Result<int> run_inspect(const CommandContext& context);
 Result<int> run_verify(const CommandContext& context);
+Result<int> run_wheel(const CommandContext& context);
+Result<int> run_install(const CommandContext& context);
 Result<int> run_toolkits(const CommandContext& context);
 Result<int> run_new(const CommandContext& context);
 Result<int> run_clean(const CommandContext& context);
@@ -52,6 +54,9 @@ Result<int> run_step(const CommandContext& context);
 // exit 1.
 Result<void> print_result(std::string_view text);
 void print_message(std::string_view text);
+
+// The bundle that a command's operand names, else --out.
+Path named_bundle(const Settings& settings, const CommandContext& context);
 
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr);
 void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,

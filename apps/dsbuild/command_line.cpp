@@ -69,6 +69,7 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_option("--lock-timeout", a.lock_timeout, "Seconds to wait for another dsbuild [for ever]")
       ->type_name("SECONDS")
       ->group(more);
+  app.add_flag("--debug", a.debug, "Debug info: -g for host code, -lineinfo for device code")->group(more);
   app.add_flag("--allow-disjoint-archs", a.allow_disjoint_archs, "Build even if no arch is common to all ops")
       ->group(more);
   app.add_flag("--drop-unsupported-archs", a.drop_unsupported_archs,
@@ -105,7 +106,14 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
   if (name == "explain")
     add_operands(command, line, "words", "OP|ARCH", "The op, and the archs asked about [all requested]");
   if (name == "inspect") add_operands(command, line, "files", "FILE|DIR", "Binary files or folders");
-  if (name == "verify") add_operands(command, line, "bundle", "DIR", "The bundle [--out]");
+  if (name == "verify" || name == "wheel" || name == "install")
+    add_operands(command, line, "bundle", "DIR", "The bundle [--out]");
+  if (name == "wheel")
+    command.add_option("--wheel-dir", line.wheel_dir, "Where the wheel goes [.]")->type_name("DIR");
+  if (name == "install") {
+    command.add_option("--target", line.target, "The site-packages folder to install into")->type_name("DIR");
+    command.add_flag("--remove", line.remove, "Remove what was installed there, instead");
+  }
   if (name == "toolkits") {
     command.add_flag("--for", line.for_request, "Say what it takes to build for the options given");
     add_operands(command, line, "words", "get|11.8|13.5",

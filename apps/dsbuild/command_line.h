@@ -13,8 +13,9 @@ namespace dsbuild {
 struct CommandLine {
   std::string command = "build";
   Arguments arguments;
-  std::vector<std::string> operands;  // inspect FILE…, verify BUNDLE, toolkits get VERSION, new OP, step …
-  std::string format;                 // plan --format
+  std::vector<std::string>
+      operands;        // inspect FILE…, verify BUNDLE, wheel BUNDLE, toolkits get VERSION, new OP, step …
+  std::string format;  // plan --format
   std::string backend = "cuda";       // new --backend
   bool wants_man_page = false;        // --help-man
   bool for_request = false;           // toolkits --for
@@ -22,6 +23,9 @@ struct CommandLine {
   bool hide_operator_status = false;  // report
   bool hide_errors_and_warnings = false;
   bool with_bundle = false;           // clean --bundle
+  std::string wheel_dir = ".";        // wheel
+  std::string target;                 // install --target
+  bool remove = false;                // install --remove
   std::optional<std::string> answer;  // --help and the like: the text to print, nothing else to do
   std::string as_typed;               // for messages about who holds a lock
 };

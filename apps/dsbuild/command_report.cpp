@@ -39,6 +39,7 @@ ReportRow row_of(const OpBuilder& builder, const Stages& stages, const PlannedOp
     if (op.name != row.op) continue;
     row.installed = true;
     row.archs = op.archs;
+    row.features_off = op.features_off;
   }
   for (const ComputeCapability& gpu : gpus)
     if (!row.archs.empty()) row.coverage.push_back(coverage_of(row.archs, gpu));

@@ -7,8 +7,7 @@ namespace dsbuild {
 Result<int> run_verify(const CommandContext& context) {
   DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
                                       context.system.files, context.data_dir));
-  const Path bundle =
-      context.line.operands.empty() ? settings.out.value : Path(context.line.operands.front());
+  const Path bundle = named_bundle(settings, context);
   DSBUILD_TRY(differences, verify_bundle(bundle, context.system.files));
   DSBUILD_TRY(manifest, load_manifest(bundle, context.system.files));
   const std::vector<Warning> warnings =

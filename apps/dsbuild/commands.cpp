@@ -49,6 +49,17 @@ const std::vector<CommandRow>& commands() {
        false,
        run_verify,
        {{"dsbuild verify dsbuild-out", "whether a bundle is what was planned"}}},
+      {"wheel",
+       "Make a wheel of a bundle's Python modules, for pip",
+       false,
+       run_wheel,
+       {{"dsbuild wheel dsbuild-out", "a wheel for the torch and Python that the ops were built for"}}},
+      {"install",
+       "Install a bundle's Python modules where there is no pip",
+       false,
+       run_install,
+       {{"dsbuild install dsbuild-out --target /venv/lib/python3.11/site-packages", "as pip would the wheel"},
+        {"dsbuild install --remove --target /venv/lib/python3.11/site-packages", "take it away again"}}},
       {"toolkits",
        "List the CUDA installations found; `get VERSION` fetches one",
        false,
@@ -89,6 +100,10 @@ Result<void> print_result(std::string_view text) {
 void print_message(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+Path named_bundle(const Settings& settings, const CommandContext& context) {
+  return context.line.operands.empty() ? settings.out.value : Path(context.line.operands.front());
 }
 
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr) {

@@ -79,6 +79,7 @@ Result<ManifestOp> manifest_op(Stages& stages, const PlannedOp& op, const FileRe
     entry.cpu_baseline = {stages.requirements.cpu_level.name, stages.requirements.cpu_level.features};
   entry.exports = builder.exports(when);
   entry.needs = builder.needs(when);
+  entry.features_off = op.features_off;
   entry.sources = manifest_sources(stages, op);
   const Path library = stages.base.settings.build_dir.value / library_path(op.name);
   DSBUILD_CHECK(describe_library(entry, library, files, *stages.build_facts));
@@ -104,27 +105,27 @@ std::map<std::string, std::string> failed_ops(const Stages& stages,
   return failed;
 }
 
-Result<std::unique_ptr<FolderLock>> take_bundle_lock(const Path& file, const Settings& settings,
-                                                     const CommandContext& context) {
+Result<std::unique_ptr<FolderLock>> take_file_lock(const Path& file, const Path& folder,
+                                                   const CommandContext& context) {
   DSBUILD_CHECK(context.system.files.make_directories(file.parent_path()));
   return take_lock(file, context.line.as_typed, std::nullopt, [&](const std::string& holder) {
-    print_message("waiting for another dsbuild that publishes to " + settings.out.value.string() + " (" +
-                  holder + ")\n");
+    print_message("waiting for another dsbuild that publishes to " + folder.string() + " (" + holder + ")\n");
   });
 }
 
-// In the cache folder, where it litters nothing; beside the bundle where that cannot be written.
-Result<std::unique_ptr<FolderLock>> lock_bundle(const Settings& settings, const CommandContext& context) {
-  const Path out = context.system.files.absolute(settings.out.value).lexically_normal();
-  const Path file = settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
-  auto held = take_bundle_lock(file, settings, context);
-  if (held || held.error().code != "io") return held;
-  const Path bundle = out.has_filename() ? out : out.parent_path();
-  return take_bundle_lock(bundle.parent_path() / ("." + bundle.filename().string() + ".dsbuild-lock"),
-                          settings, context);
-}
-
 }  // namespace
+
+// In the cache folder, where it litters nothing; beside the folder where that cannot be written.
+Result<std::unique_ptr<FolderLock>> lock_published(const Path& folder, const Settings& settings,
+                                                   const CommandContext& context) {
+  const Path out = context.system.files.absolute(folder).lexically_normal();
+  const Path file = settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
+  auto held = take_file_lock(file, folder, context);
+  if (held || held.error().code != "io") return held;
+  const Path place = out.has_filename() ? out : out.parent_path();
+  return take_file_lock(place.parent_path() / ("." + place.filename().string() + ".dsbuild-lock"), folder,
+                        context);
+}
 
 Result<Manifest> make_manifest(Stages& stages, const std::vector<EdgeFailure>& failures,
                                const FileReader& files) {
@@ -152,7 +153,7 @@ Result<Bundle> publish(Stages& stages, const Manifest& manifest, const CommandCo
   const bool current = published && *published == render_manifest(manifest);
   std::unique_ptr<FolderLock> held;
   if (!current) {
-    DSBUILD_TRY(taken, lock_bundle(settings, context));
+    DSBUILD_TRY(taken, lock_published(settings.out.value, settings, context));
     held = std::move(taken);
   }
   return publish_bundle(settings.out.value, libraries, manifest, files, *stages.build_facts);

@@ -196,7 +196,7 @@ bool selects_nothing(const Selection& selection) {
 
 Result<Selected> select(const CommandContext& context, const Base& base) {
   Selected selected;
-  DSBUILD_TRY(registry, load_registry(base.settings, context.system.files));
+  DSBUILD_TRY(registry, load_registry(base.settings, context.system));
   selected.registry = std::move(registry);
   DSBUILD_TRY(ops, select_ops(base.settings, selected.registry, only_cpu_ops(base)));
   selected.ops = std::move(ops);

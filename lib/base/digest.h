@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) as 64 lower-case hex digits, through OpenSSL's libcrypto.
+// SHA-256 (FIPS 180-4), through OpenSSL's libcrypto.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 namespace dsbuild {
 
-std::string sha256(std::string_view bytes);
+std::string sha256(std::string_view bytes);          // 64 lower-case hex digits
+std::string sha256_urlsafe(std::string_view bytes);  // base64 of RFC 4648 section 5, without padding
 
 }  // namespace dsbuild

@@ -146,6 +146,8 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
       for (const SourceSpec& source : builder.sources(context_of(input, {})))
         planned.sources.push_back({source, {}});
     }
+    if (planned.status == OpStatus::build)
+      planned.features_off = builder.features_off(context_of(input, planned.archs));
     planned.uses_cpu_level = uses_cpu_level(input, builder, planned);
   }
   return planned;

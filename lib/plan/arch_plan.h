@@ -44,6 +44,7 @@ struct PlannedOp {
   bool uses_cpu_level = false;           // a source is compiled for the level of --cpu-baseline
   std::vector<PlannedSource> sources;    // those that are built
   std::vector<std::string> left_out;     // sources with nothing left, by id
+  std::vector<std::string> features_off;  // OpBuilder::features_off
   bool operator==(const PlannedOp&) const = default;
 };
 

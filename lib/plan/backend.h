@@ -32,7 +32,8 @@ extern const Backend k_cpu_backend;   // cpu_backend.cpp
 // What every backend needs of the C++ side.
 std::vector<std::string> include_flags(const BackendOp& op);
 std::vector<std::string> fallback_include_flags(const BackendOp& op);
-Edge cxx_edge(const BackendOp& op, const SourceSpec& source, const std::vector<std::string>& more_flags);
+Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
+              const std::vector<std::string>& more_flags);
 
 // Files in the build folder that hold the identity of a tool, or the digest of a source: rewritten only when
 // it changes, and every edge that uses the tool or the source depends on the file. So content decides, not

@@ -44,14 +44,17 @@ std::string source_id_file(const std::string& object) {
   return (Path(object).parent_path() / "source.id").string();
 }
 
-Edge cxx_edge(const BackendOp& op, const SourceSpec& source, const std::vector<std::string>& more_flags) {
+Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
+              const std::vector<std::string>& more_flags) {
+  std::vector<std::string> common = {"-fPIC"};
+  if (input.settings.debug.value) common.emplace_back("-g");
   Edge edge;
   edge.kind = EdgeKind::cxx_compile;
   edge.op = op.builder.name();
   edge.source = source.id();
   edge.flags = op.gives.base_cxx_flags;
-  for (const auto& flags : {op.builder.cxx_args(source, op.context), std::vector<std::string>{"-fPIC"},
-                            include_flags(op), more_flags, fallback_include_flags(op), op.gives.cxx_flags})
+  for (const auto& flags : {op.builder.cxx_args(source, op.context), common, include_flags(op), more_flags,
+                            fallback_include_flags(op), op.gives.cxx_flags})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.inputs = {source_path(source.path)};
   edge.output = object_path(op.builder.name(), source);

@@ -18,6 +18,7 @@ std::vector<std::string> common_flags(const BuildPlanInput& input, const Backend
     flags.push_back("--compress-mode=" + mode);
   if (input.settings.nvcc_threads.value > 1)
     flags.push_back("--threads=" + std::to_string(input.settings.nvcc_threads.value));
+  if (input.settings.debug.value) flags.insert(flags.end(), {"-lineinfo", "-Xcompiler=-g"});
   if (input.settings.debug_cuda_build.value) flags.push_back("--ptxas-options=-v");
   return flags;
 }
@@ -41,7 +42,7 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
 
 Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.is_cuda()) return nvcc_edge(input, op, source);
-  Edge edge = cxx_edge(op, source.source, {"-isystem", input.toolkit->include_dir().string()});
+  Edge edge = cxx_edge(input, op, source.source, {"-isystem", input.toolkit->include_dir().string()});
   edge.implicit_inputs.push_back(k_nvcc_id_file);
   edge.by_host_compiler = true;
   return edge;

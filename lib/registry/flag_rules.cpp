@@ -56,6 +56,7 @@ constexpr std::array k_nvcc_patterns = {
 constexpr std::array k_link_patterns = {
     R"(-pthread|-fopenmp|-static-libstdc\+\+|-static-libgcc|-s|-g|-O[0-3])",
     R"(-Wl,(--as-needed|--no-as-needed|--gc-sections|--build-id=none|-O1|-z,now|-z,relro|-z,noexecstack|-z,defs|-z,nodelete))",
+    R"(-Wl,-rpath,\$ORIGIN(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,254}|/\.\.){0,32})",
     R"(-Wl,--exclude-libs,ALL)", R"(-Wl,-Bsymbolic|-Wl,-Bsymbolic-functions)",
 };
 

@@ -85,6 +85,16 @@ std::vector<std::string> OpBuilder::extra_ldflags(const WhenContext& context) co
   return flags;
 }
 
+std::vector<std::string> OpBuilder::features_off(const WhenContext& context) const {
+  std::vector<std::string> off;
+  for (const auto& define : spec_.defines) {
+    const auto feature = spec_.features.find(define.value.first);
+    if (feature == spec_.features.end() || holds(define.when, context)) continue;
+    off.push_back(feature->second + ": off (" + refusal(define.when, context) + ")");
+  }
+  return off;
+}
+
 std::vector<std::string> OpBuilder::needs(const WhenContext& context) const {
   return holding(spec_.needs, context);
 }

@@ -9,6 +9,7 @@ Json row_json(const ReportRow& row) {
           {"installed", row.installed},
           {"compatible", row.compatible()},
           {"archs", arch_strings(row.archs)},
+          {"features_off", row.features_off},
           {"coverage", coverage_json(row.coverage)},
           {"findings", findings_json(row.findings)},
           {"reasons", row.reasons()}};

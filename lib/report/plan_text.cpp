@@ -73,7 +73,7 @@ std::string header(const PlanView& view) {
 
 std::string render_plan_table(const PlanView& view, const Style& style) {
   std::vector<TableRow> rows = {{"op", "archs", "extra", "dropped"}};
-  std::vector<std::string> added, skipped, off, left_out;
+  std::vector<std::string> added, skipped, off, less;
   for (const PlannedOp& op : view.archs.ops) {
     if (op.status == OpStatus::build) {
       rows.push_back({op.name, archs_cell(op, view.registry), op.extra.empty() ? "" : arch_text(op.extra),
@@ -83,12 +83,14 @@ std::string render_plan_table(const PlanView& view, const Style& style) {
     if (op.status == OpStatus::skip) skipped.push_back(skip_line(view, op));
     if (op.status == OpStatus::off) off.push_back(op.name);
     for (const std::string& source : op.left_out)
-      left_out.push_back("left out  " + op.name + ": " + source);
+      less.push_back("left out  " + op.name + ": " + source);
+    for (const std::string& feature : op.features_off)
+      less.push_back("without  " + op.name + ": " + feature);
   }
   std::vector<std::string> lines = render_table(rows);
   lines.front() = style.bold(lines.front());
   std::string text = header(view) + join(lines, "\n") + "\n" + join(added, "");
-  for (const std::string& line : left_out)
+  for (const std::string& line : less)
     text += line + "\n";
   for (const std::string& line : skipped)
     text += style.warn(line) + "\n";

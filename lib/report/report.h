@@ -13,6 +13,7 @@
 #include "bundle/image.h"
 #include "bundle/verify.h"
 #include "ninja/ninja_run.h"
+#include "package/package.h"
 #include "plan/arch_plan.h"
 #include "plan/build_plan.h"
 #include "requirements/torch.h"
@@ -98,6 +99,15 @@ std::string render_differences(const std::vector<Difference>& differences, const
 std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
                                     const std::vector<Warning>& warnings);
 
+std::string render_wheel(const Package& package, const std::string& wheel);
+std::string render_wheel_json(const Package& package, const std::string& wheel);
+std::string render_installed(const Package& package, const std::string& target);
+std::string render_installed_json(const Package& package, const std::string& target,
+                                  const std::vector<Warning>& warnings);
+// `removed`: as remove_packages says it.
+std::string render_removed(const std::vector<std::string>& removed, const std::string& target);
+std::string render_removed_json(const std::vector<std::string>& removed, const std::string& target);
+
 std::string toolkit_line(
     const Toolkit& toolkit);  // "13.0.88 in /usr/local/cuda (PATH), 7.5 to 12.1, gcc 12.2.0"
 std::string render_toolkits(const Toolkits& toolkits, const Style& style);
@@ -110,7 +120,8 @@ struct ReportRow {
   std::string op;
   bool selected = false;
   bool installed = false;
-  ArchSet archs;                   // of what is installed
+  ArchSet archs;                          // of what is installed
+  std::vector<std::string> features_off;  // likewise, as its manifest has them
   std::vector<Coverage> coverage;  // how each GPU runs what is installed; none for an op without device code
   std::vector<Finding> findings;   // its tools first, then its requirements; met ones too
   std::string skipped;             // what else keeps it from being built: "no arch left: …"

@@ -37,6 +37,9 @@ std::string general_advice(const Requirement& requirement) {
     case RequirementKind::tvm_ffi:
       return "install Python's apache-tvm-ffi " + requirement.range.text +
              " with pip, or set TVM_FFI_HOME to a folder that holds include/tvm and lib/libtvm_ffi.so";
+    case RequirementKind::cutlass:
+      return "pip install nvidia-cutlass, or set CUTLASS_PATH to a checkout of CUTLASS " +
+             requirement.range.text;
     case RequirementKind::torch:
       return "install torch " + requirement.range.text +
              " for the Python in use, or name another with --python";

@@ -18,7 +18,9 @@ struct ProbeInput {
   const Result<Torch>& torch;
   System& system;
   FactStore& facts;
+  const Path& source_root;                // of the pack
   std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
+  std::vector<std::string> library_dirs;  // the toolkit's and its stubs', for a CUDA op
 };
 
 using Probe = Finding (*)(const ProbeInput& input);
@@ -32,6 +34,7 @@ Finding probe_cpu_feature(const ProbeInput& input);
 Finding probe_module(const ProbeInput& input);
 Finding probe_tvm_ffi(const ProbeInput& input);
 Finding probe_torch(const ProbeInput& input);
+Finding probe_cutlass(const ProbeInput& input);
 
 // What a probe returns. A failed finding's `fix` is left empty where the requirement's hint is the
 // right advice; a probe that could not even look sets its own.
@@ -46,5 +49,8 @@ Finding no_compiler(const ProbeInput& input);
 
 // The one subject of a kind that takes one.
 const std::string& subject_of(const ProbeInput& input);
+
+// Pure: the number behind "#define NAME" in a header's text; "" if there is none.
+std::string macro_value(const std::string& header, const std::string& name);
 
 }  // namespace dsbuild

@@ -11,23 +11,14 @@ struct TvmFfi {
   Version version;
 };
 
-// The number after "#define NAME" in a header's text.
-std::string macro(const std::string& header, const std::string& name) {
-  for (const std::string& line : split_lines(header)) {
-    const std::vector<std::string> words = split(line, " \t");
-    if (words.size() >= 3 && words[0] == "#define" && words[1] == name) return words[2];
-  }
-  return {};
-}
-
 // As the header says it: that is what an op is compiled against. A header without the macros is
 // from before 0.1, which no op can use.
 Version header_version(const FileReader& files, const Path& home) {
   const Result<std::string> header = files.read_file(home / "include" / "tvm" / "ffi" / "c_api.h");
   if (!header) return {};
-  const std::string major = macro(*header, "TVM_FFI_VERSION_MAJOR");
-  const std::string text =
-      major + "." + macro(*header, "TVM_FFI_VERSION_MINOR") + "." + macro(*header, "TVM_FFI_VERSION_PATCH");
+  const std::string major = macro_value(*header, "TVM_FFI_VERSION_MAJOR");
+  const std::string text = major + "." + macro_value(*header, "TVM_FFI_VERSION_MINOR") + "." +
+                           macro_value(*header, "TVM_FFI_VERSION_PATCH");
   return parse_version(text).value_or(Version{});
 }
 

@@ -14,11 +14,15 @@ using Question = std::vector<std::string>;
 Question question_of(const ProbeInput& input) {
   const Requirement& requirement = input.requirement;
   Question question{std::to_string(static_cast<int>(requirement.kind)), requirement.function,
-                    requirement.range.text};
+                    requirement.range.text, requirement.root, requirement.package};
   question.insert(question.end(), requirement.subjects.begin(), requirement.subjects.end());
   if (requirement.kind == RequirementKind::header) {
     question.push_back("-I");
     question.insert(question.end(), input.include_dirs.begin(), input.include_dirs.end());
+  }
+  if (requirement.kind == RequirementKind::library) {
+    question.push_back("-L");
+    question.insert(question.end(), input.library_dirs.begin(), input.library_dirs.end());
   }
   if (requirement.kind == RequirementKind::torch)
     question.insert(question.end(), {input.op.module, std::to_string(static_cast<int>(input.op.backend))});
@@ -32,6 +36,16 @@ std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder&
     dirs.push_back((registry.source_root / dir).string());
   if (op.spec().backend == BackendKind::cuda && toolkit != nullptr)
     dirs.push_back(toolkit->include_dir().string());
+  return dirs;
+}
+
+// The stubs stand for the driver's libraries, which a machine that builds need not have.
+std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit,
+                                         const FileReader& files) {
+  if (op.spec().backend != BackendKind::cuda || toolkit == nullptr) return {};
+  std::vector<std::string> dirs = {toolkit->library_dir.string()};
+  const Path stubs = toolkit->library_dir / "stubs";
+  if (files.kind(stubs) == FileKind::directory) dirs.push_back(stubs.string());
   return dirs;
 }
 
@@ -88,10 +102,12 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     const WhenContext context = when_context(input.registry, report, input.toolkit, input.host.machine,
                                              op.filter_archs(input.requested).kept);
     const std::vector<std::string> dirs = include_dirs(input.registry, op, context, input.toolkit);
+    const std::vector<std::string> library_dirs = library_dirs_of(op, input.toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
     for (const Requirement& requirement : op.requirements(context))
-      findings.push_back(pass.ask({requirement, op.spec(), input.settings, input.toolkit, input.cxx,
-                                   input.host, input.torch, system, facts, dirs}));
+      findings.push_back(
+          pass.ask({requirement, op.spec(), input.settings, input.toolkit, input.cxx, input.host, input.torch,
+                    system, facts, input.registry.source_root, dirs, library_dirs}));
   }
   return report;
 }

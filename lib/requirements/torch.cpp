@@ -60,10 +60,15 @@ Torch read_torch(const FileReader& files, const Witnessed& answer) {
   return torch;
 }
 
+bool asks_for_torch(const When& when) {
+  return when.torch || std::any_of(when.or_else.begin(), when.or_else.end(),
+                                   [](const When& other) { return asks_for_torch(other); });
+}
+
 bool asks_for_torch(const OpSpec& spec) {
   const auto asks = [](const auto& entries) {
     return std::any_of(entries.begin(), entries.end(),
-                       [](const auto& entry) { return entry.when.torch.has_value(); });
+                       [](const auto& entry) { return asks_for_torch(entry.when); });
   };
   const auto flags_ask = [&](const Flags& flags) {
     return asks(flags.cxx) || asks(flags.nvcc) || asks(flags.link);

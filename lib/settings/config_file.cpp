@@ -26,6 +26,7 @@ const std::vector<std::string> k_keys = {"ops",
                                          "offline",
                                          "drop_unsupported_archs",
                                          "allow_disjoint_archs",
+                                         "debug",
                                          "python",
                                          "cpu_baseline"};
 

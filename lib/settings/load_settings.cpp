@@ -81,6 +81,7 @@ Result<void> load_switches(const Inputs& in, Settings& settings) {
       Row{given.strict, "--strict", "strict", settings.strict},
       Row{given.json, "--json", "json", settings.json},
       Row{given.offline, "--offline", "offline", settings.offline},
+      Row{given.debug, "--debug", "debug", settings.debug},
       Row{given.allow_disjoint_archs, "--allow-disjoint-archs", "allow_disjoint_archs",
           settings.allow_disjoint_archs},
       Row{given.drop_unsupported_archs, "--drop-unsupported-archs", "drop_unsupported_archs",

@@ -75,6 +75,7 @@ std::vector<SettingRow> setting_rows(const Settings& settings) {
   rows.push_back(row("keep_going", settings.keep_going));
   rows.push_back(row("strict", settings.strict));
   rows.push_back(row("json", settings.json));
+  rows.push_back(row("debug", settings.debug));
   rows.push_back(row("allow_disjoint_archs", settings.allow_disjoint_archs));
   rows.push_back(row("drop_unsupported_archs", settings.drop_unsupported_archs));
   rows.push_back(row("offline", settings.offline));

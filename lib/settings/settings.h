@@ -30,7 +30,7 @@ struct Arguments {
       precompile, memory, python, cpu_baseline;
   std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
   bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
-       drop_unsupported_archs = false, offline = false;
+       drop_unsupported_archs = false, offline = false, debug = false;
   int verbosity = 0;  // -v +1 each, -q -1
 };
 
@@ -67,6 +67,7 @@ struct Settings {
   Setting<unsigned long long> memory;  // bytes that jobs may use together; 0: what is available
   Setting<int> nvcc_threads{1};        // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
+  Setting<bool> debug;                     // -g for host code, -lineinfo for device code
   Setting<bool> annotations;               // GITHUB_ACTIONS, exactly "true": messages as its annotations too
   Setting<ColorMode> color;                // NO_COLOR (any non-empty value) means never
   Setting<std::string> compress_mode;      // "" : the toolkit's default; else default|size|speed|balance|none
@@ -102,7 +103,7 @@ struct Settings {
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs keep_going strict json
 // color compress_mode pch lock_timeout offline drop_unsupported_archs allow_disjoint_archs python
-// cpu_baseline; unknown ones are exit 2 with "did you mean".
+// cpu_baseline debug; unknown ones are exit 2 with "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -65,4 +65,10 @@ std::vector<Path> find_site_packages(const System& system, const std::string& py
   return found;
 }
 
+std::vector<Path> site_packages_of(const System& system, const std::string& python) {
+  std::vector<Path> found;
+  add_python_prefix(system, python, found);
+  return found;
+}
+
 }  // namespace dsbuild

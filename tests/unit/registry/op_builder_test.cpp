@@ -91,5 +91,43 @@ TEST_CASE("the builder answers with the words of DeepSpeed's OpBuilder") {
         "sm_80");
 }
 
+TEST_CASE("of a list of conditions one must hold, and the first says why none does") {
+  const OpBuilder op(
+      SpecWorld().spec("name: x\nsources: [a.cu]\ndefines:\n  B: {when: [{every_arch: \">=8.0\"}, "
+                       "{every_arch: \">=7.5\", cuda: "
+                       "\">=13\"}], feature: bf16}\n"));
+  WhenContext context;
+  const auto off = [&](const std::string& archs, const std::string& cuda) {
+    context.archs = parse_arch_list(archs, "test")->targets;
+    context.cuda = *parse_version(cuda);
+    return join(op.features_off(context), ";");
+  };
+  CHECK(off("8.0;9.0+PTX", "11.8") == "");
+  CHECK(off("7.5;8.0", "13.0") == "");
+  CHECK(off("7.0;7.5;8.0+PTX", "11.8") == "bf16: off (7.0, 7.5 in the list)");
+  CHECK(off("7.0;8.0", "13.0") == "bf16: off (7.0 in the list)");
+  context.archs.clear();
+  CHECK(op.features_off(context) == std::vector<std::string>{"bf16: off (no arch in the list)"});
+}
+
+TEST_CASE("a feature says which condition its define misses") {
+  const auto off = [](const std::string& when) {
+    const OpBuilder op(
+        SpecWorld().spec("name: x\nsources: [a.cu]\ndefines:\n  B: {when: " + when + ", feature: f}\n"));
+    WhenContext context;
+    context.archs = parse_arch_list("8.0", "test")->targets;
+    context.cuda = *parse_version("11.8");
+    context.cpu = "x86_64";
+    context.cpu_level.name = "x86-64-v3";
+    context.cpu_level.number = *parse_version("3");
+    return join(op.features_off(context), ";");
+  };
+  CHECK(off("{any_arch: 9.0a}") == "f: off (no 9.0a in the list)");
+  CHECK(off("{cuda: \">=12\"}") == "f: off (CUDA 11.8)");
+  CHECK(off("{torch: \">=2\"}") == "f: off (unknown version of torch)");
+  CHECK(off("{cpu: aarch64}") == "f: off (x86_64)");
+  CHECK(off("{cpu_level: \">=4\"}") == "f: off (x86-64-v3)");
+}
+
 }  // namespace
 }  // namespace dsbuild

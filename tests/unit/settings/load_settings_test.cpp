@@ -210,7 +210,7 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
       message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
               "Keys of a config file: ops, arch, pack, source, out, build_dir, cuda_home, jobs, keep_going, "
               "strict, json, color, compress_mode, lock_timeout, offline, drop_unsupported_archs, "
-              "allow_disjoint_archs, python, cpu_baseline."));
+              "allow_disjoint_archs, debug, python, cpu_baseline."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {

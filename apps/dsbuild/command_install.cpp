@@ -1,0 +1,51 @@
+// `dsbuild install`: what pip would make of the wheel, for images without pip.
+#include "package/package.h"
+#include "publish.h"
+#include "stages.h"
+
+namespace dsbuild {
+namespace {
+
+Result<void> check_target(const CommandContext& context) {
+  if (!context.line.target.empty()) return {};
+  return fail(Exit::usage, "bad_option", "install", "no folder to install into",
+              "dsbuild install BUNDLE --target DIR, DIR being a site-packages folder of Python");
+}
+
+// Elsewhere nothing starts the import of the ops.
+std::vector<Warning> check_site_packages(const Package& package, const Path& target) {
+  const Path folder = target.has_filename() ? target : target.parent_path();
+  if (folder.filename() == "site-packages" || folder.filename() == "dist-packages") return {};
+  return {warning("no_site_packages", target.string(),
+                  "Python reads .pth files only in its own site-packages and dist-packages",
+                  "Give one of these (python3 -m site lists them), or `import " + package.name +
+                      "` before the ops are.")};
+}
+
+Result<int> remove(const Settings& settings, const CommandContext& context) {
+  DSBUILD_TRY(removed, remove_packages(context.line.target, context.system.files));
+  DSBUILD_CHECK(print_result(settings.json.value ? render_removed_json(removed, context.line.target)
+                                                 : render_removed(removed, context.line.target)));
+  return 0;
+}
+
+}  // namespace
+
+Result<int> run_install(const CommandContext& context) {
+  DSBUILD_CHECK(check_target(context));
+  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
+                                      context.system.files, context.data_dir));
+  const Path target = context.line.target;
+  DSBUILD_TRY(held, lock_published(target, settings, context));
+  if (context.line.remove) return remove(settings, context);
+  DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
+                                    context.system.files));
+  DSBUILD_CHECK(install_package(package, target, context.system.files));
+  const std::vector<Warning> warnings = check_site_packages(package, target);
+  print_warnings(warnings, settings, context);
+  DSBUILD_CHECK(print_result(settings.json.value ? render_installed_json(package, target.string(), warnings)
+                                                 : render_installed(package, target.string())));
+  return 0;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,162 @@
+#include "package/package.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/version.h"
+#include "bundle/bundle.h"
+#include "bundle/elf.h"
+#include "bundle/verify.h"
+#include "package/installed_ops.h"
+
+namespace dsbuild {
+namespace {
+
+// A Python module of the bundle, read from the disk.
+struct Module {
+  const ManifestOp* op = nullptr;
+  std::string bytes;
+};
+
+Result<void> check_undamaged(const Path& bundle, const FileReader& files) {
+  DSBUILD_TRY(differences, verify_bundle(bundle, files));
+  if (differences.empty()) return {};
+  return fail(
+      Exit::failed, "damaged_bundle", bundle.string(),
+      "differs from its manifest (" + plural(differences.size(), "difference") + "): " + differences[0].what,
+      "`dsbuild verify " + shell_quote(bundle.string()) + "` shows all of them; build the bundle again.");
+}
+
+tl::unexpected<Error> no_module(const Path& bundle, const std::string& what) {
+  return fail(Exit::unmet, "no_python_module", bundle.string(), what,
+              "Only ops that are compiled against torch become Python modules (--pack deepspeed). Other "
+              "bundles need no installing: copy the folder.");
+}
+
+// PEP 503, with the underscores that file names have.
+std::string distribution_name(const std::string& pack) {
+  std::string name = "dsbuild_";
+  for (const char c : to_lower(pack)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (plain || name.back() != '_') name += plain ? c : '_';
+  }
+  return name + (name.back() == '_' ? "ops" : "_ops");
+}
+
+std::string last_part(const std::string& module) {
+  return module.substr(module.rfind('.') + 1);
+}
+
+bool is_python_module(const ManifestOp& op, const BinaryFile& library) {
+  return std::ranges::binary_search(library.exports, "PyInit_" + last_part(op.module));
+}
+
+Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& manifest,
+                                         const FileReader& files) {
+  std::vector<Module> modules;
+  for (const ManifestOp& op : manifest.ops) {
+    if (op.module.empty()) continue;
+    DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
+    DSBUILD_TRY(library, read_binary(as_bytes_of(bytes), op.file));
+    if (is_python_module(op, library)) modules.push_back({&op, std::move(bytes)});
+  }
+  return modules;
+}
+
+std::string module_path(const std::string& module) {
+  return replace_all(module, ".", "/");
+}
+
+std::string short_version(const std::string& text) {
+  return parse_version(text).value_or(Version{}).short_text();
+}
+
+// "cu130", "rocm64" or "cpu", as torch's own builds are called.
+std::string accelerator_label(const ManifestTorch& torch) {
+  if (!torch.cuda.empty()) return "cu" + replace_all(short_version(torch.cuda), ".", "");
+  if (!torch.hip.empty()) return "rocm" + replace_all(short_version(torch.hip), ".", "");
+  return "cpu";
+}
+
+// pip takes a wheel of the version that is installed for the installed one: the content is part of it.
+std::string package_version(const Manifest& manifest, const std::vector<PackageFile>& files) {
+  std::string content;
+  for (const PackageFile& file : files)
+    content += sha256(file.path) + sha256(file.bytes);
+  const auto source = parse_version(manifest.source_version);
+  return (source ? source->text() : "0") + "+torch" + short_version(manifest.torch->version) + "." +
+         accelerator_label(*manifest.torch) + ".b" + sha256(content).substr(0, 8);
+}
+
+// "x86_64" of ".cpython-311-x86_64-linux-gnu.so".
+std::string package_tag(const ManifestTorch& torch) {
+  const std::vector<std::string> words = split(torch.ext_suffix, "-");
+  const std::string machine = words.size() > 2 ? words[2] : "x86_64";
+  return torch.python + "-" + torch.python + "-linux_" + machine;
+}
+
+std::string runs_with(const Manifest& manifest) {
+  const ManifestTorch& torch = *manifest.torch;
+  std::string text = "torch " + short_version(torch.version);
+  if (!torch.cuda.empty()) text += ", CUDA " + short_version(torch.cuda);
+  if (!torch.hip.empty()) text += ", ROCm " + short_version(torch.hip);
+  return text + ", Python " + torch.python;
+}
+
+Result<std::vector<PackageFile>> loader_files(const Path& loader, const std::string& name,
+                                              const FileReader& files) {
+  std::vector<PackageFile> all{{name + ".pth", "import " + name + "\n"}};
+  DSBUILD_TRY(names, files.list(loader));
+  for (const std::string& file : names) {
+    if (Path(file).extension() != ".py") continue;
+    DSBUILD_TRY(text, files.read_file(loader / file));
+    all.push_back({name + "/" + file, std::move(text)});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string Package::wheel_name() const {
+  return name + "-" + version + "-" + tag + ".whl";
+}
+
+std::string Package::dist_info() const {
+  return name + "-" + version + ".dist-info";
+}
+
+std::string Package::start_file() const {
+  return name + ".pth";
+}
+
+Result<Package> make_package(const Path& bundle, const Path& loader, const FileReader& files) {
+  DSBUILD_TRY(manifest, load_manifest(bundle, files));
+  if (!manifest.torch) return no_module(bundle, "none of its ops is a Python module: it has no wheel");
+  DSBUILD_CHECK(check_undamaged(bundle, files));
+  DSBUILD_TRY(modules, read_modules(bundle, manifest, files));
+  if (modules.empty()) return no_module(bundle, "none of its libraries is a Python module (PyInit_…)");
+  Package package;
+  package.name = distribution_name(manifest.pack);
+  DSBUILD_TRY(package_files, loader_files(loader, package.name, files));
+  const std::string root = package.name + "/";
+  DSBUILD_TRY(manifest_text, files.read_file(bundle / k_manifest_name));
+  package_files.push_back({root + k_manifest_name, std::move(manifest_text)});
+  for (Module& module : modules) {
+    package.ops.push_back(module.op->name);
+    package_files.push_back(
+        {root + module_path(module.op->module) + manifest.torch->ext_suffix, std::move(module.bytes)});
+  }
+  if (const auto claims = render_installed_ops(manifest, package.ops))
+    package_files.push_back({root + k_installed_ops_path, *claims});
+  std::ranges::sort(package_files, {}, &PackageFile::path);
+  for (const ManifestOp& op : manifest.ops)
+    if (!std::ranges::count(package.ops, op.name)) package.left_out.push_back(op.name);
+  package.version = package_version(manifest, package_files);
+  package.tag = package_tag(*manifest.torch);
+  package.requirement = "torch==" + short_version(manifest.torch->version) + ".*";
+  package.runs_with = runs_with(manifest);
+  package.files = std::move(package_files);
+  return package;
+}
+
+}  // namespace dsbuild

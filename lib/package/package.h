@@ -1,0 +1,58 @@
+// A bundle's Python modules as a distribution: what pip installs, and what `dsbuild install` lays out
+// (docs/wheel.md says why it is as it is).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+struct PackageFile {
+  std::string path;  // below site-packages
+  std::string bytes;
+  bool operator==(const PackageFile&) const = default;
+};
+
+struct Package {
+  std::string name;                   // "dsbuild_deepspeed_ops": also its folder in site-packages
+  std::string version;                // "0.19.8+torch2.11.cu130.b0f1e2d3c": another bundle, another version
+  std::string tag;                    // "cp311-cp311-linux_x86_64"
+  std::string requirement;            // "torch==2.11.*"
+  std::string runs_with;              // "torch 2.11, CUDA 13.0, Python 3.11", for people
+  std::vector<std::string> ops;       // those that are in it; sorted
+  std::vector<std::string> left_out;  // ops of the bundle that are no Python modules
+  std::vector<PackageFile> files;     // sorted; without the .dist-info folder
+
+  std::string wheel_name() const;  // "dsbuild_deepspeed_ops-0.19.8+….whl"
+  std::string dist_info() const;   // "dsbuild_deepspeed_ops-0.19.8+….dist-info"
+  std::string start_file() const;  // "dsbuild_deepspeed_ops.pth": Python reads it when it starts
+  bool operator==(const Package&) const = default;
+};
+
+// Checks the bundle against its manifest first. `loader`: the folder with the Python files that go along
+// (templates/wheel). Errors: exit 1 as of load_manifest, and `damaged_bundle`; exit 3 `no_python_module`.
+Result<Package> make_package(const Path& bundle, const Path& loader, const FileReader& files);
+
+// All files of an installed distribution: those of the package, then METADATA, WHEEL, INSTALLER (unless
+// `installer` is empty) and, as the last one, RECORD with the digests of all.
+std::vector<PackageFile> distribution_files(const Package& package, const std::string& installer);
+
+// A zip archive of the files in their order. No times, no owners: the same files give the same bytes.
+// Exit 1 `io` when there is no memory for it.
+Result<std::string> make_zip(const std::vector<PackageFile>& files);
+
+// The wheel (PEP 427), whole or not at all, as `folder`/wheel_name(). Its path.
+Result<Path> write_wheel(const Package& package, const Path& folder, FileSystem& files);
+
+// Lays the distribution out in `target`, a site-packages, in the place of one of the same name. What Python
+// loads changes in one step where the file system can do that. A killed run is healed by the next.
+Result<void> install_package(const Package& package, const Path& target, FileSystem& files);
+
+// Removes what install_package laid out in `target`: "dsbuild_deepspeed_ops-0.19.8+…" of each, sorted.
+// Exit 1 `not_installed` if there is nothing.
+Result<std::vector<std::string>> remove_packages(const Path& target, FileSystem& files);
+
+}  // namespace dsbuild

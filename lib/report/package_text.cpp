@@ -1,0 +1,65 @@
+#include "report/json.h"
+
+namespace dsbuild {
+namespace {
+
+std::string package_lines(const Package& package) {
+  std::string text = package.name + " " + package.version + "\n" + "ops      " + join(package.ops, ", ") +
+                     "\n" + "for      " + package.runs_with + "\n";
+  if (!package.left_out.empty())
+    text += "without  " + join(package.left_out, ", ") + " (no Python modules)\n";
+  return text;
+}
+
+Json package_json(const Package& package) {
+  Json json = json_document();
+  json["name"] = package.name;
+  json["version"] = package.version;
+  json["tag"] = package.tag;
+  json["ops"] = package.ops;
+  json["left_out"] = package.left_out;
+  return json;
+}
+
+}  // namespace
+
+std::string render_wheel(const Package& package, const std::string& wheel) {
+  return package_lines(package) + wheel + "\nnext: pip install " + shell_quote(wheel) + "\n";
+}
+
+std::string render_wheel_json(const Package& package, const std::string& wheel) {
+  Json json = package_json(package);
+  json["wheel"] = wheel;
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
+std::string render_installed(const Package& package, const std::string& target) {
+  return package_lines(package) + "installed in " + target + "\nnext: dsbuild install --remove --target " +
+         shell_quote(target) + " takes it away again\n";
+}
+
+std::string render_installed_json(const Package& package, const std::string& target,
+                                  const std::vector<Warning>& warnings) {
+  Json json = package_json(package);
+  json["target"] = target;
+  json["warnings"] = warnings_json(warnings);
+  return json_line(json);
+}
+
+std::string render_removed(const std::vector<std::string>& removed, const std::string& target) {
+  std::string text;
+  for (const std::string& distribution : removed)
+    text += "removed " + distribution + " from " + target + "\n";
+  return text;
+}
+
+std::string render_removed_json(const std::vector<std::string>& removed, const std::string& target) {
+  Json json = json_document();
+  json["removed"] = removed;
+  json["target"] = target;
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
+}  // namespace dsbuild
