@@ -34,8 +34,9 @@ TEST_CASE("A toolkit's header gives the last accepted gcc and clang") {
   CHECK(bounds.clang_max == clang);
 }
 
-// The first major that torch.utils.cpp_extension 2.15 refuses (CUDA_GCC_VERSIONS). Its clang bound for 12.8 and 12.9
-// is one below CUDA's own; torch's lower bounds are below what its headers ask for (requirements/torch_test.cpp).
+// The first major that torch.utils.cpp_extension 2.15 refuses (CUDA_GCC_VERSIONS). Its clang bound for 12.8
+// and 12.9 is one below CUDA's own; torch's lower bounds are below what its headers ask for
+// (requirements/torch_test.cpp).
 TEST_CASE("The gcc that torch's builder refuses for a CUDA version is the first that its header refuses") {
   const auto [version, refused] =
       GENERATE(table<std::string, int>({{"12.4", 14}, {"12.8", 15}, {"12.9", 15}, {"13.0", 16}}));
