@@ -54,6 +54,9 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_option("--compress-mode", a.compress_mode, "Of nvcc, where the toolkit has it")
       ->type_name("default|size|speed|balance|none")
       ->group(more);
+  app.add_option("--pch", a.precompile, "Precompile torch/extension.h [where that is faster]")
+      ->type_name("auto|on|off")
+      ->group(more);
   app.add_option("--python", a.python, "The Python whose torch the ops are for [python3]")
       ->type_name("FILE")
       ->group(more);

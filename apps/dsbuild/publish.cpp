@@ -91,7 +91,8 @@ std::map<std::string, std::string> failed_ops(const Stages& stages,
                                               const std::vector<EdgeFailure>& failures) {
   std::map<std::string, std::string> failed;
   for (const EdgeFailure& failure : failures)
-    failed.emplace(failure.edge->op, failure.first_error);
+    for (const PlannedOp& op : stages.archs.ops)
+      if (is_for_op(stages.build, *failure.edge, op.name)) failed.emplace(op.name, failure.first_error);
   for (bool changed = true; changed;) {
     changed = false;
     for (const PlannedOp& op : stages.archs.ops) {

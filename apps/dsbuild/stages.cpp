@@ -4,6 +4,9 @@
 #include <chrono>
 
 #include "edge_times.h"
+#include "graph_run.h"
+#include "plan/backend.h"
+#include "plan/precompiled_header.h"
 
 namespace dsbuild {
 namespace {
@@ -131,6 +134,23 @@ Result<void> digest_sources(Stages& stages) {
   return {};
 }
 
+// Inputs of edges that include torch's header; looked into once for each content.
+Result<std::set<std::string>> find_torch_sources(const Stages& stages, const FileReader& files) {
+  std::set<std::string> found;
+  if (!stages.requirements.torch) return found;
+  for (const auto& [path, digest] : stages.source_digests) {
+    const std::string key = "includes torch/extension.h " + digest;
+    auto answer = stages.build_facts->find(key, "");
+    if (!answer) {
+      DSBUILD_TRY(text, files.read_file(stages.selected.registry.source_root / path));
+      answer = includes_torch_header(text) ? "yes" : "no";
+      stages.build_facts->put(key, "", *answer);
+    }
+    if (*answer == "yes") found.insert(source_path(path));
+  }
+  return found;
+}
+
 // Ninja goes by times: what is newer than now is newer than any output that it makes.
 void warn_of_future_times(Stages& stages, const FileReader& files) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -240,10 +260,11 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
-  stages.build =
-      plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
-                  pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
-                  context.system.program, recall_edge_times(stages, context.system.files)});
+  DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
+  stages.build = plan_build(
+      {settings, stages.selected.registry, stages.requirements, stages.archs, pointer(stages.toolkit),
+       &*stages.cxx, stages.source_digests, stages.base.host.machine, context.system.program,
+       recall_edge_times(stages, context.system.files), torch_sources, jobs_for(settings, stages.base.host)});
   append(stages.warnings, stages.build.warnings);
   return {};
 }

@@ -220,6 +220,17 @@ std::string skip_list(const ArchPlan& plan) {
   return text;
 }
 
+// What mends the requirements of the skipped ops, each once; `otherwise` where that is not what they lack.
+std::string skip_fixes(const ArchPlanInput& input, const ArchPlan& plan, const std::string& otherwise) {
+  std::vector<std::string> fixes;
+  for (const PlannedOp& op : plan.ops) {
+    if (op.status != OpStatus::skip) continue;
+    for (const std::string& fix : input.requirements.fixes(op.name))
+      if (std::find(fixes.begin(), fixes.end(), fix) == fixes.end()) fixes.push_back(fix);
+  }
+  return fixes.empty() ? otherwise : join(fixes, "\n");
+}
+
 Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan& plan) {
   bool any_built = false, any_cuda_built = false, any_cuda_wanted = false;
   for (const PlannedOp& op : plan.ops) {
@@ -228,12 +239,13 @@ Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan
     any_cuda_wanted = any_cuda_wanted || (op.wanted != Wanted::off && is_cuda(input, op));
   }
   if (any_cuda_wanted && !any_cuda_built && !input.settings.arch.value.is_default)
-    return fail(Exit::unmet, "no_cuda_op", input.settings.arch.origin,
-                "no CUDA op can be built for " + arch_text(input.requested) + ":" + skip_list(plan),
-                "Ask for archs that an op supports, or name CPU ops alone in --ops.");
+    return fail(
+        Exit::unmet, "no_cuda_op", input.settings.arch.origin,
+        "no CUDA op can be built for " + arch_text(input.requested) + ":" + skip_list(plan),
+        skip_fixes(input, plan, "Ask for archs that an op supports, or name CPU ops alone in --ops."));
   if (!any_built)
     return fail(Exit::unmet, "nothing_to_build", "--ops", "no selected op can be built:" + skip_list(plan),
-                "`dsbuild report` shows what this machine lacks.");
+                skip_fixes(input, plan, "`dsbuild report` shows what this machine lacks."));
   return {};
 }
 

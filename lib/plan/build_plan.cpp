@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "plan/backend.h"
+#include "plan/precompiled_header.h"
 
 namespace dsbuild {
 namespace {
@@ -179,8 +180,17 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   for (const PlannedOp& op : input.archs.ops)
     if (op.status == OpStatus::build) plan_op(input, op, plan);
   put_longest_first(plan.edges, input.times, input.registry.pack);
+  precompile_torch_header(input, plan);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
+}
+
+bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
+  if (edge.op == op) return true;
+  return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& user) {
+    const auto& inputs = user.implicit_inputs;
+    return user.op == op && std::find(inputs.begin(), inputs.end(), edge.output) != inputs.end();
+  });
 }
 
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {

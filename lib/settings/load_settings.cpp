@@ -124,6 +124,11 @@ Result<void> load_choices(const Inputs& in, Settings& settings) {
     DSBUILD_TRY(place, parse_choice(*mode, modes));
     settings.compress_mode = {modes[place], mode->origin};
   }
+  if (const auto when = in.option_or_config(in.arguments.precompile, "--pch", "pch")) {
+    static const std::vector<std::string> choices = {"auto", "on", "off"};
+    DSBUILD_TRY(place, parse_choice(*when, choices));
+    settings.precompile = {static_cast<Precompile>(place), when->origin};
+  }
   if (const auto name = from_variable(in.environment, "DS_ACCELERATOR")) {
     DSBUILD_TRY(kind, parse_accelerator(*name));
     settings.accelerator = {kind, name->origin};

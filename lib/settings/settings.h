@@ -27,13 +27,14 @@ struct Setting {
 // (CLI11), so that settings stays free of a parser. Names are those of the options.
 struct Arguments {
   std::optional<std::string> ops, arch, pack, source, out, build_dir, cuda_home, config, color, compress_mode,
-      memory, python, cpu_baseline;
+      precompile, memory, python, cpu_baseline;
   std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
   bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
        drop_unsupported_archs = false, offline = false, debug = false;
   int verbosity = 0;  // -v +1 each, -q -1
 };
 
+enum class Precompile { automatic, on, off };
 enum class ColorMode { automatic, always, never };
 enum class AcceleratorKind { automatic, cuda, cpu };
 
@@ -70,6 +71,7 @@ struct Settings {
   Setting<bool> annotations;               // GITHUB_ACTIONS, exactly "true": messages as its annotations too
   Setting<ColorMode> color;                // NO_COLOR (any non-empty value) means never
   Setting<std::string> compress_mode;      // "" : the toolkit's default; else default|size|speed|balance|none
+  Setting<Precompile> precompile;          // torch/extension.h, for all files that share it
   Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
   Setting<bool> debug_cuda_build;          // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
   Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
@@ -100,9 +102,8 @@ struct Settings {
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs keep_going strict json
-// color compress_mode lock_timeout offline drop_unsupported_archs allow_disjoint_archs python cpu_baseline
-// debug;
-// unknown ones are exit 2 with "did you mean".
+// color compress_mode pch lock_timeout offline drop_unsupported_archs allow_disjoint_archs python
+// cpu_baseline debug; unknown ones are exit 2 with "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -20,7 +20,7 @@ SOURCE = "#include <torch/extension.h>\n"
 
 
 def make_pack(folder):
-    """A CUDA and a CPU extension, and an op that knows nothing of torch."""
+    """A CUDA and a CPU extension, and ops of both kinds that know nothing of torch."""
     pack = Pack(folder, "mixed")
     (pack.folder / "pack.yaml").write_text('name: mixed\nsource_root: src\nversion: "0.19.8"\n')
     torch = {"requires": [{"torch": ">=2.0"}]}
@@ -28,6 +28,7 @@ def make_pack(folder):
                 {"module": "pkg.ops.ext_op", "flags": {"nvcc": ["-U__CUDA_NO_HALF_OPERATORS__"]}, **torch})
     pack.add_op("util", {"util.cpp": SOURCE + binding("util_run")},
                 {"module": "pkg.util_op", "backend": "cpu", "flags": {"cxx": ["-march=baseline"]}, **torch})
+    pack.add_op("device", {"device.cu": kernel("device_run")})
     pack.add_op("plain", {"plain.cpp": binding("plain_run")}, {"backend": "cpu"})
     return pack
 
@@ -35,14 +36,18 @@ def make_pack(folder):
 class TorchSpace(TestSpace):
     """A toolkit of that CUDA version with a shared runtime, and a Python with a torch."""
 
-    def __init__(self, cuda="13.0", **torch):
-        super().__init__(version=cuda, pack=make_pack)
-        runtime = "libcudart.so.11.0" if cuda == "11.8" else "libcudart.so.13"
+    def __init__(self, toolkit="13.0", **torch):
+        super().__init__(version=toolkit, pack=make_pack)
+        runtime = "libcudart.so.11.0" if toolkit == "11.8" else "libcudart.so.13"
         (self.toolkit.home / "lib64" / runtime).write_text("/* a library without symbols */\n")
         self.torch = make_fake_torch(self.root / "python", **torch)
 
     def arguments(self, *more):
         return super().arguments(*more, *([] if "--python" in more else ["--python", str(self.torch.python)]))
+
+    def argv(self, source):
+        """The command that compiled it."""
+        return next(start["argv"] for start in self.toolkit.starts() if f"pack/{source}" in start["argv"])
 
     def manifest(self):
         return json.loads((self.out / "manifest.json").read_text())
@@ -91,7 +96,7 @@ class BuildTest(TorchTest):
         self.assertNotIn("cpu_baseline", self.space.op("ext"))
 
     def test_torch_s_flags_come_ahead_of_the_op_s(self):
-        argv = self.space.toolkit.starts()[0]["argv"]
+        argv = self.space.argv("ext.cu")
         start = argv.index(NVCC_FLAGS[0])
         self.assertEqual(argv[start:start + len(NVCC_FLAGS)], NVCC_FLAGS)
         self.assertGreater(argv.index("-U__CUDA_NO_HALF_OPERATORS__"), start)
@@ -123,7 +128,7 @@ class FindTest(TorchTest):
         space = TorchSpace(builder="2.4")
         space.torch.write_library("c10", "_ZN3c105ErrorC1ESs")
         space.build("--ops", "ext")
-        argv = space.toolkit.starts()[0]["argv"]
+        argv = space.argv("ext.cu")
         for flag in ('-DPYBIND11_COMPILER_TYPE="_gcc"', '-DPYBIND11_STDLIB="_libstdcpp"',
                      '-DPYBIND11_BUILD_ABI="_cxxabi1013"', "-D_GLIBCXX_USE_CXX11_ABI=0"):
             self.assertIn(flag, argv)
@@ -132,7 +137,7 @@ class FindTest(TorchTest):
     def test_a_newer_torch_has_its_standard_passed_on(self):
         space = TorchSpace(builder="2.15")
         space.build("--ops", "ext")
-        self.assertIn("-std=c++20", space.toolkit.starts()[0]["argv"])
+        self.assertIn("-std=c++20", space.argv("ext.cu"))
 
     def test_without_the_python_that_was_named_only_extensions_are_skipped(self):
         space = TorchSpace()
@@ -142,7 +147,7 @@ class FindTest(TorchTest):
         self.assertEqual(self.requirement(space, "util", "--python", "no_such_python")[0]["why"],
                          "no no_such_python on PATH")
         run = space.build("--python", "/nowhere/python")
-        self.assertEqual([op["name"] for op in space.manifest()["ops"]], ["plain"], run)
+        self.assertEqual([op["name"] for op in space.manifest()["ops"]], ["device", "plain"], run)
         self.assertNotIn("torch", space.manifest())
 
     def test_a_python_without_torch_says_so(self):

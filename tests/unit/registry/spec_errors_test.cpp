@@ -148,7 +148,7 @@ TEST_CASE("a flag off the list is an error with its position and reason") {
   check_rows({
       {"flags: {cxx: [-O3, -march=native]}",
        "bad_spec x/op.yaml:3:20: 'flags.cxx': '-march=native' makes the bundle depend on the machine that "
-       "builds it"},
+       "builds it; -march=baseline is what --cpu-baseline says"},
       {"flags: {nvcc: [{value: -o, when: {cpu: x86_64}}]}",
        "bad_spec x/op.yaml:3:24: 'flags.nvcc': '-o' is not on the list of what flags.nvcc may hold"},
       {"flags: {link: [-laio]}",

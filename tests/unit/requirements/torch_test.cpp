@@ -28,8 +28,9 @@ struct TorchWorld : World {
   }
 
   Finding ask_for(const std::string& range = ">=2.0") {
-    files.add_file("/site/torch/version.py", "__version__ = '" + version + "'\ncuda: Optional[str] = " +
-                                                 cuda + "\nhip: Optional[str] = " + hip + "\n");
+    if (files.kind("/site/torch/version.py") == FileKind::absent)
+      files.add_file("/site/torch/version.py", "__version__ = '" + version + "'\ncuda: Optional[str] = " +
+                                                   cuda + "\nhip: Optional[str] = " + hip + "\n");
     processes.on({"python3", "torch"},
                  "version=3.11.7\texecutable=/usr/bin/python3.11\ttag=cp311\t"
                  "ext_suffix=.cpython-311-x86_64-linux-gnu.so\t"

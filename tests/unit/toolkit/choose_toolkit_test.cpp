@@ -312,7 +312,7 @@ TEST_CASE("a request that only toolkits of another CUDA than torch's target says
   const Error error = choice.error();
   CHECK(error.code == "toolkit_lacks_archs");
   CHECK(error.fix ==
-        "CUDA 13.0 (/cuda-13.0) lacks 7.0\nCUDA 11.1 to 12.9 target all of it\n"
+        "CUDA 13.0 (/cuda-13.0) lacks 7.0\nCUDA 11.0 to 12.9 target all of it\n"
         "torch is of CUDA 13.0, which takes a toolkit of CUDA 13.0 to 13.5\n"
         "--drop-unsupported-archs   (builds without what the toolkit lacks)");
 }
