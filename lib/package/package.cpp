@@ -95,12 +95,19 @@ std::string package_tag(const ManifestTorch& torch) {
   return torch.python + "-" + torch.python + "-linux_" + machine;
 }
 
+// "3.11" of "cp311".
+std::string python_version(const std::string& tag) {
+  return tag.size() > 3 ? tag.substr(2, 1) + "." + tag.substr(3) : tag;
+}
+
 std::string runs_with(const Manifest& manifest) {
   const ManifestTorch& torch = *manifest.torch;
-  std::string text = "torch " + short_version(torch.version);
+  std::string text =
+      manifest.source_version.empty() ? "" : manifest.pack + " " + manifest.source_version + ", ";
+  text += "torch " + short_version(torch.version);
   if (!torch.cuda.empty()) text += ", CUDA " + short_version(torch.cuda);
   if (!torch.hip.empty()) text += ", ROCm " + short_version(torch.hip);
-  return text + ", Python " + torch.python;
+  return text + ", Python " + python_version(torch.python);
 }
 
 Result<std::vector<PackageFile>> loader_files(const Path& loader, const std::string& name,

@@ -12,8 +12,7 @@ import sys
 import sysconfig
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from packs import Pack  # noqa: E402
+from packs import Pack
 
 PYTHON = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
