@@ -8,6 +8,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "edge_times.h"
 #include "ninja/progress.h"
 
 namespace dsbuild {
@@ -184,6 +185,7 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
     result = std::move(second);
   }
   progress.finish();
+  remember_edge_times(stages, result.finished);
 
   GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble,
                    result.stopped};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "edge_times.h"
+
 namespace dsbuild {
 namespace {
 
@@ -215,9 +217,10 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
-  stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
-                             pointer(stages.toolkit), &*stages.cxx, stages.source_digests,
-                             stages.base.host.machine, context.system.program});
+  stages.build =
+      plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
+                  pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
+                  context.system.program, recall_edge_times(stages, context.system.files)});
   append(stages.warnings, stages.build.warnings);
   return {};
 }

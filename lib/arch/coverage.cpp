@@ -1,19 +1,27 @@
 #include "arch/coverage.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "arch/arch_list.h"
 
 namespace dsbuild {
 namespace {
 
+int specificity(Suffix suffix) {
+  switch (suffix) {
+    case Suffix::none:
+      return 0;
+    case Suffix::f:
+      return 1;
+    case Suffix::a:
+      break;
+  }
+  return 2;
+}
+
 // Whether `a` is nearer to the GPU than `b`, where both run on it in the same way.
 bool is_nearer(const Target& a, const Target& b) {
-  const auto rank = [](const Target& target) {
-    constexpr Suffix k_by_rank[] = {Suffix::none, Suffix::f, Suffix::a};
-    return std::pair(target.cc, std::find(std::begin(k_by_rank), std::end(k_by_rank), target.suffix));
-  };
-  return rank(a) > rank(b);
+  return std::pair(a.cc, specificity(a.suffix)) > std::pair(b.cc, specificity(b.suffix));
 }
 
 ArchSet all_real_targets() {

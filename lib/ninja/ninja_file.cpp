@@ -87,7 +87,7 @@ std::string rules_section(const BuildPlan& plan) {
   return text;
 }
 
-// "\n# fused_adam  extra: sm_70\n": opens an op's edges.
+// "\n# fused_adam  # extra: sm_70\n": opens an op's own edges.
 std::string op_heading(const BuildPlan& plan, const std::string& op) {
   ArchSet extra;
   for (const Edge& edge : plan.edges)
@@ -147,11 +147,10 @@ Result<std::string> render_ninja(const BuildPlan& plan) {
       "# Written by dsbuild from its plan; `dsbuild plan` explains it.\nninja_required_version = 1.11\n\n";
   text += gencode_section(plan);
   text += rules_section(plan);
-  std::string op;
+  text += "\n# compile, the longest first\n";
   std::string checks;
   for (const Edge& edge : plan.edges) {
-    if (edge.op != op) text += op_heading(plan, edge.op);
-    op = edge.op;
+    if (edge.kind == EdgeKind::link) text += op_heading(plan, edge.op);
     text += edge_text(plan, edge);
     if (edge.kind == EdgeKind::verify) checks += " " + ninja_path(edge.output);
   }

@@ -154,6 +154,7 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   warn_of_compress_mode(input, plan);
   for (const PlannedOp& op : input.archs.ops)
     if (op.status == OpStatus::build) plan_op(input, op, plan);
+  put_longest_first(plan.edges, input.times, input.registry.pack);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
 }

@@ -8,6 +8,7 @@
 
 #include "bundle/verify.h"
 #include "plan/arch_plan.h"
+#include "plan/edge_order.h"
 
 namespace dsbuild {
 
@@ -46,9 +47,9 @@ struct PlannedFile {
 struct BuildPlan {
   Tools tools;
   ArchSet shared;
-  std::vector<Edge> edges;                          // by op, compile then link then verify
-  std::vector<ExpectedOp> expected;                 // of the ops to be built
-  std::vector<PlannedFile> files;                   // check/<op>.json, tools/*.id, obj/**/source.id
+  std::vector<Edge> edges;           // compiles, the longest first; then by op its link and its verify
+  std::vector<ExpectedOp> expected;  // of the ops to be built
+  std::vector<PlannedFile> files;    // check/<op>.json, tools/*.id, obj/**/source.id
   std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
   std::vector<Warning> warnings;
   bool operator==(const BuildPlan&) const = default;
@@ -64,6 +65,7 @@ struct BuildPlanInput {
   std::map<std::string, std::string> source_digests;  // sha256 by path relative to the source root
   std::string cpu;
   Path program;  // dsbuild itself, for verify edges
+  EdgeTimes times = {};
 };
 
 BuildPlan plan_build(const BuildPlanInput& input);

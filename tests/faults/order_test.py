@@ -189,5 +189,25 @@ class OrderTest(unittest.TestCase):
                 self.check_cold_build(*variation.pop("more", []), **variation)
 
 
+class LongestFirstTest(unittest.TestCase):
+    """Of the edges that are ready, the one that took longest in an earlier build starts first."""
+
+    def first_started(self, space):
+        space.remove_build()
+        run = space.build("-j", "1")
+        self.assertEqual(run.code, 0, run)
+        first = space.toolkit.compiled()[0]
+        space.toolkit.forget_starts()
+        return first
+
+    def test_what_took_longest_starts_first(self):
+        space = TestSpace(sleep=0, slow={"two.o.tmp": 0.6})
+        self.assertEqual(self.first_started(space), "pack/alpha/alpha.cu", "nothing is known, and it is the largest")
+        bundle = space.hash()
+        self.assertIn(self.first_started(space), ("pack/beta/two.cu", "pack/gamma/two.cu"))
+        self.assertEqual(space.hash(), bundle, "the order is no part of the result")
+        self.assertEqual(space.build().edges_run(), 0)
+
+
 if __name__ == "__main__":
     testspace.main()

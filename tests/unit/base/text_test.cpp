@@ -61,6 +61,7 @@ TEST_CASE("nearest finds a likely misspelling and nothing farther off") {
   CHECK(nearest("FUSED_ADAM", ops) == "fused_adam");
   CHECK(nearest("fp_quantiser", ops) == "fp_quantizer");
   CHECK(nearest("gpu_adam", ops) == "cpu_adam");
+  CHECK(nearest("ufsed_adma", ops) == "fused_adam");  // swapped letters are one mistake each
   CHECK(nearest("transformer_inference", ops).empty());
   CHECK(nearest("", ops).empty());
 }
@@ -76,7 +77,7 @@ TEST_CASE("nearest gives ties to the first candidate") {
 }
 
 TEST_CASE("did_you_mean is a remark, or nothing") {
-  CHECK(did_you_mean("cuad", {"cuda", "cpu"}) == "");
+  CHECK(did_you_mean("cuad", {"cuda", "cpu"}) == " (did you mean 'cuda'?)");
   CHECK(did_you_mean("cudaa", {"cuda", "cpu"}) == " (did you mean 'cuda'?)");
   CHECK(did_you_mean("zzz", {"cuda"}) == "");
 }

@@ -34,6 +34,8 @@ struct PlanWorld {
   bool has_toolkit = true;
   HostCompiler cxx{"/usr/bin/g++", "gcc", *parse_version("12.2.0"), "PATH"};
 
+  EdgeTimes times;
+
   PlanWorld() { registry.source_root = "/pack"; }
 
   // `body`: the op.yaml below its name line. Sources it names exist.
@@ -75,7 +77,8 @@ struct PlanWorld {
                        &cxx,
                        {},
                        "x86_64",
-                       "/usr/bin/dsbuild"});
+                       "/usr/bin/dsbuild",
+                       times});
   }
 
  private:

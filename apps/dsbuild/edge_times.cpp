@@ -1,0 +1,52 @@
+#include "edge_times.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "plan/backend.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_unit = "milliseconds per target";
+
+std::string fact_key(const std::string& time_key) {
+  return "time " + time_key;
+}
+
+std::optional<double> seconds_in(const std::string& milliseconds) {
+  long number = 0;
+  const char* end = milliseconds.data() + milliseconds.size();
+  const auto [rest, trouble] = std::from_chars(milliseconds.data(), end, number);
+  if (trouble != std::errc() || rest != end || number < 0) return std::nullopt;
+  return static_cast<double>(number) / 1000;
+}
+
+}  // namespace
+
+EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
+  EdgeTimes times;
+  const Registry& registry = stages.selected.registry;
+  for (const PlannedOp& op : stages.archs.ops) {
+    for (const PlannedSource& source : op.sources) {
+      const auto identity = files.identity(registry.source_root / source.source.path);
+      if (identity) times.source_bytes[source_path(source.source.path)] = identity->size;
+      const std::string key = time_key(registry.pack, op.name, source.source.id());
+      const auto past = stages.base.user_facts->find(fact_key(key), k_unit);
+      if (!past) continue;
+      if (const auto seconds = seconds_in(*past)) times.seconds[key] = *seconds;
+    }
+  }
+  return times;
+}
+
+void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished) {
+  for (const FinishedEdge& ended : finished) {
+    if (ended.failed || ended.edge->source.empty()) continue;
+    const std::string key = time_key(stages.selected.registry.pack, ended.edge->op, ended.edge->source);
+    const double milliseconds = seconds_per_target(*ended.edge, ended.seconds) * 1000;
+    stages.base.user_facts->put(fact_key(key), k_unit, std::to_string(std::lround(milliseconds)));
+  }
+}
+
+}  // namespace dsbuild

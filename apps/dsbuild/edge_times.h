@@ -1,0 +1,15 @@
+// How long the compile edges of earlier builds on this machine took: kept in the cache folder, for the order
+// of the next build's edges.
+#pragma once
+
+#include "ninja/ninja_run.h"
+#include "stages.h"
+
+namespace dsbuild {
+
+// What is known of the planned sources: their sizes, and the times of earlier builds.
+EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files);
+// Of the compile edges that ended well.
+void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished);
+
+}  // namespace dsbuild

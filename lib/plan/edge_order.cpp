@@ -1,0 +1,49 @@
+#include "plan/edge_order.h"
+
+#include <algorithm>
+
+#include "plan/build_plan.h"
+
+namespace dsbuild {
+namespace {
+
+bool is_compile(const Edge& edge) {
+  return edge.kind == EdgeKind::cuda_compile || edge.kind == EdgeKind::cxx_compile;
+}
+
+double targets_of(const Edge& edge) {
+  return static_cast<double>(std::max<size_t>(edge.targets.size(), 1));
+}
+
+// Headers are most of a small source's work; beyond them its own length counts.
+double guessed_seconds_per_target(unsigned long long bytes) {
+  constexpr double k_of_headers = 1;
+  constexpr double k_bytes_per_second = 10'000;
+  return k_of_headers + static_cast<double>(bytes) / k_bytes_per_second;
+}
+
+}  // namespace
+
+std::string time_key(const std::string& pack, const std::string& op, const std::string& source) {
+  return pack + "/" + op + "/" + source;
+}
+
+double seconds_per_target(const Edge& edge, double seconds) {
+  return seconds / targets_of(edge);
+}
+
+double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge) {
+  const auto measured = times.seconds.find(time_key(pack, edge.op, edge.source));
+  if (measured != times.seconds.end()) return measured->second * targets_of(edge);
+  const auto bytes = times.source_bytes.find(edge.inputs.front());
+  return guessed_seconds_per_target(bytes == times.source_bytes.end() ? 0 : bytes->second) * targets_of(edge);
+}
+
+void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {
+  const auto others = std::stable_partition(edges.begin(), edges.end(), is_compile);
+  std::stable_sort(edges.begin(), others, [&](const Edge& a, const Edge& b) {
+    return expected_seconds(times, pack, a) > expected_seconds(times, pack, b);
+  });
+}
+
+}  // namespace dsbuild

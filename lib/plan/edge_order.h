@@ -1,0 +1,31 @@
+// The order of the compile edges. Ninja starts what is ready in the order of its file, so the longest stand
+// first and none is left to run alone at the end. Times decide this order and nothing else: no key, no
+// manifest, no byte of an output.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dsbuild {
+
+struct Edge;
+
+struct EdgeTimes {
+  // Seconds per target (a CPU edge: in all), by time_key(), as earlier runs on this machine took.
+  std::map<std::string, double> seconds;
+  // Size of a source, by the input that an edge names; what is guessed from where nothing was measured.
+  std::map<std::string, unsigned long long> source_bytes;
+};
+
+// What an edge (Edge::op, Edge::source) is remembered by: "native/fused_adam/fused_adam.cu". Its archs are
+// left out, so that the time of other archs is a good guess too.
+std::string time_key(const std::string& pack, const std::string& op, const std::string& source);
+// What is remembered of an edge that took `seconds`: those of one target.
+double seconds_per_target(const Edge& edge, double seconds);
+double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge);
+
+// The compile edges, the longest first; behind them the others in their order.
+void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack);
+
+}  // namespace dsbuild

@@ -1,0 +1,76 @@
+#include <catch2/catch.hpp>
+
+#include "plan_world.h"
+
+using namespace dsbuild;
+
+namespace {
+
+Edge compile(const std::string& source, const ArchSet& targets = {}) {
+  Edge edge;
+  edge.kind = targets.empty() ? EdgeKind::cxx_compile : EdgeKind::cuda_compile;
+  edge.op = "op";
+  edge.source = source;
+  edge.inputs = {"pack/" + source};
+  edge.targets = targets;
+  edge.output = "obj/" + source + ".o";
+  return edge;
+}
+
+std::vector<std::string> order_of(std::vector<Edge> edges, const EdgeTimes& times) {
+  put_longest_first(edges, times, "pack");
+  std::vector<std::string> order;
+  for (const Edge& edge : edges)
+    order.push_back(edge.source);
+  return order;
+}
+
+const ArchSet k_two = parse_arch_list("8.0;9.0", "").value().targets;
+const ArchSet k_three = parse_arch_list("8.0;9.0;10.0", "").value().targets;
+
+}  // namespace
+
+TEST_CASE("what took longest stands first; what was never measured is guessed from its size and archs") {
+  EdgeTimes times;
+  times.seconds = {{"pack/op/short.cpp", 1.5}, {"pack/op/long.cpp", 30}, {"pack/op/slow.cu", 8}};
+  times.source_bytes = {{"pack/large.cu", 400'000}, {"pack/small.cu", 500}};
+  CHECK(order_of({compile("short.cpp"), compile("small.cu", k_two), compile("large.cu", k_two),
+                  compile("long.cpp"), compile("slow.cu", k_three)},
+                 times) ==
+        std::vector<std::string>{"large.cu", "long.cpp", "slow.cu", "small.cu", "short.cpp"});
+}
+
+TEST_CASE("a measured time is of one target, so that it serves other arch lists") {
+  const double measured = seconds_per_target(compile("a.cu", k_two), 20);
+  EdgeTimes times;
+  times.seconds[time_key("pack", "op", "a.cu")] = measured;
+  CHECK(expected_seconds(times, "pack", compile("a.cu", k_three)) == Approx(30));
+  CHECK(expected_seconds(times, "pack", compile("a.cu")) == Approx(10));
+  CHECK(expected_seconds(times, "other", compile("a.cu")) < 5);
+}
+
+TEST_CASE("equals keep their order, and what is no compile edge stays behind in its own") {
+  Edge link = compile("link");
+  link.kind = EdgeKind::link;
+  Edge verify = compile("verify");
+  verify.kind = EdgeKind::verify;
+  CHECK(order_of({compile("a"), link, verify, compile("b"), compile("c")}, {}) ==
+        std::vector<std::string>{"a", "b", "c", "link", "verify"});
+}
+
+TEST_CASE("times change the order of the edges and nothing else of the plan") {
+  PlanWorld world;
+  world.add_cuda_op("adam");
+  world.add_cuda_op("lamb");
+  const auto archs = world.plan("7.0;8.0+PTX");
+  REQUIRE(archs);
+  BuildPlan plain = world.build(*archs);
+  world.times.seconds[time_key(world.registry.pack, "lamb", "lamb.cu")] = 99;
+  BuildPlan timed = world.build(*archs);
+  CHECK(plain.edges[0].op == "adam");
+  CHECK(timed.edges[0].op == "lamb");
+  const auto by_output = [](const Edge& a, const Edge& b) { return a.output < b.output; };
+  std::sort(plain.edges.begin(), plain.edges.end(), by_output);
+  std::sort(timed.edges.begin(), timed.edges.end(), by_output);
+  CHECK(plain == timed);
+}
