@@ -65,6 +65,14 @@ class WheelTest(CliTest):
             error = self.document("wheel", "out", code=1)["error"]
             self.assertEqual((error["code"], error["what"]), ("bad_manifest", "ops[1].module is no Python module"))
 
+    def test_the_tag_is_that_of_the_python_that_the_suffix_belongs_to(self):
+        for suffix, python, tag in ((".cpython-313t-aarch64-linux-gnu.so", "cp313", "cp313-cp313t-linux_aarch64"),
+                                    (".cpython-312-x86_64-linux-gnu.so", "cp312", "cp312-cp312-linux_x86_64")):
+            edit_manifest(self.space.out, torch={"python": python, "ext_suffix": suffix})
+            self.assertEqual(self.document("wheel", "out", "--wheel-dir", "wheels")["tag"], tag)
+        edit_manifest(self.space.out, torch={"ext_suffix": ".pypy311-pp73-x86_64-linux-gnu.so"})
+        self.assertEqual(self.document("wheel", "out", code=1)["error"]["code"], "bad_manifest")
+
     def test_json(self):
         wheel = self.document("wheel", "out", "--wheel-dir", "wheels")
         version = wheel["version"]
