@@ -241,6 +241,47 @@ require_test_python() {
   touch "$folder/complete"
 }
 
+torch_version=2.11.0
+torch_home="$cache_dir/torch/venv"
+torch_python="$torch_home/bin/python"
+
+# A Python with torch and what DeepSpeed imports, but without DeepSpeed. The mark is written last.
+require_torch() {
+  [[ -e "$torch_home/complete-$torch_version" ]] && return
+  [[ $may_install == yes ]] || refuse "torch $torch_version is missing" "$repository/scripts/test.sh"
+  say "dsbuild: fetching torch $torch_version with its CUDA libraries for the tests, 2 GB; on disk 5 GB in $torch_home" \
+    "         licences: BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info"
+  rm -rf "$torch_home"
+  python3 -m venv "$torch_home" || die 1 "dsbuild: no virtual environment could be made in $torch_home"
+  "$torch_python" -m pip install --quiet --disable-pip-version-check --no-compile "torch==$torch_version" \
+    numpy setuptools wheel einops hjson msgpack ninja packaging psutil py-cpuinfo pydantic tqdm >&2 ||
+    die 1 "dsbuild: pip could not fetch torch (its message is above)"
+  touch "$torch_home/complete-$torch_version"
+}
+
+deepspeed_home() { printf '%s' "$cache_dir/deepspeed/$1"; }
+
+# require_deepspeed VERSION: its source distribution, unpacked into $(deepspeed_home VERSION).
+# pip asks the package's setup.py for its metadata, which needs setuptools and wheel, and no torch.
+require_deepspeed() {
+  local version="$1" folder work
+  folder="$(deepspeed_home "$version")"
+  [[ -e "$folder/version.txt" ]] && return
+  [[ $may_install == yes ]] || refuse "the sources of DeepSpeed $version are missing" "$repository/scripts/test.sh"
+  say "dsbuild: fetching the sources of DeepSpeed $version for the tests, 2 MB; on disk 13 MB in $folder; licence: Apache-2.0"
+  work="$(mktemp -d)"
+  python3 -m venv "$work/venv" && "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+    setuptools wheel >&2 || die 1 "dsbuild: no virtual environment with setuptools could be made in $work"
+  DS_ACCELERATOR=cpu DS_BUILD_OPS=0 "$work/venv/bin/python" -m pip download --quiet --disable-pip-version-check \
+    --no-deps --no-build-isolation --no-binary :all: --dest "$work" "deepspeed==$version" >&2 ||
+    die 1 "dsbuild: pip could not fetch the sources of DeepSpeed $version (its message is above)"
+  tar -xzf "$work/deepspeed-$version.tar.gz" -C "$work" || die 1 "dsbuild: $work/deepspeed-$version.tar.gz is damaged"
+  rm -rf "$folder"
+  mkdir -p "$(dirname "$folder")"
+  mv "$work/deepspeed-$version" "$folder"
+  rm -rf "$work"
+}
+
 # The folder of an installed CUDA toolkit of version 13 or newer.
 find_cuda_13() {
   local home release
@@ -261,6 +302,8 @@ export_test_environment() {
   export DSBUILD_TEST_PYTHON="$test_python"
   export DSBUILD_CUOBJDUMP="$cuobjdump"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
+  export DSBUILD_TORCH_PYTHON="$torch_python"
+  export DSBUILD_DEEPSPEED_SOURCES="$cache_dir/deepspeed"
   DSBUILD_CUDA_13="$(find_cuda_13 || printf '%s' "$cache_dir/toolkits/13.5/nvidia/cu13")"
   export DSBUILD_CUDA_13
 }

@@ -23,7 +23,10 @@ STEPS = [
     ("python3 -m venv venv && venv/bin/pip install -q apache-tvm-ffi numpy", ""),
     ("venv/bin/python tests/python/readme_example.py", "the five lines of README"),
 ]
-EDGE = re.compile(r"\d\d:\d\d:\d\d \[\d+/\d+\] ")
+EDGE = re.compile(r"(\d\d:\d\d:\d\d )?\[\d+/\d+\] ")
+# What CMake, apt and pip say on the way; dsbuild's own lines say the same shorter.
+CHATTER = re.compile(r"-- |Preset CMake|  [A-Z_]+=|Get:|Looking in |WARNING: Location|Collecting |"
+                     r"  +(Downloading|Using cached|━)|Installing collected|Successfully installed|$")
 
 
 def in_root(root, command):
@@ -36,13 +39,15 @@ def in_root(root, command):
 
 
 def shortened(text):
-    """Of the edges only the first and the last; the home folder as ~."""
-    lines = re.sub(r"(?:/\w+)+(?=/\.cache/dsbuild)", "~", text).rstrip("\n").splitlines()
-    edges = [line for line in lines if EDGE.match(line)]
-    if len(edges) > 3:
-        dropped = set(edges[1:-1])
-        lines = ["…" if line == edges[1] else line for line in lines if line not in dropped or line == edges[1]]
-    return "\n".join(lines)
+    """Of each tool's edges only the first and the last; no chatter; the home folder as ~."""
+    lines = [line for line in re.sub(r"(?:/\w+)+(?=/\.cache/dsbuild)", "~", text).splitlines() if not CHATTER.match(line)]
+    kept = []
+    for before, line, after in zip(["", *lines], lines, [*lines[1:], ""]):
+        if not EDGE.match(line) or not EDGE.match(before) or not EDGE.match(after):
+            kept.append(line)
+        elif kept[-1] != "…":
+            kept.append("…")
+    return "\n".join(kept)
 
 
 def transcript(root):

@@ -19,6 +19,9 @@ install_test_needs() {
   require_build_tools
   on_debian_like && install_linters
   require_test_python
+  require_torch
+  require_deepspeed 0.19.8
+  require_deepspeed 0.19.6
   require_from_cache cuobjdump "$cuobjdump"
   require_toolkit_11_8
   find_cuda_13 >/dev/null || require_toolkit_13_5

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "arch/cpu_level.h"
 #include "base/version.h"
 #include "interface.h"
 
@@ -12,6 +13,14 @@ namespace {
 // Options of the second screen are in a group without a name unless all help is asked for: CLI11 hides those.
 const char* group(bool show_all) {
   return show_all ? "More options" : "";
+}
+
+// Completion offers what the type's name lists.
+std::string cpu_baseline_values() {
+  std::string values = "native";
+  for (const CpuLevel& level : cpu_levels())
+    values += "|" + level.name;
+  return values;
 }
 
 void add_selection_options(CLI::App& app, Arguments& a) {
@@ -45,12 +54,22 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_option("--compress-mode", a.compress_mode, "Of nvcc, where the toolkit has it")
       ->type_name("default|size|speed|balance|none")
       ->group(more);
+  app.add_option("--pch", a.precompile, "Precompile torch/extension.h [where that is faster]")
+      ->type_name("auto|on|off")
+      ->group(more);
+  app.add_option("--python", a.python, "The Python whose torch the ops are for [python3]")
+      ->type_name("FILE")
+      ->group(more);
+  app.add_option("--cpu-baseline", a.cpu_baseline, "What CPU ops may use of the CPU [x86-64-v3, armv8.2-a]")
+      ->type_name(cpu_baseline_values())
+      ->group(more);
   app.add_option("--memory", a.memory, "Memory that all edges may use together: 8GiB [what is available]")
       ->type_name("SIZE")
       ->group(more);
   app.add_option("--lock-timeout", a.lock_timeout, "Seconds to wait for another dsbuild [for ever]")
       ->type_name("SECONDS")
       ->group(more);
+  app.add_flag("--debug", a.debug, "Debug info: -g for host code, -lineinfo for device code")->group(more);
   app.add_flag("--allow-disjoint-archs", a.allow_disjoint_archs, "Build even if no arch is common to all ops")
       ->group(more);
   app.add_flag("--drop-unsupported-archs", a.drop_unsupported_archs,

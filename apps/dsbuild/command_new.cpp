@@ -29,9 +29,10 @@ Result<void> check_name(const CommandContext& context) {
 }
 
 // A folder of one's own, which may not be there yet.
-Result<Pack> open_pack(const Settings& settings, const FileReader& files) {
+Result<Pack> open_pack(const Settings& settings, const System& system) {
+  const FileReader& files = system.files;
   const std::string& word = settings.pack.value;
-  Result<Pack> found = load_pack(settings, files);
+  Result<Pack> found = load_pack(settings, system);
   if (!found && files.kind(word) == FileKind::absent) return Pack{{}, word, word, {}, word};
   DSBUILD_TRY(pack, std::move(found));
   if (pack.shown == "ops/" + word)
@@ -94,7 +95,7 @@ Result<int> run_new(const CommandContext& context) {
                                       context.system.files, context.data_dir));
   if (settings.pack.is_default()) settings.pack.value = k_default_pack;
   FileSystem& files = context.system.files;
-  DSBUILD_TRY(pack, open_pack(settings, files));
+  DSBUILD_TRY(pack, open_pack(settings, context.system));
   const std::string& op = context.line.operands.front();
   DSBUILD_TRY(wanted, fill_template(context.data_dir / "templates" / context.line.backend / k_placeholder,
                                     pack, op, files));

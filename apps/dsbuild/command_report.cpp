@@ -39,6 +39,7 @@ ReportRow row_of(const OpBuilder& builder, const Stages& stages, const PlannedOp
     if (op.name != row.op) continue;
     row.installed = true;
     row.archs = op.archs;
+    row.features_off = op.features_off;
   }
   for (const ComputeCapability& gpu : gpus)
     if (!row.archs.empty()) row.coverage.push_back(coverage_of(row.archs, gpu));
@@ -59,8 +60,12 @@ void add_programs(const CommandContext& context, Stages& stages, Report& report)
     report.ninja = *ninja;
   else
     report.ninja_error = ninja.error();
-  if (const auto python = find_python_version(context.system, facts)) report.python = *python;
-  if (report.python) report.torch = read_torch(context.system, facts);
+  const Interpreter interpreter{stages.base.settings.python.value, context.system, facts};
+  if (const auto python = find_python(interpreter)) report.python = *python;
+  if (stages.requirements.torch)
+    report.torch = stages.requirements.torch;
+  else if (const auto torch = report.python ? find_torch(interpreter) : stages.selected.torch)
+    report.torch = *torch;
   facts.save();
 }
 

@@ -102,7 +102,7 @@ Candidates op_names(const Asked& asked) {
   const System& system = asked.context.system;
   const auto settings = load_settings(arguments, system.environment, system.files, asked.context.data_dir);
   if (!settings) return {};
-  const auto registry = load_registry(*settings, system.files);
+  const auto registry = load_registry(*settings, system);
   Candidates names;
   if (!registry) return names;
   for (const OpBuilder& op : registry->ops)

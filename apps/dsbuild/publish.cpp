@@ -19,6 +19,7 @@ Manifest planned_manifest(const Stages& stages) {
   Manifest manifest;
   manifest.dsbuild = k_version;
   manifest.pack = stages.selected.registry.pack;
+  manifest.source_version = stages.selected.registry.source_version.text();
   manifest.build_string = settings.build_string.value;
   if (stages.toolkit) {
     const Toolkit& toolkit = *stages.toolkit;
@@ -44,6 +45,17 @@ std::string tvm_ffi_version(const RequirementReport& report, const std::string& 
   return "";
 }
 
+bool is_python_module(const RequirementReport& report, const std::string& op) {
+  const auto findings = report.by_op.find(op);
+  return findings != report.by_op.end() &&
+         std::any_of(findings->second.begin(), findings->second.end(),
+                     [](const Finding& finding) { return finding.ok && finding.gives.python_module; });
+}
+
+ManifestTorch manifest_torch(const Torch& torch) {
+  return {torch.version, torch.cuda, torch.hip, torch.cxx11_abi, torch.python.tag, torch.python.ext_suffix};
+}
+
 // Sources in link order: the library's containers come in the same order (bundle/verify.h).
 std::vector<ManifestSource> manifest_sources(const Stages& stages, const PlannedOp& op) {
   std::vector<ManifestSource> sources;
@@ -63,8 +75,11 @@ Result<ManifestOp> manifest_op(Stages& stages, const PlannedOp& op, const FileRe
   entry.backend = find_backend(builder.spec().backend)->name;
   entry.file = op.name + ".so";
   entry.archs = op.archs;
+  if (op.uses_cpu_level)
+    entry.cpu_baseline = {stages.requirements.cpu_level.name, stages.requirements.cpu_level.features};
   entry.exports = builder.exports(when);
   entry.needs = builder.needs(when);
+  entry.features_off = op.features_off;
   entry.sources = manifest_sources(stages, op);
   const Path library = stages.base.settings.build_dir.value / library_path(op.name);
   DSBUILD_CHECK(describe_library(entry, library, files, *stages.build_facts));
@@ -76,7 +91,8 @@ std::map<std::string, std::string> failed_ops(const Stages& stages,
                                               const std::vector<EdgeFailure>& failures) {
   std::map<std::string, std::string> failed;
   for (const EdgeFailure& failure : failures)
-    failed.emplace(failure.edge->op, failure.first_error);
+    for (const PlannedOp& op : stages.archs.ops)
+      if (is_for_op(stages.build, *failure.edge, op.name)) failed.emplace(op.name, failure.first_error);
   for (bool changed = true; changed;) {
     changed = false;
     for (const PlannedOp& op : stages.archs.ops) {
@@ -121,6 +137,8 @@ Result<Manifest> make_manifest(Stages& stages, const std::vector<EdgeFailure>& f
     DSBUILD_TRY(entry, manifest_op(stages, op, files));
     manifest.ops.push_back(std::move(entry));
     manifest.tvm_ffi = std::max(manifest.tvm_ffi, tvm_ffi_version(stages.requirements, op.name));
+    if (is_python_module(stages.requirements, op.name))
+      manifest.torch = manifest_torch(*stages.requirements.torch);
   }
   return manifest;
 }

@@ -4,6 +4,9 @@
 #include <chrono>
 
 #include "edge_times.h"
+#include "graph_run.h"
+#include "plan/backend.h"
+#include "plan/precompiled_header.h"
 
 namespace dsbuild {
 namespace {
@@ -30,6 +33,21 @@ bool any_cuda_op(const Registry& registry, const SelectedOps& selected) {
   return std::any_of(selected.ops.begin(), selected.ops.end(), [&](const SelectedOp& op) {
     return op.wanted != Wanted::off && registry.find(op.name)->spec().backend == BackendKind::cuda;
   });
+}
+
+Result<Torch> look_for_torch(const CommandContext& context, const Base& base, const Registry& registry) {
+  if (!asks_for_torch(registry))
+    return fail(Exit::unmet, "python", base.settings.python.value, "no op asks for torch");
+  return find_torch({base.settings.python.value, context.system, *base.user_facts});
+}
+
+// The CUDA version that a toolkit has to go with: torch's, where a selected CUDA op is an extension of torch.
+Version torch_cuda(const Selected& selected) {
+  const bool any = std::any_of(selected.ops.ops.begin(), selected.ops.ops.end(), [&](const SelectedOp& op) {
+    const OpSpec& spec = selected.registry.find(op.name)->spec();
+    return op.wanted != Wanted::off && spec.backend == BackendKind::cuda && requires_torch(spec);
+  });
+  return any && selected.torch ? parse_version(selected.torch->cuda).value_or(Version{}) : Version{};
 }
 
 const Toolkit* pointer(const std::optional<Toolkit>& toolkit) {
@@ -116,6 +134,23 @@ Result<void> digest_sources(Stages& stages) {
   return {};
 }
 
+// Inputs of edges that include torch's header; looked into once for each content.
+Result<std::set<std::string>> find_torch_sources(const Stages& stages, const FileReader& files) {
+  std::set<std::string> found;
+  if (!stages.requirements.torch) return found;
+  for (const auto& [path, digest] : stages.source_digests) {
+    const std::string key = "includes torch/extension.h " + digest;
+    auto answer = stages.build_facts->find(key, "");
+    if (!answer) {
+      DSBUILD_TRY(text, files.read_file(stages.selected.registry.source_root / path));
+      answer = includes_torch_header(text) ? "yes" : "no";
+      stages.build_facts->put(key, "", *answer);
+    }
+    if (*answer == "yes") found.insert(source_path(path));
+  }
+  return found;
+}
+
 // Ninja goes by times: what is newer than now is newer than any output that it makes.
 void warn_of_future_times(Stages& stages, const FileReader& files) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -145,9 +180,11 @@ void add_selected(Stages& stages, Selected selected) {
 }
 
 void check(Stages& stages, System& system) {
+  const Selected& selected = stages.selected;
   stages.requirements = check_requirements(
-      stages.base.settings, stages.selected.registry, pointer(stages.toolkit), stages.archs.requested,
-      stages.cxx ? &*stages.cxx : nullptr, stages.base.host, system, *stages.base.user_facts);
+      {stages.base.settings, selected.registry, pointer(stages.toolkit), stages.archs.requested,
+       stages.cxx ? &*stages.cxx : nullptr, stages.base.host, selected.cpu_level, selected.torch},
+      system, *stages.base.user_facts);
   stages.base.user_facts->save();
 }
 
@@ -159,7 +196,7 @@ bool selects_nothing(const Selection& selection) {
 
 Result<Selected> select(const CommandContext& context, const Base& base) {
   Selected selected;
-  DSBUILD_TRY(registry, load_registry(base.settings, context.system.files));
+  DSBUILD_TRY(registry, load_registry(base.settings, context.system));
   selected.registry = std::move(registry);
   DSBUILD_TRY(ops, select_ops(base.settings, selected.registry, only_cpu_ops(base)));
   selected.ops = std::move(ops);
@@ -171,6 +208,12 @@ Result<Selected> select(const CommandContext& context, const Base& base) {
     for (const CodeKind kind : {CodeKind::real, CodeKind::ptx})
       asked.insert({gpu, Suffix::none, kind});
   selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
+  const Setting<std::string>& baseline = base.settings.cpu_baseline;
+  DSBUILD_TRY(level,
+              find_cpu_level(baseline.value, baseline.origin, base.host.machine, base.host.cpu_features));
+  selected.cpu_level = std::move(level);
+  selected.torch = look_for_torch(context, base, selected.registry);
+  selected.demand.torch_cuda = torch_cuda(selected);
   return selected;
 }
 
@@ -217,10 +260,11 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
-  stages.build =
-      plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
-                  pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
-                  context.system.program, recall_edge_times(stages, context.system.files)});
+  DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
+  stages.build = plan_build(
+      {settings, stages.selected.registry, stages.requirements, stages.archs, pointer(stages.toolkit),
+       &*stages.cxx, stages.source_digests, stages.base.host.machine, context.system.program,
+       recall_edge_times(stages, context.system.files), torch_sources, jobs_for(settings, stages.base.host)});
   append(stages.warnings, stages.build.warnings);
   return {};
 }

@@ -25,6 +25,8 @@ struct Selected {
   Registry registry;
   SelectedOps ops;
   bool needs_toolkit = false;  // a selected op is a CUDA op
+  Result<Torch> torch;         // looked for only where an op of the pack asks for it
+  CpuLevel cpu_level;          // of --cpu-baseline
   ToolkitDemand demand;
   std::vector<ComputeCapability> gpus;  // asked only for --arch native
 };

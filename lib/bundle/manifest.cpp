@@ -46,6 +46,7 @@ Json json_of(const ManifestOp& op) {
                {"needs", op.needs},
                {"sources", json_of(op.sources)}};
   if (op.cpu_baseline) json["cpu_baseline"] = json_of(*op.cpu_baseline);
+  if (!op.features_off.empty()) json["features_off"] = op.features_off;
   return json;
 }
 
@@ -120,6 +121,10 @@ std::optional<ManifestTorch> read_torch(const std::optional<JsonCursor>& torch) 
                        .ext_suffix = read_file_name(torch->at("ext_suffix"))};
 }
 
+std::vector<std::string> read_texts(const std::optional<JsonCursor>& texts) {
+  return texts ? texts->texts() : std::vector<std::string>{};
+}
+
 ManifestOp read_op(const JsonCursor& op) {
   return {.name = op.at("name").text(),
           .module = read_module(op.at("module")),
@@ -132,7 +137,8 @@ ManifestOp read_op(const JsonCursor& op) {
           .exports = op.at("exports").texts(),
           .needs = op.at("needs").texts(),
           .sources = read_sources(op.at("sources")),
-          .cpu_baseline = read_cpu(op.find("cpu_baseline"))};
+          .cpu_baseline = read_cpu(op.find("cpu_baseline")),
+          .features_off = read_texts(op.find("features_off"))};
 }
 
 ManifestToolkit read_toolkit(const JsonCursor& toolkit) {

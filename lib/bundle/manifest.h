@@ -41,6 +41,7 @@ struct ManifestOp {
   std::vector<std::string> needs;
   std::vector<ManifestSource> sources;  // sorted by path, which is the order of the link
   std::optional<ManifestCpu> cpu_baseline;
+  std::vector<std::string> features_off;  // "bf16: off (7.5 in the list)"
   bool operator==(const ManifestOp&) const = default;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/cpu_level.h"
 #include "base/digest.h"
 #include "bundle/bundle.h"
 #include "bundle/json_cursor.h"
@@ -261,6 +262,20 @@ Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path
   DSBUILD_TRY(library, load_binary(build_dir / expected.library, files));
   append(differences, library_differences(library_of(expected), library));
   return differences;
+}
+
+std::vector<Warning> lesser_cpu_warnings(const Manifest& manifest, const std::string& cpu_features) {
+  std::vector<Warning> warnings;
+  for (const ManifestOp& op : manifest.ops) {
+    const auto missing = op.cpu_baseline ? missing_features(op.cpu_baseline->features, cpu_features)
+                                         : std::vector<std::string>{};
+    if (missing.empty()) continue;
+    warnings.push_back(warning("lesser_cpu", op.name,
+                               "it is built for " + op.cpu_baseline->level + ", and this CPU lacks " +
+                                   join(missing, ", ") + ": it must not be loaded here",
+                               "Build with a lower --cpu-baseline for this machine."));
+  }
+  return warnings;
 }
 
 Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files) {

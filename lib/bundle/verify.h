@@ -54,4 +54,8 @@ Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path
 // manifest's count, the op, the file and the arch are named.
 Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files);
 
+// Ops that are built for more than a CPU with these features (Host::cpu_features) has: warnings `lesser_cpu`.
+// The bundle is as it should be; this machine must not load them.
+std::vector<Warning> lesser_cpu_warnings(const Manifest& manifest, const std::string& cpu_features);
+
 }  // namespace dsbuild

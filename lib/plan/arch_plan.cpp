@@ -113,6 +113,14 @@ std::string join_reasons(const std::vector<std::string>& reasons) {
   return join(reasons, "; ");
 }
 
+bool uses_cpu_level(const ArchPlanInput& input, const OpBuilder& builder, const PlannedOp& planned) {
+  const WhenContext context = context_of(input, planned.archs);
+  return std::any_of(planned.sources.begin(), planned.sources.end(),
+                     [&](const PlannedSource& planned_source) {
+                       return builder.uses_cpu_level(planned_source.source, context);
+                     });
+}
+
 PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const SelectedOp& selected,
                   std::vector<Warning>& warnings) {
   PlannedOp planned;
@@ -138,8 +146,22 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
       for (const SourceSpec& source : builder.sources(context_of(input, {})))
         planned.sources.push_back({source, {}});
     }
+    if (planned.status == OpStatus::build)
+      planned.features_off = builder.features_off(context_of(input, planned.archs));
+    planned.uses_cpu_level = uses_cpu_level(input, builder, planned);
   }
   return planned;
+}
+
+// What the findings warn of, once, however many ops it is about.
+void add_finding_warnings(const ArchPlanInput& input, ArchPlan& plan) {
+  for (const PlannedOp& op : plan.ops) {
+    if (op.status != OpStatus::build) continue;
+    for (const Finding& finding : input.requirements.by_op.at(op.name))
+      if (finding.warning &&
+          std::find(plan.warnings.begin(), plan.warnings.end(), *finding.warning) == plan.warnings.end())
+        plan.warnings.push_back(*finding.warning);
+  }
 }
 
 // An op whose needed op is not built cannot work either.
@@ -191,6 +213,17 @@ std::string skip_list(const ArchPlan& plan) {
   return text;
 }
 
+// What mends the requirements of the skipped ops, each once; `otherwise` where that is not what they lack.
+std::string skip_fixes(const ArchPlanInput& input, const ArchPlan& plan, const std::string& otherwise) {
+  std::vector<std::string> fixes;
+  for (const PlannedOp& op : plan.ops) {
+    if (op.status != OpStatus::skip) continue;
+    for (const std::string& fix : input.requirements.fixes(op.name))
+      if (std::find(fixes.begin(), fixes.end(), fix) == fixes.end()) fixes.push_back(fix);
+  }
+  return fixes.empty() ? otherwise : join(fixes, "\n");
+}
+
 Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan& plan) {
   bool any_built = false, any_cuda_built = false, any_cuda_wanted = false;
   for (const PlannedOp& op : plan.ops) {
@@ -199,12 +232,13 @@ Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan
     any_cuda_wanted = any_cuda_wanted || (op.wanted != Wanted::off && is_cuda(input, op));
   }
   if (any_cuda_wanted && !any_cuda_built && !input.settings.arch.value.is_default)
-    return fail(Exit::unmet, "no_cuda_op", input.settings.arch.origin,
-                "no CUDA op can be built for " + arch_text(input.requested) + ":" + skip_list(plan),
-                "Ask for archs that an op supports, or name CPU ops alone in --ops.");
+    return fail(
+        Exit::unmet, "no_cuda_op", input.settings.arch.origin,
+        "no CUDA op can be built for " + arch_text(input.requested) + ":" + skip_list(plan),
+        skip_fixes(input, plan, "Ask for archs that an op supports, or name CPU ops alone in --ops."));
   if (!any_built)
     return fail(Exit::unmet, "nothing_to_build", "--ops", "no selected op can be built:" + skip_list(plan),
-                "`dsbuild report` shows what this machine lacks.");
+                skip_fixes(input, plan, "`dsbuild report` shows what this machine lacks."));
   return {};
 }
 
@@ -234,17 +268,6 @@ Result<void> check_shared(const ArchPlanInput& input, ArchPlan& plan) {
 }
 
 }  // namespace
-
-WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
-                         const Toolkit* toolkit, const std::string& cpu, ArchSet archs) {
-  WhenContext context;
-  context.archs = std::move(archs);
-  if (toolkit) context.cuda = toolkit->version;
-  context.torch = requirements.torch;
-  context.source = registry.source_version;
-  context.cpu = cpu;
-  return context;
-}
 
 const char* word(DroppedBy by) {
   switch (by) {
@@ -321,6 +344,7 @@ ArchPlan draft_archs(const ArchPlanInput& input) {
   for (const SelectedOp& selected : input.selected.ops)
     plan.ops.push_back(plan_op(input, *input.registry.find(selected.name), selected, plan.warnings));
   skip_ops_that_lack_a_need(input, plan);
+  add_finding_warnings(input, plan);
   plan_shared(plan);
   return plan;
 }

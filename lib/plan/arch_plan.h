@@ -41,8 +41,10 @@ struct PlannedOp {
   std::vector<PlanDrop> dropped;         // canonical order
   std::map<Target, Target> specialised;  // built -> asked for
   bool lost_only_ptx = false;            // request had PTX, the op's set has none
+  bool uses_cpu_level = false;           // a source is compiled for the level of --cpu-baseline
   std::vector<PlannedSource> sources;    // those that are built
   std::vector<std::string> left_out;     // sources with nothing left, by id
+  std::vector<std::string> features_off;  // OpBuilder::features_off
   bool operator==(const PlannedOp&) const = default;
 };
 
@@ -71,10 +73,6 @@ ArchPlan draft_archs(const ArchPlanInput& input);
 // What filters, toolkit and sources leave of the request for one CUDA op, whether it is selected and its
 // requirements are met or not. Without a toolkit no target is dropped for lack of one.
 PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder);
-
-// What an op's `when` conditions are asked about, with `archs` as the op's set.
-WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
-                         const Toolkit* toolkit, const std::string& cpu, ArchSet archs);
 
 // The draft, where it is what was asked for. Errors, exit 3: `op_has_no_arch` and `op_not_compatible` (asked
 // for by name), `nothing_to_build`, `no_cuda_op` (an explicit arch request of which no CUDA op could be

@@ -20,7 +20,7 @@ struct Backend {
   // The compile edge of one of the op's sources.
   Edge (*compile_edge)(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source);
   // Flags of its link edge, behind the objects and the op's own.
-  std::vector<std::string> (*link_flags)(const BuildPlanInput& input);
+  std::vector<std::string> (*link_flags)(const BuildPlanInput& input, const BackendOp& op);
 };
 
 const std::vector<Backend>& backends();
@@ -31,13 +31,16 @@ extern const Backend k_cpu_backend;   // cpu_backend.cpp
 
 // What every backend needs of the C++ side.
 std::vector<std::string> include_flags(const BackendOp& op);
-Edge cxx_edge(const BackendOp& op, const SourceSpec& source, const std::vector<std::string>& more_flags);
+std::vector<std::string> fallback_include_flags(const BackendOp& op);
+Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
+              const std::vector<std::string>& more_flags);
 
 // Files in the build folder that hold the identity of a tool, or the digest of a source: rewritten only when
 // it changes, and every edge that uses the tool or the source depends on the file. So content decides, not
 // mtimes: a toolkit or a source replaced under an old mtime is noticed.
 inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
+inline constexpr const char* k_torch_id_file = "tools/torch.id";
 
 std::string source_id_file(const std::string& object);
 

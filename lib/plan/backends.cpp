@@ -3,6 +3,16 @@
 #include "plan/backend.h"
 
 namespace dsbuild {
+namespace {
+
+void add_system_folders(std::vector<std::string>& flags, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    flags.emplace_back("-isystem");
+    flags.push_back(folder);
+  }
+}
+
+}  // namespace
 
 // A new backend is one file and one line here.
 const std::vector<Backend>& backends() {
@@ -20,10 +30,13 @@ std::vector<std::string> include_flags(const BackendOp& op) {
   std::vector<std::string> flags;
   for (const std::string& dir : op.builder.include_paths(op.context))
     flags.push_back("-I" + source_path(dir));
-  for (const std::string& dir : op.gives.include_dirs) {
-    flags.push_back("-isystem");
-    flags.push_back(dir);
-  }
+  add_system_folders(flags, op.gives.include_dirs);
+  return flags;
+}
+
+std::vector<std::string> fallback_include_flags(const BackendOp& op) {
+  std::vector<std::string> flags;
+  add_system_folders(flags, op.gives.fallback_include_dirs);
   return flags;
 }
 
@@ -31,14 +44,17 @@ std::string source_id_file(const std::string& object) {
   return (Path(object).parent_path() / "source.id").string();
 }
 
-Edge cxx_edge(const BackendOp& op, const SourceSpec& source, const std::vector<std::string>& more_flags) {
+Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
+              const std::vector<std::string>& more_flags) {
+  std::vector<std::string> common = {"-fPIC"};
+  if (input.settings.debug.value) common.emplace_back("-g");
   Edge edge;
   edge.kind = EdgeKind::cxx_compile;
   edge.op = op.builder.name();
   edge.source = source.id();
-  edge.flags = op.builder.cxx_args(source, op.context);
-  edge.flags.push_back("-fPIC");
-  for (const auto& flags : {include_flags(op), more_flags, op.gives.cxx_flags})
+  edge.flags = op.gives.base_cxx_flags;
+  for (const auto& flags : {op.builder.cxx_args(source, op.context), common, include_flags(op), more_flags,
+                            fallback_include_flags(op), op.gives.cxx_flags})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.inputs = {source_path(source.path)};
   edge.output = object_path(op.builder.name(), source);

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "plan/backend.h"
+#include "plan/precompiled_header.h"
 
 namespace dsbuild {
 namespace {
@@ -18,11 +19,27 @@ Contribution contribution_of(const BuildPlanInput& input, const std::string& op)
   if (found == input.requirements.by_op.end()) return sum;
   for (const Finding& finding : found->second) {
     if (!finding.ok) continue;
-    append_all(sum.include_dirs, finding.gives.include_dirs);
-    append_all(sum.cxx_flags, finding.gives.cxx_flags);
-    append_all(sum.link_flags, finding.gives.link_flags);
+    const Contribution& gives = finding.gives;
+    append_all(sum.include_dirs, gives.include_dirs);
+    append_all(sum.fallback_include_dirs, gives.fallback_include_dirs);
+    append_all(sum.base_cxx_flags, gives.base_cxx_flags);
+    append_all(sum.base_nvcc_flags, gives.base_nvcc_flags);
+    append_all(sum.cxx_flags, gives.cxx_flags);
+    append_all(sum.link_flags, gives.link_flags);
+    append_all(sum.fallback_link_flags, gives.fallback_link_flags);
+    sum.library_files.insert(gives.library_files.begin(), gives.library_files.end());
+    sum.std = std::max(sum.std, gives.std);
+    sum.python_module = sum.python_module || gives.python_module;
   }
   return sum;
+}
+
+// -lcurand where the library is there under that name, else -l:libcurand.so.10.
+void name_library_files(std::vector<std::string>& flags, const std::map<std::string, std::string>& files) {
+  for (std::string& flag : flags) {
+    const auto file = flag.rfind("-l", 0) == 0 ? files.find(flag.substr(2)) : files.end();
+    if (file != files.end()) flag = "-l:" + file->second;
+  }
 }
 
 Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& backend,
@@ -32,12 +49,16 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   edge.op = op.builder.name();
   for (const Edge& compile : compiles)
     edge.inputs.push_back(compile.output);
-  edge.flags = {"-shared", "-Wl,--no-undefined"};
+  edge.flags = {"-shared"};
+  if (!op.gives.python_module) edge.flags.emplace_back("-Wl,--no-undefined");
   append_all(edge.flags, op.builder.extra_ldflags(op.context));
   append_all(edge.flags, op.gives.link_flags);
-  append_all(edge.flags, backend.link_flags(input));
+  append_all(edge.flags, backend.link_flags(input, op));
+  append_all(edge.flags, op.gives.fallback_link_flags);
+  name_library_files(edge.flags, op.gives.library_files);
   edge.by_host_compiler = backend.kind == BackendKind::cuda;
   edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
+  if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);
   return edge;
 }
@@ -57,14 +78,15 @@ Edge verify_edge(const ExpectedOp& expected) {
 void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& plan) {
   const OpBuilder& builder = *input.registry.find(planned.name);
   const Backend& backend = *find_backend(builder.spec().backend);
-  const BackendOp op{
-      builder, planned,
-      when_context(input.registry, input.requirements, input.toolkit, input.cpu, planned.archs),
-      contribution_of(input, planned.name)};
+  BackendOp op{builder, planned,
+               when_context(input.registry, input.requirements, input.toolkit, input.cpu, planned.archs),
+               contribution_of(input, planned.name)};
+  if (op.gives.std > 0) op.context.usual_std = op.gives.std;
   std::vector<Edge> compiles;
   ExpectedOp expected{planned.name, library_path(planned.name), {}, builder.exports(op.context)};
   for (const PlannedSource& source : planned.sources) {
     compiles.push_back(backend.compile_edge(input, op, source));
+    if (op.gives.python_module) compiles.back().implicit_inputs.emplace_back(k_torch_id_file);
     expected.objects.push_back({source.source.id(), compiles.back().output, source.archs});
     const auto digest = input.source_digests.find(source.source.path);
     plan.files.push_back({source_id_file(compiles.back().output),
@@ -100,6 +122,9 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
              (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string())});
   }
   plan.tools.dsbuild = {input.program.string()};
+  if (const auto& torch = input.requirements.torch)
+    plan.files.push_back({k_torch_id_file, "torch " + torch->version + " " + torch->python.tag + " " +
+                                               torch->home.string() + "\n"});
 }
 
 void warn_of_compress_mode(const BuildPlanInput& input, BuildPlan& plan) {
@@ -155,8 +180,17 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   for (const PlannedOp& op : input.archs.ops)
     if (op.status == OpStatus::build) plan_op(input, op, plan);
   put_longest_first(plan.edges, input.times, input.registry.pack);
+  precompile_torch_header(input, plan);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
+}
+
+bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
+  if (edge.op == op) return true;
+  return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& user) {
+    const auto& inputs = user.implicit_inputs;
+    return user.op == op && std::find(inputs.begin(), inputs.end(), edge.output) != inputs.end();
+  });
 }
 
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,7 @@ enum class EdgeKind { cuda_compile, cxx_compile, link, verify };
 // that no command holds a path of this machine (nvcc itself mishandles `$` and quotes in paths).
 struct Edge {
   EdgeKind kind = EdgeKind::cxx_compile;
-  std::string op;
+  std::string op;                            // what several ops share: the header that is precompiled
   std::string source;                        // SourceSpec::id(); "" for link and verify
   std::vector<std::string> flags;            // of this op and source, in order, without gencodes
   ArchSet targets;                           // cuda_compile: its gencodes, in canonical order
@@ -66,6 +67,8 @@ struct BuildPlanInput {
   std::string cpu;
   Path program;  // dsbuild itself, for verify edges
   EdgeTimes times = {};
+  std::set<std::string> torch_sources = {};  // inputs of edges that include torch/extension.h
+  int jobs = 1;                              // edges at a time
 };
 
 BuildPlan plan_build(const BuildPlanInput& input);
@@ -74,6 +77,9 @@ BuildPlan plan_build(const BuildPlanInput& input);
 // <output>.tmp, which the rule then renames (compile and link), so that a killed tool never leaves half an
 // output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);
+
+// Whether an edge is one of the op's, or makes something for several ops, this one among them.
+bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op);
 
 // Outputs of an op, relative to the build folder.
 std::string library_path(const std::string& op);  // "lib/fused_adam.so"

@@ -3,13 +3,13 @@
 namespace dsbuild {
 namespace {
 
-Edge compile_edge(const BuildPlanInput&, const BackendOp& op, const PlannedSource& source) {
-  Edge edge = cxx_edge(op, source.source, {});
+Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
+  Edge edge = cxx_edge(input, op, source.source, {});
   edge.implicit_inputs.push_back(k_cxx_id_file);
   return edge;
 }
 
-std::vector<std::string> link_flags(const BuildPlanInput&) {
+std::vector<std::string> link_flags(const BuildPlanInput&, const BackendOp&) {
   return {};
 }
 

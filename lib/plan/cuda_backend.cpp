@@ -18,6 +18,7 @@ std::vector<std::string> common_flags(const BuildPlanInput& input, const Backend
     flags.push_back("--compress-mode=" + mode);
   if (input.settings.nvcc_threads.value > 1)
     flags.push_back("--threads=" + std::to_string(input.settings.nvcc_threads.value));
+  if (input.settings.debug.value) flags.insert(flags.end(), {"-lineinfo", "-Xcompiler=-g"});
   if (input.settings.debug_cuda_build.value) flags.push_back("--ptxas-options=-v");
   return flags;
 }
@@ -27,9 +28,10 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   edge.kind = EdgeKind::cuda_compile;
   edge.op = op.builder.name();
   edge.source = planned.source.id();
-  edge.flags = op.builder.nvcc_args(planned.source, op.context);
+  edge.flags = op.gives.base_nvcc_flags;
   for (const auto& flags :
-       {common_flags(input, op, planned.source), include_flags(op), input.settings.nvcc_append_flags.value})
+       {op.builder.nvcc_args(planned.source, op.context), common_flags(input, op, planned.source),
+        include_flags(op), fallback_include_flags(op), input.settings.nvcc_append_flags.value})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.targets = planned.archs;
   edge.inputs = {source_path(planned.source.path)};
@@ -40,15 +42,17 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
 
 Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.is_cuda()) return nvcc_edge(input, op, source);
-  Edge edge = cxx_edge(op, source.source, {"-isystem", input.toolkit->include_dir().string()});
+  Edge edge = cxx_edge(input, op, source.source, {"-isystem", input.toolkit->include_dir().string()});
   edge.implicit_inputs.push_back(k_nvcc_id_file);
   edge.by_host_compiler = true;
   return edge;
 }
 
 // By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
-// symbols stay inside, so that two libraries with two toolkits do not meet in one process.
-std::vector<std::string> link_flags(const BuildPlanInput& input) {
+// symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
+// lives in a process that has a CUDA runtime already, and must use that one.
+std::vector<std::string> link_flags(const BuildPlanInput& input, const BackendOp& op) {
+  if (op.gives.python_module) return {"-L" + input.toolkit->library_dir.string(), "-lcudart"};
   return {"-L" + input.toolkit->library_dir.string(),
           "-lcudart_static",
           "-Wl,--exclude-libs,libcudart_static.a",

@@ -95,6 +95,21 @@ Result<void> read_when_range(const SpecFile& file, const YamlNode& map, const ch
   return {};
 }
 
+Result<When> read_one_when(const SpecFile& file, const YamlNode& node) {
+  DSBUILD_CHECK(check_map(file, node, "'when'",
+                          {"any_arch", "every_arch", "cuda", "torch", "source", "cpu", "cpu_level"}));
+  if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
+  When when;
+  DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
+  DSBUILD_CHECK(read_when_word(file, node, "every_arch", refuse_condition, when, &When::every_arch));
+  DSBUILD_CHECK(read_when_word(file, node, "cpu", refuse_cpu, when, &When::cpu));
+  DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
+  DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
+  DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));
+  DSBUILD_CHECK(read_when_range(file, node, "cpu_level", when, &When::cpu_level));
+  return when;
+}
+
 Result<Entry<std::string>> read_entry(const SpecFile& file, const YamlNode& item, const std::string& owner,
                                       const WordRule& rule) {
   Entry<std::string> entry;
@@ -137,16 +152,13 @@ Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node) 
 }
 
 Result<When> read_when(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(
-      check_map(file, node, "'when'", {"any_arch", "every_arch", "cuda", "torch", "source", "cpu"}));
-  if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
-  When when;
-  DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
-  DSBUILD_CHECK(read_when_word(file, node, "every_arch", refuse_condition, when, &When::every_arch));
-  DSBUILD_CHECK(read_when_word(file, node, "cpu", refuse_cpu, when, &When::cpu));
-  DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
-  DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
-  DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));
+  if (!node.is_sequence()) return read_one_when(file, node);
+  if (node.items.empty()) return bad_spec(file, node, "'when' is empty");
+  DSBUILD_TRY(when, read_one_when(file, node.items.front()));
+  for (size_t i = 1; i < node.items.size(); ++i) {
+    DSBUILD_TRY(other, read_one_when(file, node.items[i]));
+    when.or_else.push_back(std::move(other));
+  }
   return when;
 }
 

@@ -33,6 +33,7 @@ constexpr std::array k_cxx_patterns = {
     R"(-m(no-)?(sse|sse2|sse3|ssse3|sse4|sse4\.1|sse4\.2|avx|avx2|avxvnni|fma|f16c|bmi|bmi2|popcnt|lzcnt|aes|pclmul|vaes|vpclmulqdq))",
     R"(-m(no-)?avx512(f|bw|cd|dq|vl|ifma|vbmi|vbmi2|vnni|bf16|fp16|bitalg|vpopcntdq))",
     R"(-m(no-)?amx-(tile|int8|bf16|fp16))", R"(-mprefer-vector-width=(128|256|512))",
+    R"(-march=baseline)",
     R"(-m(arch|tune)=(x86-64|x86-64-v[234]|haswell|broadwell|skylake|skylake-avx512|cascadelake|cooperlake|icelake-client|icelake-server|sapphirerapids|graniterapids|znver[1-5]))",
     R"(-march=armv[89](\.[0-9])?-a(\+[a-z0-9]{1,20}){0,8})",
     R"(-m(cpu|tune)=(generic|cortex-a[0-9]{2,3}|neoverse-(n1|n2|v1|v2)))",
@@ -55,6 +56,7 @@ constexpr std::array k_nvcc_patterns = {
 constexpr std::array k_link_patterns = {
     R"(-pthread|-fopenmp|-static-libstdc\+\+|-static-libgcc|-s|-g|-O[0-3])",
     R"(-Wl,(--as-needed|--no-as-needed|--gc-sections|--build-id=none|-O1|-z,now|-z,relro|-z,noexecstack|-z,defs|-z,nodelete))",
+    R"(-Wl,-rpath,\$ORIGIN(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,254}|/\.\.){0,32})",
     R"(-Wl,--exclude-libs,ALL)", R"(-Wl,-Bsymbolic|-Wl,-Bsymbolic-functions)",
 };
 
@@ -64,7 +66,7 @@ constexpr std::array k_refusals = {
     Refusal{R"(@.*)", "names a file of further flags"},
     Refusal{R"(--?std(=.*)?)", "is the std key's business"},
     Refusal{R"(--?(gencode|generate-code|arch|code|gpu-architecture|gpu-code)(=.*)?)", "names an architecture; those come from --arch and the archs key"},
-    Refusal{R"(-m(arch|cpu|tune)=native)", "makes the bundle depend on the machine that builds it"},
+    Refusal{R"(-m(arch|cpu|tune)=native)", "makes the bundle depend on the machine that builds it; -march=baseline is what --cpu-baseline says"},
     Refusal{R"(-l.*|--library(=.*)?)", "is the libraries key's business"},
     Refusal{R"(-I.*|-isystem.*|--include-path(=.*)?|--system-include(=.*)?)", "is the include_dirs key's business"},
     Refusal{R"(-(j|t)[0-9]*|--threads(=.*)?|--split-compile(=.*)?)", "is the job control's business (--jobs, DS_NVCC_THREADS)"},

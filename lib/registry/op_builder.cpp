@@ -1,5 +1,7 @@
 #include "registry/registry.h"
 
+#include <algorithm>
+
 namespace dsbuild {
 namespace {
 
@@ -30,13 +32,18 @@ std::string define_flag(const std::pair<std::string, std::string>& define) {
   return "-D" + define.first + (define.second.empty() ? "" : "=" + define.second);
 }
 
+void add_flags(std::vector<std::string>& to, const TextEntries& flags, const WhenContext& context) {
+  for (const std::string& flag : holding(flags, context))
+    add(to, flag == k_baseline_flag ? context.cpu_level.flags : std::vector<std::string>{flag});
+}
+
 // One order for every tool: -std, the op's flags, the source's flags, the op's defines, those of `for`.
-std::vector<std::string> compile_args(int standard, const TextEntries& op_flags,
+std::vector<std::string> compile_args(std::optional<int> standard, const TextEntries& op_flags,
                                       const TextEntries& source_flags, const OpSpec& spec,
                                       const SourceSpec& source, const WhenContext& context) {
-  std::vector<std::string> args = {"-std=c++" + std::to_string(standard)};
-  add(args, holding(op_flags, context));
-  add(args, holding(source_flags, context));
+  std::vector<std::string> args = {"-std=c++" + std::to_string(standard.value_or(context.usual_std))};
+  add_flags(args, op_flags, context);
+  add_flags(args, source_flags, context);
   for (const auto& define : holding(spec.defines, context))
     args.push_back(define_flag(define));
   for (const auto& define : source.defines)
@@ -62,11 +69,30 @@ std::vector<std::string> OpBuilder::nvcc_args(const SourceSpec& source, const Wh
   return compile_args(spec_.std_nvcc, spec_.flags.nvcc, source.flags.nvcc, spec_, source, context);
 }
 
+bool OpBuilder::uses_cpu_level(const SourceSpec& source, const WhenContext& context) const {
+  if (source.is_cuda()) return false;
+  for (const TextEntries* flags : {&spec_.flags.cxx, &source.flags.cxx}) {
+    const std::vector<std::string> held = holding(*flags, context);
+    if (std::find(held.begin(), held.end(), k_baseline_flag) != held.end()) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> OpBuilder::extra_ldflags(const WhenContext& context) const {
   std::vector<std::string> flags = holding(spec_.flags.link, context);
   for (const std::string& library : holding(spec_.libraries, context))
     flags.push_back("-l" + library);
   return flags;
+}
+
+std::vector<std::string> OpBuilder::features_off(const WhenContext& context) const {
+  std::vector<std::string> off;
+  for (const auto& define : spec_.defines) {
+    const auto feature = spec_.features.find(define.value.first);
+    if (feature == spec_.features.end() || holds(define.when, context)) continue;
+    off.push_back(feature->second + ": off (" + refusal(define.when, context) + ")");
+  }
+  return off;
 }
 
 std::vector<std::string> OpBuilder::needs(const WhenContext& context) const {

@@ -25,6 +25,19 @@ bool version_holds(const std::optional<VersionRange>& range, const Version& vers
   return !range || (!version.empty() && range->contains(version));
 }
 
+// Those that a condition on all of them does not hold for.
+std::string refused_archs(const std::string& text, const ArchSet& archs) {
+  const auto condition = parse_arch_condition(text);
+  std::vector<std::string> refused;
+  for (const Target& target : archs)
+    if (!condition || !condition->holds_for(target)) refused.push_back(target.dotted());
+  return refused.empty() ? "no arch" : join(refused, ", ");
+}
+
+std::string version_text(const std::string& what, const Version& version) {
+  return version.empty() ? "unknown version of " + what : what + " " + version.text();
+}
+
 std::string kind_text(RequirementKind kind) {
   switch (kind) {
     case RequirementKind::cuda:
@@ -41,6 +54,8 @@ std::string kind_text(RequirementKind kind) {
       return "Python module";
     case RequirementKind::tvm_ffi:
       return "tvm-ffi";
+    case RequirementKind::cutlass:
+      return "CUTLASS";
     case RequirementKind::torch:
       break;
   }
@@ -53,12 +68,29 @@ bool When::empty() const {
   return *this == When{};
 }
 
+bool is_of_version(const When& when, const Version& source) {
+  return version_holds(when.source, source) ||
+         std::any_of(when.or_else.begin(), when.or_else.end(),
+                     [&](const When& other) { return is_of_version(other, source); });
+}
+
 bool holds(const When& when, const WhenContext& context) {
-  if (!when.any_arch.empty() && !any_holds(when.any_arch, context.archs)) return false;
-  if (!when.every_arch.empty() && !every_holds(when.every_arch, context.archs)) return false;
-  if (!when.cpu.empty() && when.cpu != context.cpu) return false;
-  return version_holds(when.cuda, context.cuda) && version_holds(when.torch, context.torch) &&
-         version_holds(when.source, context.source);
+  return refusal(when, context).empty() ||
+         std::any_of(when.or_else.begin(), when.or_else.end(),
+                     [&](const When& other) { return holds(other, context); });
+}
+
+std::string refusal(const When& when, const WhenContext& context) {
+  if (!when.any_arch.empty() && !any_holds(when.any_arch, context.archs))
+    return "no " + when.any_arch + " in the list";
+  if (!when.every_arch.empty() && !every_holds(when.every_arch, context.archs))
+    return refused_archs(when.every_arch, context.archs) + " in the list";
+  if (!when.cpu.empty() && when.cpu != context.cpu) return context.cpu;
+  if (!version_holds(when.cuda, context.cuda)) return version_text("CUDA", context.cuda);
+  if (!version_holds(when.torch, context.torch)) return version_text("torch", context.torch);
+  if (!version_holds(when.source, context.source)) return version_text("sources", context.source);
+  if (!version_holds(when.cpu_level, context.cpu_level.number)) return context.cpu_level.name;
+  return "";
 }
 
 bool SourceSpec::is_cuda() const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/cpu_level.h"
 #include "arch/target.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -55,23 +56,31 @@ struct FilteredArchs {
 // Pure; the order of entries does not matter. min, max, only and exclude see the target after specialise.
 FilteredArchs apply_filter(const ArchFilter& filter, const ArchSet& requested);
 
-// `when:` on an entry of any list. All given conditions must hold.
+// `when:` on an entry of any list. All given conditions must hold; of a list of such maps, one must.
 struct When {
   std::string any_arch,
       every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
   std::optional<VersionRange> cuda, torch, source;
-  std::string cpu;  // "x86_64" or "aarch64"
+  std::string cpu;                        // "x86_64" or "aarch64"
+  std::optional<VersionRange> cpu_level;  // CpuLevel::number
+  std::vector<When> or_else;              // the other maps of a list
   bool empty() const;
   bool operator==(const When&) const = default;
 };
-// What a condition is asked about. An unknown version makes its condition false. any_arch of an
-// empty set is false, every_arch of it is false too.
+// What a condition is asked about, and what a spec leaves to the machine. An unknown version makes its
+// condition false. any_arch of an empty set is false, every_arch of it is false too.
 struct WhenContext {
   ArchSet archs;
   Version cuda, torch, source;
   std::string cpu;
+  CpuLevel cpu_level;  // `-march=baseline` stands for its flags
+  int usual_std = 17;  // of an op without `std`
 };
 bool holds(const When& when, const WhenContext& context);
+// Why it does not hold, for a message: "7.5 in the list", "CUDA 11.8"; of a list, the first map's reason.
+std::string refusal(const When& when, const WhenContext& context);
+// Its `source` condition alone: false for a range of versions and an unknown version.
+bool is_of_version(const When& when, const Version& source);
 
 template <class T>
 struct Entry {
@@ -101,23 +110,33 @@ struct SourceSpec {
   bool operator==(const SourceSpec&) const = default;
 };
 
+// The flag of op.yaml that stands for those of --cpu-baseline.
+inline constexpr const char* k_baseline_flag = "-march=baseline";
+
 enum class BackendKind { cuda, cpu, hip };
 
-enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch };
+enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch, cutlass };
 
 // One entry of `requires:`.
 //   {cuda: ">=11.0"}                     the chosen toolkit's version
 //   {header: a/b.h}                      found by the host compiler's preprocessor
-//   {library: aio, function: io_submit}  a program that calls it compiles and links
+//   {library: aio, function: io_submit}  a program that calls it compiles and links; without `function`, that
+//   links {…, root: CCL_ROOT, package: a/b}    a header or library is looked for there first: in the folder
+//   that the
+//                                        variable names, in that folder of Python's packages
 //   {command: [a, b]}                    one of them is on PATH
 //   {cpu: avx2}                          the CPU of the machine that builds has the feature
 //   {module: triton}                     Python's importlib finds it
 //   {tvm_ffi: ">=0.1.15"}                tvm-ffi's headers and library (gives include and link flags)
+//   {torch: ">=2.0"}                     torch; gives what a Python extension of torch is built with
+//   {cutlass: ">=3.1"}                   CUTLASS's headers (gives include folders)
 struct Requirement {
   RequirementKind kind = RequirementKind::cuda;
   std::vector<std::string> subjects;        // header, library, commands (any of them), feature, module
-  std::string function;                     // of a library
-  VersionRange range;                       // cuda, tvm_ffi, torch
+  std::string function;                     // of a library; may be ""
+  std::string root;                         // of a header or library: a variable; "" : none
+  std::string package;                      // likewise: a folder below Python's packages
+  VersionRange range;                       // cuda, tvm_ffi, torch, cutlass
   std::map<std::string, std::string> hint;  // "" : plain text; "apt", "dnf", "pacman"…: package names
   When when;
   Origin origin;
@@ -130,14 +149,16 @@ struct OpSpec {
   std::string build_var;  // DS_BUILD_<NAME>
   std::string module;     // Python module, where the op is one; else ""
   std::string description;
+  When when;  // `source` alone: the versions of the sources that have this op
   BackendKind backend = BackendKind::cuda;
   ArchFilter archs;
   std::vector<Entry<std::string>> needs;
   std::vector<SourceSpec> sources;  // sorted by id: the order in the file never matters
   TextEntries include_dirs;         // relative to the source root
   std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
-  int std_cxx = 17;
-  int std_nvcc = 17;
+  std::map<std::string, std::string>
+      features;                          // of a define that matters to users: its name to what it stands for
+  std::optional<int> std_cxx, std_nvcc;  // absent: torch's own for a torch extension, else 17
   Flags flags;
   TextEntries libraries;
   std::vector<Requirement> requires_;

@@ -9,9 +9,9 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_keys = {"name",  "build_var", "module",    "description",  "backend",
-                                         "archs", "needs",     "sources",   "include_dirs", "defines",
-                                         "std",   "flags",     "libraries", "requires",     "exports"};
+const std::vector<std::string> k_keys = {
+    "name",    "build_var",    "module",  "description", "when",  "backend",   "archs",    "needs",
+    "sources", "include_dirs", "defines", "std",         "flags", "libraries", "requires", "exports"};
 const std::vector<std::string> k_backends = {"cuda", "cpu", "hip"};
 
 std::string refuse_description(const std::string& text) {
@@ -45,6 +45,16 @@ Result<void> read_names(const SpecFile& file, const YamlNode& root, OpSpec& spec
   }
   DSBUILD_CHECK(read_key(file, root, "module", refuse_module, spec.module));
   return read_key(file, root, "description", refuse_description, spec.description);
+}
+
+// Decided before anything is known of the machine, so it may ask for the sources' version alone.
+Result<void> read_op_when(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find("when");
+  if (!node) return {};
+  DSBUILD_CHECK(check_map(file, *node, "'when' of an op", {"source"}));
+  DSBUILD_TRY(when, read_when(file, *node));
+  spec.when = std::move(when);
+  return {};
 }
 
 Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
@@ -96,6 +106,20 @@ Result<void> read_include_dirs(const SpecFile& file, const YamlNode& root, OpSpe
 
 using Define = Entry<std::pair<std::string, std::string>>;
 
+std::string refuse_feature(const std::string& word) {
+  return refuse_op_name(word).empty() ? "" : "is no name of a feature (a lower-case word, as bf16)";
+}
+
+// What a define stands for, where users want to know that it is not set.
+Result<void> read_feature(const SpecFile& file, const YamlNode& key, const YamlNode& node, OpSpec& spec) {
+  const YamlNode* feature = node.is_map() ? node.find("feature") : nullptr;
+  if (!feature) return {};
+  if (!node.find("when")) return bad_spec(file, *feature, "a 'feature' without 'when' is always there");
+  DSBUILD_TRY(word, read_word(file, *feature, "'feature'", refuse_feature));
+  spec.features[key.scalar] = std::move(word);
+  return {};
+}
+
 Result<Define> read_define(const SpecFile& file, const YamlNode& key, const YamlNode& node) {
   const std::string owner = "'defines." + printable(key.scalar) + "'";
   if (const std::string reason = refuse_identifier(key.scalar); !reason.empty()) {
@@ -104,7 +128,7 @@ Result<Define> read_define(const SpecFile& file, const YamlNode& key, const Yaml
   Define define{{key.scalar, ""}, {}, origin_of(file, key)};
   const YamlNode* value = &node;
   if (node.is_map()) {
-    DSBUILD_CHECK(check_map(file, node, owner, {"value", "when"}));
+    DSBUILD_CHECK(check_map(file, node, owner, {"value", "when", "feature"}));
     DSBUILD_TRY(when, read_when_of(file, node));
     define.when = std::move(when);
     value = node.find("value");
@@ -126,6 +150,7 @@ Result<void> read_defines(const SpecFile& file, const YamlNode& root, OpSpec& sp
   for (const auto& [key, value] : node->entries) {
     DSBUILD_TRY(define, read_define(file, key, value));
     spec.defines.push_back(std::move(define));
+    DSBUILD_CHECK(read_feature(file, key, value, spec));
   }
   std::sort(spec.defines.begin(), spec.defines.end(), by_name);
   return {};
@@ -146,7 +171,7 @@ Result<void> check_defines(const OpSpec& spec) {
 }
 
 Result<void> read_standard(const SpecFile& file, const YamlNode& std_node, const std::string& key,
-                           const std::vector<std::string>& known, int& into) {
+                           const std::vector<std::string>& known, std::optional<int>& into) {
   const YamlNode* node = std_node.find(key);
   if (!node) return {};
   const auto rule = [&](const std::string& word) -> std::string {
@@ -190,6 +215,8 @@ Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const P
   OpSpec spec;
   spec.file = path;
   DSBUILD_CHECK(read_names(file, root, spec));
+  DSBUILD_CHECK(read_op_when(file, root, spec));
+  if (!is_of_version(spec.when, file.tree.version)) return spec;
   DSBUILD_CHECK(read_backend(file, root, spec));
   DSBUILD_TRY(needs, read_sorted(file, root, "needs", refuse_op_name));
   spec.needs = std::move(needs);

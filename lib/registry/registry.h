@@ -1,12 +1,13 @@
 // All ops of a pack, one OpBuilder each.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "registry/op_spec.h"
 #include "settings/settings.h"
-#include "sys/file_system.h"
+#include "sys/system.h"
 
 namespace dsbuild {
 
@@ -23,8 +24,12 @@ class OpBuilder {
   std::vector<std::string> cxx_args(const SourceSpec& source,
                                     const WhenContext& context) const;  // -std, flags, -D
   std::vector<std::string> nvcc_args(const SourceSpec& source,
-                                     const WhenContext& context) const;      // likewise, no gencode
+                                     const WhenContext& context) const;  // likewise, no gencode
+  // The source is compiled for the CPU level of `context`.
+  bool uses_cpu_level(const SourceSpec& source, const WhenContext& context) const;
   std::vector<std::string> extra_ldflags(const WhenContext& context) const;  // flags.link, then -l<library>
+  // "bf16: off (7.5 in the list)": features of the spec whose define does not hold, by name.
+  std::vector<std::string> features_off(const WhenContext& context) const;
   std::vector<std::string> needs(const WhenContext& context) const;
   std::vector<std::string> exports(const WhenContext& context) const;
   std::vector<Requirement> requirements(const WhenContext& context) const;
@@ -41,6 +46,8 @@ struct Registry {
   Path source_root;            // what sources and include_dirs are relative to; absolute
   Version source_version;      // for `when: {source: …}`; empty if the pack has none
   std::vector<OpBuilder> ops;  // sorted by name
+  // A variable that was set and belongs to no op here -> the other packs below data_dir whose op has it.
+  std::map<std::string, std::vector<std::string>> other_packs;
   std::vector<Warning> warnings;
   const OpBuilder* find(const std::string& name) const;
   std::vector<std::string> names() const;
@@ -55,19 +62,23 @@ struct Pack {
   Version version;
   std::string shown;  // spec_root in messages
 };
-// Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not.
-// Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there).
-Result<Pack> load_pack(const Settings& settings, const FileReader& files);
+// The names of the packs below data_dir/ops.
+std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
+
+// Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
+// {name, source_root | package, version | version_file}.
+// Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
+// or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
+Result<Pack> load_pack(const Settings& settings, const System& system);
 
 // Pure: "" if an op may have this name, else the reason, worded to follow "'<name>' ".
 std::string op_name_refusal(const std::string& name);
 
-// Reads pack.yaml (optional: {name, source_root, version}; source_root relative to the pack's folder,
-// default the folder itself) and every <op>/op.yaml.
-// Errors, exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean", wrong type,
-// duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
+// Reads pack.yaml and every <op>/op.yaml; ops that are not of this version of the sources are left out.
+// Errors: those of load_pack; exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean",
+// wrong type, duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
 // `missing_source` (names the source and where it was looked for), `unknown_pack`.
-Result<Registry> load_registry(const Settings& settings, const FileReader& files);
+Result<Registry> load_registry(const Settings& settings, const System& system);
 
 // Pure: one op.yaml's text. Globs and existence of sources need `files` and `source_root`.
 Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,
@@ -97,8 +108,8 @@ Error unknown_op(const std::string& name, const std::string& where, const Regist
 // Pure. --ops over DS_BUILD_<OP> over DS_BUILD_OPS, except that DS_BUILD_<OP>=0 also holds under
 // `--ops all` (a warning says so; an explicit name beats it). With `cpu_only` (DS_ACCELERATOR=cpu, or
 // no usable toolkit) `all` means the CPU ops. An op that a selected op `needs` is selected too.
-// Errors: exit 2 `unknown_op` (nearest name), exit 2 `unknown_build_var` for a DS_BUILD_ variable that is
-// on and belongs to no op (nearest; off: a warning).
+// Errors: exit 2 `unknown_op` (nearest name); for a DS_BUILD_ variable that is on and belongs to no op exit 3
+// `other_pack` where another pack has it, else exit 2 `unknown_build_var` (nearest). Off: a warning.
 Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only);
 // What has nothing to build: exit 2 `nothing_selected` with the two ways to select; exit 3 `nothing_to_build`
 // where `all` leaves no CPU op.

@@ -19,7 +19,8 @@ constexpr std::array k_kinds = {KindRow{"cuda", RequirementKind::cuda, nullptr},
                                 KindRow{"cpu", RequirementKind::cpu_feature, refuse_cpu_feature},
                                 KindRow{"module", RequirementKind::module, refuse_module},
                                 KindRow{"tvm_ffi", RequirementKind::tvm_ffi, nullptr},
-                                KindRow{"torch", RequirementKind::torch, nullptr}};
+                                KindRow{"torch", RequirementKind::torch, nullptr},
+                                KindRow{"cutlass", RequirementKind::cutlass, nullptr}};
 const std::vector<std::string> k_package_tools = {"apt", "dnf", "pacman", "zypper", "apk"};
 
 std::vector<std::string> kind_keys() {
@@ -31,7 +32,7 @@ std::vector<std::string> kind_keys() {
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys = kind_keys();
-  keys.insert(keys.end(), {"function", "hint", "when"});
+  keys.insert(keys.end(), {"function", "root", "package", "hint", "when"});
   return keys;
 }
 
@@ -68,12 +69,24 @@ Result<void> read_subject(const SpecFile& file, const YamlNode& node, const Kind
 
 Result<void> read_function(const SpecFile& file, const YamlNode& entry, Requirement& into) {
   const YamlNode* node = entry.find("function");
-  const bool is_library = into.kind == RequirementKind::library;
-  if (!node && is_library) return bad_spec(file, entry, "a 'library' needs the 'function' to link against");
   if (!node) return {};
-  if (!is_library) return bad_spec(file, *node, "'function' goes with 'library' only");
+  if (into.kind != RequirementKind::library)
+    return bad_spec(file, *node, "'function' goes with 'library' only");
   DSBUILD_TRY(word, read_word(file, *node, "'requires.function'", refuse_identifier));
   into.function = std::move(word);
+  return {};
+}
+
+// Where to look first; both may be given.
+Result<void> read_place(const SpecFile& file, const YamlNode& entry, const char* key, const WordRule& rule,
+                        const Requirement& requirement, std::string& into) {
+  const YamlNode* node = entry.find(key);
+  if (!node) return {};
+  const bool fits =
+      requirement.kind == RequirementKind::header || requirement.kind == RequirementKind::library;
+  if (!fits) return bad_spec(file, *node, std::string("'") + key + "' goes with 'header' and 'library' only");
+  DSBUILD_TRY(word, read_word(file, *node, std::string("'requires.") + key + "'", rule));
+  into = std::move(word);
   return {};
 }
 
@@ -108,6 +121,8 @@ Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry
   requirement.origin = origin_of(file, entry);
   DSBUILD_CHECK(read_subject(file, *entry.find(row->key), *row, requirement));
   DSBUILD_CHECK(read_function(file, entry, requirement));
+  DSBUILD_CHECK(read_place(file, entry, "root", refuse_identifier, requirement, requirement.root));
+  DSBUILD_CHECK(read_place(file, entry, "package", refuse_path, requirement, requirement.package));
   DSBUILD_CHECK(read_hint(file, entry, requirement));
   DSBUILD_TRY(when, read_when_of(file, entry));
   requirement.when = std::move(when);

@@ -30,11 +30,24 @@ Result<void> check_names(const Selection& selection, const Registry& registry) {
   return {};
 }
 
-// A variable of no op is a misspelling: harmless when it is off, an op that stays unbuilt when on.
+tl::unexpected<Error> op_of_other_pack(const std::string& variable, const std::string& pack,
+                                       const Registry& registry) {
+  return fail(Exit::unmet, "other_pack", variable,
+              "its op is of pack '" + pack + "', and pack '" + registry.pack + "' is built",
+              "Build that pack (--pack " + pack + "), or unset " + variable + ".");
+}
+
+// A variable of no op is another pack's, or a misspelling: harmless when it is off, an op that stays unbuilt
+// when on.
 Result<void> check_variables(const Selection& selection, const Registry& registry, SelectedOps& selected) {
   const std::vector<std::string> known = build_vars(registry);
   for (const auto& [variable, value] : selection.variables) {
     if (value == Switch::unset || std::find(known.begin(), known.end(), variable) != known.end()) continue;
+    const auto other = registry.other_packs.find(variable);
+    if (other != registry.other_packs.end()) {
+      if (value == Switch::on) return op_of_other_pack(variable, other->second.front(), registry);
+      continue;  // one environment may serve several packs
+    }
     const std::string what =
         "no op of pack '" + registry.pack + "' has this variable" + did_you_mean(variable, known);
     if (value == Switch::on) {

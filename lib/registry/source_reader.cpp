@@ -66,11 +66,9 @@ Result<std::vector<Combination>> read_combinations(const SpecFile& file, const Y
   return product;
 }
 
-// What a `source` condition says of a tree whose version is known; sources of another version are not
-// looked for.
+// Sources of another version are not looked for.
 bool is_of_this_version(const SpecFile& file, const When& when) {
-  if (!when.source) return true;
-  return !file.tree.version.empty() && when.source->contains(file.tree.version);
+  return is_of_version(when, file.tree.version);
 }
 
 struct SourceFiles {

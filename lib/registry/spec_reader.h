@@ -47,6 +47,7 @@ Result<VersionRange> read_range(const SpecFile& file, const YamlNode& node, cons
 
 // The parts that several keys share.
 Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node);
+// A map of conditions, or a list of such maps.
 Result<When> read_when(const SpecFile& file, const YamlNode& node);
 // The `when` entry of a map, or one that always holds.
 Result<When> read_when_of(const SpecFile& file, const YamlNode& map);

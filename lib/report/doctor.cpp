@@ -75,6 +75,8 @@ std::string row_text(const ReportRow& row, const Style& style) {
                      " " + dots(k_installed_width, installed.size()) + " " +
                      (row.compatible() ? style.good("[OKAY]") : style.warn("[NO]"));
   if (row.installed && !row.archs.empty()) text += "  " + arch_text(row.archs) + coverage_text(row.coverage);
+  for (const std::string& feature : row.features_off)
+    text += "; " + feature;
   return text + "\n";
 }
 

@@ -9,6 +9,7 @@ Json row_json(const ReportRow& row) {
           {"installed", row.installed},
           {"compatible", row.compatible()},
           {"archs", arch_strings(row.archs)},
+          {"features_off", row.features_off},
           {"coverage", coverage_json(row.coverage)},
           {"findings", findings_json(row.findings)},
           {"reasons", row.reasons()}};
@@ -75,9 +76,9 @@ std::string render_report_json(const Report& report) {
   json["ninja"] =
       report.ninja ? Json{{"path", report.ninja->program.string()}, {"version", report.ninja->version.text()}}
                    : Json(nullptr);
-  json["python"] = report.python
-                       ? Json{{"path", report.python->file.string()}, {"version", report.python->answer}}
-                       : Json(nullptr);
+  json["python"] =
+      report.python ? Json{{"path", report.python->executable.string()}, {"version", report.python->version}}
+                    : Json(nullptr);
   json["torch"] = torch_json(report.torch);
   json["shared_memory_bytes"] = report.host.shared_memory_bytes;
   json["cgroup"] = limits_json(report.host);

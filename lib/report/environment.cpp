@@ -98,8 +98,9 @@ void add_toolkit_facts(const Report& report, Facts& facts) {
 }
 
 void add_python_facts(const Report& report, Facts& facts) {
-  facts.emplace_back("python",
-                     report.python ? report.python->answer + " in " + report.python->file.string() : "none");
+  facts.emplace_back("python", report.python
+                                   ? report.python->version + " in " + report.python->executable.string()
+                                   : "none");
   if (!report.torch) {
     facts.emplace_back("torch version", "none");
     return;

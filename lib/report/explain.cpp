@@ -198,7 +198,7 @@ std::vector<ExplainedEdge> explain_edges(const BuildPlan& plan, const std::strin
                                          const PendingEdges& pending) {
   std::vector<ExplainedEdge> edges;
   for (const Edge& edge : plan.edges) {
-    if (edge.op != op) continue;
+    if (!is_for_op(plan, edge, op)) continue;
     const auto found = pending.find(edge.output);
     edges.push_back({edge_title(edge), found == pending.end() ? "" : found->second});
   }

@@ -60,7 +60,8 @@ std::string render_differences(const std::vector<Difference>& differences, const
   return text + bundle + ": " + plural(differences.size(), "difference") + "\n";
 }
 
-std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle) {
+std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
+                                    const std::vector<Warning>& warnings) {
   Json json = json_document();
   json["bundle"] = bundle;
   json["ok"] = differences.empty();
@@ -68,7 +69,7 @@ std::string render_differences_json(const std::vector<Difference>& differences, 
   for (const Difference& difference : differences)
     json["differences"].push_back(
         {{"op", difference.op}, {"file", difference.file}, {"what", difference.what}});
-  json["warnings"] = Json::array();
+  json["warnings"] = warnings_json(warnings);
   return json_line(json);
 }
 

@@ -19,6 +19,8 @@ const char* kind_word(RequirementKind kind) {
       return "module";
     case RequirementKind::tvm_ffi:
       return "tvm_ffi";
+    case RequirementKind::cutlass:
+      return "cutlass";
     case RequirementKind::torch:
       return "torch";
   }

@@ -28,6 +28,7 @@ Json op_json(const PlanView& view, const PlannedOp& op) {
           {"requirements", requirements_json(view, op.name)},
           {"sources", sources},
           {"left_out", op.left_out},
+          {"features_off", op.features_off},
           {"output", op.status == OpStatus::build ? Json(op.name + ".so") : Json(nullptr)}};
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/report.h"
 #include "report/table.h"
 
@@ -28,6 +30,27 @@ std::string skip_line(const PlanView& view, const PlannedOp& op) {
   return text;
 }
 
+// Python and torch, where an op to be built is an extension of them, with what there is to say of torch's
+// CUDA.
+void add_python_row(const PlanView& view, std::vector<TableRow>& rows) {
+  for (const PlannedOp& op : view.archs.ops) {
+    if (op.status != OpStatus::build) continue;
+    for (const Finding& finding : view.requirements.by_op.at(op.name)) {
+      if (!finding.gives.python_module) continue;
+      const Python& python = view.requirements.torch->python;
+      rows.push_back({"python", python.version + " in " + python.executable.string() + ", " + finding.why});
+      return;
+    }
+  }
+}
+
+void add_cpu_row(const PlanView& view, std::vector<TableRow>& rows) {
+  const auto uses_it = [](const PlannedOp& op) { return op.status == OpStatus::build && op.uses_cpu_level; };
+  if (std::any_of(view.archs.ops.begin(), view.archs.ops.end(), uses_it))
+    rows.push_back(
+        {"cpu", view.requirements.cpu_level.name + "  (" + view.settings.cpu_baseline.origin + ")"});
+}
+
 std::string header(const PlanView& view) {
   std::vector<TableRow> rows;
   if (view.toolkit) {
@@ -41,6 +64,8 @@ std::string header(const PlanView& view) {
   } else {
     rows.push_back({"toolkit", "none: CPU ops only"});
   }
+  add_python_row(view, rows);
+  add_cpu_row(view, rows);
   return join(render_table(rows), "\n") + "\n\n";
 }
 
@@ -48,7 +73,7 @@ std::string header(const PlanView& view) {
 
 std::string render_plan_table(const PlanView& view, const Style& style) {
   std::vector<TableRow> rows = {{"op", "archs", "extra", "dropped"}};
-  std::vector<std::string> added, skipped, off, left_out;
+  std::vector<std::string> added, skipped, off, less;
   for (const PlannedOp& op : view.archs.ops) {
     if (op.status == OpStatus::build) {
       rows.push_back({op.name, archs_cell(op, view.registry), op.extra.empty() ? "" : arch_text(op.extra),
@@ -58,12 +83,14 @@ std::string render_plan_table(const PlanView& view, const Style& style) {
     if (op.status == OpStatus::skip) skipped.push_back(skip_line(view, op));
     if (op.status == OpStatus::off) off.push_back(op.name);
     for (const std::string& source : op.left_out)
-      left_out.push_back("left out  " + op.name + ": " + source);
+      less.push_back("left out  " + op.name + ": " + source);
+    for (const std::string& feature : op.features_off)
+      less.push_back("without  " + op.name + ": " + feature);
   }
   std::vector<std::string> lines = render_table(rows);
   lines.front() = style.bold(lines.front());
   std::string text = header(view) + join(lines, "\n") + "\n" + join(added, "");
-  for (const std::string& line : left_out)
+  for (const std::string& line : less)
     text += line + "\n";
   for (const std::string& line : skipped)
     text += style.warn(line) + "\n";

@@ -96,7 +96,8 @@ std::string render_inspect_json(const std::vector<InspectedFile>& files);
 
 std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
                                const Style& style);
-std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle);
+std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
+                                    const std::vector<Warning>& warnings);
 
 std::string render_wheel(const Package& package, const std::string& wheel);
 std::string render_wheel_json(const Package& package, const std::string& wheel);
@@ -119,7 +120,8 @@ struct ReportRow {
   std::string op;
   bool selected = false;
   bool installed = false;
-  ArchSet archs;                   // of what is installed
+  ArchSet archs;                          // of what is installed
+  std::vector<std::string> features_off;  // likewise, as its manifest has them
   std::vector<Coverage> coverage;  // how each GPU runs what is installed; none for an op without device code
   std::vector<Finding> findings;   // its tools first, then its requirements; met ones too
   std::string skipped;             // what else keeps it from being built: "no arch left: …"
@@ -137,7 +139,7 @@ struct Report {
   Toolkits toolkits;
   std::optional<Error> cxx_error;
   std::vector<Gpu> gpus;  // visible ones
-  std::optional<Witnessed> python;
+  std::optional<Python> python;
   std::optional<Torch> torch;
   Path bundle_path;
   std::optional<Manifest> bundle;

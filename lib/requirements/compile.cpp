@@ -90,8 +90,4 @@ std::string trial_key(const ProbeInput& input, const Trial& trial) {
   return "trial " + trial.file + " " + subject_of(input) + " " + sha256(command);
 }
 
-Finding no_compiler(const ProbeInput& input) {
-  return unmet(input, "no C++ compiler found", "install g++ or clang++, or name one in CXX");
-}
-
 }  // namespace dsbuild

@@ -33,7 +33,4 @@ std::string first_error_line(const std::string& text);
 // with other folders.
 std::string trial_key(const ProbeInput& input, const Trial& trial);
 
-// "no C++ compiler" as a finding.
-Finding no_compiler(const ProbeInput& input);
-
 }  // namespace dsbuild

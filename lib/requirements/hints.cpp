@@ -33,12 +33,16 @@ std::string general_advice(const Requirement& requirement) {
     case RequirementKind::cpu_feature:
       return "build on a machine whose CPU has " + subject;
     case RequirementKind::module:
-      return "install the module " + subject + " for the python3 on PATH";
+      return "install the module " + subject + " for the Python in use, or name another with --python";
     case RequirementKind::tvm_ffi:
       return "install Python's apache-tvm-ffi " + requirement.range.text +
              " with pip, or set TVM_FFI_HOME to a folder that holds include/tvm and lib/libtvm_ffi.so";
+    case RequirementKind::cutlass:
+      return "pip install nvidia-cutlass, or set CUTLASS_PATH to a checkout of CUTLASS " +
+             requirement.range.text;
     case RequirementKind::torch:
-      return "install torch " + requirement.range.text + " for the python3 on PATH";
+      return "install torch " + requirement.range.text +
+             " for the Python in use, or name another with --python";
   }
   return {};
 }

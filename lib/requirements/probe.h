@@ -10,13 +10,17 @@ namespace dsbuild {
 
 struct ProbeInput {
   const Requirement& requirement;
+  const OpSpec& op;
   const Settings& settings;
   const Toolkit* toolkit;   // may be null
   const HostCompiler* cxx;  // may be null
   const Host& host;
+  const Result<Torch>& torch;
   System& system;
   FactStore& facts;
+  const Path& source_root;                // of the pack
   std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
+  std::vector<std::string> library_dirs;  // the toolkit's and its stubs', for a CUDA op
 };
 
 using Probe = Finding (*)(const ProbeInput& input);
@@ -30,13 +34,23 @@ Finding probe_cpu_feature(const ProbeInput& input);
 Finding probe_module(const ProbeInput& input);
 Finding probe_tvm_ffi(const ProbeInput& input);
 Finding probe_torch(const ProbeInput& input);
+Finding probe_cutlass(const ProbeInput& input);
 
 // What a probe returns. A failed finding's `fix` is left empty where the requirement's hint is the
 // right advice; a probe that could not even look sets its own.
 Finding met(const ProbeInput& input, std::string why);
 Finding unmet(const ProbeInput& input, std::string why, std::string fix = {});
 
+// The Python of --python.
+Interpreter interpreter_of(const ProbeInput& input);
+
+// "no C++ compiler" as a finding.
+Finding no_compiler(const ProbeInput& input);
+
 // The one subject of a kind that takes one.
 const std::string& subject_of(const ProbeInput& input);
+
+// Pure: the number behind "#define NAME" in a header's text; "" if there is none.
+std::string macro_value(const std::string& header, const std::string& name);
 
 }  // namespace dsbuild

@@ -1,6 +1,7 @@
 // {header: a/b.h}: the host compiler's preprocessor finds it, with the user's CFLAGS and the op's
 // include folders.
 #include "requirements/compile.h"
+#include "requirements/places.h"
 #include "requirements/witness.h"
 
 namespace dsbuild {
@@ -13,8 +14,10 @@ Trial header_trial(const ProbeInput& input) {
   trial.before = {"-E", "-H", "-x", "c++"};
   const std::vector<std::string>& cflags = input.settings.cflags.value;
   trial.before.insert(trial.before.end(), cflags.begin(), cflags.end());
-  for (const std::string& dir : input.include_dirs)
-    trial.before.push_back("-I" + dir);
+  for (const auto& dirs : {input.include_dirs, include_places(input)}) {
+    for (const std::string& dir : dirs)
+      trial.before.push_back("-I" + dir);
+  }
   return trial;
 }
 
@@ -31,6 +34,7 @@ std::string included_path(const ProbeInput& input, const std::string& text) {
 
 Finding found(const ProbeInput& input, const std::string& path) {
   Finding finding = met(input, path.empty() ? subject_of(input) + " is found" : path);
+  finding.gives.include_dirs = include_places(input);
   finding.gives.cxx_flags = input.settings.cflags.value;
   return finding;
 }

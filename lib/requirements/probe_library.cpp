@@ -1,10 +1,18 @@
 // {library: aio, function: io_submit}: a program that calls the function compiles and links, with
 // the user's CFLAGS and LDFLAGS.
 #include "requirements/compile.h"
+#include "requirements/places.h"
 #include "requirements/witness.h"
 
 namespace dsbuild {
 namespace {
+
+std::vector<std::string> search_flags(const std::vector<std::string>& dirs) {
+  std::vector<std::string> flags;
+  for (const std::string& dir : dirs)
+    flags.push_back("-L" + dir);
+  return flags;
+}
 
 // Without a function the program only links against the library. -w and -fno-builtin: `char cos();`
 // is no fault here, whatever the user's flags say of warnings. -Wl,-t lists the files linked.
@@ -19,8 +27,9 @@ Trial library_trial(const ProbeInput& input) {
   const std::vector<std::string>& cflags = input.settings.cflags.value;
   trial.before.insert(trial.before.end(), cflags.begin(), cflags.end());
   trial.after = {"-x", "none"};
-  const std::vector<std::string>& ldflags = input.settings.ldflags.value;
-  trial.after.insert(trial.after.end(), ldflags.begin(), ldflags.end());
+  for (const auto& flags :
+       {input.settings.ldflags.value, search_flags(library_places(input)), search_flags(input.library_dirs)})
+    trial.after.insert(trial.after.end(), flags.begin(), flags.end());
   trial.after.insert(trial.after.end(), {"-l" + subject_of(input), "-Wl,-t"});
   return trial;
 }
@@ -44,6 +53,9 @@ Finding found(const ProbeInput& input, const std::string& path) {
   Finding finding = met(input, name + (function.empty() ? " links" : ": " + function + " links"));
   finding.gives.cxx_flags = input.settings.cflags.value;
   finding.gives.link_flags = input.settings.ldflags.value;
+  for (const auto& dirs : {library_places(input), input.library_dirs})
+    for (std::string& flag : search_flags(dirs))
+      finding.gives.link_flags.push_back(std::move(flag));
   finding.gives.link_flags.push_back("-l" + subject_of(input));
   return finding;
 }

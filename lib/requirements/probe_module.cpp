@@ -1,6 +1,5 @@
 // {module: triton}: Python's importlib finds it. Neither it nor its parents are imported.
 #include "requirements/probe.h"
-#include "requirements/python.h"
 
 namespace dsbuild {
 namespace {
@@ -27,7 +26,7 @@ print(place)
 Finding probe_module(const ProbeInput& input) {
   const std::string& name = subject_of(input);
   const Result<Witnessed> answer =
-      ask_python(input.system, input.facts, "python module " + name, k_find_module, name);
+      ask_python(interpreter_of(input), "python module " + name, k_find_module, name);
   if (answer) return met(input, name + " in " + answer->answer);
   return unmet(input, answer.error().what);
 }

@@ -1,19 +1,190 @@
-// {torch: ">=2.4"}: the version that Python's package data gives; torch is not imported.
+// {torch: ">=2.4"}: the version of the installed torch, which is not imported. For an op with a `module`,
+// that is a Python extension of torch, also whether it can be built here, and what torch's own builder would
+// add to it.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "requirements/hints.h"
 #include "requirements/probe.h"
-#include "requirements/python.h"
+#include "toolkit/cuda_match.h"
 
 namespace dsbuild {
+namespace {
+
+constexpr const char* k_other_python = ", or name another Python with --python";
+
+bool is_cuda(const ProbeInput& input) {
+  return input.op.backend == BackendKind::cuda;
+}
+
+std::string name_of(const Torch& torch) {
+  return "torch " + torch.version;
+}
+
+// What torch's headers refuse (c10/util/C++17.h), and what the standard asks for.
+struct CompilerRow {
+  int std;
+  int gcc, clang;  // the oldest major
+};
+constexpr std::array<CompilerRow, 2> k_compilers{{{17, 9, 9}, {20, 10, 10}}};
+
+std::optional<Finding> too_old_compiler(const ProbeInput& input, const Torch& torch) {
+  const HostCompiler* compiler = input.cxx;
+  if (is_cuda(input) && input.toolkit && input.toolkit->host) compiler = &*input.toolkit->host;
+  if (compiler == nullptr) return no_compiler(input);
+  for (const CompilerRow& row : k_compilers) {
+    const int oldest = compiler->family == "clang" ? row.clang : row.gcc;
+    if (row.std != torch.std || compiler->version.major() >= oldest) continue;
+    const std::string needed = compiler->family + " " + std::to_string(oldest);
+    return unmet(
+        input,
+        name_of(torch) + " needs " + needed + " or newer; " + compiler->path.string() + " is " +
+            compiler->version.text(),
+        "Install " + needed + " or newer and name it in " + (is_cuda(input) ? "CUDAHOSTCXX" : "CXX") + ".");
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> missing_headers(const ProbeInput& input, const Torch& torch) {
+  const FileReader& files = input.system.files;
+  const Path header = torch.home / "include" / "torch" / "csrc" / "api" / "include" / "torch" / "all.h";
+  if (files.kind(header) != FileKind::file)
+    return unmet(input, name_of(torch) + " in " + torch.home.string() + " has no C++ headers",
+                 std::string("Install torch from its wheel") + k_other_python + ".");
+  if (files.kind(torch.python.include_dir / "Python.h") == FileKind::file) return std::nullopt;
+  return unmet(input, "no Python.h in " + torch.python.include_dir.string(),
+               std::string("Install Python's headers (python3-dev, python3-devel)") + k_other_python + ".");
+}
+
+std::optional<Finding> no_cuda(const ProbeInput& input, const Torch& torch) {
+  if (!torch.cuda.empty()) return std::nullopt;
+  return unmet(
+      input,
+      name_of(torch) + (torch.hip.empty() ? " is built without CUDA" : " is built for ROCm " + torch.hip),
+      std::string("Install a torch that is built for CUDA") + k_other_python + ".");
+}
+
+std::string both_versions(const ProbeInput& input, const Torch& torch) {
+  return "CUDA " + input.toolkit->version.short_text() + " does not go with " + name_of(torch) +
+         ", which is of CUDA " + torch.cuda;
+}
+
+Finding mismatch(const ProbeInput& input, const Torch& torch) {
+  const Version cuda = parse_version(torch.cuda).value_or(Version{});
+  std::string how = "--cuda-home DIR";
+  for (const std::string& version : fetchable_versions({}, cuda))
+    how += ", dsbuild toolkits get " + version;
+  return unmet(input, both_versions(input, torch),
+               "Use a toolkit of CUDA " + matching_cuda_text(cuda) + " (" + how + "), or a torch of CUDA " +
+                   matching_cuda_text(input.toolkit->version) +
+                   "; with DS_SKIP_CUDA_CHECK=1 it is built all the same.");
+}
+
+// Goes on with a note or a warning where the versions may differ.
+std::optional<Finding> check_cuda(const ProbeInput& input, const Torch& torch, Finding& good) {
+  if (auto without = no_cuda(input, torch)) return without;
+  if (input.toolkit == nullptr) return std::nullopt;
+  switch (match_cuda(input.toolkit->version, parse_version(torch.cuda).value_or(Version{}))) {
+    case CudaMatch::same:
+      return std::nullopt;
+    case CudaMatch::compatible:
+      good.why += "; CUDA " + input.toolkit->version.short_text() + " goes with its " + torch.cuda;
+      return std::nullopt;
+    case CudaMatch::mismatch:
+      break;
+  }
+  if (!input.settings.skip_cuda_check.value) return mismatch(input, torch);
+  good.why += "; " + both_versions(input, torch) + " (DS_SKIP_CUDA_CHECK)";
+  good.warning = warning("cuda_mismatch", input.settings.skip_cuda_check.origin, both_versions(input, torch),
+                         "Whether the ops load and run is not known: use a toolkit of CUDA " +
+                             matching_cuda_text(parse_version(torch.cuda).value_or(Version{})) + ".");
+  return std::nullopt;
+}
+
+std::string last_component(const std::string& module) {
+  return module.substr(module.rfind('.') + 1);
+}
+
+void add(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+// As torch.utils.cpp_extension builds an extension. -isystem: none of these headers is ours to warn about.
+Contribution extension_build(const ProbeInput& input, const Torch& torch) {
+  const std::vector<std::string> defines = {"-DTORCH_API_INCLUDE_EXTENSION_H",
+                                            "-DTORCH_EXTENSION_NAME=" + last_component(input.op.module)};
+  Contribution gives;
+  gives.python_module = true;
+  gives.std = torch.std;
+  gives.include_dirs = {(torch.home / "include").string(),
+                        (torch.home / "include" / "torch" / "csrc" / "api" / "include").string(),
+                        torch.python.include_dir.string()};
+  gives.base_cxx_flags = defines;
+  add(gives.base_cxx_flags, torch.abi_flags);
+  gives.base_nvcc_flags = {"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+                           "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
+                           "--expt-relaxed-constexpr"};
+  add(gives.base_nvcc_flags, gives.base_cxx_flags);
+  gives.link_flags = {"-L" + (torch.home / "lib").string(), "-lc10", "-ltorch", "-ltorch_cpu",
+                      "-ltorch_python"};
+  if (is_cuda(input)) add(gives.link_flags, {"-lc10_cuda", "-ltorch_cuda"});
+  return gives;
+}
+
+// "libcurand.so.10" -> "curand"; "" for a file of another kind.
+std::string versioned_library(const std::string& file) {
+  const size_t suffix = file.find(".so.");
+  return file.rfind("lib", 0) == 0 && suffix != std::string::npos ? file.substr(3, suffix - 3) : "";
+}
+
+// pip's CUDA has libraries under their versioned names alone, which no -l finds.
+void add_versioned_libraries(const FileReader& files, const Path& folder, Contribution& gives) {
+  const std::vector<std::string> names = files.list(folder).value_or(std::vector<std::string>{});
+  const std::set<std::string> present(names.begin(), names.end());
+  for (const std::string& file : names) {
+    const std::string library = versioned_library(file);
+    if (!library.empty() && present.count("lib" + library + ".so") == 0)
+      gives.library_files.emplace(library, file);
+  }
+}
+
+// torch's headers include those of cuBLAS, cuSPARSE and cuSOLVER. A toolkit from pip may lack them; torch was
+// installed with the libraries and their headers, in the folders nvidia/* beside it.
+void add_cuda_of_torch(const ProbeInput& input, const Torch& torch, Contribution& gives) {
+  const FileReader& files = input.system.files;
+  add_versioned_libraries(files, input.toolkit->library_dir, gives);
+  if (files.kind(input.toolkit->include_dir() / "cusparse.h") == FileKind::file) return;
+  const Path nvidia = torch.home.parent_path() / "nvidia";
+  for (const std::string& name : files.list(nvidia).value_or(std::vector<std::string>{})) {
+    if (files.kind(nvidia / name / "include") == FileKind::directory)
+      gives.fallback_include_dirs.push_back((nvidia / name / "include").string());
+    if (files.kind(nvidia / name / "lib") != FileKind::directory) continue;
+    gives.fallback_link_flags.push_back("-L" + (nvidia / name / "lib").string());
+    add_versioned_libraries(files, nvidia / name / "lib", gives);
+  }
+}
+
+Finding probe_extension(const ProbeInput& input, const Torch& torch, Finding good) {
+  for (const auto check : {missing_headers, too_old_compiler})
+    if (auto refused = check(input, torch)) return *refused;
+  if (is_cuda(input))
+    if (auto refused = check_cuda(input, torch, good)) return *refused;
+  good.gives = extension_build(input, torch);
+  if (is_cuda(input) && input.toolkit != nullptr) add_cuda_of_torch(input, torch, good.gives);
+  return good;
+}
+
+}  // namespace
 
 Finding probe_torch(const ProbeInput& input) {
-  const Result<Witnessed> answer = find_torch(input.system, input.facts);
-  if (!answer) return unmet(input, answer.error().what);
-  const std::optional<Version> version = parse_version(answer->answer);
-  if (!version) return unmet(input, "torch has no version that can be read: '" + answer->answer + "'");
-  Finding finding = input.requirement.range.contains(*version)
-                        ? met(input, "torch " + answer->answer)
-                        : unmet(input, "torch " + answer->answer + " is not " + input.requirement.range.text);
-  finding.version = version->text();
-  return finding;
+  if (!input.torch) return unmet(input, input.torch.error().what);
+  const Torch& torch = *input.torch;
+  Finding finding = input.requirement.range.contains(torch.number())
+                        ? met(input, name_of(torch))
+                        : unmet(input, name_of(torch) + " is not " + input.requirement.range.text);
+  finding.version = torch.number().text();
+  return finding.ok && !input.op.module.empty() ? probe_extension(input, torch, std::move(finding)) : finding;
 }
 
 }  // namespace dsbuild

@@ -1,7 +1,6 @@
 // {tvm_ffi: ">=0.1.15"}: tvm-ffi's headers and library, as its wheel lays them out: include/tvm/ffi,
 // include/dlpack and lib/libtvm_ffi.so in the folder tvm_ffi.
 #include "requirements/probe.h"
-#include "requirements/python.h"
 #include "sys/site_packages.h"
 
 namespace dsbuild {
@@ -12,23 +11,14 @@ struct TvmFfi {
   Version version;
 };
 
-// The number after "#define NAME" in a header's text.
-std::string macro(const std::string& header, const std::string& name) {
-  for (const std::string& line : split_lines(header)) {
-    const std::vector<std::string> words = split(line, " \t");
-    if (words.size() >= 3 && words[0] == "#define" && words[1] == name) return words[2];
-  }
-  return {};
-}
-
 // As the header says it: that is what an op is compiled against. A header without the macros is
 // from before 0.1, which no op can use.
 Version header_version(const FileReader& files, const Path& home) {
   const Result<std::string> header = files.read_file(home / "include" / "tvm" / "ffi" / "c_api.h");
   if (!header) return {};
-  const std::string major = macro(*header, "TVM_FFI_VERSION_MAJOR");
-  const std::string text =
-      major + "." + macro(*header, "TVM_FFI_VERSION_MINOR") + "." + macro(*header, "TVM_FFI_VERSION_PATCH");
+  const std::string major = macro_value(*header, "TVM_FFI_VERSION_MAJOR");
+  const std::string text = major + "." + macro_value(*header, "TVM_FFI_VERSION_MINOR") + "." +
+                           macro_value(*header, "TVM_FFI_VERSION_PATCH");
   return parse_version(text).value_or(Version{});
 }
 
@@ -46,7 +36,7 @@ std::vector<TvmFfi> find_on_disk(const ProbeInput& input) {
   std::vector<Path> homes;
   for (const std::string& version : by_version(files, cache, ""))
     homes.push_back(cache / version / "tvm_ffi");
-  for (const Path& packages : find_site_packages(input.system))
+  for (const Path& packages : find_site_packages(input.system, input.settings.python.value))
     homes.push_back(packages / "tvm_ffi");
   std::vector<TvmFfi> found;
   for (const Path& home : homes) {
@@ -65,7 +55,7 @@ if not spec or not spec.origin:
 print(spec.submodule_search_locations[0])
 print(spec.origin)
 )";
-  return ask_python(input.system, input.facts, "python folder tvm_ffi", script, "tvm_ffi");
+  return ask_python(interpreter_of(input), "python folder tvm_ffi", script, "tvm_ffi");
 }
 
 Finding usable(const ProbeInput& input, const TvmFfi& tvm_ffi) {

@@ -6,7 +6,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr std::array<std::pair<RequirementKind, Probe>, 8> k_probes{{
+constexpr std::array<std::pair<RequirementKind, Probe>, 9> k_probes{{
     {RequirementKind::cuda, probe_cuda},
     {RequirementKind::header, probe_header},
     {RequirementKind::library, probe_library},
@@ -15,6 +15,7 @@ constexpr std::array<std::pair<RequirementKind, Probe>, 8> k_probes{{
     {RequirementKind::module, probe_module},
     {RequirementKind::tvm_ffi, probe_tvm_ffi},
     {RequirementKind::torch, probe_torch},
+    {RequirementKind::cutlass, probe_cutlass},
 }};
 
 Finding finding_of(const ProbeInput& input, bool ok, std::string why) {
@@ -49,9 +50,25 @@ Finding unmet(const ProbeInput& input, std::string why, std::string fix) {
   return finding;
 }
 
+Interpreter interpreter_of(const ProbeInput& input) {
+  return {input.settings.python.value, input.system, input.facts};
+}
+
+Finding no_compiler(const ProbeInput& input) {
+  return unmet(input, "no C++ compiler found", "install g++ or clang++, or name one in CXX");
+}
+
 const std::string& subject_of(const ProbeInput& input) {
   static const std::string none;
   return input.requirement.subjects.empty() ? none : input.requirement.subjects.front();
+}
+
+std::string macro_value(const std::string& header, const std::string& name) {
+  for (const std::string& line : split_lines(header)) {
+    const std::vector<std::string> words = split(line, " \t");
+    if (words.size() >= 3 && words[0] == "#define" && words[1] == name) return words[2];
+  }
+  return {};
 }
 
 }  // namespace dsbuild

@@ -10,7 +10,7 @@ std::string variable(const Environment& environment, const std::string& name) {
   return found == environment.end() ? "" : found->second;
 }
 
-// What decides which modules python3 sees, besides the program itself.
+// What decides which modules Python sees, besides the program itself.
 std::string python_identity(const System& system, const Path& python) {
   static const std::array<const char*, 5> variables{"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV",
                                                     "PYENV_VERSION", "HOME"};
@@ -20,60 +20,86 @@ std::string python_identity(const System& system, const Path& python) {
   return text;
 }
 
-tl::unexpected<Error> no_answer(std::string why) {
-  return fail(Exit::unmet, "python", "python3", std::move(why));
+tl::unexpected<Error> no_answer(const Interpreter& python, std::string why) {
+  return fail(Exit::unmet, "python", python.program, std::move(why));
+}
+
+std::string why_not_found(const std::string& program) {
+  return program.find('/') == std::string::npos ? "no " + program + " on PATH"
+                                                : "no program " + printable(program);
+}
+
+Result<Witnessed> read_answer(const Interpreter& python, const Result<ProcessResult>& run) {
+  const std::string& name = python.program;
+  if (!run) return no_answer(python, name + " could not be started: " + run.error().what);
+  if (run->timed_out) return no_answer(python, name + " ran for too long");
+  const std::vector<std::string> lines = split_lines(printable(run->out));
+  if (run->exit_code == 1 && lines.size() == 1) return no_answer(python, lines[0]);
+  if (run->ok() && !lines.empty()) return Witnessed{lines[0], lines.size() > 1 ? lines[1] : ""};
+  const std::vector<std::string> errors = split_lines(trim(printable(run->err)));
+  const std::string reason = errors.empty() ? "exit " + std::to_string(run->exit_code) : errors.back();
+  return no_answer(python, name + " failed: " + reason);
 }
 
 }  // namespace
 
-std::optional<Path> find_python(const System& system) {
-  const auto python = find_program(system.files, "python3", variable(system.environment, "PATH"));
-  if (!python) return std::nullopt;
-  return system.files.absolute(*python);
+const char* const k_facts_prelude = R"(
+import platform, sys, sysconfig
+facts = {
+    "version": platform.python_version(),
+    "executable": sys.executable,
+    "tag": ("cp" if sys.implementation.name == "cpython" else sys.implementation.name)
+           + str(sysconfig.get_config_var("py_version_nodot")) + getattr(sys, "abiflags", ""),
+    "ext_suffix": sysconfig.get_config_var("EXT_SUFFIX") or "",
+    "include_dir": sysconfig.get_path("include", "posix_prefix") or "",
+}
+def tell(file):
+    print("\t".join(key + "=" + value for key, value in facts.items()))
+    print(file)
+)";
+
+std::optional<Path> Interpreter::find() const {
+  const auto found = find_program(system.files, program, variable(system.environment, "PATH"));
+  if (!found) return std::nullopt;
+  return system.files.absolute(*found);
 }
 
-Result<Witnessed> ask_python(System& system, FactStore& facts, const std::string& key,
-                             const std::string& script, const std::string& argument) {
-  const std::optional<Path> python = find_python(system);
-  if (!python) return no_answer("no python3 on PATH");
-  const std::string identity = python_identity(system, *python);
-  if (const auto known = recall(system.files, facts, key, identity)) return *known;
+Result<Witnessed> ask_python(const Interpreter& python, const std::string& key, const std::string& script,
+                             const std::string& argument) {
+  System& system = python.system;
+  const std::optional<Path> program = python.find();
+  if (!program) return no_answer(python, why_not_found(python.program));
+  const std::string identity = python_identity(system, *program);
+  if (const auto known = recall(system.files, python.facts, key, identity)) return *known;
 
   // In "/", so that nothing of the current folder is taken for a module.
-  const Command command{{python->string(), "-c", script, argument}, system.environment, "/"};
-  const Result<ProcessResult> run = system.processes.run(command);
-  if (!run) return no_answer("python3 could not be started: " + run.error().what);
-  if (run->timed_out) return no_answer("python3 ran for too long");
-  const std::vector<std::string> lines = split_lines(printable(run->out));
-  if (run->exit_code == 1 && lines.size() == 1) return no_answer(lines[0]);
-  if (!run->ok() || lines.empty()) {
-    const std::vector<std::string> errors = split_lines(trim(printable(run->err)));
-    return no_answer("python3 failed: " +
-                     (errors.empty() ? "exit " + std::to_string(run->exit_code) : errors.back()));
-  }
-  Witnessed found{lines[0], lines.size() > 1 ? lines[1] : ""};
-  if (!found.file.empty()) remember(system.files, facts, key, identity, found);
+  const Command command{{program->string(), "-c", script, argument}, system.environment, "/"};
+  DSBUILD_TRY(found, read_answer(python, system.processes.run(command)));
+  if (!found.file.empty()) remember(system.files, python.facts, key, identity, found);
   return found;
 }
 
-Result<Witnessed> find_python_version(System& system, FactStore& facts) {
-  static const char script[] =
-      "import platform, sys; print(platform.python_version()); print(sys.executable)";
-  return ask_python(system, facts, "python version", script, "");
+std::map<std::string, std::string> read_facts(const std::string& answer) {
+  std::map<std::string, std::string> facts;
+  for (const std::string& word : split(answer, "\t")) {
+    const size_t equals = word.find('=');
+    if (equals != std::string::npos) facts[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return facts;
 }
 
-Result<Witnessed> find_torch(System& system, FactStore& facts) {
-  static const char script[] = R"(
-import importlib.metadata, sys
-try:
-    torch = importlib.metadata.distribution(sys.argv[1])
-except importlib.metadata.PackageNotFoundError:
-    print("no Python package " + sys.argv[1])
-    sys.exit(1)
-print(torch.version)
-print(torch.locate_file("torch/version.py"))
-)";
-  return ask_python(system, facts, "python package torch", script, "torch");
+Python read_python(const std::map<std::string, std::string>& facts) {
+  const auto fact = [&](const char* name) {
+    const auto found = facts.find(name);
+    return found == facts.end() ? "" : found->second;
+  };
+  return {fact("version"), fact("executable"), fact("tag"), fact("ext_suffix"), fact("include_dir")};
+}
+
+Result<Python> find_python(const Interpreter& python) {
+  DSBUILD_TRY(answer,
+              ask_python(python, "python", std::string(k_facts_prelude) + "tell(sys.executable)\n", ""));
+  return read_python(read_facts(answer.answer));
 }
 
 }  // namespace dsbuild

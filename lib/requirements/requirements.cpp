@@ -4,7 +4,6 @@
 
 #include "requirements/hints.h"
 #include "requirements/probe.h"
-#include "requirements/python.h"
 
 namespace dsbuild {
 namespace {
@@ -15,36 +14,19 @@ using Question = std::vector<std::string>;
 Question question_of(const ProbeInput& input) {
   const Requirement& requirement = input.requirement;
   Question question{std::to_string(static_cast<int>(requirement.kind)), requirement.function,
-                    requirement.range.text};
+                    requirement.range.text, requirement.root, requirement.package};
   question.insert(question.end(), requirement.subjects.begin(), requirement.subjects.end());
   if (requirement.kind == RequirementKind::header) {
     question.push_back("-I");
     question.insert(question.end(), input.include_dirs.begin(), input.include_dirs.end());
   }
+  if (requirement.kind == RequirementKind::library) {
+    question.push_back("-L");
+    question.insert(question.end(), input.library_dirs.begin(), input.library_dirs.end());
+  }
+  if (requirement.kind == RequirementKind::torch)
+    question.insert(question.end(), {input.op.module, std::to_string(static_cast<int>(input.op.backend))});
   return question;
-}
-
-bool asks_for_torch(const OpSpec& spec) {
-  const auto asks = [](const auto& entries) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [](const auto& entry) { return entry.when.torch.has_value(); });
-  };
-  const auto flags_ask = [&](const Flags& flags) {
-    return asks(flags.cxx) || asks(flags.nvcc) || asks(flags.link);
-  };
-  const bool sources_ask =
-      asks(spec.sources) || std::any_of(spec.sources.begin(), spec.sources.end(),
-                                        [&](const SourceSpec& source) { return flags_ask(source.flags); });
-  return sources_ask || asks(spec.needs) || asks(spec.include_dirs) || asks(spec.defines) ||
-         flags_ask(spec.flags) || asks(spec.libraries) || asks(spec.requires_) || asks(spec.exports);
-}
-
-Version find_torch_version(const Registry& registry, System& system, FactStore& facts) {
-  const bool asked = std::any_of(registry.ops.begin(), registry.ops.end(),
-                                 [](const OpBuilder& op) { return asks_for_torch(op.spec()); });
-  if (!asked) return {};
-  const Result<Witnessed> torch = find_torch(system, facts);
-  return torch ? parse_version(torch->answer).value_or(Version{}) : Version{};
 }
 
 std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder& op,
@@ -54,6 +36,16 @@ std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder&
     dirs.push_back((registry.source_root / dir).string());
   if (op.spec().backend == BackendKind::cuda && toolkit != nullptr)
     dirs.push_back(toolkit->include_dir().string());
+  return dirs;
+}
+
+// The stubs stand for the driver's libraries, which a machine that builds need not have.
+std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit,
+                                         const FileReader& files) {
+  if (op.spec().backend != BackendKind::cuda || toolkit == nullptr) return {};
+  std::vector<std::string> dirs = {toolkit->library_dir.string()};
+  const Path stubs = toolkit->library_dir / "stubs";
+  if (files.kind(stubs) == FileKind::directory) dirs.push_back(stubs.string());
   return dirs;
 }
 
@@ -101,26 +93,35 @@ std::vector<std::string> RequirementReport::fixes(const std::string& op) const {
   return fixes;
 }
 
-RequirementReport check_requirements(const Settings& settings, const Registry& registry,
-                                     const Toolkit* toolkit, const ArchSet& requested,
-                                     const HostCompiler* cxx, const Host& host, System& system,
-                                     FactStore& facts) {
+RequirementReport check_requirements(const RequirementInput& input, System& system, FactStore& facts) {
   RequirementReport report;
-  report.torch = find_torch_version(registry, system, facts);
+  if (input.torch) report.torch = *input.torch;
+  report.cpu_level = input.cpu_level;
   Pass pass(system);
-  for (const OpBuilder& op : registry.ops) {
-    WhenContext context;
-    context.archs = op.filter_archs(requested).kept;
-    if (toolkit != nullptr) context.cuda = toolkit->version;
-    context.torch = report.torch;
-    context.source = registry.source_version;
-    context.cpu = host.machine;
-    const std::vector<std::string> dirs = include_dirs(registry, op, context, toolkit);
+  for (const OpBuilder& op : input.registry.ops) {
+    const WhenContext context = when_context(input.registry, report, input.toolkit, input.host.machine,
+                                             op.filter_archs(input.requested).kept);
+    const std::vector<std::string> dirs = include_dirs(input.registry, op, context, input.toolkit);
+    const std::vector<std::string> library_dirs = library_dirs_of(op, input.toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
     for (const Requirement& requirement : op.requirements(context))
-      findings.push_back(pass.ask({requirement, settings, toolkit, cxx, host, system, facts, dirs}));
+      findings.push_back(
+          pass.ask({requirement, op.spec(), input.settings, input.toolkit, input.cxx, input.host, input.torch,
+                    system, facts, input.registry.source_root, dirs, library_dirs}));
   }
   return report;
+}
+
+WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
+                         const Toolkit* toolkit, const std::string& cpu, ArchSet archs) {
+  WhenContext context;
+  context.archs = std::move(archs);
+  if (toolkit) context.cuda = toolkit->version;
+  if (requirements.torch) context.torch = requirements.torch->number();
+  context.source = registry.source_version;
+  context.cpu = cpu;
+  context.cpu_level = requirements.cpu_level;
+  return context;
 }
 
 }  // namespace dsbuild

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "registry/registry.h"
+#include "requirements/torch.h"
 #include "sys/fact_store.h"
 #include "sys/host.h"
 #include "toolkit/toolkit.h"
@@ -14,9 +16,17 @@ namespace dsbuild {
 
 // What a met requirement gives to its op's edges.
 struct Contribution {
-  std::vector<std::string> include_dirs;  // absolute
-  std::vector<std::string> cxx_flags;     // CFLAGS the probe used
-  std::vector<std::string> link_flags;    // LDFLAGS the probe used, -L, -l
+  std::vector<std::string> include_dirs;           // absolute
+  std::vector<std::string> fallback_include_dirs;  // absolute; behind the toolkit's
+  std::vector<std::string> base_cxx_flags,
+      base_nvcc_flags;                           // ahead of the op's own, which may take them back (-U…)
+  std::vector<std::string> cxx_flags;            // CFLAGS the probe used
+  std::vector<std::string> link_flags;           // LDFLAGS the probe used, -L, -l
+  std::vector<std::string> fallback_link_flags;  // -L; behind the toolkit's
+  std::map<std::string, std::string>
+      library_files;           // "curand" -> "libcurand.so.10": what -lcurand finds only so
+  int std = 0;                 // the C++ standard of an op that names none; 0: dsbuild's own
+  bool python_module = false;  // Python's symbols and CUDA's runtime are those of the process that loads it
   bool operator==(const Contribution&) const = default;
 };
 
@@ -29,27 +39,39 @@ struct Finding {
   std::string detail;   // the compiler's whole text, for -v
   std::string version;  // what was found, of cuda, tvm_ffi and torch: "0.1.15"
   Contribution gives;
+  std::optional<Warning> warning;  // about an op that is built all the same
   bool operator==(const Finding&) const = default;
 };
 
 struct RequirementReport {
   std::map<std::string, std::vector<Finding>> by_op;  // one entry per op of the registry
-  Version torch;  // for `when: {torch: …}`; looked for only where an op asks, empty if not found
+  std::optional<Torch> torch;                         // looked for only where an op asks
+  CpuLevel cpu_level;
   bool met(const std::string& op) const;
   std::vector<std::string> reasons(const std::string& op) const;  // the `why` of what failed
   std::vector<std::string> fixes(const std::string& op) const;    // what mends it, where that is known
   bool operator==(const RequirementReport&) const = default;
 };
 
+struct RequirementInput {
+  const Settings& settings;
+  const Registry& registry;
+  const Toolkit* toolkit = nullptr;  // null: no CUDA; cuda requirements fail with the reason
+  ArchSet requested;  // resolved, empty without a toolkit: what any_arch and every_arch are asked
+                      // about, after each op's own filter
+  const HostCompiler* cxx = nullptr;  // may be null
+  const Host& host;
+  CpuLevel cpu_level;
+  Result<Torch> torch;  // of find_torch, where asks_for_torch
+};
+
 // The distribution's package tool picks which hint is shown ("apt", "dnf", "pacman", "zypper", "apk").
 // A failed probe is never remembered; one that succeeded is, as long as the compiler and its flags
 // are the same. A probe that fails to run means not ok, with the reason.
-// `toolkit` may be null (no CUDA): cuda requirements fail with the reason; `cxx` may be null.
-// `requested` (resolved, empty without a toolkit): what any_arch and every_arch are asked about, after
-// each op's own filter.
-RequirementReport check_requirements(const Settings& settings, const Registry& registry,
-                                     const Toolkit* toolkit, const ArchSet& requested,
-                                     const HostCompiler* cxx, const Host& host, System& system,
-                                     FactStore& facts);
+RequirementReport check_requirements(const RequirementInput& input, System& system, FactStore& facts);
+
+// What an op's `when` conditions are asked about, with `archs` as the op's set.
+WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
+                         const Toolkit* toolkit, const std::string& cpu, ArchSet archs);
 
 }  // namespace dsbuild

@@ -21,10 +21,14 @@ const std::vector<std::string> k_keys = {"ops",
                                          "json",
                                          "color",
                                          "compress_mode",
+                                         "pch",
                                          "lock_timeout",
                                          "offline",
                                          "drop_unsupported_archs",
-                                         "allow_disjoint_archs"};
+                                         "allow_disjoint_archs",
+                                         "debug",
+                                         "python",
+                                         "cpu_baseline"};
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();

@@ -43,6 +43,9 @@ Result<void> load_texts(const Inputs& in, Settings& settings) {
       set_text(settings.build_dir, in.option_or_config(given.build_dir, "--build-dir", "build_dir")));
   DSBUILD_CHECK(
       set_text(settings.cuda_home, in.option_or_config(given.cuda_home, "--cuda-home", "cuda_home")));
+  DSBUILD_CHECK(set_text(settings.python, in.option_or_config(given.python, "--python", "python")));
+  DSBUILD_CHECK(set_text(settings.cpu_baseline,
+                         in.option_or_config(given.cpu_baseline, "--cpu-baseline", "cpu_baseline")));
   if (const auto text = from_variable(in.environment, "DS_BUILD_STRING")) {
     settings.build_string = {text->text, text->origin};
   }
@@ -78,6 +81,7 @@ Result<void> load_switches(const Inputs& in, Settings& settings) {
       Row{given.strict, "--strict", "strict", settings.strict},
       Row{given.json, "--json", "json", settings.json},
       Row{given.offline, "--offline", "offline", settings.offline},
+      Row{given.debug, "--debug", "debug", settings.debug},
       Row{given.allow_disjoint_archs, "--allow-disjoint-archs", "allow_disjoint_archs",
           settings.allow_disjoint_archs},
       Row{given.drop_unsupported_archs, "--drop-unsupported-archs", "drop_unsupported_archs",
@@ -91,9 +95,12 @@ Result<void> load_switches(const Inputs& in, Settings& settings) {
       row.setting = {value, entry->origin};
     }
   }
-  if (const auto debug = from_variable(in.environment, "DS_DEBUG_CUDA_BUILD")) {
-    settings.debug_cuda_build = {debug->text == "1", debug->origin};
-  }
+  const auto exactly_one = [&](const char* name, Setting<bool>& setting) {
+    if (const auto given_variable = from_variable(in.environment, name))
+      setting = {given_variable->text == "1", given_variable->origin};
+  };
+  exactly_one("DS_DEBUG_CUDA_BUILD", settings.debug_cuda_build);
+  exactly_one("DS_SKIP_CUDA_CHECK", settings.skip_cuda_check);
   return {};
 }
 
@@ -116,6 +123,11 @@ Result<void> load_choices(const Inputs& in, Settings& settings) {
   if (const auto mode = in.option_or_config(in.arguments.compress_mode, "--compress-mode", "compress_mode")) {
     DSBUILD_TRY(place, parse_choice(*mode, modes));
     settings.compress_mode = {modes[place], mode->origin};
+  }
+  if (const auto when = in.option_or_config(in.arguments.precompile, "--pch", "pch")) {
+    static const std::vector<std::string> choices = {"auto", "on", "off"};
+    DSBUILD_TRY(place, parse_choice(*when, choices));
+    settings.precompile = {static_cast<Precompile>(place), when->origin};
   }
   if (const auto name = from_variable(in.environment, "DS_ACCELERATOR")) {
     DSBUILD_TRY(kind, parse_accelerator(*name));

@@ -20,6 +20,10 @@ std::string value_text(ColorMode value) {
   return value == ColorMode::automatic ? "auto" : value == ColorMode::always ? "always" : "never";
 }
 
+std::string value_text(Precompile value) {
+  return value == Precompile::automatic ? "auto" : value == Precompile::on ? "on" : "off";
+}
+
 std::string value_text(AcceleratorKind value) {
   return value == AcceleratorKind::automatic ? "auto" : value == AcceleratorKind::cuda ? "cuda" : "cpu";
 }
@@ -71,15 +75,20 @@ std::vector<SettingRow> setting_rows(const Settings& settings) {
   rows.push_back(row("keep_going", settings.keep_going));
   rows.push_back(row("strict", settings.strict));
   rows.push_back(row("json", settings.json));
+  rows.push_back(row("debug", settings.debug));
   rows.push_back(row("allow_disjoint_archs", settings.allow_disjoint_archs));
   rows.push_back(row("drop_unsupported_archs", settings.drop_unsupported_archs));
   rows.push_back(row("offline", settings.offline));
   rows.push_back(row("annotations", settings.annotations));
   rows.push_back(row("color", settings.color));
   rows.push_back(row("compress_mode", settings.compress_mode));
+  rows.push_back(row("pch", settings.precompile));
   rows.push_back(row("accelerator", settings.accelerator));
   rows.push_back(row("debug_cuda_build", settings.debug_cuda_build));
   rows.push_back(row("build_string", settings.build_string));
+  rows.push_back(row("python", settings.python));
+  rows.push_back(row("cpu_baseline", settings.cpu_baseline));
+  rows.push_back(row("skip_cuda_check", settings.skip_cuda_check));
   rows.push_back(row("nvcc_prepend_flags", settings.nvcc_prepend_flags));
   rows.push_back(row("nvcc_append_flags", settings.nvcc_append_flags));
   rows.push_back(row("cflags", settings.cflags));

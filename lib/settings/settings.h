@@ -27,13 +27,14 @@ struct Setting {
 // (CLI11), so that settings stays free of a parser. Names are those of the options.
 struct Arguments {
   std::optional<std::string> ops, arch, pack, source, out, build_dir, cuda_home, config, color, compress_mode,
-      memory;
+      precompile, memory, python, cpu_baseline;
   std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
   bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
-       drop_unsupported_archs = false, offline = false;
+       drop_unsupported_archs = false, offline = false, debug = false;
   int verbosity = 0;  // -v +1 each, -q -1
 };
 
+enum class Precompile { automatic, on, off };
 enum class ColorMode { automatic, always, never };
 enum class AcceleratorKind { automatic, cuda, cpu };
 
@@ -66,12 +67,17 @@ struct Settings {
   Setting<unsigned long long> memory;  // bytes that jobs may use together; 0: what is available
   Setting<int> nvcc_threads{1};        // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
-  Setting<bool> annotations;             // GITHUB_ACTIONS, exactly "true": messages as its annotations too
-  Setting<ColorMode> color;              // NO_COLOR (any non-empty value) means never
-  Setting<std::string> compress_mode;    // "" : the toolkit's default; else default|size|speed|balance|none
-  Setting<AcceleratorKind> accelerator;  // DS_ACCELERATOR
-  Setting<bool> debug_cuda_build;        // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
-  Setting<std::string> build_string;     // DS_BUILD_STRING: recorded in the manifest
+  Setting<bool> debug;                     // -g for host code, -lineinfo for device code
+  Setting<bool> annotations;               // GITHUB_ACTIONS, exactly "true": messages as its annotations too
+  Setting<ColorMode> color;                // NO_COLOR (any non-empty value) means never
+  Setting<std::string> compress_mode;      // "" : the toolkit's default; else default|size|speed|balance|none
+  Setting<Precompile> precompile;          // torch/extension.h, for all files that share it
+  Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
+  Setting<bool> debug_cuda_build;          // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
+  Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
+  Setting<std::string> python{"python3"};  // a path, or a name on PATH
+  Setting<std::string> cpu_baseline;       // a name of lib/arch/cpu_level.h; "" : the default
+  Setting<bool> skip_cuda_check;           // DS_SKIP_CUDA_CHECK, exactly "1"
   Setting<std::vector<std::string>> nvcc_prepend_flags,
       nvcc_append_flags;                              // NVCC_*_FLAGS, split as nvcc does (blanks)
   Setting<std::vector<std::string>> cflags, ldflags;  // CFLAGS, LDFLAGS, split as a shell does
@@ -88,16 +94,16 @@ struct Settings {
 // Precedence: command line > environment > config file (--config FILE or the name of a preset in
 // data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, CUDA_HOME
 // and CUDA_PATH (by find_toolkits), CXX, CUDAHOSTCXX, NVCC_CCBIN (by find_host_compilers), NO_COLOR,
-// DS_DEBUG_CUDA_BUILD, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR, NVCC_PREPEND_FLAGS,
-// NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, XDG_CACHE_HOME, HOME.
+// DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
+// NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs keep_going strict json
-// color compress_mode lock_timeout offline drop_unsupported_archs allow_disjoint_archs; unknown ones are exit
-// 2 with "did you mean".
+// color compress_mode pch lock_timeout offline drop_unsupported_archs allow_disjoint_archs python
+// cpu_baseline debug; unknown ones are exit 2 with "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -23,13 +23,13 @@ void add_below(const FileReader& files, const Path& prefix, std::vector<Path>& f
 
 // A virtual environment's bin/python3 is a link to the real one, whose packages are not its own:
 // so the prefix by the name on PATH comes first, then the one by the real path.
-void add_python_prefix(const System& system, std::vector<Path>& found) {
+void add_python_prefix(const System& system, const std::string& python, std::vector<Path>& found) {
   const auto path = system.environment.find("PATH");
-  const auto python =
-      find_program(system.files, "python3", path == system.environment.end() ? "" : path->second);
-  if (!python) return;
-  add_below(system.files, python->parent_path().parent_path(), found);
-  const std::optional<Path> real = system.files.real_path(*python);
+  const auto program =
+      find_program(system.files, python, path == system.environment.end() ? "" : path->second);
+  if (!program) return;
+  add_below(system.files, system.files.absolute(*program).parent_path().parent_path(), found);
+  const std::optional<Path> real = system.files.real_path(*program);
   if (real) add_below(system.files, real->parent_path().parent_path(), found);
 }
 
@@ -50,7 +50,7 @@ std::vector<std::string> by_version(const FileReader& files, const Path& folder,
   return sorted;
 }
 
-std::vector<Path> find_site_packages(const System& system) {
+std::vector<Path> find_site_packages(const System& system, const std::string& python) {
   std::vector<Path> found;
   for (const auto& [name, below] : {std::pair{"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}, {"HOME", ".local"}}) {
     const auto variable = system.environment.find(name);
@@ -61,7 +61,13 @@ std::vector<Path> find_site_packages(const System& system) {
   if (!system.program.empty()) add_below(system.files, system.program.parent_path().parent_path(), found);
   add_below(system.files, "/usr/local", found);
   add_below(system.files, "/usr", found);
-  add_python_prefix(system, found);
+  add_python_prefix(system, python, found);
+  return found;
+}
+
+std::vector<Path> site_packages_of(const System& system, const std::string& python) {
+  std::vector<Path> found;
+  add_python_prefix(system, python, found);
   return found;
 }
 

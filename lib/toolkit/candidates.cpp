@@ -62,7 +62,7 @@ class Search {
   }
 
   void add_pip() {
-    for (const Path& packages : find_site_packages(system_))
+    for (const Path& packages : find_site_packages(system_, settings_.python.value))
       add_nvidia_folders(packages, "pip");
   }
 

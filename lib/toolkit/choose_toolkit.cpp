@@ -8,21 +8,24 @@ namespace {
 
 using Pointers = std::vector<const Toolkit*>;
 
-ArchSet needed_targets(const ToolkitDemand& demand) {
-  return demand.request.is_default ? ArchSet{} : demand.kept;
+ToolkitNeed need_of(const ToolkitDemand& demand) {
+  return {demand.request.is_default ? ArchSet{} : demand.kept, demand.torch_cuda};
 }
 
 ArchSet lacking(const Toolkit& toolkit, const ArchSet& needed) {
   return difference(needed, toolkit.targets);
 }
 
-// Those that may be used at all: --cuda-home leaves only its own.
-Pointers demanded_toolkits(const Settings& settings, const Toolkits& toolkits) {
-  Pointers demanded;
+// Those that may be used at all: --cuda-home leaves only its own, torch those that go with its CUDA, if any
+// do.
+Pointers demanded_toolkits(const Settings& settings, const Toolkits& toolkits, const ToolkitNeed& need) {
+  Pointers demanded, with_torch;
   for (const Toolkit& toolkit : toolkits.found) {
-    if (settings.cuda_home.value.empty() || toolkit.origin == "--cuda-home") demanded.push_back(&toolkit);
+    if (!settings.cuda_home.value.empty() && toolkit.origin != "--cuda-home") continue;
+    demanded.push_back(&toolkit);
+    if (need.goes_with(toolkit)) with_torch.push_back(&toolkit);
   }
-  return demanded;
+  return with_torch.empty() ? demanded : with_torch;
 }
 
 // Those that lack least; where nothing may be dropped, that must be nothing.
@@ -42,13 +45,14 @@ bool some_target(const Pointers& toolkits, const ArchSet& needed) {
                      [&](const Toolkit* toolkit) { return !intersection(needed, toolkit->targets).empty(); });
 }
 
-Result<const Toolkit*> pick(const Settings& settings, const Toolkits& toolkits, const ArchSet& needed) {
-  const Pointers demanded = demanded_toolkits(settings, toolkits);
-  if (demanded.empty()) return tl::unexpected<Error>(no_toolkit_error(settings, toolkits, needed));
+Result<const Toolkit*> pick(const Settings& settings, const Toolkits& toolkits, const ToolkitNeed& need) {
+  const ArchSet& needed = need.archs;
+  const Pointers demanded = demanded_toolkits(settings, toolkits, need);
+  if (demanded.empty()) return tl::unexpected<Error>(no_toolkit_error(settings, toolkits, need));
   const bool can_drop = some_target(demanded, needed);
   const Pointers best = best_covering(demanded, needed, can_drop && settings.drop_unsupported_archs.value);
   if (best.empty()) {
-    return tl::unexpected<Error>(lacks_archs_error(settings, toolkits, demanded, needed, can_drop));
+    return tl::unexpected<Error>(lacks_archs_error(settings, toolkits, demanded, need, can_drop));
   }
   const auto with_host = std::find_if(best.begin(), best.end(),
                                       [](const Toolkit* toolkit) { return toolkit->host.has_value(); });
@@ -60,8 +64,11 @@ bool is_preference(const std::string& origin) {
   return origin == "CUDA_HOME" || origin == "CUDA_PATH";
 }
 
-std::string why_not(const Toolkit& toolkit, const ArchSet& needed) {
-  const ArchSet missing = lacking(toolkit, needed);
+std::string why_not(const Toolkit& toolkit, const ToolkitNeed& need) {
+  if (!need.goes_with(toolkit))
+    return toolkit_name(toolkit) + " does not go with torch, which is of CUDA " +
+           need.torch_cuda.short_text();
+  const ArchSet missing = lacking(toolkit, need.archs);
   return toolkit_name(toolkit) +
          (missing.empty() ? " accepts no C++ compiler of this machine (" + toolkit.bounds.text() + ")"
                           : " cannot target " + arch_text(missing));
@@ -74,7 +81,7 @@ Warning other_toolkit(const std::string& variable, const std::string& why, const
 
 // CUDA_HOME and CUDA_PATH are a preference: one line where another toolkit is used.
 std::vector<Warning> preference_warnings(const Settings& settings, const Toolkits& toolkits,
-                                         const Toolkit& chosen, const ArchSet& needed) {
+                                         const Toolkit& chosen, const ToolkitNeed& need) {
   std::vector<Warning> warnings;
   if (!settings.cuda_home.value.empty()) return warnings;
   for (const RejectedToolkit& rejected : toolkits.rejected) {
@@ -85,7 +92,7 @@ std::vector<Warning> preference_warnings(const Settings& settings, const Toolkit
   const auto preferred = std::find_if(toolkits.found.begin(), toolkits.found.end(),
                                       [](const Toolkit& toolkit) { return is_preference(toolkit.origin); });
   if (preferred != toolkits.found.end() && &*preferred != &chosen) {
-    warnings.push_back(other_toolkit(preferred->origin, why_not(*preferred, needed), chosen));
+    warnings.push_back(other_toolkit(preferred->origin, why_not(*preferred, need), chosen));
   }
   return warnings;
 }
@@ -110,21 +117,23 @@ Result<ArchSet> resolve(const Settings& settings, const ArchRequest& request, co
 Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
                                      const ToolkitDemand& demand,
                                      const std::vector<ComputeCapability>& gpus) {
-  const ArchSet needed = needed_targets(demand);
-  DSBUILD_TRY(toolkit, pick(settings, toolkits, needed));
+  const ToolkitNeed need = need_of(demand);
+  DSBUILD_TRY(toolkit, pick(settings, toolkits, need));
   DSBUILD_TRY(requested, resolve(settings, demand.request, *toolkit, gpus));
-  ChosenToolkit chosen{*toolkit, requested, preference_warnings(settings, toolkits, *toolkit, needed)};
-  append(chosen.warnings, drop_warnings(*toolkit, needed));
+  ChosenToolkit chosen{*toolkit, requested, preference_warnings(settings, toolkits, *toolkit, need)};
+  append(chosen.warnings, drop_warnings(*toolkit, need.archs));
   return chosen;
 }
 
 ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits, const ToolkitDemand& demand,
                              const std::vector<ComputeCapability>& gpus, bool needs_toolkit) {
   if (!needs_toolkit) return ToolkitAdvice::none_needed;
-  if (choose_toolkit(settings, toolkits, demand, gpus)) return ToolkitAdvice::have;
+  const ToolkitNeed need = need_of(demand);
+  const Result<ChosenToolkit> chosen = choose_toolkit(settings, toolkits, demand, gpus);
+  if (chosen && need.goes_with(chosen->toolkit)) return ToolkitAdvice::have;
   const bool no_gpu = demand.request.native && gpus.empty();
   if (no_gpu || settings.offline.value || !settings.cuda_home.value.empty()) return ToolkitAdvice::impossible;
-  const std::vector<std::string> versions = fetchable_versions(needed_targets(demand));
+  const std::vector<std::string> versions = fetchable_versions(need.archs, need.torch_cuda);
   if (versions.empty()) return ToolkitAdvice::impossible;
   return versions.front() == "13.5" ? ToolkitAdvice::get_13_5 : ToolkitAdvice::get_11_8;
 }

@@ -13,6 +13,7 @@
 #include "settings/settings.h"
 #include "sys/fact_store.h"
 #include "sys/system.h"
+#include "toolkit/cuda_match.h"
 #include "toolkit/host_compiler.h"
 
 namespace dsbuild {
@@ -73,10 +74,15 @@ struct ToolkitDemand {
   // and of the GPUs' targets for native. What no op keeps does not count against a toolkit. Not looked at
   // for the default list.
   ArchSet kept;
+  Version torch_cuda;  // of the torch that a selected CUDA op is an extension of; else empty
 };
+// The versions that `dsbuild toolkits get` fetches, that target all of `needed` and go with torch's CUDA
+// (cuda_match.h) where it has one; the preferred one first.
+std::vector<std::string> fetchable_versions(const ArchSet& needed, const Version& torch_cuda);
 // Pure. The first toolkit in order that targets all of `kept` and has a host compiler; all, all-major and
-// the default list ask for nothing of their own, so they take the first. --cuda-home is a demand, CUDA_HOME
-// and CUDA_PATH are a preference (warning `other_toolkit` when another one is used). With
+// the default list ask for nothing of their own, so they take the first. Toolkits that do not go with torch's
+// CUDA are passed over where one does; where none does, the ops' findings say so. --cuda-home is a demand,
+// CUDA_HOME and CUDA_PATH are a preference (warning `other_toolkit` when another one is used). With
 // --drop-unsupported-archs the toolkit that lacks least is taken, the first among equals (warning
 // `archs_dropped`); `requested` still holds what it lacks, plan_archs drops it.
 // Errors, exit 3: `no_toolkit`; `toolkit_lacks_archs` (names per installed toolkit what it lacks, the CUDA

@@ -63,15 +63,22 @@ std::string toolkit_name(const Toolkit& toolkit) {
   return "CUDA " + toolkit.version.text() + " (" + toolkit.home.string() + ")";
 }
 
-std::vector<std::string> fetchable_versions(const ArchSet& needed) {
+bool ToolkitNeed::goes_with(const Toolkit& toolkit) const {
+  return torch_cuda.empty() || match_cuda(toolkit.version, torch_cuda) != CudaMatch::mismatch;
+}
+
+std::vector<std::string> fetchable_versions(const ArchSet& needed, const Version& torch_cuda) {
   std::vector<std::string> versions;
   for (const Fetchable& fetchable : k_fetchable) {
-    if (difference(needed, targets_of_cuda(fetchable.code)).empty()) versions.emplace_back(fetchable.version);
+    const bool goes_with_torch = torch_cuda.empty() || match_cuda(parse_version(fetchable.version).value(),
+                                                                  torch_cuda) != CudaMatch::mismatch;
+    if (goes_with_torch && difference(needed, targets_of_cuda(fetchable.code)).empty())
+      versions.emplace_back(fetchable.version);
   }
   return versions;
 }
 
-Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const ArchSet& needed) {
+Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const ToolkitNeed& need) {
   if (demands_home(settings)) {
     return unmet("no_toolkit", settings.cuda_home.origin,
                  settings.cuda_home.value.string() + " is no CUDA toolkit: " + demanded_reason(toolkits),
@@ -79,26 +86,31 @@ Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const
                   " out: dsbuild then looks for one"});
   }
   std::vector<std::string> fix = rejected_lines(toolkits);
-  for (const std::string& version : fetchable_versions(needed))
+  for (const std::string& version : fetchable_versions(need.archs, need.torch_cuda))
     fix.push_back(get_command(version));
   fix.emplace_back("or pass --cuda-home DIR with the folder that holds bin/nvcc");
   return unmet("no_toolkit", "CUDA toolkit", "no CUDA toolkit was found on this machine", fix);
 }
 
 Error lacks_archs_error(const Settings& settings, const Toolkits& toolkits,
-                        const std::vector<const Toolkit*>& demanded, const ArchSet& needed, bool can_drop) {
+                        const std::vector<const Toolkit*>& demanded, const ToolkitNeed& need, bool can_drop) {
+  const ArchSet& needed = need.archs;
   std::vector<std::string> fix;
   for (const Toolkit* toolkit : demanded) {
     fix.push_back(toolkit_name(*toolkit) + " lacks " + arch_text(difference(needed, toolkit->targets)));
   }
   fix.push_back(versions_line(needed));
+  if (!need.torch_cuda.empty()) {
+    fix.push_back("torch is of CUDA " + need.torch_cuda.short_text() + ", which takes a toolkit of CUDA " +
+                  matching_cuda_text(need.torch_cuda));
+  }
   for (const Toolkit& other : toolkits.found) {
-    if (demands_home(settings) && difference(needed, other.targets).empty()) {
+    if (demands_home(settings) && need.goes_with(other) && difference(needed, other.targets).empty()) {
       fix.push_back("--cuda-home " + other.home.string() + "   (CUDA " + other.version.text() +
                     ", installed here)");
     }
   }
-  for (const std::string& version : fetchable_versions(needed))
+  for (const std::string& version : fetchable_versions(needed, need.torch_cuda))
     fix.push_back(get_command(version));
   if (can_drop) fix.emplace_back("--drop-unsupported-archs   (builds without what the toolkit lacks)");
   const std::string subject = demands_home(settings)

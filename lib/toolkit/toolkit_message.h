@@ -11,13 +11,17 @@ namespace dsbuild {
 // "CUDA 13.0.88 (/usr/local/cuda-13.0)"
 std::string toolkit_name(const Toolkit& toolkit);
 
-// The versions that `dsbuild toolkits get` fetches and that target all of `needed`, the preferred one first.
-std::vector<std::string> fetchable_versions(const ArchSet& needed);
+// Of a demand: what the toolkit must target, and ToolkitDemand::torch_cuda.
+struct ToolkitNeed {
+  ArchSet archs;
+  Version torch_cuda;
+  bool goes_with(const Toolkit& toolkit) const;  // with torch's CUDA, or there is none to go with
+};
 
-Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const ArchSet& needed);
+Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const ToolkitNeed& need);
 // `demanded`: those that may be used; `can_drop`: something would be left without what they lack.
 Error lacks_archs_error(const Settings& settings, const Toolkits& toolkits,
-                        const std::vector<const Toolkit*>& demanded, const ArchSet& needed, bool can_drop);
+                        const std::vector<const Toolkit*>& demanded, const ToolkitNeed& need, bool can_drop);
 Error no_host_compiler_error(const Toolkit& toolkit, const std::vector<HostCompiler>& compilers);
 
 }  // namespace dsbuild

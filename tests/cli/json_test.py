@@ -14,7 +14,8 @@ from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 DOCUMENT = {"schema", "dsbuild", "warnings"}
 PLAN = DOCUMENT | {"toolkit", "requested", "shared", "ops", "removes", "edges"}
-PLAN_OP = {"name", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out", "output"}
+PLAN_OP = {"name", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out",
+           "features_off", "output"}
 REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
           "bundle", "ops", "problems", "environment"}
 MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources"}

@@ -93,7 +93,7 @@ class LayoutTest(ReportTest):
     def test_every_finding_is_in_the_document(self):
         ops = {op["name"]: op for op in self.report(self.space)["ops"]}
         for op in ops.values():
-            self.assertEqual(set(op), {"name", "selected", "installed", "compatible", "archs", "coverage", "findings",
+            self.assertEqual(set(op), {"name", "selected", "installed", "compatible", "archs", "features_off", "coverage", "findings",
                                        "reasons"})
             self.assertEqual((op["compatible"], op["reasons"]), (True, []))
         self.assertEqual([set(finding) for finding in ops["host"]["findings"]], [{"kind", "subject", "ok", "why", "fix"}])

@@ -192,7 +192,8 @@ class Random {
                     .exports = texts(),
                     .needs = texts(),
                     .sources = {},
-                    .cpu_baseline = {}};
+                    .cpu_baseline = {},
+                    .features_off = texts()};
     if (below(2) == 0) made.cpu_baseline = ManifestCpu{text(), texts()};
     for (size_t i = below(4); i > 0; --i)
       made.images[target()] = static_cast<int>(1 + below(1000));

@@ -266,3 +266,19 @@ TEST_CASE("A folder without a manifest is no bundle") {
   files.add_file("/out/fused_adam.so", "x");
   CHECK(sentences(verify_bundle("/out", files)) == Sentences{"error no_bundle /out"});
 }
+
+TEST_CASE("an op that is built for more than the CPU has is named, with what the CPU lacks") {
+  Manifest manifest;
+  manifest.ops.resize(3);
+  manifest.ops[0].name = "cpu_adam";
+  manifest.ops[0].cpu_baseline = {"x86-64-v3", {"avx", "avx2", "fma"}};
+  manifest.ops[1].name = "cpu_lion";
+  manifest.ops[1].cpu_baseline = {"x86-64-v2", {"avx"}};
+  manifest.ops[2].name = "fused_adam";
+  CHECK(lesser_cpu_warnings(manifest, "avx fma sse2") ==
+        std::vector<Warning>{warning("lesser_cpu", "cpu_adam",
+                                     "it is built for x86-64-v3, and this CPU lacks avx2: it must not be "
+                                     "loaded here",
+                                     "Build with a lower --cpu-baseline for this machine.")});
+  CHECK(lesser_cpu_warnings(manifest, "avx avx2 fma").empty());
+}

@@ -25,8 +25,12 @@ std::vector<std::string> order_of(std::vector<Edge> edges, const EdgeTimes& time
   return order;
 }
 
-const ArchSet k_two = parse_arch_list("8.0;9.0", "").value().targets;
-const ArchSet k_three = parse_arch_list("8.0;9.0;10.0", "").value().targets;
+ArchSet two() {
+  return parse_arch_list("8.0;9.0", "").value().targets;
+}
+ArchSet three() {
+  return parse_arch_list("8.0;9.0;10.0", "").value().targets;
+}
 
 }  // namespace
 
@@ -34,17 +38,17 @@ TEST_CASE("what took longest stands first; what was never measured is guessed fr
   EdgeTimes times;
   times.seconds = {{"pack/op/short.cpp", 1.5}, {"pack/op/long.cpp", 30}, {"pack/op/slow.cu", 8}};
   times.source_bytes = {{"pack/large.cu", 400'000}, {"pack/small.cu", 500}};
-  CHECK(order_of({compile("short.cpp"), compile("small.cu", k_two), compile("large.cu", k_two),
-                  compile("long.cpp"), compile("slow.cu", k_three)},
+  CHECK(order_of({compile("short.cpp"), compile("small.cu", two()), compile("large.cu", two()),
+                  compile("long.cpp"), compile("slow.cu", three())},
                  times) ==
         std::vector<std::string>{"large.cu", "long.cpp", "slow.cu", "small.cu", "short.cpp"});
 }
 
 TEST_CASE("a measured time is of one target, so that it serves other arch lists") {
-  const double measured = seconds_per_target(compile("a.cu", k_two), 20);
+  const double measured = seconds_per_target(compile("a.cu", two()), 20);
   EdgeTimes times;
   times.seconds[time_key("pack", "op", "a.cu")] = measured;
-  CHECK(expected_seconds(times, "pack", compile("a.cu", k_three)) == Approx(30));
+  CHECK(expected_seconds(times, "pack", compile("a.cu", three())) == Approx(30));
   CHECK(expected_seconds(times, "pack", compile("a.cu")) == Approx(10));
   CHECK(expected_seconds(times, "other", compile("a.cu")) < 5);
 }

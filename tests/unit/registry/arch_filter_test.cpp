@@ -154,5 +154,16 @@ TEST_CASE("all conditions of a when must hold, and an unknown version makes its 
   CHECK(holds(when, context));
 }
 
+TEST_CASE("cpu_level compares the number of the CPU level") {
+  When when;
+  when.cpu_level = parse_version_range(">=3,<4", "").value();
+  WhenContext context;
+  CHECK_FALSE(holds(when, context));
+  context.cpu_level.number = parse_version("3").value();
+  CHECK(holds(when, context));
+  context.cpu_level.number = parse_version("4").value();
+  CHECK_FALSE(holds(when, context));
+}
+
 }  // namespace
 }  // namespace dsbuild

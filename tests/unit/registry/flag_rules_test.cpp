@@ -108,6 +108,8 @@ const std::vector<Row> k_good = {
     {k_link, "-static-libstdc++"},
     {k_link, "-static-libgcc"},
     {k_link, "-s"},
+    {k_link, "-Wl,-rpath,$ORIGIN"},
+    {k_link, "-Wl,-rpath,$ORIGIN/../../dskernels"},
     {k_link, "-Wl,--as-needed"},
     {k_link, "-Wl,-z,now"},
     {k_link, "-Wl,--gc-sections"},
@@ -239,7 +241,8 @@ const std::vector<Row> k_bad = {
     {k_link, "-lcufile"},
     {k_link, "-l:libx.a"},
     {k_link, "-L/x"},
-    {k_link, "-Wl,-rpath,$ORIGIN"},
+    {k_link, "-Wl,-rpath,$ORIGIN:/x"},
+    {k_link, "-Wl,-rpath,$ORIGIN/$LIB"},
     {k_link, "-Wl,-rpath=/x"},
     {k_link, "-Wl,-T,/x"},
     {k_link, "-Wl,--version-script=/x"},
@@ -290,7 +293,8 @@ TEST_CASE("a refusal says which key is meant instead") {
   CHECK(flag_refusal(k_cxx, "-Iinclude") == "is the include_dirs key's business");
   CHECK(flag_refusal(k_nvcc, "-arch=sm_80") ==
         "names an architecture; those come from --arch and the archs key");
-  CHECK(flag_refusal(k_cxx, "-march=native") == "makes the bundle depend on the machine that builds it");
+  CHECK(flag_refusal(k_cxx, "-march=native") ==
+        "makes the bundle depend on the machine that builds it; -march=baseline is what --cpu-baseline says");
   CHECK(flag_refusal(k_nvcc, "--threads=4") == "is the job control's business (--jobs, DS_NVCC_THREADS)");
   CHECK(flag_refusal(k_nvcc, "-dryrun") == "is not on the list of what flags.nvcc may hold");
 }

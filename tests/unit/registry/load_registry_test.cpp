@@ -4,8 +4,9 @@ namespace dsbuild {
 namespace {
 
 struct PackWorld {
-  FakeFileSystem files;
+  mutable FakeFileSystem files;
   Settings settings;
+  Environment environment;
 
   PackWorld() {
     settings.data_dir = "/data";
@@ -20,12 +21,12 @@ struct PackWorld {
     files.add_file(Path("/data/ops") / folder / "op.yaml", text);
   }
   Registry registry() const {
-    const auto loaded = load_registry(settings, files);
+    const auto loaded = load_registry_of(settings, files, environment);
     if (!loaded) FAIL(loaded.error().where << ": " << loaded.error().what);
     return *loaded;
   }
   std::string error() const {
-    const auto loaded = load_registry(settings, files);
+    const auto loaded = load_registry_of(settings, files, environment);
     if (loaded) return "no error";
     CHECK(loaded.error().exit == Exit::usage);
     const Error& error = loaded.error();
@@ -114,13 +115,17 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
   };
   CHECK(error("nme: x\n") ==
         "bad_spec ops/native/pack.yaml:1:1: unknown key 'nme' in the pack (did you mean 'name'?) "
-        "| Keys of the pack: name, source_root, version.");
+        "| Keys of the pack: name, source_root, version, package, version_file.");
   CHECK(error("source_root: /etc\n") ==
         "bad_spec ops/native/pack.yaml:1:14: 'source_root': '/etc' is not relative to the pack's folder");
   CHECK(error("source_root: ../../kernel\n") ==
         "missing_source ops/native/pack.yaml:1:14: the source root is no folder | Looked for /data/kernel. "
         "--source "
         "DIR names another.");
+  CHECK(error("source_root: ../../kernels\npackage: kit\n") ==
+        "bad_spec ops/native/pack.yaml:2:10: 'package' and 'source_root' both say where the sources are | "
+        "Keep one "
+        "of them.");
   CHECK(error("version: newest\n") ==
         "bad_spec ops/native/pack.yaml:1:10: 'version': 'newest' is no version (as in 0.19.8)");
 }
@@ -140,6 +145,110 @@ TEST_CASE("a pack's version decides which sources are looked for") {
         "/data/kernels/gone.cu.");
 }
 
+// A pack whose sources are the Python package `kit`, and one op of them.
+struct PackageWorld : PackWorld {
+  PackageWorld() {
+    files.add_file("/data/ops/kit/pack.yaml", "package: kit\nversion_file: version.txt\n");
+    add("kit/k", "name: k\nsources: [kit/k.cu]\n");
+    settings.pack = {"kit", "--pack"};
+  }
+  void add_sources(const Path& root) {
+    files.add_file(root / "kit/__init__.py", "");
+    files.add_file(root / "kit/k.cu", "");
+  }
+  void give(const std::string& source) { settings.source = {source, "--source"}; }
+};
+
+TEST_CASE("a pack of a Python package takes a source tree, a folder of packages or the package itself") {
+  PackageWorld world;
+  world.add_sources("/tree");
+  world.files.add_file("/tree/version.txt", "0.19.8 \n");
+  world.add_sources("/venv/lib/python3.11/site-packages");
+  world.files.add_file("/venv/lib/python3.11/site-packages/kit-0.19.6.dist-info/METADATA", "");
+  const auto check = [&](const std::string& source, const std::string& root, const std::string& version) {
+    INFO(source);
+    world.give(source);
+    CHECK(world.registry().source_root == root);
+    CHECK(world.registry().source_version.text() == version);
+  };
+  check("/tree", "/tree", "0.19.8");
+  check("/tree/kit/", "/tree", "0.19.8");
+  check("/venv/lib/python3.11/site-packages", "/venv/lib/python3.11/site-packages", "0.19.6");
+  check("/venv/lib/python3.11/site-packages/kit", "/venv/lib/python3.11/site-packages", "0.19.6");
+}
+
+TEST_CASE("without --source the installed package is found") {
+  PackageWorld world;
+  world.environment["VIRTUAL_ENV"] = "/venv";
+  world.files.add_directory("/venv/lib/python3.12/site-packages");
+  world.add_sources("/venv/lib/python3.11/site-packages");
+  world.files.add_file("/venv/lib/python3.11/site-packages/kit_more-9.dist-info/METADATA", "");
+  world.files.add_file("/venv/lib/python3.11/site-packages/kit-0.19.8.dist-info/METADATA", "");
+  CHECK(world.registry().source_root == "/venv/lib/python3.11/site-packages");
+  CHECK(world.registry().source_version.text() == "0.19.8");
+}
+
+TEST_CASE("--python says whose packages are looked at") {
+  PackageWorld world;
+  world.environment["VIRTUAL_ENV"] = "/venv";
+  for (const std::string prefix : {"/venv", "/other"}) {
+    world.add_sources(prefix + "/lib/python3.11/site-packages");
+    world.files.add_file(prefix + "/lib/python3.11/site-packages/kit-1.0.dist-info/METADATA", "");
+  }
+  world.files.add_file("/other/bin/python", "", true);
+  world.settings.python = {"/other/bin/python", "--python"};
+  CHECK(world.registry().source_root == "/other/lib/python3.11/site-packages");
+}
+
+TEST_CASE("a Python package that is not installed is an error that says where it was looked for") {
+  PackageWorld world;
+  world.environment["VIRTUAL_ENV"] = "/venv";
+  world.files.add_directory("/venv/lib/python3.12/site-packages");
+  const auto loaded = load_registry_of(world.settings, world.files, world.environment);
+  REQUIRE_FALSE(loaded);
+  CHECK(loaded.error().exit == Exit::unmet);
+  CHECK(error_text(loaded.error()) ==
+        "no_package --source: pack 'kit' builds the sources of the Python package 'kit', and it is not "
+        "installed "
+        "| Install it, name the Python that has it (--python), or give its sources: --source DIR (an "
+        "unpacked source "
+        "distribution or a checkout).\n"
+        "Looked in:\n  /venv/lib/python3.12/site-packages");
+}
+
+TEST_CASE("a --source that is not the package's, or tells no version, is refused") {
+  PackageWorld world;
+  world.files.add_directory("/empty");
+  world.give("/empty");
+  CHECK(world.error() ==
+        "missing_source --source: the Python package 'kit' is not in /empty | Give an unpacked source "
+        "distribution, a checkout, or the folder of the installed package.");
+  world.add_sources("/tree");
+  world.give("/tree");
+  CHECK(
+      world.error() ==
+      "missing_source --source: the version of the sources is not to be found | Looked for /tree/version.txt "
+      "and kit-<version>.dist-info beside it.");
+  world.files.add_file("/tree/version.txt", "unknown\n");
+  CHECK(world.error().find("the version of the sources is not to be found") != std::string::npos);
+}
+
+TEST_CASE("an op that other versions of the sources have is not there, and none of its files is looked for") {
+  PackageWorld world;
+  world.add_sources("/tree");
+  world.add("kit/old", "name: old\nwhen: {source: \"<0.19.8\"}\nsources: [kit/gone.cu]\n");
+  world.give("/tree");
+  world.files.add_file("/tree/version.txt", "0.19.8\n");
+  CHECK(world.registry().names() == std::vector<std::string>{"k"});
+  world.files.add_file("/tree/version.txt", "0.19.6\n");
+  CHECK(world.error().find("missing_source ops/kit/old/op.yaml:3:11: 'kit/gone.cu' is not there") == 0);
+}
+
+TEST_CASE("an op's own 'when' asks for the version of the sources alone") {
+  CHECK(SpecWorld().error("name: x\nwhen: {torch: \">=2\"}\nsources: [a.cu]\n") ==
+        "bad_spec x/op.yaml:2:8: unknown key 'torch' in 'when' of an op | Keys of 'when' of an op: source.");
+}
+
 TEST_CASE("two ops may share neither a name nor a build variable") {
   PackWorld world;
   world.add("native/twin", "name: fused_adam\nsources: [a.cu]\n");
@@ -150,6 +259,20 @@ TEST_CASE("two ops may share neither a name nor a build variable") {
   CHECK(world.error() ==
         "bad_spec ops/native/twin/op.yaml: the build variable 'DS_BUILD_CPU_ADAM' is taken by "
         "ops/native/cpu_adam/op.yaml | Rename one of the two.");
+}
+
+TEST_CASE("a variable that no op has is looked up in the other packs") {
+  PackWorld world;
+  world.add("deepspeed/cpu_lion", "name: cpu_lion\nsources: [not/there.cpp]\n");
+  world.add("deepspeed/async_io", "name: async_io\nbuild_var: DS_BUILD_AIO\nsources: [not/there.cpp]\n");
+  world.add("deepspeed/broken", "name: [\n");
+  world.settings.selection.variables = {{"DS_BUILD_CPU_LION", Switch::on},
+                                        {"DS_BUILD_AIO", Switch::off},
+                                        {"DS_BUILD_FUSED_ADAM", Switch::on},
+                                        {"DS_BUILD_NOWHERE", Switch::on}};
+  CHECK(world.registry().other_packs ==
+        std::map<std::string, std::vector<std::string>>{{"DS_BUILD_AIO", {"deepspeed"}},
+                                                        {"DS_BUILD_CPU_LION", {"deepspeed"}}});
 }
 
 TEST_CASE("what an op needs is another op of the pack") {
@@ -166,7 +289,7 @@ TEST_CASE("the native pack of this repository loads") {
   const auto files = make_real_file_system();
   Settings settings;
   settings.data_dir = Path(DSBUILD_TESTS_DIR).parent_path();
-  const auto registry = load_registry(settings, *files);
+  const auto registry = load_registry_of(settings, *files);
   if (!registry) FAIL(registry.error().where << ": " << registry.error().what);
   CHECK(registry->source_root == settings.data_dir / "kernels");
   for (const char* name : {"cpu_adam", "fp_quantizer", "fused_adam"})

@@ -44,6 +44,24 @@ TEST_CASE(
   CHECK(op.cxx_args(source(op, "b.cpp"), {}) == Words{"-std=c++20", "-O3", "-DA", "-DZ=1"});
 }
 
+TEST_CASE("-march=baseline stands for the flags of the CPU level, in its place") {
+  const OpBuilder op(
+      SpecWorld().spec("name: x\nsources: [b.cpp, a.cu]\nflags: {cxx: [-O3, -march=baseline, -g]}\n"));
+  WhenContext context;
+  context.cpu_level.flags = {"-mavx2", "-mfma"};
+  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Words{"-std=c++17", "-O3", "-mavx2", "-mfma", "-g"});
+  CHECK(op.uses_cpu_level(source(op, "b.cpp"), context));
+  CHECK_FALSE(op.uses_cpu_level(source(op, "a.cu"), context));
+}
+
+TEST_CASE("without std an op is compiled by the standard that is usual for its kind") {
+  const OpBuilder op(SpecWorld().spec("name: x\nsources: [b.cpp, a.cu]\nstd: {nvcc: 17}\n"));
+  WhenContext context;
+  context.usual_std = 20;
+  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Words{"-std=c++20"});
+  CHECK(op.nvcc_args(source(op, "a.cu"), context) == Words{"-std=c++17"});
+}
+
 TEST_CASE("an entry counts where its condition holds") {
   const OpBuilder op = builder();
   WhenContext context;
@@ -71,6 +89,44 @@ TEST_CASE("the builder answers with the words of DeepSpeed's OpBuilder") {
   CHECK(target_names(
             op.filter_archs({parse_target_name("sm_75").value(), parse_target_name("sm_80").value()}).kept) ==
         "sm_80");
+}
+
+TEST_CASE("of a list of conditions one must hold, and the first says why none does") {
+  const OpBuilder op(
+      SpecWorld().spec("name: x\nsources: [a.cu]\ndefines:\n  B: {when: [{every_arch: \">=8.0\"}, "
+                       "{every_arch: \">=7.5\", cuda: "
+                       "\">=13\"}], feature: bf16}\n"));
+  WhenContext context;
+  const auto off = [&](const std::string& archs, const std::string& cuda) {
+    context.archs = parse_arch_list(archs, "test")->targets;
+    context.cuda = *parse_version(cuda);
+    return join(op.features_off(context), ";");
+  };
+  CHECK(off("8.0;9.0+PTX", "11.8") == "");
+  CHECK(off("7.5;8.0", "13.0") == "");
+  CHECK(off("7.0;7.5;8.0+PTX", "11.8") == "bf16: off (7.0, 7.5 in the list)");
+  CHECK(off("7.0;8.0", "13.0") == "bf16: off (7.0 in the list)");
+  context.archs.clear();
+  CHECK(op.features_off(context) == std::vector<std::string>{"bf16: off (no arch in the list)"});
+}
+
+TEST_CASE("a feature says which condition its define misses") {
+  const auto off = [](const std::string& when) {
+    const OpBuilder op(
+        SpecWorld().spec("name: x\nsources: [a.cu]\ndefines:\n  B: {when: " + when + ", feature: f}\n"));
+    WhenContext context;
+    context.archs = parse_arch_list("8.0", "test")->targets;
+    context.cuda = *parse_version("11.8");
+    context.cpu = "x86_64";
+    context.cpu_level.name = "x86-64-v3";
+    context.cpu_level.number = *parse_version("3");
+    return join(op.features_off(context), ";");
+  };
+  CHECK(off("{any_arch: 9.0a}") == "f: off (no 9.0a in the list)");
+  CHECK(off("{cuda: \">=12\"}") == "f: off (CUDA 11.8)");
+  CHECK(off("{torch: \">=2\"}") == "f: off (unknown version of torch)");
+  CHECK(off("{cpu: aarch64}") == "f: off (x86_64)");
+  CHECK(off("{cpu_level: \">=4\"}") == "f: off (x86-64-v3)");
 }
 
 }  // namespace

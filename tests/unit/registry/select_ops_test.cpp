@@ -197,5 +197,20 @@ TEST_CASE("all without CUDA and without CPU ops cannot be met") {
   CHECK(error(settings("all,-aio,-cpu_adam,-pin_memory"), true).rfind("3 nothing_to_build --pack: ", 0) == 0);
 }
 
+TEST_CASE("a variable of another pack's op cannot be met here, and is no fault when it is off") {
+  Registry all = registry();
+  all.other_packs["DS_BUILD_CPU_LION"] = {"deepspeed"};
+  const auto on = select_ops(settings("", {{"DS_BUILD_CPU_LION", "1"}}), all, false);
+  REQUIRE_FALSE(on);
+  CHECK(on.error().exit == Exit::unmet);
+  CHECK(error_text(on.error()) ==
+        "other_pack DS_BUILD_CPU_LION: its op is of pack 'deepspeed', and pack 'native' is built | Build "
+        "that pack "
+        "(--pack deepspeed), or unset DS_BUILD_CPU_LION.");
+  const auto off = select_ops(settings("all", {{"DS_BUILD_CPU_LION", "0"}}), all, false);
+  REQUIRE(off);
+  CHECK(off->warnings.empty());
+}
+
 }  // namespace
 }  // namespace dsbuild

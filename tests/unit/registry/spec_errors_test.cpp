@@ -22,7 +22,8 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
   CHECK(world.error("name: x\nsorces: [a.cu]\n") ==
         "bad_spec x/op.yaml:2:1: unknown key 'sorces' in the op spec (did you mean 'sources'?) | Keys of the "
         "op spec: "
-        "name, build_var, module, description, backend, archs, needs, sources, include_dirs, defines, std, "
+        "name, build_var, module, description, when, backend, archs, needs, sources, include_dirs, defines, "
+        "std, "
         "flags, "
         "libraries, requires, exports.");
   check_rows({
@@ -40,11 +41,12 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
       {"exports: [{value: f, when: {arch: 8.0}}]",
        "bad_spec x/op.yaml:3:29: unknown key 'arch' in 'when' | Keys of 'when': any_arch, every_arch, cuda, "
        "torch, "
-       "source, cpu."},
+       "source, cpu, cpu_level."},
       {"requires: [{cuda: \">=11\", hnt: x}]",
        "bad_spec x/op.yaml:3:27: unknown key 'hnt' in a requirement (did you mean 'hint'?) | Keys of a "
        "requirement: "
-       "cuda, header, library, command, cpu, module, tvm_ffi, torch, function, hint, when."},
+       "cuda, header, library, command, cpu, module, tvm_ffi, torch, cutlass, function, root, package, hint, "
+       "when."},
       {"requires: [{cpu: avx2, hint: {brew: x}}]",
        "bad_spec x/op.yaml:3:31: unknown key 'brew' in 'hint' | Keys of 'hint': apt, dnf, pacman, zypper, "
        "apk."},
@@ -146,7 +148,7 @@ TEST_CASE("a flag off the list is an error with its position and reason") {
   check_rows({
       {"flags: {cxx: [-O3, -march=native]}",
        "bad_spec x/op.yaml:3:20: 'flags.cxx': '-march=native' makes the bundle depend on the machine that "
-       "builds it"},
+       "builds it; -march=baseline is what --cpu-baseline says"},
       {"flags: {nvcc: [{value: -o, when: {cpu: x86_64}}]}",
        "bad_spec x/op.yaml:3:24: 'flags.nvcc': '-o' is not on the list of what flags.nvcc may hold"},
       {"flags: {link: [-laio]}",
@@ -160,12 +162,15 @@ TEST_CASE("a requirement is of exactly one kind and complete") {
   check_rows({
       {"requires: [{hint: x}]",
        "bad_spec x/op.yaml:3:12: a requirement needs one of cuda, header, library, command, cpu, module, "
-       "tvm_ffi, "
-       "torch"},
+       "tvm_ffi, torch, cutlass"},
       {"requires: [{cuda: \">=11\", cpu: avx2}]",
        "bad_spec x/op.yaml:3:12: a requirement is of one kind, not both 'cuda' and 'cpu'"},
-      {"requires: [{library: aio}]",
-       "bad_spec x/op.yaml:3:12: a 'library' needs the 'function' to link against"},
+      {"requires: [{cpu: avx2, root: CCL_ROOT}]",
+       "bad_spec x/op.yaml:3:30: 'root' goes with 'header' and 'library' only"},
+      {"requires: [{library: ccl, root: a/b}]",
+       "bad_spec x/op.yaml:3:33: 'requires.root': 'a/b' is no identifier (letters, digits and '_')"},
+      {"requires: [{library: ccl, package: ../x}]",
+       "bad_spec x/op.yaml:3:36: 'requires.package': '../x' leaves the source root ('..')"},
       {"requires: [{cpu: avx2, function: f}]",
        "bad_spec x/op.yaml:3:34: 'function' goes with 'library' only"},
       {"requires: [{command: /bin/sh}]",

@@ -72,7 +72,7 @@ TEST_CASE("the order of folders never changes the registry's ops") {
     files.add_file("/p/k.cu", "");
     Settings settings;
     settings.pack = {"/p", "--pack"};
-    const auto registry = load_registry(settings, files);
+    const auto registry = load_registry_of(settings, files);
     REQUIRE(registry);
     CHECK(registry->names() == ops);
   }

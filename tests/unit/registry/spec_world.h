@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fakes/fake_file_system.h"
+#include "fakes/fake_process_runner.h"
 #include "registry/registry.h"
 
 namespace dsbuild {
@@ -13,6 +14,13 @@ namespace dsbuild {
 inline std::string error_text(const Error& error) {
   const bool own_fix = !error.fix.empty() && error.fix != "docs/op_yaml.md has the rules of each key.";
   return error.code + " " + error.where + ": " + error.what + (own_fix ? " | " + error.fix : "");
+}
+
+// Nothing of a registry starts a process.
+inline Result<Registry> load_registry_of(const Settings& settings, FileSystem& files,
+                                         const Environment& environment = {}) {
+  FakeProcessRunner processes;
+  return load_registry(settings, System{files, processes, environment});
 }
 
 struct SpecWorld {

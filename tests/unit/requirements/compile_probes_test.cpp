@@ -34,7 +34,7 @@ TEST_CASE("A header is met when the preprocessor finds it, and its CFLAGS go to 
   const Finding finding = world.ask(need(RequirementKind::header, {"zlib.h"}));
   CHECK(finding.ok);
   CHECK(finding.why == "/usr/include/zlib.h");
-  CHECK(finding.gives == Contribution{{}, {"-I/opt/z/include"}, {}});
+  CHECK(finding.gives == given({}, {"-I/opt/z/include"}, {}));
   CHECK(has_word(world.processes.started.at(0), "-I/opt/z/include"));
 }
 
@@ -51,6 +51,43 @@ TEST_CASE("A header is looked for in the op's include folders, and in the toolki
   CHECK(has_word(world.processes.started[0], "-I/pack/inc"));
   CHECK(has_word(world.processes.started[0], "-I/usr/local/cuda/include"));
   CHECK_FALSE(has_word(world.processes.started[1], "-I/usr/local/cuda/include"));
+}
+
+TEST_CASE("A header and a library are looked for first where a variable and a Python package say") {
+  World world;
+  install_zlib(world);
+  world.environment["Z_ROOT"] = "/opt/z";
+  const Path package = "/usr/local/lib/python3.11/dist-packages/kit/z";
+  for (const Path& prefix : {Path("/opt/z"), package}) {
+    world.files.add_file(prefix / "include/zlib.h", "");
+    world.files.add_file(prefix / "lib64/libz.so", "");
+  }
+  world.files.add_file(package / "libz.so", "");
+  Requirement header = need(RequirementKind::header, {"zlib.h"}), library = need_library("z", "");
+  header.root = library.root = "Z_ROOT";
+  header.package = library.package = "kit/z";
+  CHECK(world.ask(header).gives.include_dirs ==
+        std::vector<std::string>{"/opt/z/include", package / "include"});
+  CHECK(world.ask(library).gives.link_flags == std::vector<std::string>{"-L/opt/z/lib64",
+                                                                        "-L" + (package / "lib64").string(),
+                                                                        "-L" + package.string(), "-lz"});
+  CHECK(has_word(world.processes.started.at(0), "-I/opt/z/include"));
+  CHECK(has_word(world.processes.started.at(1), "-L/opt/z/lib64"));
+}
+
+TEST_CASE("A CUDA op's library is looked for in the toolkit too") {
+  World world;
+  install_zlib(world);
+  world.toolkit.library_dir = "/usr/local/cuda/lib64";
+  world.files.add_directory("/usr/local/cuda/lib64/stubs");
+  world.used_toolkit = &world.toolkit;
+  world.add_op("cuda_op", {need_library("z", "")});
+  world.add_op("cpu_op", {need_library("z", "")}).backend = BackendKind::cpu;
+  CHECK(world.check().by_op.at("cuda_op").at(0).gives.link_flags ==
+        std::vector<std::string>{"-L/usr/local/cuda/lib64", "-L/usr/local/cuda/lib64/stubs", "-lz"});
+  REQUIRE(world.processes.starts("g++") == 2);
+  CHECK(has_word(world.processes.started[0], "-L/usr/local/cuda/lib64"));
+  CHECK_FALSE(has_word(world.processes.started[1], "-L/usr/local/cuda/lib64"));
 }
 
 TEST_CASE("A missing header is told from a header that does not compile") {
@@ -81,7 +118,7 @@ TEST_CASE("A library is met when a call links, and its flags go to the op") {
   const Finding finding = world.ask(need_library("z", "deflate"));
   CHECK(finding.ok);
   CHECK(finding.why == "/usr/lib/x86_64-linux-gnu/libz.so: deflate links");
-  CHECK(finding.gives == Contribution{{}, {"-DX"}, {"-L/opt/z/lib", "-lz"}});
+  CHECK(finding.gives == given({}, {"-DX"}, {"-L/opt/z/lib", "-lz"}));
   CHECK(world.ask(need_library("z", "")).why == "/usr/lib/x86_64-linux-gnu/libz.so links");
 }
 

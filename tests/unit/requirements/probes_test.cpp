@@ -115,12 +115,12 @@ TEST_CASE("A Python that is absent, cannot start, fails or hangs is a reason, no
 TEST_CASE("A torch requirement compares the installed version, local part left out") {
   World world;
   world.files.add_file("/usr/bin/python3", "", true);
-  world.processes.on({"python3", "torch"}, "2.8.0+cu128\n/site/torch/version.py\n");
+  world.processes.on({"python3", "torch"}, "torch=2.8.0+cu128\thome=/site/torch\n/site/torch/version.py\n");
   const Finding finding = world.ask(need_version(RequirementKind::torch, ">=2.4"));
   CHECK(finding.ok);
   CHECK(finding.version == "2.8.0");
   CHECK(world.ask(need_version(RequirementKind::torch, ">=2.9")).why == "torch 2.8.0+cu128 is not >=2.9");
-  world.processes.on({"python3", "torch"}, "unknown\n\n");
+  world.processes.on({"python3", "torch"}, "torch=unknown\n\n");
   CHECK(world.ask(need_version(RequirementKind::torch, ">=2.4")).why ==
         "torch has no version that can be read: 'unknown'");
   world.processes.on({"python3", "torch"}, ProcessResult{1, false, "no Python package torch\n", ""});

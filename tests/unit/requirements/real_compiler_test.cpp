@@ -36,8 +36,15 @@ class Machine {
     registry.ops.emplace_back(spec);
     System system{*files, *processes, environment};
     FactStore facts(*files, folder / "facts.json");
-    const auto report =
-        check_requirements(settings, registry, nullptr, {}, &gcc.value(), read_host(*files), system, facts);
+    const auto report = check_requirements({settings,
+                                            registry,
+                                            nullptr,
+                                            {},
+                                            &gcc.value(),
+                                            read_host(*files),
+                                            {},
+                                            find_torch({settings.python.value, system, facts})},
+                                           system, facts);
     facts.save();
     return report.by_op.at("op").at(0);
   }

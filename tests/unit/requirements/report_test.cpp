@@ -94,13 +94,13 @@ TEST_CASE("Arch conditions see what the op's own filter keeps") {
 TEST_CASE("Torch is looked for only where an op's condition asks for it") {
   World world;
   world.files.add_file("/usr/bin/python3", "", true);
-  world.processes.on({"python3", "torch"}, "2.8.0+cu128\n/site/torch/version.py\n");
+  world.processes.on({"python3", "torch"}, "torch=2.8.0+cu128\thome=/site/torch\n/site/torch/version.py\n");
   OpSpec& spec = world.add_op("op", {});
-  CHECK(world.check().torch.empty());
+  CHECK_FALSE(world.check().torch.has_value());
   CHECK(world.processes.starts() == 0);
   When when;
   when.torch = VersionRange{">=2.4"};
   spec.libraries.push_back({"c10", when, {}});
-  CHECK(world.check().torch.text() == "2.8.0");
+  CHECK(world.check().torch->number().text() == "2.8.0");
   CHECK(world.processes.starts() == 1);
 }

@@ -28,7 +28,7 @@ TEST_CASE("tvm-ffi gives its include folder, its library and the version for the
   CHECK(finding.why == "0.1.15 in /usr/local/lib/python3.11/dist-packages/tvm_ffi");
   CHECK(finding.version == "0.1.15");
   const std::string home = "/usr/local/lib/python3.11/dist-packages/tvm_ffi";
-  CHECK(finding.gives == Contribution{{home + "/include"}, {}, {"-L" + home + "/lib", "-ltvm_ffi"}});
+  CHECK(finding.gives == given({home + "/include"}, {}, {"-L" + home + "/lib", "-ltvm_ffi"}));
   CHECK(world.processes.starts() == 0);
 }
 

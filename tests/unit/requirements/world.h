@@ -49,8 +49,10 @@ struct World {
       registry.ops.emplace_back(spec);
     System system{files, processes, environment, program};
     FactStore facts(files, "/facts.json");
-    RequirementReport report =
-        check_requirements(settings, registry, used_toolkit, requested, used_compiler, host, system, facts);
+    const Result<Torch> torch = asks_for_torch(registry) ? find_torch({settings.python.value, system, facts})
+                                                         : fail(Exit::unmet, "python", "", "not looked for");
+    RequirementReport report = check_requirements(
+        {settings, registry, used_toolkit, requested, used_compiler, host, {}, torch}, system, facts);
     facts.save();
     return report;
   }
@@ -65,6 +67,15 @@ struct World {
  private:
   std::vector<OpSpec> specs_;
 };
+
+inline Contribution given(std::vector<std::string> include_dirs, std::vector<std::string> cxx_flags,
+                          std::vector<std::string> link_flags) {
+  Contribution gives;
+  gives.include_dirs = std::move(include_dirs);
+  gives.cxx_flags = std::move(cxx_flags);
+  gives.link_flags = std::move(link_flags);
+  return gives;
+}
 
 inline Requirement need(RequirementKind kind, std::vector<std::string> subjects) {
   Requirement requirement;

@@ -139,6 +139,32 @@ TEST_CASE("NVCC flags are split at blanks and those that name an architecture ar
   }
 }
 
+TEST_CASE("--python and --cpu-baseline beat the config file; Python is python3 by default") {
+  World world;
+  CHECK(world.settings().python == Setting<std::string>{"python3", "default"});
+  CHECK(world.settings().cpu_baseline == Setting<std::string>{"", "default"});
+  world.files.add_file("/data/configs/venv.yaml", "python: /venv/bin/python\ncpu_baseline: native\n");
+  world.arguments.config = "venv";
+  CHECK(world.settings().python == Setting<std::string>{"/venv/bin/python", "configs/venv.yaml:1:1"});
+  CHECK(world.settings().cpu_baseline == Setting<std::string>{"native", "configs/venv.yaml:2:1"});
+  world.arguments.python = "python3.11";
+  world.arguments.cpu_baseline = "x86-64-v2";
+  CHECK(world.settings().python == Setting<std::string>{"python3.11", "--python"});
+  CHECK(world.settings().cpu_baseline == Setting<std::string>{"x86-64-v2", "--cpu-baseline"});
+  world.arguments.python = "";
+  CHECK(world.error().code == "empty_value");
+}
+
+TEST_CASE("DS_SKIP_CUDA_CHECK counts only as exactly 1, as in DeepSpeed") {
+  World world;
+  for (const std::string other : {"", "0", "true", "2", " 1"}) {
+    world.environment["DS_SKIP_CUDA_CHECK"] = other;
+    CHECK_FALSE(world.settings().skip_cuda_check.value);
+  }
+  world.environment["DS_SKIP_CUDA_CHECK"] = "1";
+  CHECK(world.settings().skip_cuda_check == Setting<bool>{true, "DS_SKIP_CUDA_CHECK"});
+}
+
 TEST_CASE("numbers are whole numbers of at least their minimum, and an error names where they came from") {
   World world;
   for (const std::string bad : {"0", "-1", "many", "4x", "1.5", "99999999999"}) {
@@ -184,7 +210,7 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
       message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
               "Keys of a config file: ops, arch, pack, source, out, build_dir, cuda_home, jobs, keep_going, "
               "strict, json, color, compress_mode, lock_timeout, offline, drop_unsupported_archs, "
-              "allow_disjoint_archs."));
+              "allow_disjoint_archs, debug, python, cpu_baseline."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {

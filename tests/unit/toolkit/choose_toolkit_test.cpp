@@ -270,3 +270,49 @@ TEST_CASE("Advice: impossible where neither toolkit targets all, or --cuda-home 
         ToolkitAdvice::impossible);
   CHECK(Choice().with("13.0.88").asking("native").advice() == ToolkitAdvice::impossible);
 }
+
+TEST_CASE("with torch, toolkits that do not go with its CUDA are passed over") {
+  Choice choice;
+  choice.with("11.8").with("13.5").with("13.0").asking("8.0");
+  CHECK(choice.chosen() == "11.8");
+  choice.demand.torch_cuda = *parse_version("13.0");
+  CHECK(choice.chosen() == "13.5");
+  CHECK(choice.choose()->warnings.empty());
+}
+
+TEST_CASE(
+    "where no toolkit goes with torch's CUDA the choice is as without torch, and one is worth getting") {
+  Choice choice;
+  choice.with("11.8").asking("8.0");
+  choice.demand.torch_cuda = *parse_version("13.0");
+  CHECK(choice.chosen() == "11.8");
+  CHECK(choice.advice() == ToolkitAdvice::get_13_5);
+  choice.demand.torch_cuda = *parse_version("12.8");
+  CHECK(choice.advice() == ToolkitAdvice::impossible);
+}
+
+TEST_CASE("--cuda-home is a demand whatever torch's CUDA is; CUDA_HOME is passed over with a line") {
+  Choice demanded;
+  demanded.with("11.8", "--cuda-home").with("13.0").asking("8.0").cuda_home("/cuda-11.8");
+  demanded.demand.torch_cuda = *parse_version("13.0");
+  CHECK(demanded.chosen() == "11.8");
+  Choice preferred;
+  preferred.with("11.8", "CUDA_HOME").with("13.0").asking("8.0");
+  preferred.demand.torch_cuda = *parse_version("13.0");
+  REQUIRE(preferred.choose()->warnings.size() == 1);
+  CHECK(
+      preferred.choose()->warnings[0].what ==
+      "CUDA 11.8 (/cuda-11.8) does not go with torch, which is of CUDA 13.0; CUDA 13.0 (/cuda-13.0) is used");
+}
+
+TEST_CASE("a request that only toolkits of another CUDA than torch's target says so") {
+  Choice choice;
+  choice.with("13.0").with("11.8").asking("7.0;8.0");
+  choice.demand.torch_cuda = *parse_version("13.0");
+  const Error error = choice.error();
+  CHECK(error.code == "toolkit_lacks_archs");
+  CHECK(error.fix ==
+        "CUDA 13.0 (/cuda-13.0) lacks 7.0\nCUDA 11.0 to 12.9 target all of it\n"
+        "torch is of CUDA 13.0, which takes a toolkit of CUDA 13.0 to 13.5\n"
+        "--drop-unsupported-archs   (builds without what the toolkit lacks)");
+}

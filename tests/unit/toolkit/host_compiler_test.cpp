@@ -34,6 +34,16 @@ TEST_CASE("A toolkit's header gives the last accepted gcc and clang") {
   CHECK(bounds.clang_max == clang);
 }
 
+// The first major that torch.utils.cpp_extension 2.15 refuses (CUDA_GCC_VERSIONS). Its clang bound for 12.8
+// and 12.9 is one below CUDA's own; torch's lower bounds are below what its headers ask for
+// (requirements/torch_test.cpp).
+TEST_CASE("The gcc that torch's builder refuses for a CUDA version is the first that its header refuses") {
+  const auto [version, refused] =
+      GENERATE(table<std::string, int>({{"12.4", 14}, {"12.8", 15}, {"12.9", 15}, {"13.0", 16}}));
+  const Path header = toolkit_data(version) / "include/crt/host_config.h";
+  CHECK(parse_host_config(test_file(header)).gcc_max + 1 == refused);
+}
+
 // The lines of CUDA 13.0's own header around the bounds: other compilers' bounds stand before them.
 TEST_CASE("Bounds of other compilers in the header are not taken for clang's") {
   const HostCompilerBounds bounds = parse_host_config(

@@ -1,0 +1,134 @@
+#include "plan/precompiled_header.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/digest.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_header = "torch/extension.h";
+
+// Measured on one core, in seconds; only their ratios matter.
+constexpr double k_precompile_seconds = 39;
+constexpr double k_seconds_with = 11;
+constexpr double k_seconds_without = 24;
+constexpr double k_seconds_per_target = 12;
+
+bool starts_with(const std::string& text, std::string_view start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+// A macro that the header reads; gcc itself refuses a precompiled header that saw another one.
+bool is_torchs_macro(const std::string& flag) {
+  if (starts_with(flag, "-DTORCH_EXTENSION_NAME=")) return false;
+  return starts_with(flag, "-DTORCH_") || starts_with(flag, "-D_GLIBCXX_") ||
+         starts_with(flag, "-DPYBIND11_");
+}
+
+// Of an edge's flags those that the header is compiled with: all but the op's own macros and folders.
+std::vector<std::string> header_flags(const Edge& edge) {
+  std::vector<std::string> flags;
+  for (const std::string& flag : edge.flags) {
+    const bool of_op = starts_with(flag, "-I") || starts_with(flag, "-U") ||
+                       (starts_with(flag, "-D") && !is_torchs_macro(flag));
+    if (!of_op) flags.push_back(flag);
+  }
+  return flags;
+}
+
+struct Group {
+  std::string header;  // "pch/01234567/torch.h"
+  std::vector<Edge*> members;
+};
+
+using Groups = std::map<std::string, Group>;
+
+Groups group_by_flags(const BuildPlanInput& input, BuildPlan& plan) {
+  Groups groups;
+  for (Edge& edge : plan.edges) {
+    if (edge.kind != EdgeKind::cxx_compile || input.torch_sources.count(edge.inputs.front()) == 0) continue;
+    const std::string key = (edge.by_host_compiler ? "host\n" : "\n") + shell_join(header_flags(edge));
+    Group& group = groups[key];
+    group.header = "pch/" + sha256(key).substr(0, 8) + "/torch.h";
+    group.members.push_back(&edge);
+  }
+  return groups;
+}
+
+double guessed_seconds(const Edge& edge) {
+  if (edge.kind == EdgeKind::cxx_compile) return k_seconds_without;
+  return k_seconds_without + k_seconds_per_target * static_cast<double>(edge.targets.size());
+}
+
+// What all edges take together on these cores, before anything is precompiled.
+double guessed_wall(const BuildPlanInput& input, const BuildPlan& plan) {
+  double seconds = 0;
+  for (const Edge& edge : plan.edges)
+    if (edge.kind == EdgeKind::cxx_compile || edge.kind == EdgeKind::cuda_compile)
+      seconds += guessed_seconds(edge);
+  return seconds / std::max(input.jobs, 1);
+}
+
+bool pays(const Group& group, double wall) {
+  const double saved = static_cast<double>(group.members.size()) * (k_seconds_without - k_seconds_with);
+  return saved > k_precompile_seconds && wall > k_precompile_seconds + k_seconds_with;
+}
+
+bool is_wanted(const BuildPlanInput& input, const Group& group, double wall) {
+  const HostCompiler* compiler = group.members.front()->by_host_compiler ? &*input.toolkit->host : input.cxx;
+  if (compiler->family != "gcc") return false;
+  switch (input.settings.precompile.value) {
+    case Precompile::on:
+      return true;
+    case Precompile::off:
+      return false;
+    case Precompile::automatic:
+      break;
+  }
+  return pays(group, wall);
+}
+
+Edge precompile_edge(const Group& group) {
+  const Edge& member = *group.members.front();
+  Edge edge;
+  edge.op = k_header;
+  edge.flags = header_flags(member);
+  edge.flags.insert(edge.flags.end(), {"-x", "c++-header"});
+  edge.inputs = {group.header};
+  for (const std::string& input : member.implicit_inputs)
+    if (starts_with(input, "tools/")) edge.implicit_inputs.push_back(input);
+  edge.output = group.header + ".gch";
+  edge.by_host_compiler = member.by_host_compiler;
+  return edge;
+}
+
+}  // namespace
+
+bool includes_torch_header(std::string_view source_text) {
+  for (const std::string& line : split_lines(source_text)) {
+    const std::vector<std::string> words = split(replace_all(line, "#", " # "), " \t");
+    if (words.size() >= 3 && words[0] == "#" && words[1] == "include" &&
+        words[2] == "<" + std::string(k_header) + ">")
+      return true;
+  }
+  return false;
+}
+
+void precompile_torch_header(const BuildPlanInput& input, BuildPlan& plan) {
+  const double wall = guessed_wall(input, plan);
+  std::vector<Edge> precompiles;
+  for (const auto& [flags, group] : group_by_flags(input, plan)) {
+    plan.files.push_back({group.header, "#include <" + std::string(k_header) + ">\n"});
+    const bool wanted = is_wanted(input, group, wall);
+    if (wanted) precompiles.push_back(precompile_edge(group));
+    for (Edge* edge : group.members) {
+      edge->implicit_inputs.push_back(wanted ? group.header + ".gch" : group.header);
+      edge->flags.insert(edge->flags.end(), {"-include", group.header});
+    }
+  }
+  plan.edges.insert(plan.edges.begin(), precompiles.begin(), precompiles.end());
+}
+
+}  // namespace dsbuild

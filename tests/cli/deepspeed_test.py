@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Pack deepspeed without DeepSpeed: its specs over a tree of empty sources, a fake torch and a fake toolkit. Which ops
+there are, from which sources, for which architectures; what is skipped and why; where the sources are found."""
+
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
+
+sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
+from fake_torch import make_fake_torch  # noqa: E402
+
+SPECS = REPOSITORY / "ops" / "deepspeed"
+
+# Read from DeepSpeed 0.19.8's builders by hand: module, sources, those of them that are .cu, archs of 7.5;8.0+PTX.
+BOTH, AMPERE = ["7.5", "8.0+PTX"], ["8.0+PTX"]
+OPS = {
+    "async_io": ("deepspeed.ops.aio.async_io_op", 12, 0, []),
+    "cpu_adagrad": ("deepspeed.ops.adagrad.cpu_adagrad_op", 1, 0, []),
+    "cpu_adam": ("deepspeed.ops.adam.cpu_adam_op", 2, 0, []),
+    "cpu_lion": ("deepspeed.ops.lion.cpu_lion_op", 2, 0, []),
+    "cutlass_ops": ("deepspeed.inference.v2.kernels.cutlass_ops.cutlass_ops", 3, 2, AMPERE),
+    "dc": ("deepspeed.ops.dc_op", 6, 0, []),
+    "deepspeed_ccl_comm": ("deepspeed.ops.comm.deepspeed_ccl_comm_op", 2, 0, []),
+    "deepspeed_shm_comm": ("deepspeed.ops.comm.deepspeed_shm_comm_op", 2, 0, []),
+    "evoformer_attn": ("deepspeed.ops.evoformer_attn_op", 3, 2, BOTH),
+    "fp_quantizer": ("deepspeed.ops.fp_quantizer.fp_quantizer_op", 2, 1, AMPERE),
+    "fused_adam": ("deepspeed.ops.adam.fused_adam_op", 2, 1, BOTH),
+    "fused_lamb": ("deepspeed.ops.lamb.fused_lamb_op", 2, 1, BOTH),
+    "fused_lion": ("deepspeed.ops.lion.fused_lion_op", 2, 1, BOTH),
+    "gds": ("deepspeed.ops.gds.gds_op", 14, 0, []),
+    "inference_core_ops": ("deepspeed.inference.v2.kernelsinference_core_ops", 11, 5, BOTH),
+    "pin_memory": ("deepspeed.ops.pin_memory.pin_memory_op", 3, 0, []),
+    "quantizer": ("deepspeed.ops.quantizer.quantizer_op", 6, 5, BOTH),
+    "ragged_device_ops": ("deepspeed.inference.v2.kernels.ragged_ops.ragged_device_ops", 16, 6, AMPERE),
+    "ragged_ops": ("deepspeed.inference.v2.ragged_ops", 2, 1, BOTH),
+    "random_ltd": ("deepspeed.ops.random_ltd_op", 4, 3, BOTH),
+    "spatial_inference": ("deepspeed.ops.spatial.spatial_inference_op", 2, 1, BOTH),
+    "stochastic_transformer": ("deepspeed.ops.transformer.stochastic_transformer_op", 8, 7, BOTH),
+    "transformer": ("deepspeed.ops.transformer.transformer_op", 8, 7, BOTH),
+    "transformer_inference": ("deepspeed.ops.transformer.inference.transformer_inference_op", 10, 9, BOTH),
+    "utils": ("deepspeed.ops.utils_op", 2, 0, []),
+}
+# What most machines lack, or have in places of their own.
+ELSEWHERE = ["async_io", "cutlass_ops", "dc", "deepspeed_ccl_comm", "evoformer_attn", "gds", "ragged_device_ops"]
+
+
+def make_tree(root, version):
+    """Every file and folder that the specs name for this version, empty."""
+    for spec in SPECS.glob("*/op.yaml"):
+        lines = spec.read_text().splitlines()
+        if version != "0.19.6" and 'when: {source: "<0.19.8"}' in lines:
+            continue
+        for line in lines:
+            if version != "0.19.6" and '"<0.19.8"' in line:
+                continue
+            for path in re.findall(r"(?<![\w/])deepspeed/[\w./]+", line):
+                place = root / path
+                if place.suffix:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.write_text("")
+                else:
+                    place.mkdir(parents=True, exist_ok=True)
+    (root / "deepspeed" / "__init__.py").write_text("")
+    return root
+
+
+class DeepSpeedSpace(TestSpace):
+    """A toolkit, a Python with torch, and a source tree."""
+
+    def __init__(self, version="0.19.8", cuda="13.0"):
+        super().__init__(version=cuda)
+        (self.toolkit.home / "lib64" / "libcudart.so").write_text("/* a library without symbols */\n")
+        self.torch = make_fake_torch(self.root / "python", f"2.11.0+cu{cuda.replace('.', '')}", cuda)
+        self.tree = make_tree(self.root / "tree", version)
+        (self.tree / "version.txt").write_text(version + "\n")
+        self.environment["CUTLASS_PATH"] = str(self.root / "absent")
+        self.arch = "7.5;8.0+PTX"
+
+    def words(self, *more):
+        """As arguments(), for this pack."""
+        given = {"--pack": "deepspeed", "--source": self.tree, "--python": self.torch.python, "--arch": self.arch,
+                 "--cuda-home": self.toolkit.home, "--out": self.out, "--build-dir": self.build_dir, "--ops": "all"}
+        return [*map(str, more), *(str(word) for option, value in given.items() if option not in more
+                                   for word in (option, value))]
+
+
+class DeepSpeedTest(CliTest):
+    def planned(self, space, *more, **options):
+        run = space.run("plan", "--json", *space.words(*more), **options)
+        self.assertEqual(run.code, 0, run)
+        return {op["name"]: op for op in json.loads(run.out)["ops"]}
+
+
+class OpsTest(DeepSpeedTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+
+    def test_the_ops_are_those_of_deepspeed(self):
+        self.assertEqual(set(self.planned(self.space)), set(OPS))
+
+    def test_each_op_has_its_module(self):
+        modules = {op: re.search(r"^module: (\S+)$", (SPECS / op / "op.yaml").read_text(), re.M)[1] for op in OPS}
+        self.assertEqual(modules, {op: row[0] for op, row in OPS.items()})
+
+    def test_each_op_has_its_sources_and_archs(self):
+        planned = self.planned(self.space)
+        for op, (_, sources, device, archs) in OPS.items():
+            if planned[op]["status"] != "build":
+                self.assertIn(op, ELSEWHERE, planned[op]["reason"])
+                continue
+            with self.subTest(op=op):
+                paths = [source["path"] for source in planned[op]["sources"]]
+                self.assertEqual((len(paths), sum(path.endswith(".cu") for path in paths)), (sources, device))
+                self.assertEqual(planned[op]["archs"], archs)
+
+    def test_the_plan_of_what_needs_torch_alone(self):
+        names = ",".join(["all", *("-" + op for op in ELSEWHERE)])
+        self.check_alone("deepspeed_plan", self.space, "plan", *self.space.words("--ops", names), code=0)
+
+    def test_the_older_version_has_one_source_and_one_op_more(self):
+        older = self.planned(DeepSpeedSpace("0.19.6"))
+        self.assertEqual(set(older) - set(OPS), {"sparse_attn"})
+        self.assertEqual(older["sparse_attn"]["status"], "skip")
+        self.assertIn("torch 2.11.0+cu130 is not >=1.5,<2.0", older["sparse_attn"]["reason"])
+        self.assertEqual(len(older["quantizer"]["sources"]), 7)
+
+
+class SkipTest(DeepSpeedTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+
+    def test_what_is_missing_skips_the_ops_that_need_it(self):
+        planned = self.planned(self.space)
+        for op, fix in (("evoformer_attn", "CUTLASS_PATH"), ("cutlass_ops", "pip install deepspeed-kernels"),
+                        ("ragged_device_ops", "pip install deepspeed-kernels")):
+            self.assertEqual(planned[op]["status"], "skip", op)
+            self.assertIn(fix, "".join(each["fix"] for each in planned[op]["requirements"]), op)
+        self.assertEqual(planned["inference_core_ops"]["status"], "build")
+
+    def test_an_op_asked_for_by_its_variable_ends_the_build(self):
+        self.check_alone("deepspeed_no_cutlass", self.space, "plan", *self.without_ops(), code=3,
+                         env={"DS_BUILD_EVOFORMER_ATTN": "1"})
+        self.check_alone("deepspeed_no_arch", self.space, "plan", *self.without_ops("--arch", "7.5"), code=3,
+                         env={"DS_BUILD_FP_QUANTIZER": "1"})
+
+    def without_ops(self, *more):
+        words = self.space.words(*more)
+        at = words.index("--ops")
+        return words[:at] + words[at + 2:]
+
+    def test_libraries_of_a_python_package_are_found_and_looked_for_beside_the_installed_op(self):
+        space = DeepSpeedSpace()
+        kernels = space.home / ".local" / "lib" / "python3.9" / "site-packages" / "dskernels"
+        kernels.mkdir(parents=True)
+        for library in ("deepspeedft", "blockedflash"):
+            testspace.compile_shim("", kernels / f"lib{library}.so")
+        run = space.run(*space.words("--ops", "cutlass_ops"))
+        self.assertEqual(run.code, 0, run)
+        link = (space.build_dir / "build.ninja").read_text().split("build lib/cutlass_ops.so")[1]
+        self.assertIn(f"-L{kernels} -ldeepspeedft", link)
+        self.assertIn("$$ORIGIN/../../../../../dskernels", link)
+
+
+class BfloatTest(DeepSpeedTest):
+    def features(self, space, *more):
+        return {op: planned["features_off"] for op, planned in self.planned(space, *more).items()
+                if planned["features_off"]}
+
+    def test_cuda_13_has_bf16_for_every_arch(self):
+        self.assertEqual(self.features(DeepSpeedSpace()), {})
+
+    def test_an_older_toolkit_has_it_from_8_0_on(self):
+        space = DeepSpeedSpace(cuda="12.8")
+        self.assertEqual(self.features(space, "--arch", "8.0;9.0"), {})
+        off = self.features(space)
+        self.assertEqual(off["quantizer"], ["bf16: off (7.5 in the list)"])
+        self.assertNotIn("fp_quantizer", off)
+        self.assertNotIn("fused_adam", off)
+
+    def test_plan_report_and_manifest_say_that_it_is_off(self):
+        space = DeepSpeedSpace(cuda="12.8")
+        run = space.run(*space.words("--ops", "quantizer,cpu_adam"))
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("without  quantizer: bf16: off (7.5 in the list)", run.err + run.out)
+        manifest = json.loads((space.out / "manifest.json").read_text())
+        off = {op["name"]: op.get("features_off") for op in manifest["ops"]}
+        self.assertEqual(off, {"cpu_adam": None, "quantizer": ["bf16: off (7.5 in the list)"]})
+        self.assertEqual(manifest["source_version"], "0.19.8")
+        report = space.run("report", *space.words())
+        self.assertRegex(report.out, r"(?m)^quantizer .*; bf16: off \(7\.5 in the list\)$")
+
+
+class SourceTest(DeepSpeedTest):
+    def test_the_installed_package_is_found(self):
+        space = DeepSpeedSpace()
+        packages = space.torch.root / "lib" / "python3.11" / "site-packages"
+        make_tree(packages, "0.19.6")
+        (packages / "deepspeed-0.19.6.dist-info").mkdir()
+        words = space.words()
+        at = words.index("--source")
+        run = space.run("plan", "--json", *words[:at], *words[at + 2:])
+        self.assertIn("sparse_attn", {op["name"] for op in json.loads(run.out)["ops"]}, run)
+        inside = self.planned(space, "--source", packages / "deepspeed")
+        self.assertIn("sparse_attn", inside)
+
+    def test_no_installed_package(self):
+        space = DeepSpeedSpace()
+        words = space.words()
+        at = words.index("--source")
+        self.check_alone("deepspeed_not_installed", space, "plan", *words[:at], *words[at + 2:], code=3)
+
+    def test_a_variable_of_another_pack_s_op(self):
+        space = TestSpace()
+        self.check_alone("other_pack", space, "plan", "--pack", "native", "--cuda-home", space.toolkit.home, code=3,
+                         env={"DS_BUILD_CPU_LION": "1"})
+
+    def test_the_presets(self):
+        space = DeepSpeedSpace()
+        for preset in ("deepspeed-docker", "deepspeed-ci"):
+            run = space.run("plan", "--config", preset, "-v", "--source", str(space.tree), "--python",
+                            str(space.torch.python), "--cuda-home", str(space.toolkit.home), "--arch", "8.0",
+                            "--ops", "fused_adam", "--out", str(space.out), "--build-dir", str(space.build_dir))
+            self.assertEqual(run.code, 0, run)
+            self.assertRegex(run.err + run.out, rf"pack +deepspeed +configs/{preset}\.yaml")
+
+
+class PageTest(unittest.TestCase):
+    def test_the_page_lists_every_op_with_its_variable_and_module(self):
+        page = (REPOSITORY / "docs" / "deepspeed.md").read_text()
+        for op, row in OPS.items():
+            spec = (SPECS / op / "op.yaml").read_text()
+            named = re.search(r"^build_var: (\S+)$", spec, re.M)
+            variable = named[1] if named else "DS_BUILD_" + op.upper()
+            self.assertRegex(page, rf"(?m)^\| {op} \| `{variable}` \| .* \| `{re.escape(row[0])}` \|$")
+
+
+if __name__ == "__main__":
+    testspace.main()
