@@ -276,6 +276,50 @@ class OrderTest(Exploring):
         VENV.install(write_wheel(SHOP.wheels / "cpu", "deepspeed", "0.19.8", own), SHOP.ops["0.19.8"])
         seen = VENV.probe()
         self.assertEqual((seen["installed"], seen["accelerator"]), (sorted(OPS), "cuda"))
+        self.assertEqual(seen["torch"]["nccl_version"], "0.0", "not known")
+
+    def test_what_deepspeed_knows_of_the_same_torch_stays(self):
+        """Its NCCL version: only a program that imports torch can ask for it."""
+        VENV.install(SHOP.deepspeed["0.19.8"], SHOP.ops["0.19.8"])
+        self.assertEqual(VENV.probe()["torch"]["nccl_version"], "2.2")
+
+
+class RealDeepSpeedTest(unittest.TestCase):
+    """The real deepspeed beside the real torch finds the ops; the modules are the stand-ins."""
+
+    LOAD = """if True:
+        from deepspeed import git_version_info
+        from deepspeed.ops.op_builder import FusedAdamBuilder
+        print("installed", sorted(op for op, there in git_version_info.installed_ops.items() if there))
+        print("loaded", FusedAdamBuilder().load().__file__)
+        """
+
+    def real(self, variable, default):
+        path = pathlib.Path(os.environ.get(variable) or pathlib.Path.home() / ".cache" / "dsbuild" / default)
+        if not path.exists():
+            self.skipTest(f"{path} is not there ({variable})")
+        return path
+
+    def test_it_loads_the_ops(self):
+        torch_python = self.real("DSBUILD_TORCH_PYTHON", "torch/venv/bin/python")
+        source = self.real("DSBUILD_DEEPSPEED_SOURCES", "deepspeed") / "0.19.8"
+        ask = "import json, sysconfig, torch; print(json.dumps([sysconfig.get_config_var('EXT_SUFFIX'), "\
+              "sysconfig.get_path('purelib'), torch.__version__, torch.version.cuda or '']))"
+        suffix, libraries, version, cuda = json.loads(subprocess.check_output([torch_python, "-c", ask]))
+        if suffix != SUFFIX:
+            self.skipTest(f"the torch there is for {suffix}, this is {SUFFIX}")
+        root = SHOP.space.root / "real"
+        site = root / "site-packages"
+        shutil.copytree(source, root / "source")
+        environment = {**VENV.environment, "DS_ACCELERATOR": "cuda", "PYTHONPATH": libraries}
+        subprocess.run([VENV.python, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-compile", "--quiet",
+                        "--target", site, root / "source"], env=environment, check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(SHOP.install(SHOP.make_bundle("real", torch={"version": version, "cuda": cuda}), site).code, 0)
+        # As a site folder: its .pth file is read.
+        load = f"import site; site.addsitedir({str(site)!r})\n" + self.LOAD
+        run = subprocess.run([VENV.python, "-c", load], env=environment, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
+        self.assertIn(f"installed {sorted(OPS)}\n", run.stdout)
+        self.assertIn(f"loaded {site / NAME}/deepspeed/ops/adam/fused_adam_op{SUFFIX}\n", run.stdout)
 
 
 class SimplerTest(Exploring):
