@@ -6,9 +6,11 @@
 
 namespace dsbuild {
 
-// The order is that of --help.
-const std::vector<CommandRow>& commands() {
-  static const std::vector<CommandRow> table = {
+namespace {
+
+// Commands on the ops of a pack.
+std::vector<CommandRow> op_commands() {
+  return {
       {"build",
        "Build the selected ops into a bundle (the default command)",
        false,
@@ -37,6 +39,12 @@ const std::vector<CommandRow>& commands() {
        run_explain,
        {{"dsbuild explain fused_adam", "why each arch is in it or not"},
         {"dsbuild explain fused_adam 8.6", "the same for one arch, and what runs on it"}}},
+  };
+}
+
+// Commands on what was built, and the rest.
+std::vector<CommandRow> other_commands() {
+  return {
       {"inspect",
        "List the device images inside binary files; needs no CUDA",
        false,
@@ -87,6 +95,20 @@ const std::vector<CommandRow>& commands() {
       {"complete", "Answer a completion script", true, run_complete, {}},
       {"step", "Run one step of a build (for build.ninja)", true, run_step, {}},
   };
+}
+
+std::vector<CommandRow> all_commands() {
+  std::vector<CommandRow> all = op_commands();
+  for (CommandRow& row : other_commands())
+    all.push_back(std::move(row));
+  return all;
+}
+
+}  // namespace
+
+// The order is that of --help.
+const std::vector<CommandRow>& commands() {
+  static const std::vector<CommandRow> table = all_commands();
   return table;
 }
 

@@ -88,19 +88,30 @@ std::string package_version(const Manifest& manifest, const std::vector<PackageF
          accelerator_label(*manifest.torch) + ".b" + sha256(content).substr(0, 8);
 }
 
-// "x86_64" of ".cpython-311-x86_64-linux-gnu.so".
-std::string package_tag(const ManifestTorch& torch) {
+// Of ".cpython-311-x86_64-linux-gnu.so": what CPython calls its ABI ("311", "313t" without the GIL) and its
+// machine.
+Result<std::string> package_tag(const ManifestTorch& torch, const Path& bundle) {
   const std::vector<std::string> words = split(torch.ext_suffix, "-");
-  const std::string machine = words.size() > 2 ? words[2] : "x86_64";
-  return torch.python + "-" + torch.python + "-linux_" + machine;
+  if (words.size() == 5 && words[0] == ".cpython" && words[3] == "linux")
+    return torch.python + "-cp" + words[1] + "-linux_" + words[2];
+  return fail(Exit::failed, "bad_manifest", (bundle / k_manifest_name).string(),
+              "torch.ext_suffix '" + printable(torch.ext_suffix) + "' is none of CPython on Linux",
+              "Build the bundle again for such a Python (--python).");
+}
+
+// "3.11" of "cp311".
+std::string python_version(const std::string& tag) {
+  return tag.size() > 3 ? tag.substr(2, 1) + "." + tag.substr(3) : tag;
 }
 
 std::string runs_with(const Manifest& manifest) {
   const ManifestTorch& torch = *manifest.torch;
-  std::string text = "torch " + short_version(torch.version);
+  std::string text =
+      manifest.source_version.empty() ? "" : manifest.pack + " " + manifest.source_version + ", ";
+  text += "torch " + short_version(torch.version);
   if (!torch.cuda.empty()) text += ", CUDA " + short_version(torch.cuda);
   if (!torch.hip.empty()) text += ", ROCm " + short_version(torch.hip);
-  return text + ", Python " + torch.python;
+  return text + ", Python " + python_version(torch.python);
 }
 
 Result<std::vector<PackageFile>> loader_files(const Path& loader, const std::string& name,
@@ -152,7 +163,8 @@ Result<Package> make_package(const Path& bundle, const Path& loader, const FileR
   for (const ManifestOp& op : manifest.ops)
     if (!std::ranges::count(package.ops, op.name)) package.left_out.push_back(op.name);
   package.version = package_version(manifest, package_files);
-  package.tag = package_tag(*manifest.torch);
+  DSBUILD_TRY(tag, package_tag(*manifest.torch, bundle));
+  package.tag = std::move(tag);
   package.requirement = "torch==" + short_version(manifest.torch->version) + ".*";
   package.runs_with = runs_with(manifest);
   package.files = std::move(package_files);

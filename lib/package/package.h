@@ -21,7 +21,7 @@ struct Package {
   std::string version;                // "0.19.8+torch2.11.cu130.b0f1e2d3c": another bundle, another version
   std::string tag;                    // "cp311-cp311-linux_x86_64"
   std::string requirement;            // "torch==2.11.*"
-  std::string runs_with;              // "torch 2.11, CUDA 13.0, Python 3.11", for people
+  std::string runs_with;              // "deepspeed 0.19.8, torch 2.11, CUDA 13.0, Python 3.11"
   std::vector<std::string> ops;       // those that are in it; sorted
   std::vector<std::string> left_out;  // ops of the bundle that are no Python modules
   std::vector<PackageFile> files;     // sorted; without the .dist-info folder

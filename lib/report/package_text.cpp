@@ -35,8 +35,8 @@ std::string render_wheel_json(const Package& package, const std::string& wheel) 
 }
 
 std::string render_installed(const Package& package, const std::string& target) {
-  return package_lines(package) + "installed in " + target + "\nnext: dsbuild install --remove --target " +
-         shell_quote(target) + " takes it away again\n";
+  return package_lines(package) + "installed in " + target +
+         "\nto remove it: dsbuild install --remove --target " + shell_quote(target) + "\n";
 }
 
 std::string render_installed_json(const Package& package, const std::string& target,

@@ -97,7 +97,8 @@ class ClaimsLoader:
         own_ops = {op: there and agrees for op, there in module.installed_ops.items()}
         module.installed_ops = {**own_ops, **ours["installed_ops"]}
         module.accelerator_name = ours["accelerator_name"]
-        module.torch_info = ours["torch_info"]
+        if not agrees:
+            module.torch_info = ours["torch_info"]
 
 
 def torch_of(info):

@@ -13,3 +13,9 @@ TEST_CASE("sha256 gives the digests of the standard's examples") {
   CHECK(sha256(std::string(1000000, 'a')) ==
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
+
+// python3 -c 'import base64, hashlib; print(base64.urlsafe_b64encode(hashlib.sha256(b"abc").digest()))'
+TEST_CASE("The form for file lists is URL-safe base64 without padding") {
+  CHECK(sha256_urlsafe("abc") == "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
+  CHECK(sha256_urlsafe("") == "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
+}

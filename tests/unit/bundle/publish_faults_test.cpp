@@ -5,80 +5,12 @@
 #include <functional>
 
 #include "bundle/bundle.h"
+#include "fakes/faulty_file_system.h"
 #include "temp_folder.h"
 
 using namespace dsbuild;
 
 namespace {
-
-enum class Fault { error, kill };  // one call fails; or nothing after it happens any more
-
-// The real disk, with the n-th change failing as a full disk does: a file that was to be written is half
-// there.
-class FaultyFileSystem : public FileSystem {
- public:
-  FaultyFileSystem(FileSystem& real, int fail_at, Fault fault)
-      : real_(real), fail_at_(fail_at), fault_(fault) {}
-  bool can_exchange = true;
-  bool was_hit() const { return calls_ >= fail_at_; }
-
-  Result<std::string> read_file(const Path& path) const override { return real_.read_file(path); }
-  Result<std::vector<std::string>> list(const Path& path) const override { return real_.list(path); }
-  FileKind kind(const Path& path) const override { return real_.kind(path); }
-  bool is_executable(const Path& path) const override { return real_.is_executable(path); }
-  std::optional<FileIdentity> identity(const Path& path) const override { return real_.identity(path); }
-  std::optional<Path> real_path(const Path& path) const override { return real_.real_path(path); }
-  Path absolute(const Path& path) const override { return real_.absolute(path); }
-
-  Result<void> write_file(const Path& path, std::string_view bytes, bool durable) override {
-    if (Step step = next(); step != Step::works) return broken_write(step, path, bytes);
-    return real_.write_file(path, bytes, durable);
-  }
-  Result<void> copy_file(const Path& from, const Path& to, bool executable) override {
-    if (Step step = next(); step != Step::works) return broken_write(step, to, bytes_of(from));
-    return real_.copy_file(from, to, executable);
-  }
-  Result<void> make_directories(const Path& path) override {
-    return next() == Step::works ? real_.make_directories(path) : failure(path);
-  }
-  Result<void> make_symlink(const Path& target, const Path& link) override {
-    return next() == Step::works ? real_.make_symlink(target, link) : failure(link);
-  }
-  Result<void> rename(const Path& from, const Path& to) override {
-    return next() == Step::works ? real_.rename(from, to) : failure(to);
-  }
-  Result<void> exchange(const Path& a, const Path& b) override {
-    if (next() != Step::works) return failure(a);
-    return can_exchange ? real_.exchange(a, b)
-                        : fail(Exit::failed, "cannot_exchange", a.string(), "mount point");
-  }
-  Result<void> remove_all(const Path& path) override {
-    return next() == Step::works ? real_.remove_all(path) : failure(path);
-  }
-  Result<void> sync_directory(const Path& path) override {
-    return next() == Step::works ? real_.sync_directory(path) : failure(path);
-  }
-
- private:
-  enum class Step { works, fails, is_dead };
-  Step next() {
-    ++calls_;
-    if (calls_ == fail_at_) return Step::fails;
-    return fault_ == Fault::kill && calls_ > fail_at_ ? Step::is_dead : Step::works;
-  }
-  tl::unexpected<Error> failure(const Path& path) const {
-    return fail(Exit::failed, "io", path.string(), "writing: No space left on device");
-  }
-  Result<void> broken_write(Step step, const Path& path, std::string_view bytes) const {
-    if (step == Step::fails) std::ofstream(path, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
-    return failure(path);
-  }
-
-  FileSystem& real_;
-  int fail_at_;
-  Fault fault_;
-  int calls_ = 0;
-};
 
 using Publisher =
     std::function<bool(const Path& out, const std::vector<BundleFile>&, const Manifest&, FileSystem&)>;
