@@ -126,6 +126,7 @@ class Names:
                                capture_output=True, text=True, check=True).stdout.split()
         self.known = [(f"{source}/csrc", "csrc"), (f"{source}/", ""), ("pack/deepspeed/ops/csrc", "csrc"), ("pack/", ""),
                       (torch[0], "torch"), (torch[1], "Python"), (str(machine.cuda), "CUDA"),
+                      (str(machine.cuda.resolve()), "CUDA"),
                       (str(machine.packages / "dskernels"), "dskernels"), (str(machine.ccl), "oneCCL")]
 
     def short(self, path):
@@ -150,7 +151,7 @@ def flags_of(words, names):
         if include is not None:
             includes.append(names.short(include))
         elif word in ("--compiler-options", "-Xcompiler"):
-            flags.append("-Xcompiler=" + value.strip("'"))
+            flags.append("-Xcompiler=" + value.strip("'\""))
         elif word not in PLUMBING and not word.startswith(("@", "-L")):
             flags.append(word)
     return flags, includes
