@@ -37,7 +37,7 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
       {"defines: {A: {valu: 1}}",
        "bad_spec x/op.yaml:3:15: unknown key 'valu' in 'defines.A' (did you mean 'value'?) | Keys of "
        "'defines.A': "
-       "value, when."},
+       "value, when, feature."},
       {"exports: [{value: f, when: {arch: 8.0}}]",
        "bad_spec x/op.yaml:3:29: unknown key 'arch' in 'when' | Keys of 'when': any_arch, every_arch, cuda, "
        "torch, "
@@ -99,7 +99,10 @@ TEST_CASE("names keep to the rules of what they become") {
        "bad_spec x/op.yaml:3:12: 'build_var': 'DS_BUILD_STRING' has a meaning of its own"},
       {"module: a..b",
        "bad_spec x/op.yaml:3:9: 'module': 'a..b' is no Python module (identifiers joined by dots)"},
-      {"backend: cdua", "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is no backend; there are cuda, cpu, hip"},
+      {"backend: cdua",
+       "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is no backend (did you mean 'cuda'?); there are cuda, "
+       "cpu, "
+       "hip"},
       {"backend: cda",
        "bad_spec x/op.yaml:3:10: 'backend': 'cda' is no backend (did you mean 'cuda'?); there are cuda, cpu, "
        "hip"},
