@@ -183,13 +183,20 @@ void skip_ops_that_lack_a_need(const ArchPlanInput& input, ArchPlan& plan) {
   }
 }
 
+// "--ops", "DS_BUILD_FP_QUANTIZER".
+std::string asked_by(const ArchPlanInput& input, const std::string& op) {
+  for (const SelectedOp& selected : input.selected.ops)
+    if (selected.name == op) return selected.because;
+  return "--ops";
+}
+
 // An op asked for by name that cannot be built is an error, not a skip.
 Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
   for (const PlannedOp& op : plan.ops) {
     if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name))
-      return fail(Exit::unmet, "op_not_compatible", "--ops", op.name + " cannot be built here: " + op.reason,
+      return fail(Exit::unmet, "op_not_compatible", asked_by(input, op.name), op.name + " cannot be built here: " + op.reason,
                   join(input.requirements.fixes(op.name), "\n"));
     const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
     const std::string fix = no_arch
@@ -197,7 +204,7 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
                                       arch_list(input.requested) + ";" + lowest_that_works(builder) + "\"."
                                 : "`dsbuild report` shows what this machine lacks.";
     return fail(Exit::unmet, no_arch ? MessageCode("op_has_no_arch") : MessageCode("op_not_compatible"),
-                "--ops", op.name + " cannot be built: " + op.reason, fix);
+                asked_by(input, op.name), op.name + " cannot be built: " + op.reason, fix);
   }
   return {};
 }

@@ -85,11 +85,12 @@ std::string refusal(const When& when, const WhenContext& context) {
     return "no " + when.any_arch + " in the list";
   if (!when.every_arch.empty() && !every_holds(when.every_arch, context.archs))
     return refused_archs(when.every_arch, context.archs) + " in the list";
-  if (!when.cpu.empty() && when.cpu != context.cpu) return context.cpu;
+  if (!when.cpu.empty() && when.cpu != context.cpu) return "not on " + when.cpu;
   if (!version_holds(when.cuda, context.cuda)) return version_text("CUDA", context.cuda);
   if (!version_holds(when.torch, context.torch)) return version_text("torch", context.torch);
   if (!version_holds(when.source, context.source)) return version_text("sources", context.source);
-  if (!version_holds(when.cpu_level, context.cpu_level.number)) return context.cpu_level.name;
+  if (!version_holds(when.cpu_level, context.cpu_level.number))
+    return "CPU level " + context.cpu_level.name;
   return "";
 }
 

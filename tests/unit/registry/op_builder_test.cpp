@@ -125,8 +125,8 @@ TEST_CASE("a feature says which condition its define misses") {
   CHECK(off("{any_arch: 9.0a}") == "f: off (no 9.0a in the list)");
   CHECK(off("{cuda: \">=12\"}") == "f: off (CUDA 11.8)");
   CHECK(off("{torch: \">=2\"}") == "f: off (unknown version of torch)");
-  CHECK(off("{cpu: aarch64}") == "f: off (x86_64)");
-  CHECK(off("{cpu_level: \">=4\"}") == "f: off (x86-64-v3)");
+  CHECK(off("{cpu: aarch64}") == "f: off (not on aarch64)");
+  CHECK(off("{cpu_level: \">=4\"}") == "f: off (CPU level x86-64-v3)");
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") 
   CHECK(spec.name == "evoformer_attn");
   CHECK(spec.archs.text() == ">= 7.0");
   CHECK(spec.sources.size() == 2 + 2 + 1 + 4);
-  CHECK(spec.requires_.size() == 8);
+  CHECK(spec.requires_.size() == 9);
 }
 
 }  // namespace
