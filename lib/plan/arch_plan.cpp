@@ -196,7 +196,8 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name))
-      return fail(Exit::unmet, "op_not_compatible", asked_by(input, op.name), op.name + " cannot be built here: " + op.reason,
+      return fail(Exit::unmet, "op_not_compatible", asked_by(input, op.name),
+                  op.name + " cannot be built here: " + op.reason,
                   join(input.requirements.fixes(op.name), "\n"));
     const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
     const std::string fix = no_arch

@@ -89,8 +89,7 @@ std::string refusal(const When& when, const WhenContext& context) {
   if (!version_holds(when.cuda, context.cuda)) return version_text("CUDA", context.cuda);
   if (!version_holds(when.torch, context.torch)) return version_text("torch", context.torch);
   if (!version_holds(when.source, context.source)) return version_text("sources", context.source);
-  if (!version_holds(when.cpu_level, context.cpu_level.number))
-    return "CPU level " + context.cpu_level.name;
+  if (!version_holds(when.cpu_level, context.cpu_level.number)) return "CPU level " + context.cpu_level.name;
   return "";
 }
 
