@@ -99,7 +99,9 @@ TEST_CASE("names keep to the rules of what they become") {
        "bad_spec x/op.yaml:3:12: 'build_var': 'DS_BUILD_STRING' has a meaning of its own"},
       {"module: a..b",
        "bad_spec x/op.yaml:3:9: 'module': 'a..b' is no Python module (identifiers joined by dots)"},
-      {"backend: cdua", "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is no backend; there are cuda, cpu, hip"},
+      {"backend: cdua",
+       "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is no backend (did you mean 'cuda'?); there are cuda, "
+       "cpu, hip"},
       {"backend: cda",
        "bad_spec x/op.yaml:3:10: 'backend': 'cda' is no backend (did you mean 'cuda'?); there are cuda, cpu, "
        "hip"},
