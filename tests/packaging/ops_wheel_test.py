@@ -287,12 +287,18 @@ class OrderTest(Exploring):
 class RealDeepSpeedTest(unittest.TestCase):
     """The real deepspeed beside the real torch finds the ops; the modules are the stand-ins."""
 
-    LOAD = """if True:
-        from deepspeed import git_version_info
-        from deepspeed.ops.op_builder import FusedAdamBuilder
-        print("installed", sorted(op for op, there in git_version_info.installed_ops.items() if there))
-        print("loaded", FusedAdamBuilder().load().__file__)
-        """
+    # As a site folder, whose .pth files are read.
+    LOAD = """
+import site, sys
+site.addsitedir(sys.argv[1])
+from deepspeed import git_version_info
+from deepspeed.ops.op_builder import FusedAdamBuilder
+print("installed", sorted(op for op, there in git_version_info.installed_ops.items() if there))
+print("loaded", FusedAdamBuilder().load().__file__)
+"""
+
+    def setUp(self):
+        VENV.clear()
 
     def real(self, variable, default):
         path = pathlib.Path(os.environ.get(variable) or pathlib.Path.home() / ".cache" / "dsbuild" / default)
@@ -315,11 +321,9 @@ class RealDeepSpeedTest(unittest.TestCase):
         subprocess.run([VENV.python, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-compile", "--quiet",
                         "--target", site, root / "source"], env=environment, check=True, stdout=subprocess.DEVNULL)
         self.assertEqual(SHOP.install(SHOP.make_bundle("real", torch={"version": version, "cuda": cuda}), site).code, 0)
-        # As a site folder: its .pth file is read.
-        load = f"import site; site.addsitedir({str(site)!r})\n" + self.LOAD
-        run = subprocess.run([VENV.python, "-c", load], env=environment, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
-        self.assertIn(f"installed {sorted(OPS)}\n", run.stdout)
-        self.assertIn(f"loaded {site / NAME}/deepspeed/ops/adam/fused_adam_op{SUFFIX}\n", run.stdout)
+        said = subprocess.check_output([VENV.python, "-c", self.LOAD, site], env=environment, cwd=root, text=True)
+        self.assertIn(f"installed {sorted(OPS)}\n", said)
+        self.assertIn(f"loaded {site / NAME}/deepspeed/ops/adam/fused_adam_op{SUFFIX}\n", said)
 
 
 class SimplerTest(Exploring):

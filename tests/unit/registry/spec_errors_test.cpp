@@ -101,7 +101,8 @@ TEST_CASE("names keep to the rules of what they become") {
        "bad_spec x/op.yaml:3:9: 'module': 'a..b' is no Python module (identifiers joined by dots)"},
       {"backend: cdua",
        "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is no backend (did you mean 'cuda'?); there are cuda, "
-       "cpu, hip"},
+       "cpu, "
+       "hip"},
       {"backend: cda",
        "bad_spec x/op.yaml:3:10: 'backend': 'cda' is no backend (did you mean 'cuda'?); there are cuda, cpu, "
        "hip"},
