@@ -125,8 +125,8 @@ class Names:
                                 ".submodule_search_locations[0]); print(sysconfig.get_paths()['include'])"],
                                capture_output=True, text=True, check=True).stdout.split()
         self.known = [(f"{source}/csrc", "csrc"), (f"{source}/", ""), ("pack/deepspeed/ops/csrc", "csrc"), ("pack/", ""),
-                      (torch[0], "torch"), (torch[1], "Python"), (str(machine.cuda), "CUDA"),
-                      (str(machine.cuda.resolve()), "CUDA"),
+                      (torch[0], "torch"), (torch[1], "Python"), (str(machine.cuda.resolve()), "CUDA"),
+                      (str(machine.cuda), "CUDA"),
                       (str(machine.packages / "dskernels"), "dskernels"), (str(machine.ccl), "oneCCL")]
 
     def short(self, path):
