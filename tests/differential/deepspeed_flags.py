@@ -136,7 +136,7 @@ class Names:
         return path
 
 
-PAIRED = {"-isystem", "-I", "-MF", "-MT", "-o", "-c", "-ccbin", "--compiler-options", "-Xcompiler"}
+PAIRED = {"-isystem", "-I", "-include", "-MF", "-MT", "-o", "-c", "-ccbin", "--compiler-options", "-Xcompiler"}
 # Not flags but the command's own words; -L only says where on this machine.
 PLUMBING = {"-MD", "-MF", "-MT", "-o", "-c", "-ccbin"}
 
@@ -150,6 +150,8 @@ def flags_of(words, names):
         include = value if word in ("-isystem", "-I") else word[2:] if word.startswith("-I") else None
         if include is not None:
             includes.append(names.short(include))
+        elif word == "-include":
+            flags.append(f"-include {re.sub('[0-9a-f]{8}', '…', value)}")
         elif word in ("--compiler-options", "-Xcompiler"):
             flags.append("-Xcompiler=" + value.strip("'\""))
         elif word not in PLUMBING and not word.startswith(("@", "-L")):
