@@ -135,6 +135,18 @@ bool crashed(const RunResult& result) {
   return by_fault && result.stopped.empty();
 }
 
+// Idle cores are given to nvcc by its environment, which is no part of a command: how many there are changes
+// neither what is rebuilt nor a byte.
+Environment edge_environment(const Stages& stages, int jobs, const System& system) {
+  const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
+  Environment environment = tool_environment(system.environment, toolkit);
+  const int threads = threads_per_nvcc(stages.build.edges, jobs);
+  const bool chosen_by_user = stages.base.settings.nvcc_threads.value > 1;
+  if (threads > 1 && !chosen_by_user)
+    environment["NVCC_APPEND_FLAGS"] = "--threads=" + std::to_string(threads);
+  return environment;
+}
+
 // Without its logs Ninja runs every edge again.
 Result<void> forget_history(const Path& folder, FileSystem& files) {
   for (const char* name : {".ninja_log", ".ninja_deps"})
@@ -155,7 +167,6 @@ int jobs_for(const Settings& settings, const Host& host) {
 Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,
                            const CommandContext& context) {
   const Settings& settings = stages.base.settings;
-  const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
   const bool quiet = settings.verbosity < 0 || settings.json.value;
   Progress progress({context.terminal.stderr_is_terminal && !quiet && settings.verbosity == 0, quiet,
                      context.terminal.columns},
@@ -166,7 +177,7 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
                settings.build_dir.value,
                jobs,
                settings.keep_going.value,
-               tool_environment(context.system.environment, toolkit),
+               edge_environment(stages, jobs, context.system),
                lock.descriptor(),
                {},
                {},

@@ -46,4 +46,15 @@ void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const s
   });
 }
 
+int threads_per_nvcc(const std::vector<Edge>& edges, int jobs) {
+  size_t nvccs = 0, most_targets = 1;
+  for (const Edge& edge : edges) {
+    if (edge.kind != EdgeKind::cuda_compile) continue;
+    ++nvccs;
+    most_targets = std::max(most_targets, edge.targets.size());
+  }
+  const size_t share = static_cast<size_t>(std::max(jobs, 1)) / std::max<size_t>(nvccs, 1);
+  return static_cast<int>(std::clamp<size_t>(share, 1, most_targets));
+}
+
 }  // namespace dsbuild

@@ -28,4 +28,8 @@ double expected_seconds(const EdgeTimes& times, const std::string& pack, const E
 // The compile edges, the longest first; behind them the others in their order.
 void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack);
 
+// How many of its archs each nvcc may compile at once so that `jobs` cores are busy although there are fewer
+// CUDA edges.
+int threads_per_nvcc(const std::vector<Edge>& edges, int jobs);
+
 }  // namespace dsbuild

@@ -209,5 +209,25 @@ class LongestFirstTest(unittest.TestCase):
         self.assertEqual(space.build().edges_run(), 0)
 
 
+class IdleCoresTest(unittest.TestCase):
+    """Where there are more jobs than CUDA files, nvcc compiles a file's archs side by side."""
+
+    def threads(self, space, jobs):
+        space.remove_build()
+        space.toolkit.forget_starts()
+        run = space.build("--ops", "alpha", "-j", str(jobs))
+        self.assertEqual(run.code, 0, run)
+        return {start["append"] for start in space.toolkit.starts()}
+
+    def test_idle_cores_change_no_command_and_no_byte(self):
+        space = TestSpace(sleep=0)  # alpha: one .cu, three targets
+        self.assertEqual(self.threads(space, 1), {""})
+        bundle = space.hash()
+        self.assertEqual(self.threads(space, 2), {"--threads=2"})
+        self.assertEqual(self.threads(space, 16), {"--threads=3"})
+        self.assertEqual(space.hash(), bundle)
+        self.assertEqual(space.build("--ops", "alpha", "-j", "1").edges_run(), 0)
+
+
 if __name__ == "__main__":
     testspace.main()

@@ -1,7 +1,7 @@
 """A fake nvcc: answers as one CUDA version does and "compiles" to an object that is a real ELF file with real
 fatbin headers. fake_toolkit.py makes it bin/nvcc of a toolkit tree; fake.json there says how it behaves:
 
-  log      one JSON line per start of a compilation: {"argv", "cwd", "pid"}
+  log      one JSON line per start of a compilation: {"argv", "cwd", "pid", "append"}
   sleep    seconds a compilation takes, half of them with its output half written
   slow     {"name.o.tmp": seconds}: how long outputs of that name stay half written instead
   payload  bytes of each device image
@@ -136,7 +136,8 @@ def compile_source(argv):
     job = parse(argv)
     log = setting("log", None)
     if log:
-        append_line(log, json.dumps({"argv": argv, "cwd": os.getcwd(), "pid": os.getpid()}) + "\n")
+        append_line(log, json.dumps({"argv": argv, "cwd": os.getcwd(), "pid": os.getpid(),
+                                      "append": os.environ.get("NVCC_APPEND_FLAGS", "")}) + "\n")
     name = os.path.basename(job["source"])
     if name in setting("fail", []):
         print(f"{job['source']}(3): error: identifier \"undefined_name\" is undefined", file=sys.stderr)

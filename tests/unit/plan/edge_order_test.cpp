@@ -78,3 +78,11 @@ TEST_CASE("times change the order of the edges and nothing else of the plan") {
   std::sort(timed.edges.begin(), timed.edges.end(), by_output);
   CHECK(plain == timed);
 }
+
+TEST_CASE("idle cores go to nvcc, never more than a file has targets") {
+  const std::vector<Edge> two_files = {compile("a.cu", two()), compile("b.cu", three()), compile("c.cpp")};
+  CHECK(threads_per_nvcc(two_files, 2) == 1);
+  CHECK(threads_per_nvcc(two_files, 5) == 2);
+  CHECK(threads_per_nvcc(two_files, 16) == 3);
+  CHECK(threads_per_nvcc({compile("c.cpp")}, 16) == 1);
+}
