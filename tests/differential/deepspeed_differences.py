@@ -66,7 +66,6 @@ DIFFERENCES = [
     Difference("cxx", DEEPSPEED, r"include CUDA", "cpu_(adam|adagrad|lion)", "CUDA's include folder",
                "0.19.6: no source of these ops uses CUDA"),
     Difference("link", DEEPSPEED, r"-lcurand", "dc|quantizer", "`-lcurand`", "0.19.6: 0.19.8 dropped it"),
-    Difference("link", DSBUILD, r"-lcurand", "quantizer", "`-lcurand`", "0.19.6 links it"),
     Difference("link", DEEPSPEED, r"-Wl,-rpath,/\S+", KERNEL_OPS, "`-Wl,-rpath,/…/dskernels`",
                "a folder of the machine that builds"),
     Difference("link", DSBUILD, r"-Wl,-rpath,\$ORIGIN/\S+", KERNEL_OPS, "`-Wl,-rpath,$ORIGIN/…/dskernels`",
