@@ -88,8 +88,10 @@ std::vector<std::string> RequirementReport::reasons(const std::string& op) const
 std::vector<std::string> RequirementReport::fixes(const std::string& op) const {
   std::vector<std::string> fixes;
   if (const auto findings = by_op.find(op); findings != by_op.end())
-    for (const Finding& finding : findings->second)
-      if (!finding.ok && !finding.fix.empty()) fixes.push_back(finding.fix);
+    for (const Finding& finding : findings->second) {
+      const bool is_new = std::find(fixes.begin(), fixes.end(), finding.fix) == fixes.end();
+      if (!finding.ok && !finding.fix.empty() && is_new) fixes.push_back(finding.fix);
+    }
   return fixes;
 }
 

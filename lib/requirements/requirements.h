@@ -49,7 +49,8 @@ struct RequirementReport {
   CpuLevel cpu_level;
   bool met(const std::string& op) const;
   std::vector<std::string> reasons(const std::string& op) const;  // the `why` of what failed
-  std::vector<std::string> fixes(const std::string& op) const;    // what mends it, where that is known
+  // What mends it, where that is known; each once.
+  std::vector<std::string> fixes(const std::string& op) const;
   bool operator==(const RequirementReport&) const = default;
 };
 

@@ -104,3 +104,15 @@ TEST_CASE("Torch is looked for only where an op's condition asks for it") {
   CHECK(world.check().torch->number().text() == "2.8.0");
   CHECK(world.processes.starts() == 1);
 }
+
+TEST_CASE("One remedy for two findings is said once") {
+  RequirementReport report;
+  Finding header;
+  header.why = "no header";
+  header.fix = "install it";
+  Finding library = header;
+  library.why = "no library";
+  report.by_op["op"] = {header, library};
+  CHECK(report.reasons("op").size() == 2);
+  CHECK(report.fixes("op") == std::vector<std::string>{"install it"});
+}
