@@ -24,7 +24,7 @@ Result<void> stage(const Package& package, const Path& staging, FileSystem& file
 // Where folders cannot be exchanged (those of a lower layer of an image), the old one goes first.
 Result<void> put_in_place(const Path& staged, const Path& place, FileSystem& files) {
   if (files.kind(place) == FileKind::directory) {
-    const auto exchanged = files.exchange(staged, place);
+    auto exchanged = files.exchange(staged, place);
     if (exchanged || exchanged.error().code != "cannot_exchange") return exchanged;
     DSBUILD_CHECK(files.remove_all(place));
   }

@@ -3,7 +3,7 @@
 namespace dsbuild {
 
 Result<Path> write_wheel(const Package& package, const Path& folder, FileSystem& files) {
-  const Path wheel = folder / package.wheel_name();
+  Path wheel = folder / package.wheel_name();
   DSBUILD_TRY(bytes, make_zip(distribution_files(package, "")));
   DSBUILD_CHECK(files.make_directories(folder));
   DSBUILD_CHECK(files.write_file(wheel, bytes));

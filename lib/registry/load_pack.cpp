@@ -101,7 +101,7 @@ bool holds_package(const FileReader& files, const Path& folder, const std::strin
 // A source tree, a folder of Python packages, or the package itself.
 Result<Path> root_of_package(const PackSpec& spec, const Path& source, const FileReader& files) {
   if (holds_package(files, source, spec.package)) return source;
-  const Path parent = source.parent_path();
+  Path parent = source.parent_path();
   if (source.filename() == spec.package && holds_package(files, parent, spec.package)) return parent;
   return fail(Exit::usage, "missing_source", spec.root_origin,
               "the Python package '" + spec.package + "' is not in " + source.string(),
