@@ -205,6 +205,14 @@ def command_of(pid):
     return [os.fsdecode(word) for word in words[:-1]]
 
 
+def program_of(pid):
+    """The file that a process runs; "" when it is gone."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return ""
+
+
 def send(pid, number):
     try:
         os.kill(pid, number)
