@@ -168,15 +168,11 @@ const std::map<std::string, Source> k_sources = {
     {"ARCH", {arch_words, false}},  {"PRESET", {preset_names, false}}, {"PACK", {pack_names, false}},
 };
 
-bool starts_with(const std::string& word, const std::string& beginning) {
-  return word.rfind(beginning, 0) == 0;
-}
-
 // Help shows 8.0 first; sm_80 and compute_80 come when they are begun, and so does -NAME.
 bool fits(const Candidate& candidate, const std::string& begun) {
-  if (!starts_with(candidate.word, begun)) return false;
-  return !begun.empty() || !(starts_with(candidate.word, "sm_") || starts_with(candidate.word, "compute_") ||
-                             starts_with(candidate.word, "-"));
+  if (!candidate.word.starts_with(begun)) return false;
+  return !begun.empty() || !(candidate.word.starts_with("sm_") || candidate.word.starts_with("compute_") ||
+                             candidate.word.starts_with("-"));
 }
 
 void add_words(Completion& completion, const Source& source, const Asked& asked) {
@@ -198,7 +194,7 @@ Completion complete_value(const std::string& type, const Asked& asked) {
     if (source != k_sources.end()) add_words(completion, source->second, asked);
     completion.folders |= part == "DIR";
     completion.files |= part == "FILE";
-    if (part == to_lower(part) && starts_with(part, asked.typed.word)) completion.words.push_back({part, ""});
+    if (part == to_lower(part) && part.starts_with(asked.typed.word)) completion.words.push_back({part, ""});
   }
   return completion;
 }
@@ -206,7 +202,7 @@ Completion complete_value(const std::string& type, const Asked& asked) {
 void add_options(Completion& completion, const std::vector<OptionInfo>& options, const std::string& begun) {
   for (const OptionInfo& option : options)
     for (const std::string& name : option.names)
-      if (starts_with(name, begun)) completion.words.push_back({name, option.help});
+      if (name.starts_with(begun)) completion.words.push_back({name, option.help});
 }
 
 Completion complete_option(const Interface& interface, const Typed& typed) {
@@ -225,7 +221,7 @@ Completion complete_operand(const Interface& interface, const Asked& asked) {
   }
   Completion completion;
   for (const CommandInfo& command : interface.commands)
-    if (starts_with(command.name, typed.word)) completion.words.push_back({command.name, command.help});
+    if (command.name.starts_with(typed.word)) completion.words.push_back({command.name, command.help});
   return completion;
 }
 
@@ -236,7 +232,7 @@ Completion complete(const std::string& line, const CommandContext& context) {
   const Typed typed = read_line(line, interface);
   const Asked asked{typed, context};
   if (typed.waiting) return complete_value(typed.waiting->value, asked);
-  if (starts_with(typed.word, "-")) return complete_option(interface, typed);
+  if (typed.word.starts_with("-")) return complete_option(interface, typed);
   return complete_operand(interface, asked);
 }
 

@@ -29,12 +29,13 @@ EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
   const Registry& registry = stages.selected.registry;
   for (const PlannedOp& op : stages.archs.ops) {
     for (const PlannedSource& source : op.sources) {
-      const auto identity = files.identity(registry.source_root / source.source.path);
-      if (identity) times.source_bytes[source_path(source.source.path)] = identity->size;
       const std::string key = time_key(registry.pack, op.name, source.source.id());
       const auto past = stages.base.user_facts->find(fact_key(key), k_unit);
-      if (!past) continue;
-      if (const auto seconds = seconds_in(*past)) times.seconds[key] = *seconds;
+      if (const auto seconds = past ? seconds_in(*past) : std::nullopt) {
+        times.seconds[key] = *seconds;
+      } else if (const auto identity = files.identity(registry.source_root / source.source.path)) {
+        times.source_bytes[source_path(source.source.path)] = identity->size;
+      }
     }
   }
   return times;

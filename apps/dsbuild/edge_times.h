@@ -7,7 +7,7 @@
 
 namespace dsbuild {
 
-// What is known of the planned sources: their sizes, and the times of earlier builds.
+// What is known of the planned sources: the times of earlier builds, else their sizes.
 EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files);
 // Of the compile edges that ended well.
 void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished);

@@ -14,8 +14,6 @@
 namespace dsbuild {
 namespace {
 
-constexpr unsigned long long k_bytes_per_edge = 2ULL << 30;
-
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -155,14 +153,6 @@ Result<void> forget_history(const Path& folder, FileSystem& files) {
 }
 
 }  // namespace
-
-int jobs_for(const Settings& settings, const Host& host) {
-  if (settings.jobs.value > 0) return settings.jobs.value;
-  const int by_memory =
-      static_cast<int>(std::max<unsigned long long>(host.memory_bytes / k_bytes_per_edge, 1));
-  const int edges = std::min(host.cores, by_memory) / std::max(settings.nvcc_threads.value, 1);
-  return std::max(edges, 1);
-}
 
 Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,
                            const CommandContext& context) {

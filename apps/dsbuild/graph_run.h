@@ -21,7 +21,4 @@ struct GraphRun {
 Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,
                            const CommandContext& context);
 
-// Edges at a time: --jobs, else the least of cores and memory (2 GiB an edge), over nvcc's own threads.
-int jobs_for(const Settings& settings, const Host& host);
-
 }  // namespace dsbuild

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "edge_times.h"
-#include "graph_run.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
 
@@ -13,6 +12,7 @@ namespace {
 
 // File systems keep times more coarsely than the clock does.
 constexpr std::chrono::seconds k_clock_tolerance{2};
+constexpr unsigned long long k_bytes_per_edge = 2ULL << 30;
 
 Result<void> check_host(const Host& host) {
   if (host.os == "linux" && (host.machine == "x86_64" || host.machine == "aarch64")) return {};
@@ -82,10 +82,9 @@ void fall_back(Stages& stages) {
 // The compiler that CXX names; it may be known by another variable or by PATH.
 const HostCompiler* named_by(const std::string& cxx, const std::vector<HostCompiler>& found,
                              const System& system) {
-  const auto path = system.environment.find("PATH");
+  const std::string path = variable(system.environment, "PATH");
   for (const std::string& word : shell_split(cxx)) {
-    const auto program =
-        find_program(system.files, word, path == system.environment.end() ? "" : path->second);
+    const auto program = find_program(system.files, word, path);
     if (!program) continue;
     for (const HostCompiler& compiler : found)
       if (system.files.real_path(compiler.path) == system.files.real_path(*program)) return &compiler;
@@ -231,6 +230,14 @@ Result<Base> load_base(const CommandContext& context) {
   base.toolkits = find_toolkits(base.settings, system, *base.user_facts);
   base.user_facts->save();
   return base;
+}
+
+int jobs_for(const Settings& settings, const Host& host) {
+  if (settings.jobs.value > 0) return settings.jobs.value;
+  const int by_memory =
+      static_cast<int>(std::max<unsigned long long>(host.memory_bytes / k_bytes_per_edge, 1));
+  const int edges = std::min(host.cores, by_memory) / std::max(settings.nvcc_threads.value, 1);
+  return std::max(edges, 1);
 }
 
 Result<Selected> load_selected(const CommandContext& context, const Base& base) {

@@ -20,6 +20,9 @@ struct Base {
 };
 Result<Base> load_base(const CommandContext& context);
 
+// Edges at a time: --jobs, else the least of cores and memory (2 GiB an edge), over nvcc's own threads.
+int jobs_for(const Settings& settings, const Host& host);
+
 // What the user asked for, before anything is checked.
 struct Selected {
   Registry registry;

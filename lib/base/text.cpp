@@ -113,6 +113,10 @@ std::string human_size(unsigned long long bytes) {
   return text.data();
 }
 
+std::string last_component(const std::string& dotted) {
+  return dotted.substr(dotted.rfind('.') + 1);
+}
+
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string lower = to_lower(word);
   std::string best;

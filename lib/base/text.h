@@ -19,6 +19,8 @@ std::string trim(std::string_view text);
 std::string to_lower(std::string_view text);
 std::string to_upper(std::string_view text);
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
+// "fused_adam_op" of "deepspeed.ops.adam.fused_adam_op".
+std::string last_component(const std::string& dotted);
 // "1 op", "2 ops".
 std::string plural(size_t count, std::string_view noun);
 // "512 B", "1.2 KiB", "3.4 MiB".

@@ -8,10 +8,6 @@ namespace {
 constexpr std::string_view k_explanation = "ninja explain: ";
 constexpr const char* k_made_anew = " is made anew";
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 // The outputs that Ninja's status lines name: "@dsbuild 1 1 5 obj/adam/adam.cu.o".
 std::set<std::string> outputs_of(const BuildPlan& plan, std::string_view out) {
   std::set<std::string> named;
@@ -55,7 +51,7 @@ std::string reason_by_inputs(const Edge& edge, const std::set<std::string>& chan
 std::vector<std::string> explanations_in(std::string_view text) {
   std::vector<std::string> found;
   for (const std::string& line : split_lines(text))
-    if (starts_with(line, k_explanation)) found.push_back(printable(line.substr(k_explanation.size())));
+    if (line.starts_with(k_explanation)) found.push_back(printable(line.substr(k_explanation.size())));
   return found;
 }
 

@@ -11,10 +11,6 @@ namespace {
 constexpr std::string_view k_mark = "@dsbuild ";
 constexpr std::string_view k_stopped = "ninja: build stopped: ";
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 }  // namespace
 
 const char* NinjaOutputParser::status_format() {
@@ -49,12 +45,12 @@ void NinjaOutputParser::end() {
 
 void NinjaOutputParser::line(const std::string& raw) {
   const std::string text = printable(raw);
-  if (starts_with(text, k_mark)) {
+  if (text.starts_with(k_mark)) {
     status(text.substr(k_mark.size()));
-  } else if (starts_with(text, "ninja: ")) {
-    if (starts_with(text, "ninja: error: ") || starts_with(text, "ninja: fatal: ")) result_.trouble = text;
-    if (starts_with(text, k_stopped)) result_.stopped = text.substr(k_stopped.size());
-  } else if (ended_ && starts_with(text, "FAILED: ")) {
+  } else if (text.starts_with("ninja: ")) {
+    if (text.starts_with("ninja: error: ") || text.starts_with("ninja: fatal: ")) result_.trouble = text;
+    if (text.starts_with(k_stopped)) result_.stopped = text.substr(k_stopped.size());
+  } else if (ended_ && text.starts_with("FAILED: ")) {
     ended_->failed = true;
     expect_command_ = true;
   } else if (ended_ && expect_command_) {

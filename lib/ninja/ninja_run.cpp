@@ -8,17 +8,15 @@ constexpr int k_minimum_minor = 11;
 
 std::vector<Path> ninja_candidates(const Settings& settings, const System& system) {
   std::vector<Path> candidates;
-  if (auto chosen = system.environment.find("DSBUILD_NINJA");
-      chosen != system.environment.end() && !chosen->second.empty())
-    candidates.emplace_back(chosen->second);
+  if (const std::string chosen = variable(system.environment, "DSBUILD_NINJA"); !chosen.empty())
+    candidates.emplace_back(chosen);
   if (!system.program.empty()) candidates.push_back(system.program.parent_path() / "ninja");
   const Path cached = settings.cache_dir / "ninja";
   if (auto versions = system.files.list(cached); versions)
     for (auto version = versions->rbegin(); version != versions->rend(); ++version)
       candidates.push_back(cached / *version / "bin" / "ninja");
-  const auto path = system.environment.find("PATH");
-  if (path != system.environment.end())
-    if (auto found = find_program(system.files, "ninja", path->second)) candidates.push_back(*found);
+  if (auto found = find_program(system.files, "ninja", variable(system.environment, "PATH")))
+    candidates.push_back(*found);
   return candidates;
 }
 

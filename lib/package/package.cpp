@@ -43,12 +43,8 @@ std::string distribution_name(const std::string& pack) {
   return name + (name.back() == '_' ? "ops" : "_ops");
 }
 
-std::string last_part(const std::string& module) {
-  return module.substr(module.rfind('.') + 1);
-}
-
 bool is_python_module(const ManifestOp& op, const BinaryFile& library) {
-  return std::ranges::binary_search(library.exports, "PyInit_" + last_part(op.module));
+  return std::ranges::binary_search(library.exports, "PyInit_" + last_component(op.module));
 }
 
 Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& manifest,
@@ -114,14 +110,14 @@ std::string runs_with(const Manifest& manifest) {
   return text + ", Python " + python_version(torch.python);
 }
 
-Result<std::vector<PackageFile>> loader_files(const Path& loader, const std::string& name,
+Result<std::vector<PackageFile>> loader_files(const Path& loader, const Package& package,
                                               const FileReader& files) {
-  std::vector<PackageFile> all{{name + ".pth", "import " + name + "\n"}};
+  std::vector<PackageFile> all{{package.start_file(), "import " + package.name + "\n"}};
   DSBUILD_TRY(names, files.list(loader));
   for (const std::string& file : names) {
     if (Path(file).extension() != ".py") continue;
     DSBUILD_TRY(text, files.read_file(loader / file));
-    all.push_back({name + "/" + file, std::move(text)});
+    all.push_back({package.name + "/" + file, std::move(text)});
   }
   return all;
 }
@@ -148,7 +144,7 @@ Result<Package> make_package(const Path& bundle, const Path& loader, const FileR
   if (modules.empty()) return no_module(bundle, "none of its libraries is a Python module (PyInit_…)");
   Package package;
   package.name = distribution_name(manifest.pack);
-  DSBUILD_TRY(package_files, loader_files(loader, package.name, files));
+  DSBUILD_TRY(package_files, loader_files(loader, package, files));
   const std::string root = package.name + "/";
   DSBUILD_TRY(manifest_text, files.read_file(bundle / k_manifest_name));
   package_files.push_back({root + k_manifest_name, std::move(manifest_text)});

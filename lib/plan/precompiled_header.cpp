@@ -16,23 +16,18 @@ constexpr double k_seconds_with = 11;
 constexpr double k_seconds_without = 24;
 constexpr double k_seconds_per_target = 12;
 
-bool starts_with(const std::string& text, std::string_view start) {
-  return text.compare(0, start.size(), start) == 0;
-}
-
 // A macro that the header reads; gcc itself refuses a precompiled header that saw another one.
 bool is_torchs_macro(const std::string& flag) {
-  if (starts_with(flag, "-DTORCH_EXTENSION_NAME=")) return false;
-  return starts_with(flag, "-DTORCH_") || starts_with(flag, "-D_GLIBCXX_") ||
-         starts_with(flag, "-DPYBIND11_");
+  if (flag.starts_with("-DTORCH_EXTENSION_NAME=")) return false;
+  return flag.starts_with("-DTORCH_") || flag.starts_with("-D_GLIBCXX_") || flag.starts_with("-DPYBIND11_");
 }
 
 // Of an edge's flags those that the header is compiled with: all but the op's own macros and folders.
 std::vector<std::string> header_flags(const Edge& edge) {
   std::vector<std::string> flags;
   for (const std::string& flag : edge.flags) {
-    const bool of_op = starts_with(flag, "-I") || starts_with(flag, "-U") ||
-                       (starts_with(flag, "-D") && !is_torchs_macro(flag));
+    const bool of_op = flag.starts_with("-I") || flag.starts_with("-U") ||
+                       (flag.starts_with("-D") && !is_torchs_macro(flag));
     if (!of_op) flags.push_back(flag);
   }
   return flags;
@@ -98,7 +93,7 @@ Edge precompile_edge(const Group& group) {
   edge.flags.insert(edge.flags.end(), {"-x", "c++-header"});
   edge.inputs = {group.header};
   for (const std::string& input : member.implicit_inputs)
-    if (starts_with(input, "tools/")) edge.implicit_inputs.push_back(input);
+    if (input.starts_with("tools/")) edge.implicit_inputs.push_back(input);
   edge.output = group.header + ".gch";
   edge.by_host_compiler = member.by_host_compiler;
   return edge;

@@ -90,7 +90,7 @@ std::vector<std::string> OpBuilder::features_off(const WhenContext& context) con
   for (const auto& define : spec_.defines) {
     const auto feature = spec_.features.find(define.value.first);
     if (feature == spec_.features.end() || holds(define.when, context)) continue;
-    off.push_back(feature->second + ": off (" + refusal(define.when, context) + ")");
+    off.push_back(feature->second + ": off (" + refusal(define.when, context).value_or("") + ")");
   }
   return off;
 }

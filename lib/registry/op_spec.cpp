@@ -1,6 +1,7 @@
 #include "registry/op_spec.h"
 
 #include <algorithm>
+#include <array>
 
 #include "registry/arch_pattern.h"
 
@@ -38,31 +39,32 @@ std::string version_text(const std::string& what, const Version& version) {
   return version.empty() ? "unknown version of " + what : what + " " + version.text();
 }
 
-std::string kind_text(RequirementKind kind) {
-  switch (kind) {
-    case RequirementKind::cuda:
-      return "cuda";
-    case RequirementKind::header:
-      return "header";
-    case RequirementKind::library:
-      return "library";
-    case RequirementKind::command:
-      return "command";
-    case RequirementKind::cpu_feature:
-      return "CPU feature";
-    case RequirementKind::module:
-      return "Python module";
-    case RequirementKind::tvm_ffi:
-      return "tvm-ffi";
-    case RequirementKind::cutlass:
-      return "CUTLASS";
-    case RequirementKind::torch:
-      break;
-  }
-  return "torch";
+struct KindName {
+  RequirementKind kind;
+  const char *key, *text;
+};
+constexpr std::array k_kind_names = {
+    KindName{RequirementKind::cuda, "cuda", "cuda"},
+    KindName{RequirementKind::header, "header", "header"},
+    KindName{RequirementKind::library, "library", "library"},
+    KindName{RequirementKind::command, "command", "command"},
+    KindName{RequirementKind::cpu_feature, "cpu", "CPU feature"},
+    KindName{RequirementKind::module, "module", "Python module"},
+    KindName{RequirementKind::tvm_ffi, "tvm_ffi", "tvm-ffi"},
+    KindName{RequirementKind::torch, "torch", "torch"},
+    KindName{RequirementKind::cutlass, "cutlass", "CUTLASS"},
+};
+
+const KindName& name_of(RequirementKind kind) {
+  return *std::find_if(k_kind_names.begin(), k_kind_names.end(),
+                       [&](const KindName& name) { return name.kind == kind; });
 }
 
 }  // namespace
+
+const char* key_of(RequirementKind kind) {
+  return name_of(kind).key;
+}
 
 bool When::empty() const {
   return *this == When{};
@@ -75,12 +77,11 @@ bool is_of_version(const When& when, const Version& source) {
 }
 
 bool holds(const When& when, const WhenContext& context) {
-  return refusal(when, context).empty() ||
-         std::any_of(when.or_else.begin(), when.or_else.end(),
-                     [&](const When& other) { return holds(other, context); });
+  return !refusal(when, context) || std::any_of(when.or_else.begin(), when.or_else.end(),
+                                                [&](const When& other) { return holds(other, context); });
 }
 
-std::string refusal(const When& when, const WhenContext& context) {
+std::optional<std::string> refusal(const When& when, const WhenContext& context) {
   if (!when.any_arch.empty() && !any_holds(when.any_arch, context.archs))
     return "no " + when.any_arch + " in the list";
   if (!when.every_arch.empty() && !every_holds(when.every_arch, context.archs))
@@ -90,7 +91,7 @@ std::string refusal(const When& when, const WhenContext& context) {
   if (!version_holds(when.torch, context.torch)) return version_text("torch", context.torch);
   if (!version_holds(when.source, context.source)) return version_text("sources", context.source);
   if (!version_holds(when.cpu_level, context.cpu_level.number)) return "CPU level " + context.cpu_level.name;
-  return "";
+  return std::nullopt;
 }
 
 bool SourceSpec::is_cuda() const {
@@ -105,7 +106,7 @@ std::string SourceSpec::id() const {
 }
 
 std::string Requirement::text() const {
-  std::string text = kind_text(kind);
+  std::string text = name_of(kind).text;
   if (!subjects.empty()) text += " " + join(subjects, " or ");
   if (!function.empty()) text += " with " + function;
   if (!range.text.empty()) text += " " + range.text;

@@ -78,7 +78,7 @@ struct WhenContext {
 };
 bool holds(const When& when, const WhenContext& context);
 // Why it does not hold, for a message: "7.5 in the list", "CUDA 11.8"; of a list, the first map's reason.
-std::string refusal(const When& when, const WhenContext& context);
+std::optional<std::string> refusal(const When& when, const WhenContext& context);
 // Its `source` condition alone: false for a range of versions and an unknown version.
 bool is_of_version(const When& when, const Version& source);
 
@@ -117,13 +117,15 @@ enum class BackendKind { cuda, cpu, hip };
 
 enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch, cutlass };
 
+const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
+
 // One entry of `requires:`.
 //   {cuda: ">=11.0"}                     the chosen toolkit's version
 //   {header: a/b.h}                      found by the host compiler's preprocessor
-//   {library: aio, function: io_submit}  a program that calls it compiles and links; without `function`, that
-//   links {…, root: CCL_ROOT, package: a/b}    a header or library is looked for there first: in the folder
-//   that the
-//                                        variable names, in that folder of Python's packages
+//   {library: aio, function: io_submit}  a program that calls it compiles and links; without `function`, one
+//                                        that calls nothing. A header or library may have a place where it
+//                                        is looked for first: `root: CCL_ROOT`, the folder that the variable
+//                                        names, or `package: a/b`, that folder of Python's packages
 //   {command: [a, b]}                    one of them is on PATH
 //   {cpu: avx2}                          the CPU of the machine that builds has the feature
 //   {module: triton}                     Python's importlib finds it

@@ -8,25 +8,24 @@ namespace dsbuild {
 namespace {
 
 struct KindRow {
-  const char* key;
   RequirementKind kind;
   std::string (*refuse)(const std::string&);  // of a subject; null: the value is a version range
 };
-constexpr std::array k_kinds = {KindRow{"cuda", RequirementKind::cuda, nullptr},
-                                KindRow{"header", RequirementKind::header, refuse_path},
-                                KindRow{"library", RequirementKind::library, refuse_library},
-                                KindRow{"command", RequirementKind::command, refuse_command},
-                                KindRow{"cpu", RequirementKind::cpu_feature, refuse_cpu_feature},
-                                KindRow{"module", RequirementKind::module, refuse_module},
-                                KindRow{"tvm_ffi", RequirementKind::tvm_ffi, nullptr},
-                                KindRow{"torch", RequirementKind::torch, nullptr},
-                                KindRow{"cutlass", RequirementKind::cutlass, nullptr}};
+constexpr std::array k_kinds = {KindRow{RequirementKind::cuda, nullptr},
+                                KindRow{RequirementKind::header, refuse_path},
+                                KindRow{RequirementKind::library, refuse_library},
+                                KindRow{RequirementKind::command, refuse_command},
+                                KindRow{RequirementKind::cpu_feature, refuse_cpu_feature},
+                                KindRow{RequirementKind::module, refuse_module},
+                                KindRow{RequirementKind::tvm_ffi, nullptr},
+                                KindRow{RequirementKind::torch, nullptr},
+                                KindRow{RequirementKind::cutlass, nullptr}};
 const std::vector<std::string> k_package_tools = {"apt", "dnf", "pacman", "zypper", "apk"};
 
 std::vector<std::string> kind_keys() {
   std::vector<std::string> keys;
   for (const KindRow& row : k_kinds)
-    keys.emplace_back(row.key);
+    keys.emplace_back(key_of(row.kind));
   return keys;
 }
 
@@ -39,11 +38,11 @@ std::vector<std::string> all_keys() {
 Result<const KindRow*> find_kind(const SpecFile& file, const YamlNode& entry) {
   const KindRow* found = nullptr;
   for (const KindRow& row : k_kinds) {
-    if (!entry.find(row.key)) continue;
+    if (!entry.find(key_of(row.kind))) continue;
     if (found) {
-      return bad_spec(
-          file, entry,
-          std::string("a requirement is of one kind, not both '") + found->key + "' and '" + row.key + "'");
+      return bad_spec(file, entry,
+                      std::string("a requirement is of one kind, not both '") + key_of(found->kind) +
+                          "' and '" + key_of(row.kind) + "'");
     }
     found = &row;
   }
@@ -52,7 +51,7 @@ Result<const KindRow*> find_kind(const SpecFile& file, const YamlNode& entry) {
 }
 
 Result<void> read_subject(const SpecFile& file, const YamlNode& node, const KindRow& row, Requirement& into) {
-  const std::string owner = std::string("'requires.") + row.key + "'";
+  const std::string owner = std::string("'requires.") + key_of(row.kind) + "'";
   if (!row.refuse) {
     DSBUILD_TRY(range, read_range(file, node, owner));
     into.range = std::move(range);
@@ -119,7 +118,7 @@ Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry
   Requirement requirement;
   requirement.kind = row->kind;
   requirement.origin = origin_of(file, entry);
-  DSBUILD_CHECK(read_subject(file, *entry.find(row->key), *row, requirement));
+  DSBUILD_CHECK(read_subject(file, *entry.find(key_of(row->kind)), *row, requirement));
   DSBUILD_CHECK(read_function(file, entry, requirement));
   DSBUILD_CHECK(read_place(file, entry, "root", refuse_identifier, requirement, requirement.root));
   DSBUILD_CHECK(read_place(file, entry, "package", refuse_path, requirement, requirement.package));

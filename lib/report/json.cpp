@@ -1,34 +1,6 @@
 #include "report/json.h"
 
 namespace dsbuild {
-namespace {
-
-const char* kind_word(RequirementKind kind) {
-  switch (kind) {
-    case RequirementKind::cuda:
-      return "cuda";
-    case RequirementKind::header:
-      return "header";
-    case RequirementKind::library:
-      return "library";
-    case RequirementKind::command:
-      return "command";
-    case RequirementKind::cpu_feature:
-      return "cpu";
-    case RequirementKind::module:
-      return "module";
-    case RequirementKind::tvm_ffi:
-      return "tvm_ffi";
-    case RequirementKind::cutlass:
-      return "cutlass";
-    case RequirementKind::torch:
-      return "torch";
-  }
-  return "";
-}
-
-}  // namespace
-
 Json json_document() {
   return {{"schema", 1}, {"dsbuild", k_version}};
 }
@@ -47,7 +19,7 @@ Json warnings_json(const std::vector<Warning>& warnings) {
 Json findings_json(const std::vector<Finding>& findings) {
   Json list = Json::array();
   for (const Finding& finding : findings)
-    list.push_back({{"kind", kind_word(finding.kind)},
+    list.push_back({{"kind", key_of(finding.kind)},
                     {"subject", finding.subject},
                     {"ok", finding.ok},
                     {"why", finding.why},

@@ -50,10 +50,8 @@ std::string general_advice(const Requirement& requirement) {
 }  // namespace
 
 std::string package_tool(const System& system) {
-  const auto path = system.environment.find("PATH");
-  if (path == system.environment.end()) return {};
   for (const PackageTool& tool : k_tools) {
-    if (find_program(system.files, tool.program, path->second)) return tool.key;
+    if (find_program(system.files, tool.program, variable(system.environment, "PATH"))) return tool.key;
   }
   return {};
 }

@@ -9,9 +9,8 @@ std::vector<Path> prefixes(const ProbeInput& input) {
   const Requirement& requirement = input.requirement;
   const FileReader& files = input.system.files;
   std::vector<Path> found;
-  const auto root = input.system.environment.find(requirement.root);
-  if (root != input.system.environment.end() && !root->second.empty())
-    found.push_back(files.absolute(root->second));
+  const std::string root = variable(input.system.environment, requirement.root);
+  if (!root.empty()) found.push_back(files.absolute(root));
   if (requirement.package.empty()) return found;
   for (const Path& packages : find_site_packages(input.system, input.settings.python.value)) {
     if (files.kind(packages / requirement.package) == FileKind::directory)

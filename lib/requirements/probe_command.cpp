@@ -4,8 +4,7 @@
 namespace dsbuild {
 
 Finding probe_command(const ProbeInput& input) {
-  const auto path = input.system.environment.find("PATH");
-  const std::string folders = path == input.system.environment.end() ? "" : path->second;
+  const std::string folders = variable(input.system.environment, "PATH");
   for (const std::string& name : input.requirement.subjects) {
     if (const auto program = find_program(input.system.files, name, folders))
       return met(input, program->string());

@@ -7,11 +7,6 @@
 namespace dsbuild {
 namespace {
 
-std::string variable(const ProbeInput& input, const char* name) {
-  const auto found = input.system.environment.find(name);
-  return found == input.system.environment.end() ? "" : found->second;
-}
-
 void add(std::vector<Path>& to, const std::vector<Path>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
@@ -27,7 +22,7 @@ std::vector<Path> package_places(const ProbeInput& input) {
 std::vector<Path> variable_places(const ProbeInput& input, const std::vector<const char*>& names) {
   std::vector<Path> places;
   for (const char* name : names)
-    for (const std::string& place : split(variable(input, name), ":"))
+    for (const std::string& place : split(variable(input.system.environment, name), ":"))
       places.push_back(input.system.files.absolute(place));
   return places;
 }
@@ -98,7 +93,7 @@ Finding look(const ProbeInput& input, const std::vector<Path>& places, const std
 }  // namespace
 
 Finding probe_cutlass(const ProbeInput& input) {
-  const std::string demanded = variable(input, "CUTLASS_PATH");
+  const std::string demanded = variable(input.system.environment, "CUTLASS_PATH");
   if (demanded.empty()) return look(input, all_places(input), "no CUTLASS headers (cutlass/cutlass.h)");
   if (demanded == "DS_IGNORE_CUTLASS_DETECTION") return met(input, "not looked for: CUTLASS_PATH says so");
   if (demanded == "DS_USE_CUTLASS_PYTHON_BINDINGS")

@@ -102,10 +102,6 @@ std::optional<Finding> check_cuda(const ProbeInput& input, const Torch& torch, F
   return std::nullopt;
 }
 
-std::string last_component(const std::string& module) {
-  return module.substr(module.rfind('.') + 1);
-}
-
 void add(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }

@@ -91,9 +91,8 @@ Finding at_demanded_home(const ProbeInput& input, const Path& home) {
 }  // namespace
 
 Finding probe_tvm_ffi(const ProbeInput& input) {
-  const auto demanded = input.system.environment.find("TVM_FFI_HOME");
-  if (demanded != input.system.environment.end() && !demanded->second.empty())
-    return at_demanded_home(input, demanded->second);
+  const std::string demanded = variable(input.system.environment, "TVM_FFI_HOME");
+  if (!demanded.empty()) return at_demanded_home(input, demanded);
 
   const std::vector<TvmFfi> found = find_on_disk(input);
   for (const TvmFfi& tvm_ffi : found) {

@@ -5,11 +5,6 @@
 namespace dsbuild {
 namespace {
 
-std::string variable(const Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
-}
-
 // What decides which modules Python sees, besides the program itself.
 std::string python_identity(const System& system, const Path& python) {
   static const std::array<const char*, 5> variables{"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV",

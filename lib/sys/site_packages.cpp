@@ -24,9 +24,7 @@ void add_below(const FileReader& files, const Path& prefix, std::vector<Path>& f
 // A virtual environment's bin/python3 is a link to the real one, whose packages are not its own:
 // so the prefix by the name on PATH comes first, then the one by the real path.
 void add_python_prefix(const System& system, const std::string& python, std::vector<Path>& found) {
-  const auto path = system.environment.find("PATH");
-  const auto program =
-      find_program(system.files, python, path == system.environment.end() ? "" : path->second);
+  const auto program = find_program(system.files, python, variable(system.environment, "PATH"));
   if (!program) return;
   add_below(system.files, system.files.absolute(*program).parent_path().parent_path(), found);
   const std::optional<Path> real = system.files.real_path(*program);
@@ -53,9 +51,8 @@ std::vector<std::string> by_version(const FileReader& files, const Path& folder,
 std::vector<Path> find_site_packages(const System& system, const std::string& python) {
   std::vector<Path> found;
   for (const auto& [name, below] : {std::pair{"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}, {"HOME", ".local"}}) {
-    const auto variable = system.environment.find(name);
-    if (variable == system.environment.end() || variable->second.empty()) continue;
-    const Path prefix = variable->second;
+    const Path prefix = variable(system.environment, name);
+    if (prefix.empty()) continue;
     add_below(system.files, *below == '\0' ? prefix : prefix / below, found);
   }
   if (!system.program.empty()) add_below(system.files, system.program.parent_path().parent_path(), found);

@@ -25,6 +25,11 @@ Environment read_environment() {
   return variables;
 }
 
+std::string variable(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
 std::optional<Path> find_program(const FileReader& files, const std::string& name,
                                  const std::string& path_variable) {
   if (name.empty()) return std::nullopt;

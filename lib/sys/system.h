@@ -18,6 +18,7 @@ struct System {
 void open_standard_descriptors();
 
 Environment read_environment();
+std::string variable(const Environment& environment, const std::string& name);  // "" if it is not set
 
 // Looks `name` up in `path_variable` (colon-separated); a name with a slash is taken as it is.
 std::optional<Path> find_program(const FileReader& files, const std::string& name,

@@ -29,11 +29,6 @@ bool is_compiler(const FileReader& files, const Path& path) {
   return real && !is_wrapper(*real);
 }
 
-std::string variable(const Environment& env, const std::string& name) {
-  const auto found = env.find(name);
-  return found == env.end() ? "" : found->second;
-}
-
 // CXX="ccache g++ -m64": the first word that is no wrapper.
 void add_variable(const System& system, const std::string& name, std::vector<Candidate>& candidates) {
   for (const std::string& word : shell_split(variable(system.environment, name))) {

@@ -7,10 +7,6 @@ namespace {
 
 using Reason = tl::unexpected<std::string>;
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-
 std::string first_line(const std::string& text) {
   const std::vector<std::string> lines = split(text, "\r\n");
   return lines.empty() ? "" : trim(printable(lines.front()));
@@ -77,7 +73,7 @@ void parse_nvcc_help(std::string_view help_output, NvccFacts& facts) {
   std::string option;
   bool in_values = false;
   for (const std::string& line : split_lines(help_output)) {
-    if (starts_with(line, "--")) {
+    if (line.starts_with("--")) {
       option = line.substr(0, line.find_first_of(" \t\r"));
       facts.options.insert(option);
       in_values = false;
