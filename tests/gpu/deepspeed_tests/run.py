@@ -13,6 +13,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -101,11 +102,14 @@ def run_file(name, tests_root, work):
     environment = {**os.environ, "WITNESS_LOG": str(log), "DS_UNITTEST_TIMEOUT": str(limit)}
     begin = time.monotonic()
     with open(log.with_suffix(".txt"), "w", encoding="utf-8") as text:
+        process = subprocess.Popen(command, cwd=tests_root, env=environment, stdout=text, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
         try:
-            code = subprocess.run(command, cwd=tests_root, env=environment, stdout=text, stderr=subprocess.STDOUT,
-                                  timeout=limit).returncode
+            code = process.wait(limit)
         except subprocess.TimeoutExpired:
             code = None
+            os.killpg(process.pid, signal.SIGKILL)  # with the processes that the tests started
+            process.wait()
     tests, modules = read_log(log)
     seconds = round(time.monotonic() - begin, 1)
     print(f"{seconds:6.1f} s  {name}: {counts(tests)}" + ("" if code is not None else ", time limit"), file=sys.stderr)
