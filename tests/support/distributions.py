@@ -17,7 +17,9 @@ from packs import Pack
 PYTHON = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 TORCH = {"version": "2.11.0+cu130", "cuda": "13.0", "hip": "", "cxx11_abi": True, "python": PYTHON, "ext_suffix": SUFFIX}
-OPS = {"cpu_adam": "deepspeed.ops.adam.cpu_adam_op", "fused_adam": "deepspeed.ops.adam.fused_adam_op"}
+# The last one in a folder that the stand-in, like DeepSpeed, does not have.
+OPS = {"cpu_adam": "deepspeed.ops.adam.cpu_adam_op", "fused_adam": "deepspeed.ops.adam.fused_adam_op",
+       "spatial_inference": "deepspeed.ops.spatial.spatial_inference_op"}
 NAME = "dsbuild_deepspeed_ops"
 
 # A Python module without Python's headers: the machine may have none.
