@@ -29,6 +29,7 @@ work="${WORK:-/tmp/deepspeed-tests}"
 read -ra files <<<"${FILES:-}"
 mkdir -p "$work"
 PATH="$(dirname "$python"):$PATH" # ninja, where pip installed it
+unset TORCH_CUDA_ARCH_LIST # DeepSpeed asks the GPU
 export OPS="${OPS:-all,-dc,-gds}" PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 TORCH_NO_COMPILER_WRAPPER=1
 
 say_what_is_missing() {

@@ -278,6 +278,15 @@ class OrderTest(Exploring):
         self.assertEqual((seen["installed"], seen["accelerator"]), (sorted(OPS), "cuda"))
         self.assertEqual(seen["torch"]["nccl_version"], "0.0", "not known")
 
+    def test_where_deepspeed_runs_on_the_cpu_it_gets_the_ops_without_device_code(self):
+        chosen = "import os, types\ndef get_accelerator():\n    return types.SimpleNamespace(_name=os.environ['DS_ACCELERATOR'])\n"
+        files = deepspeed_files("0.19.8", extra={"deepspeed/accelerator.py": chosen})
+        VENV.install(write_wheel(SHOP.wheels / "chosen", "deepspeed", "0.19.8", files), SHOP.ops["0.19.8"])
+        edit_manifest(VENV.site / NAME, fused_adam={"archs": ["8.0"]})
+        for accelerator, installed in (("cpu", sorted({*OPS} - {"fused_adam"})), ("cuda", sorted(OPS))):
+            seen = VENV.probe(DS_ACCELERATOR=accelerator)
+            self.assertEqual((seen["installed"], seen["accelerator"]), (installed, accelerator))
+
     def test_what_deepspeed_knows_of_the_same_torch_stays(self):
         """Its NCCL version: only a program that imports torch can ask for it."""
         VENV.install(SHOP.deepspeed["0.19.8"], SHOP.ops["0.19.8"])
@@ -292,9 +301,10 @@ class RealDeepSpeedTest(unittest.TestCase):
 import site, sys
 site.addsitedir(sys.argv[1])
 from deepspeed import git_version_info
-from deepspeed.ops.op_builder import FusedAdamBuilder
+from deepspeed.ops.op_builder import FusedAdamBuilder, SpatialInferenceBuilder
 print("installed", sorted(op for op, there in git_version_info.installed_ops.items() if there))
-print("loaded", FusedAdamBuilder().load().__file__)
+for builder in FusedAdamBuilder(), SpatialInferenceBuilder():
+    print("loaded", builder.load().__file__)
 """
 
     def setUp(self):
@@ -323,7 +333,8 @@ print("loaded", FusedAdamBuilder().load().__file__)
         self.assertEqual(SHOP.install(SHOP.make_bundle("real", torch={"version": version, "cuda": cuda}), site).code, 0)
         said = subprocess.check_output([VENV.python, "-c", self.LOAD, site], env=environment, cwd=root, text=True)
         self.assertIn(f"installed {sorted(OPS)}\n", said)
-        self.assertIn(f"loaded {site / NAME}/deepspeed/ops/adam/fused_adam_op{SUFFIX}\n", said)
+        for module in "adam/fused_adam_op", "spatial/spatial_inference_op":
+            self.assertIn(f"loaded {site / NAME}/deepspeed/ops/{module}{SUFFIX}\n", said)
 
 
 class SimplerTest(Exploring):
@@ -361,7 +372,7 @@ class SimplerTest(Exploring):
             return {**files, f"{NAME}/ops.py": text}
 
         problem, _ = self.explore(self.remade(trusting))
-        self.assertIn("installed is ['cpu_adam', 'fused_adam'], not []", problem)
+        self.assertIn(f"installed is {sorted(OPS)}, not []", problem)
 
 
 class RefusalTest(unittest.TestCase):
