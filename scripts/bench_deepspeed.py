@@ -193,7 +193,7 @@ def render_plain(database):
     lines = ["rule run", "  command = $command", "  description = $out"]
     for output in sorted(made):
         inputs = [word for word in made[output].split() if word in made and word != output]
-        lines += [f"build {output}: run {' '.join(inputs)}", "  command = " + made[output].replace("$", "$$")]
+        lines += [f"build {output}: run {' '.join(inputs)}".rstrip(), "  command = " + made[output].replace("$", "$$")]
     return "\n".join(lines) + "\n", len(made)
 
 
