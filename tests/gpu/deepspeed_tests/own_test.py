@@ -46,7 +46,12 @@ class TableTest(unittest.TestCase):
 
     def test_a_time_limit_is_a_difference_even_where_both_hit_it(self):
         slow = result({"a": "passed"}, exit_code=None)
-        self.assertEqual(self.table(slow, slow)[0], "dsbuild: not finished in time\nJIT: not finished in time")
+        self.assertEqual(self.table(slow, slow)[0],
+                         "test_one.py: not finished in time with dsbuild\ntest_one.py: not finished in time with JIT")
+
+    def test_a_file_of_which_nothing_was_run_proves_nothing(self):
+        none = result({}, exit_code=4)
+        self.assertIn("test_one.py: no test of it was run with JIT, pytest's exit code is 4", self.table(none, none)[0])
 
     def test_an_op_that_came_from_elsewhere_is_a_fault(self):
         same = result({"a": "passed"}, faults=["test_one.py loaded cpu_adam from /elsewhere.so"])

@@ -95,14 +95,14 @@ def read_log(path):
 def run_file(name, tests_root, work):
     log = work / (name.strip("./").replace("/", "-") + ".jsonl")
     log.unlink(missing_ok=True)
-    path = HERE / name if name.startswith("./") else tests_root / "unit" / name
+    root, path = (HERE, HERE / name) if name.startswith("./") else (tests_root, tests_root / "unit" / name)
     command = [sys.executable, "-m", "pytest", "-p", "dsbuild_witness", "-p", "no:cacheprovider", "-o", "addopts=", "-q",
-               "--rootdir", str(tests_root), "--basetemp", str(log.with_suffix(".tmp")), str(path)]
+               "--rootdir", str(root), "--basetemp", str(log.with_suffix(".tmp")), str(path)]
     limit = int(os.environ.get("FILE_LIMIT", 240))
     environment = {**os.environ, "WITNESS_LOG": str(log), "DS_UNITTEST_TIMEOUT": str(limit)}
     begin = time.monotonic()
     with open(log.with_suffix(".txt"), "w", encoding="utf-8") as text:
-        process = subprocess.Popen(command, cwd=tests_root, env=environment, stdout=text, stderr=subprocess.STDOUT,
+        process = subprocess.Popen(command, cwd=root, env=environment, stdout=text, stderr=subprocess.STDOUT,
                                    start_new_session=True)
         try:
             code = process.wait(limit)
@@ -158,11 +158,16 @@ def run(way, results, tests_root, files):
     return "\n".join(result["faults"])
 
 
-def differences(ours, jit):
-    """Tests whose outcome is not the same, and files that one way did not finish."""
-    unfinished = [f"{way}: not finished in time" for way, each in (("dsbuild", ours), ("JIT", jit)) if each["exit"] is None]
+def unfinished(name, way, result):
+    if result["exit"] is None:
+        return [f"{name}: not finished in time with {way}"]
+    return [] if result["tests"] else [f"{name}: no test of it was run with {way}, pytest's exit code is {result['exit']}"]
+
+
+def differences(file, ours, jit):
+    """Tests whose outcome is not the same, and what one way did not finish."""
     names = sorted(ours["tests"].keys() | jit["tests"].keys())
-    return unfinished + [f"{name}: {ours['tests'].get(name, 'not run')} with dsbuild, {jit['tests'].get(name, 'not run')} with JIT"
+    return unfinished(file, "dsbuild", ours) + unfinished(file, "JIT", jit) + [f"{name}: {ours['tests'].get(name, 'not run')} with dsbuild, {jit['tests'].get(name, 'not run')} with JIT"
                          for name in names if ours["tests"].get(name) != jit["tests"].get(name)]
 
 
@@ -172,7 +177,7 @@ def table(ours, jit):
     found = list(ours["faults"]) + list(jit["faults"])
     for name in ours["files"] | jit["files"]:
         left, right = ours["files"].get(name, nothing), jit["files"].get(name, nothing)
-        different = differences(left, right)
+        different = differences(name, left, right)
         loaded = ", ".join(sorted(module for module in left["modules"] if module in OPS)) or "none"
         if {*left["modules"]} & {*OPS} != {*right["modules"]} & {*OPS}:
             different.append(f"{name}: JIT loaded {', '.join(sorted({*right['modules']} & {*OPS})) or 'none'}")
