@@ -1,6 +1,5 @@
 #include "edge_times.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "plan/backend.h"
@@ -15,11 +14,9 @@ std::string fact_key(const std::string& time_key) {
 }
 
 std::optional<double> seconds_in(const std::string& milliseconds) {
-  long number = 0;
-  const char* end = milliseconds.data() + milliseconds.size();
-  const auto [rest, trouble] = std::from_chars(milliseconds.data(), end, number);
-  if (trouble != std::errc() || rest != end || number < 0) return std::nullopt;
-  return static_cast<double>(number) / 1000;
+  const auto number = whole_number<long>(milliseconds);
+  if (!number || *number < 0) return std::nullopt;
+  return static_cast<double>(*number) / 1000;
 }
 
 }  // namespace
