@@ -99,7 +99,8 @@ def run_file(name, tests_root, work):
     command = [sys.executable, "-m", "pytest", "-p", "dsbuild_witness", "-p", "no:cacheprovider", "-o", "addopts=", "-q",
                "--rootdir", str(root), "--basetemp", str(log.with_suffix(".tmp")), str(path)]
     limit = int(os.environ.get("FILE_LIMIT", 240))
-    environment = {**os.environ, "WITNESS_LOG": str(log), "DS_UNITTEST_TIMEOUT": str(limit)}
+    environment = {**os.environ, "WITNESS_LOG": str(log), "DS_UNITTEST_TIMEOUT": str(limit),
+                   "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     begin = time.monotonic()
     with open(log.with_suffix(".txt"), "w", encoding="utf-8") as text:
         process = subprocess.Popen(command, cwd=root, env=environment, stdout=text, stderr=subprocess.STDOUT,
