@@ -43,7 +43,8 @@ EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
 
 void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished) {
   for (const FinishedEdge& ended : finished) {
-    if (ended.failed || ended.edge->source.empty()) continue;
+    // One with a twin may have compiled nothing.
+    if (ended.failed || ended.edge->source.empty() || !ended.edge->twin.empty()) continue;
     const std::string key = time_key(stages.selected.registry.pack, ended.edge->op, ended.edge->source);
     const double milliseconds = seconds_per_target(*ended.edge, ended.seconds) * 1000;
     stages.base.user_facts->put(fact_key(key), k_unit, std::to_string(std::lround(milliseconds)));
