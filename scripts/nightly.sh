@@ -45,6 +45,11 @@ wheel_rows() {
   unset DSBUILD_WHEEL
 }
 
+# docs/recipes/Dockerfile.deepspeed: torch alone is 2 GB.
+image_rows() {
+  row "image: DeepSpeed" "$test_python" -B "$repository/tests/packaging/deepspeed_image_test.py"
+}
+
 fault_rows() {
   local script
   export DSBUILD_NIGHTLY=1
@@ -84,6 +89,7 @@ export PATH="$ninja_bin:$PATH"
 export_test_environment
 fresh_root_rows
 wheel_rows
+image_rows
 fault_rows
 fuzz_rows
 printf '%s\n' "" "${rows[@]}"
