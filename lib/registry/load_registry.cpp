@@ -68,6 +68,8 @@ bool by_name(const OpBuilder& a, const OpBuilder& b) {
 Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& registry) {
   const SourceTree tree = make_source_tree(files, registry.source_root, registry.source_version);
   const Version& version = registry.source_version;
+  WhenContext context;
+  context.source = version;
   SeenFiles names, build_vars;
   const std::vector<std::string> paths = spec_paths(files, pack.spec_root);
   if (paths.empty())
@@ -78,7 +80,7 @@ Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& regis
     const SpecFile file{pack.shown + "/" + path, tree};
     DSBUILD_TRY(spec, read_op_spec(text, file, pack.spec_root / path));
     if (!is_of_version(spec.when, version)) {
-      registry.absent.push_back(absent_op(spec, {.source = version}));
+      registry.absent.push_back(absent_op(spec, context));
       continue;
     }
     DSBUILD_CHECK(claim(names, spec.name, "the op name", spec, version, file.shown));
@@ -159,7 +161,10 @@ const AbsentOp* Registry::find_absent(const std::string& name_or_variable) const
 
 Registry offer_ops(Registry registry, const Version& torch, const std::string& accelerator) {
   registry.accelerator = accelerator;
-  const WhenContext context{.torch = torch, .source = registry.source_version, .accelerator = accelerator};
+  WhenContext context;
+  context.source = registry.source_version;
+  context.torch = torch;
+  context.accelerator = accelerator;
   std::vector<OpBuilder> offered;
   for (OpBuilder& op : registry.ops) {
     if (holds(op.spec().when, context))

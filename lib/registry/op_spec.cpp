@@ -98,7 +98,7 @@ std::string When::text() const {
   add("torch", torch ? torch->text : "");
   add("sources", source ? source->text : "");
   add("CPU level", cpu_level ? cpu_level->text : "");
-  add("accelerator", accelerator);
+  if (!accelerator.empty()) parts.push_back("DS_ACCELERATOR=" + accelerator);
   ways.push_back(join(parts, " and "));
   for (const When& other : or_else)
     ways.push_back(other.text());

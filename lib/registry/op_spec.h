@@ -66,7 +66,7 @@ struct When {
   std::optional<VersionRange> cpu_level;  // CpuLevel::number
   std::vector<When> or_else;              // the other maps of a list
   bool empty() const;
-  std::string text() const;  // "torch <2.0 and accelerator cuda": for messages
+  std::string text() const;  // "torch <2.0 and DS_ACCELERATOR=cuda": for messages
   bool operator==(const When&) const = default;
 };
 // What a condition is asked about, and what a spec leaves to the machine. An unknown version makes its

@@ -33,7 +33,8 @@ Result<void> check_names(const Selection& selection, const Registry& registry) {
 
 Error not_offered(const AbsentOp& op, const std::string& where) {
   return make_error(Exit::unmet, "op_not_offered", where,
-                    "there is no op '" + op.name + "' for " + op.not_for, "It is for " + op.is_for + ".");
+                    "there is no op '" + op.name + "' for " + op.not_for,
+                    "Leave it out: it is for " + op.is_for + ".");
 }
 
 tl::unexpected<Error> op_of_other_pack(const std::string& variable, const std::string& pack,

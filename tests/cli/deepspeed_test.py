@@ -192,7 +192,7 @@ class NeverThereTest(DeepSpeedTest):
             run = self.space.run("plan", *words, env={"DS_BUILD_SPARSE_ATTN": "1"})
             self.assertEqual(run.code, 3, run)
             self.assertIn("there is no op 'sparse_attn' for torch 2.11.0", run.err)
-            self.assertIn("It is for torch <2.0 and sources <0.19.8 and accelerator cuda.", run.err)
+            self.assertIn("it is for torch <2.0 and sources <0.19.8 and DS_ACCELERATOR=cuda.", run.err)
         run = self.space.run("explain", "sparse_attn", *self.space.words())
         self.assertIn("there is no op 'sparse_attn' for torch 2.11.0", run.err)
 

@@ -260,8 +260,8 @@ TEST_CASE("offered are the ops whose 'when' holds; the others are absent, with w
   const Registry offered = offer_ops(world.registry(), *parse_version("2.11.0"), "cuda");
   CHECK(offered.names() == std::vector<std::string>{"cpu_adam", "fused_adam"});
   CHECK(offered.absent ==
-        std::vector<AbsentOp>{{"comm", "DS_BUILD_COMM", "accelerator cuda", "accelerator cpu"},
-                              {"old", "DS_BUILD_OLD", "torch 2.11.0", "torch <2.0 and accelerator cuda"}});
+        std::vector<AbsentOp>{{"comm", "DS_BUILD_COMM", "accelerator cuda", "DS_ACCELERATOR=cpu"},
+                              {"old", "DS_BUILD_OLD", "torch 2.11.0", "torch <2.0 and DS_ACCELERATOR=cuda"}});
   CHECK(offer_ops(world.registry(), *parse_version("1.13"), "cuda").find("old"));
   CHECK(offer_ops(world.registry(), {}, "cpu").find("comm"));
 }
@@ -295,7 +295,7 @@ TEST_CASE("what needs an absent op is absent too") {
   world.add("native/gds", "name: gds\nneeds: [aio]\nbackend: cpu\nsources: [a.cpp]\n");
   const Registry offered = offer_ops(world.registry(), {}, "cpu");
   CHECK(offered.names() == std::vector<std::string>{"cpu_adam", "fused_adam"});
-  CHECK(offered.find_absent("DS_BUILD_GDS")->is_for == "accelerator cuda");
+  CHECK(offered.find_absent("DS_BUILD_GDS")->is_for == "DS_ACCELERATOR=cuda");
 }
 
 TEST_CASE("two ops may share neither a name nor a build variable") {

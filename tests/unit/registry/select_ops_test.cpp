@@ -207,12 +207,14 @@ TEST_CASE("an absent op can be left out and switched off, and asked for by name 
   const auto named = select_ops(settings("sparse"), all, false);
   REQUIRE_FALSE(named);
   CHECK(named.error().exit == Exit::unmet);
-  CHECK(error_text(named.error()) ==
-        "op_not_offered --ops: there is no op 'sparse' for torch 2.11.0 | It is for torch <2.0.");
+  CHECK(
+      error_text(named.error()) ==
+      "op_not_offered --ops: there is no op 'sparse' for torch 2.11.0 | Leave it out: it is for torch <2.0.");
   const auto on = select_ops(settings("", {{"DS_BUILD_SPARSE", "1"}}), all, false);
   REQUIRE_FALSE(on);
   CHECK(error_text(on.error()) ==
-        "op_not_offered DS_BUILD_SPARSE: there is no op 'sparse' for torch 2.11.0 | It is for torch <2.0.");
+        "op_not_offered DS_BUILD_SPARSE: there is no op 'sparse' for torch 2.11.0 | Leave it out: it is for "
+        "torch <2.0.");
 }
 
 TEST_CASE("a variable of another pack's op cannot be met here, and is no fault when it is off") {
