@@ -218,7 +218,8 @@ class Random {
                   .shared = archs(),
                   .ops = {},
                   .failed = {}};
-    if (below(2) == 0) made.torch = ManifestTorch{text(), text(), text(), below(2) == 0, "cp311", "x.so"};
+    if (below(2) == 0)
+      made.torch = ManifestTorch{text(), text(), text(), below(2) == 0, "cp311", "x.so", "cpu"};
     if (below(2) == 0) made.toolkit = {text(), text(), text()};
     for (size_t i = below(4); i > 0; --i)
       made.ops.push_back(op());
