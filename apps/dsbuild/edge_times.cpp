@@ -1,6 +1,5 @@
 #include "edge_times.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "plan/backend.h"
@@ -15,17 +14,17 @@ std::string fact_key(const std::string& time_key) {
 }
 
 std::optional<double> seconds_in(const std::string& milliseconds) {
-  long number = 0;
-  const char* end = milliseconds.data() + milliseconds.size();
-  const auto [rest, trouble] = std::from_chars(milliseconds.data(), end, number);
-  if (trouble != std::errc() || rest != end || number < 0) return std::nullopt;
-  return static_cast<double>(number) / 1000;
+  const auto number = whole_number<long>(milliseconds);
+  if (!number || *number < 0) return std::nullopt;
+  return static_cast<double>(*number) / 1000;
 }
 
 }  // namespace
 
-EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
+EdgeTimes recall_edge_times(const Stages& stages, std::set<std::string> torch_sources,
+                            const FileReader& files) {
   EdgeTimes times;
+  times.torch_sources = std::move(torch_sources);
   const Registry& registry = stages.selected.registry;
   for (const PlannedOp& op : stages.archs.ops) {
     for (const PlannedSource& source : op.sources) {
@@ -33,6 +32,8 @@ EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
       const auto past = stages.base.user_facts->find(fact_key(key), k_unit);
       if (const auto seconds = past ? seconds_in(*past) : std::nullopt) {
         times.seconds[key] = *seconds;
+      } else if (source.source.seconds > 0) {
+        times.seconds[key] = source.source.seconds;
       } else if (const auto identity = files.identity(registry.source_root / source.source.path)) {
         times.source_bytes[source_path(source.source.path)] = identity->size;
       }

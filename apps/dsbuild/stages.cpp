@@ -276,10 +276,11 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
   DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
-  stages.build = plan_build(
-      {settings, stages.selected.registry, stages.requirements, stages.archs, pointer(stages.toolkit),
-       &*stages.cxx, stages.source_digests, stages.base.host.machine, context.system.program,
-       recall_edge_times(stages, context.system.files), torch_sources, jobs_for(settings, stages.base.host)});
+  stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
+                             pointer(stages.toolkit), &*stages.cxx, stages.source_digests,
+                             stages.base.host.machine, context.system.program,
+                             recall_edge_times(stages, std::move(torch_sources), context.system.files),
+                             jobs_for(settings, stages.base.host)});
   append(stages.warnings, stages.build.warnings);
   return {};
 }

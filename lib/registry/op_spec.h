@@ -107,6 +107,7 @@ struct SourceSpec {
   ArchFilter archs;
   Flags flags;
   When when;
+  int seconds = 0;  // about what one arch of it takes to compile, where its size does not tell; 0: it does
   Origin origin;
   bool is_cuda() const;  // by suffix .cu
   // Unique in the op: path, and for a `for` combination ",KEY=VALUE…".
