@@ -177,6 +177,14 @@ TEST_CASE("a pack of a Python package takes a source tree, a folder of packages 
   check("/venv/lib/python3.11/site-packages/kit", "/venv/lib/python3.11/site-packages", "0.19.6");
 }
 
+TEST_CASE("a package that pip installed without `wheel` says its version too") {
+  PackageWorld world;
+  world.add_sources("/site");
+  world.files.add_file("/site/kit-0.19.8-py3.11.egg-info/PKG-INFO", "");
+  world.give("/site");
+  CHECK(world.registry().source_version.text() == "0.19.8");
+}
+
 TEST_CASE("without --source the installed package is found") {
   PackageWorld world;
   world.environment["VIRTUAL_ENV"] = "/venv";
