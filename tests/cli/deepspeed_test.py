@@ -89,6 +89,15 @@ class DeepSpeedSpace(TestSpace):
                                    for word in (option, value))]
 
 
+    def without(self, *options):
+        """The words without these options."""
+        words = self.words()
+        for option in options:
+            at = words.index(option)
+            words = words[:at] + words[at + 2:]
+        return words
+
+
 class DeepSpeedTest(CliTest):
     def planned(self, space, *more, **options):
         run = space.run("plan", "--json", *space.words(*more), **options)
@@ -145,15 +154,13 @@ class SkipTest(DeepSpeedTest):
         self.assertEqual(planned["inference_core_ops"]["status"], "build")
 
     def test_an_op_asked_for_by_its_variable_ends_the_build(self):
-        self.check_alone("deepspeed_no_cutlass", self.space, "plan", *self.without_ops(), code=3,
+        self.check_alone("deepspeed_no_cutlass", self.space, "plan", *self.space.without("--ops"), code=3,
                          env={"DS_BUILD_EVOFORMER_ATTN": "1"})
-        self.check_alone("deepspeed_no_arch", self.space, "plan", *self.without_ops("--arch", "7.5"), code=3,
-                         env={"DS_BUILD_FP_QUANTIZER": "1"})
-
-    def without_ops(self, *more):
-        words = self.space.words(*more)
-        at = words.index("--ops")
-        return words[:at] + words[at + 2:]
+        quantizer = {"DS_BUILD_FP_QUANTIZER": "1"}
+        self.check_alone("deepspeed_no_arch", self.space, "plan", "--arch", "7.5", *self.space.without("--ops", "--arch"),
+                         code=3, env=quantizer)
+        older = DeepSpeedSpace("0.19.6")
+        self.check_alone("deepspeed_no_triton", older, "plan", *older.without("--ops"), code=3, env=quantizer)
 
     def test_libraries_of_a_python_package_are_found_and_looked_for_beside_the_installed_op(self):
         space = DeepSpeedSpace()
@@ -166,6 +173,32 @@ class SkipTest(DeepSpeedTest):
         link = (space.build_dir / "build.ninja").read_text().split("build lib/cutlass_ops.so")[1]
         self.assertRegex(link, rf"-L{kernels} .*-ldeepspeedft ")
         self.assertIn("$$ORIGIN/../../../../../dskernels", link)
+
+
+class BinariesTest(DeepSpeedTest):
+    """TORCH_CUDA_ARCH_LIST="7.5;8.0+PTX" DS_BUILD_OPS=1: as people build DeepSpeed, to the images in the libraries."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+        for library in ("cublas", "curand"):
+            (cls.space.toolkit.home / "lib64" / f"lib{library}.so").write_text("/* a library without symbols */\n")
+        cls.built = cls.space.run(*cls.space.without("--ops", "--arch"),
+                                  env={"TORCH_CUDA_ARCH_LIST": cls.space.arch, "DS_BUILD_OPS": "1"})
+
+    def test_no_op_loses_an_arch_that_it_does_not_filter(self):
+        self.assertEqual(self.built.code, 0, self.built)
+        inspected = self.space.run("inspect", "--json", str(self.space.out))
+        archs = {pathlib.Path(file["file"]).stem: file["archs"] for file in json.loads(inspected.out)["files"]}
+        expected = {op: row[3] for op, row in OPS.items() if row[3] and op not in ELSEWHERE}
+        self.assertEqual({op: archs.get(op) for op in expected}, expected)
+
+    def test_what_needs_cutlass_or_deepspeed_kernels_is_skipped_and_nothing_else(self):
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        built = {op["name"] for op in manifest["ops"]}
+        self.assertEqual(set(OPS) - built - {"async_io", "dc", "deepspeed_ccl_comm", "gds"},
+                         {"cutlass_ops", "evoformer_attn", "ragged_device_ops"}, self.built)
+        self.assertEqual(manifest["failed"], [])
 
 
 class BfloatTest(DeepSpeedTest):
@@ -203,18 +236,14 @@ class SourceTest(DeepSpeedTest):
         packages = space.torch.root / "lib" / "python3.11" / "site-packages"
         make_tree(packages, "0.19.6")
         (packages / "deepspeed-0.19.6.dist-info").mkdir()
-        words = space.words()
-        at = words.index("--source")
-        run = space.run("plan", "--json", *words[:at], *words[at + 2:])
+        run = space.run("plan", "--json", *space.without("--source"))
         self.assertIn("sparse_attn", {op["name"] for op in json.loads(run.out)["ops"]}, run)
         inside = self.planned(space, "--source", packages / "deepspeed")
         self.assertIn("sparse_attn", inside)
 
     def test_no_installed_package(self):
         space = DeepSpeedSpace()
-        words = space.words()
-        at = words.index("--source")
-        self.check_alone("deepspeed_not_installed", space, "plan", *words[:at], *words[at + 2:], code=3)
+        self.check_alone("deepspeed_not_installed", space, "plan", *space.without("--source"), code=3)
 
     def test_a_variable_of_another_pack_s_op(self):
         space = TestSpace()
