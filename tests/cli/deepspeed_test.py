@@ -5,11 +5,14 @@ there are, from which sources, for which architectures; what is skipped and why;
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
+from distributions import EXTENSION, edit_manifest  # noqa: E402
 
 sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
 from fake_torch import make_fake_torch  # noqa: E402
@@ -162,17 +165,26 @@ class SkipTest(DeepSpeedTest):
         older = DeepSpeedSpace("0.19.6")
         self.check_alone("deepspeed_no_triton", older, "plan", *older.without("--ops"), code=3, env=quantizer)
 
-    def test_libraries_of_a_python_package_are_found_and_looked_for_beside_the_installed_op(self):
+    def test_libraries_of_a_python_package_are_found_and_loaded_from_beside_the_installed_ops(self):
         space = DeepSpeedSpace()
         kernels = space.home / ".local" / "lib" / "python3.9" / "site-packages" / "dskernels"
         kernels.mkdir(parents=True)
-        for library in ("deepspeedft", "blockedflash"):
-            testspace.compile_shim("", kernels / f"lib{library}.so")
+        testspace.compile_shim("int gemm(void) { return 1; }", kernels / "libdeepspeedft.so")
+        binding = space.tree / "deepspeed" / "inference" / "v2" / "kernels" / "cutlass_ops" / "cutlass_ops.cpp"
+        binding.write_text(EXTENSION.format(name="cutlass_ops") + 'extern "C" int gemm(); int (*used)() = gemm;\n')
         run = space.run(*space.words("--ops", "cutlass_ops"))
         self.assertEqual(run.code, 0, run)
         link = (space.build_dir / "build.ninja").read_text().split("build lib/cutlass_ops.so")[1]
         self.assertRegex(link, rf"-L{kernels} .*-ldeepspeedft ")
-        self.assertIn("$$ORIGIN/../../../../../dskernels", link)
+        site = space.root / "elsewhere" / "site-packages"
+        shutil.copytree(kernels, site / "dskernels")
+        edit_manifest(space.out)
+        run = space.run("install", str(space.out), "--target", str(site))
+        self.assertEqual(run.code, 0, run)
+        installed = next(site.rglob("cutlass_ops.*.so"))
+        loaded = subprocess.run(["ldd", installed], check=True, stdout=subprocess.PIPE, text=True).stdout
+        found = re.search(r"libdeepspeedft\.so => (\S+)", loaded)[1]
+        self.assertEqual(pathlib.Path(found).resolve(), site / "dskernels" / "libdeepspeedft.so")
 
 
 class BinariesTest(DeepSpeedTest):
