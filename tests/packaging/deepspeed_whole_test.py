@@ -71,10 +71,11 @@ def make_venv():
 
 
 def build(source):
-    """What dsbuild said."""
-    asked = {"TORCH_CUDA_ARCH_LIST": "7.5;8.0+PTX", "DS_BUILD_OPS": "1"}
-    return run(dsbuild_program(), "--pack", "deepspeed", "--source", source, "--python", PYTHON, "--cuda-home",
-               find_real_toolkit(), "--out", WORK / "out", "--build-dir", WORK / "build", env={**os.environ, **asked})
+    """What dsbuild said. An op that does not compile is none of the others' concern."""
+    shutil.rmtree(WORK / "out", ignore_errors=True)
+    return said_by(dsbuild_program(), "--keep-going", "--pack", "deepspeed", "--source", source, "--python", PYTHON,
+                   "--cuda-home", find_real_toolkit(), "--out", WORK / "out", "--build-dir", WORK / "build",
+                   TORCH_CUDA_ARCH_LIST="7.5;8.0+PTX", DS_BUILD_OPS="1")
 
 
 def install():
@@ -84,23 +85,25 @@ def install():
     pip(*(WORK / "wheels").glob("*.whl"))
 
 
-def deepspeed(*command):
-    """As on a machine with a GPU, by the way that DeepSpeed offers for it."""
-    environment = {**os.environ, "DS_ACCELERATOR": "cuda", "CUDA_HOME": find_real_toolkit()}
-    return subprocess.run(list(map(str, command)), cwd=WORK, env=environment, stdin=subprocess.DEVNULL, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+def said_by(*command, **variables):
+    """Its output, both streams, however it ended."""
+    return subprocess.run(list(map(str, command)), cwd=WORK, env={**os.environ, **variables}, stdin=subprocess.DEVNULL,
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
+
+
+def said_on_a_gpu_machine(*command):
+    """By the way that DeepSpeed offers to build for one elsewhere."""
+    return said_by(*command, DS_ACCELERATOR="cuda", CUDA_HOME=find_real_toolkit())
 
 
 def imported(module):
-    """Its file, or what Python said."""
-    ran = deepspeed(PYTHON, "-c", IMPORT, module)
-    last = ran.stdout.strip().splitlines()[-1:]
-    return last[0] if last else f"exit code {ran.returncode}"
+    """Its file, or Python's last word."""
+    return said_on_a_gpu_machine(PYTHON, "-c", IMPORT, module).strip().rpartition("\n")[2]
 
 
 def report():
     """{op: its word in the column "installed"}"""
-    text = re.sub(r"\x1b\[\d+m", "", deepspeed(PYTHON.parent / "ds_report").stdout)
+    text = re.sub(r"\x1b\[\d+m", "", said_on_a_gpu_machine(PYTHON.parent / "ds_report"))
     return dict(re.findall(r"^(\w+) \.+ \[(\w+)\] \.+ \[\w+\]$", text, re.M))
 
 
@@ -120,23 +123,30 @@ def print_table(rows):
         print(f"| {row.op} | {images or '–'} | {row.megabytes:.1f} | {works} | {row.reported} |")
 
 
+def setUpModule():
+    try:
+        find_cuobjdump()
+        find_real_toolkit()
+    except unittest.SkipTest as reason:
+        skip(reason)
+
+
 class WholePackTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        find_cuobjdump()
         WORK.mkdir(parents=True, exist_ok=True)
-        said = build(make_venv())
+        cls.said = build(make_venv())
         install()
-        cls.built = json.loads((WORK / "out" / "manifest.json").read_text())["ops"]
-        cls.rows = [Row(op["name"], WORK / "out" / op["file"]) for op in cls.built]
+        built = json.loads((WORK / "out" / "manifest.json").read_text())["ops"]
+        cls.rows = [Row(op["name"], WORK / "out" / op["file"]) for op in built]
         reported = report()
         for row in cls.rows:
             row.reported = reported.get(row.op, row.reported)
         print_table(cls.rows)
-        print(*re.findall(r"^(?:skipped|built) .*", said, re.M), sep="\n", flush=True)
+        print(*re.findall(r"^(?:skipped|built) .*", cls.said, re.M), sep="\n", flush=True)
 
     def test_every_op_is_built_that_lacks_nothing(self):
-        self.assertLessEqual(set(OPS) - MAY_LACK, {row.op for row in self.rows})
+        self.assertLessEqual(set(OPS) - MAY_LACK, {row.op for row in self.rows}, self.said[-6000:])
 
     def test_each_library_holds_the_images_of_its_op_s_filter(self):
         self.assertEqual({row.op: row.images for row in self.rows},
