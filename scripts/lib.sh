@@ -226,37 +226,41 @@ configure_and_build() {
 
 test_packages=(catch2 ccache fish g++-11 mandoc mmdebstrap python3-venv python3-yaml strace zsh)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
-
-# A Python of the tests' own, with NumPy and tvm-ffi. The mark is written last: without it, it is half made.
-require_test_python() {
-  local folder
-  folder="$(dirname "$(dirname "$test_python")")"
-  [[ -e "$folder/complete" ]] && return
-  [[ $may_install == yes ]] || refuse "the tests' Python is missing" "$repository/scripts/test.sh"
-  say "dsbuild: fetching NumPy and tvm-ffi for the tests, 25 MB; on disk 90 MB in $folder; licences: BSD-3-Clause, Apache-2.0"
-  rm -rf "$folder"
-  python3 -m venv "$folder" || die 1 "dsbuild: no virtual environment could be made in $folder"
-  "$test_python" -m pip install --quiet --disable-pip-version-check numpy "apache-tvm-ffi==$tvm_ffi_version" >&2 ||
-    die 1 "dsbuild: pip could not fetch NumPy and tvm-ffi (its message is above)"
-  touch "$folder/complete"
-}
-
+clang_tidy_version=22.1.8
+clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"
 torch_version=2.11.0
 torch_home="$cache_dir/torch/venv"
 torch_python="$torch_home/bin/python"
 
-# A Python with torch and what DeepSpeed imports, but without DeepSpeed. The mark is written last.
+# require_venv FOLDER MARK WHAT SIZES LICENCES PACKAGE...: a Python of the tests' own with these packages. The mark is
+# written last: without it, it is half made.
+require_venv() {
+  local folder="$1" mark="$2" what="$3" sizes="$4" licences="$5"
+  [[ -e "$folder/$mark" ]] && return
+  [[ $may_install == yes ]] || refuse "$what is missing" "$repository/scripts/test.sh"
+  say "dsbuild: fetching $what for the tests, $sizes in $folder" "         licences: $licences"
+  rm -rf "$folder"
+  python3 -m venv "$folder" || die 1 "dsbuild: no virtual environment could be made in $folder"
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile "${@:6}" >&2 ||
+    die 1 "dsbuild: pip could not fetch $what (its message is above)"
+  touch "$folder/$mark"
+}
+
+require_test_python() {
+  require_venv "${test_python%/bin/python}" complete "a Python with NumPy and tvm-ffi" "25 MB; on disk 90 MB" \
+    "BSD-3-Clause, Apache-2.0" numpy "apache-tvm-ffi==$tvm_ffi_version"
+}
+
+require_clang_tidy() {
+  require_venv "${clang_tidy%/bin/clang-tidy}" complete "clang-tidy $clang_tidy_version" "50 MB; on disk 150 MB" \
+    "Apache-2.0 WITH LLVM-exception" "clang-tidy==$clang_tidy_version"
+}
+
+# A Python with torch and what DeepSpeed imports, but without DeepSpeed.
 require_torch() {
-  [[ -e "$torch_home/complete-$torch_version" ]] && return
-  [[ $may_install == yes ]] || refuse "torch $torch_version is missing" "$repository/scripts/test.sh"
-  say "dsbuild: fetching torch $torch_version with its CUDA libraries for the tests, 2 GB; on disk 5 GB in $torch_home" \
-    "         licences: BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info"
-  rm -rf "$torch_home"
-  python3 -m venv "$torch_home" || die 1 "dsbuild: no virtual environment could be made in $torch_home"
-  "$torch_python" -m pip install --quiet --disable-pip-version-check --no-compile "torch==$torch_version" \
-    numpy setuptools wheel einops hjson msgpack ninja packaging psutil py-cpuinfo pydantic tqdm >&2 ||
-    die 1 "dsbuild: pip could not fetch torch (its message is above)"
-  touch "$torch_home/complete-$torch_version"
+  require_venv "$torch_home" "complete-$torch_version" "torch $torch_version with its CUDA libraries" "2 GB; on disk 5 GB" \
+    "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" "torch==$torch_version" \
+    numpy setuptools wheel einops hjson msgpack ninja packaging psutil py-cpuinfo pydantic tqdm
 }
 
 deepspeed_home() { printf '%s' "$cache_dir/deepspeed/$1"; }
@@ -301,6 +305,7 @@ export_test_environment() {
   export DSBUILD_NINJA="$ninja_bin/ninja"
   export DSBUILD_TEST_PYTHON="$test_python"
   export DSBUILD_CUOBJDUMP="$cuobjdump"
+  export DSBUILD_CLANG_TIDY="$clang_tidy"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
   export DSBUILD_TORCH_PYTHON="$torch_python"
   export DSBUILD_DEEPSPEED_SOURCES="$cache_dir/deepspeed"

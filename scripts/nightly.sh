@@ -87,6 +87,7 @@ mkdir -p "$logs"
 row "test.sh" "$repository/scripts/test.sh"
 export PATH="$ninja_bin:$PATH"
 export_test_environment
+row "clang-analyzer" "$test_python" -B "$repository/tests/lint/tidy.py" "$repository/build/test" "clang-analyzer-*"
 fresh_root_rows
 wheel_rows
 deepspeed_rows

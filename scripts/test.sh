@@ -17,8 +17,9 @@ phase() {
 install_test_needs() {
   build_packages+=("${test_packages[@]}")
   require_build_tools
-  on_debian_like && install_linters
+  on_debian_like && install_clang_format
   require_test_python
+  require_clang_tidy
   require_torch
   require_deepspeed 0.19.8
   require_deepspeed 0.19.6
@@ -27,13 +28,10 @@ install_test_needs() {
   find_cuda_13 >/dev/null || require_toolkit_13_5
 }
 
-# Not every Debian carries version 19; the tests that need it skip without it.
-install_linters() {
-  local package
-  for package in clang-format-19 clang-tidy-19; do
-    have "$package" && continue
-    [[ -n "$(apt-cache -q search --names-only "^$package\$")" ]] && require_packages "$package"
-  done
+# Not every Debian carries version 19; the test that needs it skips without it.
+install_clang_format() {
+  have clang-format-19 && return
+  [[ -n "$(apt-cache -q search --names-only '^clang-format-19$')" ]] && require_packages clang-format-19
   return 0
 }
 

@@ -125,7 +125,7 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
   }
   if (name == "clean") command.add_flag("--bundle", line.with_bundle, "Remove the bundle too");
   if (name == "completion") add_operands(command, line, "shell", "bash|zsh|fish", "The shell");
-  if (name == "complete" || name == "step") add_operands(command, line, "words", "WORD", "");
+  if (name == "complete") add_operands(command, line, "words", "WORD", "");
 }
 
 void add_commands(CLI::App& app, CommandLine& line) {
@@ -215,6 +215,12 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   declare(app, line, show_all);
   for (int i = 0; i < argc; ++i)
     line.as_typed += (i ? " " : "") + shell_quote(argv[i]);
+  // Its words hold compilers' commands, whose options are none of ours.
+  if (argc > 1 && std::string_view(argv[1]) == "step") {
+    line.command = argv[1];
+    line.operands.assign(argv + 2, argv + argc);
+    return line;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion&) {

@@ -1,5 +1,8 @@
 // `dsbuild step …`: what build.ninja runs of dsbuild itself, in the build folder.
+#include <algorithm>
+
 #include "command.h"
+#include "slices/preprocess.h"
 
 namespace dsbuild {
 namespace {
@@ -17,10 +20,46 @@ Result<int> verify(const CommandContext& context, const Path& expected_file, con
   return 0;
 }
 
+using Words = std::vector<std::string>;
+
+// step twin cxx|nvcc TWIN OUTPUT -- TWIN'S COMMAND -- COMMAND
+struct TwinStep {
+  CompilerKind kind = CompilerKind::cxx;
+  Path twin;  // the object of the other command, made already
+  Path output;
+  Words twin_command;
+  Words command;
+};
+
+std::optional<TwinStep> read_twin_step(const Words& words) {
+  const auto first = std::find(words.begin(), words.end(), "--");
+  if (first - words.begin() != 4 || words[0] != "twin") return std::nullopt;
+  const auto second = std::find(first + 1, words.end(), "--");
+  if (second == words.end() || second + 1 == words.end()) return std::nullopt;
+  const CompilerKind kind = words[1] == "nvcc" ? CompilerKind::nvcc : CompilerKind::cxx;
+  return TwinStep{kind, words[2], words[3], Words(first + 1, second), Words(second + 1, words.end())};
+}
+
+// Takes the twin's object where it is the same, and compiles where it is not or that cannot be told.
+Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& step) {
+  System& system = context.system;
+  if (const auto depfile = depfile_if_same_texts(step.kind, step.command, step.twin_command,
+                                                 step.output.string(), step.output, system)) {
+    DSBUILD_TRY(object, system.files.read_file(step.twin));
+    DSBUILD_CHECK(system.files.write_file(step.output.string() + ".d", *depfile));
+    DSBUILD_CHECK(system.files.write_file(step.output.string() + ".tmp", object));
+    return 0;
+  }
+  DSBUILD_TRY(result, system.processes.run({step.command, system.environment, {}, std::chrono::hours(24)}));
+  print_message(result.out + result.err);
+  return result.exit_code;
+}
+
 }  // namespace
 
 Result<int> run_step(const CommandContext& context) {
-  const std::vector<std::string>& words = context.line.operands;
+  const Words& words = context.line.operands;
+  if (const auto step = read_twin_step(words)) return take_twin_or_compile(context, *step);
   if (words.size() == 3 && words[0] == "verify") return verify(context, words[1], words[2]);
   return fail(Exit::usage, "bad_option", "step", "not a step: " + shell_join(words),
               "Steps are run by build.ninja alone.");

@@ -1,6 +1,5 @@
 #include "edge_times.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "plan/backend.h"
@@ -15,11 +14,9 @@ std::string fact_key(const std::string& time_key) {
 }
 
 std::optional<double> seconds_in(const std::string& milliseconds) {
-  long number = 0;
-  const char* end = milliseconds.data() + milliseconds.size();
-  const auto [rest, trouble] = std::from_chars(milliseconds.data(), end, number);
-  if (trouble != std::errc() || rest != end || number < 0) return std::nullopt;
-  return static_cast<double>(number) / 1000;
+  const auto number = whole_number<long>(milliseconds);
+  if (!number || *number < 0) return std::nullopt;
+  return static_cast<double>(*number) / 1000;
 }
 
 }  // namespace
@@ -43,7 +40,8 @@ EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
 
 void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished) {
   for (const FinishedEdge& ended : finished) {
-    if (ended.failed || ended.edge->source.empty()) continue;
+    // One with a twin may have compiled nothing.
+    if (ended.failed || ended.edge->source.empty() || !ended.edge->twin.empty()) continue;
     const std::string key = time_key(stages.selected.registry.pack, ended.edge->op, ended.edge->source);
     const double milliseconds = seconds_per_target(*ended.edge, ended.seconds) * 1000;
     stages.base.user_facts->put(fact_key(key), k_unit, std::to_string(std::lround(milliseconds)));

@@ -1,7 +1,9 @@
 // Small pure functions on text. Nothing here knows what the text means.
 #pragma once
 
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,15 @@ std::string to_upper(std::string_view text);
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 // "fused_adam_op" of "deepspeed.ops.adam.fused_adam_op".
 std::string last_component(const std::string& dotted);
+// The text as a number, when all of it is one; nullopt for "", "+1", " 1", "1x" and what is out of range.
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
+  if (trouble != std::errc{} || rest != end) return std::nullopt;
+  return number;
+}
 // "1 op", "2 ops".
 std::string plural(size_t count, std::string_view noun);
 // "512 B", "1.2 KiB", "3.4 MiB".

@@ -18,7 +18,9 @@ std::map<Target, int> parse_images(const std::string& text) {
   for (const std::string& line : split_lines(text)) {
     const std::vector<std::string> words = split(line, " ");
     if (words.size() != 2) continue;
-    if (const auto target = parse_target_name(words[0])) images[*target] = std::atoi(words[1].c_str());
+    const auto target = parse_target_name(words[0]);
+    const auto count = whole_number<int>(words[1]);
+    if (target && count) images[*target] = *count;
   }
   return images;
 }

@@ -9,12 +9,12 @@
 namespace dsbuild {
 namespace {
 
-const char* rule_name(EdgeKind kind) {
-  switch (kind) {
+const char* rule_name(const Edge& edge) {
+  switch (edge.kind) {
     case EdgeKind::cuda_compile:
-      return "cuda_compile";
+      return edge.twin.empty() ? "cuda_compile" : "cuda_twin";
     case EdgeKind::cxx_compile:
-      return "cxx_compile";
+      return edge.twin.empty() ? "cxx_compile" : "cxx_twin";
     case EdgeKind::link:
       return "link";
     case EdgeKind::verify:
@@ -23,8 +23,9 @@ const char* rule_name(EdgeKind kind) {
   return "";
 }
 
-bool has_edge(const BuildPlan& plan, EdgeKind kind) {
-  return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& e) { return e.kind == kind; });
+bool has_rule(const BuildPlan& plan, std::string_view rule) {
+  return std::any_of(plan.edges.begin(), plan.edges.end(),
+                     [&](const Edge& e) { return rule_name(e) == rule; });
 }
 
 // Every pair that some edge uses, once, in canonical order; then what all CUDA ops share.
@@ -60,31 +61,43 @@ std::string gencode_value(const ArchSet& targets, const ArchSet& shared) {
   return text;
 }
 
+std::string program_line(const char* name, const std::vector<std::string>& program) {
+  return program.empty() ? "" : std::string(name) + " = " + ninja_program(program) + "\n";
+}
+
+// `compile`: "$nvcc $flags $gencode".
+std::string compile_rule(const char* name, const std::string& compile) {
+  return "rule " + std::string(name) + "\n  command = " + compile +
+         " -MD -MF $out.d -MT $out -c $in -o $out.tmp && mv -f $out.tmp $out\n"
+         "  depfile = $out.d\n"
+         "  deps = gcc\n"
+         "  description = $out\n\n";
+}
+
+// Hands both commands to dsbuild. `kind`: "nvcc" or "cxx".
+std::string twin_rule(const char* name, const std::string& kind, const std::string& compile) {
+  return compile_rule(name, "$dsbuild step twin " + kind + " $twin $out -- " +
+                                replace_all(compile, "$flags", "$twin_flags") + " -c $in -- " + compile);
+}
+
 std::string rules_section(const BuildPlan& plan) {
-  const std::string compile_tail =
-      " $flags%GENCODE% -MD -MF $out.d -MT $out -c $in -o $out.tmp && mv -f $out.tmp $out\n"
-      "  depfile = $out.d\n"
-      "  deps = gcc\n"
-      "  description = $out\n\n";
-  std::string text;
-  if (has_edge(plan, EdgeKind::cuda_compile))
-    text += "nvcc = " + ninja_program(plan.tools.nvcc) + "\nrule cuda_compile\n  command = $nvcc" +
-            replace_all(compile_tail, "%GENCODE%", " $gencode");
-  if (!plan.tools.cxx.empty()) text += "cxx = " + ninja_program(plan.tools.cxx) + "\n";
-  if (!plan.tools.host_cxx.empty()) text += "host_cxx = " + ninja_program(plan.tools.host_cxx) + "\n";
-  if (has_edge(plan, EdgeKind::cxx_compile))
-    text += "rule cxx_compile\n  command = $cxx" + replace_all(compile_tail, "%GENCODE%", "");
-  text +=
-      "rule link\n"
-      "  command = $cxx -o $out.tmp @$out.rsp $flags && mv -f $out.tmp $out\n"
-      "  rspfile = $out.rsp\n"
-      "  rspfile_content = $in_newline\n"
-      "  description = $out\n\n";
-  text += "dsbuild = " + ninja_program(plan.tools.dsbuild) +
-          "\nrule verify\n"
-          "  command = $dsbuild step verify $in $out\n"
-          "  description = $out\n";
-  return text;
+  std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("cxx", plan.tools.cxx) +
+                     program_line("host_cxx", plan.tools.host_cxx) +
+                     program_line("dsbuild", plan.tools.dsbuild) + "\n";
+  const std::string cuda = "$nvcc $flags $gencode", cxx = "$cxx $flags";
+  if (has_rule(plan, "cuda_compile")) text += compile_rule("cuda_compile", cuda);
+  if (has_rule(plan, "cuda_twin")) text += twin_rule("cuda_twin", "nvcc", cuda);
+  if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", cxx);
+  if (has_rule(plan, "cxx_twin")) text += twin_rule("cxx_twin", "cxx", cxx);
+  return text +
+         "rule link\n"
+         "  command = $cxx -o $out.tmp @$out.rsp $flags && mv -f $out.tmp $out\n"
+         "  rspfile = $out.rsp\n"
+         "  rspfile_content = $in_newline\n"
+         "  description = $out\n\n"
+         "rule verify\n"
+         "  command = $dsbuild step verify $in $out\n"
+         "  description = $out\n";
 }
 
 // "\n# fused_adam  # extra: sm_70\n": opens an op's own edges.
@@ -96,7 +109,7 @@ std::string op_heading(const BuildPlan& plan, const std::string& op) {
 }
 
 std::string edge_text(const BuildPlan& plan, const Edge& edge) {
-  std::string text = "build " + ninja_path(edge.output) + ": " + rule_name(edge.kind);
+  std::string text = "build " + ninja_path(edge.output) + ": " + rule_name(edge);
   for (const std::string& input : edge.inputs)
     text += " " + ninja_path(input);
   if (!edge.implicit_inputs.empty()) text += " |";
@@ -105,6 +118,8 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   text += "\n";
   if (edge.by_host_compiler) text += "  cxx = $host_cxx\n";
   if (!edge.flags.empty()) text += "  flags = " + ninja_words(edge.flags) + "\n";
+  if (!edge.twin.empty())
+    text += "  twin = " + ninja_word(edge.twin) + "\n  twin_flags = " + ninja_words(edge.twin_flags) + "\n";
   if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, plan.shared) + "\n";
   return text;
 }

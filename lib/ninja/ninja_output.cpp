@@ -65,9 +65,9 @@ void NinjaOutputParser::status(const std::string& text) {
   const std::vector<std::string> words = split(text, " ");
   if (words.size() < 4) return;
   close_ended();
-  const int started = std::atoi(words[0].c_str());
-  const int finished = std::atoi(words[1].c_str());
-  total_ = std::atoi(words[2].c_str());
+  const int started = whole_number<int>(words[0]).value_or(0);
+  const int finished = whole_number<int>(words[1]).value_or(0);
+  total_ = whole_number<int>(words[2]).value_or(0);
   const auto found =
       edges_.find(text.substr(text.find(words[3], words[0].size() + words[1].size() + words[2].size() + 3)));
   const Edge* edge = found == edges_.end() ? nullptr : found->second;

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
+#include "plan/twins.h"
 
 namespace dsbuild {
 namespace {
@@ -181,15 +182,18 @@ BuildPlan plan_build(const BuildPlanInput& input) {
     if (op.status == OpStatus::build) plan_op(input, op, plan);
   put_longest_first(plan.edges, input.times, input.registry.pack);
   precompile_torch_header(input, plan);
+  find_twins(plan);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
 }
 
 bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
   if (edge.op == op) return true;
+  if (edge.kind == EdgeKind::link || edge.kind == EdgeKind::verify) return false;
   return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& user) {
     const auto& inputs = user.implicit_inputs;
-    return user.op == op && std::find(inputs.begin(), inputs.end(), edge.output) != inputs.end();
+    const bool uses = std::find(inputs.begin(), inputs.end(), edge.output) != inputs.end();
+    return uses && is_for_op(plan, user, op);
   });
 }
 

@@ -27,7 +27,9 @@ struct Edge {
   std::vector<std::string> implicit_inputs;  // what else makes it dirty
   std::string output;
   bool by_host_compiler =
-      false;  // cxx_compile, link: by the toolkit's host compiler instead of the machine's
+      false;         // cxx_compile, link: by the toolkit's host compiler instead of the machine's
+  std::string twin;  // a compile that may make the same object: its output; "" for none
+  std::vector<std::string> twin_flags;  // what that one is compiled with instead of `flags`
   bool operator==(const Edge&) const = default;
 };
 
@@ -73,7 +75,8 @@ struct BuildPlanInput {
 
 BuildPlan plan_build(const BuildPlanInput& input);
 
-// The whole command of an edge, gencodes written out: what Ninja runs, before quoting. The tool writes
+// The whole command of an edge, gencodes written out: what Ninja runs, before quoting; of an edge with a twin
+// what `dsbuild step twin` runs where the two objects are not the same. The tool writes
 // <output>.tmp, which the rule then renames (compile and link), so that a killed tool never leaves half an
 // output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);

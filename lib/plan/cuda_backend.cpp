@@ -5,14 +5,12 @@ namespace {
 
 // What every .cu gets besides the op's own flags. -objtemp and a fixed seed make the object's bytes
 // independent of process ids and of the moment (nvcc names its temporaries after the object instead of the
-// process).
-std::vector<std::string> common_flags(const BuildPlanInput& input, const BackendOp& op,
-                                      const SourceSpec& source) {
+// process). The seed is not the op's, so that ops with the same source can have the same object.
+std::vector<std::string> common_flags(const BuildPlanInput& input, const SourceSpec& source) {
   const Toolkit& toolkit = *input.toolkit;
   std::vector<std::string> flags = {"-Xcompiler=-fPIC"};
   if (toolkit.has_option("--objdir-as-tempdir")) flags.push_back("--objdir-as-tempdir");
-  if (toolkit.has_option("--frandom-seed"))
-    flags.push_back("-frandom-seed=" + op.builder.name() + "/" + source.id());
+  if (toolkit.has_option("--frandom-seed")) flags.push_back("-frandom-seed=" + source.id());
   if (const std::string& mode = input.settings.compress_mode.value;
       !mode.empty() && toolkit.has_option("--compress-mode"))
     flags.push_back("--compress-mode=" + mode);
@@ -30,7 +28,7 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   edge.source = planned.source.id();
   edge.flags = op.gives.base_nvcc_flags;
   for (const auto& flags :
-       {op.builder.nvcc_args(planned.source, op.context), common_flags(input, op, planned.source),
+       {op.builder.nvcc_args(planned.source, op.context), common_flags(input, planned.source),
         include_flags(op), fallback_include_flags(op), input.settings.nvcc_append_flags.value})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.targets = planned.archs;

@@ -1,7 +1,6 @@
 #include "settings/values.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace dsbuild {
@@ -9,15 +8,6 @@ namespace {
 
 std::string in_quotes(const std::string& text) {
   return "'" + printable(text) + "'";
-}
-
-template <class Number>
-std::optional<Number> whole_number(const std::string& text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
-  if (trouble != std::errc{} || rest != end) return std::nullopt;
-  return number;
 }
 
 // How many bits a size's unit shifts it, or nullopt.

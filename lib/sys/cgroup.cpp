@@ -1,8 +1,6 @@
 #include "sys/cgroup.h"
 
 #include <algorithm>
-#include <charconv>
-
 namespace dsbuild {
 namespace {
 
@@ -12,18 +10,11 @@ constexpr const char* k_root = "/sys/fs/cgroup";
 constexpr Number k_no_limit_v1 = Number{1}
                                  << 62;  // version 1 says "none" as the highest number of whole pages
 
-// "max", -1 (no limit) and anything else that is no number: nullopt.
-std::optional<Number> parse_number(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
+// nullopt for "max" and -1, which are no limit, and for anything else that is no number.
 std::optional<Number> read_number(const FileReader& files, const Path& path) {
   if (files.kind(path) != FileKind::file) return std::nullopt;
   const auto text = files.read_file(path);
-  return text ? parse_number(trim(*text)) : std::nullopt;
+  return text ? whole_number<Number>(trim(*text)) : std::nullopt;
 }
 
 // The number behind `key` in a file of "key number" lines; 0 when it is not there.
@@ -31,7 +22,7 @@ Number read_keyed_number(const FileReader& files, const Path& path, std::string_
   const auto text = files.kind(path) == FileKind::file ? files.read_file(path) : Result<std::string>("");
   for (const std::string& line : text ? split_lines(*text) : std::vector<std::string>{}) {
     const auto words = split(line, " ");
-    if (words.size() == 2 && words[0] == key) return parse_number(words[1]).value_or(0);
+    if (words.size() == 2 && words[0] == key) return whole_number<Number>(words[1]).value_or(0);
   }
   return 0;
 }
@@ -55,7 +46,8 @@ void read_group_v2(const FileReader& files, const Path& group, CgroupLimits& lim
   const Path cpu = group / "cpu.max";  // "200000 100000" or "max 100000"
   const auto text = files.kind(cpu) == FileKind::file ? files.read_file(cpu) : Result<std::string>("");
   const auto words = text ? split(*text, " \n") : std::vector<std::string>{};
-  if (words.size() == 2) lower_to(limits.cores, cores_of(parse_number(words[0]), parse_number(words[1])));
+  if (words.size() == 2)
+    lower_to(limits.cores, cores_of(whole_number<Number>(words[0]), whole_number<Number>(words[1])));
 
   const auto limit = read_number(files, group / "memory.max");
   const auto used = read_number(files, group / "memory.current");

@@ -42,10 +42,8 @@ void add_variable(const System& system, const std::string& name, std::vector<Can
 // g++-12 -> 12 for the prefix "g++-"; 0 for anything else.
 int number_of(const std::string& name, const std::string& prefix) {
   if (name.compare(0, prefix.size(), prefix) != 0) return 0;
-  const std::string digits = name.substr(prefix.size());
-  const bool is_number =
-      !digits.empty() && digits.size() <= 3 && digits.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? std::stoi(digits) : 0;
+  const int number = whole_number<int>(name.substr(prefix.size())).value_or(0);
+  return number > 0 && number < 1000 ? number : 0;
 }
 
 // `name` itself, then name-N with the highest N first; PATH's order among equals.

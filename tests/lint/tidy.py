@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""clang-tidy 19 with .clang-tidy over lib/ and apps/: `tidy.py BUILD_DIR`. Exit 77 (skipped) without it.
+"""clang-tidy with .clang-tidy over lib/ and apps/: `tidy.py BUILD_DIR [CHECKS]`, CHECKS beside those of the file
+("clang-analyzer-*"). DSBUILD_CLANG_TIDY names the program. Exit 77 (skipped) without it.
 
-A file that passed is not looked at again until it, its command, a header or .clang-tidy changes
+A file that passed is not looked at again until it, its command, a header or the checks change
 (BUILD_DIR/tidy-passed.json).
 """
 
 import concurrent.futures
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -17,23 +19,23 @@ import tempfile
 
 import lint
 
-PROGRAM = "clang-tidy-19"
+PROGRAM = os.environ.get("DSBUILD_CLANG_TIDY", "clang-tidy")
 PARALLEL = 2
 
 
-def tidy(path, build_dir):
+def tidy(path, build_dir, checks=""):
     """"" or clang-tidy's text."""
     config = f"--config-file={lint.ROOT / '.clang-tidy'}"
-    run = subprocess.run([PROGRAM, "--quiet", config, "-p", str(build_dir), str(path)],
+    run = subprocess.run([PROGRAM, "--quiet", config, f"--checks={checks}", "-p", str(build_dir), str(path)],
                          capture_output=True, text=True)
     chatter = re.compile(r"\d+ warnings|Error while processing|Suppressed |Found compiler error|^$")
     lines = (run.stdout + run.stderr).splitlines()
     return "" if run.returncode == 0 else "".join(f"{line}\n" for line in lines if not chatter.search(line))
 
 
-def keys(commands):
+def keys(commands, checks):
     """{source: digest of all that decides clang-tidy's answer}"""
-    shared = hashlib.sha256((lint.ROOT / ".clang-tidy").read_bytes())
+    shared = hashlib.sha256((lint.ROOT / ".clang-tidy").read_bytes() + checks.encode())
     for path, text in lint.read_tree("lib", "apps", suffixes=(".h",)).items():
         shared.update(f"{path}\n{text}\n".encode())
     answer = {}
@@ -51,16 +53,16 @@ def read_commands(build_dir):
             if entry["file"].startswith(wanted) and pathlib.Path(entry["file"]).exists()}
 
 
-def check(build_dir):
+def check(build_dir, checks):
     memory = build_dir / "tidy-passed.json"
     passed = json.loads(memory.read_text()) if memory.exists() else {}
-    now = keys(read_commands(build_dir))
+    now = keys(read_commands(build_dir), checks)
     waiting = [path for path, key in now.items() if passed.get(path) != key]
     print(f"{len(now)} files, {len(now) - len(waiting)} of them unchanged since they passed", flush=True)
     good = {path: key for path, key in now.items() if path not in waiting}
     texts = {}
     with concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
-        for path, text in zip(waiting, pool.map(lambda path: tidy(path, build_dir), waiting)):
+        for path, text in zip(waiting, pool.map(lambda path: tidy(path, build_dir, checks), waiting)):
             texts[path] = text
             if not text:
                 good[path] = now[path]
@@ -96,6 +98,6 @@ if __name__ == "__main__":
         sys.exit(77)
     if sys.argv[1:] == ["--self-test"]:
         lint.finish(self_test())
-    if len(sys.argv) != 2:
-        sys.exit("usage: tidy.py BUILD_DIR | --self-test")
-    lint.finish(check(pathlib.Path(sys.argv[1]).resolve()))
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: tidy.py BUILD_DIR [CHECKS] | --self-test")
+    lint.finish(check(pathlib.Path(sys.argv[1]).resolve(), "".join(sys.argv[2:])))
