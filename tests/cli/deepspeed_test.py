@@ -5,44 +5,21 @@ there are, from which sources, for which architectures; what is skipped and why;
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
+from deepspeed_ops import OPS  # noqa: E402
+from distributions import EXTENSION, edit_manifest  # noqa: E402
 
 sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
 from fake_torch import make_fake_torch  # noqa: E402
 
 SPECS = REPOSITORY / "ops" / "deepspeed"
 
-# Read from DeepSpeed 0.19.8's builders by hand: module, sources, those of them that are .cu, archs of 7.5;8.0+PTX.
-BOTH, AMPERE = ["7.5", "8.0+PTX"], ["8.0+PTX"]
-OPS = {
-    "async_io": ("deepspeed.ops.aio.async_io_op", 12, 0, []),
-    "cpu_adagrad": ("deepspeed.ops.adagrad.cpu_adagrad_op", 1, 0, []),
-    "cpu_adam": ("deepspeed.ops.adam.cpu_adam_op", 2, 0, []),
-    "cpu_lion": ("deepspeed.ops.lion.cpu_lion_op", 2, 0, []),
-    "cutlass_ops": ("deepspeed.inference.v2.kernels.cutlass_ops.cutlass_ops", 3, 2, AMPERE),
-    "dc": ("deepspeed.ops.dc_op", 6, 0, []),
-    "evoformer_attn": ("deepspeed.ops.evoformer_attn_op", 3, 2, BOTH),
-    "fp_quantizer": ("deepspeed.ops.fp_quantizer.fp_quantizer_op", 2, 1, AMPERE),
-    "fused_adam": ("deepspeed.ops.adam.fused_adam_op", 2, 1, BOTH),
-    "fused_lamb": ("deepspeed.ops.lamb.fused_lamb_op", 2, 1, BOTH),
-    "fused_lion": ("deepspeed.ops.lion.fused_lion_op", 2, 1, BOTH),
-    "gds": ("deepspeed.ops.gds.gds_op", 14, 0, []),
-    "inference_core_ops": ("deepspeed.inference.v2.kernelsinference_core_ops", 11, 5, BOTH),
-    "pin_memory": ("deepspeed.ops.pin_memory.pin_memory_op", 3, 0, []),
-    "quantizer": ("deepspeed.ops.quantizer.quantizer_op", 6, 5, BOTH),
-    "ragged_device_ops": ("deepspeed.inference.v2.kernels.ragged_ops.ragged_device_ops", 16, 6, AMPERE),
-    "ragged_ops": ("deepspeed.inference.v2.ragged_ops", 2, 1, BOTH),
-    "random_ltd": ("deepspeed.ops.random_ltd_op", 4, 3, BOTH),
-    "spatial_inference": ("deepspeed.ops.spatial.spatial_inference_op", 2, 1, BOTH),
-    "stochastic_transformer": ("deepspeed.ops.transformer.stochastic_transformer_op", 8, 7, BOTH),
-    "transformer": ("deepspeed.ops.transformer.transformer_op", 8, 7, BOTH),
-    "transformer_inference": ("deepspeed.ops.transformer.inference.transformer_inference_op", 10, 9, BOTH),
-    "utils": ("deepspeed.ops.utils_op", 2, 0, []),
-}
 # The list of its CPU accelerator: module, sources. 0.19.6 has neither cpu_adagrad nor cpu_lion there.
 CPU_OPS = {
     "async_io": ("deepspeed.ops.aio.async_io_op", 12),
@@ -97,6 +74,14 @@ class DeepSpeedSpace(TestSpace):
                  "--cuda-home": self.toolkit.home, "--out": self.out, "--build-dir": self.build_dir, "--ops": "all"}
         return [*map(str, more), *(str(word) for option, value in given.items() if option not in more
                                    for word in (option, value))]
+
+    def without(self, *options):
+        """The words without these options."""
+        words = self.words()
+        for option in options:
+            at = words.index(option)
+            words = words[:at] + words[at + 2:]
+        return words
 
 
 class DeepSpeedTest(CliTest):
@@ -211,27 +196,60 @@ class SkipTest(DeepSpeedTest):
         self.assertEqual(planned["inference_core_ops"]["status"], "build")
 
     def test_an_op_asked_for_by_its_variable_ends_the_build(self):
-        self.check_alone("deepspeed_no_cutlass", self.space, "plan", *self.without_ops(), code=3,
+        self.check_alone("deepspeed_no_cutlass", self.space, "plan", *self.space.without("--ops"), code=3,
                          env={"DS_BUILD_EVOFORMER_ATTN": "1"})
-        self.check_alone("deepspeed_no_arch", self.space, "plan", *self.without_ops("--arch", "7.5"), code=3,
-                         env={"DS_BUILD_FP_QUANTIZER": "1"})
+        quantizer = {"DS_BUILD_FP_QUANTIZER": "1"}
+        self.check_alone("deepspeed_no_arch", self.space, "plan", "--arch", "7.5", *self.space.without("--ops", "--arch"),
+                         code=3, env=quantizer)
+        older = DeepSpeedSpace("0.19.6")
+        self.check_alone("deepspeed_no_triton", older, "plan", *older.without("--ops"), code=3, env=quantizer)
 
-    def without_ops(self, *more):
-        words = self.space.words(*more)
-        at = words.index("--ops")
-        return words[:at] + words[at + 2:]
-
-    def test_libraries_of_a_python_package_are_found_and_looked_for_beside_the_installed_op(self):
+    def test_libraries_of_a_python_package_are_found_and_loaded_from_beside_the_installed_ops(self):
         space = DeepSpeedSpace()
         kernels = space.home / ".local" / "lib" / "python3.9" / "site-packages" / "dskernels"
         kernels.mkdir(parents=True)
-        for library in ("deepspeedft", "blockedflash"):
-            testspace.compile_shim("", kernels / f"lib{library}.so")
+        testspace.compile_shim("int gemm(void) { return 1; }", kernels / "libdeepspeedft.so")
+        binding = space.tree / "deepspeed" / "inference" / "v2" / "kernels" / "cutlass_ops" / "cutlass_ops.cpp"
+        binding.write_text(EXTENSION.format(name="cutlass_ops") + 'extern "C" int gemm(); int (*used)() = gemm;\n')
         run = space.run(*space.words("--ops", "cutlass_ops"))
         self.assertEqual(run.code, 0, run)
         link = (space.build_dir / "build.ninja").read_text().split("build lib/cutlass_ops.so")[1]
         self.assertRegex(link, rf"-L{kernels} .*-ldeepspeedft ")
-        self.assertIn("$$ORIGIN/../../../../../dskernels", link)
+        site = space.root / "elsewhere" / "site-packages"
+        shutil.copytree(kernels, site / "dskernels")
+        edit_manifest(space.out)
+        run = space.run("install", str(space.out), "--target", str(site))
+        self.assertEqual(run.code, 0, run)
+        installed = next(site.rglob("cutlass_ops.*.so"))
+        loaded = subprocess.run(["ldd", installed], check=True, stdout=subprocess.PIPE, text=True).stdout
+        found = re.search(r"libdeepspeedft\.so => (\S+)", loaded)[1]
+        self.assertEqual(pathlib.Path(found).resolve(), site / "dskernels" / "libdeepspeedft.so")
+
+
+class BinariesTest(DeepSpeedTest):
+    """TORCH_CUDA_ARCH_LIST="7.5;8.0+PTX" DS_BUILD_OPS=1: as people build DeepSpeed, to the images in the libraries."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+        for library in ("cublas", "curand"):
+            (cls.space.toolkit.home / "lib64" / f"lib{library}.so").write_text("/* a library without symbols */\n")
+        cls.built = cls.space.run(*cls.space.without("--ops", "--arch"),
+                                  env={"TORCH_CUDA_ARCH_LIST": cls.space.arch, "DS_BUILD_OPS": "1"})
+
+    def test_no_op_loses_an_arch_that_it_does_not_filter(self):
+        self.assertEqual(self.built.code, 0, self.built)
+        inspected = self.space.run("inspect", "--json", str(self.space.out))
+        archs = {pathlib.Path(file["file"]).stem: file["archs"] for file in json.loads(inspected.out)["files"]}
+        expected = {op: row[3] for op, row in OPS.items() if row[3] and op not in ELSEWHERE}
+        self.assertEqual({op: archs.get(op) for op in expected}, expected)
+
+    def test_what_needs_cutlass_or_deepspeed_kernels_is_skipped_and_nothing_else(self):
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        built = {op["name"] for op in manifest["ops"]}
+        self.assertEqual(set(OPS) - built - {"async_io", "dc", "deepspeed_ccl_comm", "gds"},
+                         {"cutlass_ops", "evoformer_attn", "ragged_device_ops"}, self.built)
+        self.assertEqual(manifest["failed"], [])
 
 
 class BfloatTest(DeepSpeedTest):
@@ -273,9 +291,7 @@ class SourceTest(DeepSpeedTest):
         packages = space.torch.root / "lib" / "python3.11" / "site-packages"
         make_tree(packages, "0.19.6")
         (packages / "deepspeed-0.19.6.dist-info").mkdir()
-        words = space.words()
-        at = words.index("--source")
-        run = space.run("plan", "--json", *words[:at], *words[at + 2:])
+        run = space.run("plan", "--json", *space.without("--source"))
         self.assertEqual(self.quantizer_sources(json.loads(run.out)["ops"]), 7, run)
         inside = self.planned(space, "--source", packages / "deepspeed")
         self.assertEqual(self.quantizer_sources(inside.values()), 7)
@@ -286,9 +302,7 @@ class SourceTest(DeepSpeedTest):
 
     def test_no_installed_package(self):
         space = DeepSpeedSpace()
-        words = space.words()
-        at = words.index("--source")
-        self.check_alone("deepspeed_not_installed", space, "plan", *words[:at], *words[at + 2:], code=3)
+        self.check_alone("deepspeed_not_installed", space, "plan", *space.without("--source"), code=3)
 
     def test_a_variable_of_another_pack_s_op(self):
         space = TestSpace()
