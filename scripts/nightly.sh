@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# nightly.sh: what is too long for every commit: fresh roots, the fault tests with their full counts, the fuzz
-# targets. Root only. Prints a table; exits 1 if a row failed. FUZZ_SECONDS: time per fuzz target (3600).
+# nightly.sh: what is too long for every commit: fresh roots, every op of DeepSpeed built, the fault tests
+# with their full counts, the fuzz targets. Root only. Prints a table; exits 1 if a row failed. FUZZ_SECONDS: time per
+# fuzz target (3600).
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -45,6 +46,12 @@ wheel_rows() {
   unset DSBUILD_WHEEL
 }
 
+# Torch alone is 2 GB.
+deepspeed_rows() {
+  row "deepspeed: the whole pack, really built" "$test_python" -B "$repository/tests/packaging/deepspeed_whole_test.py"
+  row "deepspeed: docs/recipes/Dockerfile.deepspeed" "$test_python" -B "$repository/tests/packaging/deepspeed_image_test.py"
+}
+
 fault_rows() {
   local script
   export DSBUILD_NIGHTLY=1
@@ -85,6 +92,7 @@ export_test_environment
 row "clang-analyzer" "$test_python" -B "$repository/tests/lint/tidy.py" "$repository/build/test" "clang-analyzer-*"
 fresh_root_rows
 wheel_rows
+deepspeed_rows
 fault_rows
 fuzz_rows
 printf '%s\n' "" "${rows[@]}"

@@ -11,6 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, run_on_terminal, testspace  # noqa: E402
+from cuobjdump import find_cuobjdump, list_images  # noqa: E402
 
 ESCAPE = "\x1b["
 
@@ -235,9 +236,7 @@ class CleanTest(CliTest):
 
 class InspectTest(CliTest):
     def test_against_cuobjdump(self):
-        cuobjdump = os.environ.get("DSBUILD_CUOBJDUMP")
-        if not cuobjdump or not os.access(cuobjdump, os.X_OK):
-            self.skipTest("no cuobjdump that is not ours (DSBUILD_CUOBJDUMP)")
+        find_cuobjdump()
         nvcc = pathlib.Path(testspace.find_real_toolkit()) / "bin" / "nvcc"
         space = TestSpace()
         source = space.root / "k.cu"
@@ -248,18 +247,11 @@ class InspectTest(CliTest):
             subprocess.run([nvcc, *options, "-gencode=arch=compute_80,code=sm_80",
                             "-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_90,code=compute_90",
                             "-o", space.root / name, source], check=True, stdin=subprocess.DEVNULL)
-            self.assertEqual(self.ours(space, space.root / name), self.theirs(cuobjdump, space.root / name))
+            self.assertEqual(self.ours(space, space.root / name), list_images(space.root / name))
 
     def ours(self, space, file):
         images = json.loads(space.run("inspect", str(file), "--json").out)["files"][0]["images"]
         return sorted((image["kind"], image["arch"].replace("compute_", "sm_")) for image in images)
-
-    def theirs(self, cuobjdump, file):
-        found = []
-        for kind, option in (("elf", "--list-elf"), ("ptx", "--list-ptx")):
-            listed = subprocess.run([cuobjdump, option, file], capture_output=True, text=True, check=False).stdout
-            found += [(kind, arch) for arch in re.findall(r"\.(sm_\w+)\.(?:cubin|ptx)", listed)]
-        return sorted(found)
 
 
 if __name__ == "__main__":

@@ -5,45 +5,31 @@ there are, from which sources, for which architectures; what is skipped and why;
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
+from deepspeed_ops import OPS  # noqa: E402
+from distributions import EXTENSION, edit_manifest  # noqa: E402
 
 sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
 from fake_torch import make_fake_torch  # noqa: E402
 
 SPECS = REPOSITORY / "ops" / "deepspeed"
 
-# Read from DeepSpeed 0.19.8's builders by hand: module, sources, those of them that are .cu, archs of 7.5;8.0+PTX.
-BOTH, AMPERE = ["7.5", "8.0+PTX"], ["8.0+PTX"]
-OPS = {
-    "async_io": ("deepspeed.ops.aio.async_io_op", 12, 0, []),
-    "cpu_adagrad": ("deepspeed.ops.adagrad.cpu_adagrad_op", 1, 0, []),
-    "cpu_adam": ("deepspeed.ops.adam.cpu_adam_op", 2, 0, []),
-    "cpu_lion": ("deepspeed.ops.lion.cpu_lion_op", 2, 0, []),
-    "cutlass_ops": ("deepspeed.inference.v2.kernels.cutlass_ops.cutlass_ops", 3, 2, AMPERE),
-    "dc": ("deepspeed.ops.dc_op", 6, 0, []),
-    "deepspeed_ccl_comm": ("deepspeed.ops.comm.deepspeed_ccl_comm_op", 2, 0, []),
-    "deepspeed_shm_comm": ("deepspeed.ops.comm.deepspeed_shm_comm_op", 2, 0, []),
-    "evoformer_attn": ("deepspeed.ops.evoformer_attn_op", 3, 2, BOTH),
-    "fp_quantizer": ("deepspeed.ops.fp_quantizer.fp_quantizer_op", 2, 1, AMPERE),
-    "fused_adam": ("deepspeed.ops.adam.fused_adam_op", 2, 1, BOTH),
-    "fused_lamb": ("deepspeed.ops.lamb.fused_lamb_op", 2, 1, BOTH),
-    "fused_lion": ("deepspeed.ops.lion.fused_lion_op", 2, 1, BOTH),
-    "gds": ("deepspeed.ops.gds.gds_op", 14, 0, []),
-    "inference_core_ops": ("deepspeed.inference.v2.kernelsinference_core_ops", 11, 5, BOTH),
-    "pin_memory": ("deepspeed.ops.pin_memory.pin_memory_op", 3, 0, []),
-    "quantizer": ("deepspeed.ops.quantizer.quantizer_op", 6, 5, BOTH),
-    "ragged_device_ops": ("deepspeed.inference.v2.kernels.ragged_ops.ragged_device_ops", 16, 6, AMPERE),
-    "ragged_ops": ("deepspeed.inference.v2.ragged_ops", 2, 1, BOTH),
-    "random_ltd": ("deepspeed.ops.random_ltd_op", 4, 3, BOTH),
-    "spatial_inference": ("deepspeed.ops.spatial.spatial_inference_op", 2, 1, BOTH),
-    "stochastic_transformer": ("deepspeed.ops.transformer.stochastic_transformer_op", 8, 7, BOTH),
-    "transformer": ("deepspeed.ops.transformer.transformer_op", 8, 7, BOTH),
-    "transformer_inference": ("deepspeed.ops.transformer.inference.transformer_inference_op", 10, 9, BOTH),
-    "utils": ("deepspeed.ops.utils_op", 2, 0, []),
+# The list of its CPU accelerator: module, sources. 0.19.6 has neither cpu_adagrad nor cpu_lion there.
+CPU_OPS = {
+    "async_io": ("deepspeed.ops.aio.async_io_op", 12),
+    "cpu_adagrad": ("deepspeed.ops.adagrad.cpu_adagrad_op", 1),
+    "cpu_adam": ("deepspeed.ops.adam.cpu_adam_op", 2),
+    "cpu_lion": ("deepspeed.ops.lion.cpu_lion_op", 2),
+    "deepspeed_ccl_comm": ("deepspeed.ops.comm.deepspeed_ccl_comm_op", 2),
+    "deepspeed_shm_comm": ("deepspeed.ops.comm.deepspeed_shm_comm_op", 2),
+    "fused_adam": ("deepspeed.ops.adam.fused_adam_op", 2),
+    "pin_memory": ("deepspeed.ops.pin_memory.pin_memory_op", 3),
 }
 # What most machines lack, or have in places of their own.
 ELSEWHERE = ["async_io", "cutlass_ops", "dc", "deepspeed_ccl_comm", "evoformer_attn", "gds", "ragged_device_ops"]
@@ -53,7 +39,7 @@ def make_tree(root, version):
     """Every file and folder that the specs name for this version, empty."""
     for spec in SPECS.glob("*/op.yaml"):
         lines = spec.read_text().splitlines()
-        if version != "0.19.6" and 'when: {source: "<0.19.8"}' in lines:
+        if version != "0.19.6" and any(line.startswith('when: {source: "<0.19.8"') for line in lines):
             continue
         for line in lines:
             if version != "0.19.6" and '"<0.19.8"' in line:
@@ -72,10 +58,11 @@ def make_tree(root, version):
 class DeepSpeedSpace(TestSpace):
     """A toolkit, a Python with torch, and a source tree."""
 
-    def __init__(self, version="0.19.8", cuda="13.0"):
+    def __init__(self, version="0.19.8", cuda="13.0", torch_cuda=True):
         super().__init__(version=cuda)
         (self.toolkit.home / "lib64" / "libcudart.so").write_text("/* a library without symbols */\n")
-        self.torch = make_fake_torch(self.root / "python", f"2.11.0+cu{cuda.replace('.', '')}", cuda)
+        label = f"cu{cuda.replace('.', '')}" if torch_cuda else "cpu"
+        self.torch = make_fake_torch(self.root / "python", f"2.11.0+{label}", cuda if torch_cuda else None)
         self.tree = make_tree(self.root / "tree", version)
         (self.tree / "version.txt").write_text(version + "\n")
         self.environment["CUTLASS_PATH"] = str(self.root / "absent")
@@ -87,6 +74,14 @@ class DeepSpeedSpace(TestSpace):
                  "--cuda-home": self.toolkit.home, "--out": self.out, "--build-dir": self.build_dir, "--ops": "all"}
         return [*map(str, more), *(str(word) for option, value in given.items() if option not in more
                                    for word in (option, value))]
+
+    def without(self, *options):
+        """The words without these options."""
+        words = self.words()
+        for option in options:
+            at = words.index(option)
+            words = words[:at] + words[at + 2:]
+        return words
 
 
 class DeepSpeedTest(CliTest):
@@ -123,12 +118,68 @@ class OpsTest(DeepSpeedTest):
         names = ",".join(["all", *("-" + op for op in ELSEWHERE)])
         self.check_alone("deepspeed_plan", self.space, "plan", *self.space.words("--ops", names), code=0)
 
-    def test_the_older_version_has_one_source_and_one_op_more(self):
+    def test_the_older_version_has_one_source_more(self):
         older = self.planned(DeepSpeedSpace("0.19.6"))
-        self.assertEqual(set(older) - set(OPS), {"sparse_attn"})
-        self.assertEqual(older["sparse_attn"]["status"], "skip")
-        self.assertIn("torch 2.11.0+cu130 is not >=1.5,<2.0", older["sparse_attn"]["reason"])
+        self.assertEqual(set(older), set(OPS))
         self.assertEqual(len(older["quantizer"]["sources"]), 7)
+
+
+class AcceleratorTest(DeepSpeedTest):
+    """DeepSpeed has a list of ops for each accelerator."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+
+    def test_the_cpu_accelerator_has_the_ops_of_deepspeed(self):
+        planned = self.planned(self.space, env={"DS_ACCELERATOR": "cpu"})
+        self.assertEqual(set(planned), set(CPU_OPS))
+        for op, (_, sources) in CPU_OPS.items():
+            if op not in ELSEWHERE:
+                self.assertEqual((planned[op]["status"], len(planned[op]["sources"])), ("build", sources), op)
+
+    def test_of_the_older_version(self):
+        planned = self.planned(DeepSpeedSpace("0.19.6"), env={"DS_ACCELERATOR": "cpu"})
+        self.assertEqual(set(planned), set(CPU_OPS) - {"cpu_adagrad", "cpu_lion"})
+
+    def test_beside_a_torch_without_cuda_it_is_the_accelerator(self):
+        self.assertEqual(set(self.planned(DeepSpeedSpace(torch_cuda=False))), set(CPU_OPS))
+
+    def test_the_manifest_says_which_it_was(self):
+        run = self.space.run(*self.space.words("--ops", "fused_adam"), env={"DS_ACCELERATOR": "cpu"})
+        self.assertEqual(run.code, 0, run)
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        self.assertEqual((manifest["torch"]["accelerator"], manifest["ops"][0]["backend"]), ("cpu", "cpu"))
+
+    def test_an_op_of_the_other_accelerator(self):
+        self.check_alone("op_not_offered", self.space, "plan", *self.space.words("--ops", "deepspeed_shm_comm"), code=3)
+
+
+class NeverThereTest(DeepSpeedTest):
+    """sparse_attn of 0.19.6 is for a torch before 2.0: no skip, for nothing could mend it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace("0.19.6")
+
+    def test_strict_does_not_ask_for_it(self):
+        names = ",".join(["all", "-fp_quantizer", *("-" + op for op in ELSEWHERE)])
+        run = self.space.run("plan", "--strict", *self.space.words("--ops", names))
+        self.assertEqual(run.code, 0, run)
+        self.assertNotIn("sparse_attn", run.err + run.out)
+
+    def test_switching_it_off_needs_no_warning(self):
+        run = self.space.run("plan", *self.space.words(), env={"DS_BUILD_SPARSE_ATTN": "0"})
+        self.assertNotIn("sparse_attn", (run.err + run.out).lower())
+
+    def test_asked_for_it_says_why(self):
+        for words in (self.space.words("--ops", "sparse_attn"), self.space.words()):
+            run = self.space.run("plan", *words, env={"DS_BUILD_SPARSE_ATTN": "1"})
+            self.assertEqual(run.code, 3, run)
+            self.assertIn("there is no op 'sparse_attn' for torch 2.11.0", run.err)
+            self.assertIn("it is for torch <2.0 and sources <0.19.8 and DS_ACCELERATOR=cuda.", run.err)
+        run = self.space.run("explain", "sparse_attn", *self.space.words())
+        self.assertIn("there is no op 'sparse_attn' for torch 2.11.0", run.err)
 
 
 class SkipTest(DeepSpeedTest):
@@ -145,27 +196,60 @@ class SkipTest(DeepSpeedTest):
         self.assertEqual(planned["inference_core_ops"]["status"], "build")
 
     def test_an_op_asked_for_by_its_variable_ends_the_build(self):
-        self.check_alone("deepspeed_no_cutlass", self.space, "plan", *self.without_ops(), code=3,
+        self.check_alone("deepspeed_no_cutlass", self.space, "plan", *self.space.without("--ops"), code=3,
                          env={"DS_BUILD_EVOFORMER_ATTN": "1"})
-        self.check_alone("deepspeed_no_arch", self.space, "plan", *self.without_ops("--arch", "7.5"), code=3,
-                         env={"DS_BUILD_FP_QUANTIZER": "1"})
+        quantizer = {"DS_BUILD_FP_QUANTIZER": "1"}
+        self.check_alone("deepspeed_no_arch", self.space, "plan", "--arch", "7.5", *self.space.without("--ops", "--arch"),
+                         code=3, env=quantizer)
+        older = DeepSpeedSpace("0.19.6")
+        self.check_alone("deepspeed_no_triton", older, "plan", *older.without("--ops"), code=3, env=quantizer)
 
-    def without_ops(self, *more):
-        words = self.space.words(*more)
-        at = words.index("--ops")
-        return words[:at] + words[at + 2:]
-
-    def test_libraries_of_a_python_package_are_found_and_looked_for_beside_the_installed_op(self):
+    def test_libraries_of_a_python_package_are_found_and_loaded_from_beside_the_installed_ops(self):
         space = DeepSpeedSpace()
         kernels = space.home / ".local" / "lib" / "python3.9" / "site-packages" / "dskernels"
         kernels.mkdir(parents=True)
-        for library in ("deepspeedft", "blockedflash"):
-            testspace.compile_shim("", kernels / f"lib{library}.so")
+        testspace.compile_shim("int gemm(void) { return 1; }", kernels / "libdeepspeedft.so")
+        binding = space.tree / "deepspeed" / "inference" / "v2" / "kernels" / "cutlass_ops" / "cutlass_ops.cpp"
+        binding.write_text(EXTENSION.format(name="cutlass_ops") + 'extern "C" int gemm(); int (*used)() = gemm;\n')
         run = space.run(*space.words("--ops", "cutlass_ops"))
         self.assertEqual(run.code, 0, run)
         link = (space.build_dir / "build.ninja").read_text().split("build lib/cutlass_ops.so")[1]
         self.assertRegex(link, rf"-L{kernels} .*-ldeepspeedft ")
-        self.assertIn("$$ORIGIN/../../../../../dskernels", link)
+        site = space.root / "elsewhere" / "site-packages"
+        shutil.copytree(kernels, site / "dskernels")
+        edit_manifest(space.out)
+        run = space.run("install", str(space.out), "--target", str(site))
+        self.assertEqual(run.code, 0, run)
+        installed = next(site.rglob("cutlass_ops.*.so"))
+        loaded = subprocess.run(["ldd", installed], check=True, stdout=subprocess.PIPE, text=True).stdout
+        found = re.search(r"libdeepspeedft\.so => (\S+)", loaded)[1]
+        self.assertEqual(pathlib.Path(found).resolve(), site / "dskernels" / "libdeepspeedft.so")
+
+
+class BinariesTest(DeepSpeedTest):
+    """TORCH_CUDA_ARCH_LIST="7.5;8.0+PTX" DS_BUILD_OPS=1: as people build DeepSpeed, to the images in the libraries."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+        for library in ("cublas", "curand"):
+            (cls.space.toolkit.home / "lib64" / f"lib{library}.so").write_text("/* a library without symbols */\n")
+        cls.built = cls.space.run(*cls.space.without("--ops", "--arch"),
+                                  env={"TORCH_CUDA_ARCH_LIST": cls.space.arch, "DS_BUILD_OPS": "1"})
+
+    def test_no_op_loses_an_arch_that_it_does_not_filter(self):
+        self.assertEqual(self.built.code, 0, self.built)
+        inspected = self.space.run("inspect", "--json", str(self.space.out))
+        archs = {pathlib.Path(file["file"]).stem: file["archs"] for file in json.loads(inspected.out)["files"]}
+        expected = {op: row[3] for op, row in OPS.items() if row[3] and op not in ELSEWHERE}
+        self.assertEqual({op: archs.get(op) for op in expected}, expected)
+
+    def test_what_needs_cutlass_or_deepspeed_kernels_is_skipped_and_nothing_else(self):
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        built = {op["name"] for op in manifest["ops"]}
+        self.assertEqual(set(OPS) - built - {"async_io", "dc", "deepspeed_ccl_comm", "gds"},
+                         {"cutlass_ops", "evoformer_attn", "ragged_device_ops"}, self.built)
+        self.assertEqual(manifest["failed"], [])
 
 
 class BfloatTest(DeepSpeedTest):
@@ -195,6 +279,10 @@ class BfloatTest(DeepSpeedTest):
         self.assertEqual(manifest["source_version"], "0.19.8")
         report = space.run("report", *space.words())
         self.assertRegex(report.out, r"(?m)^quantizer .*; bf16: off \(7\.5 in the list\)$")
+        self.assertRegex(space.run("explain", "quantizer", *space.words()).out,
+                         r"(?m)^without +bf16: off \(7\.5 in the list\)$")
+        explained = json.loads(space.run("explain", "quantizer", "--json", *space.words()).out)
+        self.assertEqual(explained["features_off"], ["bf16: off (7.5 in the list)"])
 
 
 class SourceTest(DeepSpeedTest):
@@ -203,18 +291,18 @@ class SourceTest(DeepSpeedTest):
         packages = space.torch.root / "lib" / "python3.11" / "site-packages"
         make_tree(packages, "0.19.6")
         (packages / "deepspeed-0.19.6.dist-info").mkdir()
-        words = space.words()
-        at = words.index("--source")
-        run = space.run("plan", "--json", *words[:at], *words[at + 2:])
-        self.assertIn("sparse_attn", {op["name"] for op in json.loads(run.out)["ops"]}, run)
+        run = space.run("plan", "--json", *space.without("--source"))
+        self.assertEqual(self.quantizer_sources(json.loads(run.out)["ops"]), 7, run)
         inside = self.planned(space, "--source", packages / "deepspeed")
-        self.assertIn("sparse_attn", inside)
+        self.assertEqual(self.quantizer_sources(inside.values()), 7)
+
+    def quantizer_sources(self, ops):
+        """7 in 0.19.6, 6 in 0.19.8."""
+        return next(len(op["sources"]) for op in ops if op["name"] == "quantizer")
 
     def test_no_installed_package(self):
         space = DeepSpeedSpace()
-        words = space.words()
-        at = words.index("--source")
-        self.check_alone("deepspeed_not_installed", space, "plan", *words[:at], *words[at + 2:], code=3)
+        self.check_alone("deepspeed_not_installed", space, "plan", *space.without("--source"), code=3)
 
     def test_a_variable_of_another_pack_s_op(self):
         space = TestSpace()
@@ -234,7 +322,7 @@ class SourceTest(DeepSpeedTest):
 class PageTest(unittest.TestCase):
     def test_the_page_lists_every_op_with_its_variable_and_module(self):
         page = (REPOSITORY / "docs" / "deepspeed.md").read_text()
-        for op, row in OPS.items():
+        for op, row in {**CPU_OPS, **OPS}.items():
             spec = (SPECS / op / "op.yaml").read_text()
             named = re.search(r"^build_var: (\S+)$", spec, re.M)
             variable = named[1] if named else "DS_BUILD_" + op.upper()

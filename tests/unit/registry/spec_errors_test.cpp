@@ -41,7 +41,7 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
       {"exports: [{value: f, when: {arch: 8.0}}]",
        "bad_spec x/op.yaml:3:29: unknown key 'arch' in 'when' | Keys of 'when': any_arch, every_arch, cuda, "
        "torch, "
-       "source, cpu, cpu_level."},
+       "source, cpu, cpu_level, accelerator."},
       {"requires: [{cuda: \">=11\", hnt: x}]",
        "bad_spec x/op.yaml:3:27: unknown key 'hnt' in a requirement (did you mean 'hint'?) | Keys of a "
        "requirement: "
