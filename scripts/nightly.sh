@@ -50,6 +50,11 @@ deepspeed_rows() {
   row "deepspeed: the whole pack, really built" "$test_python" -B "$repository/tests/packaging/deepspeed_whole_test.py"
 }
 
+# docs/recipes/Dockerfile.deepspeed: torch alone is 2 GB.
+image_rows() {
+  row "image: DeepSpeed" "$test_python" -B "$repository/tests/packaging/deepspeed_image_test.py"
+}
+
 fault_rows() {
   local script
   export DSBUILD_NIGHTLY=1
@@ -91,6 +96,7 @@ row "clang-analyzer" "$test_python" -B "$repository/tests/lint/tidy.py" "$reposi
 fresh_root_rows
 wheel_rows
 deepspeed_rows
+image_rows
 fault_rows
 fuzz_rows
 printf '%s\n' "" "${rows[@]}"

@@ -105,8 +105,8 @@ Candidates op_names(const Asked& asked) {
   const auto registry = load_registry(*settings, system);
   Candidates names;
   if (!registry) return names;
-  for (const OpBuilder& op : registry->ops)
-    names.push_back({op.name(), op.spec().description});
+  for (const OpBuilder& op : registry->ops)  // one for each accelerator may have the name
+    if (names.empty() || names.back().word != op.name()) names.push_back({op.name(), op.spec().description});
   return names;
 }
 

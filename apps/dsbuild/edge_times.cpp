@@ -21,8 +21,10 @@ std::optional<double> seconds_in(const std::string& milliseconds) {
 
 }  // namespace
 
-EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
+EdgeTimes recall_edge_times(const Stages& stages, std::set<std::string> torch_sources,
+                            const FileReader& files) {
   EdgeTimes times;
+  times.torch_sources = std::move(torch_sources);
   const Registry& registry = stages.selected.registry;
   for (const PlannedOp& op : stages.archs.ops) {
     for (const PlannedSource& source : op.sources) {
@@ -30,6 +32,8 @@ EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files) {
       const auto past = stages.base.user_facts->find(fact_key(key), k_unit);
       if (const auto seconds = past ? seconds_in(*past) : std::nullopt) {
         times.seconds[key] = *seconds;
+      } else if (source.source.seconds > 0) {
+        times.seconds[key] = source.source.seconds;
       } else if (const auto identity = files.identity(registry.source_root / source.source.path)) {
         times.source_bytes[source_path(source.source.path)] = identity->size;
       }

@@ -7,8 +7,10 @@
 
 namespace dsbuild {
 
-// What is known of the planned sources: the times of earlier builds, else their sizes.
-EdgeTimes recall_edge_times(const Stages& stages, const FileReader& files);
+// What is known of the planned sources: the times of earlier builds, else what their specs say, else their
+// sizes.
+EdgeTimes recall_edge_times(const Stages& stages, std::set<std::string> torch_sources,
+                            const FileReader& files);
 // Of the compile edges that ended well.
 void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished);
 

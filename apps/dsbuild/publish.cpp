@@ -52,8 +52,9 @@ bool is_python_module(const RequirementReport& report, const std::string& op) {
                      [](const Finding& finding) { return finding.ok && finding.gives.python_module; });
 }
 
-ManifestTorch manifest_torch(const Torch& torch) {
-  return {torch.version, torch.cuda, torch.hip, torch.cxx11_abi, torch.python.tag, torch.python.ext_suffix};
+ManifestTorch manifest_torch(const Torch& torch, const std::string& accelerator) {
+  return {torch.version,           torch.cuda, torch.hip, torch.cxx11_abi, torch.python.tag,
+          torch.python.ext_suffix, accelerator};
 }
 
 // Sources in link order: the library's containers come in the same order (bundle/verify.h).
@@ -138,7 +139,7 @@ Result<Manifest> make_manifest(Stages& stages, const std::vector<EdgeFailure>& f
     manifest.ops.push_back(std::move(entry));
     manifest.tvm_ffi = std::max(manifest.tvm_ffi, tvm_ffi_version(stages.requirements, op.name));
     if (is_python_module(stages.requirements, op.name))
-      manifest.torch = manifest_torch(*stages.requirements.torch);
+      manifest.torch = manifest_torch(*stages.requirements.torch, stages.selected.registry.accelerator);
   }
   return manifest;
 }

@@ -41,6 +41,13 @@ Result<Torch> look_for_torch(const CommandContext& context, const Base& base, co
   return find_torch({base.settings.python.value, context.system, *base.user_facts});
 }
 
+// What DeepSpeed runs on where it loads the ops: the CPU if its torch knows no GPU.
+std::string accelerator_of(const Settings& settings, const Result<Torch>& torch) {
+  const AcceleratorKind asked = settings.accelerator.value;
+  const bool no_gpu = torch && torch->cuda.empty() && torch->hip.empty();
+  return asked == AcceleratorKind::cpu || (asked == AcceleratorKind::automatic && no_gpu) ? "cpu" : "cuda";
+}
+
 // The CUDA version that a toolkit has to go with: torch's, where a selected CUDA op is an extension of torch.
 Version torch_cuda(const Selected& selected) {
   const bool any = std::any_of(selected.ops.ops.begin(), selected.ops.ops.end(), [&](const SelectedOp& op) {
@@ -196,7 +203,9 @@ bool selects_nothing(const Selection& selection) {
 Result<Selected> select(const CommandContext& context, const Base& base) {
   Selected selected;
   DSBUILD_TRY(registry, load_registry(base.settings, context.system));
-  selected.registry = std::move(registry);
+  selected.torch = look_for_torch(context, base, registry);
+  selected.registry = offer_ops(std::move(registry), selected.torch ? selected.torch->number() : Version{},
+                                accelerator_of(base.settings, selected.torch));
   DSBUILD_TRY(ops, select_ops(base.settings, selected.registry, only_cpu_ops(base)));
   selected.ops = std::move(ops);
   selected.needs_toolkit = any_cuda_op(selected.registry, selected.ops);
@@ -211,7 +220,6 @@ Result<Selected> select(const CommandContext& context, const Base& base) {
   DSBUILD_TRY(level,
               find_cpu_level(baseline.value, baseline.origin, base.host.machine, base.host.cpu_features));
   selected.cpu_level = std::move(level);
-  selected.torch = look_for_torch(context, base, selected.registry);
   selected.demand.torch_cuda = torch_cuda(selected);
   return selected;
 }
@@ -268,10 +276,11 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
   DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
-  stages.build = plan_build(
-      {settings, stages.selected.registry, stages.requirements, stages.archs, pointer(stages.toolkit),
-       &*stages.cxx, stages.source_digests, stages.base.host.machine, context.system.program,
-       recall_edge_times(stages, context.system.files), torch_sources, jobs_for(settings, stages.base.host)});
+  stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
+                             pointer(stages.toolkit), &*stages.cxx, stages.source_digests,
+                             stages.base.host.machine, context.system.program,
+                             recall_edge_times(stages, std::move(torch_sources), context.system.files),
+                             jobs_for(settings, stages.base.host)});
   append(stages.warnings, stages.build.warnings);
   return {};
 }

@@ -87,6 +87,9 @@ inline constexpr MessageMeaning k_messages[] = {
     {"old_bundle_left", "The previous bundle could not be removed."},
     {"op_has_no_arch", "An op that was asked for by name supports none of the architectures."},
     {"op_not_compatible", "An op that was asked for by name cannot be built on this machine."},
+    {"op_not_offered",
+     "An op was asked for by name that there is only for other sources, another torch or another "
+     "accelerator."},
     {"other_pack", "A variable DS_BUILD_<OP> asks for an op that another pack has."},
     {"other_toolkit", "Another CUDA toolkit than the preferred one is used."},
     {"published_in_place", "The bundle was replaced file by file."},

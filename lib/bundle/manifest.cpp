@@ -51,8 +51,9 @@ Json json_of(const ManifestOp& op) {
 }
 
 Json json_of(const ManifestTorch& torch) {
-  return {{"version", torch.version},     {"cuda", torch.cuda},     {"hip", torch.hip},
-          {"cxx11_abi", torch.cxx11_abi}, {"python", torch.python}, {"ext_suffix", torch.ext_suffix}};
+  return {{"version", torch.version},        {"cuda", torch.cuda},     {"hip", torch.hip},
+          {"cxx11_abi", torch.cxx11_abi},    {"python", torch.python}, {"ext_suffix", torch.ext_suffix},
+          {"accelerator", torch.accelerator}};
 }
 
 Json json_of(const ManifestToolkit& toolkit) {
@@ -118,7 +119,8 @@ std::optional<ManifestTorch> read_torch(const std::optional<JsonCursor>& torch) 
                        .hip = torch->at("hip").text(),
                        .cxx11_abi = torch->at("cxx11_abi").flag(),
                        .python = read_file_name(torch->at("python")),
-                       .ext_suffix = read_file_name(torch->at("ext_suffix"))};
+                       .ext_suffix = read_file_name(torch->at("ext_suffix")),
+                       .accelerator = torch->at("accelerator").text()};
 }
 
 std::vector<std::string> read_texts(const std::optional<JsonCursor>& texts) {

@@ -54,12 +54,13 @@ struct ManifestToolkit {      // all empty for a CPU-only bundle
 
 // The torch that the ops are compiled against; they load into no other.
 struct ManifestTorch {
-  std::string version;     // "2.11.0+cu130"
-  std::string cuda;        // "13.0", or ""
-  std::string hip;         // likewise
-  bool cxx11_abi = true;   // _GLIBCXX_USE_CXX11_ABI
-  std::string python;      // "cp311"
-  std::string ext_suffix;  // ".cpython-311-x86_64-linux-gnu.so"
+  std::string version;      // "2.11.0+cu130"
+  std::string cuda;         // "13.0", or ""
+  std::string hip;          // likewise
+  bool cxx11_abi = true;    // _GLIBCXX_USE_CXX11_ABI
+  std::string python;       // "cp311"
+  std::string ext_suffix;   // ".cpython-311-x86_64-linux-gnu.so"
+  std::string accelerator;  // "cuda" or "cpu": what DeepSpeed must run on to load them
   bool operator==(const ManifestTorch&) const = default;
 };
 

@@ -34,7 +34,6 @@ std::optional<std::string> render_installed_ops(const Manifest& manifest,
       installed.push_back(python_text(op.name) + ": True");
   if (installed.empty() || !manifest.torch) return std::nullopt;
   const ManifestTorch& torch = *manifest.torch;
-  const bool has_gpu = !torch.cuda.empty() || !torch.hip.empty();
   return "version = " + python_text(manifest.source_version) +
          "\n"
          "git_hash = \"unknown\"\n"
@@ -43,7 +42,7 @@ std::optional<std::string> render_installed_ops(const Manifest& manifest,
          join(installed, ", ") +
          "}\n"
          "accelerator_name = " +
-         python_text(has_gpu ? "cuda" : "cpu") +
+         python_text(torch.accelerator) +
          "\n"
          "torch_info = {\"version\": " +
          short_or_none(torch.version) +

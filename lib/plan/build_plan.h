@@ -69,8 +69,7 @@ struct BuildPlanInput {
   std::string cpu;
   Path program;  // dsbuild itself, for verify edges
   EdgeTimes times = {};
-  std::set<std::string> torch_sources = {};  // inputs of edges that include torch/extension.h
-  int jobs = 1;                              // edges at a time
+  int jobs = 1;  // edges at a time
 };
 
 BuildPlan plan_build(const BuildPlanInput& input);

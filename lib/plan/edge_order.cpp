@@ -16,10 +16,13 @@ double targets_of(const Edge& edge) {
 }
 
 // Headers are most of a small source's work; beyond them its own length counts.
-double guessed_seconds_per_target(unsigned long long bytes) {
-  constexpr double k_of_headers = 1;
-  constexpr double k_bytes_per_second = 10'000;
-  return k_of_headers + static_cast<double>(bytes) / k_bytes_per_second;
+double guessed_seconds_per_target(const EdgeTimes& times, const std::string& source) {
+  constexpr double k_of_headers = 1, k_of_torch_header = 20;
+  constexpr double k_bytes_per_second = 3'000;
+  const auto bytes = times.source_bytes.find(source);
+  const double own =
+      bytes == times.source_bytes.end() ? 0 : static_cast<double>(bytes->second) / k_bytes_per_second;
+  return own + (times.torch_sources.count(source) > 0 ? k_of_torch_header : k_of_headers);
 }
 
 }  // namespace
@@ -35,8 +38,7 @@ double seconds_per_target(const Edge& edge, double seconds) {
 double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge) {
   const auto measured = times.seconds.find(time_key(pack, edge.op, edge.source));
   if (measured != times.seconds.end()) return measured->second * targets_of(edge);
-  const auto bytes = times.source_bytes.find(edge.inputs.front());
-  return guessed_seconds_per_target(bytes == times.source_bytes.end() ? 0 : bytes->second) * targets_of(edge);
+  return guessed_seconds_per_target(times, edge.inputs.front()) * targets_of(edge);
 }
 
 void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {

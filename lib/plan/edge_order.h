@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,13 @@ namespace dsbuild {
 struct Edge;
 
 struct EdgeTimes {
-  // Seconds per target (a CPU edge: in all), by time_key(), as earlier runs on this machine took.
+  // Seconds per target (a CPU edge: in all), by time_key(), as earlier runs on this machine took; before the
+  // first run, what the spec says.
   std::map<std::string, double> seconds;
   // Size of a source, by the input that an edge names; what is guessed from where nothing was measured.
   std::map<std::string, unsigned long long> source_bytes;
+  // Inputs of edges that include torch/extension.h, which most of such an edge's time goes into.
+  std::set<std::string> torch_sources;
 };
 
 // What an edge (Edge::op, Edge::source) is remembered by: "native/fused_adam/fused_adam.cu". Its archs are

@@ -43,7 +43,8 @@ using Groups = std::map<std::string, Group>;
 Groups group_by_flags(const BuildPlanInput& input, BuildPlan& plan) {
   Groups groups;
   for (Edge& edge : plan.edges) {
-    if (edge.kind != EdgeKind::cxx_compile || input.torch_sources.count(edge.inputs.front()) == 0) continue;
+    if (edge.kind != EdgeKind::cxx_compile || input.times.torch_sources.count(edge.inputs.front()) == 0)
+      continue;
     const std::string key = (edge.by_host_compiler ? "host\n" : "\n") + shell_join(header_flags(edge));
     Group& group = groups[key];
     group.header = "pch/" + sha256(key).substr(0, 8) + "/torch.h";

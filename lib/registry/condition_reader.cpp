@@ -26,6 +26,10 @@ std::string refuse_cpu(const std::string& word) {
   return word == "x86_64" || word == "aarch64" ? "" : "is no CPU that dsbuild knows (x86_64, aarch64)";
 }
 
+std::string refuse_accelerator(const std::string& word) {
+  return word == "cuda" || word == "cpu" ? "" : "is no accelerator that dsbuild builds for (cuda, cpu)";
+}
+
 // One bound: absent stays absent.
 Result<std::optional<ComputeCapability>> read_bound(const SpecFile& file, const YamlNode& map,
                                                     const char* key) {
@@ -96,13 +100,15 @@ Result<void> read_when_range(const SpecFile& file, const YamlNode& map, const ch
 }
 
 Result<When> read_one_when(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(check_map(file, node, "'when'",
-                          {"any_arch", "every_arch", "cuda", "torch", "source", "cpu", "cpu_level"}));
+  DSBUILD_CHECK(
+      check_map(file, node, "'when'",
+                {"any_arch", "every_arch", "cuda", "torch", "source", "cpu", "cpu_level", "accelerator"}));
   if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
   When when;
   DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
   DSBUILD_CHECK(read_when_word(file, node, "every_arch", refuse_condition, when, &When::every_arch));
   DSBUILD_CHECK(read_when_word(file, node, "cpu", refuse_cpu, when, &When::cpu));
+  DSBUILD_CHECK(read_when_word(file, node, "accelerator", refuse_accelerator, when, &When::accelerator));
   DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
   DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
   DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));

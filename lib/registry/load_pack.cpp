@@ -131,12 +131,13 @@ std::optional<Version> first_line_version(const FileReader& files, const Path& f
   return text ? parse_version(trim(split_lines(*text + "\n").front())) : std::nullopt;
 }
 
-// "deepspeed-0.19.8.dist-info" beside the package.
+// "deepspeed-0.19.8.dist-info" beside the package; "deepspeed-0.19.8-py3.11.egg-info" where pip had no
+// `wheel`.
 std::optional<Version> installed_version(const FileReader& files, const PackSpec& spec) {
-  const std::string start = spec.package + "-", end = ".dist-info";
+  const std::string start = spec.package + "-";
   for (const std::string& name : names_in(files, spec.source_root)) {
-    const bool fits = name.size() > start.size() + end.size() && name.rfind(start, 0) == 0 &&
-                      name.compare(name.size() - end.size(), end.size(), end) == 0;
+    const bool fits =
+        name.rfind(start, 0) == 0 && (name.ends_with(".dist-info") || name.ends_with(".egg-info"));
     const auto version = fits ? parse_version(name.substr(start.size())) : std::nullopt;
     if (version) return version;
   }

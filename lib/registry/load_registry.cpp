@@ -30,13 +30,21 @@ std::vector<std::string> spec_paths(const FileReader& files, const Path& folder)
 
 using SeenFiles = std::map<std::string, std::string>;
 
-// Two specs must not claim one word: the message names both.
-Result<void> claim(SeenFiles& seen, const std::string& word, const std::string& what,
-                   const std::string& file) {
-  const auto [twin, is_new] = seen.emplace(word, file);
-  if (is_new) return {};
-  return fail(Exit::usage, "bad_spec", file, what + " '" + word + "' is taken by " + twin->second,
-              "Rename one of the two.");
+// Two specs must not claim one word beside one accelerator: the message names both.
+Result<void> claim(SeenFiles& seen, const std::string& word, const std::string& what, const OpSpec& spec,
+                   const Version& source, const std::string& file) {
+  for (const char* accelerator : {"cuda", "cpu"}) {
+    if (!may_hold(spec.when, source, accelerator)) continue;
+    const auto [twin, is_new] = seen.emplace(word + " beside " + accelerator, file);
+    if (is_new) continue;
+    return fail(Exit::usage, "bad_spec", file, what + " '" + word + "' is taken by " + twin->second,
+                "Rename one of the two.");
+  }
+  return {};
+}
+
+AbsentOp absent_op(const OpSpec& spec, const WhenContext& context) {
+  return {spec.name, spec.build_var, refusal(spec.when, context).value_or(""), spec.when.text()};
 }
 
 Result<void> check_needs(const Registry& registry) {
@@ -59,6 +67,9 @@ bool by_name(const OpBuilder& a, const OpBuilder& b) {
 
 Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& registry) {
   const SourceTree tree = make_source_tree(files, registry.source_root, registry.source_version);
+  const Version& version = registry.source_version;
+  WhenContext context;
+  context.source = version;
   SeenFiles names, build_vars;
   const std::vector<std::string> paths = spec_paths(files, pack.spec_root);
   if (paths.empty())
@@ -68,13 +79,30 @@ Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& regis
     DSBUILD_TRY(text, files.read_file(pack.spec_root / path));
     const SpecFile file{pack.shown + "/" + path, tree};
     DSBUILD_TRY(spec, read_op_spec(text, file, pack.spec_root / path));
-    if (!is_of_version(spec.when, registry.source_version)) continue;
-    DSBUILD_CHECK(claim(names, spec.name, "the op name", file.shown));
-    DSBUILD_CHECK(claim(build_vars, spec.build_var, "the build variable", file.shown));
+    if (!is_of_version(spec.when, version)) {
+      registry.absent.push_back(absent_op(spec, context));
+      continue;
+    }
+    DSBUILD_CHECK(claim(names, spec.name, "the op name", spec, version, file.shown));
+    DSBUILD_CHECK(claim(build_vars, spec.build_var, "the build variable", spec, version, file.shown));
     registry.ops.emplace_back(std::move(spec));
   }
   std::sort(registry.ops.begin(), registry.ops.end(), by_name);
   return check_needs(registry);
+}
+
+// One op that needs an absent one becomes absent too; false where there is none.
+bool leave_out_in_need(Registry& registry) {
+  for (auto op = registry.ops.begin(); op != registry.ops.end(); ++op) {
+    for (const Entry<std::string>& need : op->spec().needs) {
+      if (registry.find(need.value)) continue;
+      const AbsentOp needed = *registry.find_absent(need.value);
+      registry.absent.push_back({op->name(), op->spec().build_var, needed.not_for, needed.is_for});
+      registry.ops.erase(op);
+      return true;
+    }
+  }
+  return false;
 }
 
 // The build variable that a spec of another pack claims; "" where it cannot be read.
@@ -122,6 +150,32 @@ std::vector<std::string> Registry::names() const {
   for (const OpBuilder& op : ops)
     all.push_back(op.name());
   return all;
+}
+
+const AbsentOp* Registry::find_absent(const std::string& name_or_variable) const {
+  const auto found = std::find_if(absent.begin(), absent.end(), [&](const AbsentOp& op) {
+    return op.name == name_or_variable || op.build_var == name_or_variable;
+  });
+  return found == absent.end() ? nullptr : &*found;
+}
+
+Registry offer_ops(Registry registry, const Version& torch, const std::string& accelerator) {
+  registry.accelerator = accelerator;
+  WhenContext context;
+  context.source = registry.source_version;
+  context.torch = torch;
+  context.accelerator = accelerator;
+  std::vector<OpBuilder> offered;
+  for (OpBuilder& op : registry.ops) {
+    if (holds(op.spec().when, context))
+      offered.push_back(std::move(op));
+    else
+      registry.absent.push_back(absent_op(op.spec(), context));
+  }
+  registry.ops = std::move(offered);
+  while (leave_out_in_need(registry)) {
+  }
+  return registry;
 }
 
 std::string op_name_refusal(const std::string& name) {

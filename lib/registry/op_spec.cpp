@@ -26,6 +26,10 @@ bool version_holds(const std::optional<VersionRange>& range, const Version& vers
   return !range || (!version.empty() && range->contains(version));
 }
 
+bool accelerator_holds(const When& when, const std::string& accelerator) {
+  return when.accelerator.empty() || when.accelerator == accelerator;
+}
+
 // Those that a condition on all of them does not hold for.
 std::string refused_archs(const std::string& text, const ArchSet& archs) {
   const auto condition = parse_arch_condition(text);
@@ -76,6 +80,31 @@ bool is_of_version(const When& when, const Version& source) {
                      [&](const When& other) { return is_of_version(other, source); });
 }
 
+bool may_hold(const When& when, const Version& source, const std::string& accelerator) {
+  return (version_holds(when.source, source) && accelerator_holds(when, accelerator)) ||
+         std::any_of(when.or_else.begin(), when.or_else.end(),
+                     [&](const When& other) { return may_hold(other, source, accelerator); });
+}
+
+std::string When::text() const {
+  std::vector<std::string> parts, ways;
+  const auto add = [&](const std::string& what, const std::string& condition) {
+    if (!condition.empty()) parts.push_back(what + " " + condition);
+  };
+  add("an arch", any_arch);
+  add("every arch", every_arch);
+  add("CPU", cpu);
+  add("CUDA", cuda ? cuda->text : "");
+  add("torch", torch ? torch->text : "");
+  add("sources", source ? source->text : "");
+  add("CPU level", cpu_level ? cpu_level->text : "");
+  if (!accelerator.empty()) parts.push_back("DS_ACCELERATOR=" + accelerator);
+  ways.push_back(join(parts, " and "));
+  for (const When& other : or_else)
+    ways.push_back(other.text());
+  return join(ways, ", or ");
+}
+
 bool holds(const When& when, const WhenContext& context) {
   return !refusal(when, context) || std::any_of(when.or_else.begin(), when.or_else.end(),
                                                 [&](const When& other) { return holds(other, context); });
@@ -90,6 +119,7 @@ std::optional<std::string> refusal(const When& when, const WhenContext& context)
   if (!version_holds(when.cuda, context.cuda)) return version_text("CUDA", context.cuda);
   if (!version_holds(when.torch, context.torch)) return version_text("torch", context.torch);
   if (!version_holds(when.source, context.source)) return version_text("sources", context.source);
+  if (!accelerator_holds(when, context.accelerator)) return "accelerator " + context.accelerator;
   if (!version_holds(when.cpu_level, context.cpu_level.number)) return "CPU level " + context.cpu_level.name;
   return std::nullopt;
 }

@@ -62,9 +62,11 @@ struct When {
       every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
   std::optional<VersionRange> cuda, torch, source;
   std::string cpu;                        // "x86_64" or "aarch64"
+  std::string accelerator;                // "cuda" or "cpu", as DeepSpeed calls what its ops work beside
   std::optional<VersionRange> cpu_level;  // CpuLevel::number
   std::vector<When> or_else;              // the other maps of a list
   bool empty() const;
+  std::string text() const;  // "torch <2.0 and DS_ACCELERATOR=cuda": for messages
   bool operator==(const When&) const = default;
 };
 // What a condition is asked about, and what a spec leaves to the machine. An unknown version makes its
@@ -72,7 +74,7 @@ struct When {
 struct WhenContext {
   ArchSet archs;
   Version cuda, torch, source;
-  std::string cpu;
+  std::string cpu, accelerator;
   CpuLevel cpu_level;  // `-march=baseline` stands for its flags
   int usual_std = 17;  // of an op without `std`
 };
@@ -81,6 +83,8 @@ bool holds(const When& when, const WhenContext& context);
 std::optional<std::string> refusal(const When& when, const WhenContext& context);
 // Its `source` condition alone: false for a range of versions and an unknown version.
 bool is_of_version(const When& when, const Version& source);
+// May hold for these sources beside this accelerator, with some torch, toolkit, CPU and list.
+bool may_hold(const When& when, const Version& source, const std::string& accelerator);
 
 template <class T>
 struct Entry {
@@ -103,6 +107,7 @@ struct SourceSpec {
   ArchFilter archs;
   Flags flags;
   When when;
+  int seconds = 0;  // about what one arch of it takes to compile, where its size does not tell; 0: it does
   Origin origin;
   bool is_cuda() const;  // by suffix .cu
   // Unique in the op: path, and for a `for` combination ",KEY=VALUE…".
@@ -151,7 +156,7 @@ struct OpSpec {
   std::string build_var;  // DS_BUILD_<NAME>
   std::string module;     // Python module, where the op is one; else ""
   std::string description;
-  When when;  // `source` alone: the versions of the sources that have this op
+  When when;  // `source`, `torch`, `accelerator` alone: what there is this op for
   BackendKind backend = BackendKind::cuda;
   ArchFilter archs;
   std::vector<Entry<std::string>> needs;

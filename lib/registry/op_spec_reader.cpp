@@ -47,12 +47,13 @@ Result<void> read_names(const SpecFile& file, const YamlNode& root, OpSpec& spec
   return read_key(file, root, "description", refuse_description, spec.description);
 }
 
-// Decided before anything is known of the machine, so it may ask for the sources' version alone.
+// What there is the op for at all. What the machine may lack is `requires`.
 Result<void> read_op_when(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   const YamlNode* node = root.find("when");
   if (!node) return {};
-  DSBUILD_CHECK(check_map(file, *node, "'when' of an op", {"source"}));
   DSBUILD_TRY(when, read_when(file, *node));
+  for (const YamlNode& each : node->is_sequence() ? node->items : std::vector<YamlNode>{*node})
+    DSBUILD_CHECK(check_map(file, each, "'when' of an op", {"source", "torch", "accelerator"}));
   spec.when = std::move(when);
   return {};
 }

@@ -40,16 +40,26 @@ class OpBuilder {
   OpSpec spec_;
 };
 
+// An op.yaml whose `when` does not hold here: there is no such op.
+struct AbsentOp {
+  std::string name, build_var;
+  std::string not_for, is_for;  // "torch 2.11.0", "torch <2.0"
+  bool operator==(const AbsentOp&) const = default;
+};
+
 struct Registry {
   std::string pack;            // "native"
   Path spec_root;              // holds <op>/op.yaml, or op.yaml itself
   Path source_root;            // what sources and include_dirs are relative to; absolute
   Version source_version;      // for `when: {source: …}`; empty if the pack has none
+  std::string accelerator;     // for `when: {accelerator: …}`; of offer_ops
   std::vector<OpBuilder> ops;  // sorted by name
+  std::vector<AbsentOp> absent;
   // A variable that was set and belongs to no op here -> the other packs below data_dir whose op has it.
   std::map<std::string, std::vector<std::string>> other_packs;
   std::vector<Warning> warnings;
   const OpBuilder* find(const std::string& name) const;
+  const AbsentOp* find_absent(const std::string& name_or_variable) const;
   std::vector<std::string> names() const;
   bool operator==(const Registry&) const = default;
 };
@@ -74,11 +84,15 @@ Result<Pack> load_pack(const Settings& settings, const System& system);
 // Pure: "" if an op may have this name, else the reason, worded to follow "'<name>' ".
 std::string op_name_refusal(const std::string& name);
 
-// Reads pack.yaml and every <op>/op.yaml; ops that are not of this version of the sources are left out.
-// Errors: those of load_pack; exit 2, with file:line:column: `bad_spec` (unknown key with "did you mean",
-// wrong type, duplicate op name naming both files, path outside the source root, unsafe flag, empty glob, …),
-// `missing_source` (names the source and where it was looked for), `unknown_pack`.
+// Reads pack.yaml and every <op>/op.yaml. Ops of other versions of the sources are absent; of an op name
+// there may be one for each accelerator. Errors: those of load_pack; exit 2, with file:line:column:
+// `bad_spec` (unknown key with "did you mean", wrong type, duplicate op name naming both files, path outside
+// the source root, unsafe flag, empty glob, …), `missing_source` (names the source and where it was looked
+// for), `unknown_pack`.
 Result<Registry> load_registry(const Settings& settings, const System& system);
+
+// Pure: the ops that there are for this torch and accelerator; the others become absent.
+Registry offer_ops(Registry registry, const Version& torch, const std::string& accelerator);
 
 // Pure: one op.yaml's text. Globs and existence of sources need `files` and `source_root`.
 Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,
@@ -102,14 +116,16 @@ struct SelectedOps {
   std::vector<Warning> warnings;
   bool operator==(const SelectedOps&) const = default;
 };
-// "no op 'fused_adm' in pack 'native' (did you mean 'fused_adam'?)", exit 2 `unknown_op`.
+// "no op 'fused_adm' in pack 'native' (did you mean 'fused_adam'?)", exit 2 `unknown_op`; for an absent one
+// exit 3 `op_not_offered`.
 Error unknown_op(const std::string& name, const std::string& where, const Registry& registry);
 
 // Pure. --ops over DS_BUILD_<OP> over DS_BUILD_OPS, except that DS_BUILD_<OP>=0 also holds under
 // `--ops all` (a warning says so; an explicit name beats it). With `cpu_only` (DS_ACCELERATOR=cpu, or
 // no usable toolkit) `all` means the CPU ops. An op that a selected op `needs` is selected too.
-// Errors: exit 2 `unknown_op` (nearest name); for a DS_BUILD_ variable that is on and belongs to no op exit 3
-// `other_pack` where another pack has it, else exit 2 `unknown_build_var` (nearest). Off: a warning.
+// Errors: those of unknown_op; for a DS_BUILD_ variable that is on and belongs to no op exit 3
+// `op_not_offered` where it is an absent one's, `other_pack` where another pack has it, else exit 2
+// `unknown_build_var` (nearest). Off: a warning for the last alone.
 Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only);
 // What has nothing to build: exit 2 `nothing_selected` with the two ways to select; exit 3 `nothing_to_build`
 // where `all` leaves no CPU op.

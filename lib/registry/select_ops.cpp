@@ -21,13 +21,20 @@ std::vector<std::string> build_vars(const Registry& registry) {
   return variables;
 }
 
+// One list may serve several versions of the sources: what there is not needs no leaving out.
 Result<void> check_names(const Selection& selection, const Registry& registry) {
-  for (const auto* list : {&selection.names, &selection.without}) {
-    for (const std::string& name : *list) {
-      if (!registry.find(name)) return tl::unexpected<Error>(unknown_op(name, selection.origin, registry));
-    }
-  }
+  for (const std::string& name : selection.names)
+    if (!registry.find(name)) return tl::unexpected<Error>(unknown_op(name, selection.origin, registry));
+  for (const std::string& name : selection.without)
+    if (!registry.find(name) && !registry.find_absent(name))
+      return tl::unexpected<Error>(unknown_op(name, selection.origin, registry));
   return {};
+}
+
+Error not_offered(const AbsentOp& op, const std::string& where) {
+  return make_error(Exit::unmet, "op_not_offered", where,
+                    "there is no op '" + op.name + "' for " + op.not_for,
+                    "Leave it out: it is for " + op.is_for + ".");
 }
 
 tl::unexpected<Error> op_of_other_pack(const std::string& variable, const std::string& pack,
@@ -43,6 +50,10 @@ Result<void> check_variables(const Selection& selection, const Registry& registr
   const std::vector<std::string> known = build_vars(registry);
   for (const auto& [variable, value] : selection.variables) {
     if (value == Switch::unset || std::find(known.begin(), known.end(), variable) != known.end()) continue;
+    if (const AbsentOp* absent = registry.find_absent(variable)) {
+      if (value == Switch::on) return tl::unexpected<Error>(not_offered(*absent, variable));
+      continue;
+    }
     const auto other = registry.other_packs.find(variable);
     if (other != registry.other_packs.end()) {
       if (value == Switch::on) return op_of_other_pack(variable, other->second.front(), registry);
@@ -180,6 +191,7 @@ void warn_of_left_out(const Registry& registry, const Selection& selection, cons
 }  // namespace
 
 Error unknown_op(const std::string& name, const std::string& where, const Registry& registry) {
+  if (const AbsentOp* absent = registry.find_absent(name)) return not_offered(*absent, where);
   const std::vector<std::string> names = registry.names();
   return make_error(
       Exit::usage, "unknown_op", where,

@@ -104,6 +104,11 @@ Result<SourceFiles> read_files(const SpecFile& file, const YamlNode& entry, cons
   return path ? read_path(file, *path) : read_glob(file, *glob, when);
 }
 
+std::string refuse_seconds(const std::string& word) {
+  const int seconds = whole_number<int>(word).value_or(0);
+  return seconds > 0 && seconds < 100'000 ? "" : "is no whole number of seconds";
+}
+
 // What the entry says of each of its files.
 Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry) {
   SourceSpec common;
@@ -120,6 +125,10 @@ Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry) {
     if (!flags.link.empty()) return bad_spec(file, *node, "'flags.link' belongs to the op, not to a source");
     common.flags = std::move(flags);
   }
+  if (const YamlNode* node = entry.find("seconds")) {
+    DSBUILD_TRY(word, read_word(file, *node, "'seconds'", refuse_seconds));
+    common.seconds = whole_number<int>(word).value_or(0);
+  }
   return common;
 }
 
@@ -133,7 +142,8 @@ Result<void> check_source(const SpecFile& file, const YamlNode& at, const Source
 
 Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry) {
   if (!entry.is_scalar()) {
-    DSBUILD_CHECK(check_map(file, entry, "a source", {"path", "glob", "archs", "flags", "for", "when"}));
+    DSBUILD_CHECK(
+        check_map(file, entry, "a source", {"path", "glob", "archs", "flags", "for", "when", "seconds"}));
   }
   DSBUILD_TRY(common, read_common(file, entry));
   DSBUILD_TRY(files, read_files(file, entry, common.when));

@@ -24,6 +24,8 @@ std::string head_text(const Explanation& explanation, const Style& style) {
   if (!explanation.switch_on.empty()) rows.push_back({"select", explanation.switch_on});
   for (const std::string& source : explanation.planned.left_out)
     rows.push_back({"left out", source});
+  for (const std::string& feature : explanation.planned.features_off)
+    rows.push_back({"without", feature});
   return style.bold(explanation.op) + (explanation.description.empty() ? "" : "  ") +
          explanation.description + "\n" + join(render_table(rows), "\n") + "\n";
 }
@@ -99,6 +101,7 @@ std::string render_explanation_json(const Explanation& explanation) {
   json["selected"] = explanation.selected;
   json["archs"] = arch_strings(op.archs);
   json["left_out"] = op.left_out;
+  json["features_off"] = op.features_off;
   json["requirements"] = findings_json(explanation.findings);
   json["obstacles"] = Json::array();
   for (const Error& obstacle : explanation.obstacles)

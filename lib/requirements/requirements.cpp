@@ -122,6 +122,7 @@ WhenContext when_context(const Registry& registry, const RequirementReport& requ
   if (requirements.torch) context.torch = requirements.torch->number();
   context.source = registry.source_version;
   context.cpu = cpu;
+  context.accelerator = registry.accelerator;
   context.cpu_level = requirements.cpu_level;
   return context;
 }

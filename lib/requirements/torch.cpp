@@ -60,9 +60,11 @@ Torch read_torch(const FileReader& files, const Witnessed& answer) {
   return torch;
 }
 
+// Which accelerator it is depends on torch too.
 bool asks_for_torch(const When& when) {
-  return when.torch || std::any_of(when.or_else.begin(), when.or_else.end(),
-                                   [](const When& other) { return asks_for_torch(other); });
+  return when.torch || !when.accelerator.empty() ||
+         std::any_of(when.or_else.begin(), when.or_else.end(),
+                     [](const When& other) { return asks_for_torch(other); });
 }
 
 bool asks_for_torch(const OpSpec& spec) {
@@ -78,7 +80,7 @@ bool asks_for_torch(const OpSpec& spec) {
                                         [&](const SourceSpec& source) { return flags_ask(source.flags); });
   return sources_ask || asks(spec.needs) || asks(spec.include_dirs) || asks(spec.defines) ||
          flags_ask(spec.flags) || asks(spec.libraries) || asks(spec.requires_) || asks(spec.exports) ||
-         requires_torch(spec);
+         asks_for_torch(spec.when) || requires_torch(spec);
 }
 
 }  // namespace

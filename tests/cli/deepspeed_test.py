@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
-from deepspeed_ops import OPS  # noqa: E402
+from deepspeed_ops import CPU_OPS, OPS  # noqa: E402
 from distributions import EXTENSION, edit_manifest  # noqa: E402
 
 sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
@@ -28,7 +28,7 @@ def make_tree(root, version):
     """Every file and folder that the specs name for this version, empty."""
     for spec in SPECS.glob("*/op.yaml"):
         lines = spec.read_text().splitlines()
-        if version != "0.19.6" and 'when: {source: "<0.19.8"}' in lines:
+        if version != "0.19.6" and any(line.startswith('when: {source: "<0.19.8"') for line in lines):
             continue
         for line in lines:
             if version != "0.19.6" and '"<0.19.8"' in line:
@@ -47,10 +47,11 @@ def make_tree(root, version):
 class DeepSpeedSpace(TestSpace):
     """A toolkit, a Python with torch, and a source tree."""
 
-    def __init__(self, version="0.19.8", cuda="13.0"):
+    def __init__(self, version="0.19.8", cuda="13.0", torch_cuda=True):
         super().__init__(version=cuda)
         (self.toolkit.home / "lib64" / "libcudart.so").write_text("/* a library without symbols */\n")
-        self.torch = make_fake_torch(self.root / "python", f"2.11.0+cu{cuda.replace('.', '')}", cuda)
+        label = f"cu{cuda.replace('.', '')}" if torch_cuda else "cpu"
+        self.torch = make_fake_torch(self.root / "python", f"2.11.0+{label}", cuda if torch_cuda else None)
         self.tree = make_tree(self.root / "tree", version)
         (self.tree / "version.txt").write_text(version + "\n")
         self.environment["CUTLASS_PATH"] = str(self.root / "absent")
@@ -107,12 +108,68 @@ class OpsTest(DeepSpeedTest):
         names = ",".join(["all", *("-" + op for op in ELSEWHERE)])
         self.check_alone("deepspeed_plan", self.space, "plan", *self.space.words("--ops", names), code=0)
 
-    def test_the_older_version_has_one_source_and_one_op_more(self):
+    def test_the_older_version_has_one_source_more(self):
         older = self.planned(DeepSpeedSpace("0.19.6"))
-        self.assertEqual(set(older) - set(OPS), {"sparse_attn"})
-        self.assertEqual(older["sparse_attn"]["status"], "skip")
-        self.assertIn("torch 2.11.0+cu130 is not >=1.5,<2.0", older["sparse_attn"]["reason"])
+        self.assertEqual(set(older), set(OPS))
         self.assertEqual(len(older["quantizer"]["sources"]), 7)
+
+
+class AcceleratorTest(DeepSpeedTest):
+    """DeepSpeed has a list of ops for each accelerator."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+
+    def test_the_cpu_accelerator_has_the_ops_of_deepspeed(self):
+        planned = self.planned(self.space, env={"DS_ACCELERATOR": "cpu"})
+        self.assertEqual(set(planned), set(CPU_OPS))
+        for op, (_, sources) in CPU_OPS.items():
+            if op not in ELSEWHERE:
+                self.assertEqual((planned[op]["status"], len(planned[op]["sources"])), ("build", sources), op)
+
+    def test_of_the_older_version(self):
+        planned = self.planned(DeepSpeedSpace("0.19.6"), env={"DS_ACCELERATOR": "cpu"})
+        self.assertEqual(set(planned), set(CPU_OPS) - {"cpu_adagrad", "cpu_lion"})
+
+    def test_beside_a_torch_without_cuda_it_is_the_accelerator(self):
+        self.assertEqual(set(self.planned(DeepSpeedSpace(torch_cuda=False))), set(CPU_OPS))
+
+    def test_the_manifest_says_which_it_was(self):
+        run = self.space.run(*self.space.words("--ops", "fused_adam"), env={"DS_ACCELERATOR": "cpu"})
+        self.assertEqual(run.code, 0, run)
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        self.assertEqual((manifest["torch"]["accelerator"], manifest["ops"][0]["backend"]), ("cpu", "cpu"))
+
+    def test_an_op_of_the_other_accelerator(self):
+        self.check_alone("op_not_offered", self.space, "plan", *self.space.words("--ops", "deepspeed_shm_comm"), code=3)
+
+
+class NeverThereTest(DeepSpeedTest):
+    """sparse_attn of 0.19.6 is for a torch before 2.0: no skip, for nothing could mend it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace("0.19.6")
+
+    def test_strict_does_not_ask_for_it(self):
+        names = ",".join(["all", "-fp_quantizer", *("-" + op for op in ELSEWHERE)])
+        run = self.space.run("plan", "--strict", *self.space.words("--ops", names))
+        self.assertEqual(run.code, 0, run)
+        self.assertNotIn("sparse_attn", run.err + run.out)
+
+    def test_switching_it_off_needs_no_warning(self):
+        run = self.space.run("plan", *self.space.words(), env={"DS_BUILD_SPARSE_ATTN": "0"})
+        self.assertNotIn("sparse_attn", (run.err + run.out).lower())
+
+    def test_asked_for_it_says_why(self):
+        for words in (self.space.words("--ops", "sparse_attn"), self.space.words()):
+            run = self.space.run("plan", *words, env={"DS_BUILD_SPARSE_ATTN": "1"})
+            self.assertEqual(run.code, 3, run)
+            self.assertIn("there is no op 'sparse_attn' for torch 2.11.0", run.err)
+            self.assertIn("it is for torch <2.0 and sources <0.19.8 and DS_ACCELERATOR=cuda.", run.err)
+        run = self.space.run("explain", "sparse_attn", *self.space.words())
+        self.assertIn("there is no op 'sparse_attn' for torch 2.11.0", run.err)
 
 
 class SkipTest(DeepSpeedTest):
@@ -180,7 +237,7 @@ class BinariesTest(DeepSpeedTest):
     def test_what_needs_cutlass_or_deepspeed_kernels_is_skipped_and_nothing_else(self):
         manifest = json.loads((self.space.out / "manifest.json").read_text())
         built = {op["name"] for op in manifest["ops"]}
-        self.assertEqual(set(OPS) - built - {"async_io", "dc", "deepspeed_ccl_comm", "gds"},
+        self.assertEqual(set(OPS) - built - {"async_io", "dc", "gds"},
                          {"cutlass_ops", "evoformer_attn", "ragged_device_ops"}, self.built)
         self.assertEqual(manifest["failed"], [])
 
@@ -212,6 +269,10 @@ class BfloatTest(DeepSpeedTest):
         self.assertEqual(manifest["source_version"], "0.19.8")
         report = space.run("report", *space.words())
         self.assertRegex(report.out, r"(?m)^quantizer .*; bf16: off \(7\.5 in the list\)$")
+        self.assertRegex(space.run("explain", "quantizer", *space.words()).out,
+                         r"(?m)^without +bf16: off \(7\.5 in the list\)$")
+        explained = json.loads(space.run("explain", "quantizer", "--json", *space.words()).out)
+        self.assertEqual(explained["features_off"], ["bf16: off (7.5 in the list)"])
 
 
 class SourceTest(DeepSpeedTest):
@@ -221,9 +282,13 @@ class SourceTest(DeepSpeedTest):
         make_tree(packages, "0.19.6")
         (packages / "deepspeed-0.19.6.dist-info").mkdir()
         run = space.run("plan", "--json", *space.without("--source"))
-        self.assertIn("sparse_attn", {op["name"] for op in json.loads(run.out)["ops"]}, run)
+        self.assertEqual(self.quantizer_sources(json.loads(run.out)["ops"]), 7, run)
         inside = self.planned(space, "--source", packages / "deepspeed")
-        self.assertIn("sparse_attn", inside)
+        self.assertEqual(self.quantizer_sources(inside.values()), 7)
+
+    def quantizer_sources(self, ops):
+        """7 in 0.19.6, 6 in 0.19.8."""
+        return next(len(op["sources"]) for op in ops if op["name"] == "quantizer")
 
     def test_no_installed_package(self):
         space = DeepSpeedSpace()
@@ -247,7 +312,7 @@ class SourceTest(DeepSpeedTest):
 class PageTest(unittest.TestCase):
     def test_the_page_lists_every_op_with_its_variable_and_module(self):
         page = (REPOSITORY / "docs" / "deepspeed.md").read_text()
-        for op, row in OPS.items():
+        for op, row in {**CPU_OPS, **OPS}.items():
             spec = (SPECS / op / "op.yaml").read_text()
             named = re.search(r"^build_var: (\S+)$", spec, re.M)
             variable = named[1] if named else "DS_BUILD_" + op.upper()

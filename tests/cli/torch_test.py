@@ -88,7 +88,7 @@ class BuildTest(TorchTest):
         manifest = self.space.manifest()
         self.assertEqual(manifest["torch"], {
             "version": "2.11.0+cu130", "cuda": "13.0", "hip": "", "cxx11_abi": True, "python": "cp399",
-            "ext_suffix": ".cpython-399-fake.so"})
+            "ext_suffix": ".cpython-399-fake.so", "accelerator": "cuda"})
         self.assertEqual(manifest["source_version"], "0.19.8")
         level = self.space.op("util")["cpu_baseline"]
         self.assertEqual(level["level"], "x86-64-v3")

@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 import sys
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
@@ -34,6 +35,14 @@ class WheelTest(CliTest):
 
     def test_a_wheel(self):
         self.check_alone("wheel", self.space, "wheel", "out", "--wheel-dir", "wheels", code=0)
+
+    def test_deepspeed_is_told_the_accelerator_of_the_build(self):
+        for accelerator in ("cpu", "cuda"):
+            edit_manifest(self.space.out, torch={**FACTS, "accelerator": accelerator})
+            wheel = self.document("wheel", "out", "--wheel-dir", accelerator)["wheel"]
+            with zipfile.ZipFile(self.space.root / wheel) as archive:
+                claims = archive.read("dsbuild_deepspeed_ops/deepspeed/git_version_info_installed.py").decode()
+            self.assertIn(f'accelerator_name = "{accelerator}"\n', claims)
 
     def test_an_installation_and_its_end(self):
         self.check_alone("install", self.space, "install", "out", "--target", "lib/site-packages", code=0)

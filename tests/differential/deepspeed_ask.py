@@ -1,7 +1,7 @@
 """Asks DeepSpeed's own builders what they pass to the compilers, and torch what it adds. Run by deepspeed_flags.py
 with the Python that has torch, in a DeepSpeed source tree:
 
-    deepspeed_ask.py LIST…      one JSON document: {op: {LIST: {…} or {"refused": why}}}
+    deepspeed_ask.py LIST…      one JSON document: {op: {LIST: {…} or {"refused": why}}}, of the ops of DS_ACCELERATOR
 
 torch is imported once; each op and list is asked in a forked process, so that no builder sees what another one has
 written into the environment. Nothing is compiled: the functions that would start a compiler only record.
@@ -16,11 +16,7 @@ sys.path.insert(0, os.getcwd())
 with contextlib.redirect_stdout(sys.stderr):
     import torch.utils.cpp_extension as torch_builder
     from op_builder.all_ops import ALL_OPS
-    from op_builder import cpu as cpu_builders
     from setuptools import Distribution
-
-# What the CPU accelerator has besides.
-CPU_OPS = [cpu_builders.CCLCommBuilder, cpu_builders.ShareMemCommBuilder]
 
 
 def record_compiles(recorded):
@@ -82,9 +78,8 @@ def in_a_process_of_its_own(builder, archs):
 
 
 def main():
-    builders = {**ALL_OPS, **{builder.NAME: builder() for builder in CPU_OPS}}
     answers = {name: {archs: in_a_process_of_its_own(builder, archs) for archs in sys.argv[1:]}
-               for name, builder in builders.items()}
+               for name, builder in ALL_OPS.items()}
     json.dump(answers, sys.stdout)
 
 

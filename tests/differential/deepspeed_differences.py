@@ -10,7 +10,8 @@ import re
 Difference = collections.namedtuple("Difference", "tool side flag ops shown reason")
 
 DEEPSPEED, DSBUILD = "only DeepSpeed", "only dsbuild"
-SIMD_OPS = "async_io|gds|cpu_adam|cpu_adagrad|cpu_lion"
+CPU_FUSED_ADAM = "fused_adam_cpu"  # fused_adam of the CPU accelerator, as its folder is called
+SIMD_OPS = f"async_io|gds|cpu_adam|cpu_adagrad|cpu_lion|{CPU_FUSED_ADAM}"
 COMM_OPS = "deepspeed_(ccl|shm)_comm"
 FUSED_OPS = "fused_adam|fused_lamb|fused_lion"
 KERNEL_OPS = "cutlass_ops|ragged_device_ops"
@@ -70,8 +71,8 @@ DIFFERENCES = [
                "a folder of the machine that builds"),
     Difference("link", DSBUILD, r"-Wl,-rpath,\$ORIGIN/\S+", KERNEL_OPS, "`-Wl,-rpath,$ORIGIN/…/dskernels`",
                "dskernels beside the installed op"),
-    Difference("link", DSBUILD, r"-lccl", "deepspeed_ccl_comm", "`-lccl`",
-               "upstream names it in a method that its build does not call"),
+    Difference("link", DSBUILD, r"-l(ccl|aio)", "deepspeed_ccl_comm|async_io", "`-lccl`, `-laio`",
+               "accelerator cpu: upstream names it in a method that its build does not call"),
 ]
 
 

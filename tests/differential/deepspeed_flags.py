@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dsbuild's commands for pack deepspeed against what DeepSpeed's own builders and torch's BuildExtension pass.
 
-Every op of 0.19.6 and 0.19.8, for six arch lists: the same module, sources, include folders in their order, archs, and
+The ops of 0.19.6 and 0.19.8 for both accelerators, for six arch lists: the same ops and, of each, the same module, sources, include folders in their order, archs, and
 flags, save for the rows of deepspeed_differences.py, each of which must be needed by some op. Nothing is compiled:
 DeepSpeed's side only records, and a stand-in for Ninja leaves dsbuild's build.ninja as it was written.
 Exits with 77 without torch, DeepSpeed's sources, CUDA 13 or Ninja. `--table` prints the table of docs/deepspeed.md.
@@ -27,6 +27,7 @@ import testspace  # noqa: E402
 
 VERSIONS = ["0.19.8", "0.19.6"]
 ARCH_LISTS = ["7.5", "8.0", "7.5;8.0+PTX", "7.5;8.0;9.0+PTX", "8.0;8.6;8.9;9.0+PTX", "9.0;10.0;12.0+PTX"]
+LISTS = {"cuda": ARCH_LISTS, "cpu": ["8.0"]}  # of each accelerator
 # Neither can be built with a torch of today: sparse_attn asks for one before 2.0.
 NOT_ASKED = {"sparse_attn", "deepspeed_not_implemented"}
 
@@ -54,7 +55,7 @@ class Machine:
         home.mkdir()
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": str(home), "XDG_CACHE_HOME": str(root / "cache"), "LC_ALL": "C",
-            "CUDA_HOME": str(self.cuda), "DS_ACCELERATOR": "cuda", "CUTLASS_PATH": "DS_IGNORE_CUTLASS_DETECTION",
+            "CUDA_HOME": str(self.cuda), "CUTLASS_PATH": "DS_IGNORE_CUTLASS_DETECTION",
             "CCL_ROOT": str(self.ccl), "LDFLAGS": f"-L{self.lib}", "PYTHONPATH": str(self.packages),
             "VIRTUAL_ENV": str(root / "venv"), "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -75,21 +76,20 @@ class Machine:
         self.no_ninja.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 1.13.2 && exit 0\nexit 1\n")
         self.no_ninja.chmod(0o755)
 
-    def ask_deepspeed(self, source):
-        asked = subprocess.run([self.python, "-B", HERE / "deepspeed_ask.py", *ARCH_LISTS], cwd=source,
-                               env=self.environment, capture_output=True, text=True)
+    def ask_deepspeed(self, source, accelerator):
+        asked = subprocess.run([self.python, "-B", HERE / "deepspeed_ask.py", *LISTS[accelerator]], cwd=source,
+                               env={**self.environment, "DS_ACCELERATOR": accelerator}, capture_output=True, text=True)
         if asked.returncode != 0:
             sys.exit(asked.stderr)
         return json.loads(asked.stdout)
 
-    def ask_dsbuild(self, source, archs):
+    def ask_dsbuild(self, source, accelerator, archs):
         """{op: {"cxx": words, "nvcc": words, "link": words, "sources": paths, "module": name}}"""
-        build = self.root / "build" / source.name / re.sub(r"\W", "_", archs)
+        build = self.root / "build" / source.name / accelerator / re.sub(r"\W", "_", archs)
         words = ["--pack", "deepspeed", "--source", str(source), "--python", str(self.python), "--arch", archs,
                  "--cuda-home", str(self.cuda), "--build-dir", str(build), "--out", str(build) + ".out", "--ops", "all"]
-        environment = {**self.environment, "DSBUILD_NINJA": str(self.no_ninja)}
-        del environment["CUTLASS_PATH"], environment["CUDA_HOME"]
-        environment["CUTLASS_PATH"] = "DS_IGNORE_CUTLASS_DETECTION"
+        environment = {**self.environment, "DSBUILD_NINJA": str(self.no_ninja), "DS_ACCELERATOR": accelerator}
+        del environment["CUDA_HOME"]
         subprocess.run([testspace.dsbuild_program(), *words], env=environment, capture_output=True, cwd=self.root)
         if not (build / "build.ninja").exists():
             told = subprocess.run([testspace.dsbuild_program(), "plan", *words], env=environment, capture_output=True,
@@ -232,19 +232,20 @@ class DeepSpeedFlags(unittest.TestCase):
             self.compare_tool(op, "nvcc", theirs["nvcc"], ours["nvcc"], names)
         self.compare_tool(op, "link", theirs["link"], ours["link"], names)
 
-    def compare_list(self, source, archs, answers, names):
-        built = self.machine.ask_dsbuild(source, archs)
+    def compare_list(self, source, accelerator, archs, answers, names):
+        built = self.machine.ask_dsbuild(source, accelerator, archs)
         for op, by_list in answers.items():
             if op in NOT_ASKED:
                 continue
             theirs = by_list[archs]
-            with self.subTest(version=source.name, archs=archs, op=op):
+            with self.subTest(version=source.name, accelerator=accelerator, archs=archs, op=op):
                 if "refused" in theirs:
                     self.assertIn("no compute capabilities remaining", theirs["refused"])
                     self.assertNotIn(op, built)
                 else:
                     self.assertIn(op, built)
-                    self.compare_op(op, theirs, built[op], names)
+                    folder = differences.CPU_FUSED_ADAM if (op, accelerator) == ("fused_adam", "cpu") else op
+                    self.compare_op(folder, theirs, built[op], names)
         self.assertEqual(set(built) - set(answers), set(), "ops that DeepSpeed does not have")
 
     def test_every_op_gets_what_deepspeed_and_torch_pass(self):
@@ -252,10 +253,11 @@ class DeepSpeedFlags(unittest.TestCase):
             source = path_of("DSBUILD_DEEPSPEED_SOURCES") / version
             if not source.is_dir():
                 testspace.skip(f"the sources of DeepSpeed {version} are not in {source.parent}")
-            answers = self.machine.ask_deepspeed(source)
             names = Names(self.machine, source)
-            for archs in ARCH_LISTS:
-                self.compare_list(source, archs, answers, names)
+            for accelerator, lists in LISTS.items():
+                answers = self.machine.ask_deepspeed(source, accelerator)
+                for archs in lists:
+                    self.compare_list(source, accelerator, archs, answers, names)
         unused = [row.shown + ": " + row.reason for row in differences.DIFFERENCES if row not in self.used]
         self.assertEqual(unused, [], "rows of deepspeed_differences.py that nothing needs")
 

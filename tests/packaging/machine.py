@@ -58,6 +58,14 @@ class Root:
         self.binds = {"/var/cache/apt/archives": CACHE / "roots" / f"archives-{suite}"}
         (self.binds["/var/cache/apt/archives"] / "partial").mkdir(parents=True, exist_ok=True)
 
+    def copy(self):
+        twin = Root.__new__(Root)
+        twin.place = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-root.", dir="/var/tmp"))
+        twin.place.chmod(0o755)
+        twin.path, twin.binds = twin.place / "root", dict(self.binds)
+        run("cp", "--archive", "--reflink=auto", self.path, twin.path)
+        return twin
+
     def start(self, *command, env=None, binds=None, cwd="/"):
         """The finished process; stdout and stderr together."""
         mounts = [word for place, source in {**self.binds, **(binds or {})}.items()

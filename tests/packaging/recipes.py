@@ -1,6 +1,7 @@
 """Runs a Dockerfile, and the lines of CI jobs, in clean Debian roots: no Docker engine, no runner.
 
-Of a Dockerfile: ARG, FROM … AS, ENV, WORKDIR, COPY, COPY --from, RUN, RUN --mount=type=cache. Anything else is an error."""
+Of a Dockerfile: ARG, FROM … AS (an image, or an earlier stage), ENV, WORKDIR, COPY, COPY --from, RUN,
+RUN --mount=type=cache. Anything else is an error."""
 
 import glob
 import os
@@ -8,8 +9,24 @@ import pathlib
 import re
 import shlex
 import shutil
+import unittest
 
 from machine import CACHE, Root
+
+CUDA = "/usr/local/cuda"
+# What stands for the cache folders that a Dockerfile mounts.
+CACHES = {"/cache/dsbuild": CACHE, "/cache/pip": CACHE / "roots" / "pip"}
+
+
+def root_of(image):
+    """(suite, binds) of an image. One with CUDA is a clean root with this machine's CUDA in it."""
+    if image == "debian:12":
+        return "bookworm", {}
+    if re.match(r"nvidia/cuda:.*-devel-", image):
+        if not os.access(f"{CUDA}/bin/nvcc", os.X_OK):
+            raise unittest.SkipTest(f"{image}: this machine has no {CUDA} to put in its place")
+        return "bookworm", {CUDA: f"{os.path.realpath(CUDA)}"}
+    raise AssertionError(f"no root stands for the image {image}")
 
 
 def expanded(text, variables):
@@ -36,22 +53,28 @@ def copy(sources, target, into_folder):
 
 
 class Stage:
-    def __init__(self, image, images):
-        suite, binds = images(image)
+    def __init__(self, image):
+        suite, binds = root_of(image)
         self.root = Root(suite)
         self.root.binds.update(binds)
         self.env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
         self.arguments, self.folder = {}, "/"
+
+    def copy(self):
+        """A stage that begins as this one ended; arguments are a stage's own."""
+        twin = Stage.__new__(Stage)
+        twin.root, twin.env, twin.arguments, twin.folder = self.root.copy(), dict(self.env), {}, self.folder
+        return twin
 
     def inside(self, path):
         return self.root.path / os.path.join(self.folder, path).lstrip("/")
 
 
 class Dockerfile:
-    """`images` gives (suite, binds) for an image's name; `context` is the build context."""
+    """`context` is the build context; `arguments` are those of --build-arg."""
 
-    def __init__(self, text, context, images, arguments):
-        self.context, self.images, self.given = pathlib.Path(context), images, arguments
+    def __init__(self, text, context, arguments):
+        self.context, self.given = pathlib.Path(context), arguments
         self.stages, self.names, self.before, self.output = [], {}, {}, ""
         self.instructions = instructions(text)
 
@@ -74,8 +97,8 @@ class Dockerfile:
         values[name] = self.given.get(name, default or self.before.get(name, ""))
 
     def do_from(self, rest):
-        image, *name = re.split(r"\s+AS\s+", rest.strip(), flags=re.I)
-        self.stages.append(Stage(expanded(image, self.before), self.images))
+        image, *name = re.split(r"\s+AS\s+", expanded(rest.strip(), self.before), flags=re.I)
+        self.stages.append(self.names[image].copy() if image in self.names else Stage(image))
         for each in name:
             self.names[each] = self.stages[-1]
 
@@ -103,9 +126,10 @@ class Dockerfile:
     def do_run(self, rest):
         stage, binds = self.stages[-1], {}
         while match := re.match(r"--mount=type=cache,target=(\S+)\s+", rest):
-            if not match[1].endswith("/dsbuild"):
-                raise AssertionError(f"only dsbuild's own cache folder is known here: {match[0]}")
-            binds[match[1]] = CACHE
+            if match[1] not in CACHES:
+                raise AssertionError(f"no folder stands for {match[0]}")
+            binds[match[1]] = CACHES[match[1]]
+            binds[match[1]].mkdir(parents=True, exist_ok=True)
             rest = rest[match.end():]
         self.output += stage.root.run("sh", "-c", rest, env={**stage.arguments, **stage.env}, binds=binds, cwd=stage.folder)
 
@@ -113,8 +137,8 @@ class Dockerfile:
 class Job:
     """A CI job's lines, run in one root and one project folder. Between two runs only what the job caches stays."""
 
-    def __init__(self, image, images, project, place, variables, cached):
-        suite, binds = images(image)
+    def __init__(self, image, project, place, variables, cached):
+        suite, binds = root_of(image)
         self.root, self.place, self.cached = Root(suite), place, cached
         self.root.binds.update(binds)
         self.project, self.folder = pathlib.Path(project), self.root.path / place.lstrip("/")

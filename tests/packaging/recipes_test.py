@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from machine import HOME_IN_ROOT, REPOSITORY, require_roots, skip, wheel  # noqa: E402
-from recipes import Dockerfile, Job, expanded  # noqa: E402
+from recipes import CUDA, Dockerfile, Job, expanded  # noqa: E402
 
 try:
     import yaml
@@ -22,19 +22,8 @@ except ImportError:
     skip("Python's yaml is not installed (python3-yaml)")
 
 RECIPES = REPOSITORY / "docs" / "recipes"
-CUDA = "/usr/local/cuda"
 OPS = "cpu_adam,fused_adam"  # a CPU and a CUDA op: what each op's build says is for other tests
 
-
-def images(name):
-    """(suite, binds) of an image. One with CUDA is a clean root with this machine's CUDA in it."""
-    if name == "debian:12":
-        return "bookworm", {}
-    if re.match(r"nvidia/cuda:.*-devel-", name):
-        if not os.access(f"{CUDA}/bin/nvcc", os.X_OK):
-            raise unittest.SkipTest(f"{name}: this machine has no {CUDA} to put in its place")
-        return "bookworm", {CUDA: f"{os.path.realpath(CUDA)}"}
-    raise AssertionError(f"no root stands for the image {name}")
 
 
 class RecipeTest(unittest.TestCase):
@@ -58,7 +47,7 @@ class RecipeTest(unittest.TestCase):
 
     def build_image(self, **arguments):
         """The last stage, and what the build said."""
-        file = Dockerfile((RECIPES / "Dockerfile").read_text(), self.project, images, {"OPS": OPS, **arguments})
+        file = Dockerfile((RECIPES / "Dockerfile").read_text(), self.project, {"OPS": OPS, **arguments})
         self.addCleanup(file.remove)
         stage = file.run()
         self.assertIn("built 2, skipped 0", file.output)
@@ -94,7 +83,7 @@ class RecipeTest(unittest.TestCase):
         places = cache["path"].split()
         self.assertIn("~/.cache/dsbuild", places)
         variables = {**job["env"], "OPS": OPS, "GITHUB_ACTIONS": "true", "GITHUB_PATH": "/tmp/github_path"}
-        here = Job(job["container"], images, self.project, "/__w/project/project", variables,
+        here = Job(job["container"], self.project, "/__w/project/project", variables,
                    [place for place in places if not place.startswith("~")])
         here.bind_cache(f"{HOME_IN_ROOT}/.cache/dsbuild")
 
@@ -112,7 +101,7 @@ class RecipeTest(unittest.TestCase):
         job = yaml.safe_load((RECIPES / "gitlab.yml").read_text())["bundle"]
         place = "/builds/group/project"
         variables = {name: expanded(str(value), {"CI_PROJECT_DIR": place}) for name, value in job["variables"].items()}
-        here = Job(job["image"], images, self.project, place, {**variables, "OPS": OPS, "GITLAB_CI": "true"},
+        here = Job(job["image"], self.project, place, {**variables, "OPS": OPS, "GITLAB_CI": "true"},
                    [name for name in job["cache"]["paths"] if name != ".cache/dsbuild"])
         self.assertIn(".cache/dsbuild", job["cache"]["paths"])
         here.bind_cache(f"{place}/.cache/dsbuild")

@@ -16,7 +16,8 @@ from packs import Pack
 
 PYTHON = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-TORCH = {"version": "2.11.0+cu130", "cuda": "13.0", "hip": "", "cxx11_abi": True, "python": PYTHON, "ext_suffix": SUFFIX}
+TORCH = {"version": "2.11.0+cu130", "cuda": "13.0", "hip": "", "cxx11_abi": True, "python": PYTHON, "ext_suffix": SUFFIX,
+         "accelerator": "cuda"}
 OPS = {"cpu_adam": "deepspeed.ops.adam.cpu_adam_op", "fused_adam": "deepspeed.ops.adam.fused_adam_op"}
 NAME = "dsbuild_deepspeed_ops"
 

@@ -132,7 +132,8 @@ constexpr const char* k_torch_json = R"(  "torch": {
     "hip": "",
     "cxx11_abi": true,
     "python": "cp311",
-    "ext_suffix": ".cpython-311-x86_64-linux-gnu.so"
+    "ext_suffix": ".cpython-311-x86_64-linux-gnu.so",
+    "accelerator": "cuda"
   },
 )";
 constexpr const char* k_cpu_json = R"(,
@@ -217,7 +218,8 @@ class Random {
                   .shared = archs(),
                   .ops = {},
                   .failed = {}};
-    if (below(2) == 0) made.torch = ManifestTorch{text(), text(), text(), below(2) == 0, "cp311", "x.so"};
+    if (below(2) == 0)
+      made.torch = ManifestTorch{text(), text(), text(), below(2) == 0, "cp311", "x.so", "cpu"};
     if (below(2) == 0) made.toolkit = {text(), text(), text()};
     for (size_t i = below(4); i > 0; --i)
       made.ops.push_back(op());
@@ -240,7 +242,7 @@ TEST_CASE("What torch and the CPU must be stands in the manifest where ops depen
   Manifest manifest = small_manifest();
   manifest.source_version = "0.19.8";
   manifest.torch =
-      ManifestTorch{"2.11.0+cu130", "13.0", "", true, "cp311", ".cpython-311-x86_64-linux-gnu.so"};
+      ManifestTorch{"2.11.0+cu130", "13.0", "", true, "cp311", ".cpython-311-x86_64-linux-gnu.so", "cuda"};
   manifest.ops[0].cpu_baseline = ManifestCpu{"x86-64-v3", {"avx2", "fma"}};
   const std::string json = render_manifest(manifest);
   CHECK(replaced(replaced(replaced(json, "  \"source_version\": \"0.19.8\",\n", ""), k_torch_json, ""),

@@ -27,7 +27,7 @@ Package small_package() {
 Manifest manifest_of(const std::string& module) {
   Manifest manifest;
   manifest.source_version = "0.19.8";
-  manifest.torch = ManifestTorch{"2.11.0+cpu", "", "", true, "cp311", ".so"};
+  manifest.torch = ManifestTorch{"2.11.0+cu130", "13.0", "", true, "cp311", ".so", "cpu"};
   ManifestOp op;
   op.name = "fused_adam";
   op.module = module;
@@ -158,12 +158,14 @@ TEST_CASE("An archive without files is one that can be read") {
   CHECK(*zip == std::string("PK\5\6", 4) + std::string(18, '\0'));
 }
 
-TEST_CASE("DeepSpeed is told of its own modules alone, and of the accelerator that torch is for") {
+TEST_CASE(
+    "DeepSpeed is told of its own modules alone, and of the accelerator that they are for, whatever torch "
+    "has") {
   CHECK_FALSE(render_installed_ops(manifest_of("other.fused_adam"), {"fused_adam"}));
   CHECK_FALSE(render_installed_ops(manifest_of("deepspeed.x"), {}));
   const auto text = render_installed_ops(manifest_of("deepspeed.x"), {"fused_adam"});
   REQUIRE(text);
   CHECK_THAT(*text, Catch::Contains("installed_ops = {\"fused_adam\": True}\naccelerator_name = \"cpu\"\n"
                                     "torch_info = {\"version\": \"2.11\", ") &&
-                        Catch::Contains("\"cuda_version\": \"0.0\""));
+                        Catch::Contains("\"cuda_version\": \"13.0\""));
 }

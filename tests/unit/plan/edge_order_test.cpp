@@ -44,6 +44,14 @@ TEST_CASE("what took longest stands first; what was never measured is guessed fr
         std::vector<std::string>{"large.cu", "long.cpp", "slow.cu", "small.cu", "short.cpp"});
 }
 
+TEST_CASE("a small file that includes torch/extension.h takes longer than one of middle size that does not") {
+  EdgeTimes times;
+  times.source_bytes = {{"pack/middle.cpp", 20'000}, {"pack/small.cpp", 500}};
+  times.torch_sources = {"pack/small.cpp"};
+  CHECK(order_of({compile("middle.cpp"), compile("small.cpp")}, times) ==
+        std::vector<std::string>{"small.cpp", "middle.cpp"});
+}
+
 TEST_CASE("a measured time is of one target, so that it serves other arch lists") {
   const double measured = seconds_per_target(compile("a.cu", two()), 20);
   EdgeTimes times;

@@ -177,6 +177,14 @@ TEST_CASE("a pack of a Python package takes a source tree, a folder of packages 
   check("/venv/lib/python3.11/site-packages/kit", "/venv/lib/python3.11/site-packages", "0.19.6");
 }
 
+TEST_CASE("a package that pip installed without `wheel` says its version too") {
+  PackageWorld world;
+  world.add_sources("/site");
+  world.files.add_file("/site/kit-0.19.8-py3.11.egg-info/PKG-INFO", "");
+  world.give("/site");
+  CHECK(world.registry().source_version.text() == "0.19.8");
+}
+
 TEST_CASE("without --source the installed package is found") {
   PackageWorld world;
   world.environment["VIRTUAL_ENV"] = "/venv";
@@ -244,9 +252,58 @@ TEST_CASE("an op that other versions of the sources have is not there, and none 
   CHECK(world.error().find("missing_source ops/kit/old/op.yaml:3:11: 'kit/gone.cu' is not there") == 0);
 }
 
-TEST_CASE("an op's own 'when' asks for the version of the sources alone") {
-  CHECK(SpecWorld().error("name: x\nwhen: {torch: \">=2\"}\nsources: [a.cu]\n") ==
-        "bad_spec x/op.yaml:2:8: unknown key 'torch' in 'when' of an op | Keys of 'when' of an op: source.");
+TEST_CASE("an op's own 'when' asks for sources, torch and accelerator alone") {
+  CHECK(SpecWorld().error("name: x\nwhen: [{torch: \">=2\"}, {cuda: \">=13\"}]\nsources: [a.cu]\n") ==
+        "bad_spec x/op.yaml:2:25: unknown key 'cuda' in 'when' of an op | Keys of 'when' of an op: source, "
+        "torch, accelerator.");
+  CHECK(SpecWorld().error("name: x\nwhen: {accelerator: gpu}\nsources: [a.cu]\n") ==
+        "bad_spec x/op.yaml:2:21: 'when.accelerator': 'gpu' is no accelerator that dsbuild builds for (cuda, "
+        "cpu)");
+}
+
+TEST_CASE("offered are the ops whose 'when' holds; the others are absent, with what they are for") {
+  PackWorld world;
+  world.add("native/old", "name: old\nwhen: {torch: \"<2.0\", accelerator: cuda}\nsources: [a.cu]\n");
+  world.add("native/comm", "name: comm\nwhen: {accelerator: cpu}\nbackend: cpu\nsources: [a.cpp]\n");
+  const Registry offered = offer_ops(world.registry(), *parse_version("2.11.0"), "cuda");
+  CHECK(offered.names() == std::vector<std::string>{"cpu_adam", "fused_adam"});
+  CHECK(offered.absent ==
+        std::vector<AbsentOp>{{"comm", "DS_BUILD_COMM", "accelerator cuda", "DS_ACCELERATOR=cpu"},
+                              {"old", "DS_BUILD_OLD", "torch 2.11.0", "torch <2.0 and DS_ACCELERATOR=cuda"}});
+  CHECK(offer_ops(world.registry(), *parse_version("1.13"), "cuda").find("old"));
+  CHECK(offer_ops(world.registry(), {}, "cpu").find("comm"));
+}
+
+TEST_CASE("an op is offered where one map of its 'when' holds") {
+  PackWorld world;
+  world.add("native/x",
+            "name: x\nwhen: [{accelerator: cuda}, {torch: \">=2.4\"}]\nbackend: cpu\nsources: [a.cpp]\n");
+  CHECK(offer_ops(world.registry(), {}, "cuda").find("x"));
+  CHECK(offer_ops(world.registry(), *parse_version("2.4"), "cpu").find("x"));
+  CHECK_FALSE(offer_ops(world.registry(), *parse_version("2.3"), "cpu").find("x"));
+}
+
+TEST_CASE("two accelerators may have an op of one name each, and no more") {
+  PackWorld world;
+  world.add("native/here", "name: x\nwhen: {accelerator: cuda}\nsources: [a.cu]\n");
+  world.add("native/there", "name: x\nwhen: {accelerator: cpu}\nbackend: cpu\nsources: [a.cpp]\n");
+  CHECK(offer_ops(world.registry(), {}, "cuda").find("x")->spec().backend == BackendKind::cuda);
+  CHECK(offer_ops(world.registry(), {}, "cpu").find("x")->spec().backend == BackendKind::cpu);
+  world.add("native/twin", "name: x\nwhen: {accelerator: cpu}\nbackend: cpu\nsources: [a.cpp]\n");
+  CHECK(world.error() ==
+        "bad_spec ops/native/twin/op.yaml: the op name 'x' is taken by ops/native/there/op.yaml | Rename one "
+        "of "
+        "the two.");
+}
+
+TEST_CASE("what needs an absent op is absent too") {
+  PackWorld world;
+  world.add("native/pin", "name: pin\nwhen: {accelerator: cuda}\nbackend: cpu\nsources: [a.cpp]\n");
+  world.add("native/aio", "name: aio\nneeds: [pin]\nbackend: cpu\nsources: [a.cpp]\n");
+  world.add("native/gds", "name: gds\nneeds: [aio]\nbackend: cpu\nsources: [a.cpp]\n");
+  const Registry offered = offer_ops(world.registry(), {}, "cpu");
+  CHECK(offered.names() == std::vector<std::string>{"cpu_adam", "fused_adam"});
+  CHECK(offered.find_absent("DS_BUILD_GDS")->is_for == "DS_ACCELERATOR=cuda");
 }
 
 TEST_CASE("two ops may share neither a name nor a build variable") {

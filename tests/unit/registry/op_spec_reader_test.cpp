@@ -132,8 +132,8 @@ TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") 
   REQUIRE(start < doc.size());
   const std::string example = doc.substr(start, doc.find("```", start) - start);
   SpecWorld world;
-  for (const char* path :
-       {"attention_forward.cu", "attention_sm90.cu", "attention_inst.cu", "attention.cpp"}) {
+  for (const char* path : {"attention_forward.cu", "attention_sm90.cu", "attention_inst.cu",
+                           "many_templates.cu", "attention.cpp"}) {
     world.files.add_file(Path("/src") / path, "");
   }
   const OpSpec spec = world.spec(example);
@@ -146,7 +146,7 @@ TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") 
   }
   CHECK(spec.name == "evoformer_attn");
   CHECK(spec.archs.text() == ">= 7.0");
-  CHECK(spec.sources.size() == 2 + 2 + 1 + 4);
+  CHECK(spec.sources.size() == 2 + 2 + 1 + 1 + 4);
   CHECK(spec.requires_.size() == 9);
 }
 

@@ -197,6 +197,26 @@ TEST_CASE("all without CUDA and without CPU ops cannot be met") {
   CHECK(error(settings("all,-aio,-cpu_adam,-pin_memory"), true).rfind("3 nothing_to_build --pack: ", 0) == 0);
 }
 
+TEST_CASE("an absent op can be left out and switched off, and asked for by name it says what it is for") {
+  Registry all = registry();
+  all.absent = {{"sparse", "DS_BUILD_SPARSE", "torch 2.11.0", "torch <2.0"}};
+  CHECK(select_ops(settings("all,-sparse"), all, false));
+  const auto off = select_ops(settings("all", {{"DS_BUILD_SPARSE", "0"}}), all, false);
+  REQUIRE(off);
+  CHECK(off->warnings.empty());
+  const auto named = select_ops(settings("sparse"), all, false);
+  REQUIRE_FALSE(named);
+  CHECK(named.error().exit == Exit::unmet);
+  CHECK(
+      error_text(named.error()) ==
+      "op_not_offered --ops: there is no op 'sparse' for torch 2.11.0 | Leave it out: it is for torch <2.0.");
+  const auto on = select_ops(settings("", {{"DS_BUILD_SPARSE", "1"}}), all, false);
+  REQUIRE_FALSE(on);
+  CHECK(error_text(on.error()) ==
+        "op_not_offered DS_BUILD_SPARSE: there is no op 'sparse' for torch 2.11.0 | Leave it out: it is for "
+        "torch <2.0.");
+}
+
 TEST_CASE("a variable of another pack's op cannot be met here, and is no fault when it is off") {
   Registry all = registry();
   all.other_packs["DS_BUILD_CPU_LION"] = {"deepspeed"};

@@ -41,7 +41,7 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
       {"exports: [{value: f, when: {arch: 8.0}}]",
        "bad_spec x/op.yaml:3:29: unknown key 'arch' in 'when' | Keys of 'when': any_arch, every_arch, cuda, "
        "torch, "
-       "source, cpu, cpu_level."},
+       "source, cpu, cpu_level, accelerator."},
       {"requires: [{cuda: \">=11\", hnt: x}]",
        "bad_spec x/op.yaml:3:27: unknown key 'hnt' in a requirement (did you mean 'hint'?) | Keys of a "
        "requirement: "
@@ -219,6 +219,8 @@ TEST_CASE("sources are files that are there, each once") {
         "bad_spec x/op.yaml:2:18: 'b.cpp' has no device code, so 'archs' means nothing for it");
   CHECK(error("[{path: a.cu, flags: {link: [-s]}}]") ==
         "bad_spec x/op.yaml:2:31: 'flags.link' belongs to the op, not to a source");
+  CHECK(error("[{path: a.cu, seconds: soon}]") ==
+        "bad_spec x/op.yaml:2:33: 'seconds': 'soon' is no whole number of seconds");
   CHECK(error("[{path: a.cu, for: {}}]") ==
         "bad_spec x/op.yaml:2:29: 'for' takes a map of define names to lists of values");
   CHECK(error("[{path: a.cu, for: {A: []}}]") == "bad_spec x/op.yaml:2:33: 'for.A' has no values");
