@@ -1,6 +1,7 @@
 #include "slices/preprocess.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dsbuild {
 namespace {
@@ -13,8 +14,9 @@ constexpr std::string_view k_dryrun_mark = "#$ ";
 // A command that prints a text.
 using Pass = std::vector<std::string>;
 
-std::optional<ProcessResult> run(const std::vector<std::string>& argv, System& system) {
-  auto result = system.processes.run({argv, system.environment, {}, std::chrono::hours(24)});
+std::optional<ProcessResult> run(const std::vector<std::string>& argv, const Environment& environment,
+                                 System& system) {
+  auto result = system.processes.run({argv, environment, {}, std::chrono::hours(24)});
   if (!result || !result->ok()) return std::nullopt;
   return std::move(*result);
 }
@@ -32,11 +34,32 @@ CompileCommand without_outputs(const CompileCommand& compile) {
   return words;
 }
 
-// nvcc prints its steps quoted for a shell; those that preprocess, up to where their text goes.
-std::vector<Pass> nvcc_passes(const CompileCommand& compile, System& system) {
+// "compute_80" of "-gencode=arch=compute_80,code=sm_80": each is preprocessed once.
+size_t count_virtual_archs(const CompileCommand& compile) {
+  constexpr std::string_view k_option = "-gencode=arch=";
+  std::set<std::string> archs;
+  for (const std::string& word : compile)
+    if (word.starts_with(k_option))
+      archs.insert(word.substr(k_option.size(), word.find(',') - k_option.size()));
+  return archs.size();
+}
+
+// Threads make no other passes, but the dry run of CUDA 11.8 prints only some of them then.
+std::optional<ProcessResult> dry_run(const CompileCommand& compile, System& system) {
   std::vector<std::string> argv = without_outputs(compile);
+  argv.erase(std::remove_if(argv.begin(), argv.end(),
+                            [](const std::string& word) { return word.starts_with("--threads="); }),
+             argv.end());
   argv.insert(argv.end(), {"-o", "dryrun.o", "--dryrun"});
-  const auto answer = run(argv, system);
+  Environment environment = system.environment;
+  environment.erase("NVCC_APPEND_FLAGS");  // what a user has in it is in the command already
+  return run(argv, environment, system);
+}
+
+// nvcc prints its steps quoted for a shell; those that preprocess, up to where their text goes. None where
+// they are not each virtual arch's and the host's.
+std::vector<Pass> nvcc_passes(const CompileCommand& compile, System& system) {
+  const auto answer = dry_run(compile, system);
   std::vector<Pass> passes;
   for (const std::string& line : split_lines(answer ? answer->err : "")) {
     const size_t output = line.rfind(" -o ");
@@ -44,6 +67,7 @@ std::vector<Pass> nvcc_passes(const CompileCommand& compile, System& system) {
         output != std::string::npos)
       passes.push_back(shell_split(line.substr(k_dryrun_mark.size(), output - k_dryrun_mark.size())));
   }
+  if (passes.size() != count_virtual_archs(compile) + 1) return {};
   return passes;
 }
 
@@ -64,7 +88,7 @@ std::optional<Preprocessed> preprocess(Pass pass, const std::string& target, con
                                        System& system) {
   const Path depfile = scratch.string() + ".pass.d";
   pass.insert(pass.end(), {"-MD", "-MF", depfile.string(), "-MT", target});
-  auto result = run(pass, system);
+  auto result = run(pass, system.environment, system);
   const auto files_read = system.files.read_file(depfile);
   (void)system.files.remove_all(depfile);
   if (!result || !files_read || result->out.size() >= k_longest_text) return std::nullopt;

@@ -90,8 +90,17 @@ TEST_CASE("nvcc's passes are each virtual arch's and the host's, as its dry run 
     PreprocessWorld world;
     world.processes.on({"nvcc", "--dryrun"}, FakeProcessRunner::succeeded("", dryrun(version)));
     world.compiler([](const Command&) { return "text"; });
-    const CompileCommand nvcc = {"nvcc", "-c", "k.cu", "-o", "k.o"};
+    const CompileCommand nvcc = {"nvcc",
+                                 "-gencode=arch=compute_80,code=sm_80",
+                                 "--threads=2",
+                                 "-gencode=arch=compute_90,code=sm_90",
+                                 "-gencode=arch=compute_90,code=compute_90",
+                                 "-c",
+                                 "k.cu",
+                                 "-o",
+                                 "k.o"};
     CHECK(world.compare(CompilerKind::nvcc, nvcc, nvcc) == "k.o: k.cu k.h\nk.o: k.cu k.h\nk.o: k.cu k.h\n");
+    CHECK_FALSE(has(world.processes.started.front(), "--threads=2"));
     std::multiset<std::string> archs;
     for (const Command& command : world.processes.started) {
       if (command.argv[0] != "/usr/bin/g++") continue;
@@ -113,7 +122,25 @@ TEST_CASE("a difference in the text of one arch alone is a difference") {
   world.compiler([&](const Command& command) {
     return has(command, "-D__CUDA_ARCH__=900") ? std::to_string(++passes_of_90) : "text";
   });
-  CHECK_FALSE(world.compare(CompilerKind::nvcc, {"nvcc", "-c", "k.cu"}, {"nvcc", "-DB", "-c", "k.cu"}));
+  const CompileCommand ours = {"nvcc", "-gencode=arch=compute_80,code=sm_80",
+                               "-gencode=arch=compute_90,code=sm_90", "-c", "k.cu"};
+  CompileCommand theirs = ours;
+  theirs.emplace_back("-DB");
+  CHECK_FALSE(world.compare(CompilerKind::nvcc, ours, theirs));
+  CHECK(passes_of_90 == 2);
+}
+
+TEST_CASE("a dry run that names fewer passes than there are archs proves nothing") {
+  PreprocessWorld world;
+  world.processes.on({"nvcc", "--dryrun"}, FakeProcessRunner::succeeded("", dryrun("13.0")));
+  world.compiler([](const Command&) { return "text"; });
+  const CompileCommand three = {"nvcc",
+                                "-gencode=arch=compute_75,code=sm_75",
+                                "-gencode=arch=compute_80,code=sm_80",
+                                "-gencode=arch=compute_90,code=sm_90",
+                                "-c",
+                                "k.cu"};
+  CHECK_FALSE(world.compare(CompilerKind::nvcc, three, three));
 }
 
 TEST_CASE("words of nvcc that are not understood prove nothing") {
