@@ -46,13 +46,10 @@ wheel_rows() {
   unset DSBUILD_WHEEL
 }
 
+# Torch alone is 2 GB.
 deepspeed_rows() {
   row "deepspeed: the whole pack, really built" "$test_python" -B "$repository/tests/packaging/deepspeed_whole_test.py"
-}
-
-# docs/recipes/Dockerfile.deepspeed: torch alone is 2 GB.
-image_rows() {
-  row "image: DeepSpeed" "$test_python" -B "$repository/tests/packaging/deepspeed_image_test.py"
+  row "deepspeed: docs/recipes/Dockerfile.deepspeed" "$test_python" -B "$repository/tests/packaging/deepspeed_image_test.py"
 }
 
 fault_rows() {
@@ -96,7 +93,6 @@ row "clang-analyzer" "$test_python" -B "$repository/tests/lint/tidy.py" "$reposi
 fresh_root_rows
 wheel_rows
 deepspeed_rows
-image_rows
 fault_rows
 fuzz_rows
 printf '%s\n' "" "${rows[@]}"

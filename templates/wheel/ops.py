@@ -27,11 +27,30 @@ def find_spec(finder, name, path, target):
     if name == CLAIMS:
         return claims_spec(finder, name, path, target)
     built = manifest(finder.folder)
+    if any(op["module"].startswith(name + ".") for op in built["ops"]):
+        return package_spec(finder, name, path, target)
     op = next((op for op in built["ops"] if op["module"] == name), None)
     file = place(finder.folder, name, built["torch"]["ext_suffix"])
     if op is None or not os.path.exists(file) or not is_for_this_deepspeed(name, built):
         return None
     return importlib.util.spec_from_file_location(name, file, loader=OpLoader(name, file, op, built))
+
+
+def package_spec(finder, name, path, target):
+    """A package that DeepSpeed has only where it built the op in it itself, such as deepspeed.ops.spatial. It has no files."""
+    absent = "." in name and found_by_others(finder, name, path, target) is None
+    if not absent or not is_for_this_deepspeed(name, manifest(finder.folder)):
+        return None
+    return importlib.machinery.ModuleSpec(name, None, is_package=True)
+
+
+def found_by_others(finder, name, path, target):
+    """What Python would find without our finder."""
+    for other in sys.meta_path[sys.meta_path.index(finder) + 1:]:
+        spec = other.find_spec(name, path, target) if hasattr(other, "find_spec") else None
+        if spec is not None:
+            return spec
+    return None
 
 
 # ---- DeepSpeed's list of installed ops
@@ -58,12 +77,10 @@ def is_for_this_deepspeed(name, built):
 
 def claims_spec(finder, name, path, target):
     """DeepSpeed's own file, whose loader adds ours. Without its own there is no telling which DeepSpeed it is."""
-    for other in sys.meta_path[sys.meta_path.index(finder) + 1:]:
-        spec = other.find_spec(name, path, target) if hasattr(other, "find_spec") else None
-        if spec is not None:
-            spec.loader = ClaimsLoader(spec.loader, finder.folder)
-            return spec
-    return None
+    spec = found_by_others(finder, name, path, target)
+    if spec is not None:
+        spec.loader = ClaimsLoader(spec.loader, finder.folder)
+    return spec
 
 
 class ClaimsLoader:
@@ -81,16 +98,20 @@ class ClaimsLoader:
         self.own.exec_module(module)
         built = manifest(self.folder)
         if fits(module.version, built):
-            self.add_claims(module)
+            self.add_claims(module, built)
             return
         warnings.warn(f"{os.path.basename(self.folder)} is for DeepSpeed {built['source_version']}, and this is "
                       f"{module.version}: its ops are not used, DeepSpeed compiles its own. {AGAIN}", RuntimeWarning)
 
-    def add_claims(self, module):
+    def add_claims(self, module, built):
         file = place(self.folder, CLAIMS, ".py")
         ours = {}
         with open(file, encoding="utf-8") as text:
             exec(compile(text.read(), file, "exec"), ours)
+        if runs_on_cpu():  # DeepSpeed makes ops of other sources there, under the names of those for GPUs
+            for_gpus = {op["name"] for op in built["ops"] if op["archs"]}
+            ours["installed_ops"] = {op: True for op in ours["installed_ops"] if op not in for_gpus}
+            ours["accelerator_name"] = "cpu"
         # DeepSpeed knows one accelerator and one torch for all ops: what it was built with itself stays only if they agree.
         agrees = [getattr(module, "accelerator_name", ""), torch_of(module.torch_info)] == [
             ours["accelerator_name"], torch_of(ours["torch_info"])]
@@ -99,6 +120,15 @@ class ClaimsLoader:
         module.accelerator_name = ours["accelerator_name"]
         if not agrees:
             module.torch_info = ours["torch_info"]
+
+
+def runs_on_cpu():
+    """Whether the DeepSpeed that asks has chosen its CPU accelerator."""
+    try:
+        from deepspeed.accelerator import get_accelerator
+    except ImportError:
+        return False
+    return get_accelerator()._name == "cpu"
 
 
 def torch_of(info):

@@ -151,8 +151,7 @@ class WholePackTest(unittest.TestCase):
                          {row.op: expected_images(OPS[row.op][3]) for row in self.rows})
 
     def test_ds_report_says_that_each_is_installed(self):
-        self.assertEqual({row.op: row.reported for row in self.rows},
-                         {row.op: "YES" for row in self.rows})
+        self.assertEqual({row.op: row.reported for row in self.rows}, {row.op: "YES" for row in self.rows})
 
     def test_each_module_is_imported_in_a_process_of_its_own(self):
         for row in self.rows:

@@ -99,9 +99,8 @@ class WheelFileTest(unittest.TestCase):
         del said["__builtins__"]
         self.assertEqual(said, {
             "version": "0.19.8", "git_hash": "unknown", "git_branch": "unknown", "accelerator_name": "cuda",
-            "installed_ops": {"cpu_adam": True, "fused_adam": True},
-            "torch_info": {"version": "2.11", "bf16_support": False, "cuda_version": "13.0", "nccl_version": "0.0",
-                           "hip_version": "0.0"}})
+            "installed_ops": dict.fromkeys(OPS, True), "torch_info": {
+                "version": "2.11", "bf16_support": False, "cuda_version": "13.0", "nccl_version": "0.0", "hip_version": "0.0"}})
 
     def test_record_is_right_and_last(self):
         self.assertIsNone(self.archive.testzip())
@@ -145,9 +144,6 @@ class State:
 
     def __init__(self, deepspeed=None, ops=None, by=None):
         self.deepspeed, self.ops, self.by = deepspeed, ops, by
-
-    def key(self):
-        return (self.deepspeed, self.ops, self.by)
 
     def problems(self, venv):
         """How what is there differs from what should be."""
@@ -278,6 +274,13 @@ class OrderTest(Exploring):
         self.assertEqual((seen["installed"], seen["accelerator"]), (sorted(OPS), "cuda"))
         self.assertEqual(seen["torch"]["nccl_version"], "0.0", "not known")
 
+    def test_where_deepspeed_runs_on_the_cpu_it_gets_the_ops_without_device_code(self):
+        VENV.install(SHOP.deepspeed["0.19.8"], SHOP.ops["0.19.8"])
+        edit_manifest(VENV.site / NAME, fused_adam={"archs": ["8.0"]})
+        for accelerator, installed in (("cpu", sorted({*OPS} - {"fused_adam"})), ("cuda", sorted(OPS))):
+            seen = VENV.probe(DS_ACCELERATOR=accelerator)
+            self.assertEqual((seen["installed"], seen["accelerator"]), (installed, accelerator))
+
     def test_what_deepspeed_knows_of_the_same_torch_stays(self):
         """Its NCCL version: only a program that imports torch can ask for it."""
         VENV.install(SHOP.deepspeed["0.19.8"], SHOP.ops["0.19.8"])
@@ -292,9 +295,9 @@ class RealDeepSpeedTest(unittest.TestCase):
 import site, sys
 site.addsitedir(sys.argv[1])
 from deepspeed import git_version_info
-from deepspeed.ops.op_builder import FusedAdamBuilder
+from deepspeed.ops.op_builder import FusedAdamBuilder, SpatialInferenceBuilder
 print("installed", sorted(op for op, there in git_version_info.installed_ops.items() if there))
-print("loaded", FusedAdamBuilder().load().__file__)
+print("loaded", FusedAdamBuilder().load().__file__, SpatialInferenceBuilder().load().__file__)
 """
 
     def setUp(self):
@@ -323,7 +326,8 @@ print("loaded", FusedAdamBuilder().load().__file__)
         self.assertEqual(SHOP.install(SHOP.make_bundle("real", torch={"version": version, "cuda": cuda}), site).code, 0)
         said = subprocess.check_output([VENV.python, "-c", self.LOAD, site], env=environment, cwd=root, text=True)
         self.assertIn(f"installed {sorted(OPS)}\n", said)
-        self.assertIn(f"loaded {site / NAME}/deepspeed/ops/adam/fused_adam_op{SUFFIX}\n", said)
+        files = [f"{site / NAME}/deepspeed/ops/{module}_op{SUFFIX}" for module in ("adam/fused_adam", "spatial/spatial_inference")]
+        self.assertIn(f"loaded {' '.join(files)}\n", said)
 
 
 class SimplerTest(Exploring):
@@ -361,7 +365,7 @@ class SimplerTest(Exploring):
             return {**files, f"{NAME}/ops.py": text}
 
         problem, _ = self.explore(self.remade(trusting))
-        self.assertIn("installed is ['cpu_adam', 'fused_adam'], not []", problem)
+        self.assertIn(f"installed is {sorted(OPS)}, not []", problem)
 
 
 class RefusalTest(unittest.TestCase):

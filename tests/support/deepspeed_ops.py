@@ -1,6 +1,6 @@
 """The ops of DeepSpeed 0.19.8, read from its builders by hand."""
 
-# For CUDA: module, sources, those of them that are .cu, archs of 7.5;8.0+PTX.
+# Module, sources, those of them that are .cu, archs of 7.5;8.0+PTX.
 BOTH, AMPERE = ["7.5", "8.0+PTX"], ["8.0+PTX"]
 OPS = {
     "async_io": ("deepspeed.ops.aio.async_io_op", 12, 0, []),
@@ -26,15 +26,4 @@ OPS = {
     "transformer": ("deepspeed.ops.transformer.transformer_op", 8, 7, BOTH),
     "transformer_inference": ("deepspeed.ops.transformer.inference.transformer_inference_op", 10, 9, BOTH),
     "utils": ("deepspeed.ops.utils_op", 2, 0, []),
-}
-# For its CPU accelerator: module, sources. 0.19.6 has neither cpu_adagrad nor cpu_lion there.
-CPU_OPS = {
-    "async_io": ("deepspeed.ops.aio.async_io_op", 12),
-    "cpu_adagrad": ("deepspeed.ops.adagrad.cpu_adagrad_op", 1),
-    "cpu_adam": ("deepspeed.ops.adam.cpu_adam_op", 2),
-    "cpu_lion": ("deepspeed.ops.lion.cpu_lion_op", 2),
-    "deepspeed_ccl_comm": ("deepspeed.ops.comm.deepspeed_ccl_comm_op", 2),
-    "deepspeed_shm_comm": ("deepspeed.ops.comm.deepspeed_shm_comm_op", 2),
-    "fused_adam": ("deepspeed.ops.adam.fused_adam_op", 2),
-    "pin_memory": ("deepspeed.ops.pin_memory.pin_memory_op", 3),
 }

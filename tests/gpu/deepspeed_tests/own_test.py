@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""tests/gpu/deepspeed.sh's comparison fails where the two ways differ, and the benchmark's plain graph builds what it should."""
+
+import _ctypes
+import contextlib
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent.parent / "scripts")]
+import bench_deepspeed  # noqa: E402
+import run  # noqa: E402
+
+
+def result(outcomes, module="cpu_adam", exit_code=0, faults=()):
+    file = {"seconds": 1, "exit": exit_code, "tests": outcomes, "modules": {module: "somewhere.so"}}
+    return {"files": {"test_one.py": file}, "faults": list(faults), "compiled": {}, "compile_seconds": 0}
+
+
+class TableTest(unittest.TestCase):
+    def table(self, ours, jit):
+        """What is wrong, and the row."""
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            wrong = run.table(ours, jit)
+        return wrong, next(line for line in text.getvalue().splitlines() if "test_one" in line)
+
+    def test_the_same_failures_are_no_difference(self):
+        same = result({"a": "passed", "b": "failed", "c": "skipped"})
+        self.assertEqual(self.table(same, same), ("", "| test_one.py | cpu_adam | 1 1 1 | 1 1 1 | yes |"))
+
+    def test_outcomes_are_compared_by_name_and_not_by_number(self):
+        wrong, row = self.table(result({"a": "passed", "b": "failed"}), result({"a": "failed", "b": "passed"}))
+        self.assertEqual(wrong, "a: passed with dsbuild, failed with JIT\nb: failed with dsbuild, passed with JIT")
+        self.assertIn("| 1 1 0 | 1 1 0 | no |", row)
+
+    def test_a_test_that_one_way_did_not_reach_is_a_difference(self):
+        self.assertIn("b: passed with dsbuild, not run with JIT",
+                      self.table(result({"a": "passed", "b": "passed"}), result({"a": "passed"}))[0])
+
+    def test_a_time_limit_is_a_difference_even_where_both_hit_it(self):
+        slow = result({"a": "passed"}, exit_code=None)
+        self.assertEqual(self.table(slow, slow)[0],
+                         "test_one.py: not finished in time with dsbuild\ntest_one.py: not finished in time with JIT")
+
+    def test_a_file_of_which_nothing_was_run_proves_nothing(self):
+        none = result({}, exit_code=4)
+        self.assertIn("test_one.py: no test of it was run with JIT, pytest's exit code is 4", self.table(none, none)[0])
+
+    def test_an_op_that_came_from_elsewhere_is_a_fault(self):
+        same = result({"a": "passed"}, faults=["test_one.py loaded cpu_adam from /elsewhere.so"])
+        self.assertIn("from /elsewhere.so", self.table(same, result({"a": "passed"}))[0])
+
+    def test_both_must_have_loaded_the_same_ops(self):
+        self.assertIn("JIT loaded none", self.table(result({"a": "passed"}), result({"a": "passed"}, module="_hashlib"))[0])
+
+
+class WhereFromTest(unittest.TestCase):
+    """Extension modules of Python's own stand in for ops."""
+
+    LOAD = "import dsbuild_witness, importlib.util as u\nu.module_from_spec(u.spec_from_file_location('_ctypes', '{file}'))\n"
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def loaded(self, file):
+        """What the witness writes down of loading this file, where torch compiles into `folder`."""
+        log = self.folder / "log"
+        variables = {"PYTHONPATH": str(HERE), "TORCH_EXTENSIONS_DIR": str(self.folder), "WITNESS_LOG": str(log)}
+        subprocess.run([sys.executable, "-B", "-c", self.LOAD.format(file=file)], env=variables, check=True)
+        return run.read_log(log)[1]
+
+    def test_the_file_of_a_compiled_module_is_written_down_and_of_others_not(self):
+        if not getattr(_ctypes, "__file__", ""):
+            self.skipTest("_ctypes is no file of its own here")
+        copy = shutil.copy(_ctypes.__file__, self.folder)
+        self.assertEqual(self.loaded(copy), {"_ctypes": copy})
+
+    def faults(self, way, file):
+        with unittest.mock.patch.dict(os.environ, TORCH_EXTENSIONS_DIR=str(self.folder)):
+            return run.faults_of(way, {"test_one.py": {"modules": {"cpu_adam": file, "_ctypes": file}}})
+
+    def test_each_way_must_load_its_own(self):
+        inside, outside = f"{self.folder}/cpu_adam/cpu_adam.so", "/site-packages/cpu_adam_op.so"
+        self.assertEqual((self.faults("ours", outside), self.faults("jit", inside)), ([], []))
+        self.assertEqual(self.faults("ours", inside), [f"test_one.py loaded cpu_adam from {inside}"])
+        self.assertEqual(self.faults("jit", outside), [f"test_one.py loaded cpu_adam from {outside}"])
+
+    def test_with_the_wheel_nothing_may_have_been_compiled(self):
+        (self.folder / "cpu_adam").mkdir()
+        self.assertEqual(self.faults("ours", "/site-packages/cpu_adam_op.so"),
+                         [f"cpu_adam was compiled: {self.folder}/cpu_adam"])
+
+
+class PlainGraphTest(unittest.TestCase):
+    def test_it_has_the_compiles_and_links_and_no_other_edge(self):
+        text, edges = bench_deepspeed.render_plain([
+            {"output": "lib/a.so", "command": "g++ -o lib/a.so.tmp obj/b.o obj/a.o && mv lib/a.so.tmp lib/a.so"},
+            {"output": "obj/b.o", "command": "g++ -D'X=$Y' -c b.cpp -o obj/b.o"},
+            {"output": "obj/a.o", "command": "g++ -c a.cpp -o obj/a.o"},
+            {"output": "pch/torch.h.gch", "command": "g++ -o pch/torch.h.gch"}, {"output": "check/a.ok", "command": "verify"}])
+        self.assertEqual(edges, 3)
+        self.assertEqual(text.splitlines()[3:], [
+            "build lib/a.so: run obj/b.o obj/a.o", "  command = g++ -o lib/a.so.tmp obj/b.o obj/a.o && mv lib/a.so.tmp lib/a.so",
+            "build obj/a.o: run", "  command = g++ -c a.cpp -o obj/a.o",
+            "build obj/b.o: run", "  command = g++ -D'X=$$Y' -c b.cpp -o obj/b.o"])
+
+
+if __name__ == "__main__":
+    unittest.main()
