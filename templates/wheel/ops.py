@@ -98,20 +98,16 @@ class ClaimsLoader:
         self.own.exec_module(module)
         built = manifest(self.folder)
         if fits(module.version, built):
-            self.add_claims(module, built)
+            self.add_claims(module)
             return
         warnings.warn(f"{os.path.basename(self.folder)} is for DeepSpeed {built['source_version']}, and this is "
                       f"{module.version}: its ops are not used, DeepSpeed compiles its own. {AGAIN}", RuntimeWarning)
 
-    def add_claims(self, module, built):
+    def add_claims(self, module):
         file = place(self.folder, CLAIMS, ".py")
         ours = {}
         with open(file, encoding="utf-8") as text:
             exec(compile(text.read(), file, "exec"), ours)
-        if runs_on_cpu():  # DeepSpeed makes ops of other sources there, under the names of those for GPUs
-            for_gpus = {op["name"] for op in built["ops"] if op["archs"]}
-            ours["installed_ops"] = {op: True for op in ours["installed_ops"] if op not in for_gpus}
-            ours["accelerator_name"] = "cpu"
         # DeepSpeed knows one accelerator and one torch for all ops: what it was built with itself stays only if they agree.
         agrees = [getattr(module, "accelerator_name", ""), torch_of(module.torch_info)] == [
             ours["accelerator_name"], torch_of(ours["torch_info"])]
@@ -120,15 +116,6 @@ class ClaimsLoader:
         module.accelerator_name = ours["accelerator_name"]
         if not agrees:
             module.torch_info = ours["torch_info"]
-
-
-def runs_on_cpu():
-    """Whether the DeepSpeed that asks has chosen its CPU accelerator."""
-    try:
-        from deepspeed.accelerator import get_accelerator
-    except ImportError:
-        return False
-    return get_accelerator()._name == "cpu"
 
 
 def torch_of(info):

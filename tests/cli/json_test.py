@@ -114,8 +114,8 @@ class OtherDocumentsTest(JsonTest):
 
     def test_explain(self):
         explained = self.document("explain", "gamma")
-        self.assertEqual(set(explained), DOCUMENT | {"op", "spec", "status", "reason", "selected", "archs", "left_out", "features_off",
-                                                     "requirements", "obstacles", "targets", "edges", "edges_error"})
+        self.assertEqual(set(explained), DOCUMENT | {"op", "spec", "status", "reason", "selected", "archs", "left_out",
+                                                     "features_off", "requirements", "obstacles", "targets", "edges", "edges_error"})
         for target in explained["targets"]:
             self.assertEqual(set(target), {"arch", "target", "steps"})
             for step in target["steps"]:

@@ -106,7 +106,10 @@ def commands_by_op(text):
         output = next((word for word in words if re.match(r"(obj|lib)/.*\.tmp$", word)), None)
         if not output or "-o" not in words:
             continue
-        words = words[1:words.index("&&")] if "&&" in words else words[1:]
+        words = words[:words.index("&&")] if "&&" in words else words
+        if "--" in words:  # dsbuild step twin … -- what the other op's object came from -- what this one would
+            words = words[len(words) - words[::-1].index("--"):]
+        words = words[1:]
         op = ops.setdefault(re.match(r"\w+/(\w+)", output)[1], {"cxx": None, "nvcc": None, "link": None, "sources": []})
         if output.startswith("lib/"):
             op["link"] = words

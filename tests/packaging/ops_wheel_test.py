@@ -274,13 +274,6 @@ class OrderTest(Exploring):
         self.assertEqual((seen["installed"], seen["accelerator"]), (sorted(OPS), "cuda"))
         self.assertEqual(seen["torch"]["nccl_version"], "0.0", "not known")
 
-    def test_where_deepspeed_runs_on_the_cpu_it_gets_the_ops_without_device_code(self):
-        VENV.install(SHOP.deepspeed["0.19.8"], SHOP.ops["0.19.8"])
-        edit_manifest(VENV.site / NAME, fused_adam={"archs": ["8.0"]})
-        for accelerator, installed in (("cpu", sorted({*OPS} - {"fused_adam"})), ("cuda", sorted(OPS))):
-            seen = VENV.probe(DS_ACCELERATOR=accelerator)
-            self.assertEqual((seen["installed"], seen["accelerator"]), (installed, accelerator))
-
     def test_what_deepspeed_knows_of_the_same_torch_stays(self):
         """Its NCCL version: only a program that imports torch can ask for it."""
         VENV.install(SHOP.deepspeed["0.19.8"], SHOP.ops["0.19.8"])

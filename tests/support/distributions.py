@@ -62,10 +62,6 @@ installed_ops={ops}
 accelerator_name='{accelerator}'
 torch_info={{'version': '2.11', 'bf16_support': False, 'cuda_version': '13.0', 'nccl_version': '2.2', 'hip_version': '0.0'}}
 """
-ACCELERATOR = """import os, types
-def get_accelerator():
-    return types.SimpleNamespace(_name=os.environ.get('DS_ACCELERATOR', 'cuda'))
-"""
 VERSION_INFO = """try:
     from .git_version_info_installed import *
 except ModuleNotFoundError:
@@ -92,7 +88,7 @@ def deepspeed_files(version, built_ops=(), accelerator="cuda", extra=None):
     """As `pip install deepspeed` leaves them, with the ops that it built itself."""
     ops = {op: op in built_ops for op in OPS}
     return {"deepspeed/__init__.py": "from .git_version_info import version as __version__\n",
-            "deepspeed/git_version_info.py": VERSION_INFO, "deepspeed/accelerator.py": ACCELERATOR,
+            "deepspeed/git_version_info.py": VERSION_INFO,
             "deepspeed/git_version_info_installed.py": INSTALLED.format(version=version, ops=ops, accelerator=accelerator),
             "deepspeed/ops/__init__.py": "", "deepspeed/ops/adam/__init__.py": "", **(extra or {})}
 
