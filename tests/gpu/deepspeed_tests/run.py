@@ -167,9 +167,12 @@ def unfinished(name, way, result):
 
 def differences(file, ours, jit):
     """Tests whose outcome is not the same, and what one way did not finish."""
-    names = sorted(ours["tests"].keys() | jit["tests"].keys())
-    return unfinished(file, "dsbuild", ours) + unfinished(file, "JIT", jit) + [f"{name}: {ours['tests'].get(name, 'not run')} with dsbuild, {jit['tests'].get(name, 'not run')} with JIT"
-                         for name in names if ours["tests"].get(name) != jit["tests"].get(name)]
+    found = unfinished(file, "dsbuild", ours) + unfinished(file, "JIT", jit)
+    for name in sorted(ours["tests"].keys() | jit["tests"].keys()):
+        left, right = (result["tests"].get(name, "not run") for result in (ours, jit))
+        if left != right:
+            found.append(f"{name}: {left} with dsbuild, {right} with JIT")
+    return found
 
 
 def table(ours, jit):
