@@ -60,7 +60,8 @@ class WheelTest(CliTest):
         self.check_alone("install_native", self.space, "install", "plain", "--target", "lib/site-packages", code=3)
 
     def test_a_library_that_is_no_python_module_does_not_count(self):
-        edit_manifest(self.space.out, torch=FACTS, fused_adam={"module": "deepspeed.other"}, cpu_adam={"module": ""})
+        edit_manifest(self.space.out, torch=FACTS, fused_adam={"module": "deepspeed.other"}, cpu_adam={"module": ""},
+                      spatial_inference={"module": ""})
         self.check_alone("wheel_no_init", self.space, "wheel", "out", code=3)
 
     def test_a_damaged_bundle_is_not_passed_on(self):
@@ -88,7 +89,7 @@ class WheelTest(CliTest):
         self.assertRegex(version, r"^0\.19\.8\+torch2\.11\.cu130\.b[0-9a-f]{8}$")
         self.assertEqual({key: wheel[key] for key in ("name", "tag", "ops", "left_out", "wheel", "warnings")},
                          {"name": "dsbuild_deepspeed_ops", "tag": "cp311-cp311-linux_x86_64", "left_out": ["plain"],
-                          "ops": ["cpu_adam", "fused_adam"], "warnings": [],
+                          "ops": ["cpu_adam", "fused_adam", "spatial_inference"], "warnings": [],
                           "wheel": f"wheels/dsbuild_deepspeed_ops-{version}-cp311-cp311-linux_x86_64.whl"})
         installed = self.document("install", "out", "--target", "lib/other")
         self.assertEqual((installed["version"], installed["target"], installed["warnings"][0]["code"]),
