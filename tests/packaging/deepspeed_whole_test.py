@@ -25,8 +25,8 @@ PYTHON = WORK / "venv" / "bin" / "python"
 VERSION = "0.19.8"
 # For evoformer_attn; for cutlass_ops and ragged_device_ops.
 KERNELS = ["nvidia-cutlass==4.2.0.0", "deepspeed-kernels==0.0.1.dev1698255861"]
-# What no package of pip brings: GPUDirect Storage, on some machines libaio.
-MAY_LACK = {"gds", "async_io"}
+# What no package of pip brings: GPUDirect Storage, on some machines libaio. No compiler takes fp_quantizer's source.
+MAY_LACK = {"gds", "async_io", "fp_quantizer"}
 IMPORT = "import torch, importlib, sys; print(importlib.import_module(sys.argv[1]).__file__)"
 
 
