@@ -30,6 +30,7 @@ struct Edge {
       false;         // cxx_compile, link: by the toolkit's host compiler instead of the machine's
   std::string twin;  // a compile that may make the same object: its output; "" for none
   std::vector<std::string> twin_flags;  // what that one is compiled with instead of `flags`
+  bool is_compile() const { return kind == EdgeKind::cuda_compile || kind == EdgeKind::cxx_compile; }
   bool operator==(const Edge&) const = default;
 };
 

@@ -1,15 +1,12 @@
 #include "plan/edge_order.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "plan/build_plan.h"
 
 namespace dsbuild {
 namespace {
-
-bool is_compile(const Edge& edge) {
-  return edge.kind == EdgeKind::cuda_compile || edge.kind == EdgeKind::cxx_compile;
-}
 
 double targets_of(const Edge& edge) {
   return static_cast<double>(std::max<size_t>(edge.targets.size(), 1));
@@ -42,7 +39,7 @@ double expected_seconds(const EdgeTimes& times, const std::string& pack, const E
 }
 
 void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {
-  const auto others = std::stable_partition(edges.begin(), edges.end(), is_compile);
+  const auto others = std::stable_partition(edges.begin(), edges.end(), std::mem_fn(&Edge::is_compile));
   std::stable_sort(edges.begin(), others, [&](const Edge& a, const Edge& b) {
     return expected_seconds(times, pack, a) > expected_seconds(times, pack, b);
   });

@@ -62,8 +62,7 @@ double guessed_seconds(const Edge& edge) {
 double guessed_wall(const BuildPlanInput& input, const BuildPlan& plan) {
   double seconds = 0;
   for (const Edge& edge : plan.edges)
-    if (edge.kind == EdgeKind::cxx_compile || edge.kind == EdgeKind::cuda_compile)
-      seconds += guessed_seconds(edge);
+    if (edge.is_compile()) seconds += guessed_seconds(edge);
   return seconds / std::max(input.jobs, 1);
 }
 

@@ -5,10 +5,6 @@
 namespace dsbuild {
 namespace {
 
-bool is_compile_of_op(const Edge& edge) {
-  return (edge.kind == EdgeKind::cuda_compile || edge.kind == EdgeKind::cxx_compile) && !edge.source.empty();
-}
-
 bool takes_a_word_more(const std::string& flag) {
   return flag == "-isystem" || flag == "-include" || flag == "-I" || flag == "-D" || flag == "-U";
 }
@@ -47,7 +43,7 @@ std::string twin_key(const BuildPlan& plan, const Edge& edge) {
 std::vector<Edge*> compiles_by_op(BuildPlan& plan) {
   std::vector<Edge*> compiles;
   for (Edge& edge : plan.edges)
-    if (is_compile_of_op(edge) && !has_debug_info(edge)) compiles.push_back(&edge);
+    if (edge.is_compile() && !edge.source.empty() && !has_debug_info(edge)) compiles.push_back(&edge);
   std::sort(compiles.begin(), compiles.end(),
             [](const Edge* a, const Edge* b) { return a->output < b->output; });
   return compiles;

@@ -137,7 +137,7 @@ std::optional<Version> installed_version(const FileReader& files, const PackSpec
   const std::string start = spec.package + "-";
   for (const std::string& name : names_in(files, spec.source_root)) {
     const bool fits =
-        name.rfind(start, 0) == 0 && (name.ends_with(".dist-info") || name.ends_with(".egg-info"));
+        name.starts_with(start) && (name.ends_with(".dist-info") || name.ends_with(".egg-info"));
     const auto version = fits ? parse_version(name.substr(start.size())) : std::nullopt;
     if (version) return version;
   }

@@ -1,6 +1,7 @@
 #include "sys/cgroup.h"
 
 #include <algorithm>
+
 namespace dsbuild {
 namespace {
 

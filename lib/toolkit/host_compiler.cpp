@@ -41,7 +41,7 @@ void add_variable(const System& system, const std::string& name, std::vector<Can
 
 // g++-12 -> 12 for the prefix "g++-"; 0 for anything else.
 int number_of(const std::string& name, const std::string& prefix) {
-  if (name.compare(0, prefix.size(), prefix) != 0) return 0;
+  if (!name.starts_with(prefix)) return 0;
   const int number = whole_number<int>(name.substr(prefix.size())).value_or(0);
   return number > 0 && number < 1000 ? number : 0;
 }

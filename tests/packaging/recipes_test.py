@@ -25,7 +25,6 @@ RECIPES = REPOSITORY / "docs" / "recipes"
 OPS = "cpu_adam,fused_adam"  # a CPU and a CUDA op: what each op's build says is for other tests
 
 
-
 class RecipeTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
