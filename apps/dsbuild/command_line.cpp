@@ -57,6 +57,10 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_option("--pch", a.precompile, "Precompile torch/extension.h [where that is faster]")
       ->type_name("auto|on|off")
       ->group(more);
+  app.add_option("--backend", a.backend,
+                 "Compile CUDA files by whole nvcc commands or by slices of them [nvcc]")
+      ->type_name("nvcc|slices")
+      ->group(more);
   app.add_option("--python", a.python, "The Python whose torch the ops are for [python3]")
       ->type_name("FILE")
       ->group(more);

@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "slices/preprocess.h"
+#include "slices/run_step.h"
 
 namespace dsbuild {
 namespace {
@@ -19,8 +20,6 @@ Result<int> verify(const CommandContext& context, const Path& expected_file, con
   DSBUILD_CHECK(files.write_file(stamp, "ok\n"));
   return 0;
 }
-
-using Words = std::vector<std::string>;
 
 // step twin cxx|nvcc TWIN OUTPUT -- TWIN'S COMMAND -- COMMAND
 struct TwinStep {
@@ -55,11 +54,27 @@ Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& 
   return result.exit_code;
 }
 
+// step slice STEP_FILE OUTPUT [TWIN'S OUTPUT] -- [SOURCE GENCODE…]
+Result<int> run_slice(const CommandContext& context, const Words& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  const auto number = end - words.begin();
+  if (end == words.end() || (number != 3 && number != 4))
+    return fail(Exit::usage, "bad_option", "step slice", "not a step: " + shell_join(words),
+                "Steps are run by build.ninja alone.");
+  SliceStep step{words[1], words[2], number == 4 ? words[3] : "", {}, {}};
+  if (end + 1 != words.end()) {
+    step.source = *(end + 1);
+    step.gencodes.assign(end + 2, words.end());
+  }
+  return run_slice_step(step, context.system, print_message);
+}
+
 }  // namespace
 
 Result<int> run_step(const CommandContext& context) {
   const Words& words = context.line.operands;
   if (const auto step = read_twin_step(words)) return take_twin_or_compile(context, *step);
+  if (!words.empty() && words[0] == "slice") return run_slice(context, words);
   if (words.size() == 3 && words[0] == "verify") return verify(context, words[1], words[2]);
   return fail(Exit::usage, "bad_option", "step", "not a step: " + shell_join(words),
               "Steps are run by build.ninja alone.");

@@ -12,6 +12,7 @@ namespace dsbuild {
 EdgeTimes recall_edge_times(const Stages& stages, std::set<std::string> torch_sources,
                             const FileReader& files);
 // Of the compile edges that ended well.
-void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished);
+void remember_edge_times(const Stages& stages, const std::vector<FinishedEdge>& finished,
+                         const FileReader& files);
 
 }  // namespace dsbuild

@@ -186,7 +186,7 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
     result = std::move(second);
   }
   progress.finish();
-  remember_edge_times(stages, result.finished);
+  remember_edge_times(stages, result.finished, context.system.files);
 
   GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble,
                    result.stopped};

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/digest.h"
 #include "edge_times.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
+#include "plan/slice_edges.h"
+#include "slices/self_test.h"
 
 namespace dsbuild {
 namespace {
@@ -170,6 +173,63 @@ void warn_of_future_times(Stages& stages, const FileReader& files) {
   }
 }
 
+// nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
+LearntCommands learn_commands(const Words& nvcc, const Toolkit& toolkit, FactStore& facts, System& system) {
+  const Words command = dry_run_command(nvcc);
+  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = toolkit.nvcc_digest;
+  auto text = facts.find(key, identity);
+  if (!text) {
+    const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
+    const auto answer = system.processes.run({command, environment, {}, std::chrono::seconds(60)});
+    if (!answer || !answer->ok())
+      return tl::unexpected("its dry run failed: " +
+                            trim(printable(answer ? answer->err : answer.error().what)));
+    text = answer->err;
+    facts.put(key, identity, *text);
+  }
+  return parse_nvcc_commands(*text);
+}
+
+// The oldest and the newest arch, so that every kind of step is run.
+Words self_test_command(const Toolkit& toolkit, Words nvcc) {
+  nvcc.insert(nvcc.end(), {"-O3", "-Xcompiler=-fPIC"});
+  if (toolkit.has_option("--frandom-seed")) nvcc.push_back("-frandom-seed=" + std::string(k_any_seed));
+  std::vector<Target> plain;
+  for (const Target& target : toolkit.targets)
+    if (target.suffix == Suffix::none && target.kind == CodeKind::real) plain.push_back(target);
+  for (const Target& target :
+       {plain.front(), plain.back(), Target{plain.back().cc, Suffix::none, CodeKind::ptx}})
+    nvcc.push_back(target.gencode());
+  return nvcc;
+}
+
+// Why this toolkit with its compiler is not to be sliced, "" where its slices are what it makes itself;
+// tested once.
+std::string why_not_sliced(const Stages& stages, System& system) {
+  const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc);
+  const std::string key = "slices by " + shell_join(command), identity = stages.toolkit->nvcc_digest;
+  FactStore& facts = *stages.base.user_facts;
+  auto difference = facts.find(key, identity);
+  if (!difference) {
+    const Path folder =
+        stages.base.settings.cache_dir / ("slices-" + sha256(key + system.program.string()).substr(0, 8));
+    difference = slices_differ_by(command, folder, system.program, system);
+    facts.put(key, identity, *difference);
+  }
+  return *difference;
+}
+
+void slice(Stages& stages, const EdgeTimes& times, System& system) {
+  FactStore& facts = *stages.base.user_facts;
+  const std::string refusal = why_not_sliced(stages, system);
+  const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
+    if (!refusal.empty()) return tl::unexpected(refusal);
+    return learn_commands(nvcc, *stages.toolkit, facts, system);
+  };
+  slice_cuda_edges(stages.build, learn, times, stages.selected.registry.pack);
+  facts.save();
+}
+
 // Settings, toolkits and the pack, up to the question which ops are wanted.
 Result<Stages> begin(const CommandContext& context) {
   Stages stages;
@@ -276,11 +336,12 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
   DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
-  stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
-                             pointer(stages.toolkit), &*stages.cxx, stages.source_digests,
-                             stages.base.host.machine, context.system.program,
-                             recall_edge_times(stages, std::move(torch_sources), context.system.files),
-                             jobs_for(settings, stages.base.host)});
+  const EdgeTimes times = recall_edge_times(stages, std::move(torch_sources), context.system.files);
+  stages.build =
+      plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
+                  pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
+                  context.system.program, times, jobs_for(settings, stages.base.host)});
+  if (settings.backend.value == CudaBackend::slices && stages.toolkit) slice(stages, times, context.system);
   append(stages.warnings, stages.build.warnings);
   return {};
 }

@@ -81,6 +81,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"no_toolkit", "No CUDA toolkit was found."},
     {"not_built", "The build folder is not there: nothing was built in it yet."},
     {"not_installed", "There is nothing that dsbuild installed."},
+    {"not_sliced", "CUDA files are compiled by whole nvcc commands although slices were asked for."},
     {"nothing_selected", "No op was selected."},
     {"nothing_to_build", "None of the selected ops can be built."},
     {"offline", "--offline forbids what would have to be fetched."},

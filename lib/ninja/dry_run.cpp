@@ -14,8 +14,9 @@ std::set<std::string> outputs_of(const BuildPlan& plan, std::string_view out) {
   for (const std::string& line : split_lines(out))
     for (const Edge& edge : plan.edges) {
       const std::string end = " " + edge.output;
-      if (line.size() > end.size() && line.compare(line.size() - end.size(), end.size(), end) == 0)
-        named.insert(edge.output);
+      if (line.size() <= end.size() || line.compare(line.size() - end.size(), end.size(), end) != 0) continue;
+      named.insert(edge.output);
+      named.insert(edge.more_outputs.begin(), edge.more_outputs.end());
     }
   return named;
 }
@@ -78,7 +79,9 @@ PendingEdges with_rewritten_files(const BuildPlan& plan, const PendingEdges& pen
     std::string reason = reason_by_inputs(edge, rewritten, " is new or has changed");
     if (reason.empty()) reason = reason_by_inputs(edge, made, k_made_anew);
     if (!reason.empty()) all.emplace(edge.output, reason);
-    if (all.count(edge.output) > 0) made.insert(edge.output);
+    if (all.count(edge.output) == 0) continue;
+    made.insert(edge.output);
+    made.insert(edge.more_outputs.begin(), edge.more_outputs.end());
   }
   return all;
 }

@@ -13,6 +13,8 @@ const char* rule_name(const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::cuda_compile:
       return edge.twin.empty() ? "cuda_compile" : "cuda_twin";
+    case EdgeKind::cuda_slice:
+      return edge.reads_source() ? "cuda_slice" : "cuda_join";
     case EdgeKind::cxx_compile:
       return edge.twin.empty() ? "cxx_compile" : "cxx_twin";
     case EdgeKind::link:
@@ -80,6 +82,13 @@ std::string twin_rule(const char* name, const std::string& kind, const std::stri
                                 replace_all(compile, "$flags", "$twin_flags") + " -c $in -- " + compile);
 }
 
+// Parts of a CUDA file. What a part makes stays as it is where nothing new came out, and then Ninja goes no
+// further (restat).
+std::string slice_rule(const char* name, const std::string& words, const std::string& depfile) {
+  return "rule " + std::string(name) + "\n  command = $dsbuild step slice $step $out $twin -- " + words +
+         "\n" + depfile + "  restat = 1\n  description = $out\n\n";
+}
+
 std::string rules_section(const BuildPlan& plan) {
   std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("cxx", plan.tools.cxx) +
                      program_line("host_cxx", plan.tools.host_cxx) +
@@ -87,6 +96,9 @@ std::string rules_section(const BuildPlan& plan) {
   const std::string cuda = "$nvcc $flags $gencode", cxx = "$cxx $flags";
   if (has_rule(plan, "cuda_compile")) text += compile_rule("cuda_compile", cuda);
   if (has_rule(plan, "cuda_twin")) text += twin_rule("cuda_twin", "nvcc", cuda);
+  if (has_rule(plan, "cuda_slice"))
+    text += slice_rule("cuda_slice", "$in $gencode", "  depfile = $out.d\n  deps = gcc\n");
+  if (has_rule(plan, "cuda_join")) text += slice_rule("cuda_join", "", "");
   if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", cxx);
   if (has_rule(plan, "cxx_twin")) text += twin_rule("cxx_twin", "cxx", cxx);
   return text +
@@ -109,7 +121,11 @@ std::string op_heading(const BuildPlan& plan, const std::string& op) {
 }
 
 std::string edge_text(const BuildPlan& plan, const Edge& edge) {
-  std::string text = "build " + ninja_path(edge.output) + ": " + rule_name(edge);
+  std::string text = "build " + ninja_path(edge.output);
+  if (!edge.more_outputs.empty()) text += " |";
+  for (const std::string& output : edge.more_outputs)
+    text += " " + ninja_path(output);
+  text += std::string(": ") + rule_name(edge);
   for (const std::string& input : edge.inputs)
     text += " " + ninja_path(input);
   if (!edge.implicit_inputs.empty()) text += " |";
@@ -118,8 +134,9 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   text += "\n";
   if (edge.by_host_compiler) text += "  cxx = $host_cxx\n";
   if (!edge.flags.empty()) text += "  flags = " + ninja_words(edge.flags) + "\n";
-  if (!edge.twin.empty())
-    text += "  twin = " + ninja_word(edge.twin) + "\n  twin_flags = " + ninja_words(edge.twin_flags) + "\n";
+  if (!edge.step_file.empty()) text += "  step = " + ninja_word(edge.step_file) + "\n";
+  if (!edge.twin.empty()) text += "  twin = " + ninja_word(edge.twin) + "\n";
+  if (!edge.twin_flags.empty()) text += "  twin_flags = " + ninja_words(edge.twin_flags) + "\n";
   if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, plan.shared) + "\n";
   return text;
 }
@@ -130,7 +147,7 @@ Result<void> refuse(const Edge& edge, const std::string& word, const std::string
 }
 
 Result<void> check_words(const Edge& edge) {
-  for (const auto& paths : {edge.inputs, edge.implicit_inputs, {edge.output}})
+  for (const auto& paths : {edge.inputs, edge.implicit_inputs, edge.more_outputs, {edge.output}})
     for (const std::string& path : paths)
       if (const std::string reason = ninja_path_refusal(path); !reason.empty())
         return refuse(edge, path, reason);

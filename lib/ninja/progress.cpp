@@ -16,6 +16,7 @@ std::string seconds_text(double seconds) {
 const char* verb(EdgeKind kind) {
   switch (kind) {
     case EdgeKind::cuda_compile:
+    case EdgeKind::cuda_slice:
     case EdgeKind::cxx_compile:
       return "compile";
     case EdgeKind::link:
@@ -38,7 +39,8 @@ std::string clipped(std::string text, int columns) {
 }  // namespace
 
 std::string edge_title(const Edge& edge) {
-  return std::string(verb(edge.kind)) + " " + edge.op + (edge.source.empty() ? "" : ": " + edge.source);
+  return std::string(verb(edge.kind)) + " " + edge.op + (edge.source.empty() ? "" : ": " + edge.source) +
+         (edge.part.empty() ? "" : " [" + edge.part + "]");
 }
 
 std::string first_error_line(std::string_view output) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plan/build_plan.h"
+#include "slices/step_file.h"
 
 namespace dsbuild {
 
@@ -38,7 +39,7 @@ Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec
 // Files in the build folder that hold the identity of a tool, or the digest of a source: rewritten only when
 // it changes, and every edge that uses the tool or the source depends on the file. So content decides, not
 // mtimes: a toolkit or a source replaced under an old mtime is noticed.
-inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
+inline constexpr const char* k_nvcc_id_file = k_tools_file;
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_torch_id_file = "tools/torch.id";
 

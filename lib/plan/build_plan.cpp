@@ -210,6 +210,16 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
       append_all(argv, depfile);
       append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
       break;
+    case EdgeKind::cuda_slice:
+      argv = plan.tools.dsbuild;
+      append_all(argv, {"step", "slice", edge.step_file, edge.output});
+      if (!edge.twin.empty()) argv.push_back(edge.twin);
+      argv.emplace_back("--");
+      if (!edge.reads_source()) break;
+      argv.push_back(edge.inputs.front());
+      for (const Target& target : edge.targets)
+        argv.push_back(target.gencode());
+      break;
     case EdgeKind::cxx_compile:
       argv = edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
       append_all(argv, edge.flags);

@@ -13,7 +13,7 @@
 
 namespace dsbuild {
 
-enum class EdgeKind { cuda_compile, cxx_compile, link, verify };
+enum class EdgeKind { cuda_compile, cuda_slice, cxx_compile, link, verify };
 
 // Paths are relative to the build folder, in which Ninja runs; `pack/` there is a link to the source root, so
 // that no command holds a path of this machine (nvcc itself mishandles `$` and quotes in paths).
@@ -21,16 +21,21 @@ struct Edge {
   EdgeKind kind = EdgeKind::cxx_compile;
   std::string op;                            // what several ops share: the header that is precompiled
   std::string source;                        // SourceSpec::id(); "" for link and verify
+  std::string part;                          // cuda_slice: of the source's work (lib/slices/step_file.h)
   std::vector<std::string> flags;            // of this op and source, in order, without gencodes
   ArchSet targets;                           // cuda_compile: its gencodes, in canonical order
   std::vector<std::string> inputs;           // source, or objects
   std::vector<std::string> implicit_inputs;  // what else makes it dirty
   std::string output;
+  std::vector<std::string> more_outputs;
+  std::string step_file;  // cuda_slice: what it runs, a planned file
   bool by_host_compiler =
       false;         // cxx_compile, link: by the toolkit's host compiler instead of the machine's
   std::string twin;  // a compile that may make the same object: its output; "" for none
   std::vector<std::string> twin_flags;  // what that one is compiled with instead of `flags`
-  bool is_compile() const { return kind == EdgeKind::cuda_compile || kind == EdgeKind::cxx_compile; }
+  // cuda_slice: whether it starts with the preprocessor; the others join what such edges made.
+  bool reads_source() const { return part != "host" && part != "fatbin"; }
+  bool is_compile() const { return kind != EdgeKind::link && kind != EdgeKind::verify; }
   bool operator==(const Edge&) const = default;
 };
 

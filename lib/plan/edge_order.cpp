@@ -9,6 +9,7 @@ namespace dsbuild {
 namespace {
 
 double targets_of(const Edge& edge) {
+  if (edge.kind == EdgeKind::cuda_slice) return 1;
   return static_cast<double>(std::max<size_t>(edge.targets.size(), 1));
 }
 
@@ -24,8 +25,9 @@ double guessed_seconds_per_target(const EdgeTimes& times, const std::string& sou
 
 }  // namespace
 
-std::string time_key(const std::string& pack, const std::string& op, const std::string& source) {
-  return pack + "/" + op + "/" + source;
+std::string time_key(const std::string& pack, const std::string& op, const std::string& source,
+                     const std::string& part) {
+  return pack + "/" + op + "/" + source + (part.empty() ? "" : "@" + part);
 }
 
 double seconds_per_target(const Edge& edge, double seconds) {
@@ -33,9 +35,16 @@ double seconds_per_target(const Edge& edge, double seconds) {
 }
 
 double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge) {
-  const auto measured = times.seconds.find(time_key(pack, edge.op, edge.source));
-  if (measured != times.seconds.end()) return measured->second * targets_of(edge);
-  return guessed_seconds_per_target(times, edge.inputs.front()) * targets_of(edge);
+  const auto measured = [&](const std::string& part) {
+    const auto found = times.seconds.find(time_key(pack, edge.op, edge.source, part));
+    return found == times.seconds.end() ? std::nullopt : std::optional(found->second);
+  };
+  if (const auto seconds = measured(edge.part)) return *seconds * targets_of(edge);
+  if (!edge.reads_source()) return 0;  // it has to wait for others anyway
+  // A whole compile's time for one target is mostly that target's slice.
+  const double of_target = measured("").value_or(guessed_seconds_per_target(times, edge.inputs.front()));
+  constexpr double k_share_of_front = 0.3;
+  return of_target * (edge.part == "front" ? k_share_of_front : targets_of(edge));
 }
 
 void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {

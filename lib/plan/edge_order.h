@@ -24,7 +24,9 @@ struct EdgeTimes {
 
 // What an edge (Edge::op, Edge::source) is remembered by: "native/fused_adam/fused_adam.cu". Its archs are
 // left out, so that the time of other archs is a good guess too.
-std::string time_key(const std::string& pack, const std::string& op, const std::string& source);
+// `part`: Edge::part, each part of a source being remembered for itself; "" for a whole compile.
+std::string time_key(const std::string& pack, const std::string& op, const std::string& source,
+                     const std::string& part = {});
 // What is remembered of an edge that took `seconds`: those of one target.
 double seconds_per_target(const Edge& edge, double seconds);
 double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge);

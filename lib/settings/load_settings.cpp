@@ -129,6 +129,11 @@ Result<void> load_choices(const Inputs& in, Settings& settings) {
     DSBUILD_TRY(place, parse_choice(*when, choices));
     settings.precompile = {static_cast<Precompile>(place), when->origin};
   }
+  if (const auto backend = in.option_or_config(in.arguments.backend, "--backend", "backend")) {
+    static const std::vector<std::string> choices = {"nvcc", "slices"};
+    DSBUILD_TRY(place, parse_choice(*backend, choices));
+    settings.backend = {static_cast<CudaBackend>(place), backend->origin};
+  }
   if (const auto name = from_variable(in.environment, "DS_ACCELERATOR")) {
     DSBUILD_TRY(kind, parse_accelerator(*name));
     settings.accelerator = {kind, name->origin};

@@ -20,6 +20,10 @@ std::string value_text(ColorMode value) {
   return value == ColorMode::automatic ? "auto" : value == ColorMode::always ? "always" : "never";
 }
 
+std::string value_text(CudaBackend value) {
+  return value == CudaBackend::slices ? "slices" : "nvcc";
+}
+
 std::string value_text(Precompile value) {
   return value == Precompile::automatic ? "auto" : value == Precompile::on ? "on" : "off";
 }
@@ -83,6 +87,7 @@ std::vector<SettingRow> setting_rows(const Settings& settings) {
   rows.push_back(row("color", settings.color));
   rows.push_back(row("compress_mode", settings.compress_mode));
   rows.push_back(row("pch", settings.precompile));
+  rows.push_back(row("backend", settings.backend));
   rows.push_back(row("accelerator", settings.accelerator));
   rows.push_back(row("debug_cuda_build", settings.debug_cuda_build));
   rows.push_back(row("build_string", settings.build_string));

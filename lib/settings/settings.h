@@ -27,7 +27,7 @@ struct Setting {
 // (CLI11), so that settings stays free of a parser. Names are those of the options.
 struct Arguments {
   std::optional<std::string> ops, arch, pack, source, out, build_dir, cuda_home, config, color, compress_mode,
-      precompile, memory, python, cpu_baseline;
+      precompile, backend, memory, python, cpu_baseline;
   std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
   bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
        drop_unsupported_archs = false, offline = false, debug = false;
@@ -35,6 +35,9 @@ struct Arguments {
 };
 
 enum class Precompile { automatic, on, off };
+// How a CUDA file is compiled: by one nvcc command, or by edges for nvcc's own steps
+// (lib/plan/slice_edges.h).
+enum class CudaBackend { nvcc, slices };
 enum class ColorMode { automatic, always, never };
 enum class AcceleratorKind { automatic, cuda, cpu };
 
@@ -67,11 +70,12 @@ struct Settings {
   Setting<unsigned long long> memory;  // bytes that jobs may use together; 0: what is available
   Setting<int> nvcc_threads{1};        // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
-  Setting<bool> debug;                     // -g for host code, -lineinfo for device code
-  Setting<bool> annotations;               // GITHUB_ACTIONS, exactly "true": messages as its annotations too
-  Setting<ColorMode> color;                // NO_COLOR (any non-empty value) means never
-  Setting<std::string> compress_mode;      // "" : the toolkit's default; else default|size|speed|balance|none
-  Setting<Precompile> precompile;          // torch/extension.h, for all files that share it
+  Setting<bool> debug;                 // -g for host code, -lineinfo for device code
+  Setting<bool> annotations;           // GITHUB_ACTIONS, exactly "true": messages as its annotations too
+  Setting<ColorMode> color;            // NO_COLOR (any non-empty value) means never
+  Setting<std::string> compress_mode;  // "" : the toolkit's default; else default|size|speed|balance|none
+  Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
+  Setting<CudaBackend> backend;
   Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
   Setting<bool> debug_cuda_build;          // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
   Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
@@ -102,7 +106,7 @@ struct Settings {
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs keep_going strict json
-// color compress_mode pch lock_timeout offline drop_unsupported_archs allow_disjoint_archs python
+// color compress_mode pch backend lock_timeout offline drop_unsupported_archs allow_disjoint_archs python
 // cpu_baseline debug; unknown ones are exit 2 with "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);

@@ -242,6 +242,10 @@ class ArchTest(MessageTest):
         self.check("no_compress_mode", self.old, "plan", "--compress-mode", "size", code=0)
 
 
+    def test_a_toolkit_whose_steps_are_not_known(self):
+        self.check("not_sliced", self.old, "plan", "--backend", "slices", code=0)
+
+
 class FolderTest(MessageTest):
     def test_a_bundle_folder_that_is_not_ours_stays_untouched(self):
         folder = self.space.root / "precious"

@@ -1,0 +1,145 @@
+#include "plan/slice_edges.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/digest.h"
+#include "plan/backend.h"
+#include "slices/step_file.h"
+
+namespace dsbuild {
+namespace {
+
+// Without the object's ".o".
+std::string unit_of(const std::string& object) {
+  return object.substr(0, object.size() - std::string_view(".o").size());
+}
+
+Words nvcc_command(const BuildPlan& plan, const Edge& edge, bool with_targets) {
+  Words words = plan.tools.nvcc;
+  for (const std::string& flag : edge.flags)
+    if (!flag.starts_with("-frandom-seed=") || with_targets) words.push_back(flag);
+  if (with_targets)
+    for (const Target& target : edge.targets)
+      words.push_back(target.gencode());
+  return words;
+}
+
+ArchSet targets_of(const ArchSet& targets, const std::string& virtual_arch) {
+  ArchSet found;
+  for (const Target& target : targets)
+    if (target.virtual_name() == virtual_arch) found.insert(target);
+  return found;
+}
+
+std::string step_file_name(const std::string& content) {
+  return "tools/steps/" + sha256(content).substr(0, 16);
+}
+
+class Slicer {
+ public:
+  Slicer(BuildPlan& plan, const LearnCommands& learn) : plan_(plan), learn_(learn) {}
+
+  void run() {
+    std::vector<Edge> edges;
+    for (const Edge& edge : plan_.edges)
+      if (edge.kind == EdgeKind::cuda_compile && edge.twin.empty()) take(edge);
+    for (Edge& edge : plan_.edges) {
+      if (edge.kind == EdgeKind::cuda_compile && !edge.twin.empty() && units_.count(edge.twin) > 0)
+        take(edge);
+      const auto parts = units_.find(edge.output);
+      if (parts == units_.end())
+        edges.push_back(std::move(edge));
+      else
+        edges.insert(edges.end(), parts->second.begin(), parts->second.end());
+    }
+    plan_.edges = std::move(edges);
+    link_host_objects();
+    for (const auto& [path, content] : step_files_)
+      plan_.files.push_back({path, content});
+    warn();
+  }
+
+ private:
+  void take(const Edge& whole) {
+    const Words nvcc = nvcc_command(plan_, whole, true);
+    if (const std::string flag = unsliceable_flag(nvcc); !flag.empty()) return keep("has " + flag);
+    const auto commands = learn_(nvcc);
+    if (!commands) return keep(commands.error());
+    std::vector<Edge>& parts = units_[whole.output];
+    for (const StepFile& step : plan_steps(*commands, nvcc_command(plan_, whole, false)))
+      parts.push_back(part_edge(whole, step));
+    // Of the source alone: an op's images do not depend on which ops share it.
+    const std::string stem = Path(unit_of(whole.output)).filename().string();
+    plan_.files.push_back(
+        {unit_of(whole.output) + ".module_id",
+         "_" + sha256(whole.source).substr(0, 16) + "_" + std::to_string(stem.size()) + "_" + stem});
+    plan_.files.push_back({unit_of(whole.output) + ".arch_list", commands->arch_list + "\n"});
+  }
+
+  void keep(const std::string& reason) { ++kept_[reason]; }
+
+  Edge part_edge(const Edge& whole, const StepFile& step) {
+    const std::string content = render_step_file(step), unit = unit_of(whole.output);
+    Edge edge;
+    edge.kind = EdgeKind::cuda_slice;
+    edge.op = whole.op;
+    edge.source = whole.source;
+    edge.part = step.part;
+    edge.step_file = step_file_name(content);
+    step_files_[edge.step_file] = content;
+    edge.targets = targets_of(whole.targets, step.part);
+    if (step.preprocess.empty()) {
+      for (const std::string& input : step.inputs)
+        edge.inputs.push_back(unit + input);
+      edge.implicit_inputs = {k_nvcc_id_file};
+    } else {
+      edge.inputs = whole.inputs;
+      edge.implicit_inputs = whole.implicit_inputs;
+      std::erase(edge.implicit_inputs, whole.twin);
+    }
+    edge.output = unit + step.outputs.front();
+    for (size_t i = 1; i < step.outputs.size(); ++i)
+      edge.more_outputs.push_back(unit + step.outputs[i]);
+    if (!whole.twin.empty() && step.part != "fatbin") {
+      edge.twin = unit_of(whole.twin) + step.outputs.front();
+      edge.implicit_inputs.push_back(edge.twin);
+    }
+    return edge;
+  }
+
+  void link_host_objects() {
+    for (Edge& edge : plan_.edges) {
+      if (edge.kind != EdgeKind::link) continue;
+      std::vector<std::string> objects;
+      for (const std::string& input : edge.inputs) {
+        objects.push_back(input);
+        if (units_.count(input) > 0) objects.push_back(unit_of(input) + ".host.o");
+      }
+      edge.inputs = std::move(objects);
+    }
+  }
+
+  void warn() {
+    for (const auto& [reason, number] : kept_)
+      plan_.warnings.push_back(
+          warning("not_sliced", "--backend slices",
+                  plural(number, "file") + " compiled by whole nvcc commands: " + reason));
+  }
+
+  BuildPlan& plan_;
+  const LearnCommands& learn_;
+  std::map<std::string, std::vector<Edge>> units_;  // by the object
+  std::map<std::string, std::string> step_files_;
+  std::map<std::string, size_t> kept_;  // by the reason
+};
+
+}  // namespace
+
+void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeTimes& times,
+                      const std::string& pack) {
+  Slicer(plan, learn).run();
+  put_longest_first(plan.edges, times, pack);
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,22 @@
+// The sliced backend: each whole nvcc command becomes edges of its parts, so that the architecture is the
+// unit of work. front (preprocessor and cudafe++) → host ← the stub of one arch; one slice for each virtual
+// arch (preprocessor, cicc, ptxas) → fatbin; the library links the host's object and the images'. All chains
+// are of one length: Ninja starts those of more edges first, and no part of a long file must wait for it.
+#pragma once
+
+#include <functional>
+
+#include "plan/build_plan.h"
+#include "slices/nvcc_commands.h"
+
+namespace dsbuild {
+
+// nvcc's own steps for a whole command without a source (its tools, flags and targets).
+using LearnCommands = std::function<LearntCommands(const Words& nvcc)>;
+
+// Replaces the CUDA compile edges and adds their planned files; puts the longest first again. Where one
+// cannot be taken apart it stays, and one warning (`not_sliced`) says for how many and why.
+void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeTimes& times,
+                      const std::string& pack);
+
+}  // namespace dsbuild

@@ -1,0 +1,228 @@
+#include "slices/nvcc_commands.h"
+
+#include <algorithm>
+
+namespace dsbuild {
+namespace {
+
+constexpr std::string_view k_mark = "#$ ";
+
+bool has_word(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// "" where the option is not there.
+std::string value_of(const Words& words, std::string_view option) {
+  const auto found = std::find(words.begin(), words.end(), option);
+  return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
+}
+
+void remove_word(Words& words, std::string_view word) {
+  words.erase(std::remove(words.begin(), words.end(), word), words.end());
+}
+
+void remove_with_prefix(Words& words, std::string_view prefix) {
+  std::erase_if(words, [&](const std::string& word) { return word.starts_with(prefix); });
+}
+
+void replace_in_words(Words& words, const std::string& from, const std::string& to) {
+  for (std::string& word : words)
+    word = replace_all(std::move(word), from, to);
+}
+
+std::string program_name(const Words& words) {
+  return words.empty() ? "" : Path(words.front()).filename().string();
+}
+
+struct Assignment {
+  std::string name, value;
+};
+
+// "NAME=value", blanks and all.
+std::optional<Assignment> read_assignment(const std::string& line) {
+  const size_t equals = line.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  const std::string name = line.substr(0, equals);
+  const bool is_name =
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+  if (!is_name) return std::nullopt;
+  return Assignment{name, line.substr(equals + 1)};
+}
+
+class Reader {
+ public:
+  LearntCommands read(std::string_view text) {
+    for (const std::string& line : split_lines(text)) {
+      if (!line.starts_with(k_mark)) continue;  // a warning of nvcc's
+      if (!take(line.substr(k_mark.size()))) return unknown(line);
+    }
+    if (const std::string missing = what_is_missing(); !missing.empty()) return unknown(missing);
+    name_files();
+    return std::move(commands_);
+  }
+
+ private:
+  static tl::unexpected<std::string> unknown(const std::string& line) {
+    return tl::unexpected("nvcc's dry run has a step that dsbuild does not know: " + printable(line));
+  }
+
+  bool take(const std::string& line) {
+    if (const auto assignment = read_assignment(line)) {
+      // Those that tools look at; the others are for the commands' own text.
+      if (assignment->name == "PATH" || assignment->name == "NVVMIR_LIBRARY_DIR")
+        commands_.environment[assignment->name] = assignment->value;
+      if (assignment->name == "CICC_PATH") cicc_path_ = assignment->value;
+      return true;
+    }
+    return take_command(shell_split(line));
+  }
+
+  bool take_command(Words words) {
+    if (words.empty()) return false;
+    replace_in_words(words, "$CICC_PATH", cicc_path_);
+    const std::string program = program_name(words);
+    if (program == "cudafe++") return put(commands_.front_end, std::move(words));
+    if (program == "cicc") return take_compile(std::move(words));
+    if (program == "ptxas") return take_assemble(std::move(words));
+    if (program == "fatbinary") return put(commands_.fatbinary, std::move(words));
+    if (has_word(words, "-E") && has_word(words, "-x")) return take_preprocess(std::move(words));
+    if (has_word(words, "-c") && has_word(words, "-x")) return put(commands_.host_compile, std::move(words));
+    return false;
+  }
+
+  static bool put(Words& place, Words words) {
+    if (!place.empty()) return false;
+    place = std::move(words);
+    return true;
+  }
+
+  bool take_preprocess(Words words) {
+    for (const std::string& word : words)
+      if (word.starts_with(k_arch_list)) commands_.arch_list = word.substr(std::string(k_arch_list).size());
+    const bool is_device = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word.starts_with("-D__CUDA_ARCH__=");
+    });
+    if (!is_device) return put(commands_.host_preprocess, std::move(words));
+    preprocesses_.push_back(std::move(words));
+    return true;
+  }
+
+  bool take_compile(Words words) {
+    DeviceCommands device;
+    device.arch = value_of(words, "-arch");
+    for (const Words& preprocess : preprocesses_)
+      if (has_word(words, value_of(preprocess, "-o"))) device.preprocess = preprocess;
+    device.compile = std::move(words);
+    if (device.arch.empty() || device.preprocess.empty()) return false;
+    commands_.devices.push_back(std::move(device));
+    return true;
+  }
+
+  bool take_assemble(Words words) {
+    for (DeviceCommands& device : commands_.devices)
+      if (has_word(words, value_of(device.compile, "-o"))) {
+        device.assemble.push_back(std::move(words));
+        return true;
+      }
+    return false;
+  }
+
+  std::string what_is_missing() const {
+    if (commands_.host_preprocess.empty()) return "none preprocesses for the host";
+    if (commands_.front_end.empty()) return "none is cudafe++";
+    if (commands_.devices.empty() || commands_.devices.size() != preprocesses_.size())
+      return "cicc does not compile each arch";
+    if (commands_.fatbinary.empty()) return "none is fatbinary";
+    if (commands_.host_compile.empty()) return "none compiles for the host";
+    return "";
+  }
+
+  // The host's files are named after the arch whose stub they include.
+  void name_files() {
+    const std::string stub = value_of(commands_.front_end, "--stub_file_name");
+    for (const DeviceCommands& device : commands_.devices)
+      if (Path(value_of(device.compile, "--stub_file_name")).filename() == Path(stub).filename())
+        commands_.stub_arch = device.arch;
+    const std::string unit = k_any_unit;
+    const std::string old = stub.substr(0, stub.find(".cudafe1"));  // dsbuild_tu.compute_80
+    for (Words* words : {&commands_.front_end, &commands_.host_compile})
+      replace_in_words(*words, old + ".cudafe1", unit + ".cudafe1");
+    remove_word(commands_.front_end, "--gen_module_id_file");
+    remove_with_prefix(commands_.fatbinary, "--embedded-fatbin=");
+    remove_with_prefix(commands_.host_compile, "-D__CUDA_ARCH__=");
+    remove_with_prefix(commands_.host_compile, k_arch_list);
+    for (DeviceCommands& device : commands_.devices) {
+      remove_word(device.compile, "--gen_module_id_file");
+      if (value_of(device.compile, "-o") == unit + ".ptx") name_device_files(device);
+    }
+    std::sort(commands_.devices.begin(), commands_.devices.end(),
+              [](const DeviceCommands& a, const DeviceCommands& b) { return a.arch < b.arch; });
+  }
+
+  // With one arch alone nvcc leaves it out of the names: "dsbuild_tu.ptx".
+  void name_device_files(DeviceCommands& device) {
+    for (Words* words : {&device.preprocess, &device.compile, &commands_.fatbinary})
+      name_device_files(*words, device.arch);
+    for (Words& words : device.assemble)
+      name_device_files(words, device.arch);
+  }
+
+  static void name_device_files(Words& words, const std::string& arch) {
+    const std::string unit = std::string(k_any_unit) + ".", full = unit + arch + ".";
+    replace_in_words(words, unit, full);
+    for (const char* shared : {"module_id", "fatbin", "cu"})  // of all archs: and "fatbin.c"
+      for (std::string& word : words)
+        if (word.ends_with(full + shared) || word.ends_with(full + "fatbin.c"))
+          word = replace_all(word, full, unit);
+  }
+
+  NvccCommands commands_;
+  std::vector<Words> preprocesses_;
+  std::string cicc_path_;
+};
+
+bool is_unsliceable(const std::string& word) {
+  static const std::vector<std::string> words = {"-dc",
+                                                 "--device-c",
+                                                 "-dw",
+                                                 "--device-w",
+                                                 "-G",
+                                                 "-g",
+                                                 "--debug",
+                                                 "-lineinfo",
+                                                 "-dlto",
+                                                 "-lto",
+                                                 "--dlink-time-opt",
+                                                 "--device-debug",
+                                                 "--generate-line-info",
+                                                 "-Xcompiler=-g"};
+  static const std::vector<std::string> beginnings = {
+      "-rdc", "--relocatable-device-code", "-keep", "--keep", "-time", "--time", "-fdevice-time-trace"};
+  return std::find(words.begin(), words.end(), word) != words.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+}
+
+}  // namespace
+
+std::string unsliceable_flag(const Words& nvcc) {
+  const auto found = std::find_if(nvcc.begin(), nvcc.end(), is_unsliceable);
+  return found == nvcc.end() ? "" : *found;
+}
+
+Words dry_run_command(const Words& nvcc) {
+  Words words;
+  for (const std::string& word : nvcc) {
+    if (word == "--objdir-as-tempdir" || word.starts_with("--threads=")) continue;
+    words.push_back(word.starts_with("-frandom-seed=") ? "-frandom-seed=" + std::string(k_any_seed) : word);
+  }
+  const std::string unit = k_any_unit;
+  words.insert(words.end(), {"--dryrun", "--keep", "-c", k_any_source, "-o", unit + ".o"});
+  return words;
+}
+
+LearntCommands parse_nvcc_commands(std::string_view dry_run) {
+  return Reader().read(dry_run);
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,57 @@
+// What nvcc does for a .cu, taken apart: each command that it would run itself, as its own dry run prints it.
+// Learnt once for a set of flags and targets, with a stand-in for the source.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sys/system.h"
+
+namespace dsbuild {
+
+using Words = std::vector<std::string>;
+
+// Stand-ins in learnt commands. All files between two steps are called <k_any_unit>.…, the source
+// k_any_source.
+inline constexpr const char* k_any_unit = "dsbuild_tu";
+inline constexpr const char* k_any_source = "pack/dsbuild_tu.cu";
+inline constexpr const char* k_any_seed = "dsbuild_seed";            // of -frandom-seed
+inline constexpr const char* k_any_path = "dsbuild_path";            // the caller's PATH, in `environment`
+inline constexpr const char* k_arch_list = "-D__CUDA_ARCH_LIST__=";  // its value is the translation unit's
+
+// One virtual arch: preprocess → compile (cicc: PTX and the host's stub) → assemble (ptxas, for each real
+// arch).
+struct DeviceCommands {
+  std::string arch;  // "compute_80"
+  Words preprocess;
+  Words compile;
+  std::vector<Words> assemble;  // one without "-o FILE" only checks
+  bool operator==(const DeviceCommands&) const = default;
+};
+
+struct NvccCommands {
+  Environment environment;              // what nvcc gives its tools besides its own
+  Words host_preprocess, front_end;     // front_end: cudafe++, the host's C++ with kernels taken out
+  std::vector<DeviceCommands> devices;  // ascending
+  std::string stub_arch;                // whose stub (the kernels' registration) the host compile includes
+  Words fatbinary, host_compile;
+  std::string arch_list;  // "750,800"
+  bool operator==(const NvccCommands&) const = default;
+};
+
+// Why a whole command must stay whole: "-rdc=true"; "" where it can be taken apart. Relocatable and link-time
+// device code have other steps; debug and line information hold paths of the build.
+std::string unsliceable_flag(const Words& nvcc);
+
+// The dry run that is asked: the command without a source, with stand-ins.
+Words dry_run_command(const Words& nvcc);
+
+// The commands, or in words which line of a dry run is not understood.
+using LearntCommands = tl::expected<NvccCommands, std::string>;
+
+// Of a dry run's text. File names that hold an arch only by nvcc's habit lose it, so that the host's object
+// does not depend on the archs; and nvcc's own module id gives way to that of the translation unit.
+LearntCommands parse_nvcc_commands(std::string_view dry_run);
+
+}  // namespace dsbuild

@@ -1,0 +1,41 @@
+// Runs one sliced edge of a build: `dsbuild step slice …`.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "slices/step_file.h"
+
+namespace dsbuild {
+
+// Paths are relative to the build folder, which is the current one. An output without its end is where all
+// files of the translation unit lie: "obj/adam/adam.cu/adam". <unit>.module_id and <unit>.arch_list were
+// written with the plan; the first is the module id, free of paths, the second the value of
+// __CUDA_ARCH_LIST__.
+struct SliceStep {
+  Path step_file;
+  std::string output;  // the first of the part's outputs
+  std::string twin;    // that of another op, made already, which may be the same; "" for none
+  std::string source;  // "pack/adam.cu"; "" for host and fatbin parts
+  Words gencodes;      // of this part, for people
+};
+
+// The preprocessed text, the commands and the tools make a key. Where it is that of the outputs that are
+// there, they stay as they are; where it is the twin's, its outputs are taken; else the commands run, in a
+// folder of their own, and outputs are written whole, and only where their bytes change. So what comes after
+// a part runs only if there is something new. <output>.d becomes a depfile for Make; __CUDA_ARCH_LIST__
+// counts as read where a header or the source names it. What the tools say goes to `print`; a failing part
+// ends with one plain nvcc command that does the same. The value is the exit code of the first command that
+// fails, or 0. Errors: those of reading and writing; `bad_elf`: a tool gave no ELF file.
+Result<int> run_slice_step(const SliceStep& request, System& system,
+                           const std::function<void(std::string_view)>& print);
+
+// Beside a part's output: its key, and on a second line how many milliseconds it took, where it was made and
+// not found to be what it was or what its twin is.
+std::string key_file_of(const std::string& output);
+
+// Pure. cudafe++ keeps the bodies of kernels between `#if 0` and `#endif`: they become blank lines, so that
+// the host's code is the same after an edit of device code that leaves its lines where they are.
+std::string blank_disabled_code(std::string text);
+
+}  // namespace dsbuild

@@ -1,0 +1,160 @@
+#include "slices/self_test.h"
+
+#include <map>
+#include <span>
+
+#include "bundle/bytes.h"
+#include "bundle/elf.h"
+#include "slices/step_file.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_source = "pack/probe.cu";
+constexpr const char* k_probe = R"(
+namespace {
+__device__ int inner_variable = 3;
+__constant__ float inner_table[4] = {1, 2, 3, 4};
+__global__ void inner_kernel(float* out) { out[threadIdx.x] = inner_table[threadIdx.x & 3] + inner_variable; }
+}
+template <class T, int N>
+__global__ void scale(T* out, T by) {
+#if __CUDA_ARCH__ >= 800
+  out[threadIdx.x] *= by + N;
+#else
+  out[threadIdx.x] *= by - N;
+#endif
+}
+__managed__ int outer_variable;
+struct Later { Later() { outer_variable = 1; } } later;
+extern "C" int dsbuild_probe(float* data, double* more) {
+  inner_kernel<<<1, 32>>>(data);
+  scale<float, 2><<<1, 32>>>(data, 2.0f);
+  scale<double, 3><<<1, 32>>>(more, 2.0);
+  return inner_kernel == nullptr;
+}
+)";
+
+Bytes bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+using Failure = std::string;  // "" is none
+
+std::string first_line(const std::string& said) {
+  const std::vector<std::string> lines = split_lines(trim(printable(said)));
+  return lines.empty() ? "it fails without a word" : lines.front();
+}
+
+Words with(Words words, std::initializer_list<std::string> more) {
+  words.insert(words.end(), more);
+  return words;
+}
+
+class SelfTest {
+ public:
+  SelfTest(const Words& nvcc, Path folder, Path program, System& system)
+      : nvcc_(nvcc),
+        whole_(folder / "whole"),
+        sliced_(folder / "sliced"),
+        program_(std::move(program)),
+        system_(system),
+        files_(system.files) {
+    environment_ = system.environment;
+    environment_.erase("TMPDIR");  // that of builds is relative
+  }
+
+  Failure run() {
+    const auto answer = system_.processes.run(
+        {dry_run_command(nvcc_), {{"LC_ALL", "C"}, {"PATH", k_any_path}}, {}, std::chrono::seconds(60)});
+    const LearntCommands commands = parse_nvcc_commands(answer ? answer->err : "");
+    if (!commands) return commands.error();
+    if (const Failure failure = compile_whole(); !failure.empty()) return failure;
+    if (const Failure failure = compile_slices(*commands); !failure.empty()) return failure;
+    return compare();
+  }
+
+ private:
+  Failure run(const Words& argv, const Path& folder) {
+    const auto result = system_.processes.run({argv, environment_, folder, std::chrono::seconds(300)});
+    if (!result) return result.error().what;
+    return result->ok() ? "" : first_line(result->out + result->err);
+  }
+
+  Failure write(const Path& file, const std::string& text) {
+    if (const auto made = files_.make_directories(file.parent_path()); !made) return made.error().what;
+    const auto written = files_.write_file(file, text);
+    return written ? "" : file.string() + ": " + written.error().what;
+  }
+
+  Failure compile_whole() {
+    if (const Failure failure = write(whole_ / k_source, k_probe); !failure.empty()) return failure;
+    return run(with(nvcc_, {"--keep", "-c", k_source, "-o", std::string(k_any_unit) + ".o"}), whole_);
+  }
+
+  Failure compile_slices(const NvccCommands& commands) {
+    const std::string unit = k_any_unit;
+    const auto module_id = files_.read_file(whole_ / "probe.module_id");
+    if (!module_id) return "nvcc keeps no module id";
+    for (const auto& [name, text] :
+         std::map<std::string, std::string>{{k_source, k_probe},
+                                            {unit + ".module_id", *module_id},
+                                            {unit + ".arch_list", commands.arch_list},
+                                            {k_tools_file, "self-test"}})
+      if (const Failure failure = write(sliced_ / name, text); !failure.empty()) return failure;
+    for (const StepFile& step : plan_steps(commands, {}))
+      if (const Failure failure = run_step(step); !failure.empty()) return failure;
+    return "";
+  }
+
+  Failure run_step(const StepFile& step) {
+    const std::string file = "step." + step.part;
+    if (const Failure failure = write(sliced_ / file, render_step_file(step)); !failure.empty())
+      return failure;
+    return run({program_.string(), "step", "slice", file, k_any_unit + step.outputs.front(), "--", k_source},
+               sliced_);
+  }
+
+  Failure compare() {
+    const std::string unit = k_any_unit;
+    const auto whole = files_.read_file(whole_ / (unit + ".o"));
+    const auto images = files_.read_file(sliced_ / (unit + ".o"));
+    const auto host = files_.read_file(sliced_ / (unit + ".host.o"));
+    if (!whole || !images || !host) return "an object is missing";
+    const auto whole_elf = read_elf(bytes_of(*whole), "whole"),
+               images_elf = read_elf(bytes_of(*images), "images"),
+               host_elf = read_elf(bytes_of(*host), "host");
+    if (!whole_elf || !images_elf || !host_elf) return "an object is no ELF file";
+    if (sections(*whole_elf, ".nv_fatbin") != sections(*images_elf, ".nv_fatbin"))
+      return "its device images differ from nvcc's";
+    if (sections(*whole_elf, ".text") != sections(*host_elf, ".text"))
+      return "its host code differs from nvcc's";
+    if (elf_exports(*whole_elf) != elf_exports(*host_elf)) return "its exports differ from nvcc's";
+    return "";
+  }
+
+  // Those whose name begins so, in order.
+  static std::vector<std::string> sections(const ElfFile& elf, std::string_view beginning) {
+    std::vector<std::string> found;
+    for (const ElfSection& section : elf.sections)
+      if (section.name.starts_with(beginning)) found.emplace_back(as_text(section.bytes));
+    return found;
+  }
+
+  const Words& nvcc_;
+  const Path whole_, sliced_, program_;
+  System& system_;
+  FileSystem& files_;
+  Environment environment_;
+};
+
+}  // namespace
+
+std::string slices_differ_by(const Words& nvcc, const Path& folder, const Path& program, System& system) {
+  (void)system.files.remove_all(folder);
+  const std::string difference = SelfTest(nvcc, folder, program, system).run();
+  (void)system.files.remove_all(folder);
+  return difference;
+}
+
+}  // namespace dsbuild

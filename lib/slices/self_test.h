@@ -1,0 +1,15 @@
+// Whether slices make what nvcc makes, found out with a small file for each toolkit and host compiler.
+#pragma once
+
+#include "slices/nvcc_commands.h"
+
+namespace dsbuild {
+
+// Compiles a .cu with functions, templates, constants and variables of inner linkage by the whole command
+// `nvcc` (which names two archs or more and no source) and by slices of it, and compares byte for byte: the
+// device images, the host's machine code, and the names that the objects export. `folder` is made, and
+// removed afterwards. Slices run as `program` step slice. "" where all is the same, else what is not, in
+// words.
+std::string slices_differ_by(const Words& nvcc, const Path& folder, const Path& program, System& system);
+
+}  // namespace dsbuild

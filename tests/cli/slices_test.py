@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""--backend slices with a real nvcc: its images are those of whole nvcc commands, and each edit makes anew what it
+touches and nothing else. What was made is read from the keys that parts leave behind when their tools have run."""
+
+import os
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, TestSpace, testspace  # noqa: E402
+from cuobjdump import find_cuobjdump, list_images  # noqa: E402
+from packs import Pack  # noqa: E402
+
+SIZES = "constexpr int k_by = 2;\n"
+PLAIN = """
+#include "sizes.h"
+__global__ void scale(float* data) {
+#if __CUDA_ARCH__ >= 900
+  data[threadIdx.x] *= k_by + 7;  // newest
+#else
+  data[threadIdx.x] *= k_by;  // older
+#endif
+}
+#ifndef __CUDA_ARCH__
+extern "C" int threads() { return 32; }
+#endif
+extern "C" void scale_run(float* data) { scale<<<1, 32>>>(data); }
+"""
+INNER = """
+namespace {
+__device__ int counter = 3;
+__constant__ float table[4] = {1, 2, 3, 4};
+__global__ void add(float* data) { data[threadIdx.x] += table[threadIdx.x & 3] + counter; }
+}
+extern "C" void add_run(float* data) { add<<<1, 32>>>(data); }
+"""
+LISTED = """
+#define TEXT(...) #__VA_ARGS__
+#define LIST(...) TEXT(__VA_ARGS__)
+extern "C" const char* listed_archs() { return LIST(__CUDA_ARCH_LIST__); }
+__global__ void nothing() {}
+"""
+
+
+def make_pack(folder):
+    pack = Pack(folder, "sliced")
+    pack.add_op("scaling", {"plain.cu": PLAIN})
+    pack.add_op("inner", {"inner.cu": INNER})
+    pack.add_op("listing", {"listed.cu": LISTED})
+    pack.source("sizes.h").write_text(SIZES)
+    return pack
+
+
+# Facts about the toolkit, its self-test among them, are found once for all spaces.
+CACHE = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
+
+
+def make_space(name="space"):
+    space = TestSpace(name=name, pack=make_pack)
+    space.toolkit.home = pathlib.Path(testspace.find_real_toolkit())
+    space.environment["XDG_CACHE_HOME"] = CACHE.name
+    space.arch = "8.0;9.0+PTX"
+    return space
+
+
+class SlicesTest(CliTest):
+    def setUp(self):
+        self.space = make_space()
+
+    def built(self, *more, ops="scaling", backend="slices"):
+        run = self.space.build("--ops", ops, "--backend", backend, *more)
+        self.assertEqual(run.code, 0, run)
+        self.assertNotIn("not_sliced", run.err)
+        return run
+
+    def keys(self, source):
+        """part -> the moment its key was written."""
+        folder = next(self.space.build_dir.glob(f"obj/*/{source}"))
+        names = {file.name.split(".")[1]: file for file in folder.glob("*.key")}
+        return {"front" if name == "cudafe1" else name: file.stat().st_mtime_ns for name, file in names.items()}
+
+    def made_by(self, change, source="plain.cu", **options):
+        """The parts whose tools ran in the build after the change."""
+        before = self.keys(source)
+        change()
+        self.built(**options)
+        after = self.keys(source)
+        return {part for part in after if after[part] != before.get(part)}
+
+    def edit(self, old, new, source="plain.cu"):
+        file = self.space.pack.source(source)
+        text = file.read_text()
+        self.assertIn(old, text)
+        return lambda: file.write_text(text.replace(old, new))
+
+    def object(self, source, end=".o"):
+        return next(self.space.build_dir.glob(f"obj/*/{source}/{source.removesuffix('.cu')}{end}"))
+
+
+class ImagesTest(SlicesTest):
+    def images(self, source):
+        file = self.object(source)
+        section = file.with_suffix(".section")
+        testspace.subprocess.run(["objcopy", "-O", "binary", "--only-section=.nv_fatbin",
+                                  "--set-section-flags", ".nv_fatbin=alloc", file, section], check=True)
+        return section.read_bytes()
+
+    def test_images_are_those_of_nvcc_byte_for_byte(self):
+        self.built()
+        sliced = self.images("plain.cu")
+        self.space.remove_build()
+        self.built(backend="nvcc")
+        self.assertGreater(len(sliced), 1000)
+        self.assertEqual(sliced, self.images("plain.cu"))
+
+    def test_the_library_holds_what_was_asked_for(self):
+        self.built()
+        if find_cuobjdump() is None:
+            self.skipTest("no cuobjdump")
+        self.assertEqual(sorted(set(list_images(self.space.out / "scaling.so"))), ["sm_80", "sm_90", "sm_90 PTX"])
+
+    def test_objects_are_the_same_in_another_folder(self):
+        self.built(ops="inner")
+        mine = {end: self.object("inner.cu", end).read_bytes() for end in (".o", ".host.o")}
+        self.space = make_space("elsewhere")
+        self.built(ops="inner")
+        for end, content in mine.items():
+            self.assertEqual(content, self.object("inner.cu", end).read_bytes(), end)
+
+    def test_other_toolkits(self):
+        home = os.environ.get("DSBUILD_CUDA_11_8")
+        if not home or not os.path.isdir(home):
+            self.skipTest("no CUDA 11.8 toolkit (DSBUILD_CUDA_11_8)")
+        self.space.toolkit.home = pathlib.Path(home)
+        self.space.arch = "7.0;8.0+PTX"
+        self.built()
+        sliced = self.images("plain.cu")
+        self.space.remove_build()
+        self.built(backend="nvcc")
+        self.assertEqual(sliced, self.images("plain.cu"))
+
+
+class EditsTest(SlicesTest):
+    def setUp(self):
+        super().setUp()
+        self.built()
+
+    def test_nothing_to_do_runs_nothing(self):
+        self.assertEqual(self.built().edges_run(), 0)
+
+    def test_a_touch_and_a_comment_stop_behind_the_preprocessor(self):
+        file = self.space.pack.source("plain.cu")
+        self.assertEqual(self.made_by(file.touch), set())
+        self.assertEqual(self.made_by(lambda: file.write_text(file.read_text() + "// the end\n")), set())
+        self.assertEqual(self.made_by(self.space.pack.source("sizes.h").touch), set())
+        self.assertEqual(self.built().edges_run(), 0)
+
+    def test_code_of_one_arch_makes_its_slice_alone(self):
+        self.assertEqual(self.made_by(self.edit("k_by + 7", "k_by + 8")), {"compute_90"})
+
+    def test_device_code_of_all_archs_compiles_nothing_for_the_host(self):
+        file = self.space.pack.source("plain.cu")
+        text = file.read_text()
+        both = lambda: file.write_text(text.replace("data[threadIdx.x] *=", "data[threadIdx.x] +="))  # noqa: E731
+        self.assertEqual(self.made_by(both) - {"front"}, {"compute_80", "compute_90"})
+
+    def test_host_code_makes_no_image(self):
+        images = self.object("plain.cu", ".compute_80.cubin")
+        before = images.stat().st_mtime_ns
+        self.assertIn("host", self.made_by(self.edit("<<<1, 32>>>", "<<<1, 64>>>")))
+        self.assertEqual(images.stat().st_mtime_ns, before)
+
+    def test_code_that_only_the_host_sees_is_never_stale(self):
+        self.assertEqual(self.made_by(self.edit("return 32", "return 33")), {"front", "host"})
+
+    def test_a_header_reaches_every_part_that_sees_it(self):
+        made = self.made_by(lambda: self.space.pack.source("sizes.h").write_text(SIZES.replace("2", "3")))
+        self.assertLessEqual({"compute_80"}, made)
+        self.assertIn("front", made)
+
+    def test_a_source_that_changes_under_an_old_time_is_not_stale(self):
+        file = self.space.pack.source("plain.cu")
+        times = (file.stat().st_atime_ns, file.stat().st_mtime_ns)
+        change = self.edit("k_by + 7", "k_by + 9")
+        self.assertEqual(self.made_by(lambda: (change(), os.utime(file, ns=times))), {"compute_90"})
+
+    def test_a_macro_of_the_environment_is_not_stale(self):
+        file = self.space.pack.source("plain.cu")
+        file.write_text(file.read_text() + "#ifdef MORE\nextern \"C\" int more() { return MORE; }\n#endif\n")
+        self.built()
+        self.space.environment["NVCC_APPEND_FLAGS"] = "-DMORE=1"
+        self.assertIn("host", self.made_by(lambda: None))
+        self.assertIn(b"more", (self.space.out / "scaling.so").read_bytes())
+
+    def test_an_arch_more_makes_its_slice_and_nothing_for_the_host(self):
+        self.space.arch = "8.0;9.0+PTX;10.0"
+        self.assertEqual(self.made_by(lambda: None), {"compute_100"})
+        self.space.arch = "8.0"
+        self.assertEqual(self.made_by(lambda: None), set())
+
+    def test_code_that_reads_the_list_of_archs_gets_the_new_one(self):
+        self.built(ops="listing")
+        self.space.arch = "8.0;10.0"
+        made = self.made_by(lambda: None, source="listed.cu", ops="listing")
+        self.assertLessEqual({"front", "host", "compute_100"}, made)
+        self.assertIn(b"800,1000\0", (self.space.out / "listing.so").read_bytes())
+
+    def test_a_lost_file_is_made_again(self):
+        self.object("plain.cu", ".compute_80.cubin").unlink()
+        self.assertEqual(self.made_by(lambda: None), {"compute_80"})
+
+    def test_a_failing_part_says_where_and_how_to_see_it_with_nvcc_alone(self):
+        file = self.space.pack.source("plain.cu")
+        file.write_text(file.read_text().replace("// newest", "; static_assert(false, \"no 9.0\");"))
+        run = self.space.build("--ops", "scaling", "--backend", "slices")
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("no 9.0", run.err)
+        self.assertIn("plain.cu [compute_90]", run.err)
+        log = next((self.space.build_dir / "log").glob("*compute_90*")).read_text()
+        command = re.search(r"the same with nvcc alone: (.*)", log).group(1)
+        self.assertIn("code=sm_90", command)
+        again = testspace.subprocess.run(command, shell=True, cwd=self.space.build_dir, capture_output=True, text=True)
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn("no 9.0", again.stderr)
+
+
+class SharedTest(SlicesTest):
+    def test_a_part_that_two_ops_share_is_made_once_and_bytes_are_those_of_each_alone(self):
+        pack = self.space.pack
+        for op, value in (("first", 1), ("second", 2)):
+            pack.add_op(op, {"shared.cu": PLAIN.replace("<<<1, 32>>>", "<<<1, WIDTH>>>")}, {"defines": {"WIDTH": value}})
+        self.built(ops="second")
+        alone = (self.space.out / "second.so").read_bytes()
+        self.space.remove_build()
+        self.built(ops="first,second")
+        self.assertEqual((self.space.out / "second.so").read_bytes(), alone)
+        self.assertEqual(self.built(ops="first,second").edges_run(), 0)
+
+
+class RefusalTest(SlicesTest):
+    """What cannot be sliced is compiled by nvcc, and one line says why."""
+
+    def setUp(self):
+        super().setUp()
+        self.space.environment["XDG_CACHE_HOME"] = str(self.space.root / "cache")
+
+    def wrap_nvcc(self, script):
+        """A toolkit whose nvcc goes through a script first; `real` stands for the real one."""
+        home, real = self.space.root / "wrapped", self.space.toolkit.home
+        home.mkdir()
+        for entry in real.iterdir():
+            if entry.name != "bin":
+                (home / entry.name).symlink_to(entry)
+        shutil.copytree(real / "bin", home / "bin", symlinks=True)
+        (home / "bin" / "nvcc").unlink()
+        (home / "bin" / "nvcc").write_text("#!/bin/bash\n" + script.replace("REAL", str(real / "bin" / "nvcc")))
+        (home / "bin" / "nvcc").chmod(0o755)
+        self.space.toolkit.home = home
+
+    def built_whole(self, reason):
+        run = self.space.build("--ops", "scaling", "--backend", "slices")
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("not_sliced", run.err)
+        self.assertIn(reason, run.err)
+        self.assertEqual(list(self.space.build_dir.rglob("*.ptx")), [])
+        return run
+
+    def test_line_information(self):
+        self.space.environment["NVCC_APPEND_FLAGS"] = "-lineinfo"
+        self.built_whole("1 file compiled by whole nvcc commands: has -lineinfo")
+
+    def test_a_dry_run_with_an_unknown_step(self):
+        self.wrap_nvcc('REAL "$@"; code=$?; [[ " $* " == *" --dryrun "* ]] && echo "#\\$ newtool --do it" >&2; exit $code\n')
+        self.built_whole("newtool --do it")
+
+    def test_slices_that_are_not_what_nvcc_makes(self):
+        self.wrap_nvcc('if [[ " $* " == *" --dryrun "* ]]; then REAL "$@" 2>&1 | /usr/bin/sed "s/ptxas -arch/ptxas -O0 -arch/" >&2\n'
+                       'else REAL "$@"; fi\n')
+        self.built_whole("device images differ from nvcc's")
+
+    def test_host_code_that_is_not_what_nvcc_makes(self):
+        self.wrap_nvcc('if [[ " $* " == *" --dryrun "* ]]; then REAL "$@" 2>&1 | /usr/bin/sed "/ -c -x c++/s/-O3/-O0/" >&2\n'
+                       'else REAL "$@"; fi\n')
+        self.built_whole("host code differs from nvcc's")
+
+
+del SlicesTest  # what the others share is no test
+
+if __name__ == "__main__":
+    testspace.main()
