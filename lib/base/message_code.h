@@ -50,6 +50,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"empty_arch_list", "--arch was given without an architecture."},
     {"empty_ops_list", "--ops was given without an op."},
     {"empty_value", "A setting was given without a value."},
+    {"faulty_source", "An op that was asked for by name has a source with a known fault."},
     {"file_exists", "dsbuild new would write a file that is already there."},
     {"foreign_build_dir", "--build-dir holds files that are not dsbuild's."},
     {"foreign_out", "--out holds files that are not a bundle of dsbuild."},

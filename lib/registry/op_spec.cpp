@@ -57,6 +57,7 @@ constexpr std::array k_kind_names = {
     KindName{RequirementKind::tvm_ffi, "tvm_ffi", "tvm-ffi"},
     KindName{RequirementKind::torch, "torch", "torch"},
     KindName{RequirementKind::cutlass, "cutlass", "CUTLASS"},
+    KindName{RequirementKind::source, "source", "source"},
 };
 
 const KindName& name_of(RequirementKind kind) {
@@ -139,6 +140,7 @@ std::string Requirement::text() const {
   std::string text = name_of(kind).text;
   if (!subjects.empty()) text += " " + join(subjects, " or ");
   if (!function.empty()) text += " with " + function;
+  if (!lacks.empty()) text += " without '" + lacks + "'";
   if (!range.text.empty()) text += " " + range.text;
   return text;
 }
