@@ -140,7 +140,6 @@ std::string Requirement::text() const {
   std::string text = name_of(kind).text;
   if (!subjects.empty()) text += " " + join(subjects, " or ");
   if (!function.empty()) text += " with " + function;
-  if (!lacks.empty()) text += " without '" + lacks + "'";
   if (!range.text.empty()) text += " " + range.text;
   return text;
 }

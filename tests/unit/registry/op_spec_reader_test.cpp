@@ -111,14 +111,15 @@ requires:
     texts.push_back(requirement.text());
   CHECK(texts == Words{"cuda >=11.0", "header cutlass/cutlass.h", "library aio with io_submit",
                        "command ninja or ninja-build", "command git", "CPU feature avx2",
-                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3",
-                       "source b.cpp without 'int twice'", "source gone.cpp without 'int'"});
+                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3", "source b.cpp",
+                       "source gone.cpp"});
   CHECK(spec.requires_[1].hint ==
         std::map<std::string, std::string>{{"", "pip install nvidia-cutlass, or set CUTLASS_PATH"}});
   CHECK(spec.requires_[2].hint ==
         std::map<std::string, std::string>{{"apt", "libaio-dev"}, {"dnf", "libaio-devel"}});
   CHECK(spec.requires_[5].when.cpu == "x86_64");
   CHECK(spec.requires_[8].origin.text == "x/op.yaml:12:5");
+  CHECK(spec.requires_[9].lacks == "int twice");
   CHECK(spec.requires_[9].because == "it says twice");
 }
 
