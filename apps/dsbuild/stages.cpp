@@ -397,10 +397,9 @@ int strict_exit(const Stages& stages, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
   const std::vector<std::string> skipped = stages.archs.skipped();
   if (!settings.strict.value || skipped.empty()) return 0;
-  const Error error{{"skipped_ops", settings.strict.origin,
-                     plural(skipped.size(), "op") + " skipped: " + join(skipped, ", "),
-                     "Leave out what cannot be built: --ops all,-" + join(skipped, ",-") + "."},
-                    Exit::unmet};
+  const Error error = make_error(Exit::unmet, "skipped_ops", settings.strict.origin,
+                                 plural(skipped.size(), "op") + " skipped: " + join(skipped, ", "),
+                                 "Leave out what cannot be built: --ops all,-" + join(skipped, ",-") + ".");
   if (!settings.json.value) print_message(render_error(error, style_for(settings, context, true)));
   return static_cast<int>(error.exit);
 }

@@ -190,15 +190,29 @@ std::string asked_by(const ArchPlanInput& input, const std::string& op) {
   return "--ops";
 }
 
+// That is the same on every machine.
+bool has_faulty_source(const ArchPlanInput& input, const std::string& op) {
+  const std::vector<Finding>& findings = input.requirements.by_op.at(op);
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return !finding.ok && finding.kind == RequirementKind::source;
+  });
+}
+
+tl::unexpected<Error> refuse_unmet(const ArchPlanInput& input, const PlannedOp& op) {
+  const std::string fix = join(input.requirements.fixes(op.name), "\n");
+  if (has_faulty_source(input, op.name))
+    return fail(Exit::unmet, "faulty_source", asked_by(input, op.name),
+                op.name + " cannot be built from these sources: " + op.reason, fix);
+  return fail(Exit::unmet, "op_not_compatible", asked_by(input, op.name),
+              op.name + " cannot be built here: " + op.reason, fix);
+}
+
 // An op asked for by name that cannot be built is an error, not a skip.
 Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
   for (const PlannedOp& op : plan.ops) {
     if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
     const OpBuilder& builder = *input.registry.find(op.name);
-    if (!input.requirements.met(op.name))
-      return fail(Exit::unmet, "op_not_compatible", asked_by(input, op.name),
-                  op.name + " cannot be built here: " + op.reason,
-                  join(input.requirements.fixes(op.name), "\n"));
+    if (!input.requirements.met(op.name)) return refuse_unmet(input, op);
     const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
     const std::string fix = no_arch
                                 ? "Ask for an arch that it supports, for example --arch \"" +

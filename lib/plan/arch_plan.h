@@ -74,9 +74,9 @@ ArchPlan draft_archs(const ArchPlanInput& input);
 // requirements are met or not. Without a toolkit no target is dropped for lack of one.
 PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder);
 
-// The draft, where it is what was asked for. Errors, exit 3: `op_has_no_arch` and `op_not_compatible` (asked
-// for by name), `nothing_to_build`, `no_cuda_op` (an explicit arch request of which no CUDA op could be
-// built), `disjoint_archs` (without
+// The draft, where it is what was asked for. Errors, exit 3: `op_has_no_arch`, `op_not_compatible` and
+// `faulty_source` (asked for by name), `nothing_to_build`, `no_cuda_op` (an explicit arch request of which no
+// CUDA op could be built), `disjoint_archs` (without
 // --allow-disjoint-archs).
 Result<ArchPlan> plan_archs(const ArchPlanInput& input);
 

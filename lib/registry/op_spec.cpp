@@ -57,6 +57,7 @@ constexpr std::array k_kind_names = {
     KindName{RequirementKind::tvm_ffi, "tvm_ffi", "tvm-ffi"},
     KindName{RequirementKind::torch, "torch", "torch"},
     KindName{RequirementKind::cutlass, "cutlass", "CUTLASS"},
+    KindName{RequirementKind::source, "source", "source"},
 };
 
 const KindName& name_of(RequirementKind kind) {

@@ -120,7 +120,18 @@ inline constexpr const char* k_baseline_flag = "-march=baseline";
 
 enum class BackendKind { cuda, cpu, hip };
 
-enum class RequirementKind { cuda, header, library, command, cpu_feature, module, tvm_ffi, torch, cutlass };
+enum class RequirementKind {
+  cuda,
+  header,
+  library,
+  command,
+  cpu_feature,
+  module,
+  tvm_ffi,
+  torch,
+  cutlass,
+  source
+};
 
 const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 
@@ -137,13 +148,15 @@ const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 //   {tvm_ffi: ">=0.1.15"}                tvm-ffi's headers and library (gives include and link flags)
 //   {torch: ">=2.0"}                     torch; gives what a Python extension of torch is built with
 //   {cutlass: ">=3.1"}                   CUTLASS's headers (gives include folders)
+//   {source: a.cu, lacks: TEXT, because: WHY}  a file of the sources does not hold the text of a known fault
 struct Requirement {
   RequirementKind kind = RequirementKind::cuda;
-  std::vector<std::string> subjects;        // header, library, commands (any of them), feature, module
-  std::string function;                     // of a library; may be ""
-  std::string root;                         // of a header or library: a variable; "" : none
-  std::string package;                      // likewise: a folder below Python's packages
-  VersionRange range;                       // cuda, tvm_ffi, torch, cutlass
+  std::vector<std::string> subjects;  // header, library, commands (any of them), feature, module, source
+  std::string function;               // of a library; may be ""
+  std::string root;                   // of a header or library: a variable; "" : none
+  std::string package;                // likewise: a folder below Python's packages
+  std::string lacks, because;         // of a source: the text of the fault, and what is wrong with it
+  VersionRange range;                 // cuda, tvm_ffi, torch, cutlass
   std::map<std::string, std::string> hint;  // "" : plain text; "apt", "dnf", "pacman"…: package names
   When when;
   Origin origin;

@@ -1,6 +1,8 @@
 // `requires:` -> Requirement, one row per kind.
+#include <algorithm>
 #include <array>
 
+#include "registry/source_files.h"
 #include "registry/spec_reader.h"
 #include "registry/spec_words.h"
 
@@ -19,7 +21,35 @@ constexpr std::array k_kinds = {KindRow{RequirementKind::cuda, nullptr},
                                 KindRow{RequirementKind::module, refuse_module},
                                 KindRow{RequirementKind::tvm_ffi, nullptr},
                                 KindRow{RequirementKind::torch, nullptr},
-                                KindRow{RequirementKind::cutlass, nullptr}};
+                                KindRow{RequirementKind::cutlass, nullptr},
+                                KindRow{RequirementKind::source, refuse_path}};
+
+std::string refuse_line(const std::string& text) {
+  if (text.empty()) return "is empty";
+  if (text.size() > 512) return "is over 512 bytes long";
+  return printable(text) == text && text.find('\n') == std::string::npos ? ""
+                                                                         : "is not one line of plain text";
+}
+
+using Kinds = std::vector<RequirementKind>;
+const Kinds k_searched = {RequirementKind::header, RequirementKind::library};
+
+// What some kinds have beside their subject.
+struct PartRow {
+  const char* key;
+  std::string Requirement::* into;
+  std::string (*refuse)(const std::string&);
+  Kinds kinds;
+  bool is_needed;
+};
+const std::vector<PartRow> k_parts = {
+    {"function", &Requirement::function, refuse_identifier, {RequirementKind::library}, false},
+    {"root", &Requirement::root, refuse_identifier, k_searched, false},
+    {"package", &Requirement::package, refuse_path, k_searched, false},
+    {"lacks", &Requirement::lacks, refuse_line, {RequirementKind::source}, true},
+    {"because", &Requirement::because, refuse_line, {RequirementKind::source}, true},
+};
+
 const std::vector<std::string> k_package_tools = {"apt", "dnf", "pacman", "zypper", "apk"};
 
 std::vector<std::string> kind_keys() {
@@ -31,7 +61,9 @@ std::vector<std::string> kind_keys() {
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys = kind_keys();
-  keys.insert(keys.end(), {"function", "root", "package", "hint", "when"});
+  for (const PartRow& part : k_parts)
+    keys.emplace_back(part.key);
+  keys.insert(keys.end(), {"hint", "when"});
   return keys;
 }
 
@@ -66,50 +98,48 @@ Result<void> read_subject(const SpecFile& file, const YamlNode& node, const Kind
   return {};
 }
 
-Result<void> read_function(const SpecFile& file, const YamlNode& entry, Requirement& into) {
-  const YamlNode* node = entry.find("function");
-  if (!node) return {};
-  if (into.kind != RequirementKind::library)
-    return bad_spec(file, *node, "'function' goes with 'library' only");
-  DSBUILD_TRY(word, read_word(file, *node, "'requires.function'", refuse_identifier));
-  into.function = std::move(word);
-  return {};
+std::string keys_of(const Kinds& kinds) {
+  std::vector<std::string> keys;
+  for (const RequirementKind kind : kinds)
+    keys.push_back(std::string("'") + key_of(kind) + "'");
+  return join(keys, " and ");
 }
 
-// Where to look first; both may be given.
-Result<void> read_place(const SpecFile& file, const YamlNode& entry, const char* key, const WordRule& rule,
-                        const Requirement& requirement, std::string& into) {
-  const YamlNode* node = entry.find(key);
+Result<void> read_part(const SpecFile& file, const YamlNode& entry, const PartRow& part, Requirement& into) {
+  const std::string key = std::string("'") + part.key + "'";
+  const bool fits = std::find(part.kinds.begin(), part.kinds.end(), into.kind) != part.kinds.end();
+  const YamlNode* node = entry.find(part.key);
+  if (!node && fits && part.is_needed)
+    return bad_spec(file, entry, std::string("a requirement with '") + key_of(into.kind) + "' needs " + key);
   if (!node) return {};
-  const bool fits =
-      requirement.kind == RequirementKind::header || requirement.kind == RequirementKind::library;
-  if (!fits) return bad_spec(file, *node, std::string("'") + key + "' goes with 'header' and 'library' only");
-  DSBUILD_TRY(word, read_word(file, *node, std::string("'requires.") + key + "'", rule));
-  into = std::move(word);
+  if (!fits) return bad_spec(file, *node, key + " goes with " + keys_of(part.kinds) + " only");
+  DSBUILD_TRY(word, read_word(file, *node, std::string("'requires.") + part.key + "'", part.refuse));
+  into.*part.into = std::move(word);
   return {};
-}
-
-std::string refuse_hint(const std::string& text) {
-  if (text.empty()) return "is empty";
-  if (text.size() > 512) return "is over 512 bytes long";
-  return printable(text) == text && text.find('\n') == std::string::npos ? ""
-                                                                         : "is not one line of plain text";
 }
 
 Result<void> read_hint(const SpecFile& file, const YamlNode& entry, Requirement& into) {
   const YamlNode* node = entry.find("hint");
   if (!node) return {};
   if (!node->is_map()) {
-    DSBUILD_TRY(text, read_word(file, *node, "'hint'", refuse_hint));
+    DSBUILD_TRY(text, read_word(file, *node, "'hint'", refuse_line));
     into.hint[""] = std::move(text);
     return {};
   }
   DSBUILD_CHECK(check_map(file, *node, "'hint'", k_package_tools));
   for (const auto& [tool, packages] : node->entries) {
-    DSBUILD_TRY(text, read_word(file, packages, "'hint." + tool.scalar + "'", refuse_hint));
+    DSBUILD_TRY(text, read_word(file, packages, "'hint." + tool.scalar + "'", refuse_line));
     into.hint[tool.scalar] = std::move(text);
   }
   return {};
+}
+
+// A source of another version is not looked for.
+Result<void> check_source(const SpecFile& file, const YamlNode& entry, const Requirement& requirement) {
+  const bool is_looked_for =
+      requirement.kind == RequirementKind::source && is_of_version(requirement.when, file.tree.version);
+  if (!is_looked_for) return {};
+  return check_on_disk(file, *entry.find("source"), requirement.subjects.front(), FileKind::file);
 }
 
 Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry) {
@@ -119,12 +149,12 @@ Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry
   requirement.kind = row->kind;
   requirement.origin = origin_of(file, entry);
   DSBUILD_CHECK(read_subject(file, *entry.find(key_of(row->kind)), *row, requirement));
-  DSBUILD_CHECK(read_function(file, entry, requirement));
-  DSBUILD_CHECK(read_place(file, entry, "root", refuse_identifier, requirement, requirement.root));
-  DSBUILD_CHECK(read_place(file, entry, "package", refuse_path, requirement, requirement.package));
+  for (const PartRow& part : k_parts)
+    DSBUILD_CHECK(read_part(file, entry, part, requirement));
   DSBUILD_CHECK(read_hint(file, entry, requirement));
   DSBUILD_TRY(when, read_when_of(file, entry));
   requirement.when = std::move(when);
+  DSBUILD_CHECK(check_source(file, entry, requirement));
   return requirement;
 }
 

@@ -40,6 +40,8 @@ std::string general_advice(const Requirement& requirement) {
     case RequirementKind::cutlass:
       return "pip install nvidia-cutlass, or set CUTLASS_PATH to a checkout of CUTLASS " +
              requirement.range.text;
+    case RequirementKind::source:
+      return "build from sources in which that is mended (--source), or leave the op out";
     case RequirementKind::torch:
       return "install torch " + requirement.range.text +
              " for the Python in use, or name another with --python";

@@ -35,6 +35,7 @@ Finding probe_module(const ProbeInput& input);
 Finding probe_tvm_ffi(const ProbeInput& input);
 Finding probe_torch(const ProbeInput& input);
 Finding probe_cutlass(const ProbeInput& input);
+Finding probe_source(const ProbeInput& input);
 
 // What a probe returns. A failed finding's `fix` is left empty where the requirement's hint is the
 // right advice; a probe that could not even look sets its own.

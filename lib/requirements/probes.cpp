@@ -6,7 +6,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr std::array<std::pair<RequirementKind, Probe>, 9> k_probes{{
+constexpr std::array<std::pair<RequirementKind, Probe>, 10> k_probes{{
     {RequirementKind::cuda, probe_cuda},
     {RequirementKind::header, probe_header},
     {RequirementKind::library, probe_library},
@@ -16,6 +16,7 @@ constexpr std::array<std::pair<RequirementKind, Probe>, 9> k_probes{{
     {RequirementKind::tvm_ffi, probe_tvm_ffi},
     {RequirementKind::torch, probe_torch},
     {RequirementKind::cutlass, probe_cutlass},
+    {RequirementKind::source, probe_source},
 }};
 
 Finding finding_of(const ProbeInput& input, bool ok, std::string why) {

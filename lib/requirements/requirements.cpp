@@ -13,8 +13,13 @@ using Question = std::vector<std::string>;
 
 Question question_of(const ProbeInput& input) {
   const Requirement& requirement = input.requirement;
-  Question question{std::to_string(static_cast<int>(requirement.kind)), requirement.function,
-                    requirement.range.text, requirement.root, requirement.package};
+  Question question{std::to_string(static_cast<int>(requirement.kind)),
+                    requirement.function,
+                    requirement.range.text,
+                    requirement.root,
+                    requirement.package,
+                    requirement.lacks,
+                    requirement.because};
   question.insert(question.end(), requirement.subjects.begin(), requirement.subjects.end());
   if (requirement.kind == RequirementKind::header) {
     question.push_back("-I");

@@ -6,9 +6,6 @@
 namespace dsbuild {
 namespace {
 
-// What ProcessRunner keeps: a text this long may be longer.
-constexpr size_t k_longest_text = 64 << 20;
-
 constexpr std::string_view k_dryrun_mark = "#$ ";
 
 // A command that prints a text.
@@ -91,7 +88,7 @@ std::optional<Preprocessed> preprocess(Pass pass, const std::string& target, con
   auto result = run(pass, system.environment, system);
   const auto files_read = system.files.read_file(depfile);
   (void)system.files.remove_all(depfile);
-  if (!result || !files_read || result->out.size() >= k_longest_text) return std::nullopt;
+  if (!result || !files_read || result->out.size() >= k_kept_output) return std::nullopt;
   return Preprocessed{std::move(result->out), *files_read};
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t k_kept_bytes = 64 << 20;
 // Output wakes the loop at once; this is how late the end of a child may be noticed whose own
 // children keep its output open.
 constexpr std::chrono::milliseconds k_poll_interval{20};
@@ -51,7 +50,7 @@ void read_some(Stream& stream) {
     stream.end.close();
     return;
   }
-  const size_t kept = std::min(static_cast<size_t>(count), k_kept_bytes - stream.text.size());
+  const size_t kept = std::min(static_cast<size_t>(count), k_kept_output - stream.text.size());
   stream.text.append(buffer.data(), kept);
 }
 

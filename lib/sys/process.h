@@ -24,10 +24,13 @@ struct Command {
   std::chrono::seconds timeout{120};  // of run(); a command on a terminal takes as long as it takes
 };
 
+// Of each of a child's streams: a text of this size may have been longer.
+inline constexpr size_t k_kept_output = 64 << 20;
+
 struct ProcessResult {
   int exit_code = 0;  // 128 + n when killed by signal n
   bool timed_out = false;
-  std::string out;  // stdout, at most 64 MiB kept
+  std::string out;  // stdout, at most k_kept_output bytes of it
   std::string err;  // stderr, likewise
   bool ok() const { return exit_code == 0 && !timed_out; }
 };

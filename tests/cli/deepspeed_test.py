@@ -3,6 +3,7 @@
 there are, from which sources, for which architectures; what is skipped and why; where the sources are found."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -152,7 +153,7 @@ class NeverThereTest(DeepSpeedTest):
         cls.space = DeepSpeedSpace("0.19.6")
 
     def test_strict_does_not_ask_for_it(self):
-        names = ",".join(["all", "-fp_quantizer", *("-" + op for op in ELSEWHERE)])
+        names = ",".join(["all", "-fp_quantizer", *("-" + op for op in ELSEWHERE)])  # it needs triton there
         run = self.space.run("plan", "--strict", *self.space.words("--ops", names))
         self.assertEqual(run.code, 0, run)
         self.assertNotIn("sparse_attn", run.err + run.out)
@@ -213,6 +214,53 @@ class SkipTest(DeepSpeedTest):
         loaded = subprocess.run(["ldd", installed], check=True, stdout=subprocess.PIPE, text=True).stdout
         found = re.search(r"libdeepspeedft\.so => (\S+)", loaded)[1]
         self.assertEqual(pathlib.Path(found).resolve(), site / "dskernels" / "libdeepspeedft.so")
+
+
+class FaultySourceTest(DeepSpeedTest):
+    """fp_quantize_impl.cu as it is in 0.19.6 and 0.19.8, in two lines."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = DeepSpeedSpace()
+        cls.source = cls.space.tree / "deepspeed" / "ops" / "csrc" / "fp_quantizer" / "fp_quantize_impl.cu"
+        cls.source.write_text("template <int total_q_bits, int mantisa_bits, int q_exponent_bits> __global__ void f() {\n"
+                              "    constexpr int q_exponent_bits = total_q_bits - mantisa_bits - 1;\n}\n")
+
+    def test_the_op_is_skipped_with_file_line_and_reason(self):
+        op = self.planned(self.space)["fp_quantizer"]
+        self.assertEqual(op["status"], "skip")
+        self.assertRegex(op["reason"], r"^deepspeed/ops/csrc/fp_quantizer/fp_quantize_impl\.cu:2: it declares .*7976\)$")
+
+    def test_strict_ends_with_exit_3(self):
+        names = ",".join(["all", *("-" + op for op in ELSEWHERE)])
+        run = self.space.run("plan", "--strict", *self.space.words("--ops", names))
+        self.assertEqual(run.code, 3, run)
+        self.assertRegex(run.err, r"op skipped: fp_quantizer\n")
+
+    def test_asked_for_by_its_variable_it_ends_the_build(self):
+        self.check_alone("faulty_source", self.space, "plan", *self.space.without("--ops"), code=3,
+                         env={"DS_BUILD_FP_QUANTIZER": "1"})
+
+    def test_a_mended_source_is_built_without_a_change_of_the_spec(self):
+        space = DeepSpeedSpace()
+        mended = self.source.read_text().replace("int q_exponent_bits =", "int own_exponent_bits =")
+        (space.tree / self.source.relative_to(self.space.tree)).write_text(mended)
+        self.assertEqual(self.planned(space)["fp_quantizer"]["status"], "build")
+
+    def test_the_real_sources_have_the_fault(self):
+        for source in real_sources():
+            with self.subTest(source=source.name):
+                op = self.planned(self.space, "--source", source)["fp_quantizer"]
+                self.assertRegex(op["reason"], r"fp_quantize_impl\.cu:234: it declares ")
+
+
+def real_sources():
+    """Unpacked source distributions, where the scripts have fetched them."""
+    folder = pathlib.Path(os.environ.get("DSBUILD_DEEPSPEED_SOURCES") or "absent")
+    sources = sorted(folder.glob("*.*"))
+    if not sources:
+        raise unittest.SkipTest("no sources of DeepSpeed (DSBUILD_DEEPSPEED_SOURCES)")
+    return sources
 
 
 class BinariesTest(DeepSpeedTest):

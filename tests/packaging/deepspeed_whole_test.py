@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The whole pack deepspeed with a real nvcc, torch and DeepSpeed, as people ask for it (TORCH_CUDA_ARCH_LIST="7.5;8.0+PTX"
 DS_BUILD_OPS=1): every op that this machine can build holds the images that its filter leaves, an unmodified DeepSpeed finds
-it installed, and its module is imported. Prints a table. About 40 minutes on two cores; build/deepspeed_whole is kept, so
+it installed, and its module is imported. Prints a table. An hour and more on two cores; build/deepspeed_whole is kept, so
 that a second run compiles what changed. 77: no torch, CUDA 13, cuobjdump or sources of DeepSpeed are installed by the scripts."""
 
 import json
@@ -25,7 +25,7 @@ PYTHON = WORK / "venv" / "bin" / "python"
 VERSION = "0.19.8"
 # For evoformer_attn; for cutlass_ops and ragged_device_ops.
 KERNELS = ["nvidia-cutlass==4.2.0.0", "deepspeed-kernels==0.0.1.dev1698255861"]
-# What no package of pip brings: GPUDirect Storage, on some machines libaio. No compiler takes fp_quantizer's source.
+# What no package of pip brings: GPUDirect Storage, on some machines libaio. fp_quantizer's source has a fault.
 MAY_LACK = {"gds", "async_io", "fp_quantizer"}
 IMPORT = "import torch, importlib, sys; print(importlib.import_module(sys.argv[1]).__file__)"
 
@@ -69,9 +69,9 @@ def make_venv():
 
 
 def build(source):
-    """What dsbuild said. An op that does not compile is none of the others' concern."""
+    """What dsbuild said."""
     shutil.rmtree(WORK / "out", ignore_errors=True)
-    return said_by(dsbuild_program(), "--keep-going", "--pack", "deepspeed", "--source", source, "--python", PYTHON,
+    return said_by(dsbuild_program(), "--pack", "deepspeed", "--source", source, "--python", PYTHON,
                    "--cuda-home", find_real_toolkit(), "--out", WORK / "out", "--build-dir", WORK / "build",
                    TORCH_CUDA_ARCH_LIST="7.5;8.0+PTX", DS_BUILD_OPS="1")
 

@@ -103,19 +103,24 @@ requires:
   - {module: triton.language}
   - {tvm_ffi: ">=0.1"}
   - {torch: ">=2.0,<3"}
+  - {source: b.cpp, lacks: int twice, because: it says twice}
+  - {source: gone.cpp, lacks: int, because: it does, when: {source: "<0.19.8"}}
 )");
   Words texts;
   for (const Requirement& requirement : spec.requires_)
     texts.push_back(requirement.text());
   CHECK(texts == Words{"cuda >=11.0", "header cutlass/cutlass.h", "library aio with io_submit",
                        "command ninja or ninja-build", "command git", "CPU feature avx2",
-                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3"});
+                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3", "source b.cpp",
+                       "source gone.cpp"});
   CHECK(spec.requires_[1].hint ==
         std::map<std::string, std::string>{{"", "pip install nvidia-cutlass, or set CUTLASS_PATH"}});
   CHECK(spec.requires_[2].hint ==
         std::map<std::string, std::string>{{"apt", "libaio-dev"}, {"dnf", "libaio-devel"}});
   CHECK(spec.requires_[5].when.cpu == "x86_64");
   CHECK(spec.requires_[8].origin.text == "x/op.yaml:12:5");
+  CHECK(spec.requires_[9].lacks == "int twice");
+  CHECK(spec.requires_[9].because == "it says twice");
 }
 
 TEST_CASE("sources of another version of the tree are not looked for") {
@@ -147,7 +152,7 @@ TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") 
   CHECK(spec.name == "evoformer_attn");
   CHECK(spec.archs.text() == ">= 7.0");
   CHECK(spec.sources.size() == 2 + 2 + 1 + 1 + 4);
-  CHECK(spec.requires_.size() == 9);
+  CHECK(spec.requires_.size() == 10);
 }
 
 }  // namespace

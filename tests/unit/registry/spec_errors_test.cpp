@@ -45,8 +45,9 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
       {"requires: [{cuda: \">=11\", hnt: x}]",
        "bad_spec x/op.yaml:3:27: unknown key 'hnt' in a requirement (did you mean 'hint'?) | Keys of a "
        "requirement: "
-       "cuda, header, library, command, cpu, module, tvm_ffi, torch, cutlass, function, root, package, hint, "
-       "when."},
+       "cuda, header, library, command, cpu, module, tvm_ffi, torch, cutlass, source, function, root, "
+       "package, "
+       "lacks, because, hint, when."},
       {"requires: [{cpu: avx2, hint: {brew: x}}]",
        "bad_spec x/op.yaml:3:31: unknown key 'brew' in 'hint' | Keys of 'hint': apt, dnf, pacman, zypper, "
        "apk."},
@@ -165,7 +166,7 @@ TEST_CASE("a requirement is of exactly one kind and complete") {
   check_rows({
       {"requires: [{hint: x}]",
        "bad_spec x/op.yaml:3:12: a requirement needs one of cuda, header, library, command, cpu, module, "
-       "tvm_ffi, torch, cutlass"},
+       "tvm_ffi, torch, cutlass, source"},
       {"requires: [{cuda: \">=11\", cpu: avx2}]",
        "bad_spec x/op.yaml:3:12: a requirement is of one kind, not both 'cuda' and 'cpu'"},
       {"requires: [{cpu: avx2, root: CCL_ROOT}]",
@@ -176,6 +177,15 @@ TEST_CASE("a requirement is of exactly one kind and complete") {
        "bad_spec x/op.yaml:3:36: 'requires.package': '../x' leaves the source root ('..')"},
       {"requires: [{cpu: avx2, function: f}]",
        "bad_spec x/op.yaml:3:34: 'function' goes with 'library' only"},
+      {"requires: [{source: a.cu, because: it is}]",
+       "bad_spec x/op.yaml:3:12: a requirement with 'source' needs 'lacks'"},
+      {"requires: [{source: a.cu, lacks: x}]",
+       "bad_spec x/op.yaml:3:12: a requirement with 'source' needs 'because'"},
+      {"requires: [{header: a.h, lacks: x}]", "bad_spec x/op.yaml:3:33: 'lacks' goes with 'source' only"},
+      {"requires: [{source: ../a.cu, lacks: x, because: it is}]",
+       "bad_spec x/op.yaml:3:21: 'requires.source': '../a.cu' leaves the source root ('..')"},
+      {"requires: [{source: gone.cu, lacks: x, because: it is}]",
+       "missing_source x/op.yaml:3:21: 'gone.cu' is not there | Looked for /src/gone.cu."},
       {"requires: [{command: /bin/sh}]",
        "bad_spec x/op.yaml:3:22: 'requires.command': '/bin/sh' is no command name (a program looked up on "
        "PATH)"},

@@ -112,6 +112,35 @@ TEST_CASE("A Python that is absent, cannot start, fails or hangs is a reason, no
   CHECK_FALSE(world.ask(module).ok);
 }
 
+TEST_CASE("A source with the text of a known fault is named with its line, and any other text is met") {
+  World world;
+  Requirement source = need(RequirementKind::source, {"csrc/a.cu"});
+  source.lacks = "int q = 1;";
+  source.because = "q is there twice";
+  world.files.add_file("/pack/csrc/a.cu", "int p;\n\n  int q = 1;\nint q = 1;\n");
+  const Finding finding = world.ask(source);
+  CHECK_FALSE(finding.ok);
+  CHECK(finding.why == "csrc/a.cu:3: q is there twice");
+  CHECK(finding.fix == "build from sources in which that is mended (--source), or leave the op out");
+  world.files.add_file("/pack/csrc/a.cu", "int q  = 1;\n");
+  CHECK(world.ask(source).ok);
+  world.files.add_file("/pack/csrc/a.cu", "");
+  CHECK(world.ask(source).ok);
+  CHECK(world.processes.starts() == 0);
+}
+
+TEST_CASE("Two faults of one source are two questions") {
+  World world;
+  world.files.add_file("/pack/a.cu", "one");
+  Requirement one = need(RequirementKind::source, {"a.cu"}), two = one;
+  one.lacks = "one";
+  two.lacks = "two";
+  world.add_op("op", {one, two});
+  const std::vector<Finding> findings = world.check().by_op.at("op");
+  CHECK_FALSE(findings[0].ok);
+  CHECK(findings[1].ok);
+}
+
 TEST_CASE("A torch requirement compares the installed version, local part left out") {
   World world;
   world.files.add_file("/usr/bin/python3", "", true);

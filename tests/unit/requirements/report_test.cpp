@@ -59,7 +59,8 @@ TEST_CASE("The hint for the machine's package tool becomes a command") {
 TEST_CASE("Every kind has a general advice") {
   const auto kind = GENERATE(RequirementKind::cuda, RequirementKind::header, RequirementKind::library,
                              RequirementKind::command, RequirementKind::cpu_feature, RequirementKind::module,
-                             RequirementKind::tvm_ffi, RequirementKind::torch);
+                             RequirementKind::tvm_ffi, RequirementKind::torch, RequirementKind::cutlass,
+                             RequirementKind::source);
   World world;
   world.processes.on({"g++"}, FakeProcessRunner::failed("error: no\n"));
   Requirement requirement = need(kind, {"subject"});
