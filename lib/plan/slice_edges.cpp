@@ -97,6 +97,7 @@ class Slicer {
       edge.inputs = whole.inputs;
       edge.implicit_inputs = whole.implicit_inputs;
       std::erase(edge.implicit_inputs, whole.twin);
+      edge.implicit_inputs.push_back(unit + ".module_id");
     }
     edge.output = unit + step.outputs.front();
     for (size_t i = 1; i < step.outputs.size(); ++i)

@@ -149,8 +149,7 @@ class Reader {
       replace_in_words(*words, old + ".cudafe1", unit + ".cudafe1");
     remove_word(commands_.front_end, "--gen_module_id_file");
     remove_with_prefix(commands_.fatbinary, "--embedded-fatbin=");
-    remove_with_prefix(commands_.host_compile, "-D__CUDA_ARCH__=");
-    remove_with_prefix(commands_.host_compile, k_arch_list);
+    remove_with_prefix(commands_.host_compile, "-D__CUDA_ARCH");
     for (DeviceCommands& device : commands_.devices) {
       remove_word(device.compile, "--gen_module_id_file");
       if (value_of(device.compile, "-o") == unit + ".ptx") name_device_files(device);

@@ -1,0 +1,119 @@
+#include "plan/slice_edges.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "plan_world.h"
+#include "slices/step_file.h"
+
+using namespace dsbuild;
+
+namespace {
+
+// nvcc's own answer for 8.0 and 9.0+PTX (tests/unit/slices/nvcc_commands_test.cpp).
+LearntCommands learnt(const Words&) {
+  std::ifstream file(std::string(DSBUILD_TESTS_DIR) + "/unit/slices/data/steps-13.0.txt");
+  std::stringstream text;
+  text << file.rdbuf();
+  return parse_nvcc_commands(text.str());
+}
+
+BuildPlan sliced(PlanWorld& world, const LearnCommands& learn = learnt) {
+  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  slice_cuda_edges(plan, learn, {}, "native");
+  return plan;
+}
+
+const Edge& edge_of(const BuildPlan& plan, const std::string& output) {
+  for (const Edge& edge : plan.edges)
+    if (edge.output == output) return edge;
+  FAIL("no edge makes " << output);
+  return plan.edges.front();
+}
+
+bool is_planned(const BuildPlan& plan, const std::string& path) {
+  return std::any_of(plan.files.begin(), plan.files.end(),
+                     [&](const PlannedFile& file) { return file.path == path; });
+}
+
+const std::string k_unit = "obj/adam/adam.cu/adam";
+
+}  // namespace
+
+TEST_CASE("a sliced file has a front, one edge for each virtual arch, a host and a fatbin edge") {
+  PlanWorld world;
+  world.add_cuda_op("adam");
+  const BuildPlan plan = sliced(world);
+  const Edge& slice = edge_of(plan, k_unit + ".compute_90.ptx");
+  CHECK(target_names(slice.targets) == "sm_90 compute_90");
+  CHECK(slice.more_outputs ==
+        Words{k_unit + ".compute_90.sm_90.cubin", k_unit + ".compute_90.cudafe1.stub.c"});
+  CHECK(target_names(edge_of(plan, k_unit + ".compute_80.ptx").targets) == "sm_80");
+  CHECK(edge_of(plan, k_unit + ".cudafe1.cpp").targets.empty());
+  CHECK(edge_of(plan, k_unit + ".host.o").inputs ==
+        Words{k_unit + ".cudafe1.cpp", k_unit + ".compute_90.cudafe1.stub.c"});
+  CHECK(edge_of(plan, k_unit + ".o").inputs ==
+        Words{k_unit + ".compute_80.cubin", k_unit + ".compute_90.ptx", k_unit + ".compute_90.sm_90.cubin"});
+  const Words& linked = edge_of(plan, "lib/adam.so").inputs;
+  CHECK(std::count(linked.begin(), linked.end(), k_unit + ".o") == 1);
+  CHECK(std::count(linked.begin(), linked.end(), k_unit + ".host.o") == 1);
+  for (const Edge& edge : plan.edges) {
+    CHECK(edge.kind != EdgeKind::cuda_compile);
+    if (edge.kind == EdgeKind::cuda_slice) CHECK(is_planned(plan, edge.step_file));
+  }
+  CHECK(is_planned(plan, k_unit + ".module_id"));
+  CHECK(is_planned(plan, k_unit + ".arch_list"));
+}
+
+TEST_CASE("two files with the same flags share what their edges run") {
+  PlanWorld world;
+  world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
+  const BuildPlan plan = sliced(world);
+  const Edge& one = edge_of(plan, "obj/adam/adam.cu/adam.compute_80.ptx");
+  const Edge& two = edge_of(plan, "obj/adam/adam_b.cu/adam_b.compute_80.ptx");
+  CHECK(one.step_file == two.step_file);
+  CHECK(one.step_file != edge_of(plan, "obj/adam/adam.cu/adam.compute_90.ptx").step_file);
+}
+
+TEST_CASE("what cannot be taken apart stays one command, and one warning says why") {
+  PlanWorld world;
+  world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
+  BuildPlan plan = sliced(world, [](const Words&) { return tl::unexpected(std::string("it is a riddle")); });
+  CHECK(edge_of(plan, "obj/adam/adam.cu/adam.o").kind == EdgeKind::cuda_compile);
+  REQUIRE(plan.warnings.size() == 1);
+  CHECK(plan.warnings[0].what == "2 files compiled by whole nvcc commands: it is a riddle");
+
+  plan = world.build(world.plan("8.0").value());
+  for (Edge& edge : plan.edges)
+    if (edge.kind == EdgeKind::cuda_compile) edge.flags.push_back("-rdc=true");
+  slice_cuda_edges(plan, learnt, {}, "native");
+  REQUIRE(plan.warnings.size() == 1);
+  CHECK(plan.warnings[0].what == "2 files compiled by whole nvcc commands: has -rdc=true");
+}
+
+TEST_CASE("a slice of a file that another op has too names that one's as its twin") {
+  PlanWorld world;
+  world.add_op("first", "sources: [first.cu]\n");
+  world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
+  const BuildPlan plan = sliced(world);
+  const Edge& slice = edge_of(plan, "obj/second/first.cu/first.compute_80.ptx");
+  CHECK(slice.twin == "obj/first/first.cu/first.compute_80.ptx");
+  CHECK(std::count(slice.implicit_inputs.begin(), slice.implicit_inputs.end(), slice.twin) == 1);
+  CHECK(slice.twin_flags.empty());
+  CHECK(edge_of(plan, "obj/second/first.cu/first.o").twin.empty());
+  CHECK(edge_of(plan, "obj/first/first.cu/first.compute_80.ptx").twin.empty());
+}
+
+TEST_CASE("the slice that takes longest stands first") {
+  PlanWorld world;
+  world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
+  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  EdgeTimes times;
+  times.seconds = {{time_key("native", "adam", "adam.cu"), 1},
+                   {time_key("native", "adam", "adam_b.cu"), 2},
+                   {time_key("native", "adam", "adam.cu", "compute_90"), 9}};
+  slice_cuda_edges(plan, learnt, times, "native");
+  CHECK(plan.edges[0].output == "obj/adam/adam.cu/adam.compute_90.ptx");
+  CHECK(plan.edges[1].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
+}
