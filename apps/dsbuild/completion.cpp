@@ -22,7 +22,7 @@ struct Typed {
 
 const OptionInfo* find_option(const Interface& interface, const CommandInfo* command,
                               const std::string& name) {
-  for (const auto* options : {&interface.options, command ? &command->options : nullptr}) {
+  for (const auto* options : {command ? &command->options : nullptr, &interface.options}) {
     if (!options) continue;
     for (const OptionInfo& option : *options)
       if (option.has_name(name)) return &option;
@@ -200,9 +200,13 @@ Completion complete_value(const std::string& type, const Asked& asked) {
 }
 
 void add_options(Completion& completion, const std::vector<OptionInfo>& options, const std::string& begun) {
+  const auto is_new = [&](const std::string& name) {
+    return std::none_of(completion.words.begin(), completion.words.end(),
+                        [&](const Candidate& candidate) { return candidate.word == name; });
+  };
   for (const OptionInfo& option : options)
     for (const std::string& name : option.names)
-      if (name.starts_with(begun)) completion.words.push_back({name, option.help});
+      if (name.starts_with(begun) && is_new(name)) completion.words.push_back({name, option.help});
 }
 
 Completion complete_option(const Interface& interface, const Typed& typed) {

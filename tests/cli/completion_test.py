@@ -45,6 +45,8 @@ class AnswerTest(CompletionTest):
         self.assertEqual(self.words("plan --format "), ["table", "json", "env", "flags"])
         self.assertEqual(self.words("plan --format=j"), ["json"])
         self.assertEqual(self.words("new x --backend c"), ["cuda", "cpu"])
+        self.assertEqual(self.words("--backend "), ["nvcc", "slices"])
+        self.assertEqual(self.words("new x --back"), ["--backend"])
         self.assertEqual(self.words("completion "), ["bash", "zsh", "fish"])
 
     def test_presets_are_the_files_of_configs(self):

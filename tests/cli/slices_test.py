@@ -121,7 +121,7 @@ class ImagesTest(SlicesTest):
         self.built()
         if find_cuobjdump() is None:
             self.skipTest("no cuobjdump")
-        self.assertEqual(sorted(set(list_images(self.space.out / "scaling.so"))), ["sm_80", "sm_90", "sm_90 PTX"])
+        self.assertEqual(sorted(set(list_images(self.space.out / "scaling.so"))), [("elf", "sm_80"), ("elf", "sm_90"), ("ptx", "sm_90")])
 
     def test_objects_are_the_same_in_another_folder(self):
         self.built(ops="inner")
