@@ -53,7 +53,7 @@ Words with(Words words, std::initializer_list<std::string> more) {
 
 class SelfTest {
  public:
-  SelfTest(const Words& nvcc, Path folder, Path program, System& system)
+  SelfTest(const Words& nvcc, const Path& folder, Path program, System& system)
       : nvcc_(nvcc),
         whole_(folder / "whole"),
         sliced_(folder / "sliced"),
