@@ -31,7 +31,7 @@ std::optional<std::string> milliseconds_of_compile(const FinishedEdge& ended) {
 std::optional<std::string> milliseconds_of_part(const Path& output, const FileReader& files) {
   const auto text = files.read_file(key_file_of(output.string()));
   const std::vector<std::string> lines = split_lines(text ? *text : "");
-  return lines.size() < 2 ? std::nullopt : std::optional(lines[1]);
+  return lines.size() < 2 || lines[1].empty() ? std::nullopt : std::optional(lines[1]);
 }
 
 // Of the whole file, and of its parts.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
 #include "base/digest.h"
 #include "edge_times.h"
@@ -173,10 +174,15 @@ void warn_of_future_times(Stages& stages, const FileReader& files) {
   }
 }
 
+std::string tools_identity(const Toolkit& toolkit) {
+  return toolkit.nvcc_digest +
+         (toolkit.host ? " " + toolkit.host->family + " " + toolkit.host->version.text() : "");
+}
+
 // nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
 LearntCommands learn_commands(const Words& nvcc, const Toolkit& toolkit, FactStore& facts, System& system) {
   const Words command = dry_run_command(nvcc);
-  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = toolkit.nvcc_digest;
+  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = tools_identity(toolkit);
   auto text = facts.find(key, identity);
   if (!text) {
     const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
@@ -203,20 +209,27 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc) {
   return nvcc;
 }
 
+// That of builds, whose TMPDIR is relative to the build folder.
+Environment self_test_environment(const Stages& stages, const System& system) {
+  Environment environment = tool_environment(system.environment, &*stages.toolkit);
+  environment.erase("TMPDIR");
+  return environment;
+}
+
 // Why this toolkit with its compiler is not to be sliced, "" where its slices are what it makes itself;
 // tested once.
 std::string why_not_sliced(const Stages& stages, System& system) {
   const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc);
-  const std::string key = "slices by " + shell_join(command), identity = stages.toolkit->nvcc_digest;
+  const std::string key = "slices by " + shell_join(command), identity = tools_identity(*stages.toolkit);
   FactStore& facts = *stages.base.user_facts;
-  auto difference = facts.find(key, identity);
-  if (!difference) {
-    const Path folder =
-        stages.base.settings.cache_dir / ("slices-" + sha256(key + system.program.string()).substr(0, 8));
-    difference = slices_differ_by(command, folder, system.program, system);
-    facts.put(key, identity, *difference);
-  }
-  return *difference;
+  if (facts.find(key, identity)) return "";
+  const std::string name =
+      "slices-" + std::to_string(std::random_device()());  // another dsbuild may test too
+  const std::string difference =
+      slices_differ_by(command, stages.base.settings.cache_dir / name, system.program,
+                       {system.files, system.processes, self_test_environment(stages, system)});
+  if (difference.empty()) facts.put(key, identity, "the same");  // what failed may not fail again
+  return difference;
 }
 
 void slice(Stages& stages, const EdgeTimes& times, System& system) {

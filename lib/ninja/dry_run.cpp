@@ -56,6 +56,19 @@ std::vector<std::string> explanations_in(std::string_view text) {
   return found;
 }
 
+// One round: the edges that use a rewritten file, or what an edge that is known to run makes.
+void add_rewritten(const BuildPlan& plan, const std::set<std::string>& rewritten, PendingEdges& all,
+                   std::set<std::string>& made) {
+  for (const Edge& edge : plan.edges) {
+    std::string reason = reason_by_inputs(edge, rewritten, " is new or has changed");
+    if (reason.empty()) reason = reason_by_inputs(edge, made, k_made_anew);
+    if (!reason.empty()) all.emplace(edge.output, reason);
+    if (all.count(edge.output) == 0) continue;
+    made.insert(edge.output);
+    made.insert(edge.more_outputs.begin(), edge.more_outputs.end());
+  }
+}
+
 }  // namespace
 
 PendingEdges parse_dry_run(const BuildPlan& plan, std::string_view out, std::string_view explanations) {
@@ -75,13 +88,10 @@ PendingEdges with_rewritten_files(const BuildPlan& plan, const PendingEdges& pen
                                   const std::set<std::string>& rewritten) {
   PendingEdges all = pending;
   std::set<std::string> made;
-  for (const Edge& edge : plan.edges) {
-    std::string reason = reason_by_inputs(edge, rewritten, " is new or has changed");
-    if (reason.empty()) reason = reason_by_inputs(edge, made, k_made_anew);
-    if (!reason.empty()) all.emplace(edge.output, reason);
-    if (all.count(edge.output) == 0) continue;
-    made.insert(edge.output);
-    made.insert(edge.more_outputs.begin(), edge.more_outputs.end());
+  // Edges stand in the order of their times: what uses an output may stand before what makes it.
+  for (size_t before = plan.edges.size() + 1; before != made.size();) {
+    before = made.size();
+    add_rewritten(plan, rewritten, all, made);
   }
   return all;
 }

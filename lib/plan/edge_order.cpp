@@ -57,7 +57,7 @@ void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const s
 int threads_per_nvcc(const std::vector<Edge>& edges, int jobs) {
   size_t nvccs = 0, most_targets = 1;
   for (const Edge& edge : edges) {
-    if (edge.kind != EdgeKind::cuda_compile) continue;
+    if (edge.kind != EdgeKind::cuda_compile && edge.kind != EdgeKind::cuda_slice) continue;
     ++nvccs;
     most_targets = std::max(most_targets, edge.targets.size());
   }

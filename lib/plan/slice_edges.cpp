@@ -1,7 +1,6 @@
 #include "plan/slice_edges.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/digest.h"
 #include "plan/backend.h"
@@ -32,6 +31,13 @@ ArchSet targets_of(const ArchSet& targets, const std::string& virtual_arch) {
   return found;
 }
 
+// Of the source alone: an op's images do not depend on which ops share it. cudafe++ makes it part of names.
+std::string module_id_of(const Edge& whole) {
+  std::string stem = Path(unit_of(whole.output)).filename().string();
+  std::replace_if(stem.begin(), stem.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return "_" + sha256(whole.source).substr(0, 16) + "_" + std::to_string(stem.size()) + "_" + stem;
+}
+
 std::string step_file_name(const std::string& content) {
   return "tools/steps/" + sha256(content).substr(0, 16);
 }
@@ -45,8 +51,10 @@ class Slicer {
     for (const Edge& edge : plan_.edges)
       if (edge.kind == EdgeKind::cuda_compile && edge.twin.empty()) take(edge);
     for (Edge& edge : plan_.edges) {
-      if (edge.kind == EdgeKind::cuda_compile && !edge.twin.empty() && units_.count(edge.twin) > 0)
+      if (edge.kind == EdgeKind::cuda_compile && units_.count(edge.twin) > 0) {
         take(edge);
+        if (units_.count(edge.output) == 0) forget_twin(edge);
+      }
       const auto parts = units_.find(edge.output);
       if (parts == units_.end())
         edges.push_back(std::move(edge));
@@ -69,12 +77,15 @@ class Slicer {
     std::vector<Edge>& parts = units_[whole.output];
     for (const StepFile& step : plan_steps(*commands, nvcc_command(plan_, whole, false)))
       parts.push_back(part_edge(whole, step));
-    // Of the source alone: an op's images do not depend on which ops share it.
-    const std::string stem = Path(unit_of(whole.output)).filename().string();
-    plan_.files.push_back(
-        {unit_of(whole.output) + ".module_id",
-         "_" + sha256(whole.source).substr(0, 16) + "_" + std::to_string(stem.size()) + "_" + stem});
+    plan_.files.push_back({unit_of(whole.output) + ".module_id", module_id_of(whole)});
     plan_.files.push_back({unit_of(whole.output) + ".arch_list", commands->arch_list + "\n"});
+  }
+
+  // A whole command cannot take the images of a sliced one for its object.
+  static void forget_twin(Edge& edge) {
+    std::erase(edge.implicit_inputs, edge.twin);
+    edge.twin.clear();
+    edge.twin_flags.clear();
   }
 
   void keep(const std::string& reason) { ++kept_[reason]; }
@@ -92,7 +103,7 @@ class Slicer {
     if (step.preprocess.empty()) {
       for (const std::string& input : step.inputs)
         edge.inputs.push_back(unit + input);
-      edge.implicit_inputs = {k_nvcc_id_file};
+      edge.implicit_inputs = {k_nvcc_id_file, unit + ".module_id"};
     } else {
       edge.inputs = whole.inputs;
       edge.implicit_inputs = whole.implicit_inputs;

@@ -49,6 +49,21 @@ std::optional<Assignment> read_assignment(const std::string& line) {
   return Assignment{name, line.substr(equals + 1)};
 }
 
+// -g, -g1, -ggdb, -gdwarf-4; not -gencode, which no step has.
+bool is_of_another_way(const std::string& word) {
+  static const std::vector<std::string> words = {
+      "--device-c",           "--partial-link",     "-ewp", "-olto", "--debug_mode",
+      "--generate-line-info", "-generate-line-info"};
+  return std::find(words.begin(), words.end(), word) != words.end() || word.starts_with("-g");
+}
+
+bool reads_another_file(const std::string& word) {
+  static const std::vector<std::string> beginnings = {"-include",      "-imacros", "@",
+                                                      "-fprofile-use", "-fplugin", "-specs"};
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+}
+
 class Reader {
  public:
   LearntCommands read(std::string_view text) {
@@ -57,6 +72,7 @@ class Reader {
       if (!take(line.substr(k_mark.size()))) return unknown(line);
     }
     if (const std::string missing = what_is_missing(); !missing.empty()) return unknown(missing);
+    if (const std::string word = other_way(); !word.empty()) return tl::unexpected("has " + word);
     name_files();
     return std::move(commands_);
   }
@@ -137,6 +153,23 @@ class Reader {
     return "";
   }
 
+  // A word of steps that make something else than parts for one library, whose output holds paths, or that
+  // read what no text before them shows; "" for none. However the flags that lead to it were spelled.
+  std::string other_way() const {
+    std::vector<const Words*> all = {&commands_.front_end, &commands_.fatbinary, &commands_.host_compile};
+    for (const DeviceCommands& device : commands_.devices) {
+      all.push_back(&device.compile);
+      for (const Words& assemble : device.assemble)
+        all.push_back(&assemble);
+    }
+    for (const Words* words : all)
+      for (const std::string& word : *words)
+        if (is_of_another_way(word)) return word;
+    for (const std::string& word : commands_.host_compile)
+      if (reads_another_file(word)) return word;
+    return "";
+  }
+
   // The host's files are named after the arch whose stub they include.
   void name_files() {
     const std::string stub = value_of(commands_.front_end, "--stub_file_name");
@@ -161,12 +194,12 @@ class Reader {
   // With one arch alone nvcc leaves it out of the names: "dsbuild_tu.ptx".
   void name_device_files(DeviceCommands& device) {
     for (Words* words : {&device.preprocess, &device.compile, &commands_.fatbinary})
-      name_device_files(*words, device.arch);
+      name_files_of(*words, device.arch);
     for (Words& words : device.assemble)
-      name_device_files(words, device.arch);
+      name_files_of(words, device.arch);
   }
 
-  static void name_device_files(Words& words, const std::string& arch) {
+  static void name_files_of(Words& words, const std::string& arch) {
     const std::string unit = std::string(k_any_unit) + ".", full = unit + arch + ".";
     replace_in_words(words, unit, full);
     for (const char* shared : {"module_id", "fatbin", "cu"})  // of all archs: and "fatbin.c"
@@ -181,24 +214,9 @@ class Reader {
 };
 
 bool is_unsliceable(const std::string& word) {
-  static const std::vector<std::string> words = {"-dc",
-                                                 "--device-c",
-                                                 "-dw",
-                                                 "--device-w",
-                                                 "-G",
-                                                 "-g",
-                                                 "--debug",
-                                                 "-lineinfo",
-                                                 "-dlto",
-                                                 "-lto",
-                                                 "--dlink-time-opt",
-                                                 "--device-debug",
-                                                 "--generate-line-info",
-                                                 "-Xcompiler=-g"};
   static const std::vector<std::string> beginnings = {
-      "-rdc", "--relocatable-device-code", "-keep", "--keep", "-time", "--time", "-fdevice-time-trace"};
-  return std::find(words.begin(), words.end(), word) != words.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(),
+      "-keep", "--keep", "-time", "--time", "-fdevice-time-trace", "-optf", "--options-file"};
+  return std::any_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& beginning) { return word.starts_with(beginning); });
 }
 

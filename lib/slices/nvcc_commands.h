@@ -33,15 +33,15 @@ struct DeviceCommands {
 struct NvccCommands {
   Environment environment;              // what nvcc gives its tools besides its own
   Words host_preprocess, front_end;     // front_end: cudafe++, the host's C++ with kernels taken out
-  std::vector<DeviceCommands> devices;  // ascending
+  std::vector<DeviceCommands> devices;  // by name
   std::string stub_arch;                // whose stub (the kernels' registration) the host compile includes
   Words fatbinary, host_compile;
   std::string arch_list;  // "750,800"
   bool operator==(const NvccCommands&) const = default;
 };
 
-// Why a whole command must stay whole: "-rdc=true"; "" where it can be taken apart. Relocatable and link-time
-// device code have other steps; debug and line information hold paths of the build.
+// A flag that keeps nvcc's steps from being asked for: it has them written or timed elsewhere, or stands for
+// a file of flags; "" for none.
 std::string unsliceable_flag(const Words& nvcc);
 
 // The dry run that is asked: the command without a source, with stand-ins.
@@ -50,8 +50,10 @@ Words dry_run_command(const Words& nvcc);
 // The commands, or in words which line of a dry run is not understood.
 using LearntCommands = tl::expected<NvccCommands, std::string>;
 
-// Of a dry run's text. File names that hold an arch only by nvcc's habit lose it, so that the host's object
-// does not depend on the archs; and nvcc's own module id gives way to that of the translation unit.
+// Of a dry run's text. Relocatable and link-time device code have other steps, debug and line information
+// hold paths of the build: "has --device-c". File names that hold an arch only by nvcc's habit lose it, so
+// that the host's object does not depend on the archs; and nvcc's own module id gives way to that of the
+// translation unit.
 LearntCommands parse_nvcc_commands(std::string_view dry_run);
 
 }  // namespace dsbuild

@@ -1,6 +1,7 @@
 #include "slices/run_step.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/digest.h"
 
@@ -50,6 +51,20 @@ bool is_if_zero(std::string_view line) {
   return words == "0";
 }
 
+// R"delimiter( behind what is no name; not "ERROR".
+bool may_hold_raw_string(std::string_view text) {
+  constexpr size_t k_longest_delimiter = 16;
+  for (size_t at = text.find("R\""); at != std::string_view::npos; at = text.find("R\"", at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    const bool starts_literal = std::string_view("uUL8").find(before) != std::string_view::npos ||
+                                !(std::isalnum(static_cast<unsigned char>(before)) || before == '_');
+    const std::string_view rest = text.substr(at + 2, k_longest_delimiter + 1);
+    const size_t end = rest.find_first_of("( )\\\"\n\t");
+    if (starts_literal && end != std::string_view::npos && rest[end] == '(') return true;
+  }
+  return false;
+}
+
 class StepRun {
  public:
   StepRun(const SliceStep& request, System& system, const std::function<void(std::string_view)>& print)
@@ -80,6 +95,8 @@ class StepRun {
     environment_ = system_.environment;
     for (const auto& [name, value] : step_.environment)
       environment_[name] = replace_all(value, k_any_path, variable(system_.environment, "PATH"));
+    if (const std::string temporary = variable(system_.environment, "TMPDIR"); !temporary.empty())
+      environment_["TMPDIR"] = files_.absolute(temporary).string();  // tools run in several folders
     return {};
   }
 
@@ -120,14 +137,15 @@ class StepRun {
     }
     const std::string key = sha256(key_text());
     if (key_is(unit_, request_.output, key)) return 0;
-    if (!twin_.empty() && key_is(twin_, request_.twin, key)) return take_twin(key);
     const auto last = files_.read_file(key_file_of(request_.output));
-    (void)files_.remove_all(key_file_of(request_.output));
+    (void)files_.remove_all(key_file_of(request_.output));  // what follows may be cut short
+    if (!twin_.empty() && key_is(twin_, request_.twin, key)) return take_twin(key);
     DSBUILD_TRY(code, run_commands(last ? *last : ""));
     if (code != 0) return code;
     DSBUILD_CHECK(publish());
-    DSBUILD_CHECK(files_.write_file(key_file_of(request_.output),
-                                    key + "\n" + milliseconds() + "\n" + second_key_ + "\n"));
+    DSBUILD_CHECK(
+        files_.write_file(key_file_of(request_.output),
+                          key + "\n" + (images_kept_ ? "" : milliseconds()) + "\n" + second_key_ + "\n"));
     return 0;
   }
 
@@ -194,8 +212,15 @@ class StepRun {
   std::string key_text() const {
     std::string text = tools_ + module_id_ + inputs_;
     for (const Words& command : step_.commands)
-      text += '\0' + shell_join(expand(command, stem_));
+      text += '\0' + shell_join(expand(command, stem_)) + '\0' + identity_of(command.front());
     return text;
+  }
+
+  // Of a tool: cicc may be upgraded without nvcc.
+  std::string identity_of(const std::string& program) const {
+    const auto path = find_program(files_, program, variable(environment_, "PATH"));
+    const auto identity = path ? files_.identity(*path) : std::nullopt;
+    return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
   }
 
   // Whether the outputs of this part are there and were made of this.
@@ -290,7 +315,7 @@ class StepRun {
   }
 
   void explain_failure() {
-    if (step_.nvcc.empty()) return;
+    if (request_.source.empty()) return;
     Words command = step_.nvcc;
     command.insert(command.end(), request_.gencodes.begin(), request_.gencodes.end());
     command.insert(command.end(), {"-c", request_.source, "-o", "/dev/null"});
@@ -324,7 +349,7 @@ std::string key_file_of(const std::string& output) {
 }
 
 std::string blank_disabled_code(std::string text) {
-  if (text.find("R\"") != std::string::npos) return text;  // a raw string may hold lines that look alike
+  if (may_hold_raw_string(text)) return text;  // in it, lines may look alike
   std::string blanked;
   blanked.reserve(text.size());
   int depth = 0;  // of conditions within disabled code

@@ -1,7 +1,6 @@
 // Runs one sliced edge of a build: `dsbuild step slice …`.
 #pragma once
 
-#include <chrono>
 #include <functional>
 
 #include "slices/step_file.h"
@@ -30,8 +29,8 @@ struct SliceStep {
 Result<int> run_slice_step(const SliceStep& request, System& system,
                            const std::function<void(std::string_view)>& print);
 
-// Beside a part's output: its key, and on a second line how many milliseconds it took, where it was made and
-// not found to be what it was or what its twin is.
+// Beside a part's output: its key; how many milliseconds it took, where all its tools ran; the key of what
+// ptxas gets.
 std::string key_file_of(const std::string& output);
 
 // Pure. cudafe++ keeps the bodies of kernels between `#if 0` and `#endif`: they become blank lines, so that

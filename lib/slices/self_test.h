@@ -10,6 +10,6 @@ namespace dsbuild {
 // device images, the host's machine code, and the names that the objects export. `folder` is made, and
 // removed afterwards. Slices run as `program` step slice. "" where all is the same, else what is not, in
 // words.
-std::string slices_differ_by(const Words& nvcc, const Path& folder, const Path& program, System& system);
+std::string slices_differ_by(const Words& nvcc, const Path& folder, const Path& program, System system);
 
 }  // namespace dsbuild

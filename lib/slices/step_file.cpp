@@ -5,6 +5,9 @@
 namespace dsbuild {
 namespace {
 
+// Of what this program itself adds to nvcc's commands (run_step.cpp): another number makes everything anew.
+constexpr const char* k_recipe = "1";
+
 std::string render_line(const char* name, const Words& words) {
   return std::string(name) + " " + shell_join(words) + "\n";
 }
@@ -70,7 +73,7 @@ StepFile fatbin_step(const NvccCommands& commands) {
 }  // namespace
 
 std::string render_step_file(const StepFile& step) {
-  std::string text = render_line("part", {step.part});
+  std::string text = render_line("recipe", {k_recipe}) + render_line("part", {step.part});
   for (const auto& [name, value] : step.environment)
     text += render_line("variable", {name, value});
   if (!step.preprocess.empty()) text += render_line("preprocess", step.preprocess);

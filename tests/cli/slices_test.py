@@ -49,7 +49,7 @@ __global__ void nothing() {}
 def make_pack(folder):
     pack = Pack(folder, "sliced")
     pack.add_op("scaling", {"plain.cu": PLAIN})
-    pack.add_op("inner", {"inner.cu": INNER})
+    pack.add_op("inner", {"inner.cu": INNER, "in-ner.v2.cu": INNER.replace("add_run", "more_run")})
     pack.add_op("listing", {"listed.cu": LISTED})
     pack.source("sizes.h").write_text(SIZES)
     return pack
@@ -271,7 +271,7 @@ class RefusalTest(SlicesTest):
 
     def test_line_information(self):
         self.space.environment["NVCC_APPEND_FLAGS"] = "-lineinfo"
-        self.built_whole("1 file compiled by whole nvcc commands: has -lineinfo")
+        self.built_whole("1 file compiled by whole nvcc commands: has -generate-line-info")
 
     def test_a_dry_run_with_an_unknown_step(self):
         self.wrap_nvcc('REAL "$@"; code=$?; [[ " $* " == *" --dryrun "* ]] && echo "#\\$ newtool --do it" >&2; exit $code\n')

@@ -86,10 +86,10 @@ TEST_CASE("what cannot be taken apart stays one command, and one warning says wh
 
   plan = world.build(world.plan("8.0").value());
   for (Edge& edge : plan.edges)
-    if (edge.kind == EdgeKind::cuda_compile) edge.flags.push_back("-rdc=true");
+    if (edge.kind == EdgeKind::cuda_compile) edge.flags.push_back("--keep");
   slice_cuda_edges(plan, learnt, {}, "native");
   REQUIRE(plan.warnings.size() == 1);
-  CHECK(plan.warnings[0].what == "2 files compiled by whole nvcc commands: has -rdc=true");
+  CHECK(plan.warnings[0].what == "2 files compiled by whole nvcc commands: has --keep");
 }
 
 TEST_CASE("a slice of a file that another op has too names that one's as its twin") {
@@ -103,6 +103,32 @@ TEST_CASE("a slice of a file that another op has too names that one's as its twi
   CHECK(slice.twin_flags.empty());
   CHECK(edge_of(plan, "obj/second/first.cu/first.o").twin.empty());
   CHECK(edge_of(plan, "obj/first/first.cu/first.compute_80.ptx").twin.empty());
+}
+
+TEST_CASE("a file that stays whole does not take the images of a sliced one for its object") {
+  PlanWorld world;
+  world.add_op("first", "sources: [first.cu]\n");
+  world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
+  const BuildPlan plan = sliced(world, [](const Words& nvcc) -> LearntCommands {
+    const bool is_second = std::find(nvcc.begin(), nvcc.end(), "-DMORE=1") != nvcc.end();
+    if (is_second) return tl::unexpected(std::string("it is a riddle"));
+    return learnt(nvcc);
+  });
+  const Edge& whole = edge_of(plan, "obj/second/first.cu/first.o");
+  CHECK(whole.kind == EdgeKind::cuda_compile);
+  CHECK(whole.twin.empty());
+  CHECK(std::count(whole.implicit_inputs.begin(), whole.implicit_inputs.end(),
+                   "obj/first/first.cu/first.o") == 0);
+}
+
+TEST_CASE("the module id is a name, whatever the file's is") {
+  PlanWorld world;
+  world.files.add_file("/pack/a-b.c.cu", "//\n");
+  world.add_op("adam", "sources: [a-b.c.cu]\n");
+  for (const PlannedFile& file : sliced(world).files)
+    if (file.path.ends_with(".module_id"))
+      for (const char c : file.content)
+        CHECK((std::isalnum(static_cast<unsigned char>(c)) || c == '_'));
 }
 
 TEST_CASE("the slice that takes longest stands first") {

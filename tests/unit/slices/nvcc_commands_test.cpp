@@ -109,10 +109,24 @@ TEST_CASE("slices: a line that is not understood is named") {
   CHECK(reason(no_cicc).find("ptxas") != std::string::npos);
 }
 
-TEST_CASE("slices: flags whose steps are others, or whose output holds paths") {
-  const std::vector<std::string> refused = {"-rdc=true", "-dc",       "-dlto",         "-G",
-                                            "-g",        "-lineinfo", "-Xcompiler=-g", "--keep"};
-  for (const std::string& flag : refused)
+TEST_CASE("slices: steps of another kind are refused, however the flag was spelled") {
+  const auto with = [](const std::string& step, const std::string& word) {
+    std::string text;
+    for (const std::string& line : split_lines(dry_run("13.0")))
+      text += line + (line.find(step) != std::string::npos ? " " + word : "") + "\n";
+    const auto learnt = parse_nvcc_commands(text);
+    return learnt ? "" : learnt.error();
+  };
+  CHECK(with("cudafe++", "--device-c") == "has --device-c");
+  CHECK(with("ptxas -arch", "-ewp") == "has -ewp");
+  CHECK(with("/cicc\"", "-generate-line-info") == "has -generate-line-info");
+  CHECK(with(" -c -x c++", "-g1") == "has -g1");
+  CHECK(with(" -c -x c++", "-include") == "has -include");
+  CHECK(with(" -c -x c++", "-O2").empty());
+}
+
+TEST_CASE("slices: flags that keep the steps from being asked for") {
+  for (const std::string flag : {"--keep", "-time", "--options-file"})
     CHECK(unsliceable_flag({"nvcc", "-O3", flag}) == flag);
   CHECK(unsliceable_flag({"nvcc", "-O3", "-gencode=arch=compute_80,code=sm_80", "-Xptxas", "-v"}).empty());
 }

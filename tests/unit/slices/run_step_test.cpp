@@ -13,6 +13,12 @@ TEST_CASE("slices: bodies of kernels become blank lines in the host's code") {
   CHECK(blank_disabled_code("").empty());
 }
 
+TEST_CASE("slices: a word that ends in R is no raw string") {
+  CHECK(blank_disabled_code("f(\"ERROR\");\n#if 0\nx\n#endif\n") == "f(\"ERROR\");\n#if 0\n\n#endif\n");
+  const std::string raw = "auto s = u8R\"x(\n#if 0\nx\n#endif\n)x\";\n";
+  CHECK(blank_disabled_code(raw) == raw);
+}
+
 TEST_CASE("slices: code that may be meant is never blanked") {
   for (const std::string text : {"#if 0\na\n#else\nb\n#endif\n", "#if 0\na\n#elif 1\nb\n#endif\n",
                                  "const char* s = R\"(\n#if 0\ntext\n#endif\n)\";\n"})
