@@ -54,13 +54,16 @@ Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& 
   return result.exit_code;
 }
 
+tl::unexpected<Error> refuse(const Words& words) {
+  return fail(Exit::usage, "bad_option", "step", "not a step: " + shell_join(words),
+              "Steps are run by build.ninja alone.");
+}
+
 // step slice STEP_FILE OUTPUT [TWIN'S OUTPUT] -- [SOURCE GENCODE…]
 Result<int> run_slice(const CommandContext& context, const Words& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto number = end - words.begin();
-  if (end == words.end() || (number != 3 && number != 4))
-    return fail(Exit::usage, "bad_option", "step slice", "not a step: " + shell_join(words),
-                "Steps are run by build.ninja alone.");
+  if (end == words.end() || (number != 3 && number != 4)) return refuse(words);
   SliceStep step{words[1], words[2], number == 4 ? words[3] : "", {}, {}};
   if (end + 1 != words.end()) {
     step.source = *(end + 1);
@@ -76,8 +79,7 @@ Result<int> run_step(const CommandContext& context) {
   if (const auto step = read_twin_step(words)) return take_twin_or_compile(context, *step);
   if (!words.empty() && words[0] == "slice") return run_slice(context, words);
   if (words.size() == 3 && words[0] == "verify") return verify(context, words[1], words[2]);
-  return fail(Exit::usage, "bad_option", "step", "not a step: " + shell_join(words),
-              "Steps are run by build.ninja alone.");
+  return refuse(words);
 }
 
 }  // namespace dsbuild

@@ -20,8 +20,6 @@ std::optional<double> seconds_in(const std::string& milliseconds) {
   return static_cast<double>(*number) / 1000;
 }
 
-}  // namespace
-
 std::optional<std::string> milliseconds_of_compile(const FinishedEdge& ended) {
   if (!ended.edge->twin.empty()) return std::nullopt;  // it may have compiled nothing
   return std::to_string(std::lround(seconds_per_target(*ended.edge, ended.seconds) * 1000));
@@ -41,6 +39,8 @@ std::set<std::string> parts_of(const PlannedSource& source) {
     parts.insert(target.virtual_name());
   return parts;
 }
+
+}  // namespace
 
 EdgeTimes recall_edge_times(const Stages& stages, std::set<std::string> torch_sources,
                             const FileReader& files) {

@@ -223,10 +223,12 @@ std::string why_not_sliced(const Stages& stages, System& system) {
   const std::string key = "slices by " + shell_join(command), identity = tools_identity(*stages.toolkit);
   FactStore& facts = *stages.base.user_facts;
   if (facts.find(key, identity)) return "";
+  const LearntCommands commands = learn_commands(command, *stages.toolkit, facts, system);
+  if (!commands) return commands.error();
   const std::string name =
       "slices-" + std::to_string(std::random_device()());  // another dsbuild may test too
   const std::string difference =
-      slices_differ_by(command, stages.base.settings.cache_dir / name, system.program,
+      slices_differ_by(command, *commands, stages.base.settings.cache_dir / name, system.program,
                        {system.files, system.processes, self_test_environment(stages, system)});
   if (difference.empty()) facts.put(key, identity, "the same");  // what failed may not fail again
   return difference;

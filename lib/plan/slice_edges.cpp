@@ -14,14 +14,20 @@ std::string unit_of(const std::string& object) {
   return object.substr(0, object.size() - std::string_view(".o").size());
 }
 
-Words nvcc_command(const BuildPlan& plan, const Edge& edge, bool with_targets) {
+Words nvcc_command(const BuildPlan& plan, const Edge& edge) {
   Words words = plan.tools.nvcc;
-  for (const std::string& flag : edge.flags)
-    if (!flag.starts_with("-frandom-seed=") || with_targets) words.push_back(flag);
-  if (with_targets)
-    for (const Target& target : edge.targets)
-      words.push_back(target.gencode());
+  words.insert(words.end(), edge.flags.begin(), edge.flags.end());
+  for (const Target& target : edge.targets)
+    words.push_back(target.gencode());
   return words;
+}
+
+// For people, who add the arch and the source: the seed is only for the bytes.
+Words without_archs_and_seed(Words nvcc) {
+  std::erase_if(nvcc, [](const std::string& word) {
+    return word.starts_with("-gencode=") || word.starts_with("-frandom-seed=");
+  });
+  return nvcc;
 }
 
 ArchSet targets_of(const ArchSet& targets, const std::string& virtual_arch) {
@@ -38,9 +44,13 @@ std::string module_id_of(const Edge& whole) {
   return "_" + sha256(whole.source).substr(0, 16) + "_" + std::to_string(stem.size()) + "_" + stem;
 }
 
-std::string step_file_name(const std::string& content) {
-  return "tools/steps/" + sha256(content).substr(0, 16);
-}
+// What all files with the same flags and targets have in common.
+struct Recipe {
+  std::string refusal;  // why they stay whole commands; else ""
+  std::string arch_list;
+  std::vector<StepFile> steps;
+  std::vector<std::string> step_files;  // where each step is written
+};
 
 class Slicer {
  public:
@@ -63,22 +73,52 @@ class Slicer {
     }
     plan_.edges = std::move(edges);
     link_host_objects();
-    for (const auto& [path, content] : step_files_)
+    for (const auto& [path, content] : step_contents_)
       plan_.files.push_back({path, content});
     warn();
   }
 
  private:
   void take(const Edge& whole) {
-    const Words nvcc = nvcc_command(plan_, whole, true);
-    if (const std::string flag = unsliceable_flag(nvcc); !flag.empty()) return keep("has " + flag);
-    const auto commands = learn_(nvcc);
-    if (!commands) return keep(commands.error());
+    const Recipe& recipe = recipe_for(whole);
+    if (!recipe.refusal.empty()) {
+      ++kept_[recipe.refusal];
+      return;
+    }
     std::vector<Edge>& parts = units_[whole.output];
-    for (const StepFile& step : plan_steps(*commands, nvcc_command(plan_, whole, false)))
-      parts.push_back(part_edge(whole, step));
+    for (size_t i = 0; i < recipe.steps.size(); ++i)
+      parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i]));
     plan_.files.push_back({unit_of(whole.output) + ".module_id", module_id_of(whole)});
-    plan_.files.push_back({unit_of(whole.output) + ".arch_list", commands->arch_list + "\n"});
+    plan_.files.push_back({unit_of(whole.output) + ".arch_list", recipe.arch_list + "\n"});
+  }
+
+  // Learnt once, however many files have these flags.
+  const Recipe& recipe_for(const Edge& whole) {
+    const Words nvcc = nvcc_command(plan_, whole);
+    const auto [found, is_new] = recipes_.try_emplace(dry_run_command(nvcc));
+    if (is_new) found->second = learn_recipe(nvcc);
+    return found->second;
+  }
+
+  Recipe learn_recipe(const Words& nvcc) {
+    Recipe recipe;
+    if (const std::string flag = unsliceable_flag(nvcc); !flag.empty()) {
+      recipe.refusal = "has " + flag;
+      return recipe;
+    }
+    const auto commands = learn_(nvcc);
+    if (!commands) {
+      recipe.refusal = commands.error();
+      return recipe;
+    }
+    recipe.arch_list = commands->arch_list;
+    recipe.steps = plan_steps(*commands, without_archs_and_seed(nvcc));
+    for (const StepFile& step : recipe.steps) {
+      const std::string content = render_step_file(step);
+      recipe.step_files.push_back("tools/steps/" + sha256(content).substr(0, 16));
+      step_contents_[recipe.step_files.back()] = content;
+    }
+    return recipe;
   }
 
   // A whole command cannot take the images of a sliced one for its object.
@@ -88,28 +128,25 @@ class Slicer {
     edge.twin_flags.clear();
   }
 
-  void keep(const std::string& reason) { ++kept_[reason]; }
-
-  Edge part_edge(const Edge& whole, const StepFile& step) {
-    const std::string content = render_step_file(step), unit = unit_of(whole.output);
+  static Edge part_edge(const Edge& whole, const StepFile& step, const std::string& step_file) {
+    const std::string unit = unit_of(whole.output);
     Edge edge;
     edge.kind = EdgeKind::cuda_slice;
     edge.op = whole.op;
     edge.source = whole.source;
     edge.part = step.part;
-    edge.step_file = step_file_name(content);
-    step_files_[edge.step_file] = content;
+    edge.step_file = step_file;
     edge.targets = targets_of(whole.targets, step.part);
-    if (step.preprocess.empty()) {
-      for (const std::string& input : step.inputs)
-        edge.inputs.push_back(unit + input);
-      edge.implicit_inputs = {k_nvcc_id_file, unit + ".module_id"};
-    } else {
+    if (edge.reads_source()) {
       edge.inputs = whole.inputs;
       edge.implicit_inputs = whole.implicit_inputs;
       std::erase(edge.implicit_inputs, whole.twin);
-      edge.implicit_inputs.push_back(unit + ".module_id");
+    } else {
+      for (const std::string& input : step.inputs)
+        edge.inputs.push_back(unit + input);
+      edge.implicit_inputs = {k_nvcc_id_file};
     }
+    edge.implicit_inputs.push_back(unit + ".module_id");
     edge.output = unit + step.outputs.front();
     for (size_t i = 1; i < step.outputs.size(); ++i)
       edge.more_outputs.push_back(unit + step.outputs[i]);
@@ -142,7 +179,8 @@ class Slicer {
   BuildPlan& plan_;
   const LearnCommands& learn_;
   std::map<std::string, std::vector<Edge>> units_;  // by the object
-  std::map<std::string, std::string> step_files_;
+  std::map<Words, Recipe> recipes_;                 // by what is asked of nvcc
+  std::map<std::string, std::string> step_contents_;
   std::map<std::string, size_t> kept_;  // by the reason
 };
 

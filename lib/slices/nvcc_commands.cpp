@@ -11,12 +11,6 @@ bool has_word(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// "" where the option is not there.
-std::string value_of(const Words& words, std::string_view option) {
-  const auto found = std::find(words.begin(), words.end(), option);
-  return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
-}
-
 void remove_word(Words& words, std::string_view word) {
   words.erase(std::remove(words.begin(), words.end(), word), words.end());
 }
@@ -221,6 +215,11 @@ bool is_unsliceable(const std::string& word) {
 }
 
 }  // namespace
+
+std::string value_of(const Words& words, std::string_view option) {
+  const auto found = std::find(words.begin(), words.end(), option);
+  return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
+}
 
 std::string unsliceable_flag(const Words& nvcc) {
   const auto found = std::find_if(nvcc.begin(), nvcc.end(), is_unsliceable);

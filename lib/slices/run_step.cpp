@@ -87,7 +87,7 @@ class StepRun {
     unit_ = without_end(request_.output);
     if (!request_.twin.empty()) twin_ = without_end(request_.twin);
     DSBUILD_TRY(module_id, files_.read_file(unit_ + ".module_id"));
-    module_id_ = module_id;
+    module_id_ = trim(module_id);
     DSBUILD_TRY(identity, files_.read_file(k_tools_file));
     tools_ = identity;
     stem_ = Path(unit_).filename().string();
@@ -115,7 +115,7 @@ class StepRun {
     for (const std::string& word : words) {
       std::string text = replace_all(word, k_any_source, request_.source);
       text = replace_all(std::move(text), k_any_unit, unit);
-      expanded.push_back(replace_all(std::move(text), k_any_seed, trim(module_id_)));
+      expanded.push_back(replace_all(std::move(text), k_any_seed, module_id_));
     }
     return expanded;
   }
@@ -160,10 +160,9 @@ class StepRun {
     DSBUILD_TRY(code, run_tool(argv, {}));
     if (code != 0) return code;
     DSBUILD_CHECK(write_depfile(output, depfile));
-    const auto text = std::find(argv.begin(), argv.end(), "-o");
-    DSBUILD_TRY(bytes, files_.read_file(*(text + 1)));
+    DSBUILD_TRY(bytes, files_.read_file(value_of(argv, "-o")));
     inputs_ = std::move(bytes);
-    DSBUILD_CHECK(files_.write_file(in_scratch(".module_id"), trim(module_id_)));
+    DSBUILD_CHECK(files_.write_file(in_scratch(".module_id"), module_id_));
     return 0;
   }
 

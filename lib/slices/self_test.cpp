@@ -53,8 +53,10 @@ Words with(Words words, std::initializer_list<std::string> more) {
 
 class SelfTest {
  public:
-  SelfTest(const Words& nvcc, const Path& folder, Path program, const System& system)
+  SelfTest(const Words& nvcc, const NvccCommands& commands, const Path& folder, Path program,
+           const System& system)
       : nvcc_(nvcc),
+        commands_(commands),
         whole_(folder / "whole"),
         sliced_(folder / "sliced"),
         program_(std::move(program)),
@@ -62,12 +64,8 @@ class SelfTest {
         files_(system.files) {}
 
   Failure run() {
-    const auto answer = system_.processes.run(
-        {dry_run_command(nvcc_), {{"LC_ALL", "C"}, {"PATH", k_any_path}}, {}, std::chrono::seconds(60)});
-    const LearntCommands commands = parse_nvcc_commands(answer ? answer->err : "");
-    if (!commands) return commands.error();
     if (const Failure failure = compile_whole(); !failure.empty()) return failure;
-    if (const Failure failure = compile_slices(*commands); !failure.empty()) return failure;
+    if (const Failure failure = compile_slices(); !failure.empty()) return failure;
     return compare();
   }
 
@@ -89,17 +87,17 @@ class SelfTest {
     return run(with(nvcc_, {"--keep", "-c", k_source, "-o", std::string(k_any_unit) + ".o"}), whole_);
   }
 
-  Failure compile_slices(const NvccCommands& commands) {
+  Failure compile_slices() {
     const std::string unit = k_any_unit;
     const auto module_id = files_.read_file(whole_ / "probe.module_id");
     if (!module_id) return "nvcc keeps no module id";
     for (const auto& [name, text] :
          std::map<std::string, std::string>{{k_source, k_probe},
                                             {unit + ".module_id", *module_id},
-                                            {unit + ".arch_list", commands.arch_list},
+                                            {unit + ".arch_list", commands_.arch_list},
                                             {k_tools_file, "self-test"}})
       if (const Failure failure = write(sliced_ / name, text); !failure.empty()) return failure;
-    for (const StepFile& step : plan_steps(commands, {}))
+    for (const StepFile& step : plan_steps(commands_, {}))
       if (const Failure failure = run_step(step); !failure.empty()) return failure;
     return "";
   }
@@ -140,6 +138,7 @@ class SelfTest {
   }
 
   const Words& nvcc_;
+  const NvccCommands& commands_;
   const Path whole_, sliced_, program_;
   const System& system_;
   FileSystem& files_;
@@ -147,9 +146,10 @@ class SelfTest {
 
 }  // namespace
 
-std::string slices_differ_by(const Words& nvcc, const Path& folder, const Path& program, System system) {
+std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Path& folder,
+                             const Path& program, System system) {
   (void)system.files.remove_all(folder);
-  const std::string difference = SelfTest(nvcc, folder, program, system).run();
+  const std::string difference = SelfTest(nvcc, commands, folder, program, system).run();
   (void)system.files.remove_all(folder);
   return difference;
 }

@@ -12,11 +12,6 @@ std::string render_line(const char* name, const Words& words) {
   return std::string(name) + " " + shell_join(words) + "\n";
 }
 
-std::string output_of(const Words& command) {
-  const auto found = std::find(command.begin(), command.end(), "-o");
-  return found == command.end() || found + 1 == command.end() ? "" : *(found + 1);
-}
-
 // ".compute_80.ptx" of "dsbuild_tu.compute_80.ptx".
 std::string end_of(const std::string& file) {
   return file.substr(std::string_view(k_any_unit).size());
@@ -36,10 +31,11 @@ StepFile device_step(const DeviceCommands& device) {
   step.part = device.arch;
   step.preprocess = device.preprocess;
   step.commands = {device.compile};
-  step.outputs = {end_of(output_of(device.compile))};
+  step.outputs = {end_of(value_of(device.compile, "-o"))};
   for (const Words& assemble : device.assemble) {
     step.commands.push_back(assemble);
-    if (const std::string cubin = output_of(assemble); !cubin.empty()) step.outputs.push_back(end_of(cubin));
+    if (const std::string cubin = value_of(assemble, "-o"); !cubin.empty())
+      step.outputs.push_back(end_of(cubin));
   }
   step.outputs.push_back("." + device.arch + k_stub_end);
   return step;

@@ -1,11 +1,10 @@
 #include "plan/slice_edges.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "plan_world.h"
 #include "slices/step_file.h"
+#include "support/test_data.h"
 
 using namespace dsbuild;
 
@@ -13,10 +12,7 @@ namespace {
 
 // nvcc's own answer for 8.0 and 9.0+PTX (tests/unit/slices/nvcc_commands_test.cpp).
 LearntCommands learnt(const Words&) {
-  std::ifstream file(std::string(DSBUILD_TESTS_DIR) + "/unit/slices/data/steps-13.0.txt");
-  std::stringstream text;
-  text << file.rdbuf();
-  return parse_nvcc_commands(text.str());
+  return parse_nvcc_commands(test_data("unit/slices/data/steps-13.0.txt"));
 }
 
 BuildPlan sliced(PlanWorld& world, const LearnCommands& learn = learnt) {

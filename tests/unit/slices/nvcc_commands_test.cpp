@@ -1,10 +1,9 @@
 #include "slices/nvcc_commands.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "slices/step_file.h"
+#include "support/test_data.h"
 
 using namespace dsbuild;
 
@@ -14,11 +13,7 @@ namespace {
 // pack/dsbuild_tu.cu -o dsbuild_tu.o` prints: for sm_80, sm_90 and compute_90; -one: sm_90a and compute_90a;
 // -ptx: compute_90. Its folder is /cuda.
 std::string dry_run(const std::string& name) {
-  std::ifstream file(std::string(DSBUILD_TESTS_DIR) + "/unit/slices/data/steps-" + name + ".txt");
-  std::stringstream text;
-  text << file.rdbuf();
-  REQUIRE(!text.str().empty());
-  return text.str();
+  return test_data("unit/slices/data/steps-" + name + ".txt");
 }
 
 NvccCommands commands(const std::string& name) {

@@ -1,11 +1,10 @@
 #include "slices/preprocess.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "fakes/fake_file_system.h"
 #include "fakes/fake_process_runner.h"
+#include "support/test_data.h"
 
 using namespace dsbuild;
 
@@ -13,10 +12,7 @@ namespace {
 
 // What nvcc of that version prints for two virtual archs and -DNAME="a b"; its folder is /cuda.
 std::string dryrun(const std::string& version) {
-  std::ifstream file(std::string(DSBUILD_TESTS_DIR) + "/unit/slices/data/dryrun-" + version + ".txt");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return test_data("unit/slices/data/dryrun-" + version + ".txt");
 }
 
 struct PreprocessWorld {
