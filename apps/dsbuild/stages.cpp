@@ -356,7 +356,7 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
       plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
                   pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
                   context.system.program, times, jobs_for(settings, stages.base.host)});
-  if (settings.backend.value == CudaBackend::slices && stages.toolkit) slice(stages, times, context.system);
+  if (settings.backend.value != CudaBackend::nvcc && stages.toolkit) slice(stages, times, context.system);
   append(stages.warnings, stages.build.warnings);
   return {};
 }

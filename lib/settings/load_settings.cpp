@@ -46,6 +46,9 @@ Result<void> load_texts(const Inputs& in, Settings& settings) {
   DSBUILD_CHECK(set_text(settings.python, in.option_or_config(given.python, "--python", "python")));
   DSBUILD_CHECK(set_text(settings.cpu_baseline,
                          in.option_or_config(given.cpu_baseline, "--cpu-baseline", "cpu_baseline")));
+  DSBUILD_CHECK(set_text(settings.store, first_given({from_argument(given.store, "--cache-dir"),
+                                                      from_variable(in.environment, "DSBUILD_CACHE_DIR"),
+                                                      from_config(in.config, "cache_dir")})));
   if (const auto text = from_variable(in.environment, "DS_BUILD_STRING")) {
     settings.build_string = {text->text, text->origin};
   }
@@ -65,6 +68,15 @@ Result<void> load_numbers(const Inputs& in, Settings& settings) {
     DSBUILD_TRY(bytes, parse_size(*memory));
     settings.memory = {bytes, memory->origin};
   }
+  if (const MaybeGiven size = first_given({from_argument(in.arguments.store_size, "--cache-size"),
+                                           from_variable(in.environment, "DSBUILD_CACHE_SIZE"),
+                                           from_config(in.config, "cache_size")})) {
+    settings.store_size = {0, size->origin};  // "0": none is kept
+    if (trim(size->text) != "0") {
+      DSBUILD_TRY(bytes, parse_size(*size));
+      settings.store_size.value = bytes;
+    }
+  }
   return {};
 }
 
@@ -82,6 +94,7 @@ Result<void> load_switches(const Inputs& in, Settings& settings) {
       Row{given.json, "--json", "json", settings.json},
       Row{given.offline, "--offline", "offline", settings.offline},
       Row{given.debug, "--debug", "debug", settings.debug},
+      Row{given.audit, "--audit", "audit", settings.audit},
       Row{given.allow_disjoint_archs, "--allow-disjoint-archs", "allow_disjoint_archs",
           settings.allow_disjoint_archs},
       Row{given.drop_unsupported_archs, "--drop-unsupported-archs", "drop_unsupported_archs",
@@ -130,7 +143,7 @@ Result<void> load_choices(const Inputs& in, Settings& settings) {
     settings.precompile = {static_cast<Precompile>(place), when->origin};
   }
   if (const auto backend = in.option_or_config(in.arguments.backend, "--backend", "backend")) {
-    static const std::vector<std::string> choices = {"nvcc", "slices"};
+    static const std::vector<std::string> choices = {"nvcc", "slices", "auto"};
     DSBUILD_TRY(place, parse_choice(*backend, choices));
     settings.backend = {static_cast<CudaBackend>(place), backend->origin};
   }
@@ -238,6 +251,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   warn_of_ignored(environment, settings.warnings);
   settings.verbosity = arguments.verbosity;
   settings.cache_dir = find_cache_dir(environment);
+  if (settings.store.is_default()) settings.store.value = settings.cache_dir / "store";
   settings.data_dir = data_dir;
   return settings;
 }

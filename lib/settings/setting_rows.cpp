@@ -21,7 +21,7 @@ std::string value_text(ColorMode value) {
 }
 
 std::string value_text(CudaBackend value) {
-  return value == CudaBackend::slices ? "slices" : "nvcc";
+  return value == CudaBackend::automatic ? "auto" : value == CudaBackend::slices ? "slices" : "nvcc";
 }
 
 std::string value_text(Precompile value) {
@@ -88,6 +88,9 @@ std::vector<SettingRow> setting_rows(const Settings& settings) {
   rows.push_back(row("compress_mode", settings.compress_mode));
   rows.push_back(row("pch", settings.precompile));
   rows.push_back(row("backend", settings.backend));
+  rows.push_back(row("audit", settings.audit));
+  rows.push_back(row("cache_dir", settings.store));
+  rows.push_back({"cache_size", human_size(settings.store_size.value), settings.store_size.origin});
   rows.push_back(row("accelerator", settings.accelerator));
   rows.push_back(row("debug_cuda_build", settings.debug_cuda_build));
   rows.push_back(row("build_string", settings.build_string));

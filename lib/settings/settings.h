@@ -27,17 +27,17 @@ struct Setting {
 // (CLI11), so that settings stays free of a parser. Names are those of the options.
 struct Arguments {
   std::optional<std::string> ops, arch, pack, source, out, build_dir, cuda_home, config, color, compress_mode,
-      precompile, backend, memory, python, cpu_baseline;
+      precompile, backend, memory, python, cpu_baseline, store, store_size;
   std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
   bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
-       drop_unsupported_archs = false, offline = false, debug = false;
+       drop_unsupported_archs = false, offline = false, debug = false, audit = false;
   int verbosity = 0;  // -v +1 each, -q -1
 };
 
 enum class Precompile { automatic, on, off };
 // How a CUDA file is compiled: by one nvcc command, or by edges for nvcc's own steps
-// (lib/plan/slice_edges.h).
-enum class CudaBackend { nvcc, slices };
+// (lib/plan/slice_edges.h); automatic: by slices where they are known to be what nvcc makes.
+enum class CudaBackend { nvcc, slices, automatic };
 enum class ColorMode { automatic, always, never };
 enum class AcceleratorKind { automatic, cuda, cpu };
 
@@ -76,6 +76,7 @@ struct Settings {
   Setting<std::string> compress_mode;  // "" : the toolkit's default; else default|size|speed|balance|none
   Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
   Setting<CudaBackend> backend;
+  Setting<bool> audit;                     // compile CUDA files by nvcc too, and compare
   Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
   Setting<bool> debug_cuda_build;          // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
   Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
@@ -90,6 +91,9 @@ struct Settings {
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.
   Path cache_dir;
+  // Results of slices, for all build folders (lib/store/content_store.h).
+  Setting<Path> store;                                  // cache_dir / "store" unless given
+  Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
   Path data_dir;  // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
   bool operator==(const Settings&) const = default;
@@ -99,7 +103,8 @@ struct Settings {
 // data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, CUDA_HOME
 // and CUDA_PATH (by find_toolkits), CXX, CUDAHOSTCXX, NVCC_CCBIN (by find_host_compilers), NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
-// NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, XDG_CACHE_HOME, HOME.
+// NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_CACHE_DIR, DSBUILD_CACHE_SIZE,
+// XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa
@@ -107,7 +112,7 @@ struct Settings {
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs keep_going strict json
 // color compress_mode pch backend lock_timeout offline drop_unsupported_archs allow_disjoint_archs python
-// cpu_baseline debug; unknown ones are exit 2 with "did you mean".
+// cpu_baseline debug audit cache_dir cache_size; unknown ones are exit 2 with "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 
