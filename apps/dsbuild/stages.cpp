@@ -241,8 +241,16 @@ void slice(Stages& stages, const EdgeTimes& times, System& system) {
     if (!refusal.empty()) return tl::unexpected(refusal);
     return learn_commands(nvcc, *stages.toolkit, facts, system);
   };
-  slice_cuda_edges(stages.build, learn, times, stages.selected.registry.pack);
+  slice_cuda_edges(stages.build, learn, times, stages.selected.registry.pack,
+                   stages.base.settings.audit.value);
   facts.save();
+}
+
+Result<void> check_audit(const Settings& settings) {
+  if (!settings.audit.value || settings.backend.value != CudaBackend::nvcc) return {};
+  return fail(Exit::usage, "nothing_to_audit", settings.audit.origin,
+              "compares slices with what nvcc makes, and --backend nvcc makes no slices",
+              "Add --backend slices, or leave --audit out.");
 }
 
 // Settings, toolkits and the pack, up to the question which ops are wanted.
@@ -336,6 +344,7 @@ ArchPlanInput arch_plan_input(const Stages& stages) {
 
 Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
+  DSBUILD_CHECK(check_audit(settings));
   if (!stages.selected.needs_toolkit) {
     stages.toolkit.reset();
     stages.archs.requested.clear();

@@ -21,6 +21,8 @@ const char* rule_name(const Edge& edge) {
       return "link";
     case EdgeKind::verify:
       return "verify";
+    case EdgeKind::audit:
+      return "audit";
   }
   return "";
 }
@@ -101,6 +103,8 @@ std::string rules_section(const BuildPlan& plan) {
   if (has_rule(plan, "cuda_join")) text += slice_rule("cuda_join", "", "");
   if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", cxx);
   if (has_rule(plan, "cxx_twin")) text += twin_rule("cxx_twin", "cxx", cxx);
+  if (has_rule(plan, "audit"))
+    text += "rule audit\n  command = $dsbuild step audit $out $in\n  description = $out\n\n";
   return text +
          "rule link\n"
          "  command = $cxx -o $out.tmp @$out.rsp $flags && mv -f $out.tmp $out\n"
@@ -184,7 +188,8 @@ Result<std::string> render_ninja(const BuildPlan& plan) {
   for (const Edge& edge : plan.edges) {
     if (edge.kind == EdgeKind::link) text += op_heading(plan, edge.op);
     text += edge_text(plan, edge);
-    if (edge.kind == EdgeKind::verify) checks += " " + ninja_path(edge.output);
+    if (edge.kind == EdgeKind::verify || edge.kind == EdgeKind::audit)
+      checks += " " + ninja_path(edge.output);
   }
   return text + "\nbuild all: phony" + checks + "\ndefault all\n";
 }

@@ -23,6 +23,8 @@ const char* verb(EdgeKind kind) {
       return "link";
     case EdgeKind::verify:
       return "verify";
+    case EdgeKind::audit:
+      return "audit";
   }
   return "";
 }

@@ -54,7 +54,8 @@ struct Recipe {
 
 class Slicer {
  public:
-  Slicer(BuildPlan& plan, const LearnCommands& learn) : plan_(plan), learn_(learn) {}
+  Slicer(BuildPlan& plan, const LearnCommands& learn, bool audit)
+      : plan_(plan), learn_(learn), audit_(audit) {}
 
   void run() {
     std::vector<Edge> edges;
@@ -70,6 +71,7 @@ class Slicer {
         edges.push_back(std::move(edge));
       else
         edges.insert(edges.end(), parts->second.begin(), parts->second.end());
+      if (edges.back().kind == EdgeKind::verify) append_audits(edges);
     }
     plan_.edges = std::move(edges);
     link_host_objects();
@@ -88,8 +90,34 @@ class Slicer {
     std::vector<Edge>& parts = units_[whole.output];
     for (size_t i = 0; i < recipe.steps.size(); ++i)
       parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i]));
+    if (audit_) add_audit(whole, recipe, parts);
     plan_.files.push_back({unit_of(whole.output) + ".module_id", module_id_of(whole)});
     plan_.files.push_back({unit_of(whole.output) + ".arch_list", recipe.arch_list + "\n"});
+  }
+
+  void add_audit(const Edge& whole, const Recipe& recipe, std::vector<Edge>& parts) {
+    parts.push_back(audited_edge(whole));
+    Edge edge;
+    edge.kind = EdgeKind::audit;
+    edge.op = whole.op;
+    edge.source = whole.source;
+    edge.targets = whole.targets;
+    edge.output = unit_of(parts.back().output) + ".ok";
+    edge.inputs = {whole.inputs.front(), parts.back().output, whole.output,
+                   unit_of(whole.output) + ".host.o"};
+    edge.inputs.insert(edge.inputs.end(), recipe.step_files.begin(), recipe.step_files.end());
+    audits_.push_back(std::move(edge));
+  }
+
+  // The whole command; nvcc keeps what it makes on the way.
+  static Edge audited_edge(Edge edge) {
+    if (!edge.twin.empty()) forget_twin(edge);
+    edge.part = "nvcc";
+    const Path folder = "audit" / Path(edge.output).parent_path().lexically_relative("obj");
+    edge.output = (folder / (Path(edge.output).stem().string() + ".nvcc.o")).string();
+    std::erase(edge.flags, "--objdir-as-tempdir");
+    edge.flags.insert(edge.flags.end(), {"--keep", "--keep-dir=" + folder.string()});
+    return edge;
   }
 
   // Learnt once, however many files have these flags.
@@ -157,6 +185,13 @@ class Slicer {
     return edge;
   }
 
+  // Behind the op's other edges.
+  void append_audits(std::vector<Edge>& edges) const {
+    const std::string op = edges.back().op;
+    std::copy_if(audits_.begin(), audits_.end(), std::back_inserter(edges),
+                 [&](const Edge& audit) { return audit.op == op; });
+  }
+
   void link_host_objects() {
     for (Edge& edge : plan_.edges) {
       if (edge.kind != EdgeKind::link) continue;
@@ -178,6 +213,8 @@ class Slicer {
 
   BuildPlan& plan_;
   const LearnCommands& learn_;
+  const bool audit_;
+  std::vector<Edge> audits_;
   std::map<std::string, std::vector<Edge>> units_;  // by the object
   std::map<Words, Recipe> recipes_;                 // by what is asked of nvcc
   std::map<std::string, std::string> step_contents_;
@@ -187,8 +224,8 @@ class Slicer {
 }  // namespace
 
 void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeTimes& times,
-                      const std::string& pack) {
-  Slicer(plan, learn).run();
+                      const std::string& pack, bool audit) {
+  Slicer(plan, learn, audit).run();
   put_longest_first(plan.edges, times, pack);
 }
 

@@ -15,8 +15,9 @@ namespace dsbuild {
 using LearnCommands = std::function<LearntCommands(const Words& nvcc)>;
 
 // Replaces the CUDA compile edges and adds their planned files; puts the longest first again. Where one
-// cannot be taken apart it stays, and one warning (`not_sliced`) says for how many and why.
+// cannot be taken apart it stays, and one warning (`not_sliced`) says for how many and why. `audit`: the
+// whole command stays beside its parts, with an output of its own, and an edge compares (lib/slices/audit.h).
 void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeTimes& times,
-                      const std::string& pack);
+                      const std::string& pack, bool audit = false);
 
 }  // namespace dsbuild
