@@ -83,7 +83,7 @@ Result<int> audit(const CommandContext& context, const Words& words) {
   if (!difference.empty())
     return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
                 "slices do not make what nvcc makes: " + difference,
-                "Build with --backend nvcc, and report this with the build folder's log/dsbuild.log.");
+                "Build with --backend nvcc.");
   DSBUILD_CHECK(context.system.files.write_file(words[1], "the same\n"));
   return 0;
 }
