@@ -9,6 +9,7 @@
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
 #include "plan/slice_edges.h"
+#include "slices/header_names.h"
 #include "slices/self_test.h"
 
 namespace dsbuild {
@@ -241,8 +242,10 @@ void slice(Stages& stages, const EdgeTimes& times, System& system) {
     if (!refusal.empty()) return tl::unexpected(refusal);
     return learn_commands(nvcc, *stages.toolkit, facts, system);
   };
-  slice_cuda_edges(stages.build, learn, times, stages.selected.registry.pack,
-                   stages.base.settings.audit.value);
+  HeaderNames names(stages.selected.registry.source_root, system.files);
+  slice_cuda_edges(stages.build, {learn, times, stages.selected.registry.pack,
+                                  [&](const auto& folders) { return names.digest(folders); },
+                                  stages.base.settings.audit.value});
   facts.save();
 }
 

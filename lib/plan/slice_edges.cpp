@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "plan/backend.h"
+#include "slices/header_names.h"
 #include "slices/step_file.h"
 
 namespace dsbuild {
@@ -54,8 +55,7 @@ struct Recipe {
 
 class Slicer {
  public:
-  Slicer(BuildPlan& plan, const LearnCommands& learn, bool audit)
-      : plan_(plan), learn_(learn), audit_(audit) {}
+  Slicer(BuildPlan& plan, const SliceInput& input) : plan_(plan), input_(input) {}
 
   void run() {
     std::vector<Edge> edges;
@@ -81,18 +81,30 @@ class Slicer {
   }
 
  private:
-  void take(const Edge& whole) {
+  void take(Edge whole) {
     const Recipe& recipe = recipe_for(whole);
     if (!recipe.refusal.empty()) {
       ++kept_[recipe.refusal];
       return;
     }
+    whole.implicit_inputs.push_back(names_file(whole));
     std::vector<Edge>& parts = units_[whole.output];
     for (size_t i = 0; i < recipe.steps.size(); ++i)
       parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i]));
-    if (audit_) add_audit(whole, recipe, parts);
+    if (input_.audit) add_audit(whole, recipe, parts);
     plan_.files.push_back({unit_of(whole.output) + ".module_id", module_id_of(whole)});
     plan_.files.push_back({unit_of(whole.output) + ".arch_list", recipe.arch_list + "\n"});
+  }
+
+  // A new header may stand before one that was read.
+  std::string names_file(const Edge& whole) {
+    const std::set<std::string> folders = project_folders(whole.inputs.front(), whole.flags);
+    const auto [known, is_new] = names_files_.try_emplace(folders);
+    if (is_new) {
+      known->second = "tools/names/" + sha256(join({folders.begin(), folders.end()}, "\n")).substr(0, 16);
+      plan_.files.push_back({known->second, input_.digest_names(folders) + "\n"});
+    }
+    return known->second;
   }
 
   void add_audit(const Edge& whole, const Recipe& recipe, std::vector<Edge>& parts) {
@@ -134,7 +146,7 @@ class Slicer {
       recipe.refusal = "has " + flag;
       return recipe;
     }
-    const auto commands = learn_(nvcc);
+    const auto commands = input_.learn(nvcc);
     if (!commands) {
       recipe.refusal = commands.error();
       return recipe;
@@ -212,21 +224,20 @@ class Slicer {
   }
 
   BuildPlan& plan_;
-  const LearnCommands& learn_;
-  const bool audit_;
-  std::vector<Edge> audits_;
+  const SliceInput& input_;
   std::map<std::string, std::vector<Edge>> units_;  // by the object
   std::map<Words, Recipe> recipes_;                 // by what is asked of nvcc
   std::map<std::string, std::string> step_contents_;
+  std::map<std::set<std::string>, std::string> names_files_;  // by the folders
+  std::vector<Edge> audits_;
   std::map<std::string, size_t> kept_;  // by the reason
 };
 
 }  // namespace
 
-void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeTimes& times,
-                      const std::string& pack, bool audit) {
-  Slicer(plan, learn, audit).run();
-  put_longest_first(plan.edges, times, pack);
+void slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
+  Slicer(plan, input).run();
+  put_longest_first(plan.edges, input.times, input.pack);
 }
 
 }  // namespace dsbuild

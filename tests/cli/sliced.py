@@ -67,8 +67,8 @@ class SlicesTest(CliTest):
     def setUp(self):
         self.space = make_space()
 
-    def built(self, *more, ops="scaling", backend="slices"):
-        run = self.space.build("--ops", ops, "--backend", backend, *more)
+    def built(self, *more, ops="scaling", backend="slices", env=None):
+        run = self.space.build("--ops", ops, "--backend", backend, *more, env=env)
         self.assertEqual(run.code, 0, run)
         self.assertNotIn("not_sliced", run.err)
         return run
