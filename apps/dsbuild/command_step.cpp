@@ -82,8 +82,7 @@ Result<int> audit(const CommandContext& context, const Words& words) {
   DSBUILD_TRY(difference, run_audit_step(step, context.system, print_message));
   if (!difference.empty())
     return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
-                "slices do not make what nvcc makes: " + difference,
-                "Build with --backend nvcc.");
+                "slices do not make what nvcc makes: " + difference, "Build with --backend nvcc.");
   DSBUILD_CHECK(context.system.files.write_file(words[1], "the same\n"));
   return 0;
 }

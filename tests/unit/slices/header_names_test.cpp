@@ -9,7 +9,7 @@ using namespace dsbuild;
 namespace {
 
 std::string digest(FakeFileSystem& files, const std::set<std::string>& folders) {
-  return HeaderNames("/root", files).digest(folders);
+  return HeaderNames("/there", files).digest(folders);
 }
 
 }  // namespace
@@ -23,19 +23,19 @@ TEST_CASE("the project's folders are the source's and those of the options, howe
 
 TEST_CASE("a new file at any depth changes the digest, its content does not, and a hidden one is none") {
   FakeFileSystem files;
-  files.add_file("/root/include/a.h", "1");
-  files.add_file("/root/include/sub/b.h", "1");
+  files.add_file("/there/include/a.h", "1");
+  files.add_file("/there/include/sub/b.h", "1");
   const std::set<std::string> folders = {"pack/include"};
   const std::string before = digest(files, folders);
-  files.add_file("/root/include/a.h", "2");
-  files.add_file("/root/include/.a.h.swp", "");
-  files.add_file("/root/include/a.h~", "");
-  files.add_file("/root/elsewhere/c.h", "");
+  files.add_file("/there/include/a.h", "2");
+  files.add_file("/there/include/.a.h.swp", "");
+  files.add_file("/there/include/a.h~", "");
+  files.add_file("/there/elsewhere/c.h", "");
   CHECK(digest(files, folders) == before);
-  files.add_file("/root/include/sub/c.h", "");
+  files.add_file("/there/include/sub/c.h", "");
   const std::string deeper = digest(files, folders);
   CHECK(deeper != before);
-  files.add_file("/root/include/c.h", "");
+  files.add_file("/there/include/c.h", "");
   CHECK(digest(files, folders) != deeper);
 }
 
@@ -43,6 +43,6 @@ TEST_CASE("a folder that is not there yet is seen when it comes") {
   FakeFileSystem files;
   const std::set<std::string> folders = {"pack/include"};
   const std::string before = digest(files, folders);
-  files.add_file("/root/include/a.h", "");
+  files.add_file("/there/include/a.h", "");
   CHECK(digest(files, folders) != before);
 }
