@@ -53,6 +53,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"faulty_source", "An op that was asked for by name has a source with a known fault."},
     {"file_exists", "dsbuild new would write a file that is already there."},
     {"foreign_build_dir", "--build-dir holds files that are not dsbuild's."},
+    {"foreign_cache_dir", "--cache-dir holds files that are not dsbuild's."},
     {"foreign_out", "--out holds files that are not a bundle of dsbuild."},
     {"foreign_pack", "dsbuild new was given a folder that is no place for ops of your own."},
     {"future_time", "A source was written later than the clock says, so it is compiled each time."},

@@ -1,0 +1,24 @@
+#include "store/compress.h"
+
+#include <zstd.h>
+
+namespace dsbuild {
+
+std::optional<std::string> compress(std::string_view bytes) {
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size =
+      ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), ZSTD_CLEVEL_DEFAULT);
+  if (ZSTD_isError(size) != 0) return std::nullopt;
+  packed.resize(size);
+  return packed;
+}
+
+std::optional<std::string> decompress(std::string_view packed, size_t size) {
+  // Before memory is taken for it: what the frame says of itself.
+  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != size) return std::nullopt;
+  std::string bytes(size, '\0');
+  if (ZSTD_decompress(bytes.data(), size, packed.data(), packed.size()) != size) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace dsbuild
