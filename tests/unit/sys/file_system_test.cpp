@@ -342,7 +342,7 @@ TEST_CASE("what several threads append does not mix") {
   World world;
   const auto append_lines = [&](char letter) {
     for (int i = 0; i < 200; ++i)
-      (void)world.files->append(world.path("log"), std::string(40, letter) + "\n"));
+      (void)world.files->append(world.path("log"), std::string(40, letter) + "\n");
   };
   std::thread other([&] { append_lines('b'); });
   append_lines('a');
