@@ -31,7 +31,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"bad_number", "A setting takes a whole number."},
     {"bad_op_name", "dsbuild new was given a name that no op may have."},
     {"bad_option", "The command line has an unknown word, an option twice, or an option without its value."},
-    {"bad_size", "A setting takes an amount of memory."},
+    {"bad_size", "A setting takes a size in bytes."},
     {"bad_spec", "An op.yaml or pack.yaml breaks a rule of docs/op_yaml.md."},
     {"bad_switch", "A setting that is on or off has another value."},
     {"bad_version_range", "A requirement's range of versions cannot be read."},
