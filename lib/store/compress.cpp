@@ -3,11 +3,15 @@
 #include <zstd.h>
 
 namespace dsbuild {
+namespace {
+
+constexpr int k_level = 3;  // docs/dependencies.md has what it gives
+
+}  // namespace
 
 std::optional<std::string> compress(std::string_view bytes) {
   std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size =
-      ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), ZSTD_CLEVEL_DEFAULT);
+  const size_t size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), k_level);
   if (ZSTD_isError(size) != 0) return std::nullopt;
   packed.resize(size);
   return packed;
