@@ -242,10 +242,13 @@ void slice(Stages& stages, const EdgeTimes& times, System& system) {
     if (!refusal.empty()) return tl::unexpected(refusal);
     return learn_commands(nvcc, *stages.toolkit, facts, system);
   };
+  const Settings& settings = stages.base.settings;
   HeaderNames names(stages.selected.registry.source_root, system.files);
-  slice_cuda_edges(stages.build, {learn, times, stages.selected.registry.pack,
-                                  [&](const auto& folders) { return names.digest(folders); },
-                                  stages.base.settings.audit.value});
+  slice_cuda_edges(stages.build,
+                   {learn, times, stages.selected.registry.pack,
+                    [&](const auto& folders) { return names.digest(folders); }, settings.audit.value});
+  const Path store = settings.store_size.value > 0 ? system.files.absolute(settings.store.value) : Path();
+  stages.build.files.push_back({k_store_file, store.string()});
   facts.save();
 }
 

@@ -125,6 +125,7 @@ std::string op_heading(const BuildPlan& plan, const std::string& op) {
 }
 
 std::string edge_text(const BuildPlan& plan, const Edge& edge) {
+  const ArchSet shared = edge.kind == EdgeKind::cuda_slice ? ArchSet() : plan.shared;  // a slice has one arch
   std::string text = "build " + ninja_path(edge.output);
   if (!edge.more_outputs.empty()) text += " |";
   for (const std::string& output : edge.more_outputs)
@@ -141,7 +142,7 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   if (!edge.step_file.empty()) text += "  step = " + ninja_word(edge.step_file) + "\n";
   if (!edge.twin.empty()) text += "  twin = " + ninja_word(edge.twin) + "\n";
   if (!edge.twin_flags.empty()) text += "  twin_flags = " + ninja_words(edge.twin_flags) + "\n";
-  if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, plan.shared) + "\n";
+  if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, shared) + "\n";
   return text;
 }
 

@@ -50,7 +50,7 @@ class Audit {
     return fail(Exit::failed, "no_file", kept_.string(), "nvcc kept no module id", "Build again.");
   }
 
-  // Every step, in a folder of its own, where nothing is there to be taken over.
+  // Every step, in a folder of its own, where nothing is there to be taken over; nor is it from the store.
   Result<void> make_again(const std::string& module_id) {
     DSBUILD_CHECK(files_.remove_all(again_.parent_path()));
     DSBUILD_CHECK(files_.make_directories(again_.parent_path()));
@@ -66,7 +66,7 @@ class Audit {
     DSBUILD_TRY(text, files_.read_file(step_file));
     const StepFile step = parse_step_file(text);
     const std::string output = again_.string() + step.outputs.front();
-    DSBUILD_TRY(code, run_slice_step({step_file, output, "", request_.source, {}}, system_, print_));
+    DSBUILD_TRY(code, run_slice_step({step_file, output, "", request_.source, {}, false}, system_, print_));
     if (code == 0) return {};
     return fail(Exit::failed, "edge_failed", output, "the step " + step.part + " fails when it is run again",
                 "Build again.");

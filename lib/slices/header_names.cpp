@@ -1,6 +1,7 @@
 #include "slices/header_names.h"
 
 #include "base/digest.h"
+#include "slices/include_record.h"
 
 namespace dsbuild {
 namespace {
@@ -16,21 +17,12 @@ bool is_no_source(const std::string& name) {
   return name.starts_with('.') || name.ends_with('~');
 }
 
-// "-Ipack/x" → "pack/x"; "" for another flag, and where the folder is the next word.
-std::string folder_in(std::string_view flag) {
-  for (const std::string_view option : {"-I", "-isystem", "-iquote", "-idirafter"})
-    if (flag.starts_with(option)) return std::string(flag.substr(option.size()));
-  return "";
-}
-
 }  // namespace
 
 std::set<std::string> project_folders(const std::string& source, const std::vector<std::string>& flags) {
   std::set<std::string> folders = {Path(source).parent_path().string()};
-  // A word that stands alone may be such a folder: one too many does no harm.
-  for (const std::string& flag : flags)
-    for (const std::string& folder : {folder_in(flag), flag})
-      if (is_in_pack(folder)) folders.insert(folder);
+  for (const std::string& folder : search_folders(flags))
+    if (is_in_pack(folder)) folders.insert(folder);
   return folders;
 }
 

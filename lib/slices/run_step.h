@@ -17,6 +17,7 @@ struct SliceStep {
   std::string twin;    // that of another op, made already, which may be the same; "" for none
   std::string source;  // "pack/adam.cu"; "" for host and fatbin parts
   Words gencodes;      // of this part, for people
+  bool uses_store = true;
 };
 
 // The preprocessed text, the commands and the tools make a key. Where it is that of the outputs that are
@@ -32,9 +33,5 @@ Result<int> run_slice_step(const SliceStep& request, System& system,
 // Beside a part's output: its key; how many milliseconds it took, where all its tools ran; the key of what
 // ptxas gets.
 std::string key_file_of(const std::string& output);
-
-// Pure. cudafe++ keeps the bodies of kernels between `#if 0` and `#endif`: they become blank lines, so that
-// the host's code is the same after an edit of device code that leaves its lines where they are.
-std::string blank_disabled_code(std::string text);
 
 }  // namespace dsbuild
