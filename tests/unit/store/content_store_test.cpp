@@ -148,8 +148,12 @@ TEST_CASE("pruning removes what killed processes left, and not what others write
   REQUIRE(world.files->write_file(old, "half"));
   REQUIRE(world.files->write_file(fresh, "half"));
   REQUIRE(world.files->set_mtime(old, now_ns() - 7200 * k_second));
+  const Path marker = world.path() / ".5.dsbuild-tmp";
+  REQUIRE(world.files->write_file(marker, "half"));
+  REQUIRE(world.files->set_mtime(marker, now_ns() - 7200 * k_second));
   CHECK(world.store.prune(1 << 30) == StoreRemoval{});
   CHECK(world.files->kind(old) == FileKind::absent);
+  CHECK(world.files->kind(marker) == FileKind::absent);
   CHECK(world.files->kind(fresh) == FileKind::file);
 }
 
