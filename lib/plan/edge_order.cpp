@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "plan/build_plan.h"
 
@@ -23,6 +24,39 @@ double guessed_seconds_per_target(const EdgeTimes& times, const std::string& sou
   return own + (times.torch_sources.count(source) > 0 ? k_of_torch_header : k_of_headers);
 }
 
+// What an edge takes and, behind it, the longest chain of compile edges that wait for it.
+class Chains {
+ public:
+  Chains(const std::vector<Edge>& compiles, const EdgeTimes& times, const std::string& pack) {
+    std::map<std::string, const Edge*> makers;
+    for (const Edge& edge : compiles) {
+      makers[edge.output] = &edge;
+      for (const std::string& output : edge.more_outputs)
+        makers[output] = &edge;
+    }
+    for (const Edge& edge : compiles) {
+      own_[edge.output] = expected_seconds(times, pack, edge);
+      for (const auto& inputs : {edge.inputs, edge.implicit_inputs})
+        for (const std::string& input : inputs)
+          if (const auto maker = makers.find(input); maker != makers.end())
+            waiting_[maker->second->output].push_back(edge.output);
+    }
+  }
+
+  double seconds(const std::string& output) {
+    const auto [known, is_new] = chains_.try_emplace(output, own_.at(output));
+    if (!is_new) return known->second;
+    double longest = 0;
+    for (const std::string& next : waiting_[output])
+      longest = std::max(longest, seconds(next));
+    return chains_[output] += longest;
+  }
+
+ private:
+  std::map<std::string, double> own_, chains_;
+  std::map<std::string, std::vector<std::string>> waiting_;
+};
+
 }  // namespace
 
 std::string time_key(const std::string& pack, const std::string& op, const std::string& source,
@@ -41,6 +75,8 @@ double expected_seconds(const EdgeTimes& times, const std::string& pack, const E
   };
   if (const auto seconds = measured(edge.part)) return *seconds * targets_of(edge);
   if (!edge.reads_source()) return 0;  // it has to wait for others anyway
+  constexpr double k_of_precompiled_header = 40;
+  if (edge.source.empty()) return k_of_precompiled_header;
   // A whole compile's time for one target is mostly that target's slice.
   const double of_target = measured("").value_or(guessed_seconds_per_target(times, edge.inputs.front()));
   constexpr double k_share_of_front = 0.3;
@@ -49,8 +85,10 @@ double expected_seconds(const EdgeTimes& times, const std::string& pack, const E
 
 void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {
   const auto others = std::stable_partition(edges.begin(), edges.end(), std::mem_fn(&Edge::is_compile));
+  const std::vector<Edge> compiles(edges.begin(), others);
+  Chains chains(compiles, times, pack);
   std::stable_sort(edges.begin(), others, [&](const Edge& a, const Edge& b) {
-    return expected_seconds(times, pack, a) > expected_seconds(times, pack, b);
+    return chains.seconds(a.output) > chains.seconds(b.output);
   });
 }
 

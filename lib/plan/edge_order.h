@@ -31,7 +31,8 @@ std::string time_key(const std::string& pack, const std::string& op, const std::
 double seconds_per_target(const Edge& edge, double seconds);
 double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge);
 
-// The compile edges, the longest first; behind them the others in their order.
+// The compile edges, the longest first, with what waits for them (a header that is precompiled for others);
+// behind them the others in their order.
 void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack);
 
 // How many of its archs each nvcc may compile at once so that `jobs` cores are busy although there are fewer
