@@ -186,10 +186,10 @@ class Slicer {
 
 }  // namespace
 
-void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeTimes& times,
+void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeHistory& history,
                       const std::string& pack) {
   Slicer(plan, learn).run();
-  put_longest_first(plan.edges, times, pack);
+  put_longest_first(plan.edges, history, pack);
 }
 
 }  // namespace dsbuild

@@ -16,7 +16,7 @@ using LearnCommands = std::function<LearntCommands(const Words& nvcc)>;
 
 // Replaces the CUDA compile edges and adds their planned files; puts the longest first again. Where one
 // cannot be taken apart it stays, and one warning (`not_sliced`) says for how many and why.
-void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeTimes& times,
+void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeHistory& history,
                       const std::string& pack);
 
 }  // namespace dsbuild

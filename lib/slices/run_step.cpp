@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/digest.h"
+#include "sys/memory_gate.h"
 
 namespace dsbuild {
 namespace {
@@ -68,7 +69,11 @@ bool may_hold_raw_string(std::string_view text) {
 class StepRun {
  public:
   StepRun(const SliceStep& request, System& system, const std::function<void(std::string_view)>& print)
-      : request_(request), system_(system), files_(system.files), print_(print) {}
+      : request_(request),
+        system_(system),
+        files_(system.files),
+        print_(print),
+        turn_(system.environment, request.output) {}
 
   Result<int> run() {
     DSBUILD_CHECK(load());
@@ -103,10 +108,6 @@ class StepRun {
   std::string without_end(const std::string& output) const {
     return output.substr(0, output.size() - step_.outputs.front().size());
   }
-  std::string milliseconds() const {
-    using namespace std::chrono;
-    return std::to_string(duration_cast<std::chrono::milliseconds>(steady_clock::now() - begin_).count());
-  }
   std::string in_scratch(const std::string& end) const { return (scratch_ / (stem_ + end)).string(); }
 
   // `unit`: the stand-in's path from where the command runs.
@@ -125,6 +126,7 @@ class StepRun {
     DSBUILD_TRY(result,
                 system_.processes.run({std::move(argv), environment_, folder, std::chrono::hours(24)}));
     print_(result.out + result.err);
+    turn_.add_peak(result.peak_memory_bytes);
     return result.exit_code;
   }
 
@@ -140,17 +142,18 @@ class StepRun {
     const auto last = files_.read_file(key_file_of(request_.output));
     (void)files_.remove_all(key_file_of(request_.output));  // what follows may be cut short
     if (!twin_.empty() && key_is(twin_, request_.twin, key)) return take_twin(key);
+    turn_.wait_to_work();
     DSBUILD_TRY(code, run_commands(last ? *last : ""));
     if (code != 0) return code;
     DSBUILD_CHECK(publish());
-    DSBUILD_CHECK(
-        files_.write_file(key_file_of(request_.output),
-                          key + "\n" + (images_kept_ ? "" : milliseconds()) + "\n" + second_key_ + "\n"));
+    DSBUILD_CHECK(files_.write_file(key_file_of(request_.output), key + "\n" + second_key_ + "\n"));
+    if (!images_kept_) turn_.done();
     return 0;
   }
 
   Result<int> preprocess() {
     DSBUILD_TRY(arch_list, files_.read_file(unit_ + ".arch_list"));
+    turn_.wait_to_look();
     Words argv = expand(step_.preprocess, (scratch_ / stem_).string());
     for (std::string& word : argv)
       if (word == k_arch_list) word += trim(arch_list);
@@ -275,7 +278,7 @@ class StepRun {
 
   bool images_are(const std::string& last) const {
     const std::vector<std::string> lines = split_lines(last);
-    return lines.size() == 3 && lines[2] == second_key_ && has_outputs(unit_);
+    return lines.size() == 2 && lines[1] == second_key_ && has_outputs(unit_);
   }
 
   Result<void> publish() {
@@ -297,6 +300,7 @@ class StepRun {
   Result<int> make_fatbin() {
     const Path folder = Path(unit_).parent_path();
     const std::string assembler = unit_ + ".fatbin.s";
+    turn_.wait_to_work();
     DSBUILD_CHECK(files_.write_file(assembler, ".section .nv_fatbin,\"a\"\n.align 8\n.globl " + symbol() +
                                                    "\n.hidden " + symbol() + "\n" + symbol() +
                                                    ":\n.incbin \"" + stem_ +
@@ -310,6 +314,7 @@ class StepRun {
     DSBUILD_CHECK(files_.rename(unit_ + ".o.tmp", unit_ + ".o"));
     (void)files_.remove_all(assembler);
     (void)files_.remove_all(unit_ + ".fatbin");
+    turn_.done();
     return 0;
   }
 
@@ -333,7 +338,7 @@ class StepRun {
   std::string inputs_;  // what the commands are run on
   Path scratch_;
   Environment environment_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  MemoryTurn turn_;
 };
 
 }  // namespace

@@ -131,11 +131,11 @@ TEST_CASE("the slice that takes longest stands first") {
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
   BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  EdgeTimes times;
-  times.seconds = {{time_key("native", "adam", "adam.cu"), 1},
-                   {time_key("native", "adam", "adam_b.cu"), 2},
-                   {time_key("native", "adam", "adam.cu", "compute_90"), 9}};
-  slice_cuda_edges(plan, learnt, times, "native");
+  EdgeHistory history;
+  history.measured = {{history_key("native", "adam", "adam.cu"), {1}},
+                      {history_key("native", "adam", "adam_b.cu"), {2}},
+                      {history_key("native", "adam", "adam.cu", "compute_90"), {9}}};
+  slice_cuda_edges(plan, learnt, history, "native");
   CHECK(plan.edges[0].output == "obj/adam/adam.cu/adam.compute_90.ptx");
   CHECK(plan.edges[1].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
 }
