@@ -4,8 +4,9 @@
   scripts/bench_deepspeed.py SOURCE PART...     SOURCE: an unpacked source distribution of DeepSpeed; parts, in this order:
     dsbuild   cold
     again     after `dsbuild`: nothing to do, one source edited, one header touched
-    plain     after `dsbuild`: its compile and link commands as one Ninja graph, each file in a command of its own, in
-              alphabetical order and without precompiled headers; cold, with Ninja alone
+    plain     the compile and link commands of `--backend nvcc` as one Ninja graph, each file in a command of its own, in
+              alphabetical order and without precompiled headers, nvcc with --threads=8 as DeepSpeed has it; cold,
+              with Ninja alone
     each      DeepSpeed's setup.py with DS_ENABLE_NINJA=1, each op in a process of its own, and the sum
     ninja     the same, all ops in one process
     default   setup.py as it is
@@ -19,6 +20,8 @@ import argparse
 import json
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -119,11 +122,13 @@ class Bench:
         shutil.rmtree(self.source, ignore_errors=True)
         shutil.copytree(self.options.source, self.source, symlinks=True)
 
+    def dsbuild_command(self, build, *more):
+        return [self.options.dsbuild, "--pack", "deepspeed", "--source", self.source, "--python", self.options.python,
+                "--ops", ",".join(self.ops), "--arch", self.options.arch, "--out", self.out, "--build-dir", build, *more]
+
     def run_dsbuild(self, what):
-        command = [self.options.dsbuild, "--pack", "deepspeed", "--source", self.source, "--python", self.options.python,
-                   "--ops", ",".join(self.ops), "--arch", self.options.arch, "--out", self.out, "--build-dir", self.build,
-                   "--json", *self.options.more]
-        return self.measure(what, command, self.out, lambda log: log.count('"event":"edge_finished"'))
+        self.measure(what, self.dsbuild_command(self.build, "--json", *self.options.more), self.out,
+                     lambda log: log.count('"event":"edge_finished"'))
 
     def dsbuild(self):
         self.copy_source()
@@ -140,19 +145,28 @@ class Bench:
         self.run_dsbuild(f"dsbuild, {pathlib.Path(self.options.header).name} touched")
 
     def plain(self):
-        """In a copy of dsbuild's build folder without what was built there."""
         plain = self.work / "plain"
         shutil.rmtree(plain, ignore_errors=True)
-        shutil.copytree(self.build, plain, symlinks=True,
-                        ignore=shutil.ignore_patterns("*.o", "*.so", "*.gch", "*.d", ".ninja*", "log", "check", "tmp"))
-        database = subprocess.run([self.options.ninja, "-C", self.build, "-t", "compdb", "-x"], check=True, text=True,
+        self.copy_source()
+        self.plan_only(plain)
+        database = subprocess.run([self.options.ninja, "-C", plain, "-t", "compdb", "-x"], check=True, text=True,
                                   stdout=subprocess.PIPE).stdout
         database = database[database.index("["):]  # behind what -C says
         text, number = render_plain(json.loads(database))
         (plain / "build.ninja").write_text(text, encoding="utf-8")
-        (plain / "tmp").mkdir()
-        self.measure(f"the same commands, one Ninja graph, -j{self.options.jobs}",
-                     [self.options.ninja, f"-j{self.options.jobs}"], plain, lambda _: number, cwd=plain)
+        (plain / "tmp").mkdir(exist_ok=True)
+        self.measure(f"plain nvcc --threads=8, one Ninja graph, -j{self.options.jobs}",
+                     [self.options.ninja, f"-j{self.options.jobs}"], plain, lambda _: number, cwd=plain,
+                     env={**os.environ, "NVCC_APPEND_FLAGS": "--threads=8"})
+
+    def plan_only(self, build):
+        """dsbuild's build folder, of whole nvcc commands, by a Ninja that builds nothing."""
+        idle = self.work / "idle-ninja"
+        idle.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec {shlex.quote(self.options.ninja)} --version\nexit 1\n',
+                        encoding="utf-8")
+        idle.chmod(0o755)
+        subprocess.run(self.dsbuild_command(build, "--backend", "nvcc", "--quiet"), stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, env={**os.environ, "DSBUILD_NINJA": str(idle)}, check=False)
 
     def run_setup(self, what, ops, libraries=None, **variables):
         """As `DS_BUILD_<OP>=1 pip install` compiles it, without what pip does around it."""
@@ -193,7 +207,8 @@ def render_plain(database):
     lines = ["rule run", "  command = $command", "  description = $out"]
     for output in sorted(made):
         inputs = [word for word in made[output].split() if word in made and word != output]
-        lines += [f"build {output}: run {' '.join(inputs)}".rstrip(), "  command = " + made[output].replace("$", "$$")]
+        command = re.sub(r" --split-compile=\d+", "", made[output])
+        lines += [f"build {output}: run {' '.join(inputs)}".rstrip(), "  command = " + command.replace("$", "$$")]
     return "\n".join(lines) + "\n", len(made)
 
 
@@ -220,6 +235,7 @@ def main():
     os.environ.update(TORCH_NO_COMPILER_WRAPPER="1", TORCH_CUDA_ARCH_LIST=options.arch)
     os.environ.setdefault("DS_ACCELERATOR", "cuda")
     options.python = shutil.which(options.python) or options.python
+    options.ninja = shutil.which(options.ninja) or options.ninja
     bench = Bench(options)
     version = (options.source / "version.txt").read_text(encoding="utf-8").strip()
     print(f"cores: {len(os.sched_getaffinity(0))}; ops: {', '.join(bench.ops)}; archs: {options.arch}; DeepSpeed {version}\n")

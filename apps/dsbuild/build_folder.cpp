@@ -12,12 +12,6 @@ constexpr const char* k_lock = "lock";
 constexpr const char* k_marker = "dsbuild-build-folder";
 constexpr const char* k_marker_text = "Made by dsbuild; `dsbuild clean` removes it.\n";
 
-// As lib/sys names what it writes before the rename.
-bool is_own_temporary(const std::string& name) {
-  constexpr std::string_view suffix = ".dsbuild-tmp";
-  return name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
 // A dsbuild that starts at this moment has made these, and writes the marker next.
 bool is_beginning(const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(),

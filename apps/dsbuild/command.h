@@ -45,6 +45,7 @@ Result<int> run_wheel(const CommandContext& context);
 Result<int> run_install(const CommandContext& context);
 Result<int> run_toolkits(const CommandContext& context);
 Result<int> run_new(const CommandContext& context);
+Result<int> run_cache(const CommandContext& context);
 Result<int> run_clean(const CommandContext& context);
 Result<int> run_completion(const CommandContext& context);
 Result<int> run_complete(const CommandContext& context);

@@ -7,6 +7,7 @@
 #include "build_folder.h"
 #include "graph_run.h"
 #include "publish.h"
+#include "store/content_store.h"
 
 namespace dsbuild {
 namespace {
@@ -21,6 +22,12 @@ void show_plan(const Stages& stages, const PlanView& view, const CommandContext&
     print_message(render_plan_table(view, style_for(settings, context, true)) + "\n");
   }
   print_warnings(stages.warnings, settings, context);
+}
+
+// A store that cannot be one would be passed over in silence by every step.
+Result<void> check_store(const Settings& settings, FileSystem& files) {
+  if (settings.backend.value == CudaBackend::nvcc || settings.store_size.value == 0) return {};
+  return ContentStore(files, settings.store.value).check();
 }
 
 // By a signal that was meant for us, which Ninja too was told of. Ninja >= 1.13 also ends with the code of an
@@ -79,6 +86,7 @@ Result<int> run_build(const CommandContext& context) {
   DSBUILD_TRY(stages, plan_stages(context));
   const Settings& settings = stages.base.settings;
   DSBUILD_CHECK(check_out_folder(settings.out.value, context.system.files));
+  DSBUILD_CHECK(check_store(settings, context.system.files));
   DSBUILD_TRY(ninja, find_ninja(settings, context.system, *stages.base.user_facts));
   stages.base.user_facts->save();
   show_plan(stages, stages.view(removed_ops(stages, context.system.files)), context);

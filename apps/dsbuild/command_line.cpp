@@ -70,6 +70,13 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_option("--memory", a.memory, "Memory that all edges may use together: 8GiB [85 % of what is free]")
       ->type_name("SIZE")
       ->group(more);
+  app.add_option("--cache-dir", a.store,
+                 "The store of slices' results, for all build folders [~/.cache/dsbuild/store]")
+      ->type_name("DIR")
+      ->group(more);
+  app.add_option("--cache-size", a.store_size, "How large the store may be; 0: none [10G]")
+      ->type_name("SIZE")
+      ->group(more);
   app.add_option("--lock-timeout", a.lock_timeout, "Seconds to wait for another dsbuild [for ever]")
       ->type_name("SECONDS")
       ->group(more);
@@ -123,6 +130,9 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
     add_operands(command, line, "words", "get|11.8|13.5",
                  "`get 11.8`: fetch it into the user's cache folder");
   }
+  if (name == "cache")
+    add_operands(command, line, "words", "stats|prune|clear",
+                 "Show it [stats], bring it down to --cache-size, or empty it");
   if (name == "new") {
     add_choice(command, "--backend", line.backend, {"cuda", "cpu"}, "What the op runs on [cuda]");
     add_operands(command, line, "op", "NAME", "The op's name; its folder goes into --pack [mypack]");

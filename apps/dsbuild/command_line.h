@@ -14,7 +14,7 @@ struct CommandLine {
   std::string command = "build";
   Arguments arguments;
   std::vector<std::string>
-      operands;        // inspect FILE…, verify BUNDLE, wheel BUNDLE, toolkits get VERSION, new OP, step …
+      operands;        // inspect FILE…, verify BUNDLE, wheel BUNDLE, toolkits get VERSION, cache WORD, new OP, step …
   std::string format;  // plan --format
   std::string backend = "cuda";       // new --backend
   bool wants_man_page = false;        // --help-man

@@ -10,6 +10,7 @@
 
 #include "edge_costs.h"
 #include "ninja/progress.h"
+#include "store/content_store.h"
 
 namespace dsbuild {
 namespace {
@@ -178,6 +179,12 @@ MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Stages& sta
   return waits;
 }
 
+// What the steps noted about the store is counted there, and the store stays within its bound.
+void end_store_use(const Settings& settings, FileSystem& files) {
+  const StoreUses uses = take_store_uses(settings.build_dir.value, files);
+  ContentStore(files, settings.store.value).end_build(uses, settings.store_size.value);
+}
+
 // Without its logs Ninja runs every edge again.
 Result<void> forget_history(const Path& folder, FileSystem& files) {
   for (const char* name : {".ninja_log", ".ninja_deps"})
@@ -226,6 +233,7 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
   progress.finish();
   const auto uses = gate->close();
   remember_edge_costs(stages, result.finished, uses, context.system.files);
+  if (!result.finished.empty()) end_store_use(settings, context.system.files);
 
   GraphRun summary{
       result.exit_code,    static_cast<int>(result.finished.size()), {}, {}, result.trouble, result.stopped,

@@ -242,6 +242,9 @@ void slice(Stages& stages, System& system) {
     return learn_commands(nvcc, *stages.toolkit, facts, system);
   };
   slice_cuda_edges(stages.build, learn, stages.history, stages.selected.registry.pack);
+  const Settings& settings = stages.base.settings;
+  const Path store = settings.store_size.value > 0 ? system.files.absolute(settings.store.value) : Path();
+  stages.build.files.push_back({k_store_file, store.string()});
   facts.save();
 }
 

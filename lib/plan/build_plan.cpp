@@ -187,9 +187,9 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   warn_of_compress_mode(input, plan);
   for (const PlannedOp& op : input.archs.ops)
     if (op.status == OpStatus::build) plan_op(input, op, plan);
-  put_longest_first(plan.edges, input.history, input.registry.pack);
   precompile_torch_header(input, plan);
   find_twins(plan);
+  put_longest_first(plan.edges, input.history, input.registry.pack);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
 }

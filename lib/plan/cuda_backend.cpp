@@ -14,6 +14,8 @@ std::vector<std::string> common_flags(const BuildPlanInput& input, const SourceS
   if (const std::string& mode = input.settings.compress_mode.value;
       !mode.empty() && toolkit.has_option("--compress-mode"))
     flags.push_back("--compress-mode=" + mode);
+  if (source.split_compile > 1 && toolkit.has_option("--split-compile"))
+    flags.push_back("--split-compile=" + std::to_string(source.split_compile));
   if (input.settings.nvcc_threads.value > 1)
     flags.push_back("--threads=" + std::to_string(input.settings.nvcc_threads.value));
   if (input.settings.debug.value) flags.insert(flags.end(), {"-lineinfo", "-Xcompiler=-g"});

@@ -9,7 +9,8 @@
 
 namespace dsbuild {
 
-// The compile edges, the longest first; behind them the others in their order.
+// The compile edges, the longest first, with what waits for them (a header that is precompiled for others);
+// behind them the others in their order.
 void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, const std::string& pack);
 
 // How many of its archs each nvcc may compile at once so that `jobs` cores are busy although there are fewer

@@ -108,6 +108,9 @@ struct SourceSpec {
   Flags flags;
   When when;
   int seconds = 0;  // about what one arch of it takes to compile, where its size does not tell; 0: it does
+  // Threads that each of the device's compilers may use for one arch of it. Their number changes bytes, so it
+  // is never taken from the machine.
+  int split_compile = 1;
   Origin origin;
   bool is_cuda() const;  // by suffix .cu
   // Unique in the op: path, and for a `for` combination ",KEY=VALUE…".

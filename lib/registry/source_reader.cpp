@@ -109,6 +109,11 @@ std::string refuse_seconds(const std::string& word) {
   return seconds > 0 && seconds < 100'000 ? "" : "is no whole number of seconds";
 }
 
+std::string refuse_threads(const std::string& word) {
+  const int threads = whole_number<int>(word).value_or(0);
+  return threads > 1 && threads <= 64 ? "" : "is no number of threads from 2 to 64";
+}
+
 // What the entry says of each of its files.
 Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry) {
   SourceSpec common;
@@ -129,6 +134,10 @@ Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry) {
     DSBUILD_TRY(word, read_word(file, *node, "'seconds'", refuse_seconds));
     common.seconds = whole_number<int>(word).value_or(0);
   }
+  if (const YamlNode* node = entry.find("split_compile")) {
+    DSBUILD_TRY(word, read_word(file, *node, "'split_compile'", refuse_threads));
+    common.split_compile = whole_number<int>(word).value_or(1);
+  }
   return common;
 }
 
@@ -142,8 +151,8 @@ Result<void> check_source(const SpecFile& file, const YamlNode& at, const Source
 
 Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry) {
   if (!entry.is_scalar()) {
-    DSBUILD_CHECK(
-        check_map(file, entry, "a source", {"path", "glob", "archs", "flags", "for", "when", "seconds"}));
+    DSBUILD_CHECK(check_map(file, entry, "a source",
+                            {"path", "glob", "archs", "flags", "for", "when", "seconds", "split_compile"}));
   }
   DSBUILD_TRY(common, read_common(file, entry));
   DSBUILD_TRY(files, read_files(file, entry, common.when));

@@ -18,6 +18,7 @@
 #include "plan/build_plan.h"
 #include "plan/forecast.h"
 #include "requirements/torch.h"
+#include "store/content_store.h"
 
 namespace dsbuild {
 
@@ -118,6 +119,17 @@ std::string render_installed_json(const Package& package, const std::string& tar
 // `removed`: as remove_packages says it.
 std::string render_removed(const std::vector<std::string>& removed, const std::string& target);
 std::string render_removed_json(const std::vector<std::string>& removed, const std::string& target);
+
+// The store of results, as `dsbuild cache` shows it.
+struct StoreView {
+  std::string folder;
+  unsigned long long limit = 0;  // bytes; 0: nothing is kept
+  StoreStats stats;
+};
+std::string render_store_stats(const StoreView& view);
+std::string render_store_stats_json(const StoreView& view);
+std::string render_store_removal(const StoreRemoval& removal, const std::string& folder);
+std::string render_store_removal_json(const StoreRemoval& removal, const std::string& folder);
 
 std::string toolkit_line(
     const Toolkit& toolkit);  // "13.0.88 in /usr/local/cuda (PATH), 7.5 to 12.1, gcc 12.2.0"

@@ -62,7 +62,7 @@ Result<unsigned long long> parse_size(const Given& given) {
   const auto number = whole_number<unsigned long long>(text.substr(0, digits));
   const auto shift = unit_shift(text.substr(digits));
   if (number && *number > 0 && shift && *number <= (~0ULL >> *shift)) return *number << *shift;
-  return fail(Exit::usage, "bad_size", given.origin, in_quotes(given.text) + " is not an amount of memory",
+  return fail(Exit::usage, "bad_size", given.origin, in_quotes(given.text) + " is no size",
               "Use a number with K, M, G or T, as in 8G.");
 }
 

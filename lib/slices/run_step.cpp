@@ -4,6 +4,9 @@
 #include <chrono>
 
 #include "base/digest.h"
+#include "slices/host_text.h"
+#include "slices/include_record.h"
+#include "store/content_store.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {
@@ -12,59 +15,6 @@ namespace {
 constexpr std::string_view k_elf_magic =
     "\x7f"
     "ELF";
-
-// The names of the files in a depfile for Make.
-std::vector<std::string> files_in_depfile(std::string_view depfile) {
-  std::vector<std::string> files;
-  std::string word;
-  const auto finish = [&] {
-    if (!word.empty()) files.push_back(std::exchange(word, {}));
-  };
-  for (size_t i = 0; i < depfile.size(); ++i) {
-    const char c = depfile[i], next = i + 1 < depfile.size() ? depfile[i + 1] : '\n';
-    if (c == '\\' && next == '\n') {
-      finish();
-      ++i;
-    } else if (c == '\\' || (c == '$' && next == '$')) {
-      word += next;
-      ++i;
-    } else if (c == ' ' || c == '\n') {
-      finish();
-    } else {
-      word += c;
-    }
-  }
-  finish();
-  if (!files.empty()) files.erase(files.begin());  // the target
-  return files;
-}
-
-bool starts_directive(std::string_view line, std::string_view directive) {
-  const size_t hash = line.find_first_not_of(" \t");
-  if (hash == std::string_view::npos || line[hash] != '#') return false;
-  const size_t name = line.find_first_not_of(" \t", hash + 1);
-  return name != std::string_view::npos && line.substr(name).starts_with(directive);
-}
-
-bool is_if_zero(std::string_view line) {
-  if (!starts_directive(line, "if")) return false;
-  const std::string words = trim(line.substr(line.find("if") + 2));
-  return words == "0";
-}
-
-// R"delimiter( behind what is no name; not "ERROR".
-bool may_hold_raw_string(std::string_view text) {
-  constexpr size_t k_longest_delimiter = 16;
-  for (size_t at = text.find("R\""); at != std::string_view::npos; at = text.find("R\"", at + 1)) {
-    const char before = at == 0 ? ' ' : text[at - 1];
-    const bool starts_literal = std::string_view("uUL8").find(before) != std::string_view::npos ||
-                                !(std::isalnum(static_cast<unsigned char>(before)) || before == '_');
-    const std::string_view rest = text.substr(at + 2, k_longest_delimiter + 1);
-    const size_t end = rest.find_first_of("( )\\\"\n\t");
-    if (starts_literal && end != std::string_view::npos && rest[end] == '(') return true;
-  }
-  return false;
-}
 
 class StepRun {
  public:
@@ -95,6 +45,8 @@ class StepRun {
     module_id_ = trim(module_id);
     DSBUILD_TRY(identity, files_.read_file(k_tools_file));
     tools_ = identity;
+    if (const auto store = files_.read_file(k_store_file); store && !trim(*store).empty())
+      store_.emplace(files_, trim(*store));
     stem_ = Path(unit_).filename().string();
     scratch_ = unit_ + "." + step_.part + ".run";
     environment_ = system_.environment;
@@ -131,32 +83,97 @@ class StepRun {
   }
 
   Result<int> make_part() {
-    if (!step_.preprocess.empty()) {
-      DSBUILD_TRY(code, preprocess());
-      if (code != 0) return code;
-    } else {
+    if (step_.preprocess.empty()) {
       DSBUILD_CHECK(gather_host_files());
+      return make_of_inputs(sha256(key_text(inputs_)));
     }
-    const std::string key = sha256(key_text());
-    if (key_is(unit_, request_.output, key)) return 0;
+    DSBUILD_CHECK(plan_preprocess());
+    if (const auto key = recall_preprocess()) {
+      DSBUILD_TRY(is_there, take_known(*key));
+      if (is_there) return 0;
+    }
+    DSBUILD_TRY(code, preprocess());
+    if (code != 0) return code;
+    const std::string key = sha256(key_text(inputs_));
+    remember_preprocess(key);
+    return make_of_inputs(key);
+  }
+
+  // Takes what was made of the same inputs, here or elsewhere.
+  Result<bool> take_known(const std::string& key) {
+    if (key_is(unit_, request_.output, key)) return true;
+    if (!twin_.empty() && key_is(twin_, request_.twin, key)) return take(key, outputs_of(twin_));
+    if (!store_ || key == missed_) return false;
+    const auto stored = store_->find(key);
+    note_store_use(stored.has_value(), files_);
+    if (!stored || stored->size() != step_.outputs.size()) {
+      missed_ = key;
+      return false;
+    }
+    return take(key, *stored);
+  }
+
+  Result<int> make_of_inputs(const std::string& key) {
+    DSBUILD_TRY(is_there, take_known(key));
+    if (is_there) return 0;
     const auto last = files_.read_file(key_file_of(request_.output));
     (void)files_.remove_all(key_file_of(request_.output));  // what follows may be cut short
-    if (!twin_.empty() && key_is(twin_, request_.twin, key)) return take_twin(key);
     turn_.wait_to_work();
     DSBUILD_TRY(code, run_commands(last ? *last : ""));
     if (code != 0) return code;
     DSBUILD_CHECK(publish());
     DSBUILD_CHECK(files_.write_file(key_file_of(request_.output), key + "\n" + second_key_ + "\n"));
     if (!images_kept_) turn_.done();
+    if (store_)
+      if (const auto entry = outputs_of(unit_)) store_->put(key, *entry);
     return 0;
   }
 
-  Result<int> preprocess() {
+  Result<void> plan_preprocess() {
     DSBUILD_TRY(arch_list, files_.read_file(unit_ + ".arch_list"));
-    turn_.wait_to_look();
-    Words argv = expand(step_.preprocess, (scratch_ / stem_).string());
-    for (std::string& word : argv)
+    preprocess_ = step_.preprocess;
+    for (std::string& word : preprocess_)
       if (word == k_arch_list) word += trim(arch_list);
+    return {};
+  }
+
+  // Of all that is known before the preprocessor runs.
+  std::string record_key() const {
+    const auto source = files_.read_file(request_.source);
+    return sha256("includes " + key_text(shell_join(expand(preprocess_, stem_)) + (source ? *source : "")));
+  }
+
+  // The key of what the preprocessor would write, if that is known; with its depfile.
+  std::optional<std::string> recall_preprocess() {
+    const auto entry = store_ ? store_->find(record_key()) : std::nullopt;
+    if (!entry) return std::nullopt;
+    for (const StoredFile& file : *entry) {
+      const auto record = read_include_record(file.bytes, files_);
+      if (!record) continue;
+      std::string depfile = request_.output + ":";
+      for (const std::string& name : record->files)
+        depfile += " " + replace_all(replace_all(name, "\\", "\\\\"), " ", "\\ ");
+      if (files_.write_file(request_.output + ".d", depfile + "\n")) return record->result;
+    }
+    return std::nullopt;
+  }
+
+  // Beside those of other states of the headers, as when branches are switched.
+  void remember_preprocess(const std::string& key) {
+    if (!store_) return;
+    constexpr size_t k_kept_records = 4;
+    const std::string text = render_include_record({key, read_files_}, preprocess_, begin_ns_, files_);
+    if (text.empty()) return;
+    StoreEntry entry = {{"includes", text}};
+    if (const auto before = store_->find(record_key()))
+      entry.insert(entry.end(), before->begin(), before->end());
+    entry.resize(std::min(entry.size(), k_kept_records));
+    store_->put(record_key(), entry);
+  }
+
+  Result<int> preprocess() {
+    turn_.wait_to_look();
+    Words argv = expand(preprocess_, (scratch_ / stem_).string());
     const std::string output = unit_ + step_.outputs.front();
     const std::string depfile = in_scratch(".d");
     argv.insert(argv.end(), {"-MD", "-MF", depfile, "-MT", output});
@@ -171,10 +188,12 @@ class StepRun {
 
   Result<void> write_depfile(const std::string& output, const Path& from) {
     DSBUILD_TRY(depfile, files_.read_file(from));
-    for (const std::string& name : files_in_depfile(depfile)) {
+    read_files_ = files_in_depfile(depfile);
+    for (const std::string& name : read_files_) {
       const auto text = files_.read_file(name);
       if (!text || text->find("__CUDA_ARCH_LIST__") == std::string::npos) continue;
       depfile += output + ": " + unit_ + ".arch_list\n";
+      read_files_.push_back(unit_ + ".arch_list");
       break;
     }
     return files_.write_file(output + ".d", depfile);
@@ -211,8 +230,8 @@ class StepRun {
   }
 
   // The names in the commands are free of the op: an op that shares the source has the same key.
-  std::string key_text() const {
-    std::string text = tools_ + module_id_ + inputs_;
+  std::string key_text(const std::string& inputs) const {
+    std::string text = tools_ + module_id_ + inputs;
     for (const Words& command : step_.commands)
       text += '\0' + shell_join(expand(command, stem_)) + '\0' + identity_of(command.front());
     return text;
@@ -236,14 +255,23 @@ class StepRun {
                        [&](const std::string& end) { return files_.kind(unit + end) == FileKind::file; });
   }
 
-  Result<int> take_twin(const std::string& key) {
+  std::optional<StoreEntry> outputs_of(const std::string& unit) const {
+    StoreEntry entry;
     for (const std::string& end : step_.outputs) {
-      DSBUILD_TRY(bytes, files_.read_file(twin_ + end));
-      DSBUILD_TRY(written, files_.write_if_different(unit_ + end, bytes));
-      (void)written;
+      auto bytes = files_.read_file(unit + end);
+      if (!bytes) return std::nullopt;
+      entry.push_back({end, std::move(*bytes)});
     }
+    return entry;
+  }
+
+  Result<bool> take(const std::string& key, const std::optional<StoreEntry>& entry) {
+    if (!entry) return false;
+    (void)files_.remove_all(key_file_of(request_.output));  // what follows may be cut short
+    for (const StoredFile& file : *entry)
+      DSBUILD_CHECK(files_.write_if_different(unit_ + file.name, file.bytes));
     DSBUILD_CHECK(files_.write_file(key_file_of(request_.output), key + "\n"));
-    return 0;
+    return true;
   }
 
   // `last`: the key file of what is there.
@@ -335,7 +363,13 @@ class StepRun {
   std::string module_id_, tools_;
   std::string second_key_;  // "" where ptxas has no part
   bool images_kept_ = false;
-  std::string inputs_;  // what the commands are run on
+  std::string inputs_;                   // what the commands are run on
+  Words preprocess_;                     // with the arch list
+  std::vector<std::string> read_files_;  // by the preprocessor
+  std::optional<ContentStore> store_;
+  std::string missed_;  // a key that the store does not have
+  const int64_t begin_ns_ =
+      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
   Path scratch_;
   Environment environment_;
   MemoryTurn turn_;
@@ -350,27 +384,6 @@ Result<int> run_slice_step(const SliceStep& request, System& system,
 
 std::string key_file_of(const std::string& output) {
   return output + ".key";
-}
-
-std::string blank_disabled_code(std::string text) {
-  if (may_hold_raw_string(text)) return text;  // in it, lines may look alike
-  std::string blanked;
-  blanked.reserve(text.size());
-  int depth = 0;  // of conditions within disabled code
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    const std::string_view line(text.data() + begin, end - begin);
-    if (depth == 1 && starts_directive(line, "el")) return text;
-    if (depth > 0 && starts_directive(line, "if")) ++depth;
-    if (depth > 0 && starts_directive(line, "endif")) --depth;
-    if (depth == 0)
-      blanked += line;
-    else
-      blanked += '\n';
-    if (depth == 0 && is_if_zero(line)) depth = 1;
-    begin = end;
-  }
-  return blanked;
 }
 
 }  // namespace dsbuild

@@ -32,8 +32,4 @@ Result<int> run_slice_step(const SliceStep& request, System& system,
 // Beside a part's output: its key; the key of what ptxas gets.
 std::string key_file_of(const std::string& output);
 
-// Pure. cudafe++ keeps the bodies of kernels between `#if 0` and `#endif`: they become blank lines, so that
-// the host's code is the same after an edit of device code that leaves its lines where they are.
-std::string blank_disabled_code(std::string text);
-
 }  // namespace dsbuild

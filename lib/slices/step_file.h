@@ -29,6 +29,9 @@ std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc
 // Says which tools run, so that what others made is never taken for theirs: written with the plan.
 inline constexpr const char* k_tools_file = "tools/nvcc.id";
 
+// The folder of the content store (lib/store/content_store.h); empty or absent: there is none.
+inline constexpr const char* k_store_file = "tools/store";
+
 // The stub's file as the host compile includes it; every device part writes its own.
 inline constexpr const char* k_stub_end = ".cudafe1.stub.c";
 

@@ -9,14 +9,21 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "sys/file_system.h"
+
 namespace dsbuild {
+namespace {
+
+constexpr std::string_view k_temporary_end = ".dsbuild-tmp";
+
+}  // namespace
 
 Path temporary_beside(const Path& path) {
   uint64_t number = 0;
   // Where the kernel has no randomness yet, O_EXCL still refuses a name that is taken.
   if (::getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<uint64_t>(::getpid());
   // Not made from path's name, which may already be as long as a name can be.
-  return path.parent_path() / ("." + std::to_string(number) + ".dsbuild-tmp");
+  return path.parent_path() / ("." + std::to_string(number) + std::string(k_temporary_end));
 }
 
 AtomicFile::AtomicFile(Path path)
@@ -51,6 +58,10 @@ bool AtomicFile::commit(unsigned mode, bool durable) {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return false;
   temporary_.clear();
   return true;
+}
+
+bool is_own_temporary(std::string_view name) {
+  return name.size() > k_temporary_end.size() && name.ends_with(k_temporary_end);
 }
 
 }  // namespace dsbuild

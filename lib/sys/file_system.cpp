@@ -25,6 +25,11 @@ int64_t nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+FileKind kind_of(const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return FileKind::file;
+  return S_ISDIR(status.st_mode) ? FileKind::directory : FileKind::other;
+}
+
 // False on an error of reading or writing, with errno set.
 bool copy_bytes(int from, AtomicFile& to) {
   // The kernel may share the blocks; it copies nothing between some file systems.
@@ -76,9 +81,12 @@ class RealFileSystem : public FileSystem {
 
   FileKind kind(const Path& path) const override {
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) return FileKind::absent;
-    if (S_ISREG(status.st_mode)) return FileKind::file;
-    return S_ISDIR(status.st_mode) ? FileKind::directory : FileKind::other;
+    return ::stat(path.c_str(), &status) == 0 ? kind_of(status) : FileKind::absent;
+  }
+
+  FileKind own_kind(const Path& path) const override {
+    struct stat status{};
+    return ::lstat(path.c_str(), &status) == 0 ? kind_of(status) : FileKind::absent;
   }
 
   bool is_executable(const Path& path) const override {
@@ -115,6 +123,23 @@ class RealFileSystem : public FileSystem {
     }
     if (durable) return sync_directory(path.parent_path());
     return {};
+  }
+
+  Result<void> append(const Path& path, std::string_view bytes) override {
+    Descriptor file = open_file(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
+    if (!file.is_open()) return io_error(path, "appending", errno);
+    const ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
+    if (count < 0) return io_error(path, "appending", errno);
+    if (count != static_cast<ssize_t>(bytes.size())) return io_error(path, "appending", ENOSPC);
+    return file.close() ? Result<void>() : io_error(path, "appending", errno);
+  }
+
+  Result<void> set_mtime(const Path& path, int64_t mtime_ns) override {
+    constexpr int64_t k_second = 1'000'000'000;
+    const std::array<timespec, 2> times = {
+        timespec{0, UTIME_OMIT}, timespec{mtime_ns / k_second, static_cast<long>(mtime_ns % k_second)}};
+    if (::utimensat(AT_FDCWD, path.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) == 0) return {};
+    return io_error(path, "setting its time", errno);
   }
 
   Result<void> make_directories(const Path& path) override {

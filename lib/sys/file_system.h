@@ -34,7 +34,8 @@ class FileReader {
   virtual Result<std::string> read_file(const Path& path) const = 0;
   // Names (not paths) in a directory, sorted bytewise, without "." and "..".
   virtual Result<std::vector<std::string>> list(const Path& path) const = 0;
-  virtual FileKind kind(const Path& path) const = 0;  // follows symbolic links
+  virtual FileKind kind(const Path& path) const = 0;      // follows symbolic links
+  virtual FileKind own_kind(const Path& path) const = 0;  // a symbolic link is `other`
   virtual bool is_executable(const Path& path) const = 0;
   virtual std::optional<FileIdentity> identity(const Path& path) const = 0;  // follows links
   // Absolute, without symbolic links, "." and ".."; nullopt when it does not exist.
@@ -47,6 +48,10 @@ class FileSystem : public FileReader {
   // Whole or not at all: a temporary beside it (mkstemp, O_EXCL), optional fsync, rename.
   // Mode 0644 whatever the umask.
   virtual Result<void> write_file(const Path& path, std::string_view bytes, bool durable = false) = 0;
+  // At the end of the file, which is made if need be, in one call: what several processes append does not
+  // mix. A symbolic link is an error.
+  virtual Result<void> append(const Path& path, std::string_view bytes) = 0;
+  virtual Result<void> set_mtime(const Path& path, int64_t mtime_ns) = 0;  // follows no link
   // Does nothing, and returns false, when the file already holds exactly `bytes`.
   Result<bool> write_if_different(const Path& path, std::string_view bytes);
   virtual Result<void> make_directories(const Path& path) = 0;  // mode 0755
@@ -62,5 +67,9 @@ class FileSystem : public FileReader {
 };
 
 std::unique_ptr<FileSystem> make_real_file_system();
+
+// Whether a file has the name of one that write_file and copy_file write before the rename. What is old was
+// left by a process that was killed.
+bool is_own_temporary(std::string_view name);
 
 }  // namespace dsbuild

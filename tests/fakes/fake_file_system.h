@@ -93,6 +93,11 @@ class FakeFileSystem : public FileSystem {
     if (!entry || entry->kind == Kind::link) return FileKind::absent;
     return entry->kind == Kind::file ? FileKind::file : FileKind::directory;
   }
+  FileKind own_kind(const Path& path) const override {
+    const auto entry = entries_.find(resolve_parent(path));
+    const bool is_link = entry != entries_.end() && entry->second.kind == Kind::link;
+    return is_link ? FileKind::other : kind(path);
+  }
   bool is_executable(const Path& path) const override {
     const Entry* entry = entry_at(path);
     return entry && entry->executable;
@@ -112,6 +117,15 @@ class FakeFileSystem : public FileSystem {
     if (auto checked = check_write(path); !checked) return checked;
     writes.push_back(key_of(path));
     put(resolve(path), {Kind::file, std::string(bytes), false});
+    return {};
+  }
+  Result<void> append(const Path& path, std::string_view bytes) override {
+    return write_file(path, this->bytes(path) + std::string(bytes));
+  }
+  Result<void> set_mtime(const Path& path, int64_t mtime_ns) override {
+    const Entry* entry = entry_at(path);
+    if (!entry) return error(path, "setting its time", "No such file or directory");
+    entries_.at(resolve(path)).tick = mtime_ns;
     return {};
   }
   Result<void> make_directories(const Path& path) override {

@@ -21,6 +21,7 @@ class FaultyFileSystem : public FileSystem {
   Result<std::string> read_file(const Path& path) const override { return real_.read_file(path); }
   Result<std::vector<std::string>> list(const Path& path) const override { return real_.list(path); }
   FileKind kind(const Path& path) const override { return real_.kind(path); }
+  FileKind own_kind(const Path& path) const override { return real_.own_kind(path); }
   bool is_executable(const Path& path) const override { return real_.is_executable(path); }
   std::optional<FileIdentity> identity(const Path& path) const override { return real_.identity(path); }
   std::optional<Path> real_path(const Path& path) const override { return real_.real_path(path); }
@@ -29,6 +30,12 @@ class FaultyFileSystem : public FileSystem {
   Result<void> write_file(const Path& path, std::string_view bytes, bool durable) override {
     if (Step step = next(); step != Step::works) return broken_write(step, path, bytes);
     return real_.write_file(path, bytes, durable);
+  }
+  Result<void> append(const Path& path, std::string_view bytes) override {
+    return next() == Step::works ? real_.append(path, bytes) : failure(path);
+  }
+  Result<void> set_mtime(const Path& path, int64_t mtime_ns) override {
+    return next() == Step::works ? real_.set_mtime(path, mtime_ns) : failure(path);
   }
   Result<void> copy_file(const Path& from, const Path& to, bool executable) override {
     if (Step step = next(); step != Step::works)

@@ -2,36 +2,16 @@
 """A disk that fills up, or that cannot be written: exit 1 with path and reason, the old bundle as it was; with space
 again the next run ends well. Needs a mount namespace of its own, in which this script starts itself again."""
 
-import os
 import pathlib
-import shutil
-import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
+from mounts import enter_namespace, make_read_only, mount, mount_disk  # noqa: E402
 from testspace import TestSpace  # noqa: E402
 
-INSIDE = "DSBUILD_TEST_IN_NAMESPACE"
 PAYLOAD = 32768  # bytes of each device image, so that objects outweigh the small files
-
-
-def enter_namespace():
-    """Starts this script again where it may mount; skips where that cannot be."""
-    if INSIDE in os.environ:
-        return
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    unshare = ["unshare", "--mount", "--propagation", "private", *user]
-    if not shutil.which("unshare") or subprocess.run([*unshare, "mount", "-t", "tmpfs", "none", "/mnt"],
-                                                     capture_output=True, check=False).returncode != 0:
-        testspace.skip("no mount namespace can be had here (unshare --mount)")
-    os.environ[INSIDE] = "1"
-    os.execvp("unshare", [*unshare, sys.executable, "-B", *sys.argv])
-
-
-def mount(*words):
-    subprocess.run(["mount", *map(str, words)], check=True)
 
 
 def size_of(folder):
@@ -44,9 +24,7 @@ class DiskFullTest(unittest.TestCase):
     def setUp(self):
         self.space = TestSpace(payload=PAYLOAD)
         self.disk = self.space.root / "disk"
-        self.disk.mkdir()
-        mount("-t", "tmpfs", "-o", "size=1g", "none", self.disk)
-        self.addCleanup(subprocess.run, ["umount", "--lazy", str(self.disk)], check=False)
+        mount_disk(self, self.disk)
         self.space.build_dir, self.space.out = self.disk / "build", self.disk / "out"
 
     def resize(self, kib):
@@ -112,18 +90,13 @@ class ReadOnlyTest(unittest.TestCase):
         self.assertEqual(self.space.build().code, 0)
         self.space.compiled()
 
-    def make_read_only(self, folder):
-        mount("--bind", folder, folder)
-        mount("-o", "remount,bind,ro", folder)
-        self.addCleanup(subprocess.run, ["umount", "--lazy", str(folder)], check=False)
-
     def change_a_source(self):
         with open(self.space.pack.source("alpha/alpha.cu"), "a", encoding="ascii") as file:
             file.write("// changed\n")
 
     def test_a_read_only_build_folder_stops_the_build_before_any_compiler(self):
         before = self.space.hash()
-        self.make_read_only(self.space.build_dir)
+        make_read_only(self, self.space.build_dir)
         self.change_a_source()
         run = self.space.build()
         self.assertEqual(run.code, 1, run)
@@ -134,7 +107,7 @@ class ReadOnlyTest(unittest.TestCase):
 
     def test_a_bundle_in_a_read_only_place_stays_and_is_named(self):
         before = self.space.hash()
-        self.make_read_only(self.space.out)
+        make_read_only(self, self.space.out)
         self.change_a_source()
         run = self.space.build()
         self.assertEqual(run.code, 1, run)
@@ -143,13 +116,13 @@ class ReadOnlyTest(unittest.TestCase):
         self.assertEqual(self.space.hash(), before)
 
     def test_a_read_only_bundle_is_no_trouble_when_nothing_changed(self):
-        self.make_read_only(self.space.out)
+        make_read_only(self, self.space.out)
         run = self.space.build()
         self.assertEqual(run.code, 0, run)
         self.assertEqual(run.edges_run(), 0)
 
     def test_read_only_specs_and_sources_are_enough(self):
-        self.make_read_only(self.space.pack.folder)
+        make_read_only(self, self.space.pack.folder)
         self.space.remove_build()
         run = self.space.build()
         self.assertEqual(run.code, 0, run)

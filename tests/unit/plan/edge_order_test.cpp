@@ -61,6 +61,15 @@ TEST_CASE("a measured time is of one target, so that it serves other arch lists"
   CHECK(expected_seconds(history, "other", compile("a.cu")) < 5);
 }
 
+TEST_CASE("what others wait for stands before them and before what takes as long as it alone") {
+  EdgeHistory history;
+  history.measured = {{"pack/op/first.cpp", {5}}, {"pack/op/waits.cpp", {20}}, {"pack/op/alone.cpp", {21}}};
+  Edge waits = compile("waits.cpp");
+  waits.implicit_inputs = {"obj/first.cpp.o"};
+  CHECK(order_of({waits, compile("alone.cpp"), compile("first.cpp")}, history) ==
+        std::vector<std::string>{"first.cpp", "alone.cpp", "waits.cpp"});
+}
+
 TEST_CASE("equals keep their order, and what is no compile edge stays behind in its own") {
   Edge link = compile("link");
   link.kind = EdgeKind::link;

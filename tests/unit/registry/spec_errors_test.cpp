@@ -231,6 +231,9 @@ TEST_CASE("sources are files that are there, each once") {
         "bad_spec x/op.yaml:2:31: 'flags.link' belongs to the op, not to a source");
   CHECK(error("[{path: a.cu, seconds: soon}]") ==
         "bad_spec x/op.yaml:2:33: 'seconds': 'soon' is no whole number of seconds");
+  for (const std::string threads : {"1", "65", "auto"})
+    CHECK(error("[{path: a.cu, split_compile: " + threads + "}]") ==
+          "bad_spec x/op.yaml:2:39: 'split_compile': '" + threads + "' is no number of threads from 2 to 64");
   CHECK(error("[{path: a.cu, for: {}}]") ==
         "bad_spec x/op.yaml:2:29: 'for' takes a map of define names to lists of values");
   CHECK(error("[{path: a.cu, for: {A: []}}]") == "bad_spec x/op.yaml:2:33: 'for.A' has no values");

@@ -303,3 +303,58 @@ TEST_CASE("A folder can be brought to the disk") {
   CHECK(world.files->sync_directory(world.folder.path()));
   CHECK_FALSE(world.files->sync_directory(world.path("absent")));
 }
+
+TEST_CASE("own_kind does not follow a link, and the others do") {
+  World world;
+  world.write("file", "x");
+  REQUIRE(world.files->make_symlink("file", world.path("link")));
+  CHECK(world.files->own_kind(world.path("file")) == FileKind::file);
+  CHECK(world.files->own_kind(world.folder.path()) == FileKind::directory);
+  CHECK(world.files->own_kind(world.path("link")) == FileKind::other);
+  CHECK(world.files->kind(world.path("link")) == FileKind::file);
+  CHECK(world.files->own_kind(world.path("none")) == FileKind::absent);
+}
+
+TEST_CASE("set_mtime changes a file's time and nothing behind a link") {
+  World world;
+  world.write("file", "x");
+  const int64_t before = world.files->identity(world.path("file"))->mtime_ns;
+  REQUIRE(world.files->make_symlink("file", world.path("link")));
+  REQUIRE(world.files->set_mtime(world.path("link"), 1'000'000'007));
+  CHECK(world.files->identity(world.path("file"))->mtime_ns == before);
+  REQUIRE(world.files->set_mtime(world.path("file"), 1'000'000'007));
+  CHECK(world.files->identity(world.path("file"))->mtime_ns == 1'000'000'007);
+  CHECK(world.read("file") == "x");
+  CHECK(world.files->set_mtime(world.path("none"), 0).error().code == "io");
+}
+
+TEST_CASE("append makes the file, adds to it, and follows no link") {
+  World world;
+  REQUIRE(world.files->append(world.path("log"), "one\n"));
+  REQUIRE(world.files->append(world.path("log"), "two\n"));
+  CHECK(world.read("log") == "one\ntwo\n");
+  REQUIRE(world.files->make_symlink("log", world.path("link")));
+  CHECK_FALSE(world.files->append(world.path("link"), "three\n"));
+  CHECK(world.read("log") == "one\ntwo\n");
+}
+
+TEST_CASE("what several threads append does not mix") {
+  World world;
+  const auto append_lines = [&](char letter) {
+    for (int i = 0; i < 200; ++i)
+      (void)world.files->append(world.path("log"), std::string(40, letter) + "\n");
+  };
+  std::thread other([&] { append_lines('b'); });
+  append_lines('a');
+  other.join();
+  const auto lines = split_lines(world.read("log"));
+  CHECK(lines.size() == 400);
+  for (const std::string& line : lines)
+    CHECK((line == std::string(40, 'a') || line == std::string(40, 'b')));
+}
+
+TEST_CASE("a temporary of our own is known by its name") {
+  CHECK(is_own_temporary(".123.dsbuild-tmp"));
+  CHECK_FALSE(is_own_temporary(".dsbuild-tmp"));
+  CHECK_FALSE(is_own_temporary("notes"));
+}

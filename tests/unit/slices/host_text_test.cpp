@@ -1,4 +1,4 @@
-#include "slices/run_step.h"
+#include "slices/host_text.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,0 +1,145 @@
+#include "slices/include_record.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/digest.h"
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+bool is_of_project(const Path& path) {
+  return path.is_relative();
+}
+
+// "" for what is not there.
+std::string identity_of_file(const Path& path, const FileReader& files) {
+  if (is_of_project(path)) {
+    const auto bytes = files.read_file(path);
+    return bytes ? sha256(*bytes) : "";
+  }
+  const auto identity = files.identity(path);
+  return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
+}
+
+std::string identity_of_folder(const Path& path, const FileReader& files) {
+  if (files.kind(path) != FileKind::directory) return "";
+  if (!is_of_project(path)) {
+    const auto identity = files.identity(path);
+    return identity ? std::to_string(identity->mtime_ns) : "";
+  }
+  const auto names = files.list(path);
+  return names ? sha256(join(*names, "\n")) : "";
+}
+
+// -I, -isystem, -iquote and the like, with the folder in the same word or the next.
+std::set<std::string> search_folders(const std::vector<std::string>& command) {
+  static const std::vector<std::string> options = {"-isystem", "-iquote", "-idirafter", "-I"};
+  std::set<std::string> folders;
+  for (size_t i = 0; i < command.size(); ++i) {
+    for (const std::string& option : options) {
+      if (!command[i].starts_with(option)) continue;
+      const std::string value = command[i].substr(option.size());
+      if (!value.empty())
+        folders.insert(value);
+      else if (i + 1 < command.size())
+        folders.insert(command[i + 1]);
+      break;
+    }
+  }
+  return folders;
+}
+
+std::string parent_of(const std::string& path) {
+  return Path(path).parent_path().string();
+}
+
+// A name is looked for beside the file that includes it and in each search folder, where a new file may come
+// before the one that was found: the folders in which that could be. What a name's own folders are ("sub" of
+// "sub/x.h") is known from where it was found.
+std::set<std::string> places_of(const std::vector<std::string>& read, const std::vector<std::string>& command,
+                                const FileReader& files) {
+  std::set<std::string> roots = search_folders(command), places, named;
+  for (const std::string& file : read) {
+    places.insert(parent_of(file));
+    if (is_of_project(file)) roots.insert(parent_of(file));
+  }
+  for (const std::string& folder : places)
+    for (const std::string& root : roots)
+      if (folder.starts_with(root + "/"))
+        for (std::string name = folder.substr(root.size() + 1); !name.empty(); name = parent_of(name))
+          named.insert(name);
+  for (const std::string& root : roots) {
+    places.insert(root);
+    for (const std::string& name : named)
+      if (files.kind(root + "/" + name) == FileKind::directory) places.insert(root + "/" + name);
+  }
+  return places;
+}
+
+bool changed_since(const Path& file, int64_t begin_ns, const FileReader& files) {
+  const auto identity = files.identity(file);
+  constexpr int64_t k_clock_step_ns = 10'000'000;  // file times are those of the kernel's last tick
+  return !identity || std::max(identity->mtime_ns, identity->ctime_ns) >= begin_ns - k_clock_step_ns;
+}
+
+}  // namespace
+
+std::vector<std::string> files_in_depfile(std::string_view depfile) {
+  std::vector<std::string> files;
+  std::string word;
+  const auto finish = [&] {
+    if (!word.empty()) files.push_back(std::exchange(word, {}));
+  };
+  for (size_t i = 0; i < depfile.size(); ++i) {
+    const char c = depfile[i], next = i + 1 < depfile.size() ? depfile[i + 1] : '\n';
+    if (c == '\\' && next == '\n') {
+      finish();
+      ++i;
+    } else if (c == '\\' || (c == '$' && next == '$')) {
+      word += next;
+      ++i;
+    } else if (c == ' ' || c == '\n') {
+      finish();
+    } else {
+      word += c;
+    }
+  }
+  finish();
+  if (!files.empty()) files.erase(files.begin());  // the target
+  return files;
+}
+
+std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
+                                  int64_t begin_ns, const FileReader& files) {
+  std::string text = "result " + record.result + "\n";
+  for (const std::string& file : record.files) {
+    if (changed_since(file, begin_ns, files)) return "";
+    text += "file " + identity_of_file(file, files) + " " + file + "\n";
+  }
+  for (const std::string& place : places_of(record.files, command, files))
+    text += "folder " + identity_of_folder(place, files) + " " + place + "\n";
+  return text;
+}
+
+std::optional<IncludeRecord> read_include_record(std::string_view text, const FileReader& files) {
+  IncludeRecord record;
+  for (const std::string& line : split_lines(text)) {
+    const size_t first = line.find(' '), second = line.find(' ', first + 1);
+    const std::string word = line.substr(0, first);
+    if (word == "result") {
+      record.result = line.substr(first + 1);
+      continue;
+    }
+    if (second == std::string::npos) return std::nullopt;
+    const std::string identity = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
+    const bool is_file = word == "file";
+    if (identity != (is_file ? identity_of_file(path, files) : identity_of_folder(path, files)))
+      return std::nullopt;
+    if (is_file) record.files.push_back(path);
+  }
+  return record;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,33 @@
+// What a preprocessor read, written down so that the same file need not be preprocessed again: what came out
+// of it last time, every file that it read, and every folder in which a new file could come before one of
+// them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+// The names of the files in a depfile for Make, without its target.
+std::vector<std::string> files_in_depfile(std::string_view depfile);
+
+struct IncludeRecord {
+  std::string result;              // of the step: its key
+  std::vector<std::string> files;  // that were read, the source among them
+};
+
+// Relative paths are the project's: files count by their bytes, folders by the names in them. Absolute ones
+// are those of tools and packages: they count by size and time. `command` is the preprocessor's, for its
+// search folders. Empty where a file changed after `begin_ns` (of the clock of file times): what was read
+// then is not known.
+std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
+                                  int64_t begin_ns, const FileReader& files);
+
+// The record, if every file and folder is as it was.
+std::optional<IncludeRecord> read_include_record(std::string_view text, const FileReader& files);
+
+}  // namespace dsbuild

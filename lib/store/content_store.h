@@ -1,0 +1,78 @@
+// Results of build steps, kept by what they are made of: shared by all build folders and by builds that run
+// at the same time. One file for each entry, <folder>/<2 hex digits>/<62 hex digits>, written whole or not at
+// all, compressed, and with a digest of all its bytes, so that what was damaged is never handed out. When an
+// entry was last used is its file's mtime. A folder is a store when it has our CACHEDIR.TAG, which also keeps
+// backup programs away; where that is missing, nothing is written or removed. No process waits for another.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+struct StoredFile {
+  std::string name;  // what follows the unit's name: ".compute_80.ptx"; without end of line
+  std::string bytes;
+  bool operator==(const StoredFile&) const = default;
+};
+using StoreEntry = std::vector<StoredFile>;
+
+// What builds found there of what they needed.
+struct StoreUses {
+  unsigned long long hits = 0, misses = 0;
+  bool operator==(const StoreUses&) const = default;
+};
+
+struct StoreStats {
+  unsigned long long entries = 0, bytes = 0;  // on disk
+  StoreUses last_build, all_builds;           // of builds that needed something
+  bool operator==(const StoreStats&) const = default;
+};
+
+struct StoreRemoval {
+  unsigned long long entries = 0, bytes = 0;
+  bool operator==(const StoreRemoval&) const = default;
+};
+
+class ContentStore {
+ public:
+  ContentStore(FileSystem& files, Path folder) : files_(files), folder_(std::move(folder)) {}
+
+  // `key`: 64 hex digits. Marks the entry as used. One that is damaged, of another version or another key's
+  // content is removed and counts as absent.
+  std::optional<StoreEntry> find(const std::string& key) const;
+  // What cannot be written (a full disk, a read-only folder, a folder of others) is only not kept.
+  void put(const std::string& key, const StoreEntry& entry) const;
+
+  // Error: exit 2 `foreign_cache_dir` when the folder holds files and is no store.
+  Result<void> check() const;
+  // The value is empty where there is no folder yet. Errors: those of check(), and of reading.
+  Result<StoreStats> stats() const;
+  // Where the entries are more than `limit` bytes: removes those that were not used for longest, down to nine
+  // tenths of it. And files that a killed process left half written. Errors: those of check(), and of
+  // reading and removing.
+  Result<StoreRemoval> prune(unsigned long long limit) const;
+  Result<StoreRemoval> clear() const;  // every entry, and the counts; errors as prune()
+
+  // At the end of a build that needed something: counts it, and prunes where something new was put.
+  void end_build(const StoreUses& uses, unsigned long long limit) const;
+
+ private:
+  Path file_of(const std::string& key) const;
+  bool is_ours() const;
+  bool make_ours() const;
+  void mark_as_used(const Path& file) const;
+
+  FileSystem& files_;
+  Path folder_;
+};
+
+// Each step of a build runs in a process of its own, in the build folder: it notes there what it found, and
+// the build sums that up at its end. take_store_uses forgets what it has read.
+void note_store_use(bool is_hit, FileSystem& files);
+StoreUses take_store_uses(const Path& build_dir, FileSystem& files);
+
+}  // namespace dsbuild

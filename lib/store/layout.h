@@ -1,0 +1,31 @@
+// What lies where in a store's folder. Private to this stage.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+// A line for each build: "<hits> <misses>".
+inline constexpr const char* k_uses_file = "uses";
+
+struct EntryFile {
+  Path path;
+  uint64_t bytes = 0;
+  int64_t used_ns = 0;  // its mtime
+};
+
+struct StoreContent {
+  std::vector<EntryFile> entries;
+  std::vector<EntryFile> temporaries;  // of processes that write, or were killed
+};
+
+// The files that look like ours; nothing else and no link is looked at. Errors: those of reading.
+Result<StoreContent> scan_store(const Path& folder, const FileReader& files);
+
+int64_t now_ns();  // of the clock that mtimes come from
+
+}  // namespace dsbuild

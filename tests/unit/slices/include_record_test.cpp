@@ -1,0 +1,69 @@
+#include "slices/include_record.h"
+
+#include <catch2/catch.hpp>
+
+#include "fakes/fake_file_system.h"
+
+using namespace dsbuild;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// pack/a.cu includes <sub/x.h>, which is found in the second of two folders, and <vector>.
+struct Project {
+  FakeFileSystem files;
+  Words command = {"g++", "-I",       "pack/first", "-Ipack/second", "-isystem", "/usr/include/c++",
+                   "-E",  "pack/a.cu"};
+  Words read = {"pack/a.cu", "pack/second/sub/x.h", "/usr/include/c++/vector"};
+
+  Project() {
+    files.add_file("pack/a.cu", "source");
+    files.add_file("pack/first/y.h", "other");
+    files.add_file("pack/second/sub/x.h", "header");
+    files.add_file("/usr/include/c++/vector", "standard");
+  }
+  // Of a step that begins long after all files were written.
+  std::string record() const {
+    constexpr int64_t k_far_future = int64_t{1} << 62;
+    return render_include_record({"key", read}, command, k_far_future, files);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("includes: files of a depfile, without its target") {
+  CHECK(files_in_depfile("x.o: a.cu \\\n  b\\ c.h $$d.h\n") == Words{"a.cu", "b c.h", "$d.h"});
+}
+
+TEST_CASE("includes: what was read is known while all is as it was") {
+  Project project;
+  const auto record = read_include_record(project.record(), project.files);
+  REQUIRE(record);
+  CHECK(record->result == "key");
+  CHECK(record->files == project.read);
+}
+
+TEST_CASE("includes: another content, a lost file and a file that may come first are seen") {
+  const std::vector<std::function<void(FakeFileSystem&)>> changes = {
+      [](FakeFileSystem& files) { files.add_file("pack/a.cu", "SOURCE"); },
+      [](FakeFileSystem& files) { files.add_file("pack/second/sub/x.h", "HEADER"); },
+      [](FakeFileSystem& files) { (void)files.remove_all("pack/second/sub/x.h"); },
+      [](FakeFileSystem& files) { files.add_file("pack/first/sub/x.h", "header"); },
+      [](FakeFileSystem& files) { files.add_file("pack/sub/x.h", "header"); },
+      [](FakeFileSystem& files) { files.add_file("pack/vector", "header"); },
+      [](FakeFileSystem& files) { files.add_file("/usr/include/c++/vector", "standard library"); },
+  };
+  for (size_t i = 0; i < changes.size(); ++i) {
+    INFO("change " << i);
+    Project project;
+    const std::string text = project.record();
+    changes[i](project.files);
+    CHECK_FALSE(read_include_record(text, project.files));
+  }
+}
+
+TEST_CASE("includes: what changed since the step began is not known") {
+  Project project;
+  CHECK(render_include_record({"key", project.read}, project.command, 0, project.files).empty());
+}
