@@ -9,25 +9,10 @@
 namespace dsbuild {
 namespace {
 
-double targets_of(const Edge& edge) {
-  if (edge.kind == EdgeKind::cuda_slice) return 1;
-  return static_cast<double>(std::max<size_t>(edge.targets.size(), 1));
-}
-
-// Headers are most of a small source's work; beyond them its own length counts.
-double guessed_seconds_per_target(const EdgeTimes& times, const std::string& source) {
-  constexpr double k_of_headers = 1, k_of_torch_header = 20;
-  constexpr double k_bytes_per_second = 3'000;
-  const auto bytes = times.source_bytes.find(source);
-  const double own =
-      bytes == times.source_bytes.end() ? 0 : static_cast<double>(bytes->second) / k_bytes_per_second;
-  return own + (times.torch_sources.count(source) > 0 ? k_of_torch_header : k_of_headers);
-}
-
 // What an edge takes and, behind it, the longest chain of compile edges that wait for it.
 class Chains {
  public:
-  Chains(const std::vector<Edge>& compiles, const EdgeTimes& times, const std::string& pack) {
+  Chains(const std::vector<Edge>& compiles, const EdgeHistory& history, const std::string& pack) {
     std::map<std::string, const Edge*> makers;
     for (const Edge& edge : compiles) {
       makers[edge.output] = &edge;
@@ -35,7 +20,7 @@ class Chains {
         makers[output] = &edge;
     }
     for (const Edge& edge : compiles) {
-      own_[edge.output] = expected_seconds(times, pack, edge);
+      own_[edge.output] = expected_seconds(history, pack, edge);
       for (const auto& inputs : {edge.inputs, edge.implicit_inputs})
         for (const std::string& input : inputs)
           if (const auto maker = makers.find(input); maker != makers.end())
@@ -59,34 +44,10 @@ class Chains {
 
 }  // namespace
 
-std::string time_key(const std::string& pack, const std::string& op, const std::string& source,
-                     const std::string& part) {
-  return pack + "/" + op + "/" + source + (part.empty() ? "" : "@" + part);
-}
-
-double seconds_per_target(const Edge& edge, double seconds) {
-  return seconds / targets_of(edge);
-}
-
-double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge) {
-  const auto measured = [&](const std::string& part) {
-    const auto found = times.seconds.find(time_key(pack, edge.op, edge.source, part));
-    return found == times.seconds.end() ? std::nullopt : std::optional(found->second);
-  };
-  if (const auto seconds = measured(edge.part)) return *seconds * targets_of(edge);
-  if (!edge.reads_source()) return 0;  // it has to wait for others anyway
-  constexpr double k_of_precompiled_header = 40;
-  if (edge.source.empty()) return k_of_precompiled_header;
-  // A whole compile's time for one target is mostly that target's slice.
-  const double of_target = measured("").value_or(guessed_seconds_per_target(times, edge.inputs.front()));
-  constexpr double k_share_of_front = 0.3;
-  return of_target * (edge.part == "front" ? k_share_of_front : targets_of(edge));
-}
-
-void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {
+void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, const std::string& pack) {
   const auto others = std::stable_partition(edges.begin(), edges.end(), std::mem_fn(&Edge::is_compile));
   const std::vector<Edge> compiles(edges.begin(), others);
-  Chains chains(compiles, times, pack);
+  Chains chains(compiles, history, pack);
   std::stable_sort(edges.begin(), others, [&](const Edge& a, const Edge& b) {
     return chains.seconds(a.output) > chains.seconds(b.output);
   });
