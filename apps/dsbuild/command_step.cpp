@@ -5,6 +5,7 @@
 #include "slices/audit.h"
 #include "slices/preprocess.h"
 #include "slices/run_step.h"
+#include "slices/run_whole_step.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {
@@ -52,6 +53,10 @@ Result<int> run_tool(const Words& command, System& system, MemoryTurn& turn) {
   return result.exit_code;
 }
 
+Result<int> run_whole(const WholeStep& step, System& system, MemoryTurn& turn) {
+  return run_whole_step(step, system, [&](const Words& command) { return run_tool(command, system, turn); });
+}
+
 // Takes the twin's object where it is the same, and compiles where it is not or that cannot be told.
 Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& step) {
   System& system = context.system;
@@ -64,13 +69,13 @@ Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& 
     DSBUILD_CHECK(system.files.write_file(step.output.string() + ".tmp", object));
     return 0;
   }
-  return run_tool(step.command, system, turn);
+  return run_whole({step.output.string(), step.command}, system, turn);
 }
 
 // step run OUTPUT -- COMMAND: as Ninja would run it, when there is memory for it.
 Result<int> run_when_there_is_memory(const CommandContext& context, const Words& words) {
   MemoryTurn turn(context.system.environment, words[1]);
-  return run_tool({words.begin() + 3, words.end()}, context.system, turn);
+  return run_whole({words[1], {words.begin() + 3, words.end()}}, context.system, turn);
 }
 
 tl::unexpected<Error> refuse(const Words& words) {

@@ -40,8 +40,8 @@ Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec
 // it changes, and every edge that uses the tool or the source depends on the file. So content decides, not
 // mtimes: a toolkit or a source replaced under an old mtime is noticed.
 inline constexpr const char* k_nvcc_id_file = k_tools_file;
-inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
-inline constexpr const char* k_torch_id_file = "tools/torch.id";
+inline constexpr const char* k_cxx_id_file = k_cxx_file;
+inline constexpr const char* k_torch_id_file = k_torch_file;
 
 std::string source_id_file(const std::string& object);
 

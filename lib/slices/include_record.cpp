@@ -138,4 +138,29 @@ std::optional<IncludeRecord> read_include_record(std::string_view text, const Fi
   return record;
 }
 
+std::string render_depfile(const std::string& target, const std::vector<std::string>& files) {
+  std::string text = target + ":";
+  for (const std::string& file : files)
+    text += " " + replace_all(replace_all(file, "\\", "\\\\"), " ", "\\ ");
+  return text + "\n";
+}
+
+std::optional<IncludeRecord> find_include_record(const ContentStore& store, const std::string& key,
+                                                 const FileReader& files) {
+  const auto entry = store.find(key);
+  if (!entry) return std::nullopt;
+  for (const StoredFile& file : *entry)
+    if (auto record = read_include_record(file.bytes, files)) return record;
+  return std::nullopt;
+}
+
+void add_include_record(const ContentStore& store, const std::string& key, const std::string& text) {
+  constexpr size_t k_kept_records = 4;
+  if (text.empty()) return;
+  StoreEntry entry = {{"includes", text}};
+  if (const auto before = store.find(key)) entry.insert(entry.end(), before->begin(), before->end());
+  entry.resize(std::min(entry.size(), k_kept_records));
+  store.put(key, entry);
+}
+
 }  // namespace dsbuild

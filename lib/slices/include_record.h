@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sys/file_system.h"
+#include "store/content_store.h"
 
 namespace dsbuild {
 
@@ -34,5 +34,14 @@ std::string render_include_record(const IncludeRecord& record, const std::vector
 
 // The record, if every file and folder is as it was.
 std::optional<IncludeRecord> read_include_record(std::string_view text, const FileReader& files);
+
+// For Make: that `target` depends on the files.
+std::string render_depfile(const std::string& target, const std::vector<std::string>& files);
+
+// Records in the content store, by all that is known before the preprocessor runs. Beside the newest one a
+// few older ones are kept: other states of the headers, as when branches are switched.
+std::optional<IncludeRecord> find_include_record(const ContentStore& store, const std::string& key,
+                                                 const FileReader& files);
+void add_include_record(const ContentStore& store, const std::string& key, const std::string& text);
 
 }  // namespace dsbuild

@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "slices/host_text.h"
 #include "slices/include_record.h"
-#include "store/content_store.h"
+#include "slices/kept_results.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {
@@ -45,9 +45,7 @@ class StepRun {
     module_id_ = trim(module_id);
     DSBUILD_TRY(identity, files_.read_file(k_tools_file));
     tools_ = identity;
-    if (const auto store = files_.read_file(k_store_file);
-        request_.uses_store && store && !trim(*store).empty())
-      store_.emplace(files_, trim(*store));
+    if (const auto store = store_of_build(files_)) store_.emplace(*store);
     stem_ = Path(unit_).filename().string();
     scratch_ = unit_ + "." + step_.part + ".run";
     environment_ = system_.environment;
@@ -146,30 +144,17 @@ class StepRun {
 
   // The key of what the preprocessor would write, if that is known; with its depfile.
   std::optional<std::string> recall_preprocess() {
-    const auto entry = store_ ? store_->find(record_key()) : std::nullopt;
-    if (!entry) return std::nullopt;
-    for (const StoredFile& file : *entry) {
-      const auto record = read_include_record(file.bytes, files_);
-      if (!record) continue;
-      std::string depfile = request_.output + ":";
-      for (const std::string& name : record->files)
-        depfile += " " + replace_all(replace_all(name, "\\", "\\\\"), " ", "\\ ");
-      if (files_.write_file(request_.output + ".d", depfile + "\n")) return record->result;
-    }
-    return std::nullopt;
+    if (!store_) return std::nullopt;
+    const auto record = find_include_record(*store_, record_key(), files_);
+    const bool is_known =
+        record && files_.write_file(request_.output + ".d", render_depfile(request_.output, record->files));
+    return is_known ? std::optional(record->result) : std::nullopt;
   }
 
-  // Beside those of other states of the headers, as when branches are switched.
   void remember_preprocess(const std::string& key) {
-    if (!store_) return;
-    constexpr size_t k_kept_records = 4;
-    const std::string text = render_include_record({key, read_files_}, preprocess_, begin_ns_, files_);
-    if (text.empty()) return;
-    StoreEntry entry = {{"includes", text}};
-    if (const auto before = store_->find(record_key()))
-      entry.insert(entry.end(), before->begin(), before->end());
-    entry.resize(std::min(entry.size(), k_kept_records));
-    store_->put(record_key(), entry);
+    if (store_)
+      add_include_record(*store_, record_key(),
+                         render_include_record({key, read_files_}, preprocess_, begin_ns_, files_));
   }
 
   Result<int> preprocess() {
@@ -234,15 +219,9 @@ class StepRun {
   std::string key_text(const std::string& inputs) const {
     std::string text = tools_ + module_id_ + inputs;
     for (const Words& command : step_.commands)
-      text += '\0' + shell_join(expand(command, stem_)) + '\0' + identity_of(command.front());
+      text += '\0' + shell_join(expand(command, stem_)) + '\0' +
+              identity_of_tool(command.front(), environment_, files_);
     return text;
-  }
-
-  // Of a tool: cicc may be upgraded without nvcc.
-  std::string identity_of(const std::string& program) const {
-    const auto path = find_program(files_, program, variable(environment_, "PATH"));
-    const auto identity = path ? files_.identity(*path) : std::nullopt;
-    return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
   }
 
   // Whether the outputs of this part are there and were made of this.
@@ -374,8 +353,7 @@ class StepRun {
   std::vector<std::string> read_files_;  // by the preprocessor
   std::optional<ContentStore> store_;
   std::string missed_;  // a key that the store does not have
-  const int64_t begin_ns_ =
-      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+  const int64_t begin_ns_ = file_clock_now();
   Path scratch_;
   Environment environment_;
   MemoryTurn turn_;

@@ -28,6 +28,8 @@ std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc
 
 // Says which tools run, so that what others made is never taken for theirs: written with the plan.
 inline constexpr const char* k_tools_file = "tools/nvcc.id";
+inline constexpr const char* k_cxx_file = "tools/cxx.id";
+inline constexpr const char* k_torch_file = "tools/torch.id";
 
 // The folder of the content store (lib/store/content_store.h); empty or absent: there is none.
 inline constexpr const char* k_store_file = "tools/store";
