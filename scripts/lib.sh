@@ -307,6 +307,7 @@ export_test_environment() {
   export DSBUILD_CUOBJDUMP="$cuobjdump"
   export DSBUILD_CLANG_TIDY="$clang_tidy"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
+  export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"
   export DSBUILD_TORCH_PYTHON="$torch_python"
   export DSBUILD_DEEPSPEED_SOURCES="$cache_dir/deepspeed"
   DSBUILD_CUDA_13="$(find_cuda_13 || printf '%s' "$cache_dir/toolkits/13.5/nvidia/cu13")"

@@ -52,6 +52,12 @@ deepspeed_rows() {
   row "deepspeed: docs/recipes/Dockerfile.deepspeed" "$test_python" -B "$repository/tests/packaging/deepspeed_image_test.py"
 }
 
+# Every CUDA file of both packs, with three toolkits for six lists of archs each: a day on two cores. Goes on where it was.
+slices_rows() {
+  row "slices: CUDA 13.5" require_toolkit_13_5
+  row "slices: what nvcc makes" "$test_python" -B "$repository/tests/differential/slices.py" "$repository/build/slices"
+}
+
 fault_rows() {
   local script
   export DSBUILD_NIGHTLY=1
@@ -93,6 +99,7 @@ row "clang-analyzer" "$test_python" -B "$repository/tests/lint/tidy.py" "$reposi
 fresh_root_rows
 wheel_rows
 deepspeed_rows
+slices_rows
 fault_rows
 fuzz_rows
 printf '%s\n' "" "${rows[@]}"

@@ -79,6 +79,17 @@ Result<int> publish_nothing(const GraphRun& run, const Settings& settings) {
       "Mend the error above, or build the other ops with --keep-going.");
 }
 
+size_t audited_files(const BuildPlan& plan, const Manifest& manifest) {
+  const auto is_published = [&](const std::string& name) {
+    return std::any_of(manifest.ops.begin(), manifest.ops.end(),
+                       [&](const ManifestOp& op) { return op.name == name; });
+  };
+  const auto count = std::count_if(plan.edges.begin(), plan.edges.end(), [&](const Edge& edge) {
+    return edge.kind == EdgeKind::audit && is_published(edge.op);
+  });
+  return static_cast<size_t>(count);
+}
+
 }  // namespace
 
 Result<int> run_build(const CommandContext& context) {
@@ -111,6 +122,7 @@ Result<int> run_build(const CommandContext& context) {
   outcome.warnings = stages.warnings;
   DSBUILD_TRY(manifest, make_manifest(stages, run.failures, context.system.files));
   outcome.manifest = std::move(manifest);
+  if (settings.audit.value) outcome.audited = audited_files(stages.build, outcome.manifest);
   DSBUILD_TRY(bundle, publish(stages, outcome.manifest, context));
   outcome.bundle = std::move(bundle);
   stages.build_facts->save();

@@ -61,6 +61,8 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
                  "Compile CUDA files by whole nvcc commands or by slices of them [nvcc]")
       ->type_name("nvcc|slices")
       ->group(more);
+  app.add_flag("--audit", a.audit, "Compile CUDA files by nvcc too, and compare what slices made with it")
+      ->group(more);
   app.add_option("--python", a.python, "The Python whose torch the ops are for [python3]")
       ->type_name("FILE")
       ->group(more);

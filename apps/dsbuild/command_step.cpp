@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "command.h"
+#include "slices/audit.h"
 #include "slices/preprocess.h"
 #include "slices/run_step.h"
 #include "sys/memory_gate.h"
@@ -90,6 +91,20 @@ Result<int> run_slice(const CommandContext& context, const Words& words) {
   return run_slice_step(step, context.system, print_message);
 }
 
+// step audit STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
+Result<int> audit(const CommandContext& context, const Words& words) {
+  constexpr size_t k_before_step_files = 6;
+  if (words.size() <= k_before_step_files) return refuse(words);
+  const AuditStep step{
+      words[2], {words[3], words[4], words[5]}, Words(words.begin() + k_before_step_files, words.end())};
+  DSBUILD_TRY(difference, run_audit_step(step, context.system, print_message));
+  if (!difference.empty())
+    return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
+                "slices do not make what nvcc makes: " + difference, "Build with --backend nvcc.");
+  DSBUILD_CHECK(context.system.files.write_file(words[1], "the same\n"));
+  return 0;
+}
+
 }  // namespace
 
 Result<int> run_step(const CommandContext& context) {
@@ -98,6 +113,7 @@ Result<int> run_step(const CommandContext& context) {
   if (words.size() > 3 && words[0] == "run" && words[2] == "--")
     return run_when_there_is_memory(context, words);
   if (!words.empty() && words[0] == "slice") return run_slice(context, words);
+  if (!words.empty() && words[0] == "audit") return audit(context, words);
   if (words.size() == 3 && words[0] == "verify") return verify(context, words[1], words[2]);
   return refuse(words);
 }

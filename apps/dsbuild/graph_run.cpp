@@ -99,6 +99,12 @@ std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
          "; guard calls into it with a define that has `when: {any_arch: …}`.";
 }
 
+std::string hint_of(const EdgeFailure& failure, const ArchPlan& archs) {
+  if (failure.edge->kind == EdgeKind::audit)
+    return "Build with --backend nvcc, and report it with the log and the source.";
+  return link_hint(failure, archs);
+}
+
 // Where the first error is, as the user knows the file. The commands of a build name sources as pack/….
 Place place_of(const std::string& first_error, const FailureContext& context) {
   const std::string pack = "pack/";
@@ -118,7 +124,7 @@ EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& co
   failure.edge = ended.edge;
   failure.first_error = first_error_line(ended.output);
   failure.place = place_of(failure.first_error, context);
-  failure.hint = link_hint(failure, context.archs);
+  failure.hint = hint_of(failure, context.archs);
   failure.log = context.build_dir / "log" / log_name(*ended.edge);
   failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
   // A log that cannot be written must not hide the failure itself.

@@ -9,6 +9,7 @@
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
 #include "plan/slice_edges.h"
+#include "slices/header_names.h"
 #include "slices/self_test.h"
 
 namespace dsbuild {
@@ -241,11 +242,21 @@ void slice(Stages& stages, System& system) {
     if (!refusal.empty()) return tl::unexpected(refusal);
     return learn_commands(nvcc, *stages.toolkit, facts, system);
   };
-  slice_cuda_edges(stages.build, learn, stages.history, stages.selected.registry.pack);
   const Settings& settings = stages.base.settings;
+  HeaderNames names(stages.selected.registry.source_root, system.files);
+  slice_cuda_edges(stages.build,
+                   {learn, stages.history, stages.selected.registry.pack,
+                    [&](const auto& folders) { return names.digest(folders); }, settings.audit.value});
   const Path store = settings.store_size.value > 0 ? system.files.absolute(settings.store.value) : Path();
   stages.build.files.push_back({k_store_file, store.string()});
   facts.save();
+}
+
+Result<void> check_audit(const Settings& settings) {
+  if (!settings.audit.value || settings.backend.value != CudaBackend::nvcc) return {};
+  return fail(Exit::usage, "nothing_to_audit", settings.audit.origin,
+              "compares slices with what nvcc makes, and --backend nvcc makes no slices",
+              "Add --backend slices, or leave --audit out.");
 }
 
 // Settings, toolkits and the pack, up to the question which ops are wanted.
@@ -348,6 +359,7 @@ ArchPlanInput arch_plan_input(const Stages& stages) {
 
 Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
+  DSBUILD_CHECK(check_audit(settings));
   if (!stages.selected.needs_toolkit) {
     stages.toolkit.reset();
     stages.archs.requested.clear();

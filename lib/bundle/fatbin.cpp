@@ -53,8 +53,8 @@ DeviceImage image_of(const EntryHeader& entry) {
           .compressed = (entry.flags & (k_flag_lz4 | k_flag_zstd)) != 0};
 }
 
-Result<FatbinContainer> read_entries(Bytes entries, const std::string& name) {
-  FatbinContainer images;
+Result<std::vector<StoredImage>> read_entries(Bytes entries, const std::string& name) {
+  std::vector<StoredImage> images;
   while (!entries.empty()) {
     if (entries.size() < k_entry_header_size) return bad_fatbin(name, "an entry is cut off");
     const EntryHeader entry = load_entry_header(entries);
@@ -67,8 +67,9 @@ Result<FatbinContainer> read_entries(Bytes entries, const std::string& name) {
     if (is_image && !is_arch_number(entry.arch)) {
       return bad_fatbin(name, "an entry is for the unknown architecture " + std::to_string(entry.arch));
     }
-    if (is_image) images.push_back(image_of(entry));
-    entries = rest.subspan(static_cast<size_t>(entry.payload_size));
+    const auto size = static_cast<size_t>(entry.payload_size);
+    if (is_image) images.push_back({image_of(entry), rest.first(size)});
+    entries = rest.subspan(size);
   }
   return images;
 }
@@ -81,14 +82,9 @@ size_t next_container(Bytes section, size_t at) {
   return at;
 }
 
-}  // namespace
-
-bool is_fatbin(Bytes bytes) {
-  return bytes.size() >= k_container_header_size && load<uint32_t>(bytes, 0) == k_container_magic;
-}
-
-Result<std::vector<FatbinContainer>> read_fatbins(Bytes section, const std::string& name) {
-  std::vector<FatbinContainer> containers;
+// Of a section, in file order.
+Result<std::vector<std::vector<StoredImage>>> read_stored_containers(Bytes section, const std::string& name) {
+  std::vector<std::vector<StoredImage>> containers;
   size_t at = next_container(section, 0);
   while (at + k_alignment <= section.size()) {
     const Bytes rest = section.subspan(at);
@@ -103,6 +99,29 @@ Result<std::vector<FatbinContainer>> read_fatbins(Bytes section, const std::stri
     at = next_container(section, at + header_size + static_cast<size_t>(entries_size));
   }
   return containers;
+}
+
+}  // namespace
+
+bool is_fatbin(Bytes bytes) {
+  return bytes.size() >= k_container_header_size && load<uint32_t>(bytes, 0) == k_container_magic;
+}
+
+Result<std::vector<FatbinContainer>> read_fatbins(Bytes section, const std::string& name) {
+  DSBUILD_TRY(stored, read_stored_containers(section, name));
+  std::vector<FatbinContainer> containers(stored.size());
+  for (size_t i = 0; i < stored.size(); ++i)
+    for (const StoredImage& each : stored[i])
+      containers[i].push_back(each.image);
+  return containers;
+}
+
+Result<std::vector<StoredImage>> read_stored_images(Bytes section, const std::string& name) {
+  DSBUILD_TRY(containers, read_stored_containers(section, name));
+  std::vector<StoredImage> images;
+  for (const std::vector<StoredImage>& container : containers)
+    images.insert(images.end(), container.begin(), container.end());
+  return images;
 }
 
 }  // namespace dsbuild

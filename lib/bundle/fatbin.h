@@ -7,6 +7,15 @@ namespace dsbuild {
 
 bool is_fatbin(Bytes bytes);  // starts with a container
 
+// An image and its bytes as they are stored, compressed if it says so.
+struct StoredImage {
+  DeviceImage image;
+  Bytes content;  // a view into the section
+};
+
+// The images of all containers of a section, in file order; as read_fatbins (bundle/image.h).
+Result<std::vector<StoredImage>> read_stored_images(Bytes section, const std::string& name);
+
 // Architectures as device files number them: 90 for CC 9.0, 120 for CC 12.0.
 constexpr bool is_arch_number(uint32_t number) {
   return number >= 10 && number < 1000;

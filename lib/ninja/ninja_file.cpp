@@ -21,6 +21,8 @@ const char* rule_name(const Edge& edge) {
       return "link";
     case EdgeKind::verify:
       return "verify";
+    case EdgeKind::audit:
+      return "audit";
   }
   return "";
 }
@@ -102,6 +104,8 @@ std::string rules_section(const BuildPlan& plan) {
   if (has_rule(plan, "cuda_join")) text += slice_rule("cuda_join", "", "");
   if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", run + cxx);
   if (has_rule(plan, "cxx_twin")) text += twin_rule("cxx_twin", "cxx", cxx);
+  if (has_rule(plan, "audit"))
+    text += "rule audit\n  command = $dsbuild step audit $out $in\n  description = $out\n\n";
   return text +
          "rule link\n"
          "  command = " +
@@ -124,6 +128,7 @@ std::string op_heading(const BuildPlan& plan, const std::string& op) {
 }
 
 std::string edge_text(const BuildPlan& plan, const Edge& edge) {
+  const ArchSet shared = edge.kind == EdgeKind::cuda_slice ? ArchSet() : plan.shared;  // a slice has one arch
   std::string text = "build " + ninja_path(edge.output);
   if (!edge.more_outputs.empty()) text += " |";
   for (const std::string& output : edge.more_outputs)
@@ -140,7 +145,7 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   if (!edge.step_file.empty()) text += "  step = " + ninja_word(edge.step_file) + "\n";
   if (!edge.twin.empty()) text += "  twin = " + ninja_word(edge.twin) + "\n";
   if (!edge.twin_flags.empty()) text += "  twin_flags = " + ninja_words(edge.twin_flags) + "\n";
-  if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, plan.shared) + "\n";
+  if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, shared) + "\n";
   return text;
 }
 
@@ -187,7 +192,8 @@ Result<std::string> render_ninja(const BuildPlan& plan) {
   for (const Edge& edge : plan.edges) {
     if (edge.kind == EdgeKind::link) text += op_heading(plan, edge.op);
     text += edge_text(plan, edge);
-    if (edge.kind == EdgeKind::verify) checks += " " + ninja_path(edge.output);
+    if (edge.kind == EdgeKind::verify || edge.kind == EdgeKind::audit)
+      checks += " " + ninja_path(edge.output);
   }
   return text + "\nbuild all: phony" + checks + "\ndefault all\n";
 }

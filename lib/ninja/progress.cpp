@@ -16,6 +16,8 @@ const char* verb(EdgeKind kind) {
       return "link";
     case EdgeKind::verify:
       return "verify";
+    case EdgeKind::audit:
+      return "audit";
   }
   return "";
 }

@@ -201,7 +201,7 @@ bool is_step(const BuildPlan& plan, const Edge& edge) {
 
 bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
   if (edge.op == op) return true;
-  if (edge.kind == EdgeKind::link || edge.kind == EdgeKind::verify) return false;
+  if (!edge.is_compile()) return false;
   return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& user) {
     const auto& inputs = user.implicit_inputs;
     const bool uses = std::find(inputs.begin(), inputs.end(), edge.output) != inputs.end();
@@ -250,6 +250,11 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
     case EdgeKind::verify:
       argv = plan.tools.dsbuild;
       append_all(argv, {"step", "verify", edge.inputs.front(), edge.output});
+      break;
+    case EdgeKind::audit:
+      argv = plan.tools.dsbuild;
+      append_all(argv, {"step", "audit", edge.output});
+      append_all(argv, edge.inputs);
       break;
   }
   return argv;

@@ -13,15 +13,16 @@
 
 namespace dsbuild {
 
-enum class EdgeKind { cuda_compile, cuda_slice, cxx_compile, link, verify };
+enum class EdgeKind { cuda_compile, cuda_slice, cxx_compile, link, verify, audit };
 
 // Paths are relative to the build folder, in which Ninja runs; `pack/` there is a link to the source root, so
 // that no command holds a path of this machine (nvcc itself mishandles `$` and quotes in paths).
 struct Edge {
   EdgeKind kind = EdgeKind::cxx_compile;
-  std::string op;                            // what several ops share: the header that is precompiled
-  std::string source;                        // SourceSpec::id(); "" for link and verify
-  std::string part;                          // cuda_slice: of the source's work (lib/slices/step_file.h)
+  std::string op;      // what several ops share: the header that is precompiled
+  std::string source;  // SourceSpec::id(); "" for link and verify
+  std::string
+      part;  // cuda_slice: of the source's work (lib/slices/step_file.h); "nvcc" for what is only compared
   std::vector<std::string> flags;            // of this op and source, in order, without gencodes
   ArchSet targets;                           // cuda_compile: its gencodes, in canonical order
   std::vector<std::string> inputs;           // source, or objects
@@ -35,7 +36,9 @@ struct Edge {
   std::vector<std::string> twin_flags;  // what that one is compiled with instead of `flags`
   // cuda_slice: whether it starts with the preprocessor; the others join what such edges made.
   bool reads_source() const { return part != "host" && part != "fatbin"; }
-  bool is_compile() const { return kind != EdgeKind::link && kind != EdgeKind::verify; }
+  bool is_compile() const {
+    return kind == EdgeKind::cuda_compile || kind == EdgeKind::cuda_slice || kind == EdgeKind::cxx_compile;
+  }
   bool operator==(const Edge&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "plan/backend.h"
+#include "slices/header_names.h"
 #include "slices/step_file.h"
 
 namespace dsbuild {
@@ -54,7 +55,7 @@ struct Recipe {
 
 class Slicer {
  public:
-  Slicer(BuildPlan& plan, const LearnCommands& learn) : plan_(plan), learn_(learn) {}
+  Slicer(BuildPlan& plan, const SliceInput& input) : plan_(plan), input_(input) {}
 
   void run() {
     std::vector<Edge> edges;
@@ -70,6 +71,7 @@ class Slicer {
         edges.push_back(std::move(edge));
       else
         edges.insert(edges.end(), parts->second.begin(), parts->second.end());
+      if (edges.back().kind == EdgeKind::verify) append_audits(edges);
     }
     plan_.edges = std::move(edges);
     link_host_objects();
@@ -79,17 +81,55 @@ class Slicer {
   }
 
  private:
-  void take(const Edge& whole) {
+  void take(Edge whole) {
     const Recipe& recipe = recipe_for(whole);
     if (!recipe.refusal.empty()) {
       ++kept_[recipe.refusal];
       return;
     }
+    whole.implicit_inputs.push_back(names_file(whole));
     std::vector<Edge>& parts = units_[whole.output];
     for (size_t i = 0; i < recipe.steps.size(); ++i)
       parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i]));
+    if (input_.audit) add_audit(whole, recipe, parts);
     plan_.files.push_back({unit_of(whole.output) + ".module_id", module_id_of(whole)});
     plan_.files.push_back({unit_of(whole.output) + ".arch_list", recipe.arch_list + "\n"});
+  }
+
+  // A new header may stand before one that was read.
+  std::string names_file(const Edge& whole) {
+    const std::set<std::string> folders = project_folders(whole.inputs.front(), whole.flags);
+    const auto [known, is_new] = names_files_.try_emplace(folders);
+    if (is_new) {
+      known->second = "tools/names/" + sha256(join({folders.begin(), folders.end()}, "\n")).substr(0, 16);
+      plan_.files.push_back({known->second, input_.digest_names(folders) + "\n"});
+    }
+    return known->second;
+  }
+
+  void add_audit(const Edge& whole, const Recipe& recipe, std::vector<Edge>& parts) {
+    parts.push_back(audited_edge(whole));
+    Edge edge;
+    edge.kind = EdgeKind::audit;
+    edge.op = whole.op;
+    edge.source = whole.source;
+    edge.targets = whole.targets;
+    edge.output = unit_of(parts.back().output) + ".ok";
+    edge.inputs = {whole.inputs.front(), parts.back().output, whole.output,
+                   unit_of(whole.output) + ".host.o"};
+    edge.inputs.insert(edge.inputs.end(), recipe.step_files.begin(), recipe.step_files.end());
+    audits_.push_back(std::move(edge));
+  }
+
+  // The whole command; nvcc keeps what it makes on the way.
+  static Edge audited_edge(Edge edge) {
+    if (!edge.twin.empty()) forget_twin(edge);
+    edge.part = "nvcc";
+    const Path folder = "audit" / Path(edge.output).parent_path().lexically_relative("obj");
+    edge.output = (folder / (Path(edge.output).stem().string() + ".nvcc.o")).string();
+    std::erase(edge.flags, "--objdir-as-tempdir");
+    edge.flags.insert(edge.flags.end(), {"--keep", "--keep-dir=" + folder.string()});
+    return edge;
   }
 
   // Learnt once, however many files have these flags.
@@ -106,7 +146,7 @@ class Slicer {
       recipe.refusal = "has " + flag;
       return recipe;
     }
-    const auto commands = learn_(nvcc);
+    const auto commands = input_.learn(nvcc);
     if (!commands) {
       recipe.refusal = commands.error();
       return recipe;
@@ -157,6 +197,13 @@ class Slicer {
     return edge;
   }
 
+  // Behind the op's other edges.
+  void append_audits(std::vector<Edge>& edges) const {
+    const std::string op = edges.back().op;
+    std::copy_if(audits_.begin(), audits_.end(), std::back_inserter(edges),
+                 [&](const Edge& audit) { return audit.op == op; });
+  }
+
   void link_host_objects() {
     for (Edge& edge : plan_.edges) {
       if (edge.kind != EdgeKind::link) continue;
@@ -177,19 +224,20 @@ class Slicer {
   }
 
   BuildPlan& plan_;
-  const LearnCommands& learn_;
+  const SliceInput& input_;
   std::map<std::string, std::vector<Edge>> units_;  // by the object
   std::map<Words, Recipe> recipes_;                 // by what is asked of nvcc
   std::map<std::string, std::string> step_contents_;
+  std::map<std::set<std::string>, std::string> names_files_;  // by the folders
+  std::vector<Edge> audits_;
   std::map<std::string, size_t> kept_;  // by the reason
 };
 
 }  // namespace
 
-void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeHistory& history,
-                      const std::string& pack) {
-  Slicer(plan, learn).run();
-  put_longest_first(plan.edges, history, pack);
+void slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
+  Slicer(plan, input).run();
+  put_longest_first(plan.edges, input.history, input.pack);
 }
 
 }  // namespace dsbuild

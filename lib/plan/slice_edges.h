@@ -14,9 +14,19 @@ namespace dsbuild {
 // nvcc's own steps for a whole command without a source (its tools, flags and targets).
 using LearnCommands = std::function<LearntCommands(const Words& nvcc)>;
 
+// A digest of the names of all files below folders of the project ("pack/include").
+using DigestNames = std::function<std::string(const std::set<std::string>& folders)>;
+
+struct SliceInput {
+  LearnCommands learn;
+  const EdgeHistory& history;
+  std::string pack;
+  DigestNames digest_names;
+  bool audit = false;  // the whole command stays too, and an edge compares (lib/slices/audit.h)
+};
+
 // Replaces the CUDA compile edges and adds their planned files; puts the longest first again. Where one
 // cannot be taken apart it stays, and one warning (`not_sliced`) says for how many and why.
-void slice_cuda_edges(BuildPlan& plan, const LearnCommands& learn, const EdgeHistory& history,
-                      const std::string& pack);
+void slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
 }  // namespace dsbuild

@@ -1,10 +1,10 @@
 #include "slices/include_record.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "slices/header_names.h"
 
 namespace dsbuild {
 namespace {
@@ -23,32 +23,10 @@ std::string identity_of_file(const Path& path, const FileReader& files) {
   return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
 }
 
-std::string identity_of_folder(const Path& path, const FileReader& files) {
-  if (files.kind(path) != FileKind::directory) return "";
-  if (!is_of_project(path)) {
-    const auto identity = files.identity(path);
-    return identity ? std::to_string(identity->mtime_ns) : "";
-  }
-  const auto names = files.list(path);
-  return names ? sha256(join(*names, "\n")) : "";
-}
-
-// -I, -isystem, -iquote and the like, with the folder in the same word or the next.
-std::set<std::string> search_folders(const std::vector<std::string>& command) {
-  static const std::vector<std::string> options = {"-isystem", "-iquote", "-idirafter", "-I"};
-  std::set<std::string> folders;
-  for (size_t i = 0; i < command.size(); ++i) {
-    for (const std::string& option : options) {
-      if (!command[i].starts_with(option)) continue;
-      const std::string value = command[i].substr(option.size());
-      if (!value.empty())
-        folders.insert(value);
-      else if (i + 1 < command.size())
-        folders.insert(command[i + 1]);
-      break;
-    }
-  }
-  return folders;
+std::string identity_of_folder(const std::string& path, const FileReader& files) {
+  if (is_of_project(path)) return HeaderNames(k_pack_folder, files).digest({path});
+  const auto identity = files.identity(path);
+  return identity ? std::to_string(identity->mtime_ns) : "";
 }
 
 std::string parent_of(const std::string& path) {
@@ -72,6 +50,7 @@ std::set<std::string> places_of(const std::vector<std::string>& read, const std:
           named.insert(name);
   for (const std::string& root : roots) {
     places.insert(root);
+    if (is_of_project(root)) continue;  // all below it counts
     for (const std::string& name : named)
       if (files.kind(root + "/" + name) == FileKind::directory) places.insert(root + "/" + name);
   }
@@ -85,6 +64,23 @@ bool changed_since(const Path& file, int64_t begin_ns, const FileReader& files) 
 }
 
 }  // namespace
+
+std::set<std::string> search_folders(const std::vector<std::string>& command) {
+  static const std::vector<std::string> options = {"-isystem", "-iquote", "-idirafter", "-I"};
+  std::set<std::string> folders;
+  for (size_t i = 0; i < command.size(); ++i) {
+    for (const std::string& option : options) {
+      if (!command[i].starts_with(option)) continue;
+      const std::string value = command[i].substr(option.size());
+      if (!value.empty())
+        folders.insert(value);
+      else if (i + 1 < command.size())
+        folders.insert(command[i + 1]);
+      break;
+    }
+  }
+  return folders;
+}
 
 std::vector<std::string> files_in_depfile(std::string_view depfile) {
   std::vector<std::string> files;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,15 +16,19 @@ namespace dsbuild {
 // The names of the files in a depfile for Make, without its target.
 std::vector<std::string> files_in_depfile(std::string_view depfile);
 
+// Where a preprocessor looks for headers: the folders of -I, -isystem, -iquote and the like, which may stand
+// in the same word or the next.
+std::set<std::string> search_folders(const std::vector<std::string>& command);
+
 struct IncludeRecord {
   std::string result;              // of the step: its key
   std::vector<std::string> files;  // that were read, the source among them
 };
 
-// Relative paths are the project's: files count by their bytes, folders by the names in them. Absolute ones
-// are those of tools and packages: they count by size and time. `command` is the preprocessor's, for its
-// search folders. Empty where a file changed after `begin_ns` (of the clock of file times): what was read
-// then is not known.
+// Relative paths are the project's: files count by their bytes, folders by the names of all that is below
+// them. Absolute ones are those of tools and packages: they count by size and time. `command` is the
+// preprocessor's, for its search folders. Empty where a file changed after `begin_ns` (of the clock of file
+// times): what was read then is not known.
 std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
                                   int64_t begin_ns, const FileReader& files);
 

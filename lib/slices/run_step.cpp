@@ -45,7 +45,8 @@ class StepRun {
     module_id_ = trim(module_id);
     DSBUILD_TRY(identity, files_.read_file(k_tools_file));
     tools_ = identity;
-    if (const auto store = files_.read_file(k_store_file); store && !trim(*store).empty())
+    if (const auto store = files_.read_file(k_store_file);
+        request_.uses_store && store && !trim(*store).empty())
       store_.emplace(files_, trim(*store));
     stem_ = Path(unit_).filename().string();
     scratch_ = unit_ + "." + step_.part + ".run";
@@ -106,7 +107,7 @@ class StepRun {
     if (!store_ || key == missed_) return false;
     const auto stored = store_->find(key);
     note_store_use(stored.has_value(), files_);
-    if (!stored || stored->size() != step_.outputs.size()) {
+    if (!stored || !has_all_outputs(*stored)) {
       missed_ = key;
       return false;
     }
@@ -124,7 +125,7 @@ class StepRun {
     DSBUILD_CHECK(publish());
     DSBUILD_CHECK(files_.write_file(key_file_of(request_.output), key + "\n" + second_key_ + "\n"));
     if (!images_kept_) turn_.done();
-    if (store_)
+    if (store_ && !images_kept_)  // kept images may have been damaged since
       if (const auto entry = outputs_of(unit_)) store_->put(key, *entry);
     return 0;
   }
@@ -263,6 +264,11 @@ class StepRun {
       entry.push_back({end, std::move(*bytes)});
     }
     return entry;
+  }
+
+  bool has_all_outputs(const StoreEntry& entry) const {
+    return std::equal(entry.begin(), entry.end(), step_.outputs.begin(), step_.outputs.end(),
+                      [](const StoredFile& file, const std::string& end) { return file.name == end; });
   }
 
   Result<bool> take(const std::string& key, const std::optional<StoreEntry>& entry) {

@@ -17,6 +17,7 @@ struct SliceStep {
   std::string twin;    // that of another op, made already, which may be the same; "" for none
   std::string source;  // "pack/adam.cu"; "" for host and fatbin parts
   Words gencodes;      // of this part, for people
+  bool uses_store = true;
 };
 
 // The preprocessed text, the commands and the tools make a key. Where it is that of the outputs that are

@@ -1,10 +1,8 @@
 #include "slices/self_test.h"
 
 #include <map>
-#include <span>
 
-#include "bundle/bytes.h"
-#include "bundle/elf.h"
+#include "slices/compare_objects.h"
 #include "slices/step_file.h"
 
 namespace dsbuild {
@@ -34,10 +32,6 @@ extern "C" int dsbuild_probe(float* data, double* more) {
   return inner_kernel == nullptr;
 }
 )";
-
-Bytes bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
 
 using Failure = std::string;  // "" is none
 
@@ -112,29 +106,8 @@ class SelfTest {
 
   Failure compare() {
     const std::string unit = k_any_unit;
-    const auto whole = files_.read_file(whole_ / (unit + ".o"));
-    const auto images = files_.read_file(sliced_ / (unit + ".o"));
-    const auto host = files_.read_file(sliced_ / (unit + ".host.o"));
-    if (!whole || !images || !host) return "an object is missing";
-    const auto whole_elf = read_elf(bytes_of(*whole), "whole"),
-               images_elf = read_elf(bytes_of(*images), "images"),
-               host_elf = read_elf(bytes_of(*host), "host");
-    if (!whole_elf || !images_elf || !host_elf) return "an object is no ELF file";
-    if (sections(*whole_elf, ".nv_fatbin") != sections(*images_elf, ".nv_fatbin"))
-      return "its device images differ from nvcc's";
-    for (const char* name : {".text", ".rodata", ".init_array", ".nvFatBinSegment"})
-      if (sections(*whole_elf, name) != sections(*host_elf, name))
-        return "its host code differs from nvcc's in " + std::string(name);
-    if (elf_exports(*whole_elf) != elf_exports(*host_elf)) return "its exports differ from nvcc's";
-    return "";
-  }
-
-  // Those whose name begins so, in order.
-  static std::vector<std::string> sections(const ElfFile& elf, std::string_view beginning) {
-    std::vector<std::string> found;
-    for (const ElfSection& section : elf.sections)
-      if (section.name.starts_with(beginning)) found.emplace_back(as_text(section.bytes));
-    return found;
+    return objects_differ_by({whole_ / (unit + ".o"), sliced_ / (unit + ".o"), sliced_ / (unit + ".host.o")},
+                             files_);
   }
 
   const Words& nvcc_;

@@ -1,116 +1,122 @@
 #!/usr/bin/env python3
-"""Every CUDA file of the ops, by whole nvcc commands and by slices: the same images and exports, and what each took.
+"""Slices against nvcc, by `dsbuild --audit`: one row for each pack, toolkit and list of archs.
 
-  slices.py WORK DSBUILD-OPTION…      for example: slices.py /tmp/x --ops all,-evoformer_attn --arch "7.5;9.0+PTX"
+  slices.py WORK [--packs native,deepspeed] [--toolkits 11.8,13.0,13.5] [--lists 1,2…] [--ops LIST] [--jobs N]
 
-WORK is kept. Names of internal linkage hold nvcc's module id, which has a checksum of the absolute path in it; where only
-that keeps the images apart, the slices are made once more with nvcc's id. DSBUILD names the program, DSBUILD_NINJA Ninja.
-Exit code 1 if anything differs."""
+WORK keeps the rows that are done, so that a run that was cut short goes on where it was; another dsbuild starts anew. Of a row
+that is not done, or in which something differs, the build folder stays. DSBUILD names the program; DSBUILD_CUDA_11_8,
+DSBUILD_CUDA_13 and DSBUILD_CUDA_13_5 the toolkits; DSBUILD_TORCH_PYTHON and DSBUILD_DEEPSPEED_SOURCES what pack deepspeed
+needs. torch goes with the CUDA version that it was made for, so that pack is compared with CUDA 13 alone. Exit code 1 if anything
+differs or does not build, 77 if no row can be made."""
 
+import argparse
+import hashlib
 import json
 import os
 import pathlib
-import resource
-import shlex
+import shutil
 import subprocess
 import sys
 import time
 
-SECTION = ".nv_fatbin"
+DEEPSPEED = "0.19.8"
+TOOLKITS = {"11.8": "DSBUILD_CUDA_11_8", "13.0": "DSBUILD_CUDA_13", "13.5": "DSBUILD_CUDA_13_5"}
+# One arch, PTX alone, one arch's PTX beside another's machine code, variants, what people ask for, and all that nvcc's own
+# `all-major` stands for.
+LISTS = {"11": ["8.0", "7.0-virtual", "7.0;8.0+PTX", "6.0;7.5+PTX;9.0", "7.0;7.5;8.0;8.6;8.9;9.0+PTX", "all-major"],
+         "13": ["8.0", "8.0-virtual", "7.5;8.0+PTX", "8.0+PTX;9.0a;10.0f", "7.5;8.0;8.6;9.0;10.0;12.0+PTX", "all-major"]}
+COLUMNS = ("pack", "CUDA", "archs", "files", "differ", "not sliced", "not built", "seconds")
 
 
-def run(*words, **options):
-    return subprocess.run([str(word) for word in words], check=True, text=True, **options)
+def digest(file):
+    return hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()
 
 
-class Build:
-    """One backend's build: its folder, wall seconds and the seconds of all cores together."""
-
-    def __init__(self, work, backend, options):
-        self.folder = work / backend
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        run(os.environ["DSBUILD"], "--backend", backend, "--build-dir", self.folder, "--out", work / f"{backend}-out",
-            *options, stdout=sys.stderr)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.wall = time.monotonic() - begin
-        self.cores = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def pack_options(pack):
+    if pack != "deepspeed":
+        return ["--pack", pack]
+    return ["--pack", pack, "--python", os.environ["DSBUILD_TORCH_PYTHON"],
+            "--source", str(pathlib.Path(os.environ["DSBUILD_DEEPSPEED_SOURCES"]) / DEEPSPEED)]
 
 
-def images(file):
-    section = pathlib.Path(f"{file}.section")
-    run("objcopy", "-O", "binary", f"--only-section={SECTION}", "--set-section-flags", f"{SECTION}=alloc", file, section)
-    content = section.read_bytes()
-    section.unlink()
-    return content
+def lacking(pack, toolkit):
+    """Why there is no such row, or ""."""
+    names = [TOOLKITS[toolkit]] + (["DSBUILD_TORCH_PYTHON", "DSBUILD_DEEPSPEED_SOURCES"] if pack == "deepspeed" else [])
+    missing = [name for name in names if not os.path.exists(os.environ.get(name, ""))]
+    if missing:
+        return f"{missing[0]} names nothing that is there"
+    return "torch is made for CUDA 13" if pack == "deepspeed" and toolkit == "11.8" else ""
 
 
-def exports(file):
-    out = run("nm", "--extern-only", "--defined-only", "--format=posix", file, stdout=subprocess.PIPE).stdout
-    return sorted(line.split()[0] for line in out.splitlines())
+def result_of(command):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    lines = done.stdout.splitlines()
+    result = json.loads(lines[-1]) if lines else {}
+    if result.get("event") != "result":
+        sys.exit(f"{' '.join(command)}\n{done.stderr}{lines[-1] if lines else ''}")
+    return result
 
 
-def ninja(build, *words, **options):
-    return run(os.environ.get("DSBUILD_NINJA", "ninja"), "-C", build.folder, *words, stdout=subprocess.PIPE, **options).stdout
+def make_row(options, pack, toolkit, archs, folder):
+    """The columns behind the first three."""
+    begin = time.monotonic()
+    result = result_of([os.environ["DSBUILD"], "--backend", "slices", "--audit", "--keep-going", "--json", "--ops", options.ops,
+                        *pack_options(pack), "--cuda-home", os.environ[TOOLKITS[toolkit]], "--arch", archs,
+                        "--build-dir", str(folder), "--out", f"{folder}-out", *(["-j", options.jobs] if options.jobs else [])])
+    for failed in result["failed"]:
+        print(f"{failed['op']}: {failed['source']}: {failed['error']}\n  {failed['log']}", flush=True)
+    for message in result["warnings"]:
+        if message["code"] == "not_sliced":
+            print(message["what"], flush=True)
+    differ = sum("not_as_nvcc" in failed["error"] for failed in result["failed"])
+    refused = sum(int(message["what"].split()[0]) for message in result["warnings"] if message["code"] == "not_sliced")
+    return [result["audited"], differ, refused, len(result["failed"]) - differ, round(time.monotonic() - begin)]
 
 
-def module_id_of(build, command, scratch):
-    """What nvcc itself takes."""
-    words = [word for word in shlex.split(command.split(" && ")[0]) if word != "--objdir-as-tempdir"]
-    scratch.mkdir(exist_ok=True)
-    run(*words[:words.index("-MD")], "-c", words[words.index("-c") + 1], "--keep", "--keep-dir", scratch, "-o", scratch / "x.o",
-        cwd=build.folder)
-    return next(scratch.glob("*.module_id")).read_text()
+def row_for(options, work, *which):
+    """That of an earlier run of the same program, or a new one. Builds of damaged rows stay for a look at them."""
+    name = hashlib.sha256(repr((which, options.ops, digest(os.environ["DSBUILD"]))).encode()).hexdigest()[:16]
+    record, folder = work / f"{name}.json", work / name
+    if record.exists():
+        return json.loads(record.read_text())
+    row = [*which, *make_row(options, *which, folder)]
+    record.write_text(json.dumps(row))
+    if not any(row[4:7]):
+        for each in (folder, f"{folder}-out"):
+            shutil.rmtree(each)
+    return row
 
 
-def take_module_id(whole, sliced, entry, scratch):
-    """Slices with nvcc's module id instead of ours."""
-    unit = sliced.folder / entry["output"].removesuffix(".o")
-    unit.with_name(unit.name + ".module_id").write_text(module_id_of(whole, entry["command"], scratch))
-    for made in unit.parent.glob(unit.name + ".*"):
-        if made.suffix in (".ptx", ".key") or made.name.endswith(".cudafe1.cpp"):
-            made.unlink()
-    ninja(sliced, entry["output"], host_object(entry["output"]))
+def rows(options):
+    for pack in options.packs.split(","):
+        for toolkit in options.toolkits.split(","):
+            if why := lacking(pack, toolkit):
+                print(f"left out: {pack}, CUDA {toolkit}: {why}", flush=True)
+                continue
+            lists = LISTS[toolkit.split(".")[0]]
+            for number in map(int, options.lists.split(",")):
+                yield pack, toolkit, lists[number - 1]
 
 
-def host_object(output):
-    return output.removesuffix(".o") + ".host.o"
-
-
-def difference(whole, sliced, output):
-    if not (sliced.folder / host_object(output)).exists():
-        return "not sliced"
-    if images(whole.folder / output) != images(sliced.folder / output):
-        return "images differ"
-    return "" if exports(whole.folder / output) == exports(sliced.folder / host_object(output)) else "exports differ"
-
-
-def compare(whole, sliced, entry, scratch):
-    """"" where all is the same."""
-    found = difference(whole, sliced, entry["output"])
-    if found in ("", "not sliced"):
-        return found
-    take_module_id(whole, sliced, entry, scratch)
-    return difference(whole, sliced, entry["output"])
-
-
-def main(work, *options):
-    work = pathlib.Path(work).resolve()
-    whole, sliced = Build(work, "nvcc", options), Build(work, "slices", options)
-    text = ninja(whole, "-t", "compdb", "cuda_compile", "cuda_twin")
-    different = 0
-    entries = json.loads(text[text.index("["):])
-    for entry in entries:
-        found = compare(whole, sliced, entry, work / "kept")
-        different += bool(found)
-        print(f"{found or 'the same'}: {entry['output']}", flush=True)
-    print(f"\n{len(entries)} files, {different} differ")
-    for name in ("wall", "cores"):
-        mine, nvcc = getattr(sliced, name), getattr(whole, name)
-        print(f"{name}: nvcc {nvcc:.1f} s, slices {mine:.1f} s, ratio {mine / nvcc:.2f}")
-    return different > 0
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("--packs", default="native,deepspeed")
+    parser.add_argument("--toolkits", default=",".join(TOOLKITS))
+    parser.add_argument("--lists", default="1,2,3,4,5,6")
+    parser.add_argument("--ops", default="all")
+    parser.add_argument("--jobs", default="")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    made = []
+    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}", flush=True)
+    for which in rows(options):
+        made.append(row_for(options, options.work.resolve(), *which))
+        print(f"| {' | '.join(map(str, made[-1]))} |", flush=True)
+    if not made:
+        return 77
+    return int(any(row[4] or row[6] for row in made))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

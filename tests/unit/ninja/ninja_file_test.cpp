@@ -5,6 +5,8 @@
 #include "../plan/plan_world.h"
 #include "ninja/ninja_file.h"
 #include "ninja/quote.h"
+#include "plan/slice_edges.h"
+#include "support/test_data.h"
 
 using namespace dsbuild;
 
@@ -37,6 +39,21 @@ std::string rendered(PlanWorld& world, const std::string& archs) {
   return *text;
 }
 
+// nvcc's own steps for 8.0 and 9.0+PTX, without those of an arch that is not asked for.
+LearntCommands learnt(const Words& nvcc) {
+  const auto is_asked_for = [&](const std::string& arch) {
+    return std::any_of(nvcc.begin(), nvcc.end(), [&](const std::string& word) {
+      return word.find("arch=" + arch) != std::string::npos;
+    });
+  };
+  LearntCommands commands = parse_nvcc_commands(test_data("unit/slices/data/steps-13.0.txt"));
+  std::erase_if(commands->devices, [&](const DeviceCommands& device) { return !is_asked_for(device.arch); });
+  std::erase_if(commands->fatbinary, [&](const std::string& word) {
+    return word.find("compute_80") != std::string::npos && !is_asked_for("compute_80");
+  });
+  return commands;
+}
+
 size_t count_of(const std::string& text, const std::string& part) {
   size_t count = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
@@ -50,6 +67,17 @@ TEST_CASE("the seed example's build.ninja is the golden file") {
   PlanWorld world = seed_world();
   const std::string text = rendered(world, "7.0;8.0+PTX");
   CHECK(text == golden("seed.ninja", text));
+}
+
+TEST_CASE("the seed example's build.ninja by slices is the golden file: each slice has its own pair") {
+  PlanWorld world;
+  world.add_cuda_op("adam");
+  world.add_cuda_op("quantizer", "archs: {min: \"9.0\"}\n");
+  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", [](const auto&) { return std::string(); }});
+  const auto text = render_ninja(plan);
+  REQUIRE(text);
+  CHECK(*text == golden("slices.ninja", *text));
 }
 
 TEST_CASE("each pair is written once, shared once, and sm_70 only beside the two ops that keep it") {

@@ -15,9 +15,17 @@ LearntCommands learnt(const Words&) {
   return parse_nvcc_commands(test_data("unit/slices/data/steps-13.0.txt"));
 }
 
+std::string no_names(const std::set<std::string>&) {
+  return "";
+}
+
+void slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {
+  slice_cuda_edges(plan, {learn, times, "native", no_names});
+}
+
 BuildPlan sliced(PlanWorld& world, const LearnCommands& learn = learnt) {
   BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  slice_cuda_edges(plan, learn, {}, "native");
+  slice(plan, learn);
   return plan;
 }
 
@@ -83,7 +91,7 @@ TEST_CASE("what cannot be taken apart stays one command, and one warning says wh
   plan = world.build(world.plan("8.0").value());
   for (Edge& edge : plan.edges)
     if (edge.kind == EdgeKind::cuda_compile) edge.flags.push_back("--keep");
-  slice_cuda_edges(plan, learnt, {}, "native");
+  slice(plan);
   REQUIRE(plan.warnings.size() == 1);
   CHECK(plan.warnings[0].what == "2 files compiled by whole nvcc commands: has --keep");
 }
@@ -135,7 +143,55 @@ TEST_CASE("the slice that takes longest stands first") {
   history.measured = {{history_key("native", "adam", "adam.cu"), {1}},
                       {history_key("native", "adam", "adam_b.cu"), {2}},
                       {history_key("native", "adam", "adam.cu", "compute_90"), {9}}};
-  slice_cuda_edges(plan, learnt, history, "native");
+  slice(plan, learnt, history);
   CHECK(plan.edges[0].output == "obj/adam/adam.cu/adam.compute_90.ptx");
   CHECK(plan.edges[1].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
+}
+
+TEST_CASE("parts that read the source start anew when other files stand where headers are looked for") {
+  PlanWorld world;
+  world.files.add_file("/pack/include/adam.h", "//\n");
+  world.add_op("adam", "sources: [adam.cu]\ninclude_dirs: [include]\n");
+  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  std::set<std::string> asked;
+  const DigestNames digest = [&](const std::set<std::string>& folders) {
+    asked = folders;
+    return std::string("names");
+  };
+  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", digest});
+  CHECK(asked == std::set<std::string>{"pack", "pack/include"});
+  const auto file = std::find_if(plan.files.begin(), plan.files.end(), [](const PlannedFile& planned) {
+    return planned.path.starts_with("tools/names/");
+  });
+  REQUIRE(file != plan.files.end());
+  CHECK(file->content == "names\n");
+  const auto has_it = [&](const std::string& end) {
+    const Words& inputs = edge_of(plan, k_unit + end).implicit_inputs;
+    return std::find(inputs.begin(), inputs.end(), file->path) != inputs.end();
+  };
+  CHECK(has_it(".cudafe1.cpp"));
+  CHECK(has_it(".compute_80.ptx"));
+  CHECK_FALSE(has_it(".host.o"));
+  CHECK_FALSE(has_it(".o"));
+}
+
+TEST_CASE("an audit keeps nvcc's whole command beside the parts, with a folder of its own, and compares") {
+  PlanWorld world;
+  world.add_op("first", "sources: [first.cu]\n");
+  world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
+  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", no_names, true});
+  const Edge& whole = edge_of(plan, "audit/second/first.cu/first.nvcc.o");
+  CHECK(whole.kind == EdgeKind::cuda_compile);
+  CHECK(whole.twin.empty());
+  CHECK(std::count(whole.flags.begin(), whole.flags.end(), "-DMORE=1") == 1);
+  CHECK(std::count(whole.flags.begin(), whole.flags.end(), "--keep-dir=audit/second/first.cu") == 1);
+  const Edge& audit = edge_of(plan, "audit/second/first.cu/first.nvcc.ok");
+  CHECK(audit.kind == EdgeKind::audit);
+  const Words compared(audit.inputs.begin(), audit.inputs.begin() + 4);
+  CHECK(compared == Words{"pack/first.cu", whole.output, "obj/second/first.cu/first.o",
+                          "obj/second/first.cu/first.host.o"});
+  CHECK(audit.inputs.size() == 4 + 5);  // front, two archs, host, fatbin
+  for (size_t i = 4; i < audit.inputs.size(); ++i)
+    CHECK(is_planned(plan, audit.inputs[i]));
 }

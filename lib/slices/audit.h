@@ -1,0 +1,29 @@
+// Whether the objects of a build that slices made are what nvcc makes of the same source: `dsbuild step
+// audit …`.
+#pragma once
+
+#include <functional>
+
+#include "slices/compare_objects.h"
+#include "slices/step_file.h"
+
+namespace dsbuild {
+
+// Paths are relative to the build folder, which is the current one.
+struct AuditStep {
+  std::string source;  // "pack/adam.cu"
+  // What is compared. nvcc's object has a folder of its own, in which `--keep` has left what nvcc made on
+  // the way, its module id among it.
+  ObjectFiles objects;
+  std::vector<std::string> step_files;  // of all parts, in their order
+};
+
+// Compares as objects_differ_by. nvcc's module id has a checksum of the source's absolute path in it and gets
+// into names of internal linkage, so where something differs the steps run twice more: with nvcc's module
+// id, which must give what nvcc made, and with our own, which must give, byte for byte, the objects that are
+// there. "" where all is the same; then nothing is left of what was made for it. What tools say goes to
+// `print`.
+Result<std::string> run_audit_step(const AuditStep& request, System& system,
+                                   const std::function<void(std::string_view)>& print);
+
+}  // namespace dsbuild

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""--audit with a real nvcc: what slices made is what nvcc makes, and a build in which it is not says so and publishes nothing."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from sliced import SlicesTest, testspace  # noqa: E402
+
+# Nothing of it is seen from outside, so nvcc 11.8 makes its process id part of the module id.
+HIDDEN = """
+namespace {
+__device__ int counter = 3;
+__global__ void count(int* into) { *into = counter++; }
+struct Start { Start() { count<<<1, 1>>>(nullptr); } } start;
+}
+"""
+LABEL = "dsbuild_label_one"
+
+
+class AuditTest(SlicesTest):
+    def audited(self, *more, ops="scaling"):
+        return self.built("--audit", *more, ops=ops).out
+
+    def refused(self, name, words):
+        """The audited build of `scaling` fails with the golden file's words, and there is no bundle."""
+        run = self.check(name, self.space, "--backend", "slices", "--audit", "--quiet", "--ops", "scaling", code=1)
+        self.assertIn(words, run.err)
+        self.assertFalse(self.space.out.exists())
+
+    def test_every_sliced_file_is_compared_and_nothing_stays_of_it_but_nvccs_object(self):
+        self.assertIn("audited 3 files: the same as nvcc's\n", self.audited(ops="scaling,inner"))
+        kept = sorted(file.name for file in (self.space.build_dir / "audit").rglob("*") if file.is_file())
+        self.assertEqual(kept, sorted(f"{stem}{end}" for stem in ("plain", "inner", "in-ner.v2")
+                                      for end in (".module_id", ".nvcc.o", ".nvcc.ok")))
+        again = self.built("--audit", ops="scaling,inner")
+        self.assertEqual(again.edges_run(), 0)
+        self.assertIn("audited 3 files", again.out)
+
+    def test_the_bundle_is_the_same_with_an_audit_and_without_and_then_nothing_is_compiled_twice(self):
+        self.audited(ops="inner")
+        audited = self.space.hash()
+        self.space.remove_build()
+        self.space.remove_out()
+        out = self.built(ops="inner").out
+        self.assertEqual(self.space.hash(), audited)
+        self.assertNotIn("audited", out)
+        self.assertFalse((self.space.build_dir / "audit").exists())
+        self.assertNotIn("step audit", (self.space.build_dir / "build.ninja").read_text())
+
+    def test_an_edit_is_compared_again(self):
+        self.audited()
+        self.edit("k_by + 7", "k_by + 8")()
+        self.assertIn("audited 1 file: the same as nvcc's\n", self.audited())
+
+    def test_names_of_internal_linkage_with_cuda_11_8(self):
+        self.use_toolkit_11_8()
+        self.space.pack.add_op("hidden", {"hidden.cu": HIDDEN})
+        self.assertIn("audited 1 file: the same as nvcc's\n", self.audited(ops="hidden"))
+
+    def test_images_that_nvcc_makes_otherwise(self):
+        self.wrap_nvcc('[[ " $* " == *" --keep-dir="* ]] && exec REAL "$@" -Xptxas=-O0; exec REAL "$@"\n')
+        self.refused("not_as_nvcc", "its device images of sm_80, sm_90 differ from nvcc's")
+
+    def test_host_code_that_nvcc_makes_otherwise(self):
+        self.wrap_nvcc('[[ " $* " == *" --keep-dir="* ]] && exec REAL "$@" -Xcompiler=-O3; exec REAL "$@"\n')
+        self.refused("not_as_nvcc_host", "its host code differs from nvcc's in .text")
+
+    def test_an_object_that_is_not_what_its_steps_make(self):
+        file = self.space.pack.source("plain.cu")
+        file.write_text(file.read_text() + f'extern "C" const char* label() {{ return "{LABEL}"; }}\n')
+        self.built()
+        self.space.remove_out()
+        stale = self.object("plain.cu", ".host.o")
+        stale.write_bytes(stale.read_bytes().replace(LABEL.encode(), LABEL.encode()[::-1]))
+        self.refused("not_as_nvcc_stale", "plain.host.o is not what the same steps make now")
+
+    def test_the_other_ops_are_published_with_keep_going(self):
+        self.wrap_nvcc('[[ " $* " == *" --keep-dir="*plain* ]] && exec REAL "$@" -Xptxas=-O0; exec REAL "$@"\n')
+        run = self.space.build("--ops", "scaling,inner", "--backend", "slices", "--audit", "--keep-going", "--json")
+        self.assertEqual(run.code, 1, run)
+        result = run.result()
+        self.assertEqual((result["audited"], [op["name"] for op in result["ops"]]), (2, ["inner"]))
+        self.assertEqual([(failed["op"], failed["source"]) for failed in result["failed"]], [("scaling", "plain.cu")])
+        self.assertIn("error[not_as_nvcc]", result["failed"][0]["error"])
+
+    def test_what_is_not_sliced_is_not_counted(self):
+        run = self.space.build("--ops", "scaling", "--backend", "slices", "--audit", env={"NVCC_APPEND_FLAGS": "-lineinfo"})
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("audited 0 files: none is sliced\n", run.out)
+
+    def test_whole_nvcc_commands_leave_nothing_to_audit(self):
+        self.check("nothing_to_audit", self.space, "--backend", "nvcc", "--audit", code=2)
+
+
+del SlicesTest  # what the others share is no test
+
+if __name__ == "__main__":
+    testspace.main()

@@ -1,0 +1,125 @@
+"""What the tests of slices share: a small pack with real CUDA code, built with a real nvcc."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, TestSpace, testspace  # noqa: E402
+from packs import Pack  # noqa: E402
+
+SIZES = "constexpr int k_by = 2;\n"
+PLAIN = """
+#include "sizes.h"
+__global__ void scale(float* data) {
+#if __CUDA_ARCH__ >= 900
+  data[threadIdx.x] *= k_by + 7;  // newest
+#else
+  data[threadIdx.x] *= k_by;  // older
+#endif
+}
+#ifndef __CUDA_ARCH__
+extern "C" int threads() { return 32; }
+#endif
+extern "C" void scale_run(float* data) { scale<<<1, 32>>>(data); }
+"""
+INNER = """
+namespace {
+__device__ int counter = 3;
+__constant__ float table[4] = {1, 2, 3, 4};
+__global__ void add(float* data) { data[threadIdx.x] += table[threadIdx.x & 3] + counter; }
+}
+extern "C" void add_run(float* data) { add<<<1, 32>>>(data); }
+"""
+LISTED = """
+#define TEXT(...) #__VA_ARGS__
+#define LIST(...) TEXT(__VA_ARGS__)
+extern "C" const char* listed_archs() { return LIST(__CUDA_ARCH_LIST__); }
+__global__ void nothing() {}
+"""
+
+
+def make_pack(folder):
+    pack = Pack(folder, "sliced")
+    pack.add_op("scaling", {"plain.cu": PLAIN})
+    pack.add_op("inner", {"inner.cu": INNER, "in-ner.v2.cu": INNER.replace("add_run", "more_run")})
+    pack.add_op("listing", {"listed.cu": LISTED})
+    pack.source("sizes.h").write_text(SIZES)
+    return pack
+
+
+# Facts about the toolkit, its self-test among them, are found once for all spaces.
+CACHE = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
+
+
+def make_space(name="space"):
+    space = TestSpace(name=name, pack=make_pack)
+    space.toolkit.home = pathlib.Path(testspace.find_real_toolkit())
+    space.environment["XDG_CACHE_HOME"] = CACHE.name
+    space.environment["DSBUILD_CACHE_SIZE"] = "0"  # what is made is made here; tests of the store say otherwise
+    space.arch = "8.0;9.0+PTX"
+    return space
+
+
+class SlicesTest(CliTest):
+    def setUp(self):
+        self.space = make_space()
+
+    def built(self, *more, ops="scaling", backend="slices", env=None):
+        run = self.space.build("--ops", ops, "--backend", backend, *more, env=env)
+        self.assertEqual(run.code, 0, run)
+        self.assertNotIn("not_sliced", run.err)
+        return run
+
+    def keys(self, source):
+        """part -> the moment its key was written."""
+        folder = next(self.space.build_dir.glob(f"obj/*/{source}"))
+        names = {file.name.split(".")[1]: file for file in folder.glob("*.key")}
+        return {"front" if name == "cudafe1" else name: file.stat().st_mtime_ns for name, file in names.items()}
+
+    def made_by(self, change, source="plain.cu", **options):
+        """The parts whose tools ran in the build after the change."""
+        before = self.keys(source)
+        change()
+        self.built(**options)
+        after = self.keys(source)
+        return {part for part in after if after[part] != before.get(part)}
+
+    def edit(self, old, new, source="plain.cu"):
+        file = self.space.pack.source(source)
+        text = file.read_text()
+        self.assertIn(old, text)
+        return lambda: file.write_text(text.replace(old, new))
+
+    def object(self, source, end=".o"):
+        return next(self.space.build_dir.glob(f"obj/*/{source}/{source.removesuffix('.cu')}{end}"))
+
+    def images(self, source):
+        file = self.object(source)
+        section = file.with_suffix(".section")
+        subprocess.run(["objcopy", "-O", "binary", "--only-section=.nv_fatbin",
+                        "--set-section-flags", ".nv_fatbin=alloc", file, section], check=True)
+        return section.read_bytes()
+
+    def wrap_nvcc(self, script):
+        """A toolkit whose nvcc goes through a script first; `real` stands for the real one."""
+        home, real = self.space.root / "wrapped", self.space.toolkit.home
+        home.mkdir()
+        for entry in real.iterdir():
+            if entry.name != "bin":
+                (home / entry.name).symlink_to(entry)
+        shutil.copytree(real / "bin", home / "bin", symlinks=True)
+        (home / "bin" / "nvcc").unlink()
+        (home / "bin" / "nvcc").write_text("#!/bin/bash\n" + script.replace("REAL", str(real / "bin" / "nvcc")))
+        (home / "bin" / "nvcc").chmod(0o755)
+        self.space.toolkit.home = home
+
+    def use_toolkit_11_8(self):
+        home = os.environ.get("DSBUILD_CUDA_11_8")
+        if not home or not os.path.isdir(home):
+            self.skipTest("no CUDA 11.8 toolkit (DSBUILD_CUDA_11_8)")
+        self.space.toolkit.home = pathlib.Path(home)
+        self.space.arch = "7.0;8.0+PTX"
