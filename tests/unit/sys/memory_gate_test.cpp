@@ -103,6 +103,8 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
     turn.add_peak(70);
     turn.add_peak(90);
     turn.done();
+  }
+  {
     MemoryTurn unfinished(at(*gate), "half of it");
     unfinished.wait_to_look();
     unfinished.add_peak(8);
