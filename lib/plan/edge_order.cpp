@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "plan/build_plan.h"
@@ -85,11 +86,15 @@ double expected_seconds(const EdgeTimes& times, const std::string& pack, const E
 
 void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {
   const auto others = std::stable_partition(edges.begin(), edges.end(), std::mem_fn(&Edge::is_compile));
-  const std::vector<Edge> compiles(edges.begin(), others);
+  std::vector<Edge> compiles(std::make_move_iterator(edges.begin()), std::make_move_iterator(others));
+  std::vector<std::pair<double, Edge*>> order;  // each chain is summed once
   Chains chains(compiles, times, pack);
-  std::stable_sort(edges.begin(), others, [&](const Edge& a, const Edge& b) {
-    return chains.seconds(a.output) > chains.seconds(b.output);
-  });
+  for (Edge& edge : compiles)
+    order.emplace_back(chains.seconds(edge.output), &edge);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::transform(order.begin(), order.end(), edges.begin(),
+                 [](const auto& longest) { return std::move(*longest.second); });
 }
 
 int threads_per_nvcc(const std::vector<Edge>& edges, int jobs) {
