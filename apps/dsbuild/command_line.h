@@ -13,9 +13,9 @@ namespace dsbuild {
 struct CommandLine {
   std::string command = "build";
   Arguments arguments;
-  std::vector<std::string>
-      operands;        // inspect FILE…, verify BUNDLE, wheel BUNDLE, toolkits get VERSION, cache WORD, new OP, step …
-  std::string format;  // plan --format
+  std::vector<std::string> operands;  // inspect FILE…, verify BUNDLE, wheel BUNDLE, toolkits get VERSION,
+                                      // cache WORD, new OP, step …
+  std::string format;                 // plan --format
   std::string backend = "cuda";       // new --backend
   bool wants_man_page = false;        // --help-man
   bool for_request = false;           // toolkits --for

@@ -25,8 +25,8 @@ std::string render_store_stats(const StoreView& view) {
                                       {"entries", std::to_string(stats.entries)},
                                       {"size", human_size(stats.bytes)},
                                       {"bound", bound_text(view.limit)},
-                                      {"found by the last build", uses_text(stats.last_build)},
-                                      {"found by all builds", uses_text(stats.all_builds)}};
+                                      {"hits, last build", uses_text(stats.last_build)},
+                                      {"hits, all builds", uses_text(stats.all_builds)}};
   return join(render_table(rows), "\n") + "\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include "store/entry_file.h"
 #include "store/layout.h"
+#include "store/size_record.h"
 
 namespace dsbuild {
 namespace {
@@ -43,7 +44,8 @@ std::optional<StoreEntry> ContentStore::find(const std::string& key) const {
 void ContentStore::put(const std::string& key, const StoreEntry& entry) const {
   const Path file = file_of(key);
   if (!make_ours() || !files_.make_directories(file.parent_path())) return;
-  if (const auto text = render_entry(key, entry)) (void)files_.write_file(file, *text);
+  const auto text = render_entry(key, entry);
+  if (text && files_.write_file(file, *text)) record_put(folder_, text->size(), files_);
 }
 
 Path ContentStore::file_of(const std::string& key) const {

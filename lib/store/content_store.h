@@ -57,7 +57,7 @@ class ContentStore {
   Result<StoreRemoval> prune(unsigned long long limit) const;
   Result<StoreRemoval> clear() const;  // every entry, and the counts; errors as prune()
 
-  // At the end of a build that needed something: counts it, and prunes where something new was put.
+  // At the end of a build that needed something: counts it, and prunes where what was put may be too much.
   void end_build(const StoreUses& uses, unsigned long long limit) const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include "store/content_store.h"
 #include "store/layout.h"
+#include "store/size_record.h"
 
 namespace dsbuild {
 namespace {
@@ -89,11 +90,17 @@ Result<StoreRemoval> ContentStore::prune(unsigned long long limit) const {
   const int64_t now = now_ns();
   for (const EntryFile& temporary : content.temporaries)
     if (now - temporary.used_ns > k_old_temporary_ns) DSBUILD_CHECK(files_.remove_all(temporary.path));
-  if (total_bytes(content.entries) <= limit) return StoreRemoval{};
-  std::ranges::sort(content.entries, [](const EntryFile& a, const EntryFile& b) {
-    return std::tie(a.used_ns, a.path) < std::tie(b.used_ns, b.path);
-  });
-  return remove_down_to(limit - limit / 10, content.entries, files_);
+  StoreRemoval removal;
+  const unsigned long long bytes = total_bytes(content.entries);
+  if (bytes > limit) {
+    std::ranges::sort(content.entries, [](const EntryFile& a, const EntryFile& b) {
+      return std::tie(a.used_ns, a.path) < std::tie(b.used_ns, b.path);
+    });
+    DSBUILD_TRY(removed, remove_down_to(limit - limit / 10, content.entries, files_));
+    removal = removed;
+  }
+  record_size(folder_, bytes - removal.bytes, files_);
+  return removal;
 }
 
 Result<StoreRemoval> ContentStore::clear() const {
@@ -102,7 +109,8 @@ Result<StoreRemoval> ContentStore::clear() const {
   DSBUILD_TRY(content, scan_store(folder_, files_));
   for (const EntryFile& temporary : content.temporaries)
     DSBUILD_CHECK(files_.remove_all(temporary.path));
-  DSBUILD_CHECK(files_.remove_all(folder_ / k_uses_file));
+  for (const char* record : {k_uses_file, k_size_file})
+    DSBUILD_CHECK(files_.remove_all(folder_ / record));
   StoreRemoval removal{content.entries.size(), total_bytes(content.entries)};
   for (const EntryFile& entry : content.entries)
     DSBUILD_CHECK(files_.remove_all(entry.path));
@@ -115,7 +123,8 @@ void ContentStore::end_build(const StoreUses& uses, unsigned long long limit) co
   (void)files_.append(file, uses_line(uses));
   StoreStats stats;
   if (read_uses(file, files_, stats) > k_long_uses) shorten_uses(file, stats, files_);
-  if (uses.misses > 0) (void)prune(limit);
+  const auto size = uses.misses > 0 ? recorded_size(folder_, files_) : 0;
+  if (!size || *size > limit) (void)prune(limit);
 }
 
 void note_store_use(bool is_hit, FileSystem& files) {

@@ -29,7 +29,7 @@ class CompletionTest(CliTest):
 
 class AnswerTest(CompletionTest):
     def test_commands_first_and_once(self):
-        self.assertLessEqual({"build", "plan", "report", "inspect", "verify", "toolkits", "new", "clean", "completion"},
+        self.assertLessEqual({"build", "plan", "report", "inspect", "verify", "toolkits", "new", "clean", "cache", "completion"},
                              set(self.words("")))
         self.assertEqual(self.words("pl"), ["plan"])
         self.assertEqual(self.words("plan pl"), [])
@@ -48,6 +48,7 @@ class AnswerTest(CompletionTest):
         self.assertEqual(self.words("--backend "), ["nvcc", "slices"])
         self.assertEqual(self.words("new x --back"), ["--backend"])
         self.assertEqual(self.words("completion "), ["bash", "zsh", "fish"])
+        self.assertEqual(self.words("cache "), ["stats", "prune", "clear"])
 
     def test_presets_are_the_files_of_configs(self):
         presets = sorted(file.stem for file in (REPOSITORY / "configs").glob("*.yaml"))

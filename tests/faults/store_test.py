@@ -2,6 +2,7 @@
 """The store of results under damage, kills, full disks and many processes at once: an entry is handed out as it was put
 or not at all, and the next put heals. Works on it through tests/tools/store_tool.cpp, as the steps of a build do."""
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -15,7 +16,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
 from mounts import enter_namespace, make_read_only, mount, mount_disk  # noqa: E402
-from testspace import SEED  # noqa: E402
+from testspace import SEED, wait_until  # noqa: E402
 
 HOUR = 3600
 KEYS = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(16)]  # those that `churn` uses
@@ -56,6 +57,10 @@ class StoreTest(unittest.TestCase):
 
     def temporaries(self):
         return list(self.store.rglob("*.dsbuild-tmp"))
+
+    def writes_another(self, before):
+        """Whether a temporary is there that was not."""
+        return len(self.temporaries()) > len(before)
 
     def check_gone_and_healed(self, key):
         """A damaged entry: absent, removed, and as good as new when it is put again."""
@@ -101,11 +106,13 @@ class KillTest(StoreTest):
     def test_a_process_killed_while_it_puts_leaves_nothing_that_is_wrong(self):
         halves = 0
         for number in range(testspace.count(15, 300)):
-            process = self.start("churn", SEED % 1000 + number, 10 ** 6, 2_000_000)
-            time.sleep(self.generator.uniform(0.02, 0.3))
+            before = self.temporaries()
+            process = self.start("churn", SEED % 1000 + number, 10 ** 6, 4_000_000)
+            wait_until(functools.partial(self.writes_another, before), step=0.0005)
+            time.sleep(self.generator.uniform(0, 0.003))
             process.kill()
             process.communicate()
-            halves = max(halves, len(self.temporaries()))
+            halves += self.writes_another(before)
         self.assertGreater(halves, 0, "no process was ever killed while it wrote: nothing was tested")
         self.assertNotIn("wrong", [self.find(key) for key in KEYS])
         for temporary in self.temporaries():

@@ -148,8 +148,12 @@ TEST_CASE("pruning removes what killed processes left, and not what others write
   REQUIRE(world.files->write_file(old, "half"));
   REQUIRE(world.files->write_file(fresh, "half"));
   REQUIRE(world.files->set_mtime(old, now_ns() - 7200 * k_second));
+  const Path marker = world.path() / ".5.dsbuild-tmp";
+  REQUIRE(world.files->write_file(marker, "half"));
+  REQUIRE(world.files->set_mtime(marker, now_ns() - 7200 * k_second));
   CHECK(world.store.prune(1 << 30) == StoreRemoval{});
   CHECK(world.files->kind(old) == FileKind::absent);
+  CHECK(world.files->kind(marker) == FileKind::absent);
   CHECK(world.files->kind(fresh) == FileKind::file);
 }
 
@@ -199,14 +203,15 @@ TEST_CASE("an empty folder becomes a store, as does one in which another process
   CHECK(world.store.find(key("aa")));
 }
 
-TEST_CASE("a write that fails, wherever it does, only keeps nothing") {
+TEST_CASE("a write that fails, wherever it does, leaves a whole entry or none") {
   for (int fail_at = 1;; ++fail_at) {
     World world;
     FaultyFileSystem faulty(*world.files, fail_at, Fault::error);
     ContentStore(faulty, world.path()).put(key("aa"), k_entry);
     if (!faulty.was_hit()) break;
     INFO("change " << fail_at);
-    CHECK_FALSE(world.store.find(key("aa")));
+    const auto found = world.store.find(key("aa"));
+    CHECK((!found || *found == k_entry));
     world.store.put(key("aa"), k_entry);
     CHECK(world.store.find(key("aa")) == k_entry);
   }
@@ -254,6 +259,41 @@ TEST_CASE(
   CHECK(world.store.stats()->entries == 4);
   world.store.end_build({5, 1}, bytes / 2);
   CHECK(world.store.stats()->bytes <= bytes / 2);
+}
+
+TEST_CASE("a build looks at the entries only where what was put since the last look may be too much") {
+  World world;
+  world.put(key("00"), 100);
+  const unsigned long long bytes = world.store.stats()->bytes;
+  world.store.end_build({0, 1}, 3 * bytes);
+  const Path unknown = world.file_of(key("11"));  // nobody told the record of it
+  REQUIRE(world.files->make_directories(unknown.parent_path()));
+  REQUIRE(world.files->write_file(unknown, std::string(10 * bytes, 'x')));
+  REQUIRE(world.files->set_mtime(unknown, 1));
+  world.put(key("22"), 50);
+  world.store.end_build({0, 1}, 3 * bytes);
+  CHECK(world.has(key("11")));
+  world.put(key("33"), 20);
+  world.put(key("44"), 10);
+  world.store.end_build({0, 1}, 3 * bytes);
+  CHECK_FALSE(world.has(key("11")));
+  CHECK(world.store.stats()->bytes <= 3 * bytes);
+  CHECK(world.has(key("44")));
+}
+
+TEST_CASE("without a record of the size, or with one that is damaged or long, a build looks at the entries") {
+  World world;
+  const Path record = world.path() / "size";
+  const std::string forms[] = {"",        "+1\n",      "=x\n",
+                               "=1\n+\n", "=1\nnoise", "=0\n" + std::string(70'000, '\n')};
+  for (const std::string& form : forms) {
+    world.put(key("00"), 100);
+    REQUIRE(world.files->write_file(record, form));
+    world.store.end_build({0, 1}, 1);
+    INFO(form.substr(0, 20));
+    CHECK(world.store.stats()->entries == 0);
+    CHECK(world.files->read_file(record) == "=0\n");
+  }
 }
 
 TEST_CASE("the steps of a build say what they found, and the build takes it once") {
