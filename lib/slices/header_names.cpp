@@ -6,11 +6,10 @@
 namespace dsbuild {
 namespace {
 
-constexpr std::string_view k_pack = "pack";
 constexpr int k_deepest = 16;  // a link may lead back to where it stands
 
 bool is_in_pack(std::string_view folder) {
-  return folder == k_pack || folder.starts_with("pack/");
+  return folder == k_pack_folder || folder.starts_with("pack/");
 }
 
 bool is_no_source(const std::string& name) {
@@ -35,7 +34,7 @@ std::string HeaderNames::digest(const std::set<std::string>& folders) {
 
 const std::string& HeaderNames::below(const std::string& folder) {
   const auto [known, is_new] = known_.try_emplace(folder);
-  if (is_new) known->second = list(root_ / Path(folder).lexically_relative(k_pack), k_deepest);
+  if (is_new) known->second = list(root_ / Path(folder).lexically_relative(k_pack_folder), k_deepest);
   return known->second;
 }
 

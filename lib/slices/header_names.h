@@ -15,6 +15,9 @@ namespace dsbuild {
 // names them ("pack/include"). Toolkits' and packages' folders stand for themselves.
 std::set<std::string> project_folders(const std::string& source, const std::vector<std::string>& flags);
 
+// What stands for the source root in a build folder.
+inline constexpr const char* k_pack_folder = "pack";
+
 class HeaderNames {
  public:
   // `root` is what "pack" stands for in a folder's name.

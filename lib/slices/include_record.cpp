@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "slices/header_names.h"
 
 namespace dsbuild {
 namespace {
@@ -22,14 +23,10 @@ std::string identity_of_file(const Path& path, const FileReader& files) {
   return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
 }
 
-std::string identity_of_folder(const Path& path, const FileReader& files) {
-  if (files.kind(path) != FileKind::directory) return "";
-  if (!is_of_project(path)) {
-    const auto identity = files.identity(path);
-    return identity ? std::to_string(identity->mtime_ns) : "";
-  }
-  const auto names = files.list(path);
-  return names ? sha256(join(*names, "\n")) : "";
+std::string identity_of_folder(const std::string& path, const FileReader& files) {
+  if (is_of_project(path)) return HeaderNames(k_pack_folder, files).digest({path});
+  const auto identity = files.identity(path);
+  return identity ? std::to_string(identity->mtime_ns) : "";
 }
 
 std::string parent_of(const std::string& path) {
@@ -53,6 +50,7 @@ std::set<std::string> places_of(const std::vector<std::string>& read, const std:
           named.insert(name);
   for (const std::string& root : roots) {
     places.insert(root);
+    if (is_of_project(root)) continue;  // all below it counts
     for (const std::string& name : named)
       if (files.kind(root + "/" + name) == FileKind::directory) places.insert(root + "/" + name);
   }

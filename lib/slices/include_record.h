@@ -25,10 +25,10 @@ struct IncludeRecord {
   std::vector<std::string> files;  // that were read, the source among them
 };
 
-// Relative paths are the project's: files count by their bytes, folders by the names in them. Absolute ones
-// are those of tools and packages: they count by size and time. `command` is the preprocessor's, for its
-// search folders. Empty where a file changed after `begin_ns` (of the clock of file times): what was read
-// then is not known.
+// Relative paths are the project's: files count by their bytes, folders by the names of all that is below
+// them. Absolute ones are those of tools and packages: they count by size and time. `command` is the
+// preprocessor's, for its search folders. Empty where a file changed after `begin_ns` (of the clock of file
+// times): what was read then is not known.
 std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
                                   int64_t begin_ns, const FileReader& files);
 

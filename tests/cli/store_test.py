@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""--backend slices with the content store and a real nvcc: another checkout, a clean and a switched branch take what was
+made before, and nothing that is not theirs."""
+
+import hashlib
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from sliced import SIZES, SlicesTest, make_space, testspace  # noqa: E402
+
+
+class StoreTest(SlicesTest):
+    def setUp(self):
+        super().setUp()
+        self.first = self.space
+        self.use(self.first)
+
+    def use(self, space):
+        """All spaces of a test share the store of the first."""
+        self.space = space
+        space.environment["DSBUILD_CACHE_SIZE"] = "1G"
+        space.environment["DSBUILD_CACHE_DIR"] = str(self.first.root / "store")
+
+    def other_checkout(self):
+        self.use(make_space("elsewhere"))
+
+    def uses(self):
+        """(found, missed) of the last build."""
+        run = self.space.run("cache", "stats", "--json")
+        last = json.loads(run.out)["last_build"]
+        return last["hits"], last["misses"]
+
+    def library(self, op):
+        return hashlib.sha256((self.space.out / f"{op}.so").read_bytes()).hexdigest()
+
+    def digest(self, source):
+        return hashlib.sha256(self.images(source)).hexdigest()
+
+    def check_same_as_nvcc(self, source="plain.cu"):
+        sliced = self.digest(source)
+        self.space.remove_build()
+        self.built(backend="nvcc")
+        self.assertEqual(sliced, self.digest(source))
+
+    def test_another_checkout_takes_everything(self):
+        self.built(ops="scaling,inner,listing")
+        found, missed = self.uses()
+        self.assertEqual(found, 0)
+        libraries = [self.library(op) for op in ("scaling", "inner", "listing")]
+        self.other_checkout()
+        self.built(ops="scaling,inner,listing")
+        self.assertEqual(self.uses(), (missed, 0))
+        self.assertEqual(libraries, [self.library(op) for op in ("scaling", "inner", "listing")])
+
+    def test_a_clean_build_takes_everything(self):
+        self.built()
+        missed = self.uses()[1]
+        self.space.remove_build()
+        self.built()
+        self.assertEqual(self.uses(), (missed, 0))
+
+    def test_other_archs_take_the_slices_that_they_share(self):
+        self.built()
+        self.space.remove_build()
+        self.space.arch = "8.0;9.0+PTX;10.0"
+        self.built()
+        found, missed = self.uses()
+        self.assertEqual((found, missed), (4, 1))
+        self.check_same_as_nvcc()
+
+    def test_a_header_that_was_edited_is_not_stale_and_its_old_state_is_found_again(self):
+        self.built()
+        before = self.library("scaling")
+        header = self.space.pack.source("sizes.h")
+        header.write_text(SIZES.replace("2", "3"))
+        self.built()
+        self.assertGreater(self.uses()[1], 0)
+        self.assertNotEqual(before, self.library("scaling"))
+        header.write_text(SIZES)
+        self.built()
+        self.assertEqual(self.uses()[1], 0)
+        self.assertEqual(before, self.library("scaling"))
+        header.write_text(SIZES.replace("2", "3"))
+        self.built()
+        self.check_same_as_nvcc()
+
+    def test_a_header_that_another_checkout_has_beside_the_source_is_seen(self):
+        self.built(ops="inner")
+        missed = self.uses()[1]
+        self.other_checkout()
+        self.space.pack.source("sub/more.h").parent.mkdir()
+        self.space.pack.source("sub/more.h").write_text("int more;\n")
+        self.built(ops="inner")
+        self.assertEqual(self.uses(), (missed, 0))  # it is preprocessed, and that gives the same
+        source = self.space.pack.source("inner.cu")
+        source.write_text('#if __has_include("sub/more.h")\n#define BY 2\n#else\n#define BY 1\n#endif\n' +
+                          source.read_text().replace("+ counter", "+ counter * BY"))
+        self.built(ops="inner")
+        images = self.digest("inner.cu")
+        self.space.pack.source("sub/more.h").unlink()
+        self.built(ops="inner")
+        self.assertNotEqual(images, self.digest("inner.cu"))
+
+    def test_nothing_is_kept_with_a_size_of_nothing(self):
+        self.space.environment["DSBUILD_CACHE_SIZE"] = "0"
+        self.built()
+        self.assertFalse((self.first.root / "store").exists())
+
+
+if __name__ == "__main__":
+    testspace.main()
