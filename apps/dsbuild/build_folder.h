@@ -18,8 +18,8 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
 // build.ninja, check/*.json, tools/*.id, source.id files and the link to the pack.
 Result<void> write_planned_files(const Stages& stages, FileSystem& files);
 
-// Which edges of the op a build of this plan would run and why. Nothing but a temporary is written. Errors:
-// those of lock_if_built and dry_run.
+// Which edges of the op ("": of all) a build of this plan would run and why. Nothing but a temporary is
+// written. Errors: those of lock_if_built and dry_run.
 Result<PendingEdges> find_pending_edges(const Stages& stages, const std::string& op, const Ninja& ninja,
                                         const CommandContext& context);
 

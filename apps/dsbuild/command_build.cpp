@@ -105,6 +105,7 @@ Result<int> run_build(const CommandContext& context) {
   DSBUILD_TRY(lock, open_build_folder(settings, context));
   DSBUILD_CHECK(write_planned_files(stages, context.system.files));
   DSBUILD_TRY(run, run_graph(stages, ninja, *lock, jobs_for(settings, stages.base.host), context));
+  stages.base.user_facts->forget_unused();
   stages.base.user_facts->save();
   if (was_interrupted(run)) return run.exit_code;
   if (run.exit_code != 0 && (run.failures.empty() || (settings.keep_going.value && !ended_by_itself(run))))
@@ -116,6 +117,7 @@ Result<int> run_build(const CommandContext& context) {
   outcome.failures = run.failures;
   outcome.edges_run = run.edges_run;
   outcome.slowest = run.slowest;
+  outcome.waits = run.waits;
   outcome.skipped = static_cast<int>(stages.archs.skipped().size());
   outcome.warnings = stages.warnings;
   DSBUILD_TRY(manifest, make_manifest(stages, run.failures, context.system.files));

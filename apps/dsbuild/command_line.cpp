@@ -32,7 +32,7 @@ void add_selection_options(CLI::App& app, Arguments& a) {
       ->type_name("DIR");
   app.add_option("--cuda-home", a.cuda_home, "The CUDA toolkit to use, no other")->type_name("DIR");
   app.add_option("--config", a.config, "A preset (docker, ci, dev) or a YAML file")->type_name("FILE|PRESET");
-  app.add_option("--jobs,-j", a.jobs, "Edges run at a time (MAX_JOBS) [by cores and memory]")->type_name("N");
+  app.add_option("--jobs,-j", a.jobs, "Edges run at a time (MAX_JOBS) [the cores]")->type_name("N");
   app.add_flag("--keep-going,-k", a.keep_going, "Finish the other ops after a failure");
   app.add_flag("--strict", a.strict, "Exit 3 if any selected op was skipped");
   app.add_flag("--json", a.json, "Machine-readable results on stdout");
@@ -69,7 +69,7 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
   app.add_option("--cpu-baseline", a.cpu_baseline, "What CPU ops may use of the CPU [x86-64-v3, armv8.2-a]")
       ->type_name(cpu_baseline_values())
       ->group(more);
-  app.add_option("--memory", a.memory, "Memory that all edges may use together: 8GiB [what is available]")
+  app.add_option("--memory", a.memory, "Memory that all edges may use together: 8GiB [85 % of what is free]")
       ->type_name("SIZE")
       ->group(more);
   app.add_option("--cache-dir", a.store,

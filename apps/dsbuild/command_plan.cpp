@@ -1,11 +1,34 @@
+#include "build_folder.h"
 #include "stages.h"
 
 namespace dsbuild {
+namespace {
+
+// Of what Ninja would run; where it cannot be asked (nothing was built yet, another dsbuild builds), of
+// everything.
+Forecast forecast_of(const Stages& stages, const CommandContext& context) {
+  const Settings& settings = stages.base.settings;
+  const auto ninja = find_ninja(settings, context.system, *stages.base.user_facts);
+  Result<PendingEdges> pending = tl::unexpected<Error>(Error{});
+  if (ninja) pending = find_pending_edges(stages, "", *ninja, context);
+  std::set<std::string> outputs;
+  for (const Edge& edge : stages.build.edges)
+    if (!pending || pending->count(edge.output) > 0) outputs.insert(edge.output);
+  Forecast forecast =
+      forecast_build({stages.build, stages.history, stages.selected.registry.pack,
+                      jobs_for(settings, stages.base.host), memory_for(settings, stages.base.host)},
+                     outputs);
+  forecast.from_nothing = !pending;
+  return forecast;
+}
+
+}  // namespace
 
 Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(stages, plan_stages(context));
   const Settings& settings = stages.base.settings;
-  const PlanView view = stages.view(removed_ops(stages, context.system.files));
+  PlanView view = stages.view(removed_ops(stages, context.system.files));
+  view.forecast = forecast_of(stages, context);
   const std::string format = settings.json.value || context.line.format.empty()
                                  ? (settings.json.value ? "json" : "table")
                                  : context.line.format;

@@ -5,6 +5,7 @@
 #include "slices/audit.h"
 #include "slices/preprocess.h"
 #include "slices/run_step.h"
+#include "sys/memory_gate.h"
 
 namespace dsbuild {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 // step verify check/<op>.json check/<op>.ok: the op's objects and library against its plan.
 Result<int> verify(const CommandContext& context, const Path& expected_file, const Path& stamp) {
   FileSystem& files = context.system.files;
+  MemoryTurn turn(context.system.environment, stamp.string());
+  turn.wait_to_work();
   DSBUILD_TRY(text, files.read_file(expected_file));
   DSBUILD_TRY(expected, parse_expected(text, expected_file.string()));
   DSBUILD_TRY(differences, verify_op(expected, ".", files));
@@ -40,9 +43,20 @@ std::optional<TwinStep> read_twin_step(const Words& words) {
   return TwinStep{kind, words[2], words[3], Words(first + 1, second), Words(second + 1, words.end())};
 }
 
+Result<int> run_tool(const Words& command, System& system, MemoryTurn& turn) {
+  turn.wait_to_work();
+  DSBUILD_TRY(result, system.processes.run({command, system.environment, {}, std::chrono::hours(24)}));
+  print_message(result.out + result.err);
+  turn.add_peak(result.peak_memory_bytes);
+  if (result.exit_code == 0) turn.done();
+  return result.exit_code;
+}
+
 // Takes the twin's object where it is the same, and compiles where it is not or that cannot be told.
 Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& step) {
   System& system = context.system;
+  MemoryTurn turn(system.environment, step.output.string());
+  turn.wait_to_look();
   if (const auto depfile = depfile_if_same_texts(step.kind, step.command, step.twin_command,
                                                  step.output.string(), step.output, system)) {
     DSBUILD_TRY(object, system.files.read_file(step.twin));
@@ -50,9 +64,13 @@ Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& 
     DSBUILD_CHECK(system.files.write_file(step.output.string() + ".tmp", object));
     return 0;
   }
-  DSBUILD_TRY(result, system.processes.run({step.command, system.environment, {}, std::chrono::hours(24)}));
-  print_message(result.out + result.err);
-  return result.exit_code;
+  return run_tool(step.command, system, turn);
+}
+
+// step run OUTPUT -- COMMAND: as Ninja would run it, when there is memory for it.
+Result<int> run_when_there_is_memory(const CommandContext& context, const Words& words) {
+  MemoryTurn turn(context.system.environment, words[1]);
+  return run_tool({words.begin() + 3, words.end()}, context.system, turn);
 }
 
 tl::unexpected<Error> refuse(const Words& words) {
@@ -92,6 +110,8 @@ Result<int> audit(const CommandContext& context, const Words& words) {
 Result<int> run_step(const CommandContext& context) {
   const Words& words = context.line.operands;
   if (const auto step = read_twin_step(words)) return take_twin_or_compile(context, *step);
+  if (words.size() > 3 && words[0] == "run" && words[2] == "--")
+    return run_when_there_is_memory(context, words);
   if (!words.empty() && words[0] == "slice") return run_slice(context, words);
   if (!words.empty() && words[0] == "audit") return audit(context, words);
   if (words.size() == 3 && words[0] == "verify") return verify(context, words[1], words[2]);

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <ctime>
 
-#include "edge_times.h"
+#include "edge_costs.h"
 #include "ninja/progress.h"
 #include "store/content_store.h"
 
@@ -152,6 +152,39 @@ Environment edge_environment(const Stages& stages, int jobs, const System& syste
   return environment;
 }
 
+// What an edge is let in with. A tool does not take the same each time, and an edit may make it take more.
+GateNeeds needs_of(const Stages& stages, const std::string& output) {
+  const auto with_margin = [](ByteCount peak) { return peak + peak / 16 + (8 << 20); };
+  for (const Edge& edge : stages.build.edges) {
+    if (edge.output != output) continue;
+    const EdgeCost cost = expected_cost(stages.history, stages.selected.registry.pack, edge);
+    return {with_margin(cost.look_bytes), with_margin(cost.peak_bytes)};
+  }
+  return {};
+}
+
+// What is left for tools beside this process, Ninja, and the shell and `dsbuild step` of each edge.
+ByteCount memory_for_tools(ByteCount memory, int jobs) {
+  constexpr ByteCount k_ninja = 16 << 20, k_step = 12 << 20;
+  const ByteCount beside = resident_memory() + k_ninja + k_step * static_cast<ByteCount>(jobs);
+  return memory - std::min(memory, beside);
+}
+
+MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Stages& stages) {
+  constexpr double k_worth_a_word = 0.1;
+  MemoryWaits waits{memory_for(stages.base.settings, stages.base.host), 0, 0, {}};
+  for (const Edge& edge : stages.build.edges) {
+    const auto use = uses.find(edge.output);
+    if (use == uses.end()) continue;
+    if (use->second.waited_seconds >= k_worth_a_word) {
+      ++waits.edges;
+      waits.seconds += use->second.waited_seconds;
+    }
+    if (use->second.needed_alone > 0) waits.alone.emplace_back(&edge, use->second.needed_alone);
+  }
+  return waits;
+}
+
 // What the steps noted about the store is counted there, and the store stays within its bound.
 void end_store_use(const Settings& settings, FileSystem& files) {
   const StoreUses uses = take_store_uses(settings.build_dir.value, files);
@@ -191,6 +224,11 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
     if (settings.json.value) (void)print_result(render_edge_event_json(event));
   };
   run.on_tick = [&] { progress.on_tick(); };
+  const ByteCount bound = memory_for_tools(memory_for(settings, stages.base.host), jobs);
+  DSBUILD_TRY(gate,
+              open_memory_gate(bound, [&](const std::string& output) { return needs_of(stages, output); }));
+  const Environment environment = run.environment;
+  run.environment[k_memory_gate_variable] = gate->name();
   DSBUILD_TRY(result, run_ninja(run, context.system));
   if (crashed(result)) {
     print_message("Ninja crashed, as it does on damaged logs; starting over without them\n");
@@ -199,14 +237,16 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
     result = std::move(second);
   }
   progress.finish();
-  remember_edge_times(stages, result.finished, context.system.files);
+  const auto uses = gate->close();
+  remember_edge_costs(stages, result.finished, uses, context.system.files);
   if (!result.finished.empty()) end_store_use(settings, context.system.files);
 
-  GraphRun summary{result.exit_code, static_cast<int>(result.finished.size()), {}, {}, result.trouble,
-                   result.stopped};
+  GraphRun summary{
+      result.exit_code,    static_cast<int>(result.finished.size()), {}, {}, result.trouble, result.stopped,
+      sum_up(uses, stages)};
   const FailureContext failure_context{stages.archs, stages.selected.registry.source_root,
-                                       context.system.files.absolute(settings.build_dir.value),
-                                       run.environment, context.system.files};
+                                       context.system.files.absolute(settings.build_dir.value), environment,
+                                       context.system.files};
   for (const FinishedEdge& ended : result.finished) {
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
     if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "command.h"
+#include "report/report.h"
 #include "stages.h"
 #include "sys/lock.h"
 
@@ -16,6 +17,7 @@ struct GraphRun {
   std::vector<EdgeFailure> failures;
   std::string trouble;  // Ninja's own complaint
   std::string stopped;  // why Ninja itself ended early; "" too when it was killed
+  MemoryWaits waits;
 };
 
 Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,

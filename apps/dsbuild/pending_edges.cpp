@@ -1,5 +1,5 @@
-// What the next build would run of one op: Ninja's dry run of the plan, in the build folder of the last
-// build.
+// What the next build would run, of one op or of all: Ninja's dry run of the plan, in the build folder of the
+// last build.
 #include <algorithm>
 
 #include "build_folder.h"
@@ -55,8 +55,8 @@ Result<PendingEdges> find_pending_edges(const Stages& stages, const std::string&
                                         const CommandContext& context) {
   DSBUILD_TRY(lock, lock_if_built(stages.base.settings, context));
   const PlannedChanges changes = compare_planned_files(stages, context.system.files);
-  const BuildPlan of_op =
-      with_edges_if(stages.build, [&](const Edge& edge) { return is_for_op(stages.build, edge, op); });
+  const BuildPlan of_op = with_edges_if(
+      stages.build, [&](const Edge& edge) { return op.empty() || is_for_op(stages.build, edge, op); });
   const BuildPlan known = without_new_edges(of_op, changes.absent);
   DSBUILD_TRY(said, ask_ninja(stages, known, ninja, context.system));
   return with_rewritten_files(of_op, said, changes.rewritten);

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/digest.h"
-#include "edge_times.h"
+#include "edge_costs.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
 #include "plan/slice_edges.h"
@@ -17,7 +17,7 @@ namespace {
 
 // File systems keep times more coarsely than the clock does.
 constexpr std::chrono::seconds k_clock_tolerance{2};
-constexpr unsigned long long k_bytes_per_edge = 2ULL << 30;
+constexpr ByteCount k_bytes_per_edge = 2ULL << 30;  // where edges cannot wait for memory
 
 Result<void> check_host(const Host& host) {
   if (host.os == "linux" && (host.machine == "x86_64" || host.machine == "aarch64")) return {};
@@ -235,7 +235,7 @@ std::string why_not_sliced(const Stages& stages, System& system) {
   return difference;
 }
 
-void slice(Stages& stages, const EdgeTimes& times, System& system) {
+void slice(Stages& stages, System& system) {
   FactStore& facts = *stages.base.user_facts;
   const std::string refusal = why_not_sliced(stages, system);
   const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
@@ -245,7 +245,7 @@ void slice(Stages& stages, const EdgeTimes& times, System& system) {
   const Settings& settings = stages.base.settings;
   HeaderNames names(stages.selected.registry.source_root, system.files);
   slice_cuda_edges(stages.build,
-                   {learn, times, stages.selected.registry.pack,
+                   {learn, stages.history, stages.selected.registry.pack,
                     [&](const auto& folders) { return names.digest(folders); }, settings.audit.value});
   const Path store = settings.store_size.value > 0 ? system.files.absolute(settings.store.value) : Path();
   stages.build.files.push_back({k_store_file, store.string()});
@@ -330,11 +330,20 @@ Result<Base> load_base(const CommandContext& context) {
 }
 
 int jobs_for(const Settings& settings, const Host& host) {
-  if (settings.jobs.value > 0) return settings.jobs.value;
-  const int by_memory =
-      static_cast<int>(std::max<unsigned long long>(host.memory_bytes / k_bytes_per_edge, 1));
-  const int edges = std::min(host.cores, by_memory) / std::max(settings.nvcc_threads.value, 1);
-  return std::max(edges, 1);
+  int jobs =
+      settings.jobs.value > 0 ? settings.jobs.value : host.cores / std::max(settings.nvcc_threads.value, 1);
+  const bool steps_wait = settings.backend.value != CudaBackend::nvcc;
+  const bool bounded = settings.jobs.value == 0 || settings.memory.value > 0;
+  if (!steps_wait && bounded) {
+    const ByteCount by_memory = memory_for(settings, host) / k_bytes_per_edge;
+    jobs = static_cast<int>(std::min(static_cast<ByteCount>(jobs), by_memory));
+  }
+  return std::max(jobs, 1);
+}
+
+ByteCount memory_for(const Settings& settings, const Host& host) {
+  constexpr ByteCount k_percent = 85;
+  return settings.memory.value > 0 ? settings.memory.value : host.memory_bytes / 100 * k_percent;
 }
 
 Result<Selected> load_selected(const CommandContext& context, const Base& base) {
@@ -366,12 +375,12 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
   DSBUILD_CHECK(digest_sources(stages));
   warn_of_future_times(stages, context.system.files);
   DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
-  const EdgeTimes times = recall_edge_times(stages, std::move(torch_sources), context.system.files);
+  stages.history = recall_edge_costs(stages, std::move(torch_sources), context.system.files);
   stages.build =
       plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
                   pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
-                  context.system.program, times, jobs_for(settings, stages.base.host)});
-  if (settings.backend.value != CudaBackend::nvcc && stages.toolkit) slice(stages, times, context.system);
+                  context.system.program, stages.history, jobs_for(settings, stages.base.host)});
+  if (settings.backend.value != CudaBackend::nvcc && stages.toolkit) slice(stages, context.system);
   append(stages.warnings, stages.build.warnings);
   return {};
 }
@@ -414,6 +423,7 @@ PlanView Stages::view(std::vector<std::string> removes) const {
           pointer(toolkit),
           cxx ? &*cxx : nullptr,
           std::move(removes),
+          {},
           warnings};
 }
 

@@ -20,7 +20,10 @@ struct Base {
 };
 Result<Base> load_base(const CommandContext& context);
 
-// Edges at a time: --jobs, else the least of cores and memory (2 GiB an edge), over nvcc's own threads.
+// What all edges together may take: --memory, else 85 % of what is available.
+ByteCount memory_for(const Settings& settings, const Host& host);
+// Edges at a time: --jobs, else cores over nvcc's own threads. Edges that cannot wait for memory (--backend
+// nvcc) are no more than one for each 2 GiB, unless --jobs alone is given.
 int jobs_for(const Settings& settings, const Host& host);
 
 // What the user asked for, before anything is checked.
@@ -45,6 +48,7 @@ struct Stages {
   std::optional<Error> cxx_error;
   RequirementReport requirements;
   ArchPlan archs;
+  EdgeHistory history;  // of the planned edges
   BuildPlan build;
   std::unique_ptr<FactStore> build_facts;  // digests, in the build folder
   std::map<std::string, std::string> source_digests;

@@ -96,18 +96,21 @@ std::string rules_section(const BuildPlan& plan) {
                      program_line("host_cxx", plan.tools.host_cxx) +
                      program_line("dsbuild", plan.tools.dsbuild) + "\n";
   const std::string cuda = "$nvcc $flags $gencode", cxx = "$cxx $flags";
-  if (has_rule(plan, "cuda_compile")) text += compile_rule("cuda_compile", cuda);
+  const std::string run = plan.steps_wait ? "$dsbuild step run $out -- " : "";
+  if (has_rule(plan, "cuda_compile")) text += compile_rule("cuda_compile", run + cuda);
   if (has_rule(plan, "cuda_twin")) text += twin_rule("cuda_twin", "nvcc", cuda);
   if (has_rule(plan, "cuda_slice"))
     text += slice_rule("cuda_slice", "$in $gencode", "  depfile = $out.d\n  deps = gcc\n");
   if (has_rule(plan, "cuda_join")) text += slice_rule("cuda_join", "", "");
-  if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", cxx);
+  if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", run + cxx);
   if (has_rule(plan, "cxx_twin")) text += twin_rule("cxx_twin", "cxx", cxx);
   if (has_rule(plan, "audit"))
     text += "rule audit\n  command = $dsbuild step audit $out $in\n  description = $out\n\n";
   return text +
          "rule link\n"
-         "  command = $cxx -o $out.tmp @$out.rsp $flags && mv -f $out.tmp $out\n"
+         "  command = " +
+         run +
+         "$cxx -o $out.tmp @$out.rsp $flags && mv -f $out.tmp $out\n"
          "  rspfile = $out.rsp\n"
          "  rspfile_content = $in_newline\n"
          "  description = $out\n\n"

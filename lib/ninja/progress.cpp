@@ -6,13 +6,6 @@
 namespace dsbuild {
 namespace {
 
-std::string seconds_text(double seconds) {
-  const long tenths = std::lround(seconds * 10);
-  if (tenths < 600) return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-  const long whole = std::lround(seconds);
-  return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-}
-
 const char* verb(EdgeKind kind) {
   switch (kind) {
     case EdgeKind::cuda_compile:
@@ -39,6 +32,13 @@ std::string clipped(std::string text, int columns) {
 }
 
 }  // namespace
+
+std::string seconds_text(double seconds) {
+  const long tenths = std::lround(seconds * 10);
+  if (tenths < 600) return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+  const long whole = std::lround(seconds);
+  return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+}
 
 std::string edge_title(const Edge& edge) {
   return std::string(verb(edge.kind)) + " " + edge.op + (edge.source.empty() ? "" : ": " + edge.source) +

@@ -42,6 +42,8 @@ class Progress {
   bool drawn_ = false;
 };
 
+// "12.3 s", "2 min 3 s".
+std::string seconds_text(double seconds);
 // "fused_adam: fused_adam/fused_adam.cu" for an edge.
 std::string edge_title(const Edge& edge);
 // The first line of compiler output that names an error, cleaned for a terminal; "" if there is none.

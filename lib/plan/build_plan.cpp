@@ -150,6 +150,12 @@ std::string plain_name(std::string name, size_t longest) {
   return name.substr(0, longest);
 }
 
+// A twin's command stands in its step already.
+bool runs_plain_command_in_step(const BuildPlan& plan, const Edge& edge) {
+  return plan.steps_wait && edge.twin.empty() && edge.kind != EdgeKind::cuda_slice &&
+         edge.kind != EdgeKind::verify;
+}
+
 }  // namespace
 
 std::string source_path(const std::string& relative) {
@@ -176,15 +182,21 @@ std::string object_path(const std::string& op, const SourceSpec& source) {
 BuildPlan plan_build(const BuildPlanInput& input) {
   BuildPlan plan;
   plan.shared = input.archs.shared;
+  plan.steps_wait = input.settings.backend.value != CudaBackend::nvcc;
   plan_tools(input, plan);
   warn_of_compress_mode(input, plan);
   for (const PlannedOp& op : input.archs.ops)
     if (op.status == OpStatus::build) plan_op(input, op, plan);
   precompile_torch_header(input, plan);
   find_twins(plan);
-  put_longest_first(plan.edges, input.times, input.registry.pack);
+  put_longest_first(plan.edges, input.history, input.registry.pack);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
+}
+
+bool is_step(const BuildPlan& plan, const Edge& edge) {
+  if (edge.kind == EdgeKind::verify) return false;
+  return plan.steps_wait || edge.kind == EdgeKind::cuda_slice || !edge.twin.empty();
 }
 
 bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
@@ -201,9 +213,13 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + ".tmp";
   const std::vector<std::string> depfile = {"-MD", "-MF", edge.output + ".d", "-MT", edge.output};
   std::vector<std::string> argv;
+  if (runs_plain_command_in_step(plan, edge)) {
+    argv = plan.tools.dsbuild;
+    append_all(argv, {"step", "run", edge.output, "--"});
+  }
   switch (edge.kind) {
     case EdgeKind::cuda_compile:
-      argv = plan.tools.nvcc;
+      append_all(argv, plan.tools.nvcc);
       append_all(argv, edge.flags);
       for (const Target& target : edge.targets)
         argv.push_back(target.gencode());
@@ -221,13 +237,13 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
         argv.push_back(target.gencode());
       break;
     case EdgeKind::cxx_compile:
-      argv = edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
+      append_all(argv, edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx);
       append_all(argv, edge.flags);
       append_all(argv, depfile);
       append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
       break;
     case EdgeKind::link:
-      argv = edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
+      append_all(argv, edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx);
       append_all(argv, {"-o", temporary, "@" + edge.output + ".rsp"});
       append_all(argv, edge.flags);
       break;

@@ -59,6 +59,9 @@ struct PlannedFile {
 struct BuildPlan {
   Tools tools;
   ArchSet shared;
+  // Edges are started by `dsbuild step`, which waits until there is memory and measures what they take; else
+  // compilers and linkers are started by Ninja itself.
+  bool steps_wait = false;
   std::vector<Edge> edges;           // compiles, the longest first; then by op its link and its verify
   std::vector<ExpectedOp> expected;  // of the ops to be built
   std::vector<PlannedFile> files;    // check/<op>.json, tools/*.id, obj/**/source.id
@@ -77,11 +80,14 @@ struct BuildPlanInput {
   std::map<std::string, std::string> source_digests;  // sha256 by path relative to the source root
   std::string cpu;
   Path program;  // dsbuild itself, for verify edges
-  EdgeTimes times = {};
+  EdgeHistory history = {};
   int jobs = 1;  // edges at a time
 };
 
 BuildPlan plan_build(const BuildPlanInput& input);
+
+// Whether dsbuild runs the edge's tools, so that what they took is known from it.
+bool is_step(const BuildPlan& plan, const Edge& edge);
 
 // The whole command of an edge, gencodes written out: what Ninja runs, before quoting; of an edge with a twin
 // what `dsbuild step twin` runs where the two objects are not the same. The tool writes

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -12,30 +11,15 @@
 namespace dsbuild {
 namespace {
 
-double targets_of(const Edge& edge) {
-  if (edge.kind == EdgeKind::cuda_slice) return 1;
-  return static_cast<double>(std::max<size_t>(edge.targets.size(), 1));
-}
-
-// Headers are most of a small source's work; beyond them its own length counts.
-double guessed_seconds_per_target(const EdgeTimes& times, const std::string& source) {
-  constexpr double k_of_headers = 1, k_of_torch_header = 20;
-  constexpr double k_bytes_per_second = 3'000;
-  const auto bytes = times.source_bytes.find(source);
-  const double own =
-      bytes == times.source_bytes.end() ? 0 : static_cast<double>(bytes->second) / k_bytes_per_second;
-  return own + (times.torch_sources.count(source) > 0 ? k_of_torch_header : k_of_headers);
-}
-
 // What an edge takes and, behind it, the longest chain of compile edges that wait for it. Edges by their
 // place.
 class Chains {
  public:
-  Chains(const std::vector<Edge>& compiles, const EdgeTimes& times, const std::string& pack)
+  Chains(const std::vector<Edge>& compiles, const EdgeHistory& history, const std::string& pack)
       : waiting_(compiles.size()), chains_(compiles.size()) {
     std::unordered_map<std::string_view, size_t> makers;
     for (size_t i = 0; i < compiles.size(); ++i) {
-      own_.push_back(expected_seconds(times, pack, compiles[i]));
+      own_.push_back(expected_seconds(history, pack, compiles[i]));
       makers[compiles[i].output] = i;
       for (const std::string& output : compiles[i].more_outputs)
         makers[output] = i;
@@ -64,35 +48,11 @@ class Chains {
 
 }  // namespace
 
-std::string time_key(const std::string& pack, const std::string& op, const std::string& source,
-                     const std::string& part) {
-  return pack + "/" + op + "/" + source + (part.empty() ? "" : "@" + part);
-}
-
-double seconds_per_target(const Edge& edge, double seconds) {
-  return seconds / targets_of(edge);
-}
-
-double expected_seconds(const EdgeTimes& times, const std::string& pack, const Edge& edge) {
-  const auto measured = [&](const std::string& part) {
-    const auto found = times.seconds.find(time_key(pack, edge.op, edge.source, part));
-    return found == times.seconds.end() ? std::nullopt : std::optional(found->second);
-  };
-  if (const auto seconds = measured(edge.part)) return *seconds * targets_of(edge);
-  if (!edge.reads_source()) return 0;  // it has to wait for others anyway
-  constexpr double k_of_precompiled_header = 40;
-  if (edge.source.empty()) return k_of_precompiled_header;
-  // A whole compile's time for one target is mostly that target's slice.
-  const double of_target = measured("").value_or(guessed_seconds_per_target(times, edge.inputs.front()));
-  constexpr double k_share_of_front = 0.3;
-  return of_target * (edge.part == "front" ? k_share_of_front : targets_of(edge));
-}
-
-void put_longest_first(std::vector<Edge>& edges, const EdgeTimes& times, const std::string& pack) {
+void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, const std::string& pack) {
   const auto others = std::stable_partition(edges.begin(), edges.end(), std::mem_fn(&Edge::is_compile));
   std::vector<Edge> compiles(std::make_move_iterator(edges.begin()), std::make_move_iterator(others));
   std::vector<std::pair<double, Edge*>> order;  // each chain is summed once
-  Chains chains(compiles, times, pack);
+  Chains chains(compiles, history, pack);
   for (size_t i = 0; i < compiles.size(); ++i)
     order.emplace_back(chains.seconds(i), &compiles[i]);
   std::stable_sort(order.begin(), order.end(),

@@ -8,8 +8,6 @@
 namespace dsbuild {
 namespace {
 
-constexpr const char* k_header = "torch/extension.h";
-
 // Measured on one core, in seconds; only their ratios matter.
 constexpr double k_precompile_seconds = 39;
 constexpr double k_seconds_with = 11;
@@ -43,7 +41,7 @@ using Groups = std::map<std::string, Group>;
 Groups group_by_flags(const BuildPlanInput& input, BuildPlan& plan) {
   Groups groups;
   for (Edge& edge : plan.edges) {
-    if (edge.kind != EdgeKind::cxx_compile || input.times.torch_sources.count(edge.inputs.front()) == 0)
+    if (edge.kind != EdgeKind::cxx_compile || input.history.torch_sources.count(edge.inputs.front()) == 0)
       continue;
     const std::string key = (edge.by_host_compiler ? "host\n" : "\n") + shell_join(header_flags(edge));
     Group& group = groups[key];
@@ -88,7 +86,7 @@ bool is_wanted(const BuildPlanInput& input, const Group& group, double wall) {
 Edge precompile_edge(const Group& group) {
   const Edge& member = *group.members.front();
   Edge edge;
-  edge.op = k_header;
+  edge.op = k_torch_header;
   edge.flags = header_flags(member);
   edge.flags.insert(edge.flags.end(), {"-x", "c++-header"});
   edge.inputs = {group.header};
@@ -105,7 +103,7 @@ bool includes_torch_header(std::string_view source_text) {
   for (const std::string& line : split_lines(source_text)) {
     const std::vector<std::string> words = split(replace_all(line, "#", " # "), " \t");
     if (words.size() >= 3 && words[0] == "#" && words[1] == "include" &&
-        words[2] == "<" + std::string(k_header) + ">")
+        words[2] == "<" + std::string(k_torch_header) + ">")
       return true;
   }
   return false;
@@ -115,7 +113,7 @@ void precompile_torch_header(const BuildPlanInput& input, BuildPlan& plan) {
   const double wall = guessed_wall(input, plan);
   std::vector<Edge> precompiles;
   for (const auto& [flags, group] : group_by_flags(input, plan)) {
-    plan.files.push_back({group.header, "#include <" + std::string(k_header) + ">\n"});
+    plan.files.push_back({group.header, "#include <" + std::string(k_torch_header) + ">\n"});
     const bool wanted = is_wanted(input, group, wall);
     if (wanted) precompiles.push_back(precompile_edge(group));
     for (Edge* edge : group.members) {

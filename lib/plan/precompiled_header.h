@@ -8,6 +8,8 @@
 
 namespace dsbuild {
 
+inline constexpr const char* k_torch_header = "torch/extension.h";
+
 // Whether a source has `#include <torch/extension.h>`.
 bool includes_torch_header(std::string_view source_text);
 

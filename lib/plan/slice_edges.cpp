@@ -237,7 +237,7 @@ class Slicer {
 
 void slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
   Slicer(plan, input).run();
-  put_longest_first(plan.edges, input.times, input.pack);
+  put_longest_first(plan.edges, input.history, input.pack);
 }
 
 }  // namespace dsbuild

@@ -19,7 +19,7 @@ using DigestNames = std::function<std::string(const std::set<std::string>& folde
 
 struct SliceInput {
   LearnCommands learn;
-  const EdgeTimes& times;
+  const EdgeHistory& history;
   std::string pack;
   DigestNames digest_names;
   bool audit = false;  // the whole command stays too, and an edge compares (lib/slices/audit.h)

@@ -28,6 +28,30 @@ std::string audit_text(size_t files) {
   return "audited " + plural(files, "file") + (files > 0 ? ": the same as nvcc's\n" : ": none is sliced\n");
 }
 
+std::string waits_text(const MemoryWaits& waits) {
+  constexpr size_t k_shown = 3;
+  std::string text;
+  if (waits.edges > 0)
+    text += "memory: " + plural(waits.edges, "edge") + " waited, " + seconds_text(waits.seconds) +
+            " together, to stay below " + human_size(waits.bound) + "\n";
+  for (size_t i = 0; i < waits.alone.size() && i < k_shown; ++i)
+    text += "ran alone, for it needs " + human_size(waits.alone[i].second) + ": " +
+            edge_title(*waits.alone[i].first) + "\n";
+  if (waits.alone.size() > k_shown)
+    text += "ran alone, too: " + plural(waits.alone.size() - k_shown, "other edge") + "\n";
+  return text;
+}
+
+Json waits_json(const MemoryWaits& waits) {
+  Json alone = Json::array();
+  for (const auto& [edge, bytes] : waits.alone)
+    alone.push_back({{"op", edge->op}, {"source", edge->source}, {"part", edge->part}, {"bytes", bytes}});
+  return {{"bound", waits.bound},
+          {"waited_edges", waits.edges},
+          {"waited_seconds", waits.seconds},
+          {"alone", alone}};
+}
+
 Json manifest_ops_json(const Manifest& manifest) {
   Json list = Json::array();
   for (const ManifestOp& op : manifest.ops)
@@ -56,7 +80,7 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
   std::string text = style.bold(outcome.bundle.path.string()) + "  " +
                      plural(outcome.manifest.ops.size(), "op") + ", " + human_size(outcome.bundle.bytes) +
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
-  text += counts_text(outcome);
+  text += counts_text(outcome) + waits_text(outcome.waits);
   if (outcome.audited) text += audit_text(*outcome.audited);
   return text + "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
 }
@@ -79,6 +103,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   if (outcome.audited) json["audited"] = *outcome.audited;
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
+  json["memory"] = waits_json(outcome.waits);
   json["warnings"] = warnings_json(outcome.warnings);
   return json_line(json);
 }

@@ -32,6 +32,16 @@ Json op_json(const PlanView& view, const PlannedOp& op) {
           {"output", op.status == OpStatus::build ? Json(op.name + ".so") : Json(nullptr)}};
 }
 
+Json forecast_json(const Forecast& forecast) {
+  const bool knows_bytes = forecast.measured == forecast.edges;
+  return {{"seconds", forecast.seconds},
+          {"memory_bytes", forecast.memory_bytes},
+          {"written_bytes", knows_bytes ? Json(forecast.written_bytes) : Json(nullptr)},
+          {"edges", forecast.edges},
+          {"measured", forecast.measured},
+          {"from_nothing", forecast.from_nothing}};
+}
+
 }  // namespace
 
 std::string render_plan_json(const PlanView& view, bool as_event) {
@@ -46,6 +56,7 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
     json["ops"].push_back(op_json(view, op));
   json["removes"] = view.removes;
   json["edges"] = view.build.edges.size();
+  if (view.forecast) json["forecast"] = forecast_json(*view.forecast);
   json["warnings"] = warnings_json(view.warnings);
   return json_line(json);
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ninja/progress.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -69,6 +70,21 @@ std::string header(const PlanView& view) {
   return join(render_table(rows), "\n") + "\n\n";
 }
 
+std::string sureness_text(const Forecast& forecast) {
+  const std::string edges = plural(forecast.edges, "edge");
+  if (forecast.measured == 0) return "guessed for " + edges + ", which never ran on this machine";
+  if (forecast.measured == forecast.edges) return "measured for all of " + edges;
+  return "measured for " + std::to_string(forecast.measured) + " of " + edges + ", the rest guessed";
+}
+
+std::string forecast_line(const Forecast& forecast) {
+  if (forecast.edges == 0) return "forecast  nothing to do\n";
+  std::string text = "forecast  " + seconds_text(forecast.seconds) + ", at most " +
+                     human_size(forecast.memory_bytes) + " of memory";
+  if (forecast.written_bytes > 0) text += ", " + human_size(forecast.written_bytes) + " written";
+  return text + (forecast.from_nothing ? ", from nothing" : "") + "; " + sureness_text(forecast) + "\n";
+}
+
 }  // namespace
 
 std::string render_plan_table(const PlanView& view, const Style& style) {
@@ -97,6 +113,7 @@ std::string render_plan_table(const PlanView& view, const Style& style) {
   if (!off.empty()) text += "off  " + join(off, ", ") + "\n";
   if (!view.removes.empty())
     text += "removes  " + join(view.removes, ", ") + " from " + view.settings.out.value.string() + "\n";
+  if (view.forecast) text += forecast_line(*view.forecast);
   return text;
 }
 

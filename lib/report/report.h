@@ -16,6 +16,7 @@
 #include "package/package.h"
 #include "plan/arch_plan.h"
 #include "plan/build_plan.h"
+#include "plan/forecast.h"
 #include "requirements/torch.h"
 #include "store/content_store.h"
 
@@ -49,6 +50,7 @@ struct PlanView {
   const Toolkit* toolkit = nullptr;
   const HostCompiler* cxx = nullptr;
   std::vector<std::string> removes;  // ops of the bundle at --out that this build would take away
+  std::optional<Forecast> forecast;  // plan alone shows one
   std::vector<Warning> warnings;
 };
 std::string render_plan_table(const PlanView& view, const Style& style);
@@ -73,6 +75,14 @@ struct EdgeFailure {
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style);
 std::string render_annotation(const EdgeFailure& failure);
 
+// What it cost to keep to a bound of memory.
+struct MemoryWaits {
+  ByteCount bound = 0;
+  size_t edges = 0;                                      // that waited
+  double seconds = 0;                                    // all of them together
+  std::vector<std::pair<const Edge*, ByteCount>> alone;  // edges that need more than all, so they ran alone
+};
+
 struct BuildOutcome {
   Bundle bundle;
   Manifest manifest;
@@ -81,6 +91,7 @@ struct BuildOutcome {
   double seconds = 0;
   std::optional<FinishedEdge> slowest;
   std::optional<size_t> audited;  // --audit: files of the published ops that were compared
+  MemoryWaits waits;
   std::vector<EdgeFailure> failures;
   std::vector<Warning> warnings;
 };

@@ -7,6 +7,7 @@
 #include "slices/host_text.h"
 #include "slices/include_record.h"
 #include "store/content_store.h"
+#include "sys/memory_gate.h"
 
 namespace dsbuild {
 namespace {
@@ -18,7 +19,11 @@ constexpr std::string_view k_elf_magic =
 class StepRun {
  public:
   StepRun(const SliceStep& request, System& system, const std::function<void(std::string_view)>& print)
-      : request_(request), system_(system), files_(system.files), print_(print) {}
+      : request_(request),
+        system_(system),
+        files_(system.files),
+        print_(print),
+        turn_(system.environment, request.output) {}
 
   Result<int> run() {
     DSBUILD_CHECK(load());
@@ -56,10 +61,6 @@ class StepRun {
   std::string without_end(const std::string& output) const {
     return output.substr(0, output.size() - step_.outputs.front().size());
   }
-  std::string milliseconds() const {
-    using namespace std::chrono;
-    return std::to_string(duration_cast<std::chrono::milliseconds>(steady_clock::now() - begin_).count());
-  }
   std::string in_scratch(const std::string& end) const { return (scratch_ / (stem_ + end)).string(); }
 
   // `unit`: the stand-in's path from where the command runs.
@@ -78,6 +79,7 @@ class StepRun {
     DSBUILD_TRY(result,
                 system_.processes.run({std::move(argv), environment_, folder, std::chrono::hours(24)}));
     print_(result.out + result.err);
+    turn_.add_peak(result.peak_memory_bytes);
     return result.exit_code;
   }
 
@@ -105,7 +107,7 @@ class StepRun {
     if (!store_ || key == missed_) return false;
     const auto stored = store_->find(key);
     note_store_use(stored.has_value(), files_);
-    if (!stored || stored->size() != step_.outputs.size()) {
+    if (!stored || !has_all_outputs(*stored)) {
       missed_ = key;
       return false;
     }
@@ -117,13 +119,13 @@ class StepRun {
     if (is_there) return 0;
     const auto last = files_.read_file(key_file_of(request_.output));
     (void)files_.remove_all(key_file_of(request_.output));  // what follows may be cut short
+    turn_.wait_to_work();
     DSBUILD_TRY(code, run_commands(last ? *last : ""));
     if (code != 0) return code;
     DSBUILD_CHECK(publish());
-    DSBUILD_CHECK(
-        files_.write_file(key_file_of(request_.output),
-                          key + "\n" + (images_kept_ ? "" : milliseconds()) + "\n" + second_key_ + "\n"));
-    if (store_)
+    DSBUILD_CHECK(files_.write_file(key_file_of(request_.output), key + "\n" + second_key_ + "\n"));
+    if (!images_kept_) turn_.done();
+    if (store_ && !images_kept_)  // kept images may have been damaged since
       if (const auto entry = outputs_of(unit_)) store_->put(key, *entry);
     return 0;
   }
@@ -171,6 +173,7 @@ class StepRun {
   }
 
   Result<int> preprocess() {
+    turn_.wait_to_look();
     Words argv = expand(preprocess_, (scratch_ / stem_).string());
     const std::string output = unit_ + step_.outputs.front();
     const std::string depfile = in_scratch(".d");
@@ -263,6 +266,11 @@ class StepRun {
     return entry;
   }
 
+  bool has_all_outputs(const StoreEntry& entry) const {
+    return std::equal(entry.begin(), entry.end(), step_.outputs.begin(), step_.outputs.end(),
+                      [](const StoredFile& file, const std::string& end) { return file.name == end; });
+  }
+
   Result<bool> take(const std::string& key, const std::optional<StoreEntry>& entry) {
     if (!entry) return false;
     (void)files_.remove_all(key_file_of(request_.output));  // what follows may be cut short
@@ -304,7 +312,7 @@ class StepRun {
 
   bool images_are(const std::string& last) const {
     const std::vector<std::string> lines = split_lines(last);
-    return lines.size() == 3 && lines[2] == second_key_ && has_outputs(unit_);
+    return lines.size() == 2 && lines[1] == second_key_ && has_outputs(unit_);
   }
 
   Result<void> publish() {
@@ -326,6 +334,7 @@ class StepRun {
   Result<int> make_fatbin() {
     const Path folder = Path(unit_).parent_path();
     const std::string assembler = unit_ + ".fatbin.s";
+    turn_.wait_to_work();
     DSBUILD_CHECK(files_.write_file(assembler, ".section .nv_fatbin,\"a\"\n.align 8\n.globl " + symbol() +
                                                    "\n.hidden " + symbol() + "\n" + symbol() +
                                                    ":\n.incbin \"" + stem_ +
@@ -339,6 +348,7 @@ class StepRun {
     DSBUILD_CHECK(files_.rename(unit_ + ".o.tmp", unit_ + ".o"));
     (void)files_.remove_all(assembler);
     (void)files_.remove_all(unit_ + ".fatbin");
+    turn_.done();
     return 0;
   }
 
@@ -368,7 +378,7 @@ class StepRun {
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
   Path scratch_;
   Environment environment_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  MemoryTurn turn_;
 };
 
 }  // namespace

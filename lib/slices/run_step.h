@@ -30,8 +30,7 @@ struct SliceStep {
 Result<int> run_slice_step(const SliceStep& request, System& system,
                            const std::function<void(std::string_view)>& print);
 
-// Beside a part's output: its key; how many milliseconds it took, where all its tools ran; the key of what
-// ptxas gets.
+// Beside a part's output: its key; the key of what ptxas gets.
 std::string key_file_of(const std::string& output);
 
 }  // namespace dsbuild

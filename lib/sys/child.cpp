@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -132,7 +133,10 @@ int exit_code_of(int status) {
 
 }  // namespace
 
-Child::Child(Child&& other) noexcept : id_(std::exchange(other.id_, -1)), exit_code_(other.exit_code_) {}
+Child::Child(Child&& other) noexcept
+    : id_(std::exchange(other.id_, -1)),
+      exit_code_(other.exit_code_),
+      peak_memory_bytes_(other.peak_memory_bytes_) {}
 
 Child::~Child() {
   if (id_ < 0 || exit_code_) return;
@@ -147,7 +151,11 @@ void Child::send(int signal) const {
 
 std::optional<int> Child::poll_exit() {
   int status = 0;
-  if (!exit_code_ && ::waitpid(id_, &status, WNOHANG) == id_) exit_code_ = exit_code_of(status);
+  rusage usage{};
+  if (!exit_code_ && ::wait4(id_, &status, WNOHANG, &usage) == id_) {
+    exit_code_ = exit_code_of(status);
+    peak_memory_bytes_ = static_cast<unsigned long long>(usage.ru_maxrss) * 1024;
+  }
   return exit_code_;
 }
 

@@ -32,10 +32,13 @@ class Child {
   void send(int signal) const;
   // The exit code (128 + n when killed by signal n) once it has ended.
   std::optional<int> poll_exit();
+  // Of an ended child and the processes that it waited for: that of the largest.
+  unsigned long long peak_memory_bytes() const { return peak_memory_bytes_; }
 
  private:
   pid_t id_;
   std::optional<int> exit_code_;
+  unsigned long long peak_memory_bytes_ = 0;
 };
 
 // Error: exit 3, code `cannot_start`.

@@ -32,19 +32,20 @@ FactStore::FactStore(FileSystem& files, Path file) : files_(files), file_(std::m
   if (!text) return;
   const json facts = parse_facts(*text);
   for (const auto& [key, fact] : facts.items()) {
-    if (fact.is_object()) facts_[key] = {text_at(fact, "identity"), text_at(fact, "value")};
+    if (fact.is_object()) facts_[key] = {text_at(fact, "identity"), text_at(fact, "value"), false};
   }
 }
 
 std::optional<std::string> FactStore::find(const std::string& key, const std::string& identity) const {
   const auto fact = facts_.find(key);
   if (fact == facts_.end() || fact->second.identity != identity) return std::nullopt;
+  fact->second.used = true;
   return fact->second.value;
 }
 
 void FactStore::put(const std::string& key, const std::string& identity, const std::string& value) {
   if (find(key, identity) == value) return;
-  facts_[key] = {identity, value};
+  facts_[key] = {identity, value, true};
   changed_ = true;
 }
 
@@ -59,6 +60,11 @@ Result<std::string> FactStore::digest(const Path& path) {
   // A file that was written while it was read has no digest worth keeping.
   if (before && files_.identity(path) == before) put(key, before->text(), digest);
   return digest;
+}
+
+void FactStore::forget_unused(size_t most) {
+  if (facts_.size() <= most) return;
+  if (std::erase_if(facts_, [](const auto& fact) { return !fact.second.used; }) > 0) changed_ = true;
 }
 
 void FactStore::save() {

@@ -20,6 +20,9 @@ class FactStore {
   void put(const std::string& key, const std::string& identity, const std::string& value);
   // sha256 of a file's bytes, by its identity; error if it cannot be read.
   Result<std::string> digest(const Path& path);
+  // Of more than `most` facts those stay that this process has asked for or put: the others cost what they
+  // did at first. For the end of a run, when all that it needs was asked for.
+  void forget_unused(size_t most = 20'000);
   // Writes if changed; a folder that cannot be written is not an error (facts are found again).
   void save();
 
@@ -27,6 +30,7 @@ class FactStore {
   struct Fact {
     std::string identity;
     std::string value;
+    mutable bool used = false;  // by this process
   };
   FileSystem& files_;
   Path file_;

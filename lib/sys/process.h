@@ -32,6 +32,9 @@ struct ProcessResult {
   bool timed_out = false;
   std::string out;  // stdout, at most k_kept_output bytes of it
   std::string err;  // stderr, likewise
+  // The most memory that one of its processes held, of those that were waited for: a maximum, not a sum.
+  // That is enough for compilers, whose driver waits while one tool at a time works.
+  unsigned long long peak_memory_bytes = 0;
   bool ok() const { return exit_code == 0 && !timed_out; }
 };
 

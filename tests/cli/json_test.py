@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 DOCUMENT = {"schema", "dsbuild", "warnings"}
-PLAN = DOCUMENT | {"toolkit", "requested", "shared", "ops", "removes", "edges"}
+PLAN = DOCUMENT | {"toolkit", "requested", "shared", "ops", "removes", "edges", "forecast"}
 PLAN_OP = {"name", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out",
            "features_off", "output"}
 REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
@@ -61,6 +61,7 @@ class PlanTest(JsonTest):
         self.assertEqual(plan["shared"]["gencode"], ["-gencode=arch=compute_80,code=sm_80",
                                                      "-gencode=arch=compute_80,code=compute_80"])
         self.assertEqual(plan["edges"], 16)
+        self.assertEqual(set(plan["forecast"]), {"seconds", "memory_bytes", "written_bytes", "edges", "measured", "from_nothing"})
 
     def test_the_ops_of_a_plan(self):
         ops = {op["name"]: op for op in self.document("plan", "--arch", "7.5;8.0+PTX")["ops"]}
@@ -184,10 +185,10 @@ class BuildTest(JsonTest):
         self.assertEqual(self.built.code, 0, self.built)
         self.assertEqual(self.built.err, "")
         events = self.events(self.built)
-        self.assertEqual(set(events[0]), PLAN | {"event"})
+        self.assertEqual(set(events[0]), PLAN - {"forecast"} | {"event"})
         self.assertEqual([events[0]["event"], events[-1]["event"]], ["plan", "result"])
         result = events[-1]
-        self.assertEqual(set(result), DOCUMENT | {"event", "bundle", "ops", "failed", "skipped", "edges_run", "seconds"})
+        self.assertEqual(set(result), DOCUMENT | {"event", "bundle", "ops", "failed", "skipped", "edges_run", "seconds", "memory"})
         self.assertEqual([op["name"] for op in result["ops"]], ["alpha", "beta", "gamma", "host"])
         self.assertEqual((result["edges_run"], result["skipped"], result["failed"]), (16, 0, []))
         self.assertEqual(result["bundle"]["path"], str(self.space.out))

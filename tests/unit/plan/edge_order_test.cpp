@@ -17,8 +17,8 @@ Edge compile(const std::string& source, const ArchSet& targets = {}) {
   return edge;
 }
 
-std::vector<std::string> order_of(std::vector<Edge> edges, const EdgeTimes& times) {
-  put_longest_first(edges, times, "pack");
+std::vector<std::string> order_of(std::vector<Edge> edges, const EdgeHistory& history) {
+  put_longest_first(edges, history, "pack");
   std::vector<std::string> order;
   for (const Edge& edge : edges)
     order.push_back(edge.source);
@@ -35,38 +35,38 @@ ArchSet three() {
 }  // namespace
 
 TEST_CASE("what took longest stands first; what was never measured is guessed from its size and archs") {
-  EdgeTimes times;
-  times.seconds = {{"pack/op/short.cpp", 1.5}, {"pack/op/long.cpp", 30}, {"pack/op/slow.cu", 8}};
-  times.source_bytes = {{"pack/large.cu", 400'000}, {"pack/small.cu", 500}};
+  EdgeHistory history;
+  history.measured = {{"pack/op/short.cpp", {1.5}}, {"pack/op/long.cpp", {30}}, {"pack/op/slow.cu", {8}}};
+  history.source_bytes = {{"pack/large.cu", 400'000}, {"pack/small.cu", 500}};
   CHECK(order_of({compile("short.cpp"), compile("small.cu", two()), compile("large.cu", two()),
                   compile("long.cpp"), compile("slow.cu", three())},
-                 times) ==
+                 history) ==
         std::vector<std::string>{"large.cu", "long.cpp", "slow.cu", "small.cu", "short.cpp"});
 }
 
 TEST_CASE("a small file that includes torch/extension.h takes longer than one of middle size that does not") {
-  EdgeTimes times;
-  times.source_bytes = {{"pack/middle.cpp", 20'000}, {"pack/small.cpp", 500}};
-  times.torch_sources = {"pack/small.cpp"};
-  CHECK(order_of({compile("middle.cpp"), compile("small.cpp")}, times) ==
+  EdgeHistory history;
+  history.source_bytes = {{"pack/middle.cpp", 20'000}, {"pack/small.cpp", 500}};
+  history.torch_sources = {"pack/small.cpp"};
+  CHECK(order_of({compile("middle.cpp"), compile("small.cpp")}, history) ==
         std::vector<std::string>{"small.cpp", "middle.cpp"});
 }
 
 TEST_CASE("a measured time is of one target, so that it serves other arch lists") {
   const double measured = seconds_per_target(compile("a.cu", two()), 20);
-  EdgeTimes times;
-  times.seconds[time_key("pack", "op", "a.cu")] = measured;
-  CHECK(expected_seconds(times, "pack", compile("a.cu", three())) == Approx(30));
-  CHECK(expected_seconds(times, "pack", compile("a.cu")) == Approx(10));
-  CHECK(expected_seconds(times, "other", compile("a.cu")) < 5);
+  EdgeHistory history;
+  history.measured[history_key("pack", "op", "a.cu")].seconds = measured;
+  CHECK(expected_seconds(history, "pack", compile("a.cu", three())) == Approx(30));
+  CHECK(expected_seconds(history, "pack", compile("a.cu")) == Approx(10));
+  CHECK(expected_seconds(history, "other", compile("a.cu")) < 5);
 }
 
 TEST_CASE("what others wait for stands before them and before what takes as long as it alone") {
-  EdgeTimes times;
-  times.seconds = {{"pack/op/first.cpp", 5}, {"pack/op/waits.cpp", 20}, {"pack/op/alone.cpp", 21}};
+  EdgeHistory history;
+  history.measured = {{"pack/op/first.cpp", {5}}, {"pack/op/waits.cpp", {20}}, {"pack/op/alone.cpp", {21}}};
   Edge waits = compile("waits.cpp");
   waits.implicit_inputs = {"obj/first.cpp.o"};
-  CHECK(order_of({waits, compile("alone.cpp"), compile("first.cpp")}, times) ==
+  CHECK(order_of({waits, compile("alone.cpp"), compile("first.cpp")}, history) ==
         std::vector<std::string>{"first.cpp", "alone.cpp", "waits.cpp"});
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("times change the order of the edges and nothing else of the plan") {
   const auto archs = world.plan("7.0;8.0+PTX");
   REQUIRE(archs);
   BuildPlan plain = world.build(*archs);
-  world.times.seconds[time_key(world.registry.pack, "lamb", "lamb.cu")] = 99;
+  world.history.measured[history_key(world.registry.pack, "lamb", "lamb.cu")].seconds = 99;
   BuildPlan timed = world.build(*archs);
   CHECK(plain.edges[0].op == "adam");
   CHECK(timed.edges[0].op == "lamb");

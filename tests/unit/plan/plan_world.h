@@ -34,7 +34,7 @@ struct PlanWorld {
   bool has_toolkit = true;
   HostCompiler cxx{"/usr/bin/g++", "gcc", *parse_version("12.2.0"), "PATH"};
 
-  EdgeTimes times;
+  EdgeHistory history;
 
   PlanWorld() { registry.source_root = "/pack"; }
 
@@ -78,7 +78,7 @@ struct PlanWorld {
                        {},
                        "x86_64",
                        "/usr/bin/dsbuild",
-                       times});
+                       history});
   }
 
  private:

@@ -19,7 +19,7 @@ std::string no_names(const std::set<std::string>&) {
   return "";
 }
 
-void slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeTimes& times = {}) {
+void slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {
   slice_cuda_edges(plan, {learn, times, "native", no_names});
 }
 
@@ -139,11 +139,11 @@ TEST_CASE("the slice that takes longest stands first") {
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
   BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  EdgeTimes times;
-  times.seconds = {{time_key("native", "adam", "adam.cu"), 1},
-                   {time_key("native", "adam", "adam_b.cu"), 2},
-                   {time_key("native", "adam", "adam.cu", "compute_90"), 9}};
-  slice(plan, learnt, times);
+  EdgeHistory history;
+  history.measured = {{history_key("native", "adam", "adam.cu"), {1}},
+                      {history_key("native", "adam", "adam_b.cu"), {2}},
+                      {history_key("native", "adam", "adam.cu", "compute_90"), {9}}};
+  slice(plan, learnt, history);
   CHECK(plan.edges[0].output == "obj/adam/adam.cu/adam.compute_90.ptx");
   CHECK(plan.edges[1].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
 }
@@ -158,7 +158,7 @@ TEST_CASE("parts that read the source start anew when other files stand where he
     asked = folders;
     return std::string("names");
   };
-  slice_cuda_edges(plan, {learnt, EdgeTimes{}, "native", digest});
+  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", digest});
   CHECK(asked == std::set<std::string>{"pack", "pack/include"});
   const auto file = std::find_if(plan.files.begin(), plan.files.end(), [](const PlannedFile& planned) {
     return planned.path.starts_with("tools/names/");
@@ -180,7 +180,7 @@ TEST_CASE("an audit keeps nvcc's whole command beside the parts, with a folder o
   world.add_op("first", "sources: [first.cu]\n");
   world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
   BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  slice_cuda_edges(plan, {learnt, EdgeTimes{}, "native", no_names, true});
+  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", no_names, true});
   const Edge& whole = edge_of(plan, "audit/second/first.cu/first.nvcc.o");
   CHECK(whole.kind == EdgeKind::cuda_compile);
   CHECK(whole.twin.empty());

@@ -87,6 +87,28 @@ TEST_CASE("A key or value that is not UTF-8 does no harm") {
   CHECK(FactStore(files, "/f").find("key", "id") == "value");
 }
 
+TEST_CASE("Of too many facts those go that this process had no use for") {
+  FakeFileSystem files;
+  {
+    FactStore facts(files, "/f");
+    for (const char* key : {"asked", "old", "older"})
+      facts.put(key, "id", "value");
+    facts.save();
+  }
+  FactStore facts(files, "/f");
+  CHECK(facts.find("asked", "id") == "value");
+  facts.put("new", "id", "value");
+  facts.forget_unused(4);
+  CHECK(facts.find("old", "id") == "value");
+  facts.forget_unused(3);
+  facts.save();
+  const FactStore later(files, "/f");
+  CHECK(later.find("asked", "id"));
+  CHECK(later.find("new", "id"));
+  CHECK(later.find("old", "id"));
+  CHECK_FALSE(later.find("older", "id"));
+}
+
 TEST_CASE("A file is read once for its digest, and again when it changed") {
   FakeFileSystem files;
   files.add_file("/src/a.cu", "abc");

@@ -36,6 +36,14 @@ TEST_CASE("A process gives its two streams and its exit code") {
   CHECK_FALSE(result.ok());
 }
 
+TEST_CASE("The peak is that of the largest process, the children of the child among them") {
+  const char* const grows = "x=x; i=0; while [ $i -lt 25 ]; do x=$x$x; i=$((i+1)); done";  // 32 MiB of text
+  const auto peak = [](const std::string& text) { return run(script(text)).peak_memory_bytes; };
+  CHECK(peak("true") > 100 << 10);
+  CHECK(peak("true") < 32 << 20);
+  CHECK(peak(std::string("sh -c '") + grows + "'; true") > 32 << 20);
+}
+
 TEST_CASE("A process killed by a signal counts as 128 plus its number") {
   CHECK(run(script("kill -9 $$")).exit_code == 137);
 }

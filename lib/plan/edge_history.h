@@ -1,0 +1,51 @@
+// What the edges of earlier builds on this machine took, and what is expected of the next build's. This
+// decides the order of edges and how many of them run at once, and nothing else: no key, no manifest, no byte
+// of an output.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "sys/memory_queue.h"
+
+namespace dsbuild {
+
+struct Edge;
+
+// Of one edge; 0: not known.
+struct EdgeCost {
+  double seconds = 0;          // remembered: of one target (a CPU edge's: in all); expected: of the edge
+  ByteCount peak_bytes = 0;    // memory of the largest tool behind the preprocessor
+  ByteCount look_bytes = 0;    // memory of the preprocessor, where a step looks first whether there is work
+  ByteCount output_bytes = 0;  // what it writes
+  bool operator==(const EdgeCost&) const = default;
+};
+
+struct EdgeHistory {
+  std::map<std::string, EdgeCost> measured;  // by history_key()
+  // Seconds of one target, as specs say them, by the key of the whole compile.
+  std::map<std::string, double> specified;
+  // Size of a source, by the input that an edge names; what is guessed from where nothing else is known.
+  std::map<std::string, ByteCount> source_bytes;
+  // Inputs of edges that include torch/extension.h, which most of such an edge's time goes into.
+  std::set<std::string> torch_sources;
+};
+
+// What an edge is remembered by: "native/fused_adam/fused_adam.cu", "native/fused_adam/@link". Its archs are
+// left out, so that the time of other archs is a good guess too.
+// `part`: Edge::part, each part of a source being remembered for itself; "" for a whole compile.
+std::string history_key(const std::string& pack, const std::string& op, const std::string& source,
+                        const std::string& part = {});
+std::string history_key(const std::string& pack, const Edge& edge);
+
+// What is remembered of an edge that took `seconds`: those of one target.
+double seconds_per_target(const Edge& edge, double seconds);
+// For the order of edges: 0 for an edge that was never measured and waits for others.
+double expected_seconds(const EdgeHistory& history, const std::string& pack, const Edge& edge);
+
+// Measured, else guessed; no peak is 0.
+EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge);
+bool is_measured(const EdgeHistory& history, const std::string& pack, const Edge& edge);
+
+}  // namespace dsbuild

@@ -1,0 +1,228 @@
+#include "sys/memory_gate.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <thread>
+
+#include "sys/descriptor.h"
+
+namespace dsbuild {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = MemoryQueue::Kind;
+
+constexpr size_t k_longest_message = 8192;  // an output's path and two numbers
+
+// An abstract name, which no file stands for; the kernel chooses one where `name` is empty (unix(7)).
+struct Address {
+  sockaddr_un text{};
+  socklen_t length = sizeof(sa_family_t);
+  explicit Address(const std::string& name) {
+    text.sun_family = AF_UNIX;
+    if (name.empty() || name.size() + 1 > sizeof text.sun_path) return;
+    name.copy(text.sun_path + 1, name.size());
+    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&text); }
+};
+
+std::string name_of(const Descriptor& socket) {
+  sockaddr_un text{};
+  socklen_t length = sizeof text;
+  if (::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&text), &length) != 0) return "";
+  const size_t before = offsetof(sockaddr_un, sun_path) + 1;
+  return length <= before ? "" : std::string(text.sun_path + 1, length - before);
+}
+
+// Any user can find the name.
+bool is_ours(const Descriptor& socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return ::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+         peer.uid == ::geteuid();
+}
+
+// One message; "" at the end.
+std::string receive(int socket) {
+  std::array<char, k_longest_message> buffer;
+  ssize_t count = 0;
+  do {
+    count = ::recv(socket, buffer.data(), buffer.size(), 0);
+  } while (count < 0 && errno == EINTR);
+  return count <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(count));
+}
+
+struct Client {
+  Descriptor socket;
+  std::string output;
+  ByteCount needed = 0;
+  Clock::time_point waits_since;
+};
+
+// Messages of a step: "look OWN OUTPUT", "work OWN OUTPUT", "done LOOK PEAK"; the answer to the first two is
+// one byte.
+class RealMemoryGate : public MemoryGate {
+ public:
+  RealMemoryGate(Descriptor listener, Descriptor wake, ByteCount bound,
+                 std::function<GateNeeds(const std::string&)> needs)
+      : listener_(std::move(listener)),
+        wake_(std::move(wake)),
+        name_(name_of(listener_)),
+        queue_(bound),
+        needs_(std::move(needs)),
+        thread_([this] { serve(); }) {}
+  RealMemoryGate(const RealMemoryGate&) = delete;
+  RealMemoryGate& operator=(const RealMemoryGate&) = delete;
+  ~RealMemoryGate() override { stop(); }
+
+  std::string name() const override { return name_; }
+  std::map<std::string, GateUse> close() override {
+    stop();
+    return std::move(uses_);
+  }
+
+ private:
+  void stop() {
+    if (!thread_.joinable()) return;
+    ::eventfd_write(wake_.number(), 1);
+    thread_.join();
+    clients_.clear();
+    listener_.close();
+  }
+
+  void serve() {
+    while (true) {
+      std::vector<pollfd> waits = {{wake_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
+      for (const auto& [id, client] : clients_)
+        waits.push_back({id, POLLIN, 0});
+      if (::poll(waits.data(), waits.size(), -1) < 0) continue;
+      for (size_t i = 2; i < waits.size(); ++i)
+        if (waits[i].revents != 0) hear(waits[i].fd);
+      if (waits[1].revents != 0) let_in();
+      for (const int id : queue_.admit())
+        answer(clients_.at(id));
+      if (waits[0].revents != 0) return;  // last, for steps that have ended may have said something
+    }
+  }
+
+  void let_in() {
+    Descriptor socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!socket.is_open() || !is_ours(socket)) return;
+    const int id = socket.number();
+    clients_[id].socket = std::move(socket);
+  }
+
+  void hear(int id) {
+    const std::string message = receive(id);
+    const size_t first = message.find(' '), second = message.find(' ', first + 1);
+    if (first == std::string::npos || second == std::string::npos) {
+      queue_.leave(id);
+      clients_.erase(id);
+      return;
+    }
+    const std::string word = message.substr(0, first), last = message.substr(second + 1);
+    const ByteCount number =
+        whole_number<ByteCount>(message.substr(first + 1, second - first - 1)).value_or(0);
+    Client& client = clients_.at(id);
+    if (word == "done")
+      note_done(client, number, whole_number<ByteCount>(last).value_or(0));
+    else
+      ask(id, client, word == "look" ? Kind::look : Kind::work, number, last);
+  }
+
+  void note_done(const Client& client, ByteCount look, ByteCount peak) {
+    GateUse& use = uses_[client.output];
+    use.done = true;
+    use.look_bytes = look;
+    use.peak_bytes = peak;
+  }
+
+  void ask(int id, Client& client, Kind kind, ByteCount own, const std::string& output) {
+    client.output = output;
+    client.waits_since = Clock::now();
+    const GateNeeds needs = needs_(output);
+    const ByteCount needed = own + (kind == Kind::look ? needs.look_bytes : needs.peak_bytes);
+    client.needed = needed;
+    queue_.enter(id, kind, own, needed);
+  }
+
+  void answer(Client& client) {
+    GateUse& use = uses_[client.output];
+    use.waited_seconds += std::chrono::duration<double>(Clock::now() - client.waits_since).count();
+    if (queue_.used() > queue_.bound()) use.needed_alone = client.needed;
+    ::send(client.socket.number(), "1", 1, MSG_NOSIGNAL);
+  }
+
+  Descriptor listener_, wake_;
+  std::string name_;
+  MemoryQueue queue_;
+  std::function<GateNeeds(const std::string&)> needs_;
+  std::map<int, Client> clients_;  // by the socket's number
+  std::map<std::string, GateUse> uses_;
+  std::thread thread_;  // last, for it uses the others
+};
+
+}  // namespace
+
+Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound,
+                                                     std::function<GateNeeds(const std::string&)> needs) {
+  constexpr int k_backlog = 1024;
+  Descriptor listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  Descriptor wake(::eventfd(0, EFD_CLOEXEC));
+  const Address address("");
+  if (!listener.is_open() || !wake.is_open() ||
+      ::bind(listener.number(), address.get(), address.length) != 0 ||
+      ::listen(listener.number(), k_backlog) != 0)
+    return io_error("socket", "making the gate for the build's steps", errno);
+  return std::make_unique<RealMemoryGate>(std::move(listener), std::move(wake), bound, std::move(needs));
+}
+
+MemoryTurn::MemoryTurn(const Environment& environment, const std::string& output) : output_(output) {
+  const auto name = environment.find(k_memory_gate_variable);
+  if (name == environment.end() || name->second.empty()) return;
+  auto socket = std::make_unique<Descriptor>(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const Address address(name->second);
+  if (!socket->is_open() || ::connect(socket->number(), address.get(), address.length) != 0) return;
+  socket_ = std::move(socket);
+}
+
+MemoryTurn::~MemoryTurn() = default;
+
+void MemoryTurn::wait(Kind kind) {
+  phase_ = kind;
+  if (!socket_) return;
+  send((kind == Kind::look ? "look " : "work ") + std::to_string(resident_memory()) + " " + output_);
+  (void)receive(socket_->number());  // the end too lets us go on: then the build is over, or is none of ours
+}
+
+void MemoryTurn::add_peak(ByteCount bytes) {
+  ByteCount& peak = phase_ == Kind::look ? look_bytes_ : peak_bytes_;
+  peak = std::max(peak, bytes);
+}
+
+void MemoryTurn::done() {
+  if (socket_) send("done " + std::to_string(look_bytes_) + " " + std::to_string(peak_bytes_));
+}
+
+void MemoryTurn::send(const std::string& message) {
+  (void)::send(socket_->number(), message.data(), std::min(message.size(), k_longest_message), MSG_NOSIGNAL);
+}
+
+ByteCount resident_memory() {
+  std::ifstream statm("/proc/self/statm");
+  ByteCount all = 0, resident = 0;
+  statm >> all >> resident;
+  return resident * static_cast<ByteCount>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,43 @@
+// Who may run now, so that all together stay below a bound: first come, first served. Pure.
+// One that needs more than the bound runs alone. A look (short, small, and perhaps all there is to do) is
+// served before the others.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace dsbuild {
+
+using ByteCount = unsigned long long;
+
+class MemoryQueue {
+ public:
+  explicit MemoryQueue(ByteCount bound) : bound_(bound) {}
+
+  enum class Kind { look, work };
+  // To the end of the queue of its kind. `own`: what the one who waits holds himself meanwhile; `needed`:
+  // what he holds when he runs, his own among it. One who runs or waits already gives back what he had.
+  void enter(int id, Kind kind, ByteCount own, ByteCount needed);
+  // Whether it waits, runs or is not known.
+  void leave(int id);
+  // Those who may run, in their order; they run from now on.
+  std::vector<int> admit();
+  // By what runs and what waits. More than the bound only while one runs alone.
+  ByteCount used() const;
+  ByteCount bound() const { return bound_; }
+
+ private:
+  struct Waiting {
+    int id;
+    Kind kind;
+    ByteCount own, needed;
+  };
+  bool may_run(const Waiting& first) const;
+  ByteCount bound_;
+  std::deque<Waiting> waiting_;  // looks first
+  std::map<int, ByteCount> running_;
+};
+
+}  // namespace dsbuild

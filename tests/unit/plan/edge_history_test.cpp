@@ -1,0 +1,106 @@
+#include <catch2/catch.hpp>
+
+#include "plan/forecast.h"
+
+using namespace dsbuild;
+
+namespace {
+
+constexpr ByteCount k_mib = 1 << 20;
+
+// `makes` is its output and the source that it is remembered by.
+Edge edge(const std::string& makes, std::vector<std::string> inputs = {}) {
+  Edge made;
+  made.op = "op";
+  made.source = makes;
+  made.inputs = inputs.empty() ? std::vector<std::string>{"pack/" + makes} : std::move(inputs);
+  made.output = makes;
+  return made;
+}
+
+struct World {
+  BuildPlan plan;
+  EdgeHistory history;
+  int jobs = 2;
+  ByteCount memory = 1000;
+
+  World() { plan.steps_wait = true; }
+  void add(const Edge& made, double seconds, ByteCount peak = 1) {
+    plan.edges.push_back(made);
+    history.measured[history_key("pack", made)] = {seconds, peak, 0, 7};
+  }
+  Forecast forecast() const {
+    std::set<std::string> all;
+    for (const Edge& each : plan.edges)
+      all.insert(each.output);
+    return of(all);
+  }
+  Forecast of(const std::set<std::string>& outputs) const {
+    return forecast_build({plan, history, "pack", jobs, memory}, outputs);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("forecast: edges run side by side on as many jobs as there are") {
+  World world;
+  for (const char* name : {"a", "b", "c"})
+    world.add(edge(name), 10);
+  CHECK(world.forecast().seconds == Approx(20));
+  world.jobs = 3;
+  CHECK(world.forecast().seconds == Approx(10));
+  world.jobs = 1;
+  CHECK(world.forecast().seconds == Approx(30));
+}
+
+TEST_CASE("forecast: an edge starts when all of its inputs are made") {
+  World world;
+  world.jobs = 8;
+  Edge front = edge("front");
+  front.more_outputs = {"stub"};
+  world.add(edge("link", {"host", "fatbin"}), 1);
+  world.add(front, 10);
+  world.add(edge("slice"), 4);
+  world.add(edge("host", {"stub"}), 5);
+  world.add(edge("fatbin", {"slice"}), 2);
+  CHECK(world.forecast().seconds == Approx(16));
+  CHECK(world.of({"host", "link"}).seconds == Approx(6));
+}
+
+TEST_CASE("forecast: the bound of memory makes edges wait, and the most that runs at once is told") {
+  World world;
+  world.add(edge("a"), 10, 600);
+  world.add(edge("b"), 10, 600);
+  CHECK(world.forecast().seconds == Approx(20));
+  CHECK(world.forecast().memory_bytes == 600);
+  world.memory = 1200;
+  CHECK(world.forecast().seconds == Approx(10));
+  CHECK(world.forecast().memory_bytes == 1200);
+  world.memory = 100;
+  world.plan.steps_wait = false;
+  CHECK(world.forecast().seconds == Approx(10));
+}
+
+TEST_CASE("forecast: it says how many edges were measured, and bytes only where all were") {
+  World world;
+  world.add(edge("a"), 10);
+  CHECK(world.forecast().written_bytes == 7);
+  world.plan.edges.push_back(edge("new"));
+  CHECK(world.forecast().edges == 2);
+  CHECK(world.forecast().measured == 1);
+  CHECK(world.forecast().written_bytes == 0);
+  CHECK(world.of({}) == Forecast{});
+}
+
+TEST_CASE(
+    "memory that was never measured is guessed, the more the longer it takes and with torch's headers") {
+  EdgeHistory history;
+  history.source_bytes = {{"pack/large", 300'000}};
+  history.torch_sources = {"pack/torch"};
+  history.measured[history_key("pack", edge("known"))] = {1, 5 * k_mib, 0, 0};
+  const auto peak = [&](const char* name) { return expected_cost(history, "pack", edge(name)).peak_bytes; };
+  CHECK(peak("known") == 5 * k_mib);
+  CHECK(peak("large") > 4 * peak("small"));
+  CHECK(peak("torch") > 4 * peak("small"));
+  CHECK(peak("small") > 100 * k_mib);
+}

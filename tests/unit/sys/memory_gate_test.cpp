@@ -1,0 +1,137 @@
+#include "sys/memory_gate.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <thread>
+
+using namespace dsbuild;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr ByteCount k_gib = 1 << 30;
+
+// Edges named "half" need half of what there is, "all" almost all of it, "more" more.
+GateNeeds needs(const std::string& output) {
+  return {1 << 20, output == "more" ? 2 * k_gib : output == "all" ? k_gib / 10 * 9 : k_gib / 2};
+}
+
+Environment at(const MemoryGate& gate) {
+  return {{k_memory_gate_variable, gate.name()}};
+}
+
+bool becomes(const std::atomic<bool>& flag, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!flag && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(1ms);
+  return flag;
+}
+
+// A step of its own process: it works until it is killed.
+pid_t start_holder(const Environment& environment, const std::string& output) {
+  std::array<int, 2> ready{};
+  REQUIRE(::pipe(ready.data()) == 0);
+  const pid_t id = ::fork();
+  if (id == 0) {
+    MemoryTurn turn(environment, output);
+    turn.wait_to_work();
+    (void)!::write(ready[1], "1", 1);
+    while (true)
+      ::pause();
+  }
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  return id;
+}
+
+}  // namespace
+
+TEST_CASE("gate: a step waits until there is memory") {
+  auto gate = open_memory_gate(k_gib, needs).value();
+  std::atomic<bool> went_on = false;
+  std::thread second;
+  {
+    MemoryTurn first(at(*gate), "all");
+    first.wait_to_work();
+    second = std::thread([&] {
+      MemoryTurn turn(at(*gate), "half");
+      turn.wait_to_look();
+      turn.wait_to_work();
+      went_on = true;
+    });
+    CHECK_FALSE(becomes(went_on, 100ms));
+  }
+  CHECK(becomes(went_on, 5s));
+  second.join();
+  const auto uses = gate->close();
+  CHECK(uses.at("half").waited_seconds > 0.05);
+  CHECK(uses.at("all").waited_seconds < 0.05);
+  CHECK(uses.at("half").needed_alone == 0);
+}
+
+TEST_CASE("gate: what a killed step held is free, although it could give nothing back") {
+  auto gate = open_memory_gate(k_gib, needs).value();
+  const pid_t holder = start_holder(at(*gate), "all");
+  std::atomic<bool> went_on = false;
+  std::thread second([&] {
+    MemoryTurn turn(at(*gate), "all");
+    turn.wait_to_work();
+    went_on = true;
+  });
+  ::kill(holder, SIGSTOP);
+  CHECK_FALSE(becomes(went_on, 100ms));  // as long as it lives, whatever it does
+  ::kill(holder, SIGKILL);
+  CHECK(becomes(went_on, 5s));
+  second.join();
+  ::waitpid(holder, nullptr, 0);
+}
+
+TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks are told by who is done") {
+  auto gate = open_memory_gate(k_gib, needs).value();
+  {
+    MemoryTurn turn(at(*gate), "more");
+    turn.wait_to_look();
+    turn.add_peak(5);
+    turn.add_peak(3);
+    turn.wait_to_work();
+    turn.add_peak(70);
+    turn.add_peak(90);
+    turn.done();
+    MemoryTurn unfinished(at(*gate), "half of it");
+    unfinished.wait_to_look();
+    unfinished.add_peak(8);
+  }
+  const auto uses = gate->close();
+  CHECK(uses.at("more").needed_alone > 2 * k_gib);
+  CHECK(uses.at("more").done);
+  CHECK(uses.at("more").look_bytes == 5);
+  CHECK(uses.at("more").peak_bytes == 90);
+  CHECK_FALSE(uses.at("half of it").done);
+}
+
+TEST_CASE("gate: without one, or when its build is gone, nobody waits") {
+  MemoryTurn none({}, "all");
+  none.wait_to_work();
+  auto gate = open_memory_gate(k_gib, needs).value();
+  const Environment environment = at(*gate);
+  MemoryTurn first(environment, "all");
+  first.wait_to_work();
+  std::atomic<bool> went_on = false;
+  std::thread second([&] {
+    MemoryTurn turn(environment, "all");
+    turn.wait_to_work();
+    went_on = true;
+  });
+  CHECK_FALSE(becomes(went_on, 50ms));
+  gate->close();
+  CHECK(becomes(went_on, 5s));
+  second.join();
+  MemoryTurn late(environment, "all");
+  late.wait_to_work();
+}
