@@ -48,11 +48,19 @@ Result<void> empty_folder(const Path& folder, FileSystem& files) {
   return {};
 }
 
+// Slices are written by dsbuild itself, all but the object of images.
+std::vector<const char*> temporaries_of(const Edge& edge) {
+  if (edge.kind == EdgeKind::link) return {".tmp", ".rsp"};
+  if (edge.kind == EdgeKind::cuda_slice && edge.part == "fatbin") return {".tmp"};
+  if (edge.kind == EdgeKind::cuda_slice || !edge.is_compile()) return {};
+  return {".tmp", ".d"};
+}
+
 // What tools write beside an output before it is whole. A killed run leaves some; a link at such a name would
 // be written through.
 Result<void> remove_temporaries(const BuildPlan& plan, const Path& folder, FileSystem& files) {
   for (const Edge& edge : plan.edges)
-    for (const char* suffix : {".tmp", ".d", ".rsp"})
+    for (const char* suffix : temporaries_of(edge))
       DSBUILD_CHECK(files.remove_all(folder / (edge.output + suffix)));
   return {};
 }
@@ -100,8 +108,10 @@ Result<void> write_planned_files(const Stages& stages, FileSystem& files) {
   for (const auto& [name, target] : stages.build.links)
     if (files.real_path(folder / name) != files.real_path(target))
       DSBUILD_CHECK(files.make_symlink(target, folder / name));
+  std::set<Path> folders;
   for (const PlannedFile& file : stages.build.files) {
-    DSBUILD_CHECK(files.make_directories((folder / file.path).parent_path()));
+    const Path parent = (folder / file.path).parent_path();
+    if (folders.insert(parent).second) DSBUILD_CHECK(files.make_directories(parent));
     DSBUILD_CHECK(files.write_if_different(folder / file.path, file.content));
   }
   DSBUILD_CHECK(remove_temporaries(stages.build, folder, files));

@@ -2,55 +2,63 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <iterator>
+#include <optional>
+#include <unordered_map>
 
 #include "plan/build_plan.h"
 
 namespace dsbuild {
 namespace {
 
-// What an edge takes and, behind it, the longest chain of compile edges that wait for it.
+// What an edge takes and, behind it, the longest chain of compile edges that wait for it. Edges by their
+// place.
 class Chains {
  public:
-  Chains(const std::vector<Edge>& compiles, const EdgeHistory& history, const std::string& pack) {
-    std::map<std::string, const Edge*> makers;
-    for (const Edge& edge : compiles) {
-      makers[edge.output] = &edge;
-      for (const std::string& output : edge.more_outputs)
-        makers[output] = &edge;
+  Chains(const std::vector<Edge>& compiles, const EdgeHistory& history, const std::string& pack)
+      : waiting_(compiles.size()), chains_(compiles.size()) {
+    std::unordered_map<std::string_view, size_t> makers;
+    for (size_t i = 0; i < compiles.size(); ++i) {
+      own_.push_back(expected_seconds(history, pack, compiles[i]));
+      makers[compiles[i].output] = i;
+      for (const std::string& output : compiles[i].more_outputs)
+        makers[output] = i;
     }
-    for (const Edge& edge : compiles) {
-      own_[edge.output] = expected_seconds(history, pack, edge);
-      for (const auto& inputs : {edge.inputs, edge.implicit_inputs})
-        for (const std::string& input : inputs)
+    for (size_t i = 0; i < compiles.size(); ++i)
+      for (const auto* inputs : {&compiles[i].inputs, &compiles[i].implicit_inputs})
+        for (const std::string& input : *inputs)
           if (const auto maker = makers.find(input); maker != makers.end())
-            waiting_[maker->second->output].push_back(edge.output);
-    }
+            waiting_[maker->second].push_back(i);
   }
 
-  double seconds(const std::string& output) {
-    const auto [known, is_new] = chains_.try_emplace(output, own_.at(output));
-    if (!is_new) return known->second;
+  double seconds(size_t edge) {
+    if (chains_[edge]) return *chains_[edge];
+    chains_[edge] = own_[edge];  // where two wait for each other, which Ninja refuses
     double longest = 0;
-    for (const std::string& next : waiting_[output])
+    for (const size_t next : waiting_[edge])
       longest = std::max(longest, seconds(next));
-    return chains_[output] += longest;
+    return *chains_[edge] += longest;
   }
 
  private:
-  std::map<std::string, double> own_, chains_;
-  std::map<std::string, std::vector<std::string>> waiting_;
+  std::vector<double> own_;
+  std::vector<std::vector<size_t>> waiting_;
+  std::vector<std::optional<double>> chains_;
 };
 
 }  // namespace
 
 void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, const std::string& pack) {
   const auto others = std::stable_partition(edges.begin(), edges.end(), std::mem_fn(&Edge::is_compile));
-  const std::vector<Edge> compiles(edges.begin(), others);
+  std::vector<Edge> compiles(std::make_move_iterator(edges.begin()), std::make_move_iterator(others));
+  std::vector<std::pair<double, Edge*>> order;  // each chain is summed once
   Chains chains(compiles, history, pack);
-  std::stable_sort(edges.begin(), others, [&](const Edge& a, const Edge& b) {
-    return chains.seconds(a.output) > chains.seconds(b.output);
-  });
+  for (size_t i = 0; i < compiles.size(); ++i)
+    order.emplace_back(chains.seconds(i), &compiles[i]);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::transform(order.begin(), order.end(), edges.begin(),
+                 [](const auto& longest) { return std::move(*longest.second); });
 }
 
 int threads_per_nvcc(const std::vector<Edge>& edges, int jobs) {

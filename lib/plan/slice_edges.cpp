@@ -70,7 +70,7 @@ class Slicer {
       if (parts == units_.end())
         edges.push_back(std::move(edge));
       else
-        edges.insert(edges.end(), parts->second.begin(), parts->second.end());
+        std::move(parts->second.begin(), parts->second.end(), std::back_inserter(edges));
       if (edges.back().kind == EdgeKind::verify) append_audits(edges);
     }
     plan_.edges = std::move(edges);
