@@ -3,8 +3,8 @@
 
   scripts/bench_slices.py [--ops LIST] [--rounds N] [--dsbuild FILE] [-- DSBUILD-OPTION…]
 
-The project's own CUDA ops, from a copy of their sources. Each round starts cold and then makes the changes one after the
-other. `wall`: seconds until dsbuild ends. `cores`: user and system seconds of everything it started. `ratio`: slices over nvcc.
+The project's own CUDA ops, from a copy of their sources. Each round starts cold, with an empty store, and then makes the
+changes one after the other; the last is the same state in another folder, with the store that the slices have by then. `wall`: seconds until dsbuild ends. `cores`: user and system seconds of everything it started. `ratio`: slices over nvcc.
 """
 
 import argparse
@@ -42,13 +42,14 @@ class Run:
 class Bench:
     def __init__(self, options, work):
         self.options, self.work, self.rows = options, work, {}
-        self.source = work / "source"
+        self.source = work / "first" / "source"
 
-    def build(self, what, archs=ARCHS):
+    def build(self, what, archs=ARCHS, checkout="first"):
         for backend in BACKENDS:
-            folder = self.work / backend
-            run = Run([self.options.dsbuild, "--backend", backend, "--ops", self.options.ops, "--source", self.source, "--arch", archs,
-                       "--build-dir", folder, "--out", self.work / f"{backend}-out", *self.options.more])
+            folder = self.work / checkout / backend
+            run = Run([self.options.dsbuild, "--backend", backend, "--ops", self.options.ops, "--source",
+                       self.work / checkout / "source", "--arch", archs, "--build-dir", folder, "--out", f"{folder}-out",
+                       "--cache-dir", self.work / "store", *self.options.more])
             self.rows.setdefault(what, {}).setdefault(backend, []).append(run)
 
     def replace(self, pair):
@@ -59,8 +60,8 @@ class Bench:
         file.write_text(text.replace(*pair), encoding="utf-8")
 
     def round(self):
-        for folder in [self.source, *(self.work / backend for backend in BACKENDS)]:
-            shutil.rmtree(folder, ignore_errors=True)
+        for folder in ("first", "other", "store"):
+            shutil.rmtree(self.work / folder, ignore_errors=True)
         shutil.copytree(ROOT / "kernels", self.source)
         self.build("cold")
         self.build("nothing to do")
@@ -77,6 +78,11 @@ class Bench:
         self.build("host code edited")
         self.build("one arch more", MORE_ARCHS)
         self.build("one arch less")
+        shutil.copytree(self.source, self.work / "other" / "source")
+        self.build("another checkout", checkout="other")
+        for library in (self.work / "first" / "slices-out").glob("*.so"):
+            if library.read_bytes() != (self.work / "other" / "slices-out" / library.name).read_bytes():
+                sys.exit(f"{library.name} is another one in another folder")
 
     def table(self):
         print("| | nvcc: wall, cores, edges | slices: wall, cores, edges | ratio of wall | of cores |\n|---|---|---|---|---|")
