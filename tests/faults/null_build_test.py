@@ -96,18 +96,26 @@ class NullBuildTest(unittest.TestCase):
         self.assertEqual([call for call in calls if call[0] != "ftruncate"], [])
         self.assertLessEqual(len(calls), 1)
 
-    def test_plan_starts_nothing_and_writes_nothing(self):
+    def files(self):
+        return {file: file.stat().st_mtime_ns for file in self.space.build_dir.rglob("*") if file.is_file() and file.name != "lock"}
+
+    def test_plan_starts_only_ninjas_dry_run_and_leaves_nothing_behind(self):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
-        trace = self.space.root / "trace-plan.txt"
+        trace, before = self.space.root / "trace-plan.txt", self.files()
         options = self.space.environment["ASAN_OPTIONS"] + ":detect_leaks=0"
         run = self.space.run(*self.space.arguments("plan"), env={"ASAN_OPTIONS": options},
                              prefix=("strace", "-ff", "-e", "trace=" + CHANGING, "-o", str(trace)))
         self.assertEqual(run.code, 0, run)
         calls = calls_in(trace)
-        self.assertEqual(len([name for name, _ in calls if name == "execve"]), 1)
+        started = [text for name, text in calls if name == "execve"]
+        self.assertEqual(len(started), 2)  # dsbuild itself, and what its forecast asks
+        self.assertTrue(any('ninja"' in text and '"-n"' in text for text in started), started)
+        # Ninja is asked about a plan in a file of its own, while no build holds the lock.
         self.assertEqual([text for name, text in calls if name in ("open", "openat")
-                          and any(flag in text for flag in WRITING) and '"/dev/' not in text], [])
+                          and any(flag in text for flag in WRITING) and '"/dev/' not in text
+                          and "/build/lock" not in text and "/build/tmp/." not in text], [])
+        self.assertEqual(before, self.files())
 
     def test_the_trace_sees_a_build_that_has_work(self):
         """The check of the tests above."""

@@ -5,6 +5,7 @@
 #   DSBUILD=FILE      the dsbuild to use              (default: build/release of this checkout)
 #   BUNDLE=DIR        test this bundle, build nothing
 #   ARCH=LIST         what to build for               (default: native)
+#   MORE="OPTION…"    for these builds                (for example: --backend slices)
 #   TVM_FFI_DIR=DIR   holds the package tvm_ffi, where it is not installed
 #   PYTHON=FILE       (default: python3)
 #   FAMILIES=DIR      a bundle with all kernel families of evoformer_attn, to test them all on one GPU:
@@ -21,13 +22,14 @@ export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 if [[ -z ${BUNDLE:-} ]]; then
   dsbuild=${DSBUILD:-$root/build/release/apps/dsbuild/dsbuild}
   work=$(mktemp -d)
+  read -ra more <<<"${MORE:-}"
   trap 'rm -rf "$work"' EXIT
-  "$dsbuild" --ops all --arch "${ARCH:-native}" --out "$work/bundle" --build-dir "$work/build"
+  "$dsbuild" --ops all --arch "${ARCH:-native}" --out "$work/bundle" --build-dir "$work/build" "${more[@]}"
   # No GPU of the last years runs sm_75 code: what fused_adam says then is tested too.
-  "$dsbuild" --ops fused_adam --arch 7.5 --out "$work/foreign" --build-dir "$work/build"
+  "$dsbuild" --ops fused_adam --arch 7.5 --out "$work/foreign" --build-dir "$work/build" "${more[@]}"
   # The op that `dsbuild new` writes.
   "$dsbuild" new first --pack "$work/pack"
-  "$dsbuild" --pack "$work/pack" --ops all --arch "${ARCH:-native}" --out "$work/first" --build-dir "$work/build"
+  "$dsbuild" --pack "$work/pack" --ops all --arch "${ARCH:-native}" --out "$work/first" --build-dir "$work/build" "${more[@]}"
   NEW_OP=$work/pack/first/test_first.py
   BUNDLE=$work/bundle
   export FOREIGN_BUNDLE=$work/foreign
