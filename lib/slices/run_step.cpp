@@ -45,7 +45,8 @@ class StepRun {
     module_id_ = trim(module_id);
     DSBUILD_TRY(identity, files_.read_file(k_tools_file));
     tools_ = identity;
-    if (const auto store = store_of_build(files_)) store_.emplace(*store);
+    const auto store = request_.uses_store ? store_of_build(files_) : std::nullopt;
+    if (store) store_.emplace(*store);
     stem_ = Path(unit_).filename().string();
     scratch_ = unit_ + "." + step_.part + ".run";
     environment_ = system_.environment;

@@ -69,10 +69,15 @@ bool uses_precompiled_header(const Words& command, const FileReader& files) {
   return false;
 }
 
+bool has_word(const Words& command, std::string_view word) {
+  return std::find(command.begin(), command.end(), word) != command.end();
+}
+
+// nvcc with --keep is to make what slices are compared with.
 bool is_kept(const Words& command, const FileReader& files) {
   const bool compiles = !value_of(command, "-c").empty() && !value_of(command, "-MF").empty();
-  const bool precompiles = std::find(command.begin(), command.end(), "c++-header") != command.end();
-  return compiles && !precompiles && !uses_precompiled_header(command, files);
+  const bool is_another_kind = has_word(command, "c++-header") || has_word(command, "--keep");
+  return compiles && !is_another_kind && !uses_precompiled_header(command, files);
 }
 
 }  // namespace

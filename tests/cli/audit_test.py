@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """--audit with a real nvcc: what slices made is what nvcc makes, and a build in which it is not says so and publishes nothing."""
 
+import json
 import pathlib
 import sys
 
@@ -36,6 +37,18 @@ class AuditTest(SlicesTest):
         again = self.built("--audit", ops="scaling,inner")
         self.assertEqual(again.edges_run(), 0)
         self.assertIn("audited 3 files", again.out)
+
+    def test_nothing_that_is_compared_comes_from_the_store_but_what_is_audited(self):
+        self.space.environment["DSBUILD_CACHE_SIZE"] = "1G"
+        self.space.environment["DSBUILD_CACHE_DIR"] = str(self.space.root / "store")
+        asked = []
+        for more in ((), ("--audit",)):
+            self.built(*more, ops="inner")
+            last = json.loads(self.space.run("cache", "stats", "--json").out)["last_build"]
+            asked.append(last["hits"] + last["misses"])
+            self.space.remove_build()
+        self.assertEqual(asked[0], asked[1])
+        self.assertIn("audited 2 files", self.audited(ops="inner"))
 
     def test_the_bundle_is_the_same_with_an_audit_and_without_and_then_nothing_is_compiled_twice(self):
         self.audited(ops="inner")
