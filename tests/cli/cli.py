@@ -31,6 +31,7 @@ REPLACED = [
     (re.compile(r"^  reproduce: .*$", re.M), "  reproduce: <COMMAND>"),
     (re.compile(r"\b(gcc|clang) \d+\.\d+\.\d+\b"), r"\1 <VERSION>"),
     (re.compile(r"^python   \S+ in \S+, torch", re.M), "python   <PYTHON>, torch"),
+    (re.compile(r"^forecast  .*, at most .* of memory", re.M), "forecast  <SECONDS> s, at most <SIZE> of memory"),
     (re.compile(r"\b\d+\.\d s\b"), "<SECONDS> s"),
     (re.compile(r"slowest: .* \("), "slowest: <EDGE> ("),
     (re.compile(r"\b\d+(\.\d)? (B|KiB|MiB)\b"), "<SIZE>"),

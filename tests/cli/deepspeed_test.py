@@ -106,7 +106,7 @@ class OpsTest(DeepSpeedTest):
 
     def test_the_plan_of_what_needs_torch_alone(self):
         names = ",".join(["all", *("-" + op for op in ELSEWHERE)])
-        self.check_alone("deepspeed_plan", self.space, "plan", *self.space.words("--ops", names), code=0)
+        self.check_alone("deepspeed_plan", self.space, "plan", "-j", "2", *self.space.words("--ops", names), code=0)
 
     def test_the_older_version_has_one_source_more(self):
         older = self.planned(DeepSpeedSpace("0.19.6"))
