@@ -23,7 +23,7 @@ class Audit {
     if (objects_differ_by(request_.objects, files_).empty()) return remove_what_was_kept();
     DSBUILD_TRY(theirs, nvcc_module_id());
     DSBUILD_CHECK(make_again(theirs));
-    if (const std::string difference = objects_differ_by(again(request_.objects.whole), files_);
+    if (std::string difference = objects_differ_by(again(request_.objects.whole), files_);
         !difference.empty())
       return difference;
     DSBUILD_TRY(ours, files_.read_file(unit_ + std::string(k_module_id)));

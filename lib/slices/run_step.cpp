@@ -110,7 +110,7 @@ class StepRun {
       missed_ = key;
       return false;
     }
-    return take(key, *stored);
+    return take(key, stored);
   }
 
   Result<int> make_of_inputs(const std::string& key) {
