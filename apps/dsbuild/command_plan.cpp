@@ -28,11 +28,11 @@ Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(stages, plan_stages(context));
   const Settings& settings = stages.base.settings;
   PlanView view = stages.view(removed_ops(stages, context.system.files));
-  view.forecast = forecast_of(stages, context);
   const std::string format = settings.json.value || context.line.format.empty()
                                  ? (settings.json.value ? "json" : "table")
                                  : context.line.format;
   const Style style = style_for(settings, context, false);
+  if (format == "json" || format == "table") view.forecast = forecast_of(stages, context);
   std::string text;
   if (format == "json") text = render_plan_json(view);
   if (format == "env") text = render_plan_env(view);

@@ -11,6 +11,7 @@
 #include "plan/slice_edges.h"
 #include "slices/header_names.h"
 #include "slices/self_test.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -164,11 +165,10 @@ Result<std::set<std::string>> find_torch_sources(const Stages& stages, const Fil
 
 // Ninja goes by times: what is newer than now is newer than any output that it makes.
 void warn_of_future_times(Stages& stages, const FileReader& files) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now + k_clock_tolerance).count();
+  const int64_t latest_ns = file_clock_now() + std::chrono::nanoseconds(k_clock_tolerance).count();
   for (const auto& [path, digest] : stages.source_digests) {
     const auto identity = files.identity(stages.selected.registry.source_root / path);
-    if (!identity || identity->mtime_ns <= now_ns) continue;
+    if (!identity || identity->mtime_ns <= latest_ns) continue;
     stages.warnings.push_back(warning("future_time", path,
                                       "its modification time is in the future, so every build compiles it",
                                       "`touch` it, and check the clock of the machine that wrote it."));

@@ -92,8 +92,8 @@ class Slicer {
     for (size_t i = 0; i < recipe.steps.size(); ++i)
       parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i]));
     if (input_.audit) add_audit(whole, recipe, parts);
-    plan_.files.push_back({unit_of(whole.output) + ".module_id", module_id_of(whole)});
-    plan_.files.push_back({unit_of(whole.output) + ".arch_list", recipe.arch_list + "\n"});
+    plan_.files.push_back({unit_of(whole.output) + k_module_id_end, module_id_of(whole)});
+    plan_.files.push_back({unit_of(whole.output) + k_arch_list_end, recipe.arch_list + "\n"});
   }
 
   // A new header may stand before one that was read.
@@ -186,7 +186,7 @@ class Slicer {
         edge.inputs.push_back(unit + input);
       edge.implicit_inputs = {k_nvcc_id_file};
     }
-    edge.implicit_inputs.push_back(unit + ".module_id");
+    edge.implicit_inputs.push_back(unit + k_module_id_end);
     edge.output = unit + step.outputs.front();
     for (size_t i = 1; i < step.outputs.size(); ++i)
       edge.more_outputs.push_back(unit + step.outputs[i]);

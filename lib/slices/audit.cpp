@@ -5,7 +5,6 @@
 namespace dsbuild {
 namespace {
 
-constexpr std::string_view k_module_id = ".module_id";
 constexpr std::string_view k_object = ".o";
 
 class Audit {
@@ -26,7 +25,7 @@ class Audit {
     if (std::string difference = objects_differ_by(again(request_.objects.whole), files_);
         !difference.empty())
       return difference;
-    DSBUILD_TRY(ours, files_.read_file(unit_ + std::string(k_module_id)));
+    DSBUILD_TRY(ours, files_.read_file(unit_ + k_module_id_end));
     DSBUILD_CHECK(make_again(ours));
     DSBUILD_TRY(stale, what_is_stale());
     if (!stale.empty()) return stale + " is not what the same steps make now";
@@ -46,7 +45,7 @@ class Audit {
   Result<std::string> nvcc_module_id() const {
     DSBUILD_TRY(names, files_.list(kept_));
     for (const std::string& name : names)
-      if (name.ends_with(k_module_id)) return files_.read_file(kept_ / name);
+      if (name.ends_with(k_module_id_end)) return files_.read_file(kept_ / name);
     return fail(Exit::failed, "no_file", kept_.string(), "nvcc kept no module id", "Build again.");
   }
 
@@ -54,9 +53,9 @@ class Audit {
   Result<void> make_again(const std::string& module_id) {
     DSBUILD_CHECK(files_.remove_all(again_.parent_path()));
     DSBUILD_CHECK(files_.make_directories(again_.parent_path()));
-    DSBUILD_TRY(arch_list, files_.read_file(unit_ + ".arch_list"));
-    DSBUILD_CHECK(files_.write_file(again_.string() + ".arch_list", arch_list));
-    DSBUILD_CHECK(files_.write_file(again_.string() + std::string(k_module_id), module_id));
+    DSBUILD_TRY(arch_list, files_.read_file(unit_ + k_arch_list_end));
+    DSBUILD_CHECK(files_.write_file(again_.string() + k_arch_list_end, arch_list));
+    DSBUILD_CHECK(files_.write_file(again_.string() + k_module_id_end, module_id));
     for (const std::string& step_file : request_.step_files)
       DSBUILD_CHECK(run_again(step_file));
     return {};
@@ -88,7 +87,7 @@ class Audit {
   Result<std::string> remove_what_was_kept() {
     DSBUILD_TRY(names, files_.list(kept_));
     for (const std::string& name : names)
-      if (name != request_.objects.whole.filename() && !name.ends_with(k_module_id))
+      if (name != request_.objects.whole.filename() && !name.ends_with(k_module_id_end))
         DSBUILD_CHECK(files_.remove_all(kept_ / name));
     return "";
   }

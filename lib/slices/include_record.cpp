@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "slices/header_names.h"
+#include "slices/kept_results.h"
 
 namespace dsbuild {
 namespace {
@@ -19,8 +20,7 @@ std::string identity_of_file(const Path& path, const FileReader& files) {
     const auto bytes = files.read_file(path);
     return bytes ? sha256(*bytes) : "";
   }
-  const auto identity = files.identity(path);
-  return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
+  return size_and_time(path, files);
 }
 
 std::string identity_of_folder(const std::string& path, const FileReader& files) {

@@ -1,7 +1,5 @@
 #include "slices/kept_results.h"
 
-#include <chrono>
-
 #include "slices/step_file.h"
 
 namespace dsbuild {
@@ -15,13 +13,12 @@ std::optional<ContentStore> store_of_build(FileSystem& files) {
 std::string identity_of_tool(const std::string& program, const Environment& environment,
                              const FileReader& files) {
   const auto path = find_program(files, program, variable(environment, "PATH"));
-  const auto identity = path ? files.identity(*path) : std::nullopt;
-  return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
+  return path ? size_and_time(*path, files) : "";
 }
 
-int64_t file_clock_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+std::string size_and_time(const Path& path, const FileReader& files) {
+  const auto identity = files.identity(path);
+  return identity ? std::to_string(identity->size) + ":" + std::to_string(identity->mtime_ns) : "";
 }
 
 }  // namespace dsbuild

@@ -11,11 +11,12 @@ namespace dsbuild {
 // That of the build in the current folder, as its plan says; nullopt: results are not kept.
 std::optional<ContentStore> store_of_build(FileSystem& files);
 
-// Of a program as it is found with the environment's PATH: "size:time". A part of a toolkit or a compiler may
-// be upgraded without the others.
+// size_and_time of a program as it is found with the environment's PATH. A part of a toolkit or a compiler
+// may be upgraded without the others.
 std::string identity_of_tool(const std::string& program, const Environment& environment,
                              const FileReader& files);
 
-int64_t file_clock_now();  // nanoseconds, of the clock of file times
+// "size:mtime", by which a file of tools and packages counts; "" for what is not there.
+std::string size_and_time(const Path& path, const FileReader& files);
 
 }  // namespace dsbuild

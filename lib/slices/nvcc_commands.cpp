@@ -7,10 +7,6 @@ namespace {
 
 constexpr std::string_view k_mark = "#$ ";
 
-bool has_word(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 void remove_word(Words& words, std::string_view word) {
   words.erase(std::remove(words.begin(), words.end(), word), words.end());
 }
@@ -215,6 +211,10 @@ bool is_unsliceable(const std::string& word) {
 }
 
 }  // namespace
+
+bool has_word(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 std::string value_of(const Words& words, std::string_view option) {
   const auto found = std::find(words.begin(), words.end(), option);

@@ -7,6 +7,7 @@
 #include "slices/host_text.h"
 #include "slices/include_record.h"
 #include "slices/kept_results.h"
+#include "sys/clock.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {
@@ -41,7 +42,7 @@ class StepRun {
     step_ = parse_step_file(text);
     unit_ = without_end(request_.output);
     if (!request_.twin.empty()) twin_ = without_end(request_.twin);
-    DSBUILD_TRY(module_id, files_.read_file(unit_ + ".module_id"));
+    DSBUILD_TRY(module_id, files_.read_file(unit_ + k_module_id_end));
     module_id_ = trim(module_id);
     DSBUILD_TRY(identity, files_.read_file(k_tools_file));
     tools_ = identity;
@@ -88,6 +89,7 @@ class StepRun {
       return make_of_inputs(sha256(key_text(inputs_)));
     }
     DSBUILD_CHECK(plan_preprocess());
+    if (store_) record_key_ = record_key();
     if (const auto key = recall_preprocess()) {
       DSBUILD_TRY(is_there, take_known(*key));
       if (is_there) return 0;
@@ -130,7 +132,7 @@ class StepRun {
   }
 
   Result<void> plan_preprocess() {
-    DSBUILD_TRY(arch_list, files_.read_file(unit_ + ".arch_list"));
+    DSBUILD_TRY(arch_list, files_.read_file(unit_ + k_arch_list_end));
     preprocess_ = step_.preprocess;
     for (std::string& word : preprocess_)
       if (word == k_arch_list) word += trim(arch_list);
@@ -146,7 +148,7 @@ class StepRun {
   // The key of what the preprocessor would write, if that is known; with its depfile.
   std::optional<std::string> recall_preprocess() {
     if (!store_) return std::nullopt;
-    const auto record = find_include_record(*store_, record_key(), files_);
+    const auto record = find_include_record(*store_, record_key_, files_);
     const bool is_known =
         record && files_.write_file(request_.output + ".d", render_depfile(request_.output, record->files));
     return is_known ? std::optional(record->result) : std::nullopt;
@@ -154,7 +156,7 @@ class StepRun {
 
   void remember_preprocess(const std::string& key) {
     if (store_)
-      add_include_record(*store_, record_key(),
+      add_include_record(*store_, record_key_,
                          render_include_record({key, read_files_}, preprocess_, begin_ns_, files_));
   }
 
@@ -169,7 +171,7 @@ class StepRun {
     DSBUILD_CHECK(write_depfile(output, depfile));
     DSBUILD_TRY(bytes, files_.read_file(value_of(argv, "-o")));
     inputs_ = std::move(bytes);
-    DSBUILD_CHECK(files_.write_file(in_scratch(".module_id"), module_id_));
+    DSBUILD_CHECK(files_.write_file(in_scratch(k_module_id_end), module_id_));
     return 0;
   }
 
@@ -180,7 +182,7 @@ class StepRun {
       const auto text = files_.read_file(name);
       if (!text || text->find("__CUDA_ARCH_LIST__") == std::string::npos) continue;
       depfile += output + ": " + unit_ + ".arch_list\n";
-      read_files_.push_back(unit_ + ".arch_list");
+      read_files_.push_back(unit_ + k_arch_list_end);
       break;
     }
     return files_.write_file(output + ".d", depfile);
@@ -353,7 +355,8 @@ class StepRun {
   Words preprocess_;                     // with the arch list
   std::vector<std::string> read_files_;  // by the preprocessor
   std::optional<ContentStore> store_;
-  std::string missed_;  // a key that the store does not have
+  std::string record_key_;  // of what the preprocessor reads
+  std::string missed_;      // a key that the store does not have
   const int64_t begin_ns_ = file_clock_now();
   Path scratch_;
   Environment environment_;

@@ -1,10 +1,9 @@
 #include "slices/run_whole_step.h"
 
-#include <algorithm>
-
 #include "base/digest.h"
 #include "slices/include_record.h"
 #include "slices/kept_results.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -67,10 +66,6 @@ bool uses_precompiled_header(const Words& command, const FileReader& files) {
   for (size_t i = 0; i + 1 < command.size(); ++i)
     if (command[i] == "-include" && files.kind(command[i + 1] + ".gch") != FileKind::absent) return true;
   return false;
-}
-
-bool has_word(const Words& command, std::string_view word) {
-  return std::find(command.begin(), command.end(), word) != command.end();
 }
 
 // nvcc with --keep is to make what slices are compared with.

@@ -87,8 +87,8 @@ class SelfTest {
     if (!module_id) return "nvcc keeps no module id";
     for (const auto& [name, text] :
          std::map<std::string, std::string>{{k_source, k_probe},
-                                            {unit + ".module_id", *module_id},
-                                            {unit + ".arch_list", commands_.arch_list},
+                                            {unit + k_module_id_end, *module_id},
+                                            {unit + k_arch_list_end, commands_.arch_list},
                                             {k_tools_file, "self-test"}})
       if (const Failure failure = write(sliced_ / name, text); !failure.empty()) return failure;
     for (const StepFile& step : plan_steps(commands_, {}))

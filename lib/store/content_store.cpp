@@ -6,6 +6,7 @@
 #include "store/entry_file.h"
 #include "store/layout.h"
 #include "store/size_record.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -69,7 +70,7 @@ bool ContentStore::make_ours() const {
 
 void ContentStore::mark_as_used(const Path& file) const {
   const auto identity = files_.identity(file);
-  const int64_t now = now_ns();
+  const int64_t now = file_clock_now();
   if (identity && std::abs(now - identity->mtime_ns) > k_mark_every_ns) (void)files_.set_mtime(file, now);
 }
 

@@ -1,7 +1,5 @@
 #include "store/layout.h"
 
-#include <chrono>
-
 namespace dsbuild {
 namespace {
 
@@ -35,11 +33,6 @@ Result<StoreContent> scan_store(const Path& folder, const FileReader& files) {
       DSBUILD_CHECK(scan_folder(folder / name, files, content));
   }
   return content;
-}
-
-int64_t now_ns() {
-  using namespace std::chrono;
-  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace dsbuild

@@ -26,6 +26,4 @@ struct StoreContent {
 // The files that look like ours; nothing else and no link is looked at. Errors: those of reading.
 Result<StoreContent> scan_store(const Path& folder, const FileReader& files);
 
-int64_t now_ns();  // of the clock that mtimes come from
-
 }  // namespace dsbuild

@@ -5,6 +5,7 @@
 #include "store/content_store.h"
 #include "store/layout.h"
 #include "store/size_record.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -87,7 +88,7 @@ Result<StoreRemoval> ContentStore::prune(unsigned long long limit) const {
   DSBUILD_CHECK(check());
   if (!is_ours()) return StoreRemoval{};
   DSBUILD_TRY(content, scan_store(folder_, files_));
-  const int64_t now = now_ns();
+  const int64_t now = file_clock_now();
   for (const EntryFile& temporary : content.temporaries)
     if (now - temporary.used_ns > k_old_temporary_ns) DSBUILD_CHECK(files_.remove_all(temporary.path));
   StoreRemoval removal;

@@ -1,0 +1,15 @@
+// The clock that the file system takes its times from.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace dsbuild {
+
+// Nanoseconds since the epoch, as FileIdentity::mtime_ns.
+inline int64_t file_clock_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+}  // namespace dsbuild
