@@ -339,7 +339,7 @@ class StepRun {
     Words command = step_.nvcc;
     command.insert(command.end(), request_.gencodes.begin(), request_.gencodes.end());
     command.insert(command.end(), {"-c", request_.source, "-o", "/dev/null"});
-    print_("the same with nvcc alone: " + shell_join(command) + "\n");
+    print_(std::string(k_nvcc_alone) + shell_join(command) + "\n");
   }
 
   const SliceStep& request_;

@@ -185,7 +185,7 @@ class SettingsTest(CliTest):
 class PlanTest(CliTest):
     @classmethod
     def setUpClass(cls):
-        cls.space = TestSpace()
+        cls.space = TestSpace(steps=True)
 
     def plan(self, *words):
         run = self.run_in(self.space, "plan", "--arch", "7.5;8.0+PTX", *words)
