@@ -274,11 +274,22 @@ def run_ptxas(argv):
 def run_fatbinary(argv):
     images = [re.fullmatch(r"--image3=kind=(\w+),sm=(\w+),file=(.*)", word).groups() for word in argv if "--image3" in word]
     entries = [entry(("sm_" if kind == "elf" else "compute_") + number, read(file)) for kind, number, file in images]
-    write_in_halves(argv[0].removeprefix("--create="), container(entries), 0)
+    output = argv[0].removeprefix("--create=")
+    write_in_halves(output, container(entries), setting("slow", {}).get(output, 0))
     return 0
 
 
 STEPS = {"cudafe++": run_cudafe, "cicc": run_cicc, "ptxas": run_ptxas, "fatbinary": run_fatbinary}
+
+
+
+def run_step(name, argv):
+    try:
+        return STEPS[name](argv)
+    except OSError as error:
+        print(f"{name} fatal   : {error.strerror}: '{error.filename or argv[-1]}'", file=sys.stderr)
+        return 1
+
 
 # ---- the whole command
 
@@ -314,7 +325,7 @@ def compile_source(argv):
 def main(argv):
     name = os.path.basename(sys.argv[0])
     if name in STEPS:
-        return STEPS[name](argv)
+        return run_step(name, argv)
     if "--dryrun" in argv:
         return show_steps(argv)
     if argv == ["--version"]:
