@@ -247,9 +247,14 @@ void slice(Stages& stages, System& system) {
   slice_cuda_edges(stages.build,
                    {learn, stages.history, stages.selected.registry.pack,
                     [&](const auto& folders) { return names.digest(folders); }, settings.audit.value});
-  const Path store = settings.store_size.value > 0 ? system.files.absolute(settings.store.value) : Path();
-  stages.build.files.push_back({k_store_file, store.string()});
   facts.save();
+}
+
+// For the steps of the build.
+void name_store(Stages& stages, const FileReader& files) {
+  const Settings& settings = stages.base.settings;
+  const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
+  stages.build.files.push_back({k_store_file, store.string()});
 }
 
 Result<void> check_audit(const Settings& settings) {
@@ -380,7 +385,8 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
       plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
                   pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
                   context.system.program, stages.history, jobs_for(settings, stages.base.host)});
-  if (settings.backend.value != CudaBackend::nvcc && stages.toolkit) slice(stages, context.system);
+  if (stages.build.steps_wait) name_store(stages, context.system.files);
+  if (stages.build.steps_wait && stages.toolkit) slice(stages, context.system);
   append(stages.warnings, stages.build.warnings);
   return {};
 }
