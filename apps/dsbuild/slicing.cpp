@@ -7,7 +7,6 @@
 #include "plan/slice_edges.h"
 #include "slices/header_names.h"
 #include "slices/self_test.h"
-#include "slices/step_file.h"
 
 namespace dsbuild {
 namespace {
@@ -113,8 +112,6 @@ Result<void> slice(Stages& stages, SelfTest self_test, System& system) {
     stages.warnings.push_back(
         warning("not_sliced", "--backend auto",
                 plural(number, "file") + " compiled by whole nvcc commands: " + reason));
-  const Path store = settings.store_size.value > 0 ? system.files.absolute(settings.store.value) : Path();
-  stages.build.files.push_back({k_store_file, store.string()});
   return {};
 }
 

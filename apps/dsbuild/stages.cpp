@@ -6,6 +6,7 @@
 #include "edge_costs.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
+#include "slices/step_file.h"
 #include "slicing.h"
 #include "sys/clock.h"
 
@@ -171,6 +172,13 @@ void warn_of_future_times(Stages& stages, const FileReader& files) {
   }
 }
 
+// For the steps of the build.
+void name_store(Stages& stages, const FileReader& files) {
+  const Settings& settings = stages.base.settings;
+  const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
+  stages.build.files.push_back({k_store_file, store.string()});
+}
+
 Result<void> check_audit(const Settings& settings) {
   if (!settings.audit.value || settings.backend.value != CudaBackend::nvcc) return {};
   return fail(Exit::usage, "nothing_to_audit", settings.audit.origin,
@@ -299,8 +307,8 @@ Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandCont
       plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
                   pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
                   context.system.program, stages.history, jobs_for(settings, stages.base.host)});
-  if (settings.backend.value != CudaBackend::nvcc && stages.toolkit)
-    DSBUILD_CHECK(slice(stages, self_test, context.system));
+  if (stages.build.steps_wait) name_store(stages, context.system.files);
+  if (stages.build.steps_wait && stages.toolkit) DSBUILD_CHECK(slice(stages, self_test, context.system));
   append(stages.warnings, stages.build.warnings);
   return {};
 }

@@ -189,6 +189,7 @@ BuildPlan plan_build(const BuildPlanInput& input) {
     if (op.status == OpStatus::build) plan_op(input, op, plan);
   precompile_torch_header(input, plan);
   find_twins(plan);
+  if (plan.steps_wait) name_users_of_precompiled_headers(input.settings.precompile.value, plan);
   put_longest_first(plan.edges, input.history, input.registry.pack);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
@@ -199,24 +200,30 @@ bool is_step(const BuildPlan& plan, const Edge& edge) {
   return plan.steps_wait || edge.kind == EdgeKind::cuda_slice || !edge.twin.empty();
 }
 
+bool Edge::is_dirty_after(const std::string& path) const {
+  return std::find(implicit_inputs.begin(), implicit_inputs.end(), path) != implicit_inputs.end();
+}
+
 bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
   if (edge.op == op) return true;
   if (!edge.is_compile()) return false;
   return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& user) {
-    const auto& inputs = user.implicit_inputs;
-    const bool uses = std::find(inputs.begin(), inputs.end(), edge.output) != inputs.end();
-    return uses && is_for_op(plan, user, op);
+    return user.is_dirty_after(edge.output) && is_for_op(plan, user, op);
   });
 }
 
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
+  if (!runs_plain_command_in_step(plan, edge)) return plain_argv(plan, edge);
+  std::vector<std::string> argv = plan.tools.dsbuild;
+  append_all(argv, {"step", "run", edge.output, "--"});
+  append_all(argv, plain_argv(plan, edge));
+  return argv;
+}
+
+std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + ".tmp";
   const std::vector<std::string> depfile = {"-MD", "-MF", edge.output + ".d", "-MT", edge.output};
   std::vector<std::string> argv;
-  if (runs_plain_command_in_step(plan, edge)) {
-    argv = plan.tools.dsbuild;
-    append_all(argv, {"step", "run", edge.output, "--"});
-  }
   switch (edge.kind) {
     case EdgeKind::cuda_compile:
       append_all(argv, plan.tools.nvcc);

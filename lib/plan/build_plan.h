@@ -36,6 +36,7 @@ struct Edge {
   std::vector<std::string> twin_flags;  // what that one is compiled with instead of `flags`
   // cuda_slice: whether it starts with the preprocessor; the others join what such edges made.
   bool reads_source() const { return part != "host" && part != "fatbin"; }
+  bool is_dirty_after(const std::string& path) const;  // is it an implicit input
   bool is_compile() const {
     return kind == EdgeKind::cuda_compile || kind == EdgeKind::cuda_slice || kind == EdgeKind::cxx_compile;
   }
@@ -94,6 +95,8 @@ bool is_step(const BuildPlan& plan, const Edge& edge);
 // <output>.tmp, which the rule then renames (compile and link), so that a killed tool never leaves half an
 // output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);
+// The same without the step that waits until there is memory.
+std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge);
 
 // Whether an edge is one of the op's, or makes something for several ops, this one among them.
 bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op);

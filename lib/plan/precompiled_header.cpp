@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/digest.h"
+#include "slices/step_file.h"
 
 namespace dsbuild {
 namespace {
@@ -64,9 +65,13 @@ double guessed_wall(const BuildPlanInput& input, const BuildPlan& plan) {
   return seconds / std::max(input.jobs, 1);
 }
 
+// The fewest users that save more time than the header takes.
+size_t fewest_users() {
+  return 1 + static_cast<size_t>(k_precompile_seconds / (k_seconds_without - k_seconds_with));
+}
+
 bool pays(const Group& group, double wall) {
-  const double saved = static_cast<double>(group.members.size()) * (k_seconds_without - k_seconds_with);
-  return saved > k_precompile_seconds && wall > k_precompile_seconds + k_seconds_with;
+  return group.members.size() >= fewest_users() && wall > k_precompile_seconds + k_seconds_with;
 }
 
 bool is_wanted(const BuildPlanInput& input, const Group& group, double wall) {
@@ -122,6 +127,17 @@ void precompile_torch_header(const BuildPlanInput& input, BuildPlan& plan) {
     }
   }
   plan.edges.insert(plan.edges.begin(), precompiles.begin(), precompiles.end());
+}
+
+void name_users_of_precompiled_headers(Precompile setting, BuildPlan& plan) {
+  for (const Edge& header : plan.edges) {
+    if (header.op != k_torch_header) continue;
+    std::string text = std::to_string(setting == Precompile::on ? 1 : fewest_users()) + "\n";
+    for (const Edge& edge : plan.edges)
+      if (edge.twin.empty() && edge.is_dirty_after(header.output))
+        text += shell_join(plain_argv(plan, edge)) + "\n";
+    plan.files.push_back({header.output + k_users_end, text});
+  }
 }
 
 }  // namespace dsbuild

@@ -20,4 +20,8 @@ bool includes_torch_header(std::string_view source_text);
 // cores would be busy all the while.
 void precompile_torch_header(const BuildPlanInput& input, BuildPlan& plan);
 
+// For each of these edges a planned file (k_users_end of lib/slices/step_file.h) that says who needs it, once
+// all commands are known: where the store has what most of them make, it is not worth its time.
+void name_users_of_precompiled_headers(Precompile setting, BuildPlan& plan);
+
 }  // namespace dsbuild

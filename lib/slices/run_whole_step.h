@@ -14,8 +14,10 @@ struct WholeStep {
 };
 
 // A compile is known by its command, its tools and its source; what it read else, by the depfile that it
-// wrote. One that uses a precompiled header writes none of that header's files there, so nothing is kept of
-// it. `run_tools` runs the command, and gives its exit code. Errors: those of reading and writing.
+// wrote, and where it uses a precompiled header by what that was made of. A header is precompiled only where
+// enough of its users (k_users_end) are not in the store; else it stays an empty file, and those few read the
+// header itself, which makes the same objects. `run_tools` runs the command, and gives its exit code. Errors:
+// those of reading and writing.
 Result<int> run_whole_step(const WholeStep& step, System& system,
                            const std::function<Result<int>(const Words&)>& run_tools);
 

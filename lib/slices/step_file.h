@@ -41,4 +41,7 @@ inline constexpr const char* k_stub_end = ".cudafe1.stub.c";
 inline constexpr const char* k_module_id_end = ".module_id";
 inline constexpr const char* k_arch_list_end = ".arch_list";
 
+// Beside a precompiled header: for how many of its users it pays, and a line for each user, its command.
+inline constexpr const char* k_users_end = ".users";
+
 }  // namespace dsbuild

@@ -36,8 +36,8 @@ def make_pack(folder):
 class TorchSpace(TestSpace):
     """A toolkit of that CUDA version with a shared runtime, and a Python with a torch."""
 
-    def __init__(self, toolkit="13.0", **torch):
-        super().__init__(version=toolkit, pack=make_pack)
+    def __init__(self, toolkit="13.0", pack=make_pack, **torch):
+        super().__init__(version=toolkit, pack=pack)
         runtime = "libcudart.so.11.0" if toolkit == "11.8" else "libcudart.so.13"
         (self.toolkit.home / "lib64" / runtime).write_text("/* a library without symbols */\n")
         self.torch = make_fake_torch(self.root / "python", **torch)

@@ -39,8 +39,10 @@ FILES = [
     *(f"inference/v2/kernels/core_ops/test_{name}.py" for name in CORE_OPS.split()),
     "inference/v2/ragged/test_blocked_allocator.py", "inference/v2/ragged/test_ragged_wrapper.py",
     "v1/pin_memory/test_pin_memory.py", "v1/pin_memory/test_pin_memory_op.py",
-    "./test_random_ltd.py",
+    "./test_random_ltd.py", "./test_transformer.py",
 ]
+
+TEST_LIMIT = os.environ.get("TEST_LIMIT", "100")
 
 # Ops that these files load, the longest to compile first. On a CPU: those of them that DeepSpeed has there.
 OPS = ["quantizer", "evoformer_attn", "transformer_inference", "inference_core_ops", "transformer",
@@ -102,7 +104,7 @@ def read_log(path):
 def run_pytest(path, root, log, environment, limit):
     """pytest's exit code, None at the time limit."""
     command = [sys.executable, "-m", "pytest", "-p", "dsbuild_witness", "-p", "no:cacheprovider", "-o", "addopts=", "-q",
-               "--rootdir", str(root), "--basetemp", str(log.with_suffix(".tmp")), str(path)]
+               "-o", f"faulthandler_timeout={TEST_LIMIT}", "--rootdir", str(root), "--basetemp", str(log.with_suffix(".tmp")), str(path)]
     with open(log.with_suffix(".txt"), "a", encoding="utf-8") as text:
         process = subprocess.Popen(command, cwd=root, env={**os.environ, **environment, "WITNESS_LOG": str(log)},
                                    stdout=text, stderr=subprocess.STDOUT, start_new_session=True)
@@ -127,7 +129,7 @@ def run_part(name, part, tests_root, work):
         old.unlink(missing_ok=True)
     root, path = (HERE, HERE / name) if name.startswith("./") else (tests_root, tests_root / "unit" / name)
     environment = {"WITNESS_PART": f"{part}/{PARTS.get(name, 1)}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-                   "DS_UNITTEST_TIMEOUT": os.environ.get("TEST_LIMIT", "100")}
+                   "DS_UNITTEST_TIMEOUT": TEST_LIMIT, "DEEPSPEED_TESTS": str(tests_root)}
     begin = time.monotonic()
     deadline = begin + int(os.environ.get("FILE_LIMIT", 240))
     known, codes = -1, []
