@@ -57,4 +57,24 @@ std::string blank_disabled_code(std::string text) {
   return blanked;
 }
 
+std::string fatbin_shim(const std::string& symbol) {
+  return "#include \"fatbinary_section.h\"\n"
+         "#define __CUDAFATBINSECTION \".nvFatBinSegment\"\n"
+         "#define __CUDAFATBINDATASECTION \".nv_fatbin\"\n"
+         "extern \"C\" {\n"
+         "extern const unsigned long long " +
+         symbol +
+         "[] __attribute__((visibility(\"hidden\")));\n"
+         "static const __fatBinC_Wrapper_t __fatDeviceText __attribute__((aligned(8)))\n"
+         "    __attribute__((section(__CUDAFATBINSECTION))) = {0x466243b1, 1, " +
+         symbol +
+         ", 0};\n"
+         "}\n";
+}
+
+std::string fatbin_assembly(const std::string& symbol, const std::string& images) {
+  return ".section .nv_fatbin,\"a\"\n.align 8\n.globl " + symbol + "\n.hidden " + symbol + "\n" + symbol +
+         ":\n.incbin \"" + images + "\"\n.section .note.GNU-stack,\"\",@progbits\n";
+}
+
 }  // namespace dsbuild
