@@ -16,7 +16,7 @@ class SourceText {
   // Runs the preprocessor and writes the depfile. The value is its exit code.
   Result<int> preprocess(StepTools& tools);
   // Of the text that preprocess() made.
-  std::string key() const { return unit_.key_of(text_, unit_.step.commands); }
+  std::string key() const { return unit_.key_of(unit_.text_for_key(text_), unit_.step.commands); }
   void remember(const std::string& key) const;
 
  private:

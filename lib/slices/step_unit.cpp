@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "slices/kept_results.h"
+#include "slices/positions.h"
 
 namespace dsbuild {
 namespace {
@@ -25,6 +26,10 @@ Words StepUnit::expand(const Words& words, const std::string& unit) const {
     expanded.push_back(replace_all(std::move(text), k_any_seed, module_id));
   }
   return expanded;
+}
+
+std::string StepUnit::text_for_key(const std::string& text) const {
+  return step.keeps_positions ? text : without_positions(text);
 }
 
 std::string StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
