@@ -27,6 +27,7 @@ ARCHS, MORE_ARCHS = "7.5;8.0;8.6;9.0;10.0;12.0+PTX", "7.5;8.0;8.6;9.0;10.0;10.3;
 FILE, HEADER = "fused_adam/fused_adam.cu", "fused_adam/fused_adam.h"
 DEVICE_CODE = ("* c.v_scale + c.eps)", "* c.v_scale + 2 * c.eps)")
 HOST_CODE = ("<<<blocks, k_threads, 0, stream>>>", "<<<blocks, k_threads, 16, stream>>>")
+MIDDLE = ("\nnamespace {\n", "\n// in the middle\nnamespace {\n")
 OURS = "slices"
 
 
@@ -123,7 +124,9 @@ class Bench:
         self.build("header touched")
         with open(self.source / FILE, "a", encoding="utf-8") as file:
             file.write("// the end\n")
-        self.build("comment")
+        self.build("comment at the end")
+        self.replace(MIDDLE)
+        self.build("comment line in the middle")
         self.replace(DEVICE_CODE)
         self.build("device code edited")
         self.replace(HOST_CODE)

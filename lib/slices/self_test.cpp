@@ -15,8 +15,14 @@ __device__ int inner_variable = 3;
 __constant__ float inner_table[4] = {1, 2, 3, 4};
 __global__ void inner_kernel(float* out) { out[threadIdx.x] = inner_table[threadIdx.x & 3] + inner_variable; }
 }
+template <class T> __host__ __device__ const char* name_of(T) { return __PRETTY_FUNCTION__; }
 template <class T, int N>
 __global__ void scale(T* out, T by) {
+  __shared__ T shared[32];
+  static __device__ int calls;
+  auto mark = [](int x) { __shared__ int marks[32]; marks[threadIdx.x] = x; return marks[x & 31]; };
+  shared[threadIdx.x] = by + mark(++calls) + name_of(mark)[0];
+  by = shared[threadIdx.x ^ 1];
 #if __CUDA_ARCH__ >= 800
   out[threadIdx.x] *= by + N;
 #else
@@ -29,6 +35,9 @@ extern "C" int dsbuild_probe(float* data, double* more) {
   inner_kernel<<<1, 32>>>(data);
   scale<float, 2><<<1, 32>>>(data, 2.0f);
   scale<double, 3><<<1, 32>>>(more, 2.0);
+  static struct { Later one, two; } local;
+  auto count = [](int by) { static int calls; return calls += by; };
+  if (name_of(count)[0] == name_of(local)[0]) return count(2);
   return inner_kernel == nullptr;
 }
 )";
@@ -53,14 +62,18 @@ class SelfTest {
         commands_(commands),
         whole_(folder / "whole"),
         sliced_(folder / "sliced"),
+        moved_(folder / "moved"),
         program_(std::move(program)),
         system_(system),
         files_(system.files) {}
 
   Failure run() {
     if (const Failure failure = compile_whole(); !failure.empty()) return failure;
-    if (const Failure failure = compile_slices(); !failure.empty()) return failure;
-    return compare();
+    if (const Failure failure = compile_slices(sliced_, k_probe); !failure.empty()) return failure;
+    if (const Failure failure = compare(); !failure.empty()) return failure;
+    const std::string moved_probe = replace_all(k_probe, "\n", "\n\n// moved\n");
+    if (const Failure failure = compile_slices(moved_, moved_probe); !failure.empty()) return failure;
+    return compare_moved();
   }
 
  private:
@@ -81,27 +94,27 @@ class SelfTest {
     return run(with(nvcc_, {"--keep", "-c", k_source, "-o", std::string(k_any_unit) + ".o"}), whole_);
   }
 
-  Failure compile_slices() {
+  Failure compile_slices(const Path& folder, const std::string& probe) {
     const std::string unit = k_any_unit;
     const auto module_id = files_.read_file(whole_ / "probe.module_id");
     if (!module_id) return "nvcc keeps no module id";
     for (const auto& [name, text] :
-         std::map<std::string, std::string>{{k_source, k_probe},
+         std::map<std::string, std::string>{{k_source, probe},
                                             {unit + k_module_id_end, *module_id},
                                             {unit + k_arch_list_end, commands_.arch_list},
                                             {k_tools_file, "self-test"}})
-      if (const Failure failure = write(sliced_ / name, text); !failure.empty()) return failure;
+      if (const Failure failure = write(folder / name, text); !failure.empty()) return failure;
     for (const StepFile& step : plan_steps(commands_, {}))
-      if (const Failure failure = run_step(step); !failure.empty()) return failure;
+      if (const Failure failure = run_step(step, folder); !failure.empty()) return failure;
     return "";
   }
 
-  Failure run_step(const StepFile& step) {
+  Failure run_step(const StepFile& step, const Path& folder) {
     const std::string file = "step." + step.part;
-    if (const Failure failure = write(sliced_ / file, render_step_file(step)); !failure.empty())
+    if (const Failure failure = write(folder / file, render_step_file(step)); !failure.empty())
       return failure;
     return run({program_.string(), "step", "slice", file, k_any_unit + step.outputs.front(), "--", k_source},
-               sliced_);
+               folder);
   }
 
   Failure compare() {
@@ -110,9 +123,19 @@ class SelfTest {
                              files_);
   }
 
+  // Keys of results leave out where lines stand (lib/slices/positions.h).
+  Failure compare_moved() {
+    for (const char* end : {".o", ".host.o"}) {
+      const std::string object = k_any_unit + std::string(end);
+      const auto before = files_.read_file(sliced_ / object), after = files_.read_file(moved_ / object);
+      if (!before || !after || *before != *after) return object + " differs where only lines have moved";
+    }
+    return "";
+  }
+
   const Words& nvcc_;
   const NvccCommands& commands_;
-  const Path whole_, sliced_, program_;
+  const Path whole_, sliced_, moved_, program_;
   const System& system_;
   FileSystem& files_;
 };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "slices/positions.h"
+
 namespace dsbuild {
 namespace {
 
 // Of what this program itself adds to nvcc's commands (run_step.cpp): another number makes everything anew.
-constexpr const char* k_recipe = "1";
+constexpr const char* k_recipe = "2";
 
 std::string render_line(const char* name, const Words& words) {
   return std::string(name) + " " + shell_join(words) + "\n";
@@ -76,6 +78,7 @@ std::string render_step_file(const StepFile& step) {
   for (const Words& command : step.commands)
     text += render_line("run", command);
   if (!step.inputs.empty()) text += render_line("inputs", step.inputs);
+  if (step.keeps_positions) text += render_line("positions", {"kept"});
   return text + render_line("outputs", step.outputs) + render_line("nvcc", step.nvcc);
 }
 
@@ -92,6 +95,7 @@ StepFile parse_step_file(std::string_view text) {
     if (name == "run") step.commands.push_back(words);
     if (name == "inputs") step.inputs = words;
     if (name == "outputs") step.outputs = words;
+    if (name == "positions") step.keeps_positions = true;
     if (name == "nvcc") step.nvcc = words;
   }
   return step;
@@ -103,7 +107,9 @@ std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc
     steps.push_back(device_step(device));
   steps.push_back(host_step(commands));
   steps.push_back(fatbin_step(commands));
+  const bool keeps_positions = !word_that_keeps_positions(commands).empty();
   for (StepFile& step : steps) {
+    step.keeps_positions = keeps_positions;
     step.environment = commands.environment;
     step.nvcc = nvcc;
     for (std::string& word : step.preprocess)

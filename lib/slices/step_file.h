@@ -15,7 +15,8 @@ struct StepFile {
   // Of the outputs and inputs, what follows the unit's name: {".compute_80.ptx", ".compute_80.cubin"}. The
   // first output is the edge's own.
   std::vector<std::string> inputs, outputs;
-  Words nvcc;  // the whole command without archs and source, for people
+  bool keeps_positions = false;  // outputs depend on where code stands in its files (lib/slices/positions.h)
+  Words nvcc;                    // the whole command without archs and source, for people
   bool operator==(const StepFile&) const = default;
 };
 

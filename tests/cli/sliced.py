@@ -116,6 +116,15 @@ class SlicesTest(CliTest):
         (home / "bin" / "nvcc").chmod(0o755)
         self.space.toolkit.home = home
 
+    def count_ptxas(self):
+        """From now on slices run a ptxas that is counted; the value counts."""
+        log, counted = self.space.root / "ptxas.log", self.space.root / "ptxas"
+        counted.write_text(f'#!/bin/bash\necho >> "{log}"\nexec "{self.space.toolkit.home}/bin/ptxas" "$@"\n')
+        counted.chmod(0o755)
+        self.wrap_nvcc(f'if [[ " $* " == *" --dryrun "* ]]; then REAL "$@" 2>&1 | /usr/bin/sed "s#\\$ ptxas #$ {counted} #" >&2\n'
+                       'else REAL "$@"; fi\n')
+        return lambda: log.read_text().count("\n") if log.exists() else 0
+
     def use_toolkit_11_8(self):
         home = os.environ.get("DSBUILD_CUDA_11_8")
         if not home or not os.path.isdir(home):

@@ -101,6 +101,13 @@ class EditsTest(SlicesTest):
         self.space.arch = "8.0"
         self.assertEqual(self.made_by(lambda: None), set())
 
+    def test_an_arch_less_leaves_nothing_of_it(self):
+        self.assertTrue(self.object("plain.cu", ".compute_90.ptx").exists())
+        self.space.arch = "8.0;10.0"
+        self.built()
+        archs = {name.name.split(".")[1] for name in self.object("plain.cu").parent.glob("plain.compute_*")}
+        self.assertEqual(archs, {"compute_80", "compute_100"})
+
     def test_code_that_reads_the_list_of_archs_gets_the_new_one(self):
         self.built(ops="listing")
         self.space.arch = "8.0;10.0"

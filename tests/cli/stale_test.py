@@ -31,6 +31,83 @@ extern "C" void scale_run(float* data) { scale<<<1, 32>>>(data); }
 """
 HEADER = "constexpr int k_shift = {};\n"
 
+# What a moved line may reach: names that compilers make up, and nothing else.
+NAMELESS = """
+#include "nameless.h"
+#include "place.h"
+template <class T> __host__ __device__ const char* name_of(T) { return __PRETTY_FUNCTION__; }
+namespace { struct { int x; } hidden; struct Later { Later() { hidden.x = 1; } } later; }
+template <class T>
+__global__ void nameless(T* out, const char** names) {
+  __shared__ T shared[32];
+  static __device__ int calls;
+  auto inner = [=](int x) { __shared__ int marks[32]; marks[threadIdx.x] = x; return marks[x & 31]; };
+  shared[threadIdx.x] = static_cast<T>(inner(++calls)) + by();
+  out[threadIdx.x] = shared[threadIdx.x ^ 1];
+  *names = name_of(inner);
+}
+extern "C" int nameless_run(float* a, double* b, const char** names) {
+  static Later local;
+  auto count = [](int x) { static int calls; return calls += x; };
+  nameless<<<1, 32>>>(a, names);
+  nameless<<<1, 32>>>(b, names);
+  return count(2) + name_of(local)[0] + name_of(count)[0];
+}
+"""
+NAMELESS_HEADER = """
+__device__ inline int by() {
+  static int more = 3;
+  return more++;
+}
+"""
+
+# As torch has it: it reads the lines of whoever calls it.
+PLACE = """
+struct Place {
+  unsigned line;
+  static constexpr __host__ __device__ Place current(const unsigned line = __builtin_LINE()) { return {line}; }
+};
+"""
+
+# Code that knows where it stands: on the host, on the device, by a header, by a macro.
+PLACED = {
+    "by_header.cu": """
+#include "place.h"
+// moved
+__global__ void device_place(unsigned* line) { *line = Place::current().line; }
+extern "C" unsigned host_place() { return Place::current().line; }
+""",
+    "host_line.cu": """
+// moved
+static int line_here(int line = __builtin_LINE()) { return line; }
+extern "C" int host_line() { return line_here(); }
+""",
+    "device_line.cu": """
+// moved
+static __device__ int line_here(int line = __builtin_LINE()) { return line; }
+__global__ void device_line(int* line) { *line = line_here(); }
+""",
+    "assertion.cu": """
+#include <cassert>
+// moved
+__global__ void device_assertion(int* data) { assert(*data == 7); }
+extern "C" void host_assertion(int* data) { assert(*data == 8); }
+"""}
+LOCATED = """
+#include <source_location>
+// moved
+constexpr unsigned line_here(std::source_location where = std::source_location::current()) { return where.line(); }
+__global__ void device_location(unsigned* line) { *line = line_here(); }
+extern "C" unsigned host_location() { return line_here(); }
+"""
+
+
+def move(file, before="// moved\n"):
+    """Puts lines before each place in the file that has the words."""
+    text = file.read_text()
+    assert before in text
+    file.write_text(text.replace(before, "// a line more\n" * 20 + before))
+
 
 class Project:
     """The op's files, what its compile takes besides, and the edits."""
@@ -99,6 +176,75 @@ class StaleTest(SlicesTest):
                 self.assertNotEqual(after, before)
                 self.assertEqual(after, self.fresh_library(edit.__name__))
                 before = after
+
+
+class MovedLinesTest(SlicesTest):
+    """An edit that only moves lines: nothing is made anew where no output can show it, and everything else is."""
+
+    def objects(self, sources):
+        """(file, end) -> the bytes that are linked."""
+        return {(source, end): self.object(source, end).read_bytes() for source in sources for end in (".o", ".host.o")}
+
+    def fresh_objects(self, op, sources):
+        self.space.build_dir, kept = self.space.root / "fresh", self.space.build_dir
+        self.built(ops=op)
+        objects = self.objects(sources)
+        self.space.build_dir = kept
+        return objects
+
+    def check_nothing_is_made(self):
+        pack = self.space.pack
+        pack.add_op("moved", {"nameless.cu": NAMELESS})
+        pack.source("nameless.h").write_text(NAMELESS_HEADER)
+        pack.source("place.h").write_text(PLACE)
+        self.built(ops="moved")
+        for file, before in (("nameless.cu", "  auto "), ("nameless.cu", "namespace"), ("nameless.h", "  return")):
+            self.assertEqual(self.made_by(lambda: move(pack.source(file), before), source="nameless.cu", ops="moved"), set())
+        self.assertEqual(self.objects(["nameless.cu"]), self.fresh_objects("moved", ["nameless.cu"]))
+
+    def check_nothing_is_stale(self, files, spec=None):
+        self.space.pack.add_op("placed", files, spec)
+        self.space.pack.source("place.h").write_text(PLACE)
+        self.built(ops="placed")
+        before = self.objects(files)
+        for file in files:
+            move(self.space.pack.source(file))
+        self.built(ops="placed")
+        after, fresh = self.objects(files), self.fresh_objects("placed", files)
+        self.assertEqual([key for key in after if after[key] != fresh[key]], [])
+        return {file for file, end in after if after[file, end] != before[file, end]}
+
+    def test_nothing_is_made_where_lines_move(self):
+        self.check_nothing_is_made()
+
+    def test_nothing_is_made_where_lines_move_with_cuda_11_8(self):
+        self.use_toolkit_11_8()
+        self.check_nothing_is_made()
+
+    def test_a_device_edit_that_moves_lines_compiles_nothing_for_the_host(self):
+        self.built()
+        self.assertEqual(self.made_by(self.edit("  data[threadIdx.x] *= k_by + 7;", "\n\n  data[threadIdx.x] *= k_by + 8;")) - {"front"},
+                         {"compute_90"})
+
+    def test_code_that_knows_its_line_is_not_stale(self):
+        self.assertEqual(self.check_nothing_is_stale(PLACED), set(PLACED))
+
+    def test_code_that_knows_its_line_is_not_stale_with_cuda_11_8(self):
+        self.use_toolkit_11_8()
+        self.assertEqual(self.check_nothing_is_stale(PLACED), set(PLACED))
+
+    def test_source_location_is_not_stale(self):
+        spec = {"std": {"nvcc": 20}, "flags": {"nvcc": ["--expt-relaxed-constexpr"]}}
+        self.assertEqual(self.check_nothing_is_stale({"located.cu": LOCATED}, spec), {"located.cu"})
+
+    def test_flags_that_write_lines_are_not_stale(self):
+        self.space.environment["NVCC_APPEND_FLAGS"] = "-Xcompiler=-fsanitize=signed-integer-overflow"
+        code = """
+// moved
+extern "C" int sum(int a, int b) { return a + b; }
+__global__ void nothing() {}
+"""
+        self.assertEqual(self.check_nothing_is_stale({"checked.cu": code}, {"libraries": ["ubsan"]}), {"checked.cu"})
 
 
 class CcacheTest(SlicesTest):

@@ -103,6 +103,18 @@ class StoreTest(SlicesTest):
         self.built(ops="inner")
         self.assertNotEqual(images, self.digest("inner.cu"))
 
+    def test_host_code_edited_behind_a_store_hit_runs_no_ptxas(self):
+        runs = self.count_ptxas()
+        self.built()
+        self.space.remove_build()
+        self.built()
+        before = runs()
+        self.assertGreater(before, 0)
+        self.assertIn("host", self.made_by(self.edit("<<<1, 32>>>", "<<<1, 64>>>")))
+        self.assertEqual(runs(), before)
+        self.made_by(self.edit("k_by + 7", "k_by + 8"))
+        self.assertEqual(runs(), before + 1)
+
     def test_nothing_is_kept_with_a_size_of_nothing(self):
         self.space.environment["DSBUILD_CACHE_SIZE"] = "0"
         self.built()

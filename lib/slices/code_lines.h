@@ -1,0 +1,23 @@
+// Preprocessed C++ line by line, where a raw string counts as part of the line in which it begins.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace dsbuild {
+
+class CodeLines {
+ public:
+  explicit CodeLines(std::string_view text) : text_(text) {}
+
+  // With its line end, which the last may lack; nullopt behind the last.
+  std::optional<std::string_view> next();
+
+ private:
+  size_t line_end(size_t begin) const;
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace dsbuild

@@ -1,0 +1,34 @@
+// The lines with which a preprocessor says where text is of: `# 12 "pack/a.cu" 1 3`.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace dsbuild {
+
+// Of the text that follows it.
+struct LineMarker {
+  std::string_view file;   // in quotes
+  std::string_view flags;  // 1: enters the file, 2: returns to it, 3: it is the system's, 4: and C
+
+  bool changes_file() const { return flags.find_first_of("12") != std::string_view::npos; }
+  // The flags that hold for all of the text.
+  std::string_view kind() const {
+    const size_t rest = flags.find_first_of("34");
+    return rest == std::string_view::npos ? std::string_view() : flags.substr(rest);
+  }
+};
+
+// nullopt for what is no marker. One without a file goes on in that of the last.
+inline std::optional<LineMarker> read_line_marker(std::string_view line, const LineMarker& last) {
+  if (!line.starts_with("# ")) return std::nullopt;
+  const size_t number_end = line.find_first_not_of("0123456789", 2);
+  if (number_end == 2 || number_end == std::string_view::npos) return std::nullopt;
+  if (line[number_end] == '\n') return LineMarker{last.file, last.kind()};
+  const size_t first = line.find('"'), second = line.rfind('"');
+  if (first != number_end + 1 || second == first) return std::nullopt;
+  const std::string_view flags = line.substr(second + 1);
+  return LineMarker{line.substr(first, second + 1 - first), flags.substr(0, flags.find('\n'))};
+}
+
+}  // namespace dsbuild

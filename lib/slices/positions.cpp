@@ -1,0 +1,123 @@
+#include "slices/positions.h"
+
+#include <algorithm>
+#include <set>
+
+#include "slices/code_lines.h"
+#include "slices/line_marker.h"
+#include "slices/position_readers.h"
+
+namespace dsbuild {
+namespace {
+
+class Filter {
+ public:
+  // `exact`: files of which lines count.
+  explicit Filter(std::set<std::string> exact) : exact_(std::move(exact)) {}
+
+  std::string run(std::string_view text) {
+    kept_.reserve(text.size());
+    CodeLines lines(text);
+    while (const auto line = lines.next())
+      if (const auto marker = read_line_marker(*line, place_))
+        move_to(*marker, *line);
+      else if (is_exact_ || line->find_first_not_of(" \t\n") != std::string_view::npos)
+        keep(*line);
+    return std::move(kept_);
+  }
+
+ private:
+  void move_to(const LineMarker& marker, std::string_view line) {
+    if (marker.file != place_.file) is_exact_ = exact_.count(std::string(marker.file)) > 0;
+    place_ = marker;
+    if (is_exact_)
+      keep_place(line);
+    else if (marker.changes_file())
+      keep_place();
+  }
+
+  void keep_place(std::string_view marker) {
+    kept_ += marker;
+    kept_place_ = place_;
+  }
+  void keep_place() { keep_place("# " + std::string(place_.file) + std::string(place_.flags) + "\n"); }
+
+  void keep(std::string_view line) {
+    if (place_.file != kept_place_.file || place_.kind() != kept_place_.kind()) keep_place();
+    kept_ += line;
+  }
+
+  const std::set<std::string> exact_;
+  bool is_exact_ = false;
+  std::string kept_;
+  LineMarker place_, kept_place_;  // of the text that is read; of what is kept
+};
+
+bool is_gcc(const NvccCommands& commands) {
+  const auto has = [&](std::string_view beginning) {
+    return std::any_of(commands.front_end.begin(), commands.front_end.end(),
+                       [&](const std::string& word) { return word.starts_with(beginning); });
+  };
+  return has("--gnu_version") && !has("--clang");
+}
+
+// Options that begin with -f are many, and more with each compiler: those of which it is known.
+bool is_without_positions(const std::string& word) {
+  static const std::vector<std::string> beginnings = {"-fPIC",
+                                                      "-fpic",
+                                                      "-fPIE",
+                                                      "-fpie",
+                                                      "-fno-",
+                                                      "-fvisibility",
+                                                      "-frandom-seed=",
+                                                      "-fopenmp",
+                                                      "-ffast-math",
+                                                      "-funroll",
+                                                      "-finline",
+                                                      "-fomit-frame-pointer",
+                                                      "-fstrict-",
+                                                      "-fwrapv",
+                                                      "-ffp-contract",
+                                                      "-fpermissive",
+                                                      "-fexceptions",
+                                                      "-frtti",
+                                                      "-fdiagnostics-",
+                                                      "-fmessage-length",
+                                                      "-fmax-errors",
+                                                      "-ftemplate-",
+                                                      "-fconstexpr-",
+                                                      "-fconcepts",
+                                                      "-fcoroutines",
+                                                      "-fabi-version",
+                                                      "-ffunction-sections",
+                                                      "-fdata-sections",
+                                                      "-fstack-protector",
+                                                      "-fcf-protection",
+                                                      "-ffile-prefix-map",
+                                                      "-fmacro-prefix-map"};
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+}
+
+bool may_keep_positions(const std::string& word) {
+  static const std::vector<std::string> beginnings = {"-f",          "-g",           "--coverage",
+                                                      "-save-temps", "--save-temps", "-Wa,"};
+  return !is_without_positions(word) &&
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+}
+
+}  // namespace
+
+std::string without_positions(std::string_view text) {
+  auto exact = files_whose_lines_are_read(text);
+  return exact ? Filter(std::move(*exact)).run(text) : std::string(text);
+}
+
+std::string word_that_keeps_positions(const NvccCommands& commands) {
+  for (const std::string& word : commands.host_compile)
+    if (may_keep_positions(word)) return word;
+  return is_gcc(commands) ? "" : commands.host_compile.front();
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,20 @@
+// Where code stands in its files, and when that matters to what is made of it: an edit that only moves lines
+// should run nothing behind the preprocessor.
+#pragma once
+
+#include "slices/nvcc_commands.h"
+
+namespace dsbuild {
+
+// For keys: the preprocessed text without blank lines and without the line numbers of its markers. What
+// compilers make does not depend on them: __LINE__ is a number in the text already. The files that code is
+// of, and which of them are the system's, stay. The text as it is where it names a builtin that reads
+// positions (that of std::source_location among them). Raw strings keep their lines.
+std::string without_positions(std::string_view text);
+
+// A word of the commands for which outputs hold positions, or with which that is not known; "" for none:
+// line and debug information, coverage, sanitizers, and any option of code generation of which the opposite
+// is not known. Host compilers other than GCC name their program.
+std::string word_that_keeps_positions(const NvccCommands& commands);
+
+}  // namespace dsbuild

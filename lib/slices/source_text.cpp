@@ -1,0 +1,67 @@
+#include "slices/source_text.h"
+
+#include "base/digest.h"
+#include "slices/include_record.h"
+#include "sys/clock.h"
+
+namespace dsbuild {
+
+SourceText::SourceText(const StepUnit& unit, FileSystem& files, const std::optional<ContentStore>& store)
+    : unit_(unit), files_(files), store_(store), begin_ns_(file_clock_now()), command_(command()) {
+  if (!store_) return;
+  const auto source = files_.read_file(unit_.request.source);
+  record_key_ =
+      unit_.key_of("includes " + shell_join(unit_.expand(command_, unit_.stem)) + (source ? *source : ""),
+                   unit_.step.commands);
+}
+
+Words SourceText::command() const {
+  Words words = unit_.step.preprocess;
+  for (std::string& word : words)
+    if (word == k_arch_list) word += unit_.arch_list;
+  return words;
+}
+
+std::optional<std::string> SourceText::recall() {
+  if (!store_) return std::nullopt;
+  const std::string& output = unit_.request.output;
+  const auto record = find_include_record(*store_, record_key_, files_);
+  if (!record || !files_.write_file(output + ".d", render_depfile(output, record->files)))
+    return std::nullopt;
+  return record->result;
+}
+
+Result<int> SourceText::preprocess(StepTools& tools) {
+  tools.wait_to_look();
+  Words argv = unit_.expand(command_, unit_.in_scratch(""));
+  const std::string depfile = unit_.in_scratch(".d");
+  argv.insert(argv.end(), {"-MD", "-MF", depfile, "-MT", unit_.request.output});
+  DSBUILD_TRY(code, tools.run(argv, {}));
+  if (code != 0) return code;
+  DSBUILD_CHECK(write_depfile(depfile));
+  DSBUILD_TRY(text, files_.read_file(value_of(argv, "-o")));
+  text_ = std::move(text);
+  return 0;
+}
+
+Result<void> SourceText::write_depfile(const Path& from) {
+  const std::string& output = unit_.request.output;
+  DSBUILD_TRY(depfile, files_.read_file(from));
+  read_files_ = files_in_depfile(depfile);
+  for (const std::string& name : read_files_) {
+    const auto text = files_.read_file(name);
+    if (!text || text->find("__CUDA_ARCH_LIST__") == std::string::npos) continue;
+    depfile += output + ": " + unit_.path + k_arch_list_end + "\n";
+    read_files_.push_back(unit_.path + k_arch_list_end);
+    break;
+  }
+  return files_.write_file(output + ".d", depfile);
+}
+
+void SourceText::remember(const std::string& key) const {
+  if (store_)
+    add_include_record(*store_, record_key_,
+                       render_include_record({key, read_files_}, command_, begin_ns_, files_));
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,65 @@
+#include "slices/step_unit.h"
+
+#include "base/digest.h"
+#include "slices/kept_results.h"
+#include "slices/positions.h"
+
+namespace dsbuild {
+namespace {
+
+Environment tools_environment(const StepFile& step, const System& system) {
+  Environment environment = system.environment;
+  for (const auto& [name, value] : step.environment)
+    environment[name] = replace_all(value, k_any_path, variable(system.environment, "PATH"));
+  if (const std::string temporary = variable(system.environment, "TMPDIR"); !temporary.empty())
+    environment["TMPDIR"] = system.files.absolute(temporary).string();  // tools run in several folders
+  return environment;
+}
+
+}  // namespace
+
+Words StepUnit::expand(const Words& words, const std::string& unit) const {
+  Words expanded;
+  for (const std::string& word : words) {
+    std::string text = replace_all(word, k_any_source, request.source);
+    text = replace_all(std::move(text), k_any_unit, unit);
+    expanded.push_back(replace_all(std::move(text), k_any_seed, module_id));
+  }
+  return expanded;
+}
+
+std::string StepUnit::text_for_key(const std::string& text) const {
+  return step.keeps_positions ? text : without_positions(text);
+}
+
+std::string StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
+  std::string text = tools + module_id;
+  text += inputs;
+  for (const Words& command : commands)
+    text += '\0' + shell_join(expand(command, stem)) + '\0' +
+            identity_of_tool(command.front(), environment, *files);
+  return sha256(text);
+}
+
+Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) {
+  StepUnit unit;
+  unit.request = request;
+  unit.files = &system.files;
+  DSBUILD_TRY(text, system.files.read_file(request.step_file));
+  unit.step = parse_step_file(text);
+  const std::string& end = unit.step.outputs.front();
+  unit.path = request.output.substr(0, request.output.size() - end.size());
+  if (!request.twin.empty()) unit.twin_path = request.twin.substr(0, request.twin.size() - end.size());
+  unit.stem = Path(unit.path).filename().string();
+  unit.scratch = unit.path + "." + unit.step.part + ".run";
+  DSBUILD_TRY(module_id, system.files.read_file(unit.path + k_module_id_end));
+  unit.module_id = trim(module_id);
+  DSBUILD_TRY(arch_list, system.files.read_file(unit.path + k_arch_list_end));
+  unit.arch_list = trim(arch_list);
+  DSBUILD_TRY(tools, system.files.read_file(k_tools_file));
+  unit.tools = tools;
+  unit.environment = tools_environment(unit.step, system);
+  return unit;
+}
+
+}  // namespace dsbuild
