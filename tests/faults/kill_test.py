@@ -103,7 +103,7 @@ class KillTest(unittest.TestCase):
         self.generator = random.Random(SEED)
         space, source = TestSpace(steps=True, sleep=0.02), "beta/one.cu"
         text = space.pack.source(source).read_text()
-        texts = [text + f"// version {number}\n" for number in range(2)]
+        texts = [text + f"constexpr int k_version = {number};\n" for number in range(2)]
         hashes, seconds = [], 0
         for edited in texts:
             space.pack.source(source).write_text(edited)

@@ -223,7 +223,8 @@ def show_steps(argv):
 
 
 def ptx_of(text, arch):
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(b"# ")]
+    """Of the code alone, wherever it stands."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith((b"# ", b"//"))]
     return image_bytes(arch.encode() + b"\n".join(lines), setting("payload", 256))
 
 
