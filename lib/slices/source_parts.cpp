@@ -11,7 +11,7 @@ constexpr std::string_view k_elf_magic =
 
 // `make` gets the key of the text, which lies where the commands look for it.
 Result<int> run_from_source(StepPart& part, const std::function<Result<int>(const std::string& key)>& make) {
-  SourceText source(part.unit, part.files, part.results.store());
+  SourceText source(part.unit, part.files, part.results.content_store());
   if (const auto key = source.recall()) {
     DSBUILD_TRY(is_there, part.results.take(*key));
     if (is_there) return 0;
@@ -32,11 +32,6 @@ Result<int> make_front(StepPart& part, const std::string& key) {
   DSBUILD_CHECK(part.results.publish(key, {{end, blank_disabled_code(std::move(text))}}));
   part.tools.done();
   return 0;
-}
-
-// Only ptxas makes images.
-bool is_image(const std::string& end) {
-  return end.ends_with(".cubin");
 }
 
 // The stub names itself after its arch; the host's compile includes that of any.
@@ -67,14 +62,14 @@ Result<int> make_device(StepPart& part, const std::string& key) {
   DSBUILD_TRY(code, part.tools.run_in_scratch(commands.front()));
   if (code != 0) return code;
   DSBUILD_TRY(ptx, part.files.read_file(part.unit.in_scratch(part.unit.step.outputs.front())));
-  const bool assembles = !part.results.has_images_of(ptx);
-  for (size_t i = 1; i < commands.size() && assembles; ++i) {
+  DSBUILD_TRY(has_images, part.results.take_images(ptx));
+  for (size_t i = 1; i < commands.size() && !has_images; ++i) {
     DSBUILD_TRY(assembled, part.tools.run_in_scratch(commands[i]));
     if (assembled != 0) return assembled;
   }
-  DSBUILD_TRY(outputs, read_device_outputs(part, assembles));
+  DSBUILD_TRY(outputs, read_device_outputs(part, !has_images));
   DSBUILD_CHECK(part.results.publish(key, outputs));
-  if (assembles) part.tools.done();
+  if (!has_images) part.tools.done();
   return 0;
 }
 

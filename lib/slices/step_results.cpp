@@ -6,9 +6,15 @@
 
 namespace dsbuild {
 
+bool is_image(const std::string& end) {
+  return end.ends_with(".cubin");
+}
+
 StepResults::StepResults(const StepUnit& unit, FileSystem& files) : unit_(unit), files_(files) {
   const auto store = unit.request.uses_store ? store_of_build(files) : std::nullopt;
   if (store) store_.emplace(*store);
+  for (const std::string& end : unit.step.outputs)
+    (is_image(end) ? image_ends_ : other_ends_).push_back(end);
 }
 
 Result<bool> StepResults::take(const std::string& key) {
@@ -30,12 +36,19 @@ void StepResults::forget() {
 
 Result<void> StepResults::publish(const std::string& key, const StoreEntry& outputs) {
   DSBUILD_CHECK(write(key, outputs));
-  if (store_ && names_all_outputs(outputs)) store_->put(key, outputs);
+  store(images_key(outputs.front().bytes), outputs, image_ends_);
+  store(key, outputs, other_ends_);
   return {};
 }
 
-bool StepResults::has_images_of(const std::string& ptx) const {
-  return !last_images_key_.empty() && last_images_key_ == images_key(ptx) && has_outputs(unit_.path);
+Result<bool> StepResults::take_images(const std::string& ptx) {
+  if (!last_images_key_.empty() && last_images_key_ == images_key(ptx) && has_outputs(unit_.path))
+    return true;
+  const auto images = image_ends_.empty() ? std::nullopt : find_images_in_store(ptx);
+  if (!images) return false;
+  for (const StoredFile& image : *images)
+    DSBUILD_CHECK(files_.write_if_different(unit_.path + image.name, image.bytes));
+  return true;
 }
 
 bool StepResults::is_there(const std::string& unit, const std::string& output, const std::string& key) const {
@@ -47,11 +60,6 @@ bool StepResults::is_there(const std::string& unit, const std::string& output, c
 bool StepResults::has_outputs(const std::string& unit) const {
   return std::all_of(unit_.step.outputs.begin(), unit_.step.outputs.end(),
                      [&](const std::string& end) { return files_.kind(unit + end) == FileKind::file; });
-}
-
-bool StepResults::names_all_outputs(const StoreEntry& entry) const {
-  return std::equal(entry.begin(), entry.end(), unit_.step.outputs.begin(), unit_.step.outputs.end(),
-                    [](const StoredFile& file, const std::string& end) { return file.name == end; });
 }
 
 std::optional<StoreEntry> StepResults::outputs_of(const std::string& unit) const {
@@ -66,11 +74,39 @@ std::optional<StoreEntry> StepResults::outputs_of(const std::string& unit) const
 
 std::optional<StoreEntry> StepResults::find_in_store(const std::string& key) {
   if (!store_ || key == missed_) return std::nullopt;
-  auto entry = store_->find(key);
-  note_store_use(entry.has_value(), files_);
-  if (entry && names_all_outputs(*entry)) return entry;
-  missed_ = key;
-  return std::nullopt;
+  auto outputs = stored(key, other_ends_);
+  const auto images = outputs ? find_images_in_store(outputs->front().bytes) : std::nullopt;
+  note_store_use(images.has_value(), files_);
+  if (!images) {
+    missed_ = key;
+    return std::nullopt;
+  }
+  outputs->insert(outputs->end(), images->begin(), images->end());
+  return outputs;
+}
+
+// Empty where the part makes none.
+std::optional<StoreEntry> StepResults::find_images_in_store(const std::string& ptx) const {
+  return image_ends_.empty() ? StoreEntry{} : stored(images_key(ptx), image_ends_);
+}
+
+std::optional<StoreEntry> StepResults::stored(const std::string& key,
+                                              const std::vector<std::string>& ends) const {
+  auto entry = store_ ? store_->find(key) : std::nullopt;
+  const bool is_whole =
+      entry && std::equal(entry->begin(), entry->end(), ends.begin(), ends.end(),
+                          [](const StoredFile& file, const std::string& end) { return file.name == end; });
+  return is_whole ? entry : std::nullopt;
+}
+
+// Those with these ends, if they are all there.
+void StepResults::store(const std::string& key, const StoreEntry& outputs,
+                        const std::vector<std::string>& ends) const {
+  StoreEntry entry;
+  for (const std::string& end : ends)
+    for (const StoredFile& output : outputs)
+      if (output.name == end) entry.push_back(output);
+  if (store_ && !ends.empty() && entry.size() == ends.size()) store_->put(key, entry);
 }
 
 Result<void> StepResults::write(const std::string& key, const StoreEntry& outputs) {

@@ -7,6 +7,9 @@
 
 namespace dsbuild {
 
+// An output's end: only ptxas makes images.
+bool is_image(const std::string& end);
+
 class StepResults {
  public:
   StepResults(const StepUnit& unit, FileSystem& files);
@@ -16,22 +19,25 @@ class StepResults {
 
   // Before tools run. What is there is nothing's until publish().
   void forget();
-  // Outputs are written only where their bytes change; `outputs` may leave out those that stay as they are,
-  // and then nothing goes into the store: what stays may have been damaged since.
+  // Outputs are written only where their bytes change; `outputs` may leave out the images, which then stay as
+  // they are. The store keeps images by their PTX, apart from the rest: those that stay may have been damaged
+  // since, and it has them from when they were made.
   Result<void> publish(const std::string& key, const StoreEntry& outputs);
 
-  // Whether the images that were there before forget() were made of this PTX: an edit of host code changes
-  // the text that cicc reads, and not its PTX.
-  bool has_images_of(const std::string& ptx) const;
+  // Whether the images are those of this PTX now, because they were before forget() or were taken from the
+  // store: an edit of host code changes the text that cicc reads, and not its PTX.
+  Result<bool> take_images(const std::string& ptx);
 
-  const std::optional<ContentStore>& store() const { return store_; }
+  const std::optional<ContentStore>& content_store() const { return store_; }
 
  private:
   bool is_there(const std::string& unit, const std::string& output, const std::string& key) const;
   bool has_outputs(const std::string& unit) const;
-  bool names_all_outputs(const StoreEntry& entry) const;
   std::optional<StoreEntry> outputs_of(const std::string& unit) const;
   std::optional<StoreEntry> find_in_store(const std::string& key);
+  std::optional<StoreEntry> find_images_in_store(const std::string& ptx) const;
+  std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends) const;
+  void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends) const;
   Result<void> write(const std::string& key, const StoreEntry& outputs);
   std::string images_key(const std::string& ptx) const;
   std::string key_file() const { return key_file_of(unit_.request.output); }
@@ -39,8 +45,9 @@ class StepResults {
   const StepUnit& unit_;
   FileSystem& files_;
   std::optional<ContentStore> store_;
-  std::string missed_;           // a key that the store does not have
-  std::string last_images_key_;  // of what was there before forget()
+  std::vector<std::string> image_ends_, other_ends_;  // of the outputs
+  std::string missed_;                                // a key that the store does not have
+  std::string last_images_key_;                       // of what was there before forget()
 };
 
 }  // namespace dsbuild

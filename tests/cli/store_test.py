@@ -115,6 +115,29 @@ class StoreTest(SlicesTest):
         self.made_by(self.edit("k_by + 7", "k_by + 8"))
         self.assertEqual(runs(), before + 1)
 
+    def test_another_checkout_takes_what_an_edit_of_host_code_made(self):
+        self.built()
+        self.edit("<<<1, 32>>>", "<<<1, 64>>>")()
+        self.built()
+        library = self.library("scaling")
+        self.other_checkout()
+        self.edit("<<<1, 32>>>", "<<<1, 64>>>")()
+        self.built()
+        self.assertEqual(self.uses()[1], 0)
+        self.assertEqual(self.library("scaling"), library)
+
+    def test_images_are_taken_by_their_ptx(self):
+        runs, toolkit = self.count_ptxas(), self.space.toolkit.home
+        self.built()
+        before = runs()
+        self.assertGreater(before, 0)
+        self.other_checkout()
+        self.space.toolkit.home = toolkit
+        self.edit("<<<1, 32>>>", "<<<1, 64>>>")()
+        self.built()
+        self.assertEqual(runs(), before)
+        self.check_same_as_nvcc()
+
     def test_nothing_is_kept_with_a_size_of_nothing(self):
         self.space.environment["DSBUILD_CACHE_SIZE"] = "0"
         self.built()
