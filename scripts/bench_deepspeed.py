@@ -91,7 +91,7 @@ class Bench:
         self.work = pathlib.Path(options.work or tempfile.mkdtemp(prefix="bench-deepspeed-")).resolve()
         self.work.mkdir(parents=True, exist_ok=True)
         self.ops = SETS.get(options.ops, options.ops).split(",")
-        self.build, self.out, self.source = (self.work / name for name in ("build", "out", "source"))
+        self.build, self.out, self.source, self.store = (self.work / name for name in ("build", "out", "source", "store"))
         self.failed = False
 
     def measure(self, what, command, libraries=None, edges=None, **how):
@@ -124,7 +124,8 @@ class Bench:
 
     def dsbuild_command(self, build, *more):
         return [self.options.dsbuild, "--pack", "deepspeed", "--source", self.source, "--python", self.options.python,
-                "--ops", ",".join(self.ops), "--arch", self.options.arch, "--out", self.out, "--build-dir", build, *more]
+                "--ops", ",".join(self.ops), "--arch", self.options.arch, "--out", self.out, "--build-dir", build,
+                "--cache-dir", self.store, *more]
 
     def run_dsbuild(self, what):
         self.measure(what, self.dsbuild_command(self.build, "--json", *self.options.more), self.out,
@@ -132,7 +133,7 @@ class Bench:
 
     def dsbuild(self):
         self.copy_source()
-        for folder in (self.build, self.out):
+        for folder in (self.build, self.out, self.store):
             shutil.rmtree(folder, ignore_errors=True)
         self.run_dsbuild("dsbuild, cold")
 

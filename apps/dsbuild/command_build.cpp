@@ -94,7 +94,7 @@ size_t audited_files(const BuildPlan& plan, const Manifest& manifest) {
 
 Result<int> run_build(const CommandContext& context) {
   const Clock::time_point start = Clock::now();
-  DSBUILD_TRY(stages, plan_stages(context));
+  DSBUILD_TRY(stages, plan_stages(SelfTest::run, context));
   const Settings& settings = stages.base.settings;
   DSBUILD_CHECK(check_out_folder(settings.out.value, context.system.files));
   DSBUILD_CHECK(check_store(settings, context.system.files));

@@ -17,7 +17,7 @@ Result<std::optional<ArchSet>> asked_archs(const CommandContext& context, const 
 
 void explain_pending(Stages& stages, const CommandContext& context, Explanation& explanation) {
   if (explanation.planned.status != OpStatus::build) return;
-  if (const auto planned = complete_plan(stages, context); !planned) {
+  if (const auto planned = complete_plan(stages, SelfTest::recall, context); !planned) {
     explanation.obstacles.push_back(planned.error());
     return;
   }

@@ -58,8 +58,8 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
       ->type_name("auto|on|off")
       ->group(more);
   app.add_option("--backend", a.backend,
-                 "Compile CUDA files by whole nvcc commands or by slices of them [nvcc]")
-      ->type_name("nvcc|slices")
+                 "CUDA files: slices where that gives what nvcc gives, slices or an error, nvcc [auto]")
+      ->type_name("auto|slices|nvcc")
       ->group(more);
   app.add_flag("--audit", a.audit, "Compile CUDA files by nvcc too, and compare what slices made with it")
       ->group(more);

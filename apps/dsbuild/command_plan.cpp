@@ -25,7 +25,7 @@ Forecast forecast_of(const Stages& stages, const CommandContext& context) {
 }  // namespace
 
 Result<int> run_plan(const CommandContext& context) {
-  DSBUILD_TRY(stages, plan_stages(context));
+  DSBUILD_TRY(stages, plan_stages(SelfTest::recall, context));
   const Settings& settings = stages.base.settings;
   PlanView view = stages.view(removed_ops(stages, context.system.files));
   const std::string format = settings.json.value || context.line.format.empty()

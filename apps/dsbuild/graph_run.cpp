@@ -10,6 +10,7 @@
 
 #include "edge_costs.h"
 #include "ninja/progress.h"
+#include "slices/run_step.h"
 #include "store/content_store.h"
 
 namespace dsbuild {
@@ -119,6 +120,13 @@ Place place_of(const std::string& first_error, const FailureContext& context) {
   return *place;
 }
 
+// The last line of a slice that failed.
+std::string nvcc_alone(const std::string& output, const Path& folder) {
+  const size_t place = output.rfind(k_nvcc_alone);
+  if (place == std::string::npos) return "";
+  return "cd " + shell_quote(folder.string()) + " && " + trim(output.substr(place + k_nvcc_alone.size()));
+}
+
 EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& context) {
   EdgeFailure failure;
   failure.edge = ended.edge;
@@ -127,6 +135,7 @@ EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& co
   failure.hint = hint_of(failure, context.archs);
   failure.log = context.build_dir / "log" / log_name(*ended.edge);
   failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
+  if (ended.edge->kind == EdgeKind::cuda_slice) failure.nvcc = nvcc_alone(ended.output, context.build_dir);
   // A log that cannot be written must not hide the failure itself.
   (void)context.files.write_file(failure.log, failure.reproduce + "\n\n" + ended.output);
   return failure;

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 
-#include "base/digest.h"
 #include "edge_costs.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
-#include "plan/slice_edges.h"
-#include "slices/header_names.h"
-#include "slices/self_test.h"
+#include "slices/step_file.h"
+#include "slicing.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
@@ -175,81 +172,6 @@ void warn_of_future_times(Stages& stages, const FileReader& files) {
   }
 }
 
-std::string tools_identity(const Toolkit& toolkit) {
-  return toolkit.nvcc_digest +
-         (toolkit.host ? " " + toolkit.host->family + " " + toolkit.host->version.text() : "");
-}
-
-// nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
-LearntCommands learn_commands(const Words& nvcc, const Toolkit& toolkit, FactStore& facts, System& system) {
-  const Words command = dry_run_command(nvcc);
-  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = tools_identity(toolkit);
-  auto text = facts.find(key, identity);
-  if (!text) {
-    const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
-    const auto answer = system.processes.run({command, environment, {}, std::chrono::seconds(60)});
-    if (!answer || !answer->ok())
-      return tl::unexpected("its dry run failed: " +
-                            trim(printable(answer ? answer->err : answer.error().what)));
-    text = answer->err;
-    facts.put(key, identity, *text);
-  }
-  return parse_nvcc_commands(*text);
-}
-
-// The oldest and the newest arch, so that every kind of step is run.
-Words self_test_command(const Toolkit& toolkit, Words nvcc) {
-  nvcc.insert(nvcc.end(), {"-O3", "-Xcompiler=-fPIC"});
-  if (toolkit.has_option("--frandom-seed")) nvcc.push_back("-frandom-seed=" + std::string(k_any_seed));
-  std::vector<Target> plain;
-  for (const Target& target : toolkit.targets)
-    if (target.suffix == Suffix::none && target.kind == CodeKind::real) plain.push_back(target);
-  for (const Target& target :
-       {plain.front(), plain.back(), Target{plain.back().cc, Suffix::none, CodeKind::ptx}})
-    nvcc.push_back(target.gencode());
-  return nvcc;
-}
-
-// That of builds, whose TMPDIR is relative to the build folder.
-Environment self_test_environment(const Stages& stages, const System& system) {
-  Environment environment = tool_environment(system.environment, &*stages.toolkit);
-  environment.erase("TMPDIR");
-  return environment;
-}
-
-// Why this toolkit with its compiler is not to be sliced, "" where its slices are what it makes itself;
-// tested once.
-std::string why_not_sliced(const Stages& stages, System& system) {
-  const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc);
-  const std::string key = "slices by " + shell_join(command), identity = tools_identity(*stages.toolkit);
-  FactStore& facts = *stages.base.user_facts;
-  if (facts.find(key, identity)) return "";
-  const LearntCommands commands = learn_commands(command, *stages.toolkit, facts, system);
-  if (!commands) return commands.error();
-  const std::string name =
-      "slices-" + std::to_string(std::random_device()());  // another dsbuild may test too
-  const std::string difference =
-      slices_differ_by(command, *commands, stages.base.settings.cache_dir / name, system.program,
-                       {system.files, system.processes, self_test_environment(stages, system)});
-  if (difference.empty()) facts.put(key, identity, "the same");  // what failed may not fail again
-  return difference;
-}
-
-void slice(Stages& stages, System& system) {
-  FactStore& facts = *stages.base.user_facts;
-  const std::string refusal = why_not_sliced(stages, system);
-  const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
-    if (!refusal.empty()) return tl::unexpected(refusal);
-    return learn_commands(nvcc, *stages.toolkit, facts, system);
-  };
-  const Settings& settings = stages.base.settings;
-  HeaderNames names(stages.selected.registry.source_root, system.files);
-  slice_cuda_edges(stages.build,
-                   {learn, stages.history, stages.selected.registry.pack,
-                    [&](const auto& folders) { return names.digest(folders); }, settings.audit.value});
-  facts.save();
-}
-
 // For the steps of the build.
 void name_store(Stages& stages, const FileReader& files) {
   const Settings& settings = stages.base.settings;
@@ -261,7 +183,7 @@ Result<void> check_audit(const Settings& settings) {
   if (!settings.audit.value || settings.backend.value != CudaBackend::nvcc) return {};
   return fail(Exit::usage, "nothing_to_audit", settings.audit.origin,
               "compares slices with what nvcc makes, and --backend nvcc makes no slices",
-              "Add --backend slices, or leave --audit out.");
+              "Leave --backend nvcc out, or leave --audit out.");
 }
 
 // Settings, toolkits and the pack, up to the question which ops are wanted.
@@ -362,7 +284,7 @@ ArchPlanInput arch_plan_input(const Stages& stages) {
           pointer(stages.toolkit), stages.archs.requested,   stages.base.host.machine};
 }
 
-Result<void> complete_plan(Stages& stages, const CommandContext& context) {
+Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
   DSBUILD_CHECK(check_audit(settings));
   if (!stages.selected.needs_toolkit) {
@@ -386,12 +308,12 @@ Result<void> complete_plan(Stages& stages, const CommandContext& context) {
                   pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
                   context.system.program, stages.history, jobs_for(settings, stages.base.host)});
   if (stages.build.steps_wait) name_store(stages, context.system.files);
-  if (stages.build.steps_wait && stages.toolkit) slice(stages, context.system);
+  if (stages.build.steps_wait && stages.toolkit) DSBUILD_CHECK(slice(stages, self_test, context.system));
   append(stages.warnings, stages.build.warnings);
   return {};
 }
 
-Result<Stages> plan_stages(const CommandContext& context) {
+Result<Stages> plan_stages(SelfTest self_test, const CommandContext& context) {
   DSBUILD_TRY(stages, begin(context));
   DSBUILD_TRY(selected, load_selected(context, stages.base));
   add_selected(stages, std::move(selected));
@@ -400,7 +322,7 @@ Result<Stages> plan_stages(const CommandContext& context) {
   choose_cxx(stages, context.system);
   if (stages.cxx_error) return tl::unexpected<Error>(*stages.cxx_error);
   check(stages, context.system);
-  DSBUILD_CHECK(complete_plan(stages, context));
+  DSBUILD_CHECK(complete_plan(stages, self_test, context));
   return stages;
 }
 

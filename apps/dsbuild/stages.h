@@ -56,14 +56,18 @@ struct Stages {
 
   PlanView view(std::vector<std::string> removes) const;
 };
-Result<Stages> plan_stages(const CommandContext& context);
+
+// Whether slices make what a toolkit makes (lib/slices/self_test.h) is tested by compiling. Commands that
+// only look start no compiler: they recall what the last build found, and without one count on slices.
+enum class SelfTest { run, recall };
+Result<Stages> plan_stages(SelfTest self_test, const CommandContext& context);
 
 // For commands that only look: as far as the requirements of every op, and what keeps a build from its tools
 // is no error. Without a selection, every op is looked at. Where no toolkit will do, `toolkit` is the one
 // that comes nearest, or none.
 Result<Stages> survey_stages(const CommandContext& context);
 // From a survey to what plan_stages gives.
-Result<void> complete_plan(Stages& stages, const CommandContext& context);
+Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandContext& context);
 ArchPlanInput arch_plan_input(const Stages& stages);
 
 // The GPUs that --gpu names, else the visible ones. Errors: those of parse_gpus.

@@ -57,7 +57,7 @@ class Slicer {
  public:
   Slicer(BuildPlan& plan, const SliceInput& input) : plan_(plan), input_(input) {}
 
-  void run() {
+  WholeFiles run() {
     std::vector<Edge> edges;
     for (const Edge& edge : plan_.edges)
       if (edge.kind == EdgeKind::cuda_compile && edge.twin.empty()) take(edge);
@@ -77,14 +77,14 @@ class Slicer {
     link_host_objects();
     for (const auto& [path, content] : step_contents_)
       plan_.files.push_back({path, content});
-    warn();
+    return std::move(whole_files_);
   }
 
  private:
   void take(Edge whole) {
     const Recipe& recipe = recipe_for(whole);
     if (!recipe.refusal.empty()) {
-      ++kept_[recipe.refusal];
+      ++whole_files_[recipe.refusal];
       return;
     }
     whole.implicit_inputs.push_back(names_file(whole));
@@ -216,13 +216,6 @@ class Slicer {
     }
   }
 
-  void warn() {
-    for (const auto& [reason, number] : kept_)
-      plan_.warnings.push_back(
-          warning("not_sliced", "--backend slices",
-                  plural(number, "file") + " compiled by whole nvcc commands: " + reason));
-  }
-
   BuildPlan& plan_;
   const SliceInput& input_;
   std::map<std::string, std::vector<Edge>> units_;  // by the object
@@ -230,14 +223,15 @@ class Slicer {
   std::map<std::string, std::string> step_contents_;
   std::map<std::set<std::string>, std::string> names_files_;  // by the folders
   std::vector<Edge> audits_;
-  std::map<std::string, size_t> kept_;  // by the reason
+  WholeFiles whole_files_;
 };
 
 }  // namespace
 
-void slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
-  Slicer(plan, input).run();
+WholeFiles slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
+  WholeFiles whole_files = Slicer(plan, input).run();
   put_longest_first(plan.edges, input.history, input.pack);
+  return whole_files;
 }
 
 }  // namespace dsbuild

@@ -25,8 +25,11 @@ struct SliceInput {
   bool audit = false;  // the whole command stays too, and an edge compares (lib/slices/audit.h)
 };
 
-// Replaces the CUDA compile edges and adds their planned files; puts the longest first again. Where one
-// cannot be taken apart it stays, and one warning (`not_sliced`) says for how many and why.
-void slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
+// How many files stay whole nvcc commands, by the reason.
+using WholeFiles = std::map<std::string, size_t>;
+
+// Replaces the CUDA compile edges and adds their planned files; puts the longest first again. What cannot be
+// taken apart stays as it is.
+WholeFiles slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
 }  // namespace dsbuild

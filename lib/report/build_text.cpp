@@ -73,6 +73,7 @@ std::string render_edge_failure(const EdgeFailure& failure, const Style& style) 
   text += "  log: " + failure.log.string() + "\n";
   if (!failure.hint.empty()) text += "  fix: " + failure.hint + "\n";
   text += "  reproduce: " + failure.reproduce + "\n";
+  if (!failure.nvcc.empty()) text += "  nvcc alone: " + failure.nvcc + "\n";
   return style.annotate ? text + render_annotation(failure) : text;
 }
 

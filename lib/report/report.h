@@ -70,6 +70,7 @@ struct EdgeFailure {
   Place place;            // of the first error; the file absolute, or relative to the current folder if in it
   Path log;               // absolute
   std::string reproduce;  // a command that works from any folder
+  std::string nvcc;       // of a slice: the nvcc command that does the same; from any folder
   std::string hint;       // what to do, where that is known
 };
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style);

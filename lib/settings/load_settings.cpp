@@ -142,8 +142,10 @@ Result<void> load_choices(const Inputs& in, Settings& settings) {
     DSBUILD_TRY(place, parse_choice(*when, choices));
     settings.precompile = {static_cast<Precompile>(place), when->origin};
   }
-  if (const auto backend = in.option_or_config(in.arguments.backend, "--backend", "backend")) {
-    static const std::vector<std::string> choices = {"nvcc", "slices", "auto"};
+  if (const auto backend = first_given({from_argument(in.arguments.backend, "--backend"),
+                                        from_variable(in.environment, "DSBUILD_BACKEND"),
+                                        from_config(in.config, "backend")})) {
+    static const std::vector<std::string> choices = {"auto", "slices", "nvcc"};
     DSBUILD_TRY(place, parse_choice(*backend, choices));
     settings.backend = {static_cast<CudaBackend>(place), backend->origin};
   }

@@ -35,9 +35,9 @@ struct Arguments {
 };
 
 enum class Precompile { automatic, on, off };
-// How a CUDA file is compiled: by one nvcc command, or by edges for nvcc's own steps
-// (lib/plan/slice_edges.h); automatic: by slices where they are known to be what nvcc makes.
-enum class CudaBackend { nvcc, slices, automatic };
+// How CUDA files are compiled: by slices, edges for nvcc's own steps (lib/plan/slice_edges.h), or each by one
+// nvcc command. automatic: by slices where they give what nvcc gives, else by nvcc; slices: else not at all.
+enum class CudaBackend { automatic, slices, nvcc };
 enum class ColorMode { automatic, always, never };
 enum class AcceleratorKind { automatic, cuda, cpu };
 
@@ -103,8 +103,8 @@ struct Settings {
 // data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, CUDA_HOME
 // and CUDA_PATH (by find_toolkits), CXX, CUDAHOSTCXX, NVCC_CCBIN (by find_host_compilers), NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
-// NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_CACHE_DIR, DSBUILD_CACHE_SIZE,
-// XDG_CACHE_HOME, HOME.
+// NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_BACKEND, DSBUILD_CACHE_DIR,
+// DSBUILD_CACHE_SIZE, XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa

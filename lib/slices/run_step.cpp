@@ -18,7 +18,7 @@ std::string plain_command(const StepUnit& unit) {
   Words command = unit.step.nvcc;
   command.insert(command.end(), unit.request.gencodes.begin(), unit.request.gencodes.end());
   command.insert(command.end(), {"-c", unit.request.source, "-o", "/dev/null"});
-  return "the same with nvcc alone: " + shell_join(command) + "\n";
+  return std::string(k_nvcc_alone) + shell_join(command) + "\n";
 }
 
 }  // namespace

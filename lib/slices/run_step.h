@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "slices/step_file.h"
 
@@ -29,6 +30,9 @@ struct SliceStep {
 // fails, or 0. Errors: those of reading and writing; `bad_elf`: a tool gave no ELF file.
 Result<int> run_slice_step(const SliceStep& request, System& system,
                            const std::function<void(std::string_view)>& print);
+
+// What stands before that command.
+inline constexpr std::string_view k_nvcc_alone = "the same with nvcc alone: ";
 
 // Beside a part's output: its key; the key of what ptxas gets.
 std::string key_file_of(const std::string& output);

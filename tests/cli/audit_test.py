@@ -25,7 +25,7 @@ class AuditTest(SlicesTest):
 
     def refused(self, name, words):
         """The audited build of `scaling` fails with the golden file's words, and there is no bundle."""
-        run = self.check(name, self.space, "--backend", "slices", "--audit", "--quiet", "--ops", "scaling", code=1)
+        run = self.check(name, self.space, "--audit", "--quiet", "--ops", "scaling", code=1)
         self.assertIn(words, run.err)
         self.assertFalse(self.space.out.exists())
 
@@ -90,7 +90,7 @@ class AuditTest(SlicesTest):
 
     def test_the_other_ops_are_published_with_keep_going(self):
         self.wrap_nvcc('[[ " $* " == *" --keep-dir="*plain* ]] && exec REAL "$@" -Xptxas=-O0; exec REAL "$@"\n')
-        run = self.space.build("--ops", "scaling,inner", "--backend", "slices", "--audit", "--keep-going", "--json")
+        run = self.space.build("--ops", "scaling,inner", "--audit", "--keep-going", "--json")
         self.assertEqual(run.code, 1, run)
         result = run.result()
         self.assertEqual((result["audited"], [op["name"] for op in result["ops"]]), (2, ["inner"]))
@@ -98,7 +98,7 @@ class AuditTest(SlicesTest):
         self.assertIn("error[not_as_nvcc]", result["failed"][0]["error"])
 
     def test_what_is_not_sliced_is_not_counted(self):
-        run = self.space.build("--ops", "scaling", "--backend", "slices", "--audit", env={"NVCC_APPEND_FLAGS": "-lineinfo"})
+        run = self.space.build("--ops", "scaling", "--audit", env={"NVCC_APPEND_FLAGS": "-lineinfo"})
         self.assertEqual(run.code, 0, run)
         self.assertIn("audited 0 files: none is sliced\n", run.out)
 

@@ -185,7 +185,7 @@ class SettingsTest(CliTest):
 class PlanTest(CliTest):
     @classmethod
     def setUpClass(cls):
-        cls.space = TestSpace()
+        cls.space = TestSpace(steps=True)
 
     def plan(self, *words):
         run = self.run_in(self.space, "plan", "--arch", "7.5;8.0+PTX", *words)
@@ -213,6 +213,37 @@ class PlanTest(CliTest):
     def test_plan_starts_no_compiler(self):
         self.plan()
         self.assertEqual(self.space.compiled(), [])
+
+
+class BackendTest(CliTest):
+    """How CUDA files are compiled, and what build.ninja says of it."""
+
+    def graph(self, space, *words):
+        """What the build said, and the command of each rule."""
+        run = self.run_in(space, "--ops", "gamma", "--arch", "8.0", *words)
+        self.assertEqual(run.code, 0, run)
+        text = (space.build_dir / "build.ninja").read_text()
+        return run, dict(re.findall(r"^rule (\w+)\n  command = (.*)$", text, re.M))
+
+    def test_by_default_by_slices_and_at_any_time_by_plain_nvcc_commands(self):
+        space = TestSpace(steps=True)
+        run, rules = self.graph(space)
+        self.assertNotIn("warning", run.err)
+        self.assertIn("[compute_80]", run.err)
+        self.assertIn("step slice", rules["cuda_slice"])
+        self.assertNotIn("cuda_compile", rules)
+        run, rules = self.graph(space, "--backend", "nvcc")
+        self.assertNotIn("warning", run.err)
+        self.assertRegex(rules["cuda_compile"], r"^\$nvcc \$flags \$gencode ")
+        self.assertRegex(rules["link"], r"^\$cxx ")
+        self.assertNotIn("cuda_slice", rules)
+
+    def test_by_default_by_nvcc_where_there_can_be_no_slices_and_one_line_says_so(self):
+        run, rules = self.graph(TestSpace())
+        self.assertEqual(run.err.count("not_sliced"), 1, run)
+        self.assertIn("2 files compiled by whole nvcc commands: nvcc's dry run has a step", run.err)
+        self.assertIn("step run $out -- $nvcc ", rules["cuda_compile"])
+        self.assertNotIn("cuda_slice", rules)
 
 
 class CleanTest(CliTest):

@@ -34,7 +34,7 @@ def make_store(folder, entries, size=1000):
 
 class CacheTest(CliTest):
     def setUp(self):
-        self.space = TestSpace()
+        self.space = TestSpace(store=True)
         self.store = self.space.root / "cache" / "dsbuild" / "store"
 
     def cache(self, *words, code=0, **options):
@@ -150,13 +150,13 @@ class RefusalTest(CacheTest):
     def test_a_build_does_not_begin_with_such_a_store(self):
         folder = self.foreign()
         before = Folder(folder)
-        run = self.run_in(self.space, "--backend", "slices", "--cache-dir", folder)
+        run = self.run_in(self.space, "--cache-dir", folder)
         self.assertEqual(run.code, 2, run)
         self.assertIn("foreign_cache_dir", run.err)
         self.assertEqual((before.is_untouched(), self.space.out.exists()), (True, False))
 
     def test_a_store_that_is_not_used_may_be_anything(self):
-        run = self.run_in(self.space, "--backend", "slices", "--cache-dir", self.foreign(), "--cache-size", "0", "--ops", "host")
+        run = self.run_in(self.space, "--cache-dir", self.foreign(), "--cache-size", "0", "--ops", "host")
         self.assertEqual(run.code, 0, run)
 
     def test_an_unknown_word_names_the_nearest(self):

@@ -28,7 +28,7 @@ WRITE_GOLDEN = os.environ.get("DSBUILD_WRITE_GOLDEN") == "1"
 # What differs from one machine or run to the next; each is checked by a test of its own where it matters.
 REPLACED = [
     (re.compile(r"^\d\d:\d\d:\d\d \[.*\n", re.M), ""),
-    (re.compile(r"^  reproduce: .*$", re.M), "  reproduce: <COMMAND>"),
+    (re.compile(r"^  (reproduce|nvcc alone): .*$", re.M), r"  \1: <COMMAND>"),
     (re.compile(r"\b(gcc|clang) \d+\.\d+\.\d+\b"), r"\1 <VERSION>"),
     (re.compile(r"^python   \S+ in \S+, torch", re.M), "python   <PYTHON>, torch"),
     (re.compile(r"^forecast  .*, at most .* of memory", re.M), "forecast  <SECONDS> s, at most <SIZE> of memory"),

@@ -48,8 +48,8 @@ def make_tree(root, version):
 class DeepSpeedSpace(TestSpace):
     """A toolkit, a Python with torch, and a source tree."""
 
-    def __init__(self, version="0.19.8", cuda="13.0", torch_cuda=True):
-        super().__init__(version=cuda)
+    def __init__(self, version="0.19.8", cuda="13.0", torch_cuda=True, steps=False):
+        super().__init__(version=cuda, steps=steps)
         (self.toolkit.home / "lib64" / "libcudart.so").write_text("/* a library without symbols */\n")
         label = f"cu{cuda.replace('.', '')}" if torch_cuda else "cpu"
         self.torch = make_fake_torch(self.root / "python", f"2.11.0+{label}", cuda if torch_cuda else None)
@@ -84,7 +84,7 @@ class DeepSpeedTest(CliTest):
 class OpsTest(DeepSpeedTest):
     @classmethod
     def setUpClass(cls):
-        cls.space = DeepSpeedSpace()
+        cls.space = DeepSpeedSpace(steps=True)
 
     def test_the_ops_are_those_of_deepspeed(self):
         self.assertEqual(set(self.planned(self.space)), set(OPS))

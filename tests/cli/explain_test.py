@@ -27,7 +27,7 @@ class ExplainTest(CliTest):
 class ArchTest(ExplainTest):
     @classmethod
     def setUpClass(cls):
-        cls.space = TestSpace()
+        cls.space = TestSpace(steps=True)
 
     def test_every_station_of_every_arch(self):
         self.check("explain", self.space, "explain", "beta", "--arch", "7.5;8.0+PTX", code=0)

@@ -64,8 +64,8 @@ class CompileErrorTest(CliTest):
         self.assertIn("'undefined_name' was not declared", log_of(run).read_text())
 
     def test_a_cuda_source_is_shown_with_its_archs(self):
-        space = TestSpace(fail=["alpha.cu"])
-        self.check("nvcc_error", space, "--ops", "alpha", code=1)
+        space = TestSpace(fail=["alpha.cu"], steps=True)
+        self.check("nvcc_error", space, "--ops", "alpha", "--arch", "8.0+PTX", code=1)
 
     def test_the_command_reproduces_the_error_and_then_the_object_from_any_folder(self):
         space = self.broken()
@@ -78,8 +78,16 @@ class CompileErrorTest(CliTest):
         self.assertEqual((again.returncode, again.stdout), (0, ""))
 
     def test_the_command_of_a_cuda_source_reproduces_too(self):
-        space = TestSpace(fail=["alpha.cu"])
-        command = reproduce_command(self.run_in(space, "--ops", "alpha"))
+        for steps in (True, False):
+            space = TestSpace(fail=["alpha.cu"], steps=steps)
+            command = reproduce_command(self.run_in(space, "--ops", "alpha", "--arch", "8.0"))
+            self.assertIn('identifier "undefined_name" is undefined', run_anywhere(command).stdout)
+
+    def test_a_slice_that_fails_shows_the_command_with_which_nvcc_fails_too(self):
+        run = self.run_in(TestSpace(fail=["alpha.cu"], steps=True), "--ops", "alpha", "--arch", "8.0+PTX")
+        command = re.search(r"^  nvcc alone: (.*)$", run.err, re.M).group(1)
+        self.assertNotIn("step slice", command)
+        self.assertIn("-gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_80,code=compute_80 -c pack/alpha/alpha.cu", command)
         self.assertIn('identifier "undefined_name" is undefined', run_anywhere(command).stdout)
 
     def test_the_next_build_goes_on_where_it_failed(self):
@@ -93,7 +101,7 @@ class CompileErrorTest(CliTest):
 
 class LinkErrorTest(CliTest):
     def test_an_unguarded_call_into_a_source_that_was_left_out(self):
-        space = TestSpace(pack=guarded_pack)
+        space = TestSpace(pack=guarded_pack, steps=True)
         self.check("unguarded_call", space, "--arch", "8.0", code=1)
         self.assertFalse(space.out.exists())
 
@@ -128,8 +136,8 @@ class PartialTest(CliTest):
         self.assertEqual(space.verify().code, 0)
 
     def test_with_keep_going_the_other_ops_are_published(self):
-        space = TestSpace(fail=["two.cu"])
-        run = self.check("keep_going", space, "--keep-going", "--ops", "alpha,gamma,host", code=1)
+        space = TestSpace(fail=["two.cu"], steps=True)
+        run = self.check("keep_going", space, "--keep-going", "--ops", "alpha,gamma,host", "--arch", "8.0", code=1)
         self.assertIn("next: dsbuild verify", run.out)
         manifest = json.loads((space.out / "manifest.json").read_text())
         self.assertEqual([op["name"] for op in manifest["ops"]], ["alpha", "host"])
@@ -145,12 +153,12 @@ class PartialTest(CliTest):
         self.assertEqual(sorted(os.listdir(space.out)), ["alpha.so", "host.so", "manifest.json"])
 
     def test_all_is_built_without_the_op_that_has_no_arch(self):
-        space = TestSpace()
+        space = TestSpace(steps=True)
         self.check("all_without_one", space, "--arch", "7.5", code=0)
         self.assertEqual(sorted(os.listdir(space.out)), ["alpha.so", "beta.so", "host.so", "manifest.json"])
 
     def test_strict_builds_and_says_that_an_op_is_missing(self):
-        space = TestSpace()
+        space = TestSpace(steps=True)
         self.check("strict", space, "--arch", "7.5", "--strict", code=3)
 
 
@@ -158,7 +166,7 @@ class ReadOnlyTest(CliTest):
     """The bundle's folder on a read-only file system; only root can make one."""
 
     def test_a_read_only_bundle_folder(self):
-        space = TestSpace()
+        space = TestSpace(steps=True)
         mount = space.root / "mount"
         mount.mkdir()
         prefix = ["unshare", "--mount", "sh", "-c", READ_ONLY, str(mount)]

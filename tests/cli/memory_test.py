@@ -55,7 +55,7 @@ class MemoryTest(CliTest):
         if cold:
             self.space.remove_build()
         self.log.unlink(missing_ok=True)
-        return self.space.start_build("--backend", "slices", "-j", "8", "--json", *more)
+        return self.space.start_build("-j", "8", "--json", *more)
 
     def built(self, *more, **options):
         """The last event, and the largest sum of what all processes held."""
@@ -101,7 +101,7 @@ class BoundTest(MemoryTest):
         for other in held.values():
             self.assertTrue(other[1] <= begin or other[0] >= end, "it was not alone")
         self.space.remove_build()
-        run = self.space.build("--backend", "slices", "-j", "8", "--memory", "450M")
+        run = self.space.build("-j", "8", "--memory", "450M")
         self.assertRegex(run.out, r"ran alone, for it needs 4\d\d\.\d MiB: compile large: huge_400m\.cpp\n")
 
     def test_an_edge_that_never_ran_is_let_in_by_a_guess(self):
@@ -164,12 +164,12 @@ class HistoryTest(MemoryTest):
 
 class ForecastTest(MemoryTest):
     def forecast(self, *more):
-        run = self.space.run(*self.space.arguments("plan", "--json", "--backend", "slices", *more))
+        run = self.space.run(*self.space.arguments("plan", "--json", *more))
         self.assertEqual(run.code, 0, run)
         return json.loads(run.out)["forecast"]
 
     def line(self, *more):
-        run = self.space.run(*self.space.arguments("plan", "--backend", "slices", *more))
+        run = self.space.run(*self.space.arguments("plan", *more))
         return re.search(r"^forecast  .*$", run.out, re.M).group(0)
 
     def test_forecast(self):

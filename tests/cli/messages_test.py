@@ -41,7 +41,7 @@ def archs_pack(folder):
 class MessageTest(CliTest):
     @classmethod
     def setUpClass(cls):
-        cls.space = TestSpace()
+        cls.space = TestSpace(steps=True)
 
     def message(self, name, *words, code, **options):
         run = self.check(name, self.space, *words, code=code, **options)
@@ -167,8 +167,9 @@ class ArchTest(MessageTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.archs = TestSpace(pack=archs_pack)
-        cls.old = TestSpace(version="11.8")
+        cls.archs = TestSpace(pack=archs_pack, steps=True)
+        cls.old = TestSpace(version="11.8", steps=True)
+        cls.unknown = TestSpace()
 
     def test_an_unknown_arch_has_its_place(self):
         self.message("unknown_arch", "--arch", "8.0;sm_999", code=2)
@@ -203,7 +204,7 @@ class ArchTest(MessageTest):
     def other_toolkit(self, version):
         """One more toolkit in the space."""
         home = self.space.root / f"toolkit-{version}"
-        testspace.make_fake_toolkit(home, version)
+        testspace.make_fake_toolkit(home, version, steps=True)
         return str(home)
 
     def test_a_preferred_toolkit_that_is_passed_over(self):
@@ -241,9 +242,11 @@ class ArchTest(MessageTest):
     def test_a_compress_mode_that_the_toolkit_does_not_have(self):
         self.check("no_compress_mode", self.old, "plan", "--compress-mode", "size", code=0)
 
-
     def test_a_toolkit_whose_steps_are_not_known(self):
-        self.check("not_sliced", self.old, "plan", "--backend", "slices", code=0)
+        self.check("not_sliced", self.unknown, "plan", code=0)
+
+    def test_slices_are_insisted_on_where_there_can_be_none(self):
+        self.check("cannot_slice", self.unknown, "plan", "--backend", "slices", code=3)
 
 
 class FolderTest(MessageTest):
@@ -310,7 +313,7 @@ class MachineTest(MessageTest):
         self.check("lock_unsupported", self.space, code=3, env={"LD_PRELOAD": shim})
 
     def test_a_source_from_the_future(self):
-        space = TestSpace()
+        space = TestSpace(steps=True)
         tomorrow = time.time() + 86400
         os.utime(space.pack.source("alpha/alpha.cu"), (tomorrow, tomorrow))
         self.check("future_time", space, "plan", code=0)

@@ -39,7 +39,7 @@ class PrecompiledTest(CliTest):
         space.environment.update(DSBUILD_CACHE_SIZE="1G", DSBUILD_CACHE_DIR=str(self.first.root / "store"))
 
     def built(self, *more):
-        run = self.space.build("--ops", "all", "--backend", "slices", *more)
+        run = self.space.build("--ops", "all", *more)
         self.assertEqual(run.code, 0, run)
         return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in self.space.out.rglob("*.so")}
 

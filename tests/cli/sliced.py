@@ -59,7 +59,6 @@ def make_space(name="space"):
     space = TestSpace(name=name, pack=make_pack)
     space.toolkit.home = pathlib.Path(testspace.find_real_toolkit())
     space.environment["XDG_CACHE_HOME"] = CACHE.name
-    space.environment["DSBUILD_CACHE_SIZE"] = "0"  # what is made is made here; tests of the store say otherwise
     space.arch = "8.0;9.0+PTX"
     return space
 
@@ -68,8 +67,8 @@ class SlicesTest(CliTest):
     def setUp(self):
         self.space = make_space()
 
-    def built(self, *more, ops="scaling", backend="slices", env=None):
-        run = self.space.build("--ops", ops, "--backend", backend, *more, env=env)
+    def built(self, *more, ops="scaling", env=None):
+        run = self.space.build("--ops", ops, *more, env=env)
         self.assertEqual(run.code, 0, run)
         self.assertNotIn("not_sliced", run.err)
         return run

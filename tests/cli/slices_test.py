@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--backend slices with a real nvcc: its images are those of whole nvcc commands, and each edit makes anew what it
+"""Slices with a real nvcc, by default: its images are those of whole nvcc commands, and each edit makes anew what it
 touches and nothing else. What was made is read from the keys that parts leave behind when their tools have run."""
 
 import os
@@ -16,7 +16,7 @@ class ImagesTest(SlicesTest):
         self.built()
         sliced = self.images("plain.cu")
         self.space.remove_build()
-        self.built(backend="nvcc")
+        self.built("--backend", "nvcc")
         self.assertGreater(len(sliced), 1000)
         self.assertEqual(sliced, self.images("plain.cu"))
 
@@ -39,7 +39,7 @@ class ImagesTest(SlicesTest):
         self.built()
         sliced = self.images("plain.cu")
         self.space.remove_build()
-        self.built(backend="nvcc")
+        self.built("--backend", "nvcc")
         self.assertEqual(sliced, self.images("plain.cu"))
 
 
@@ -122,7 +122,7 @@ class EditsTest(SlicesTest):
     def test_a_failing_part_says_where_and_how_to_see_it_with_nvcc_alone(self):
         file = self.space.pack.source("plain.cu")
         file.write_text(file.read_text().replace("// newest", "; static_assert(false, \"no 9.0\");"))
-        run = self.space.build("--ops", "scaling", "--backend", "slices")
+        run = self.space.build("--ops", "scaling")
         self.assertEqual(run.code, 1, run)
         self.assertIn("no 9.0", run.err)
         self.assertIn("plain.cu [compute_90]", run.err)
@@ -155,16 +155,20 @@ class RefusalTest(SlicesTest):
         self.space.environment["XDG_CACHE_HOME"] = str(self.space.root / "cache")
 
     def built_whole(self, reason):
-        run = self.space.build("--ops", "scaling", "--backend", "slices")
+        run = self.space.build("--ops", "scaling")
         self.assertEqual(run.code, 0, run)
-        self.assertIn("not_sliced", run.err)
+        self.assertEqual(run.err.count("not_sliced"), 1, run)
         self.assertIn(reason, run.err)
         self.assertEqual(list(self.space.build_dir.rglob("*.ptx")), [])
-        return run
+        insisted = self.space.build("--ops", "scaling", "--backend", "slices")
+        self.assertEqual(insisted.code, 3, insisted)
+        self.assertIn("error[cannot_slice]: --backend: 1 file cannot be sliced: ", insisted.err)
+        self.assertIn(reason, insisted.err)
+        self.assertIn(reason, self.space.run(*self.space.arguments("plan")).err, "as the build found it")
 
     def test_line_information(self):
         self.space.environment["NVCC_APPEND_FLAGS"] = "-lineinfo"
-        self.built_whole("1 file compiled by whole nvcc commands: has -generate-line-info")
+        self.built_whole("has -generate-line-info")
 
     def test_a_dry_run_with_an_unknown_step(self):
         self.wrap_nvcc('REAL "$@"; code=$?; [[ " $* " == *" --dryrun "* ]] && echo "#\\$ newtool --do it" >&2; exit $code\n')

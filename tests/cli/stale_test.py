@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Edits after which a compiler cache in front of nvcc may hand out old code: what --backend slices builds is what it builds from
+"""Edits after which a compiler cache in front of nvcc may hand out old code: what slices build is what they build from
 scratch, byte for byte. ccache with its defaults is shown each of them too; it preprocesses for the first arch alone."""
 
 import os

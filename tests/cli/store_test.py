@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--backend slices with the content store and a real nvcc: another checkout, a clean and a switched branch take what was
+"""Slices with the content store and a real nvcc: another checkout, a clean and a switched branch take what was
 made before, and nothing that is not theirs."""
 
 import hashlib
@@ -41,7 +41,7 @@ class StoreTest(SlicesTest):
     def check_same_as_nvcc(self, source="plain.cu"):
         sliced = self.digest(source)
         self.space.remove_build()
-        self.built(backend="nvcc")
+        self.built("--backend", "nvcc")
         self.assertEqual(sliced, self.digest(source))
 
     def test_another_checkout_takes_everything(self):

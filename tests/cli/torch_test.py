@@ -36,8 +36,8 @@ def make_pack(folder):
 class TorchSpace(TestSpace):
     """A toolkit of that CUDA version with a shared runtime, and a Python with a torch."""
 
-    def __init__(self, toolkit="13.0", pack=make_pack, **torch):
-        super().__init__(version=toolkit, pack=pack)
+    def __init__(self, toolkit="13.0", pack=make_pack, steps=False, **torch):
+        super().__init__(version=toolkit, pack=pack, steps=steps)
         runtime = "libcudart.so.11.0" if toolkit == "11.8" else "libcudart.so.13"
         (self.toolkit.home / "lib64" / runtime).write_text("/* a library without symbols */\n")
         self.torch = make_fake_torch(self.root / "python", **torch)
@@ -159,7 +159,7 @@ class FindTest(TorchTest):
 
 class CudaTest(TorchTest):
     def test_another_minor_version_is_a_note(self):
-        space = TorchSpace(version="2.12.0+cu132", cuda="13.2")
+        space = TorchSpace(version="2.12.0+cu132", cuda="13.2", steps=True)
         self.assertEqual(self.requirement(space, "ext")[0]["why"],
                          "torch 2.12.0+cu132; CUDA 13.0 goes with its 13.2")
         self.assertNotIn("warning", self.plan(space).err)
@@ -171,7 +171,7 @@ class CudaTest(TorchTest):
         self.assertEqual(self.requirement(space, "util")[1], "build")
 
     def test_ds_skip_cuda_check_makes_it_a_warning(self):
-        space = TorchSpace("11.8")
+        space = TorchSpace("11.8", steps=True)
         env = {"DS_SKIP_CUDA_CHECK": "1"}
         words = ["plan", "--ops", "ext", "--arch", "8.0"]
         run = space.run("plan", *space.arguments(*words[1:]), env=env)

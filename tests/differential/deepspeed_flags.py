@@ -102,7 +102,8 @@ class Machine:
         """{op: {"cxx": words, "nvcc": words, "link": words, "sources": paths, "module": name}}"""
         build = self.root / "build" / source.name / accelerator / re.sub(r"\W", "_", archs)
         words = ["--pack", "deepspeed", "--source", str(self.mended(source)), "--python", str(self.python), "--arch", archs,
-                 "--cuda-home", str(self.cuda), "--build-dir", str(build), "--out", str(build) + ".out", "--ops", "all"]
+                 "--cuda-home", str(self.cuda), "--build-dir", str(build), "--out", str(build) + ".out", "--ops", "all",
+                 "--backend", "nvcc"]  # whole commands
         environment = {**self.environment, "DSBUILD_NINJA": str(self.no_ninja), "DS_ACCELERATOR": accelerator}
         del environment["CUDA_HOME"]
         subprocess.run([testspace.dsbuild_program(), *words], env=environment, capture_output=True, cwd=self.root)

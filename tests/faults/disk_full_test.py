@@ -21,8 +21,8 @@ def size_of(folder):
 
 
 class DiskFullTest(unittest.TestCase):
-    def setUp(self):
-        self.space = TestSpace(payload=PAYLOAD)
+    def use_space(self, **settings):
+        self.space = TestSpace(payload=PAYLOAD, **settings)
         self.disk = self.space.root / "disk"
         mount_disk(self, self.disk)
         self.space.build_dir, self.space.out = self.disk / "build", self.disk / "out"
@@ -65,8 +65,15 @@ class DiskFullTest(unittest.TestCase):
         return full
 
     def test_a_disk_that_fills_up_costs_neither_the_old_bundle_nor_the_next_run(self):
+        self.use_space()
+        self.check_sizes(testspace.count(10, 60))
+
+    def test_the_same_by_slices(self):
+        self.use_space(steps=True)
+        self.check_sizes(testspace.count(5, 60))
+
+    def check_sizes(self, steps):
         new, old, needed = self.make_references()
-        steps = testspace.count(10, 60)
         filled = 0
         for step in range(steps):
             room = 16 + needed * step // steps
@@ -76,6 +83,8 @@ class DiskFullTest(unittest.TestCase):
         self.assertGreaterEqual(filled, steps * 2 // 3, "the disk was hardly ever full: nothing was tested")
 
     def test_a_full_disk_under_the_cache_folder_does_no_harm(self):
+        """Nothing is sliced then: there is no room for the self-test."""
+        self.use_space(steps=True)
         self.resize(64)
         (self.disk / "fill").write_bytes(b"x" * 65536)
         self.space.build_dir, self.space.out = self.space.root / "build", self.space.root / "out"

@@ -112,5 +112,39 @@ class HalfOutputTest(unittest.TestCase):
         self.assertLess(whole.stat().st_size, size, "Ninja healed it: this test no longer tests anything")
 
 
+class HalfSliceTest(unittest.TestCase):
+    """Tools of slices write into a folder of the part, or a file that is renamed; what they made is then put in its place."""
+
+    def setUp(self):
+        self.space = TestSpace(payload=4096, steps=True)
+        self.assertEqual(self.space.build().code, 0)
+        self.undisturbed = self.space.hash()
+
+    def check(self, lost, half):
+        """`lost` is deleted; the tool that writes `half` on the way to it is killed half way."""
+        unit = self.space.build_dir / "obj/beta/beta/one.cu"
+        (unit / lost).unlink()
+        self.space.toolkit.set(slow={(unit / half).name: NEVER_ENDS})
+        process = self.space.start_build()
+        self.assertTrue(wait_until(lambda: has_bytes(unit / half)), f"{half} was never written")
+        kill_all(process.pid)
+        process.communicate()
+        self.assertFalse((unit / lost).exists(), "a half-written output stands under its final name")
+        self.space.toolkit.set(slow={})
+        again = self.space.build()
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual(self.space.hash(), self.undisturbed)
+        self.assertEqual(self.space.build().edges_run(), 0)
+
+    def test_half_an_output_of_a_slice_is_made_again(self):
+        self.check("one.compute_80.ptx", "one.compute_80.run/one.compute_80.ptx")
+
+    def test_half_an_image_of_a_slice_is_made_again(self):
+        self.check("one.compute_80.sm_80.cubin", "one.compute_80.run/one.compute_80.sm_80.cubin")
+
+    def test_half_a_fatbin_is_made_again(self):
+        self.check("one.o", "one.fatbin")
+
+
 if __name__ == "__main__":
     testspace.main()

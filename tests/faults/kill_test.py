@@ -50,9 +50,9 @@ VICTIMS = [kill_dsbuild, kill_ninja, kill_compiler, kill_everything]
 
 def leftovers(space):
     """Half-written files of killed runs, in the build folder or beside the bundle."""
-    kinds = ("*.tmp", "*.dsbuild-tmp", "*.dsbuild-staging")
-    return sorted(str(path) for kind in kinds for path in space.root.rglob(kind) if path.is_file()
-                  or kind.endswith("staging"))
+    kinds = ("*.tmp", "*.dsbuild-tmp", "*.dsbuild-staging", "*.run", "*.fatbin", "*.fatbin.s")
+    folders = ("*.dsbuild-staging", "*.run")
+    return sorted(str(path) for kind in kinds for path in space.root.rglob(kind) if path.is_file() or kind in folders)
 
 
 class KillTest(unittest.TestCase):
@@ -94,6 +94,35 @@ class KillTest(unittest.TestCase):
 
     def test_a_killed_build_leaves_a_whole_bundle_and_the_next_run_heals(self):
         self.rounds(TestSpace(sleep=0.05), testspace.count(20, 200))
+
+    def test_the_same_by_slices(self):
+        self.rounds(TestSpace(steps=True, sleep=0.05), testspace.count(4, 100))
+
+    def test_a_killed_build_of_an_edit_by_slices_leaves_nothing_stale(self):
+        """Parts of the old and of the new source must never meet in one library."""
+        self.generator = random.Random(SEED)
+        space, source = TestSpace(steps=True, sleep=0.02), "beta/one.cu"
+        text = space.pack.source(source).read_text()
+        texts = [text + f"constexpr int k_version = {number};\n" for number in range(2)]
+        hashes, seconds = [], 0
+        for edited in texts:
+            space.pack.source(source).write_text(edited)
+            run = space.build()
+            hashes.append(space.hash())
+            seconds = run.seconds
+        self.assertNotEqual(*hashes)
+        for index in range(testspace.count(12, 200)):
+            space.pack.source(source).write_text(texts[index % 2])
+            moment = self.generator.uniform(0, seconds)
+            with self.subTest(round=index, moment=f"{moment:.3f}"):
+                process = space.start_build()
+                time.sleep(moment)
+                self.generator.choice(VICTIMS)(process, self.generator)
+                process.communicate(timeout=testspace.TIME_LIMIT)
+                again = space.build()
+                self.assertEqual(again.code, 0, again)
+                self.assertEqual(space.hash(), hashes[index % 2])
+                self.assertEqual(leftovers(space), [])
 
     def test_the_same_with_the_real_nvcc(self):
         space = testspace.RealSpace()

@@ -50,6 +50,20 @@ class LockTest(unittest.TestCase):
                 self.assertEqual(space.compiled(), EVERY_SOURCE)
                 self.assertEqual(space.hash(), undisturbed)
 
+    def test_builds_at_once_make_each_slice_exactly_once(self):
+        space = TestSpace(sleep=0.05, steps=True)
+        self.assertEqual(space.build().code, 0)
+        undisturbed = space.hash()
+        for _ in range(testspace.count(1, 25)):
+            space.remove_build()
+            space.remove_out()
+            space.toolkit.forget_starts()
+            _, ended = self.build_at_once(space, 3)
+            self.assertEqual([run.code for run in ended], [0, 0, 0], "\n".join(map(str, ended)))
+            self.assertEqual(sorted(space.toolkit.sliced()), sorted(
+                (f"pack/{source}", arch) for source in EVERY_SOURCE for arch in ("compute_80", "compute_90")))
+            self.assertEqual(space.hash(), undisturbed)
+
     def test_without_the_lock_the_check_above_goes_red(self):
         space = TestSpace(sleep=0.3)
         shim = testspace.compile_shim(NO_FLOCK, space.root / "no_flock.so")

@@ -39,7 +39,7 @@ def calls_in(trace):
 class NullBuildTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.space = TestSpace()
+        cls.space = TestSpace(steps=True)
         run = cls.space.build()
         assert run.code == 0, run
 

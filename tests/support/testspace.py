@@ -113,9 +113,11 @@ def base_environment(home, cache):
 
 
 class TestSpace:
-    """A folder with a fake toolkit and a small pack, and dsbuild run in it."""
+    """A folder with a fake toolkit and a small pack, and dsbuild run in it. Without a store, what is made is made here.
+    With `steps` the toolkit can be sliced, which takes three times as long; without, files are whole nvcc commands, and
+    each run says so."""
 
-    def __init__(self, name="space", version="13.0", pack=make_pack, **toolkit_settings):
+    def __init__(self, name="space", version="13.0", pack=make_pack, store=False, **toolkit_settings):
         parent = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-test-")).resolve()
         if os.environ.get("DSBUILD_KEEP") != "1":
             atexit.register(shutil.rmtree, parent, ignore_errors=True)
@@ -127,6 +129,8 @@ class TestSpace:
         self.home = self.root / "home"
         self.home.mkdir()
         self.environment = base_environment(self.home, self.root / "cache")
+        if not store:
+            self.environment["DSBUILD_CACHE_SIZE"] = "0"
         self.out, self.build_dir = self.root / "out", self.root / "build"
         self.arch = "8.0;9.0+PTX"
 

@@ -8,6 +8,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ANSWERS = HERE.parent.parent / "unit" / "toolkit" / "data"  # texts of the real nvcc, per version
+STEPS = ("cudafe++", "cicc", "ptxas", "fatbinary")  # programs that nvcc runs
 
 
 class FakeTool:
@@ -40,8 +41,14 @@ class FakeToolkit(FakeTool):
         self.home = home
 
     def compiled(self):
-        """The source of each compilation that was started."""
-        return [start["argv"][start["argv"].index("-c") + 1] for start in self.starts()]
+        """The source of each compilation that was started; all slices of a source are one. Without the self-test's."""
+        starts = [(start["source"], start["pid"] if "-c" in start["argv"] else 0) for start in self.starts()]
+        return [source for source, _ in dict.fromkeys(starts) if source != "pack/probe.cu"]
+
+    def sliced(self):
+        """(source, virtual arch) of each slice that was started."""
+        return [(start["source"], start["argv"][start["argv"].index("-arch") + 1]) for start in self.starts()
+                if "-arch" in start["argv"]]
 
 
 def _install(source, program):
@@ -56,7 +63,8 @@ def make_fake_toolkit(home, version="13.0", **settings):
     """`version`: 11.8, 12.4, 12.8, 12.9 or 13.0. `settings`: as nvcc.py lists them."""
     home = pathlib.Path(home)
     answers = ANSWERS / f"cuda-{version}"
-    _install("nvcc.py", home / "bin" / "nvcc")
+    for program in ("nvcc", *(STEPS if settings.get("steps") else ())):
+        _install("nvcc.py", home / "bin" / program)
     for name in ("help.txt", "version.txt"):
         shutil.copyfile(answers / name, home / name)
     (home / "include" / "crt").mkdir(parents=True)

@@ -24,6 +24,7 @@ std::string golden(const std::string& name, const std::string& now) {
 
 PlanWorld seed_world() {
   PlanWorld world;
+  world.settings.backend.value = CudaBackend::nvcc;
   world.add_cuda_op("adam");
   world.add_cuda_op("evoformer", "archs: {min: \"7.0\"}\n");
   world.add_cuda_op("quantizer", "archs: {min: \"8.0\"}\n");

@@ -19,8 +19,8 @@ std::string no_names(const std::set<std::string>&) {
   return "";
 }
 
-void slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {
-  slice_cuda_edges(plan, {learn, times, "native", no_names});
+WholeFiles slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {
+  return slice_cuda_edges(plan, {learn, times, "native", no_names});
 }
 
 BuildPlan sliced(PlanWorld& world, const LearnCommands& learn = learnt) {
@@ -80,20 +80,18 @@ TEST_CASE("two files with the same flags share what their edges run") {
   CHECK(one.step_file != edge_of(plan, "obj/adam/adam.cu/adam.compute_90.ptx").step_file);
 }
 
-TEST_CASE("what cannot be taken apart stays one command, and one warning says why") {
+TEST_CASE("what cannot be taken apart stays one command, and is counted by the reason") {
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
-  BuildPlan plan = sliced(world, [](const Words&) { return tl::unexpected(std::string("it is a riddle")); });
+  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  const auto riddle = [](const Words&) { return tl::unexpected(std::string("it is a riddle")); };
+  CHECK(slice(plan, riddle) == WholeFiles{{"it is a riddle", 2}});
   CHECK(edge_of(plan, "obj/adam/adam.cu/adam.o").kind == EdgeKind::cuda_compile);
-  REQUIRE(plan.warnings.size() == 1);
-  CHECK(plan.warnings[0].what == "2 files compiled by whole nvcc commands: it is a riddle");
 
   plan = world.build(world.plan("8.0").value());
   for (Edge& edge : plan.edges)
     if (edge.kind == EdgeKind::cuda_compile) edge.flags.push_back("--keep");
-  slice(plan);
-  REQUIRE(plan.warnings.size() == 1);
-  CHECK(plan.warnings[0].what == "2 files compiled by whole nvcc commands: has --keep");
+  CHECK(slice(plan) == WholeFiles{{"has --keep", 2}});
 }
 
 TEST_CASE("a slice of a file that another op has too names that one's as its twin") {

@@ -155,6 +155,22 @@ TEST_CASE("--python and --cpu-baseline beat the config file; Python is python3 b
   CHECK(world.error().code == "empty_value");
 }
 
+TEST_CASE("the backend is auto unless a config file, DSBUILD_BACKEND or --backend says otherwise") {
+  World world;
+  CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::automatic, "default"});
+  world.files.add_file("/data/configs/plain.yaml", "backend: nvcc\n");
+  world.arguments.config = "plain";
+  CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::nvcc, "configs/plain.yaml:1:1"});
+  world.environment["DSBUILD_BACKEND"] = "slices";
+  CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::slices, "DSBUILD_BACKEND"});
+  world.arguments.backend = "auto";
+  CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::automatic, "--backend"});
+  world.arguments.backend = "slice";
+  check_equal(world.error(), message(Exit::usage, "bad_choice", "--backend",
+                                     "'slice' is not one of the choices (did you mean 'slices'?)",
+                                     "Choose auto, slices, nvcc."));
+}
+
 TEST_CASE("DS_SKIP_CUDA_CHECK counts only as exactly 1, as in DeepSpeed") {
   World world;
   for (const std::string other : {"", "0", "true", "2", " 1"}) {

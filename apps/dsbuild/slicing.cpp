@@ -1,0 +1,118 @@
+#include "slicing.h"
+
+#include <chrono>
+#include <random>
+
+#include "base/digest.h"
+#include "plan/slice_edges.h"
+#include "slices/header_names.h"
+#include "slices/self_test.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_the_same = "the same";
+
+std::string tools_identity(const Toolkit& toolkit) {
+  return toolkit.nvcc_digest +
+         (toolkit.host ? " " + toolkit.host->family + " " + toolkit.host->version.text() : "");
+}
+
+// nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
+LearntCommands learn_commands(const Words& nvcc, const Toolkit& toolkit, FactStore& facts, System& system) {
+  const Words command = dry_run_command(nvcc);
+  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = tools_identity(toolkit);
+  auto text = facts.find(key, identity);
+  if (!text) {
+    const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
+    const auto answer = system.processes.run({command, environment, {}, std::chrono::seconds(60)});
+    if (!answer || !answer->ok())
+      return tl::unexpected("its dry run failed: " +
+                            trim(printable(answer ? answer->err : answer.error().what)));
+    text = answer->err;
+    facts.put(key, identity, *text);
+  }
+  return parse_nvcc_commands(*text);
+}
+
+// The oldest and the newest arch, so that every kind of step is run.
+Words self_test_command(const Toolkit& toolkit, Words nvcc) {
+  nvcc.insert(nvcc.end(), {"-O3", "-Xcompiler=-fPIC"});
+  if (toolkit.has_option("--frandom-seed")) nvcc.push_back("-frandom-seed=" + std::string(k_any_seed));
+  std::vector<Target> plain;
+  for (const Target& target : toolkit.targets)
+    if (target.suffix == Suffix::none && target.kind == CodeKind::real) plain.push_back(target);
+  for (const Target& target :
+       {plain.front(), plain.back(), Target{plain.back().cc, Suffix::none, CodeKind::ptx}})
+    nvcc.push_back(target.gencode());
+  return nvcc;
+}
+
+// That of builds, whose TMPDIR is relative to the build folder.
+Environment self_test_environment(const Stages& stages, const System& system) {
+  Environment environment = tool_environment(system.environment, &*stages.toolkit);
+  environment.erase("TMPDIR");
+  return environment;
+}
+
+// How the slices of this toolkit with its compiler differ from what it makes itself; "" where they do not.
+std::string run_self_test(const Words& command, const Stages& stages, System& system) {
+  const Settings& settings = stages.base.settings;
+  const LearntCommands commands = learn_commands(command, *stages.toolkit, *stages.base.user_facts, system);
+  if (!commands) return commands.error();
+  const std::string name =
+      "slices-" + std::to_string(std::random_device()());  // another dsbuild may test too
+  return slices_differ_by(command, *commands, settings.cache_dir / name, system.program,
+                          {system.files, system.processes, self_test_environment(stages, system)});
+}
+
+// Why this toolkit is not to be sliced, "" where it is. What failed may not fail again: builds test it anew.
+std::string why_not_sliced(const Stages& stages, SelfTest self_test, System& system) {
+  const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc);
+  const std::string key = "slices by " + shell_join(command), identity = tools_identity(*stages.toolkit);
+  FactStore& facts = *stages.base.user_facts;
+  const std::string known = facts.find(key, identity).value_or("");
+  if (known == k_the_same) return "";
+  if (self_test == SelfTest::recall) return known;
+  const std::string difference = run_self_test(command, stages, system);
+  facts.put(key, identity, difference.empty() ? k_the_same : difference);
+  return difference;
+}
+
+WholeFiles slice_edges(Stages& stages, SelfTest self_test, System& system) {
+  FactStore& facts = *stages.base.user_facts;
+  const std::string refusal = why_not_sliced(stages, self_test, system);
+  const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
+    if (!refusal.empty()) return tl::unexpected(refusal);
+    return learn_commands(nvcc, *stages.toolkit, facts, system);
+  };
+  HeaderNames names(stages.selected.registry.source_root, system.files);
+  return slice_cuda_edges(stages.build, {learn, stages.history, stages.selected.registry.pack,
+                                         [&](const auto& folders) { return names.digest(folders); },
+                                         stages.base.settings.audit.value});
+}
+
+Error cannot_slice(const WholeFiles& files, const std::string& origin) {
+  std::vector<std::string> reasons;
+  for (const auto& [reason, number] : files)
+    reasons.push_back(plural(number, "file") + " cannot be sliced: " + reason);
+  return make_error(Exit::unmet, "cannot_slice", origin, join(reasons, "; "),
+                    "Build with --backend auto: it compiles what cannot be sliced by whole nvcc commands.");
+}
+
+}  // namespace
+
+Result<void> slice(Stages& stages, SelfTest self_test, System& system) {
+  const WholeFiles whole_files = slice_edges(stages, self_test, system);
+  stages.base.user_facts->save();
+  const Settings& settings = stages.base.settings;
+  if (settings.backend.value == CudaBackend::slices && !whole_files.empty())
+    return tl::unexpected<Error>(cannot_slice(whole_files, settings.backend.origin));
+  for (const auto& [reason, number] : whole_files)
+    stages.warnings.push_back(
+        warning("not_sliced", "--backend auto",
+                plural(number, "file") + " compiled by whole nvcc commands: " + reason));
+  return {};
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,12 @@
+// Slices in the place of whole nvcc commands (lib/plan/slice_edges.h), where they give what nvcc gives.
+#pragma once
+
+#include "stages.h"
+
+namespace dsbuild {
+
+// The CUDA compile edges of `stages.build`. Files that cannot be sliced stay whole commands, with one warning
+// `not_sliced` for each reason. Errors: exit 3 `cannot_slice`, where slices are insisted on.
+Result<void> slice(Stages& stages, SelfTest self_test, System& system);
+
+}  // namespace dsbuild
