@@ -1,6 +1,7 @@
 #include "slicing.h"
 
 #include <chrono>
+#include <map>
 #include <random>
 
 #include "base/digest.h"
@@ -36,7 +37,8 @@ LearntCommands learn_commands(const Words& nvcc, const Toolkit& toolkit, FactSto
 }
 
 // The oldest and the newest arch, so that every kind of step is run.
-Words self_test_command(const Toolkit& toolkit, Words nvcc) {
+Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
+  if (has_lines) nvcc.insert(nvcc.end(), {"-lineinfo", "-Xcompiler=-g"});
   nvcc.insert(nvcc.end(), {"-O3", "-Xcompiler=-fPIC"});
   if (toolkit.has_option("--frandom-seed")) nvcc.push_back("-frandom-seed=" + std::string(k_any_seed));
   std::vector<Target> plain;
@@ -67,8 +69,9 @@ std::string run_self_test(const Words& command, const Stages& stages, System& sy
 }
 
 // Why this toolkit is not to be sliced, "" where it is. What failed may not fail again: builds test it anew.
-std::string why_not_sliced(const Stages& stages, SelfTest self_test, System& system) {
-  const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc);
+// Line information is tested by itself, where it is asked for.
+std::string why_not_sliced(const Stages& stages, SelfTest self_test, bool has_lines, System& system) {
+  const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc, has_lines);
   const std::string key = "slices by " + shell_join(command), identity = tools_identity(*stages.toolkit);
   FactStore& facts = *stages.base.user_facts;
   const std::string known = facts.find(key, identity).value_or("");
@@ -81,10 +84,15 @@ std::string why_not_sliced(const Stages& stages, SelfTest self_test, System& sys
 
 WholeFiles slice_edges(Stages& stages, SelfTest self_test, System& system) {
   FactStore& facts = *stages.base.user_facts;
-  const std::string refusal = why_not_sliced(stages, self_test, system);
+  std::map<bool, std::string> refusals;  // with line information, without
   const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
-    if (!refusal.empty()) return tl::unexpected(refusal);
-    return learn_commands(nvcc, *stages.toolkit, facts, system);
+    auto commands = learn_commands(nvcc, *stages.toolkit, facts, system);
+    if (!commands) return commands;
+    const bool has_lines = has_line_information(commands->devices.front().compile);
+    const auto [refusal, is_new] = refusals.try_emplace(has_lines);
+    if (is_new) refusal->second = why_not_sliced(stages, self_test, has_lines, system);
+    if (!refusal->second.empty()) return tl::unexpected(refusal->second);
+    return commands;
   };
   HeaderNames names(stages.selected.registry.source_root, system.files);
   return slice_cuda_edges(stages.build, {learn, stages.history, stages.selected.registry.pack,

@@ -101,7 +101,7 @@ std::string rules_section(const BuildPlan& plan) {
   if (has_rule(plan, "cuda_twin")) text += twin_rule("cuda_twin", "nvcc", cuda);
   if (has_rule(plan, "cuda_slice"))
     text += slice_rule("cuda_slice", "$in $gencode", "  depfile = $out.d\n  deps = gcc\n");
-  if (has_rule(plan, "cuda_join")) text += slice_rule("cuda_join", "", "");
+  if (has_rule(plan, "cuda_join")) text += slice_rule("cuda_join", "$flags", "");
   if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", run + cxx);
   if (has_rule(plan, "cxx_twin")) text += twin_rule("cxx_twin", "cxx", cxx);
   if (has_rule(plan, "audit"))

@@ -238,6 +238,7 @@ std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
       append_all(argv, {"step", "slice", edge.step_file, edge.output});
       if (!edge.twin.empty()) argv.push_back(edge.twin);
       argv.emplace_back("--");
+      append_all(argv, edge.flags);
       if (!edge.reads_source()) break;
       argv.push_back(edge.inputs.front());
       for (const Target& target : edge.targets)

@@ -185,6 +185,7 @@ class Slicer {
       for (const std::string& input : step.inputs)
         edge.inputs.push_back(unit + input);
       edge.implicit_inputs = {k_nvcc_id_file};
+      if (step.part == "fatbin") edge.flags = {whole.inputs.front()};  // images may name it
     }
     edge.implicit_inputs.push_back(unit + k_module_id_end);
     edge.output = unit + step.outputs.front();

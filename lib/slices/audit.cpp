@@ -21,12 +21,13 @@ class Audit {
   Result<std::string> run() {
     if (objects_differ_by(request_.objects, files_).empty()) return remove_what_was_kept();
     DSBUILD_TRY(theirs, nvcc_module_id());
-    DSBUILD_CHECK(make_again(theirs));
+    const auto folder = files_.real_path(".");
+    DSBUILD_CHECK(make_again(theirs, folder ? folder->string() : k_folder_in_objects));
     if (std::string difference = objects_differ_by(again(request_.objects.whole), files_);
         !difference.empty())
       return difference;
     DSBUILD_TRY(ours, files_.read_file(unit_ + k_module_id_end));
-    DSBUILD_CHECK(make_again(ours));
+    DSBUILD_CHECK(make_again(ours, k_folder_in_objects));
     DSBUILD_TRY(stale, what_is_stale());
     if (!stale.empty()) return stale + " is not what the same steps make now";
     return remove_what_was_kept();
@@ -50,12 +51,13 @@ class Audit {
   }
 
   // Every step, in a folder of its own, where nothing is there to be taken over; nor is it from the store.
-  Result<void> make_again(const std::string& module_id) {
+  Result<void> make_again(const std::string& module_id, const std::string& folder) {
     DSBUILD_CHECK(files_.remove_all(again_.parent_path()));
     DSBUILD_CHECK(files_.make_directories(again_.parent_path()));
     DSBUILD_TRY(arch_list, files_.read_file(unit_ + k_arch_list_end));
     DSBUILD_CHECK(files_.write_file(again_.string() + k_arch_list_end, arch_list));
     DSBUILD_CHECK(files_.write_file(again_.string() + k_module_id_end, module_id));
+    DSBUILD_CHECK(files_.write_file(again_.string() + k_folder_in_objects_end, folder));
     for (const std::string& step_file : request_.step_files)
       DSBUILD_CHECK(run_again(step_file));
     return {};

@@ -19,10 +19,10 @@ struct AuditStep {
 };
 
 // Compares as objects_differ_by. nvcc's module id has a checksum of the source's absolute path in it and gets
-// into names of internal linkage, so where something differs the steps run twice more: with nvcc's module
-// id, which must give what nvcc made, and with our own, which must give, byte for byte, the objects that are
-// there. "" where all is the same; then nothing is left of what was made for it. What tools say goes to
-// `print`.
+// into names of internal linkage, and line information names the build folder, so where something differs the
+// steps run twice more: with nvcc's module id and folder, which must give what nvcc made, and with our own,
+// which must give, byte for byte, the objects that are there. "" where all is the same; then nothing is left
+// of what was made for it. What tools say goes to `print`.
 Result<std::string> run_audit_step(const AuditStep& request, System& system,
                                    const std::function<void(std::string_view)>& print);
 

@@ -40,11 +40,14 @@ std::optional<Assignment> read_assignment(const std::string& line) {
 }
 
 // -g, -g1, -ggdb, -gdwarf-4; not -gencode, which no step has.
+bool asks_for_debug_information(const std::string& word) {
+  return word.starts_with("-g") && word != k_line_information;
+}
+
 bool is_of_another_way(const std::string& word) {
-  static const std::vector<std::string> words = {
-      "--device-c",           "--partial-link",     "-ewp", "-olto", "--debug_mode",
-      "--generate-line-info", "-generate-line-info"};
-  return std::find(words.begin(), words.end(), word) != words.end() || word.starts_with("-g");
+  static const std::vector<std::string> words = {"--device-c", "--partial-link", "-ewp",
+                                                 "-olto",      "--debug_mode",   "-show-src"};
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 bool reads_another_file(const std::string& word) {
@@ -143,10 +146,10 @@ class Reader {
     return "";
   }
 
-  // A word of steps that make something else than parts for one library, whose output holds paths, or that
+  // A word of steps that make something else than parts for one library, that debug device code, or that
   // read what no text before them shows; "" for none. However the flags that lead to it were spelled.
   std::string other_way() const {
-    std::vector<const Words*> all = {&commands_.front_end, &commands_.fatbinary, &commands_.host_compile};
+    std::vector<const Words*> all = {&commands_.front_end, &commands_.fatbinary};
     for (const DeviceCommands& device : commands_.devices) {
       all.push_back(&device.compile);
       for (const Words& assemble : device.assemble)
@@ -154,9 +157,9 @@ class Reader {
     }
     for (const Words* words : all)
       for (const std::string& word : *words)
-        if (is_of_another_way(word)) return word;
+        if (is_of_another_way(word) || asks_for_debug_information(word)) return word;
     for (const std::string& word : commands_.host_compile)
-      if (reads_another_file(word)) return word;
+      if (is_of_another_way(word) || reads_another_file(word)) return word;
     return "";
   }
 
@@ -166,6 +169,9 @@ class Reader {
     for (const DeviceCommands& device : commands_.devices)
       if (Path(value_of(device.compile, "--stub_file_name")).filename() == Path(stub).filename())
         commands_.stub_arch = device.arch;
+    replace_source_path(commands_.front_end);
+    for (DeviceCommands& device : commands_.devices)
+      replace_source_path(device.compile);
     const std::string unit = k_any_unit;
     const std::string old = stub.substr(0, stub.find(".cudafe1"));  // dsbuild_tu.compute_80
     for (Words* words : {&commands_.front_end, &commands_.host_compile})
@@ -179,6 +185,12 @@ class Reader {
     }
     std::sort(commands_.devices.begin(), commands_.devices.end(),
               [](const DeviceCommands& a, const DeviceCommands& b) { return a.arch < b.arch; });
+  }
+
+  // It is that of the folder in which the dry run was asked.
+  static void replace_source_path(Words& words) {
+    const auto option = std::find(words.begin(), words.end(), "--orig_src_path_name");
+    if (option != words.end() && option + 1 != words.end()) *(option + 1) = k_any_source;
   }
 
   // With one arch alone nvcc leaves it out of the names: "dsbuild_tu.ptx".
@@ -224,6 +236,10 @@ std::string value_of(const Words& words, std::string_view option) {
 std::string unsliceable_flag(const Words& nvcc) {
   const auto found = std::find_if(nvcc.begin(), nvcc.end(), is_unsliceable);
   return found == nvcc.end() ? "" : *found;
+}
+
+bool has_line_information(const Words& compile) {
+  return has_word(compile, k_line_information);
 }
 
 Words dry_run_command(const Words& nvcc) {

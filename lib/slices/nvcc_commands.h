@@ -44,6 +44,11 @@ struct NvccCommands {
   bool operator==(const NvccCommands&) const = default;
 };
 
+// Whether a device's compile writes for each instruction which line it is of, with the line's file. (With
+// nvcc's -lineinfo.)
+inline constexpr const char* k_line_information = "-generate-line-info";
+bool has_line_information(const Words& compile);
+
 // A flag that keeps nvcc's steps from being asked for: it has them written or timed elsewhere, or stands for
 // a file of flags; "" for none.
 std::string unsliceable_flag(const Words& nvcc);
@@ -54,10 +59,10 @@ Words dry_run_command(const Words& nvcc);
 // The commands, or in words which line of a dry run is not understood.
 using LearntCommands = tl::expected<NvccCommands, std::string>;
 
-// Of a dry run's text. Relocatable and link-time device code have other steps, debug and line information
-// hold paths of the build: "has --device-c". File names that hold an arch only by nvcc's habit lose it, so
-// that the host's object does not depend on the archs; and nvcc's own module id gives way to that of the
-// translation unit.
+// Of a dry run's text. Relocatable and link-time device code have other steps, and device code for
+// debuggers holds paths of the build: "has --device-c". File names that hold an arch only by nvcc's habit
+// lose it, so that the host's object does not depend on the archs; and nvcc's own module id gives way to that
+// of the translation unit.
 LearntCommands parse_nvcc_commands(std::string_view dry_run);
 
 }  // namespace dsbuild

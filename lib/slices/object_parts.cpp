@@ -17,10 +17,19 @@ Path folder_of(const StepUnit& unit) {
   return folder.empty() ? "." : folder;
 }
 
+// Debug information names the folder that the compiler runs in, and the file that it is given.
+Words debug_maps(const StepPart& part) {
+  const std::string map = "-fdebug-prefix-map=", to = "=" + part.unit.folder_in_objects;
+  return {map + part.files.absolute(".").string() + to, map + part.unit.scratch.string() + to};
+}
+
 // The host's compiler has relative include folders, so it runs in the build folder.
 Result<int> make_host(StepPart& part, const std::string& key) {
   const std::string& end = part.unit.step.outputs.front();
-  DSBUILD_TRY(code, part.tools.run_in_build_folder(part.unit.step.commands.front()));
+  Words command = part.unit.step.commands.front();
+  const Words maps = debug_maps(part);
+  command.insert(command.end(), maps.begin(), maps.end());
+  DSBUILD_TRY(code, part.tools.run_in_build_folder(command));
   if (code != 0) return code;
   DSBUILD_TRY(object, part.files.read_file(part.unit.in_scratch(end)));
   DSBUILD_CHECK(part.results.publish(key, {{end, std::move(object)}}));

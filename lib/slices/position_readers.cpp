@@ -133,6 +133,12 @@ bool is_in_statement(std::string_view text, size_t at) {
   return text[begin] == '}' && (is_of_name(after) || after == ':');
 }
 
+// From where its statement begins.
+std::string_view statement_before(std::string_view text) {
+  const size_t begin = find_last_in_code(text, ";{}");
+  return text.substr(begin + 1);
+}
+
 // A function that reads the position of whoever calls it.
 struct Reader {
   std::string_view name;
@@ -162,14 +168,17 @@ Reader reader_of(std::string_view text, std::string_view function) {
   const std::string_view begin = before.substr(head + 1, body - head - 1);
   const bool is_type = !mentions_of("struct", begin).empty() || !mentions_of("class", begin).empty();
   const bool is_plain = begin.find_first_of(":<") == k_none && !type.empty() && is_of_name(type.front());
-  return {function, is_type && is_plain ? type : "", body, end_of_block(text, body)};
+  const bool is_member = mentions_of("friend", statement_before(before)).empty();
+  return {function, is_type && is_plain && is_member ? type : "", body, end_of_block(text, body)};
 }
 
-// As a base: then its functions have no name before them in another type too.
+// As a base, by its name or by another: then its functions have no name before them in other types too.
 bool may_be_base(std::string_view type, std::string_view text) {
   const std::vector<size_t> mentions = mentions_of(type, text);
   return std::any_of(mentions.begin(), mentions.end(), [&](size_t at) {
     const std::string_view before = last_word(text.substr(0, at));
+    const std::string_view statement = statement_before(text.substr(0, at));
+    if (!mentions_of("using", statement).empty() || !mentions_of("typedef", statement).empty()) return true;
     const bool is_qualified = text.substr(0, at).ends_with("::");
     return is_one_of(before, {"public", "private", "protected", "virtual"}) ||
            (before == ":" && !is_qualified) ||

@@ -114,7 +114,27 @@ std::string without_positions(std::string_view text) {
   return exact ? Filter(std::move(*exact)).run(text) : std::string(text);
 }
 
+std::string with_files_below(const std::string& root, std::string_view text) {
+  std::string moved;
+  moved.reserve(text.size());
+  CodeLines lines(text);
+  while (const auto line = lines.next()) {
+    const auto marker = read_line_marker(*line, {});
+    const bool is_relative =
+        marker && marker->file.size() > 1 && marker->file[1] != '/' && marker->file[1] != '<';
+    if (!is_relative) {
+      moved += *line;
+      continue;
+    }
+    const size_t name = static_cast<size_t>(marker->file.data() - line->data()) + 1;
+    moved.append(line->substr(0, name)).append(root).append("/").append(line->substr(name));
+  }
+  return moved;
+}
+
 std::string word_that_keeps_positions(const NvccCommands& commands) {
+  for (const DeviceCommands& device : commands.devices)
+    if (has_line_information(device.compile)) return k_line_information;
   for (const std::string& word : commands.host_compile)
     if (may_keep_positions(word)) return word;
   return is_gcc(commands) ? "" : commands.host_compile.front();

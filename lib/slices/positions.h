@@ -12,6 +12,10 @@ namespace dsbuild {
 // positions (that of std::source_location among them). Raw strings keep their lines.
 std::string without_positions(std::string_view text);
 
+// The text with names of the build folder's files, which are relative, put below `root` in its markers: cicc
+// writes the absolute names of files into line information.
+std::string with_files_below(const std::string& root, std::string_view text);
+
 // A word of the commands for which outputs hold positions, or with which that is not known; "" for none:
 // line and debug information, coverage, sanitizers, and any option of code generation of which the opposite
 // is not known. Host compilers other than GCC name their program.

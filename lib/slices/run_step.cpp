@@ -31,7 +31,7 @@ Result<int> run_slice_step(const SliceStep& request, System& system,
   DSBUILD_CHECK(system.files.make_directories(unit.scratch));
   auto code = run_part(part);
   (void)system.files.remove_all(unit.scratch);
-  if (code && *code != 0 && !request.source.empty()) print(plain_command(unit));
+  if (code && *code != 0 && !unit.step.preprocess.empty()) print(plain_command(unit));
   return code;
 }
 

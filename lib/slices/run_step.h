@@ -16,7 +16,7 @@ struct SliceStep {
   Path step_file;
   std::string output;  // the first of the part's outputs
   std::string twin;    // that of another op, made already, which may be the same; "" for none
-  std::string source;  // "pack/adam.cu"; "" for host and fatbin parts
+  std::string source;  // "pack/adam.cu"; "" for the host part
   Words gencodes;      // of this part, for people
   bool uses_store = true;
 };

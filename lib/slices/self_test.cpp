@@ -3,6 +3,7 @@
 #include <map>
 
 #include "slices/compare_objects.h"
+#include "slices/positions.h"
 #include "slices/step_file.h"
 
 namespace dsbuild {
@@ -71,6 +72,7 @@ class SelfTest {
     if (const Failure failure = compile_whole(); !failure.empty()) return failure;
     if (const Failure failure = compile_slices(sliced_, k_probe); !failure.empty()) return failure;
     if (const Failure failure = compare(); !failure.empty()) return failure;
+    if (!word_that_keeps_positions(commands_).empty()) return "";
     const std::string moved_probe = replace_all(k_probe, "\n", "\n\n// moved\n");
     if (const Failure failure = compile_slices(moved_, moved_probe); !failure.empty()) return failure;
     return compare_moved();
@@ -102,11 +104,18 @@ class SelfTest {
          std::map<std::string, std::string>{{k_source, probe},
                                             {unit + k_module_id_end, *module_id},
                                             {unit + k_arch_list_end, commands_.arch_list},
+                                            {unit + k_folder_in_objects_end, whole_folder()},
                                             {k_tools_file, "self-test"}})
       if (const Failure failure = write(folder / name, text); !failure.empty()) return failure;
     for (const StepFile& step : plan_steps(commands_, {}))
       if (const Failure failure = run_step(step, folder); !failure.empty()) return failure;
     return "";
+  }
+
+  // As nvcc's tools name it.
+  std::string whole_folder() const {
+    const auto folder = files_.real_path(whole_);
+    return folder ? folder->string() : whole_.string();
   }
 
   Failure run_step(const StepFile& step, const Path& folder) {

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "slices/include_record.h"
+#include "slices/positions.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
@@ -39,8 +40,12 @@ Result<int> SourceText::preprocess(StepTools& tools) {
   DSBUILD_TRY(code, tools.run(argv, {}));
   if (code != 0) return code;
   DSBUILD_CHECK(write_depfile(depfile));
-  DSBUILD_TRY(text, files_.read_file(value_of(argv, "-o")));
+  const std::string output = value_of(argv, "-o");
+  DSBUILD_TRY(text, files_.read_file(output));
   text_ = std::move(text);
+  if (!has_line_information(unit_.step.commands.front())) return 0;
+  text_ = with_files_below(unit_.folder_in_objects, text_);
+  DSBUILD_CHECK(files_.write_file(output, text_));
   return 0;
 }
 

@@ -38,6 +38,11 @@ inline constexpr const char* k_store_file = "tools/store";
 // The stub's file as the host compile includes it; every device part writes its own.
 inline constexpr const char* k_stub_end = ".cudafe1.stub.c";
 
+// What stands for the build folder in line information and in the host's debug information, unless a file
+// beside the unit's outputs says another: objects are the same in every folder.
+inline constexpr const char* k_folder_in_objects = "/dsbuild";
+inline constexpr const char* k_folder_in_objects_end = ".folder";
+
 // Beside a unit's outputs: its module id, and the value of __CUDA_ARCH_LIST__.
 inline constexpr const char* k_module_id_end = ".module_id";
 inline constexpr const char* k_arch_list_end = ".arch_list";

@@ -56,6 +56,8 @@ Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) 
   unit.module_id = trim(module_id);
   DSBUILD_TRY(arch_list, system.files.read_file(unit.path + k_arch_list_end));
   unit.arch_list = trim(arch_list);
+  const auto folder = system.files.read_file(unit.path + k_folder_in_objects_end);
+  unit.folder_in_objects = folder ? trim(*folder) : k_folder_in_objects;
   DSBUILD_TRY(tools, system.files.read_file(k_tools_file));
   unit.tools = tools;
   unit.environment = tools_environment(unit.step, system);

@@ -8,14 +8,15 @@ namespace dsbuild {
 struct StepUnit {
   SliceStep request;
   StepFile step;
-  std::string path, stem;     // "obj/adam/adam.cu/adam", "adam"
-  std::string twin_path;      // of the unit that may be the same; "" for none
-  Path scratch;               // a folder of this part's own, while it runs
-  std::string arch_list;      // the value of __CUDA_ARCH_LIST__
-  std::string module_id;      // free of paths
-  std::string tools;          // who they are
-  Environment environment;    // of the tools
-  const FileReader* files{};  // the build folder's
+  std::string path, stem;         // "obj/adam/adam.cu/adam", "adam"
+  std::string twin_path;          // of the unit that may be the same; "" for none
+  Path scratch;                   // a folder of this part's own, while it runs
+  std::string arch_list;          // the value of __CUDA_ARCH_LIST__
+  std::string module_id;          // free of paths
+  std::string folder_in_objects;  // for the build folder, where objects name it
+  std::string tools;              // who they are
+  Environment environment;        // of the tools
+  const FileReader* files{};      // the build folder's
 
   // A file between two tools.
   std::string in_scratch(const std::string& end) const { return (scratch / (stem + end)).string(); }

@@ -98,7 +98,7 @@ class AuditTest(SlicesTest):
         self.assertIn("error[not_as_nvcc]", result["failed"][0]["error"])
 
     def test_what_is_not_sliced_is_not_counted(self):
-        run = self.space.build("--ops", "scaling", "--audit", env={"NVCC_APPEND_FLAGS": "-lineinfo"})
+        run = self.space.build("--ops", "scaling", "--audit", env={"NVCC_APPEND_FLAGS": "-G"})
         self.assertEqual(run.code, 0, run)
         self.assertIn("audited 0 files: none is sliced\n", run.out)
 

@@ -5,6 +5,7 @@ touches and nothing else. What was made is read from the keys that parts leave b
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -134,6 +135,56 @@ class EditsTest(SlicesTest):
         self.assertIn("no 9.0", again.stderr)
 
 
+class LineInformationTest(SlicesTest):
+    """What --debug adds: lines of device code, and the host's debug information."""
+
+    def debug_lines(self, *command):
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def check_lines_are_those_of_the_source(self):
+        """PTX names the files, free of the build folder; the image and the host's object too."""
+        ptx = next(self.object("plain.cu").parent.glob("*.ptx")).read_text()
+        files = dict(re.findall(r'\.file\s+(\d+) "([^"]*)"', ptx))
+        self.assertIn("/dsbuild/pack/plain.cu", files.values())
+        lines = (self.space.pack.source("plain.cu").read_text()).splitlines()
+        shown = {lines[int(line) - 1] for file, line in re.findall(r"\.loc\s+(\d+) (\d+) ", ptx)
+                 if files[file] == "/dsbuild/pack/plain.cu"}
+        self.assertTrue(any("data[threadIdx.x] *=" in line for line in shown), shown)
+        image = next(self.object("plain.cu").parent.glob("*.cubin")).read_bytes()
+        self.assertIn(b"/dsbuild/pack\0", image)
+        host = self.debug_lines("readelf", "--debug-dump=info", self.object("plain.cu", ".host.o"))
+        self.assertRegex(host, r"DW_AT_comp_dir.*: /dsbuild\n")
+        for content in (image, self.object("plain.cu", ".host.o").read_bytes()):
+            self.assertNotIn(str(self.space.root).encode(), content)
+
+    def check_objects_and_nvccs(self):
+        self.assertIn("audited 1 file: the same as nvcc's\n", self.built("--debug", "--audit").out)
+        self.check_lines_are_those_of_the_source()
+        mine = [self.object("plain.cu", end).read_bytes() for end in (".o", ".host.o")]
+        arch, toolkit = self.space.arch, self.space.toolkit.home
+        self.space = make_space("elsewhere")
+        self.space.arch, self.space.toolkit.home = arch, toolkit
+        self.built("--debug")
+        self.assertEqual(mine, [self.object("plain.cu", end).read_bytes() for end in (".o", ".host.o")])
+
+    def test_objects_are_the_same_in_every_folder_and_as_nvcc_makes_them(self):
+        self.check_objects_and_nvccs()
+
+    def test_objects_are_the_same_with_cuda_11_8(self):
+        self.use_toolkit_11_8()
+        self.check_objects_and_nvccs()
+
+    def test_lines_that_move_are_not_stale(self):
+        self.built("--debug")
+        file = self.space.pack.source("plain.cu")
+        before = self.keys("plain.cu")
+        file.write_text("// a line more\n" + file.read_text())
+        self.built("--debug")
+        after = self.keys("plain.cu")
+        self.assertEqual({part for part in after if after[part] != before[part]}, {"front", "host", "compute_80", "compute_90"})
+        self.check_lines_are_those_of_the_source()
+
+
 class SharedTest(SlicesTest):
     def test_a_part_that_two_ops_share_is_made_once_and_bytes_are_those_of_each_alone(self):
         pack = self.space.pack
@@ -166,9 +217,9 @@ class RefusalTest(SlicesTest):
         self.assertIn(reason, insisted.err)
         self.assertIn(reason, self.space.run(*self.space.arguments("plan")).err, "as the build found it")
 
-    def test_line_information(self):
-        self.space.environment["NVCC_APPEND_FLAGS"] = "-lineinfo"
-        self.built_whole("has -generate-line-info")
+    def test_device_code_for_debuggers(self):
+        self.space.environment["NVCC_APPEND_FLAGS"] = "-G"
+        self.built_whole("has --debug_mode")
 
     def test_a_dry_run_with_an_unknown_step(self):
         self.wrap_nvcc('REAL "$@"; code=$?; [[ " $* " == *" --dryrun "* ]] && echo "#\\$ newtool --do it" >&2; exit $code\n')

@@ -114,8 +114,11 @@ TEST_CASE("slices: steps of another kind are refused, however the flag was spell
   };
   CHECK(with("cudafe++", "--device-c") == "has --device-c");
   CHECK(with("ptxas -arch", "-ewp") == "has -ewp");
-  CHECK(with("/cicc\"", "-generate-line-info") == "has -generate-line-info");
-  CHECK(with(" -c -x c++", "-g1") == "has -g1");
+  CHECK(with("/cicc\"", "-g") == "has -g");
+  CHECK(with("/cicc\"", "-show-src") == "has -show-src");
+  CHECK(with("cudafe++", "--debug_mode") == "has --debug_mode");
+  CHECK(with("/cicc\"", "-generate-line-info").empty());
+  CHECK(with(" -c -x c++", "-g1").empty());
   CHECK(with(" -c -x c++", "-include") == "has -include");
   CHECK(with(" -c -x c++", "-O2").empty());
 }

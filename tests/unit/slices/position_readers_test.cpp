@@ -37,6 +37,12 @@ TEST_CASE("slices: lines count in files that call what reads them") {
     CHECK(read_in(k_function, code) == both);
 }
 
+TEST_CASE("slices: a friend is called without the name of a type") {
+  const std::string header =
+      "struct A { friend Place current(A a, int l = __builtin_LINE()) { return {l}; } };";
+  CHECK(read_in(header, "Place f() { return current(a); }") == Files{"\"a.cu\"", "\"a.h\""});
+}
+
 TEST_CASE("slices: names of others are no calls of a member") {
   for (const std::string code :
        {"template <class T = int> struct It { It() : a(), current() {} int current; };",
@@ -51,7 +57,7 @@ TEST_CASE("slices: any line may be read where a call may be a default, or the bu
         "struct A { A(int a, Place p = h(1).with(P::current())); };",
         "auto f = [](Place p = P::current()) {};", "Place p = Q{1}.with(Place::current());",
         "struct B : Place { int f(int a = current().line); };", "struct B : A, Place {};",
-        "class B : public Place {};"})
+        "class B : public Place {};", "using Other = Place;", "typedef Place Other;"})
     CHECK(read_in(k_member, code) == std::nullopt);
   CHECK(read_in(k_function, "int f(int line = here());") == std::nullopt);
   for (const std::string code :

@@ -66,6 +66,15 @@ TEST_CASE("slices: files whose lines are read are taken as they are") {
         header + "# 9 \"a.cu\"\n\nint a() { return here(); }\n");
 }
 
+TEST_CASE("slices: the build folder's files get a root, the others have one") {
+  const std::string text =
+      "# 0 \"pack/a.cu\"\n# 0 \"<built-in>\"\n# 1 \"/usr/a.h\" 1 3 4\nf(\"# 1 \\\"b\\\"\");\n# 7\n# 2 "
+      "\"pack/a.cu\" 2\n";
+  CHECK(with_files_below("/top", text) ==
+        "# 0 \"/top/pack/a.cu\"\n# 0 \"<built-in>\"\n# 1 \"/usr/a.h\" 1 3 4\nf(\"# 1 \\\"b\\\"\");\n# 7\n"
+        "# 2 \"/top/pack/a.cu\" 2\n");
+}
+
 TEST_CASE("slices: options with which outputs hold positions are known, and those that are not known count") {
   NvccCommands commands;
   commands.front_end = {"cudafe++", "--gnu_version=120200"};
@@ -77,6 +86,9 @@ TEST_CASE("slices: options with which outputs hold positions are known, and thos
     with.host_compile.push_back(word);
     CHECK(word_that_keeps_positions(with) == word);
   }
+  NvccCommands with_lines = commands;
+  with_lines.devices = {{"compute_80", {}, {"cicc", "-generate-line-info"}, {}}};
+  CHECK(word_that_keeps_positions(with_lines) == "-generate-line-info");
   commands.front_end.push_back("--clang");
   CHECK(word_that_keeps_positions(commands) == "g++");
 }
