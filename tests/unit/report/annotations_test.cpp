@@ -39,7 +39,7 @@ TEST_CASE("A failed edge is annotated at the compiler's first error") {
   edge.op = "alpha";
   edge.source = "alpha/a.cu";
   const EdgeFailure failure{
-      &edge, "pack/alpha/a.cu(12): error: no", {"kernels/alpha/a.cu", 12, 0}, "/log", "sh", ""};
+      &edge, "pack/alpha/a.cu(12): error: no", {"kernels/alpha/a.cu", 12, 0}, "/log", "sh", "", ""};
   CHECK(render_annotation(failure) ==
         "::error file=kernels/alpha/a.cu,line=12,title=dsbuild compile alpha%3A alpha/a.cu::"
         "pack/alpha/a.cu(12): error: no\n");
