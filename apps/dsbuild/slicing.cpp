@@ -62,6 +62,8 @@ std::string run_self_test(const Words& command, const Stages& stages, System& sy
   const Settings& settings = stages.base.settings;
   const LearntCommands commands = learn_commands(command, *stages.toolkit, *stages.base.user_facts, system);
   if (!commands) return commands.error();
+  if (const auto made = system.files.make_directories(settings.cache_dir); !made)
+    return "slices cannot be tested in " + settings.cache_dir.string() + ": " + made.error().what;
   const std::string name =
       "slices-" + std::to_string(std::random_device()());  // another dsbuild may test too
   return slices_differ_by(command, *commands, settings.cache_dir / name, system.program,

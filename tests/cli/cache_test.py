@@ -125,8 +125,8 @@ class RemoveTest(CacheTest):
 
     def test_clean_leaves_the_store_alone(self):
         make_store(self.store, 2)
-        before = Folder(self.store)
         self.assertEqual(self.run_in(self.space, "--ops", "host").code, 0)
+        before = Folder(self.store)
         self.assertEqual(self.run_in(self.space, "clean", "--bundle").code, 0)
         self.assertTrue(before.is_untouched())
 

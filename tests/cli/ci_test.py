@@ -42,7 +42,7 @@ class AnnotationTest(CliTest):
         self.assertTrue(line.startswith("::error title=dsbuild bad_option::command line: unknown option '--jbos'"), line)
 
     def test_a_warning_is_annotated_as_one(self):
-        [line] = annotations(self.run_in(TestSpace(), "plan", env={**ON_GITHUB, "DS_BUILD_BETTA": "0"}))
+        [line] = annotations(self.run_in(TestSpace(steps=True), "plan", env={**ON_GITHUB, "DS_BUILD_BETTA": "0"}))
         self.assertTrue(line.startswith("::warning title=dsbuild "), line)
 
     def test_elsewhere_nothing_is_annotated(self):

@@ -211,11 +211,12 @@ class RefusalTest(SlicesTest):
         self.assertEqual(run.err.count("not_sliced"), 1, run)
         self.assertIn(reason, run.err)
         self.assertEqual(list(self.space.build_dir.rglob("*.ptx")), [])
-        insisted = self.space.build("--ops", "scaling", "--backend", "slices")
+        plan = self.space.run(*self.space.arguments("plan", "--ops", "scaling"))
+        self.assertIn(reason, plan.err, "as the build found it")
+        insisted = self.space.run(*self.space.arguments("plan", "--ops", "scaling", "--backend", "slices"))
         self.assertEqual(insisted.code, 3, insisted)
         self.assertIn("error[cannot_slice]: --backend: 1 file cannot be sliced: ", insisted.err)
         self.assertIn(reason, insisted.err)
-        self.assertIn(reason, self.space.run(*self.space.arguments("plan")).err, "as the build found it")
 
     def test_device_code_for_debuggers(self):
         self.space.environment["NVCC_APPEND_FLAGS"] = "-G"
