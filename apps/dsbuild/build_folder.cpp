@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ninja/ninja_file.h"
+#include "slices/header_sets.h"
 
 namespace dsbuild {
 namespace {
@@ -103,23 +104,28 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
   return held;
 }
 
-Result<void> write_planned_files(const Stages& stages, FileSystem& files) {
+Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
+  bool any = false;
   const Path& folder = stages.base.settings.build_dir.value;
   for (const auto& [name, target] : stages.build.links)
-    if (files.real_path(folder / name) != files.real_path(target))
+    if (files.real_path(folder / name) != files.real_path(target)) {
       DSBUILD_CHECK(files.make_symlink(target, folder / name));
+      any = true;
+    }
   std::set<Path> folders;
   for (const PlannedFile& file : stages.build.files) {
     const Path parent = (folder / file.path).parent_path();
     if (folders.insert(parent).second) DSBUILD_CHECK(files.make_directories(parent));
-    DSBUILD_CHECK(files.write_if_different(folder / file.path, file.content));
+    DSBUILD_TRY(is_new, files.write_if_different(folder / file.path, file.content));
+    any = any || is_new;
   }
   DSBUILD_CHECK(remove_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_own_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_strange_logs(folder, files));
+  DSBUILD_CHECK(renew_header_sets(folder, files));
   DSBUILD_TRY(text, render_ninja(stages.build));
-  DSBUILD_CHECK(files.write_if_different(folder / "build.ninja", text));
-  return {};
+  DSBUILD_TRY(is_new, files.write_if_different(folder / "build.ninja", text));
+  return any || is_new;
 }
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context) {

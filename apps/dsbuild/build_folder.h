@@ -15,8 +15,9 @@ namespace dsbuild {
 Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
                                                       const CommandContext& context);
 
-// build.ninja, check/*.json, tools/*.id, source.id files and the link to the pack.
-Result<void> write_planned_files(const Stages& stages, FileSystem& files);
+// build.ninja, check/*.json, tools/*.id, source.id files and the link to the pack. Whether any of them was
+// not there as it should be.
+Result<bool> write_planned_files(const Stages& stages, FileSystem& files);
 
 // Which edges of the op ("": of all) a build of this plan would run and why. Nothing but a temporary is
 // written. Errors: those of lock_if_built and dry_run.

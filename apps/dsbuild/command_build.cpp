@@ -8,20 +8,22 @@
 #include "graph_run.h"
 #include "publish.h"
 #include "store/content_store.h"
+#include "unchanged.h"
 
 namespace dsbuild {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void show_plan(const Stages& stages, const PlanView& view, const CommandContext& context) {
+// For people; none where they want to be told little.
+std::string plan_text(const Stages& stages, const PlanView& view, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
-  if (settings.json.value) {
-    (void)print_result(render_plan_json(view, true));
-  } else if (settings.verbosity >= 0) {
-    print_message(render_plan_table(view, style_for(settings, context, true)) + "\n");
-  }
-  print_warnings(stages.warnings, settings, context);
+  if (settings.json.value || settings.verbosity < 0) return "";
+  const Style style = style_for(settings, context, true);
+  std::string text = render_plan_table(view, style) + "\n";
+  for (const Warning& each : stages.warnings)
+    text += render_warning(each, style);
+  return text;
 }
 
 // A store that cannot be one would be passed over in silence by every step.
@@ -90,20 +92,37 @@ size_t audited_files(const BuildPlan& plan, const Manifest& manifest) {
   return static_cast<size_t>(count);
 }
 
-}  // namespace
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
-Result<int> run_build(const CommandContext& context) {
-  const Clock::time_point start = Clock::now();
+Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, const Settings& settings,
+                          const CommandContext& context) {
+  print_message(build.shown);
+  BuildOutcome outcome;
+  outcome.bundle = build.bundle;
+  outcome.manifest.ops.resize(build.ops);
+  outcome.skipped = build.skipped;
+  outcome.audited = build.audited;
+  outcome.seconds = seconds_since(start);
+  DSBUILD_CHECK(print_outcome(outcome, settings, context));
+  return 0;
+}
+
+Result<int> plan_and_build(Clock::time_point start, const CommandContext& context) {
   DSBUILD_TRY(stages, plan_stages(SelfTest::run, context));
   const Settings& settings = stages.base.settings;
   DSBUILD_CHECK(check_out_folder(settings.out.value, context.system.files));
   DSBUILD_CHECK(check_store(settings, context.system.files));
   DSBUILD_TRY(ninja, find_ninja(settings, context.system, *stages.base.user_facts));
   stages.base.user_facts->save();
-  show_plan(stages, stages.view(removed_ops(stages, context.system.files)), context);
+  const PlanView view = stages.view(removed_ops(stages, context.system.files));
+  if (settings.json.value) (void)print_result(render_plan_json(view, true));
+  const std::string shown = plan_text(stages, view, context);
+  print_message(shown);
 
   DSBUILD_TRY(lock, open_build_folder(settings, context));
-  DSBUILD_CHECK(write_planned_files(stages, context.system.files));
+  DSBUILD_TRY(is_new_plan, write_planned_files(stages, context.system.files));
   DSBUILD_TRY(run, run_graph(stages, ninja, *lock, jobs_for(settings, stages.base.host), context));
   stages.base.user_facts->forget_unused();
   stages.base.user_facts->save();
@@ -126,11 +145,28 @@ Result<int> run_build(const CommandContext& context) {
   DSBUILD_TRY(bundle, publish(stages, outcome.manifest, context));
   outcome.bundle = std::move(bundle);
   stages.build_facts->save();
-  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  outcome.seconds = seconds_since(start);
   append(outcome.warnings, outcome.bundle.warnings);
   print_warnings(outcome.bundle.warnings, settings, context);
   DSBUILD_CHECK(print_outcome(outcome, settings, context));
-  return outcome.failures.empty() ? strict_exit(stages, context) : static_cast<int>(Exit::failed);
+  if (!outcome.failures.empty()) return static_cast<int>(Exit::failed);
+  const int code = strict_exit(stages, context);
+  const bool did_something = is_new_plan || run.edges_run > 0 || outcome.bundle.changed;
+  if (code == 0 && did_something)
+    remember_build({shown, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.audited},
+                   stages, ninja, context);
+  return code;
+}
+
+}  // namespace
+
+Result<int> run_build(const CommandContext& context) {
+  const Clock::time_point start = Clock::now();
+  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
+                                      context.system.files, context.data_dir));
+  if (const auto unchanged = find_unchanged_build(settings, context))
+    return say_unchanged(*unchanged, start, settings, context);
+  return plan_and_build(start, context);
 }
 
 }  // namespace dsbuild

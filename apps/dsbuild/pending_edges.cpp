@@ -4,6 +4,7 @@
 
 #include "build_folder.h"
 #include "ninja/ninja_file.h"
+#include "slices/header_sets.h"
 
 namespace dsbuild {
 namespace {
@@ -58,6 +59,7 @@ Result<PendingEdges> find_pending_edges(const Stages& stages, const std::string&
   const BuildPlan of_op = with_edges_if(
       stages.build, [&](const Edge& edge) { return op.empty() || is_for_op(stages.build, edge, op); });
   const BuildPlan known = without_new_edges(of_op, changes.absent);
+  DSBUILD_CHECK(renew_header_sets(stages.base.settings.build_dir.value, context.system.files));
   DSBUILD_TRY(said, ask_ninja(stages, known, ninja, context.system));
   return with_rewritten_files(of_op, said, changes.rewritten);
 }

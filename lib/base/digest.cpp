@@ -1,3 +1,7 @@
+// SHA256() of OpenSSL 3 reads its configuration and looks for a provider, which takes a millisecond of each
+// process; the functions of 1.1 do not.
+#define OPENSSL_API_COMPAT 0x10100000L
+
 #include "base/digest.h"
 
 #include <openssl/evp.h>
@@ -13,7 +17,10 @@ using Sha256 = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
 Sha256 digest_of(std::string_view bytes) {
   Sha256 digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, bytes.data(), bytes.size());
+  SHA256_Final(digest.data(), &context);
   return digest;
 }
 

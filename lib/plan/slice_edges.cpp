@@ -51,6 +51,7 @@ struct Recipe {
   std::string arch_list;
   std::vector<StepFile> steps;
   std::vector<std::string> step_files;  // where each step is written
+  std::set<std::string> inputs;         // of all steps, which others make
 };
 
 class Slicer {
@@ -90,7 +91,7 @@ class Slicer {
     whole.implicit_inputs.push_back(names_file(whole));
     std::vector<Edge>& parts = units_[whole.output];
     for (size_t i = 0; i < recipe.steps.size(); ++i)
-      parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i]));
+      parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i], recipe.inputs));
     if (input_.audit) add_audit(whole, recipe, parts);
     plan_.files.push_back({unit_of(whole.output) + k_module_id_end, module_id_of(whole)});
     plan_.files.push_back({unit_of(whole.output) + k_arch_list_end, recipe.arch_list + "\n"});
@@ -154,6 +155,7 @@ class Slicer {
     recipe.arch_list = commands->arch_list;
     recipe.steps = plan_steps(*commands, without_archs_and_seed(nvcc));
     for (const StepFile& step : recipe.steps) {
+      recipe.inputs.insert(step.inputs.begin(), step.inputs.end());
       const std::string content = render_step_file(step);
       recipe.step_files.push_back("tools/steps/" + sha256(content).substr(0, 16));
       step_contents_[recipe.step_files.back()] = content;
@@ -168,7 +170,18 @@ class Slicer {
     edge.twin_flags.clear();
   }
 
-  static Edge part_edge(const Edge& whole, const StepFile& step, const std::string& step_file) {
+  // Of the outputs those that some part reads, for Ninja looks at each file of its graph; libraries read the
+  // others' first one.
+  static std::vector<std::string> ends_in_graph(const StepFile& step, const std::set<std::string>& inputs) {
+    std::vector<std::string> ends;
+    std::copy_if(step.outputs.begin(), step.outputs.end(), std::back_inserter(ends),
+                 [&](const std::string& end) { return inputs.count(end) > 0; });
+    return ends.empty() ? std::vector<std::string>{step.outputs.front()} : ends;
+  }
+
+  // `inputs`: of all parts.
+  static Edge part_edge(const Edge& whole, const StepFile& step, const std::string& step_file,
+                        const std::set<std::string>& inputs) {
     const std::string unit = unit_of(whole.output);
     Edge edge;
     edge.kind = EdgeKind::cuda_slice;
@@ -187,12 +200,12 @@ class Slicer {
       edge.implicit_inputs = {k_nvcc_id_file};
       if (step.part == "fatbin") edge.flags = {whole.inputs.front()};  // images may name it
     }
-    edge.implicit_inputs.push_back(unit + k_module_id_end);
-    edge.output = unit + step.outputs.front();
-    for (size_t i = 1; i < step.outputs.size(); ++i)
-      edge.more_outputs.push_back(unit + step.outputs[i]);
+    const std::vector<std::string> ends = ends_in_graph(step, inputs);
+    edge.output = unit + ends.front();
+    for (size_t i = 1; i < ends.size(); ++i)
+      edge.more_outputs.push_back(unit + ends[i]);
     if (!whole.twin.empty() && step.part != "fatbin") {
-      edge.twin = unit_of(whole.twin) + step.outputs.front();
+      edge.twin = unit_of(whole.twin) + ends.front();
       edge.implicit_inputs.push_back(edge.twin);
     }
     return edge;

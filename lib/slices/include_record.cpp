@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "slices/header_names.h"
 #include "slices/kept_results.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -59,8 +60,7 @@ std::set<std::string> places_of(const std::vector<std::string>& read, const std:
 
 bool changed_since(const Path& file, int64_t begin_ns, const FileReader& files) {
   const auto identity = files.identity(file);
-  constexpr int64_t k_clock_step_ns = 10'000'000;  // file times are those of the kernel's last tick
-  return !identity || std::max(identity->mtime_ns, identity->ctime_ns) >= begin_ns - k_clock_step_ns;
+  return !identity || std::max(identity->mtime_ns, identity->ctime_ns) >= begin_ns - k_file_clock_step_ns;
 }
 
 }  // namespace
@@ -83,6 +83,7 @@ std::set<std::string> search_folders(const std::vector<std::string>& command) {
 }
 
 std::vector<std::string> files_in_depfile(std::string_view depfile) {
+  constexpr std::string_view k_escaped = " #:";
   std::vector<std::string> files;
   std::string word;
   const auto finish = [&] {
@@ -93,7 +94,7 @@ std::vector<std::string> files_in_depfile(std::string_view depfile) {
     if (c == '\\' && next == '\n') {
       finish();
       ++i;
-    } else if (c == '\\' || (c == '$' && next == '$')) {
+    } else if ((c == '\\' && k_escaped.find(next) != k_escaped.npos) || (c == '$' && next == '$')) {
       word += next;
       ++i;
     } else if (c == ' ' || c == '\n') {
@@ -140,8 +141,14 @@ std::optional<IncludeRecord> read_include_record(std::string_view text, const Fi
 
 std::string render_depfile(const std::string& target, const std::vector<std::string>& files) {
   std::string text = target + ":";
-  for (const std::string& file : files)
-    text += " " + replace_all(replace_all(file, "\\", "\\\\"), " ", "\\ ");
+  for (const std::string& file : files) {
+    text += ' ';
+    for (const char c : file) {
+      if (c == '$') text += '$';
+      if (c == ' ' || c == '#') text += '\\';
+      text += c;
+    }
+  }
   return text + "\n";
 }
 

@@ -1,6 +1,7 @@
 #include "slices/source_text.h"
 
 #include "base/digest.h"
+#include "slices/header_sets.h"
 #include "slices/include_record.h"
 #include "slices/positions.h"
 #include "sys/clock.h"
@@ -25,10 +26,8 @@ Words SourceText::command() const {
 
 std::optional<std::string> SourceText::recall() {
   if (!store_) return std::nullopt;
-  const std::string& output = unit_.request.output;
   const auto record = find_include_record(*store_, record_key_, files_);
-  if (!record || !files_.write_file(output + ".d", render_depfile(output, record->files)))
-    return std::nullopt;
+  if (!record || !write_depfile(record->files)) return std::nullopt;
   return record->result;
 }
 
@@ -39,7 +38,8 @@ Result<int> SourceText::preprocess(StepTools& tools) {
   argv.insert(argv.end(), {"-MD", "-MF", depfile, "-MT", unit_.request.output});
   DSBUILD_TRY(code, tools.run(argv, {}));
   if (code != 0) return code;
-  DSBUILD_CHECK(write_depfile(depfile));
+  DSBUILD_CHECK(note_what_was_read(depfile));
+  DSBUILD_CHECK(write_depfile(read_files_));
   const std::string output = value_of(argv, "-o");
   DSBUILD_TRY(text, files_.read_file(output));
   text_ = std::move(text);
@@ -49,18 +49,21 @@ Result<int> SourceText::preprocess(StepTools& tools) {
   return 0;
 }
 
-Result<void> SourceText::write_depfile(const Path& from) {
-  const std::string& output = unit_.request.output;
-  DSBUILD_TRY(depfile, files_.read_file(from));
+Result<void> SourceText::note_what_was_read(const Path& depfile_of_preprocessor) {
+  DSBUILD_TRY(depfile, files_.read_file(depfile_of_preprocessor));
   read_files_ = files_in_depfile(depfile);
   for (const std::string& name : read_files_) {
     const auto text = files_.read_file(name);
     if (!text || text->find("__CUDA_ARCH_LIST__") == std::string::npos) continue;
-    depfile += output + ": " + unit_.path + k_arch_list_end + "\n";
     read_files_.push_back(unit_.path + k_arch_list_end);
     break;
   }
-  return files_.write_file(output + ".d", depfile);
+  return {};
+}
+
+Result<void> SourceText::write_depfile(const std::vector<std::string>& read) const {
+  DSBUILD_TRY(named, name_header_sets(read, begin_ns_, files_));
+  return files_.write_file(unit_.request.output + ".d", render_depfile(unit_.request.output, named));
 }
 
 void SourceText::remember(const std::string& key) const {

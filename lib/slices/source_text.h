@@ -21,7 +21,8 @@ class SourceText {
 
  private:
   Words command() const;
-  Result<void> write_depfile(const Path& from);
+  Result<void> note_what_was_read(const Path& depfile_of_preprocessor);
+  Result<void> write_depfile(const std::vector<std::string>& read) const;
 
   const StepUnit& unit_;
   FileSystem& files_;

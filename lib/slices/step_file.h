@@ -12,8 +12,8 @@ struct StepFile {
   Environment environment;
   Words preprocess;             // front and device parts
   std::vector<Words> commands;  // what is made of the text
-  // Of the outputs and inputs, what follows the unit's name: {".compute_80.ptx", ".compute_80.cubin"}. The
-  // first output is the edge's own.
+  // Of the outputs and inputs, what follows the unit's name: {".compute_80.ptx", ".compute_80.cubin"}.
+  // Any of the outputs may be the edge's own.
   std::vector<std::string> inputs, outputs;
   bool keeps_positions = false;  // outputs depend on where code stands in its files (lib/slices/positions.h)
   Words nvcc;                    // the whole command without archs and source, for people

@@ -1,5 +1,7 @@
 #include "slices/step_unit.h"
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "slices/kept_results.h"
 #include "slices/positions.h"
@@ -14,6 +16,13 @@ Environment tools_environment(const StepFile& step, const System& system) {
   if (const std::string temporary = variable(system.environment, "TMPDIR"); !temporary.empty())
     environment["TMPDIR"] = system.files.absolute(temporary).string();  // tools run in several folders
   return environment;
+}
+
+// What follows the unit's name in the output that Ninja knows the part by.
+std::string end_of(const std::string& output, const StepFile& step) {
+  const auto end = std::find_if(step.outputs.begin(), step.outputs.end(),
+                                [&](const std::string& each) { return output.ends_with(each); });
+  return end == step.outputs.end() ? step.outputs.front() : *end;
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) 
   unit.files = &system.files;
   DSBUILD_TRY(text, system.files.read_file(request.step_file));
   unit.step = parse_step_file(text);
-  const std::string& end = unit.step.outputs.front();
+  const std::string end = end_of(request.output, unit.step);
   unit.path = request.output.substr(0, request.output.size() - end.size());
   if (!request.twin.empty()) unit.twin_path = request.twin.substr(0, request.twin.size() - end.size());
   unit.stem = Path(unit.path).filename().string();

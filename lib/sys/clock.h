@@ -12,4 +12,7 @@ inline int64_t file_clock_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+// File times are those of the kernel's last tick: what changed this long before a moment has an older time.
+inline constexpr int64_t k_file_clock_step_ns = 10'000'000;
+
 }  // namespace dsbuild

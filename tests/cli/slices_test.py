@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sliced import PLAIN, SIZES, SlicesTest, make_space, testspace  # noqa: E402
+from sliced import INNER, PLAIN, SIZES, SlicesTest, make_space, testspace  # noqa: E402
 from cuobjdump import find_cuobjdump, list_images  # noqa: E402
 
 class ImagesTest(SlicesTest):
@@ -183,6 +183,66 @@ class LineInformationTest(SlicesTest):
         after = self.keys("plain.cu")
         self.assertEqual({part for part in after if after[part] != before[part]}, {"front", "host", "compute_80", "compute_90"})
         self.check_lines_are_those_of_the_source()
+
+
+class HeadersOfOthersTest(SlicesTest):
+    """Headers of toolkits, packages and the system: no depfile names them, and none is stale."""
+
+    PARTS = {"compute_80", "compute_90"}
+
+    def setUp(self):
+        super().setUp()
+        self.folder = self.space.root / "others" / "include"
+        self.folder.mkdir(parents=True)
+        self.header = self.folder / "others.h"
+        self.write(2)
+        self.space.environment["NVCC_APPEND_FLAGS"] = f"-isystem {self.folder}"
+        self.space.pack.add_op("using", {"using.cu": '#include <others.h>\n' + INNER.replace("+ counter", "+ k_others + counter")})
+        self.built(ops="using,inner")
+
+    def write(self, number, seconds=1_000_000_000):
+        """With a time long past, as packages have it."""
+        self.header.write_text(f"constexpr int k_others = {number};\n")
+        os.utime(self.header, (seconds, seconds))
+
+    def edges_of_next_build(self):
+        return self.built(ops="using,inner").edges_run()
+
+    def test_no_edge_names_them(self):
+        deps = testspace.subprocess.run([self.space.environment["DSBUILD_NINJA"], "-t", "deps"], cwd=self.space.build_dir,
+                                        capture_output=True, text=True, check=True).stdout
+        self.assertIn("pack/using.cu", deps)
+        self.assertIn("tools/headers/", deps)
+        self.assertNotRegex(deps, r"(?m)^ +/")
+        self.assertEqual(self.edges_of_next_build(), 0)
+
+    def test_one_that_changes_makes_anew_what_read_it(self):
+        for change in (lambda: self.write(3, seconds=1_000_000_001), lambda: self.write(4, seconds=999_999_999)):
+            inner = self.keys("inner.cu")
+            self.assertLessEqual(self.PARTS, self.made_by(change, source="using.cu", ops="using,inner"))
+            self.assertEqual(self.keys("inner.cu"), inner)
+            self.assertEqual(self.edges_of_next_build(), 0)
+
+    def test_one_that_is_lost_fails_the_build_and_one_that_is_back_mends_it(self):
+        self.header.unlink()
+        run = self.space.build("--ops", "using,inner", "--backend", "slices")
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("others.h", run.err)
+        self.write(2)
+        self.built(ops="using,inner")
+
+    def test_an_edge_that_was_not_asked_for_sees_the_change_later(self):
+        self.write(3, seconds=999_999_999)
+        self.built(ops="inner")
+        self.assertLessEqual(self.PARTS, self.made_by(lambda: None, source="using.cu", ops="using,inner"))
+
+    def test_a_lost_set_is_made_again(self):
+        for file in (self.space.build_dir / "tools" / "headers").iterdir():
+            file.unlink()
+        self.assertGreater(self.edges_of_next_build(), 0)
+        self.assertEqual(self.edges_of_next_build(), 0)
+        change = lambda: self.write(3, seconds=999_999_999)  # noqa: E731
+        self.assertLessEqual(self.PARTS, self.made_by(change, source="using.cu", ops="using,inner"))
 
 
 class SharedTest(SlicesTest):

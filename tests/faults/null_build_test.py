@@ -15,6 +15,8 @@ from testspace import TestSpace  # noqa: E402
 WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC")
 CHANGING = "openat,open,creat,execve,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,symlink,symlinkat," \
            "link,linkat,truncate,ftruncate,chmod,fchmod,fchmodat,utimensat"
+# A build is remembered for its environment: the plan is not made again in the first, and is in the second.
+REMEMBERED, PLANNED = ENVIRONMENTS = ({"REMEMBERED": "yes"}, {})
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -40,29 +42,29 @@ class NullBuildTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.space = TestSpace(steps=True)
-        run = cls.space.build()
-        assert run.code == 0, run
+        cls.space.environment["ASAN_OPTIONS"] += ":detect_leaks=0"  # LeakSanitizer cannot run under a tracer
+        for env in (PLANNED, REMEMBERED):  # the second has what edges took in the first, and orders them by it
+            (cls.space.out / "alpha.so").unlink(missing_ok=True)  # only a build that does something is remembered
+            run = cls.space.build(env=env)
+            assert run.code == 0, run
 
-    def trace(self, must_succeed=True):
+    def trace(self, must_succeed=True, env=None):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
         trace = self.space.root / "trace.txt"
-        # LeakSanitizer cannot run under a tracer.
-        options = self.space.environment["ASAN_OPTIONS"] + ":detect_leaks=0"
-        run = self.space.build(prefix=("strace", "-ff", "-e", "trace=" + CHANGING, "-o", str(trace)),
-                               env={"ASAN_OPTIONS": options})
+        run = self.space.build(prefix=("strace", "-ff", "-e", "trace=" + CHANGING, "-o", str(trace)), env=env)
         if run.code != 0 and "ptrace" in run.err:
             self.skipTest("processes cannot be traced here")
         if must_succeed:
             self.assertEqual(run.code, 0, run)
         return calls_in(trace)
 
-    def test_the_second_run_has_no_edge_and_changes_nothing_on_the_disk(self):
+    def check_that_nothing_happens(self, env):
         before = {name: snapshot(folder) for name, folder in
                   (("bundle", self.space.out), ("build folder", self.space.build_dir),
                    ("cache", self.space.root / "cache"))}
         self.space.compiled()
-        run = self.space.build()
+        run = self.space.build(env=env)
         self.assertEqual(run.code, 0, run)
         self.assertEqual(run.edges_run(), 0)
         self.assertEqual(self.space.compiled(), [])
@@ -75,26 +77,37 @@ class NullBuildTest(unittest.TestCase):
         self.assertEqual(snapshot(self.space.out), before["bundle"])
         self.assertEqual(snapshot(self.space.root / "cache"), before["cache"])
 
+    def test_the_second_run_has_no_edge_and_changes_nothing_on_the_disk(self):
+        for env in ENVIRONMENTS:
+            self.check_that_nothing_happens(env)
+
+    def test_the_plan_is_not_made_again(self):
+        plans = [any("op.yaml" in text for _, text in self.trace(env=env)) for env in ENVIRONMENTS]
+        self.assertEqual(plans, [False, True])
+
     def test_no_process_is_started_but_ninja(self):
-        programs = [QUOTED.search(text).group(1) for name, text in self.trace() if name == "execve"]
-        self.assertEqual([os.path.basename(program) for program in programs], ["dsbuild", "ninja"])
+        for env in ENVIRONMENTS:
+            programs = [QUOTED.search(text).group(1) for name, text in self.trace(env=env) if name == "execve"]
+            self.assertEqual([os.path.basename(program) for program in programs], ["dsbuild", "ninja"], env)
 
     def test_nothing_is_opened_for_writing_but_the_lock(self):
-        opened = {QUOTED.search(text).group(1) for name, text in self.trace()
-                  if name in ("open", "openat", "creat") and any(flag in text for flag in WRITING)}
-        devices = {path for path in opened if path.startswith("/dev/")}
-        # Ninja itself opens and at once removes its clock probe, and opens its two logs to append to them.
-        ninjas = {".ninja_lock", ".ninja_log", ".ninja_deps"}
-        written = {path for path in opened - devices if os.path.basename(path) not in ninjas}
-        self.assertEqual(written, {str(self.space.build_dir / "lock")})
+        for env in ENVIRONMENTS:
+            opened = {QUOTED.search(text).group(1) for name, text in self.trace(env=env)
+                      if name in ("open", "openat", "creat") and any(flag in text for flag in WRITING)}
+            devices = {path for path in opened if path.startswith("/dev/")}
+            # Ninja itself opens and at once removes its clock probe, and opens its two logs to append to them.
+            ninjas = {".ninja_lock", ".ninja_log", ".ninja_deps"}
+            written = {path for path in opened - devices if os.path.basename(path) not in ninjas}
+            self.assertEqual(written, {str(self.space.build_dir / "lock")}, env)
 
     def test_nothing_is_renamed_made_or_removed(self):
         kinds = ("rename", "unlink", "mkdir", "symlink", "link", "chmod", "utimens", "truncate", "fchmod")
-        calls = [(name, text) for name, text in self.trace() if name.startswith(kinds)
-                 and ".ninja_" not in text]
-        # The lock's content is the holder's name, for those who wait.
-        self.assertEqual([call for call in calls if call[0] != "ftruncate"], [])
-        self.assertLessEqual(len(calls), 1)
+        for env in ENVIRONMENTS:
+            calls = [(name, text) for name, text in self.trace(env=env) if name.startswith(kinds)
+                     and ".ninja_" not in text]
+            # The lock's content is the holder's name, for those who wait.
+            self.assertEqual([call for call in calls if call[0] != "ftruncate"], [], env)
+            self.assertLessEqual(len(calls), 1, env)
 
     def files(self):
         return {file: file.stat().st_mtime_ns for file in self.space.build_dir.rglob("*") if file.is_file() and file.name != "lock"}
@@ -103,9 +116,7 @@ class NullBuildTest(unittest.TestCase):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
         trace, before = self.space.root / "trace-plan.txt", self.files()
-        options = self.space.environment["ASAN_OPTIONS"] + ":detect_leaks=0"
-        run = self.space.run(*self.space.arguments("plan"), env={"ASAN_OPTIONS": options},
-                             prefix=("strace", "-ff", "-e", "trace=" + CHANGING, "-o", str(trace)))
+        run = self.space.run(*self.space.arguments("plan"), prefix=("strace", "-ff", "-e", "trace=" + CHANGING, "-o", str(trace)))
         self.assertEqual(run.code, 0, run)
         calls = calls_in(trace)
         started = [text for name, text in calls if name == "execve"]

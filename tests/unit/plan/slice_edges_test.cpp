@@ -53,7 +53,7 @@ TEST_CASE("a sliced file has a front, one edge for each virtual arch, a host and
   CHECK(target_names(slice.targets) == "sm_90 compute_90");
   CHECK(slice.more_outputs ==
         Words{k_unit + ".compute_90.sm_90.cubin", k_unit + ".compute_90.cudafe1.stub.c"});
-  CHECK(target_names(edge_of(plan, k_unit + ".compute_80.ptx").targets) == "sm_80");
+  CHECK(target_names(edge_of(plan, k_unit + ".compute_80.cubin").targets) == "sm_80");
   CHECK(edge_of(plan, k_unit + ".cudafe1.cpp").targets.empty());
   CHECK(edge_of(plan, k_unit + ".host.o").inputs ==
         Words{k_unit + ".cudafe1.cpp", k_unit + ".compute_90.cudafe1.stub.c"});
@@ -74,8 +74,8 @@ TEST_CASE("two files with the same flags share what their edges run") {
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
   const BuildPlan plan = sliced(world);
-  const Edge& one = edge_of(plan, "obj/adam/adam.cu/adam.compute_80.ptx");
-  const Edge& two = edge_of(plan, "obj/adam/adam_b.cu/adam_b.compute_80.ptx");
+  const Edge& one = edge_of(plan, "obj/adam/adam.cu/adam.compute_80.cubin");
+  const Edge& two = edge_of(plan, "obj/adam/adam_b.cu/adam_b.compute_80.cubin");
   CHECK(one.step_file == two.step_file);
   CHECK(one.step_file != edge_of(plan, "obj/adam/adam.cu/adam.compute_90.ptx").step_file);
 }
@@ -99,12 +99,12 @@ TEST_CASE("a slice of a file that another op has too names that one's as its twi
   world.add_op("first", "sources: [first.cu]\n");
   world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
   const BuildPlan plan = sliced(world);
-  const Edge& slice = edge_of(plan, "obj/second/first.cu/first.compute_80.ptx");
-  CHECK(slice.twin == "obj/first/first.cu/first.compute_80.ptx");
+  const Edge& slice = edge_of(plan, "obj/second/first.cu/first.compute_80.cubin");
+  CHECK(slice.twin == "obj/first/first.cu/first.compute_80.cubin");
   CHECK(std::count(slice.implicit_inputs.begin(), slice.implicit_inputs.end(), slice.twin) == 1);
   CHECK(slice.twin_flags.empty());
   CHECK(edge_of(plan, "obj/second/first.cu/first.o").twin.empty());
-  CHECK(edge_of(plan, "obj/first/first.cu/first.compute_80.ptx").twin.empty());
+  CHECK(edge_of(plan, "obj/first/first.cu/first.compute_80.cubin").twin.empty());
 }
 
 TEST_CASE("a file that stays whole does not take the images of a sliced one for its object") {
@@ -168,7 +168,7 @@ TEST_CASE("parts that read the source start anew when other files stand where he
     return std::find(inputs.begin(), inputs.end(), file->path) != inputs.end();
   };
   CHECK(has_it(".cudafe1.cpp"));
-  CHECK(has_it(".compute_80.ptx"));
+  CHECK(has_it(".compute_80.cubin"));
   CHECK_FALSE(has_it(".host.o"));
   CHECK_FALSE(has_it(".o"));
 }

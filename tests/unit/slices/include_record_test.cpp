@@ -33,6 +33,8 @@ struct Project {
 }  // namespace
 
 TEST_CASE("includes: files of a depfile, without its target") {
+  for (const char* name : {"a b", "a#b", "$a", "a\\b", "a:b"})
+    CHECK(files_in_depfile(render_depfile("x.o", {name})) == Words{name});
   CHECK(files_in_depfile("x.o: a.cu \\\n  b\\ c.h $$d.h\n") == Words{"a.cu", "b c.h", "$d.h"});
 }
 

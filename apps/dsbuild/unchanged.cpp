@@ -1,0 +1,245 @@
+#include "unchanged.h"
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+#include "base/digest.h"
+#include "build_folder.h"
+#include "slices/header_sets.h"
+#include "sys/clock.h"
+#include "sys/watched_files.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_file = "unchanged";
+
+// Programs that planning starts, which answer for more than the disk.
+class WatchedProcesses : public ProcessRunner {
+ public:
+  explicit WatchedProcesses(ProcessRunner& processes) : processes_(processes) {}
+  bool any() const { return any_; }
+  Result<ProcessResult> run(const Command& command) override {
+    any_ = true;
+    return processes_.run(command);
+  }
+  Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>& inherited,
+                                        const std::function<void(std::string_view)>& on_output,
+                                        const std::function<void()>& on_tick) override {
+    any_ = true;
+    return processes_.run_on_terminal(command, inherited, on_output, on_tick);
+  }
+
+ private:
+  ProcessRunner& processes_;
+  bool any_ = false;
+};
+
+// Of all that a plan is made of but the disk; "" where that cannot be told. A machine is the same until it is
+// started again.
+std::string key_of(const CommandContext& context) {
+  static const std::set<std::string> k_of_shell = {"_", "OLDPWD", "PWD",
+                                                   "SHLVL"};  // it changes them at each command
+  const auto boot = context.system.files.read_file("/proc/sys/kernel/random/boot_id");
+  if (!boot) return "";
+  std::string text =
+      *boot + k_version + '\0' + context.line.as_typed + '\0' + context.system.files.absolute(".").string() +
+      '\0' + context.data_dir.string() + '\0' + std::to_string(context.terminal.stderr_is_terminal) +
+      std::to_string(context.terminal.stdout_is_terminal) + " " + std::to_string(context.terminal.columns);
+  for (const auto& [name, value] : context.system.environment)
+    if (k_of_shell.count(name) == 0) text += '\0' + name + "=" + value;
+  return sha256(text);
+}
+
+// Facts are about files whose identities planning asks for, too; the system's own folders hold loads and
+// clocks.
+bool counts(const std::string& path, const Settings& settings, const FileReader& files) {
+  const std::string whole = files.absolute(path).string();
+  const std::string own = files.absolute(settings.build_dir.value).string() + "/";
+  return !whole.starts_with(own) && !whole.starts_with("/proc/") && !whole.starts_with("/sys/") &&
+         whole != files.absolute(settings.cache_dir / "facts.json").string();
+}
+
+// What has to be so before Ninja may look: its graph, its logs (it would wait for a pipe), and that nothing
+// stands where it writes (it writes response files in a dry run too). And what is published, and of what.
+Answers results_of(const Stages& stages, const FileReader& files) {
+  const Path &out = stages.base.settings.out.value, &folder = stages.base.settings.build_dir.value;
+  Answers answers;
+  const auto ask = [&](Question question, const Path& path) {
+    answers[{path.string(), question}] = answer_to(question, path, files);
+  };
+  ask(Question::identity, folder / "build.ninja");
+  for (const char* log : {".ninja_log", ".ninja_deps", ".ninja_lock"})
+    ask(Question::kind, folder / log);
+  for (const auto& [name, target] : stages.build.links)
+    ask(Question::real_path, folder / name);
+  ask(Question::names, out);
+  ask(Question::identity, out / k_manifest_name);
+  for (const ExpectedOp& op : stages.build.expected) {
+    ask(Question::own_kind, folder / (op.library + ".rsp"));
+    ask(Question::identity, folder / op.library);
+    ask(Question::identity, out / (op.op + ".so"));
+  }
+  return answers;
+}
+
+// In whatever order the history puts the edges.
+bool is_same_graph(const BuildPlan& a, const BuildPlan& b) {
+  const auto by_output = [](const BuildPlan& plan) {
+    std::vector<const Edge*> edges;
+    for (const Edge& edge : plan.edges)
+      edges.push_back(&edge);
+    std::sort(edges.begin(), edges.end(), [](const Edge* x, const Edge* y) { return x->output < y->output; });
+    return edges;
+  };
+  const auto edges = by_output(a), others = by_output(b);
+  return a.tools == b.tools && a.shared == b.shared && a.files == b.files && a.links == b.links &&
+         std::equal(edges.begin(), edges.end(), others.begin(), others.end(),
+                    [](const Edge* x, const Edge* y) { return *x == *y; });
+}
+
+// When one of the files and folders last changed, or says that it did.
+int64_t newest_of(const Answers& answers, const FileReader& files) {
+  int64_t newest_ns = 0;
+  for (const auto& [asked, answer] : answers) {
+    const bool has_content = asked.second == Question::identity || asked.second == Question::names;
+    const auto identity = has_content ? files.identity(asked.first) : std::nullopt;
+    if (identity) newest_ns = std::max({newest_ns, identity->mtime_ns, identity->ctime_ns});
+  }
+  return newest_ns;
+}
+
+// All that planning asked of the disk; nullopt where that is not all that the plan comes from.
+std::optional<Answers> watch_planning(const Stages& stages, const CommandContext& context) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(k_file_clock_step_ns));
+  const int64_t begin_ns = file_clock_now();
+  WatchedFiles files(context.system.files);
+  WatchedProcesses processes(context.system.processes);
+  System system{files, processes, context.system.environment, context.system.program};
+  (void)files.identity(system.program);
+  const auto again = plan_stages(SelfTest::run, {context.line, system, context.terminal, context.data_dir});
+  if (!again || processes.any() || !is_same_graph(again->build, stages.build)) return std::nullopt;
+  if (!find_ninja(again->base.settings, system, *again->base.user_facts) || processes.any())
+    return std::nullopt;
+  Answers answers = files.answers();
+  std::erase_if(answers, [&](const auto& answer) {
+    return !counts(answer.first.first, stages.base.settings, context.system.files);
+  });
+  const bool is_settled = newest_of(answers, context.system.files) < begin_ns - k_file_clock_step_ns;
+  return is_settled ? std::optional(answers) : std::nullopt;
+}
+
+bool can_be_listed(const Answers& answers) {
+  return std::none_of(answers.begin(), answers.end(), [](const auto& answer) {
+    return (answer.first.first + answer.second).find_first_of("\n\t") != std::string::npos;
+  });
+}
+
+// "f <path>\t<answer>": a line each, and an empty one.
+std::string render(const Answers& answers) {
+  std::string text;
+  for (const auto& [asked, answer] : answers)
+    text += std::string(1, static_cast<char>(asked.second)) + " " + asked.first + "\t" + answer + "\n";
+  return text + "\n";
+}
+
+// A digest of the rest; the key; Ninja; the numbers of the outcome; answers; what was shown.
+std::string render(const std::string& key, const Path& ninja, const UnchangedBuild& build,
+                   const Answers& results, const Answers& planning) {
+  const std::string text = key + "\n" + ninja.string() + "\n" + std::to_string(build.bundle.bytes) + " " +
+                           std::to_string(build.ops) + " " + std::to_string(build.skipped) +
+                           (build.audited ? " " + std::to_string(*build.audited) : "") + "\n" +
+                           render(results) + render(planning) + build.shown;
+  return sha256(text) + "\n" + text;
+}
+
+// Reads a remembered build line by line.
+class Remembered {
+ public:
+  explicit Remembered(std::string_view text) : left_(text) {}
+
+  std::string_view line() {
+    const size_t end = std::min(left_.find('\n'), left_.size());
+    const std::string_view first = left_.substr(0, end);
+    left_.remove_prefix(std::min(end + 1, left_.size()));
+    return first;
+  }
+  std::string_view rest() const { return left_; }
+
+ private:
+  std::string_view left_;
+};
+
+bool is_still_so(std::string_view line, const FileReader& files) {
+  const size_t tab = line.find('\t');
+  if (line.size() < 3 || tab == std::string_view::npos) return false;
+  const Path path = line.substr(2, tab - 2);
+  return answer_to(static_cast<Question>(line[0]), path, files) == line.substr(tab + 1);
+}
+
+// Of the lines up to the next empty one.
+bool are_still_so(Remembered& remembered, const FileReader& files) {
+  bool all = true;
+  for (std::string_view line = remembered.line(); !line.empty(); line = remembered.line())
+    all = all && is_still_so(line, files);
+  return all;
+}
+
+bool read_numbers(std::string_view line, UnchangedBuild& build) {
+  const std::vector<std::string> words = split(line, " ");
+  if (words.size() < 3) return false;
+  build.bundle.bytes = whole_number<unsigned long long>(words[0]).value_or(0);
+  build.ops = whole_number<size_t>(words[1]).value_or(0);
+  build.skipped = whole_number<int>(words[2]).value_or(0);
+  if (words.size() > 3) build.audited = whole_number<size_t>(words[3]);
+  return true;
+}
+
+bool has_nothing_to_do(const Path& ninja, const Path& folder, System& system) {
+  Command command;
+  command.argv = {ninja.string(), "-n"};
+  command.env = system.environment;
+  command.cwd = folder;
+  const auto answer = system.processes.run(command);
+  return answer && answer->ok() && answer->out.find("ninja: no work to do.") != std::string::npos;
+}
+
+}  // namespace
+
+std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, const CommandContext& context) {
+  FileSystem& files = context.system.files;
+  const Path& folder = settings.build_dir.value;
+  if (settings.json.value || files.kind(folder / k_file) != FileKind::file) return std::nullopt;
+  const auto lock = lock_if_built(settings, context);
+  const auto text = files.read_file(folder / k_file);
+  if (!lock || !text) return std::nullopt;
+  Remembered remembered(*text);
+  const std::string_view digest = remembered.line();
+  if (digest != sha256(remembered.rest()) || remembered.line() != key_of(context)) return std::nullopt;
+  const Path ninja = remembered.line();
+  UnchangedBuild build;
+  build.bundle.path = settings.out.value;
+  if (!read_numbers(remembered.line(), build) || !are_still_so(remembered, files) ||
+      !renew_header_sets(folder, files))
+    return std::nullopt;
+  auto ninja_agrees =
+      std::async(std::launch::async, [&] { return has_nothing_to_do(ninja, folder, context.system); });
+  const bool is_same_plan = are_still_so(remembered, files);
+  build.shown = remembered.rest();
+  return ninja_agrees.get() && is_same_plan ? std::optional(build) : std::nullopt;
+}
+
+void remember_build(const UnchangedBuild& build, const Stages& stages, const Ninja& ninja,
+                    const CommandContext& context) {
+  FileSystem& files = context.system.files;
+  const std::string key = key_of(context);
+  if (key.empty() || stages.base.settings.json.value) return;
+  const auto planning = watch_planning(stages, context);
+  const Answers results = results_of(stages, files);
+  if (!planning || !can_be_listed(*planning) || !can_be_listed(results)) return;
+  (void)files.write_if_different(stages.base.settings.build_dir.value / k_file,
+                                 render(key, ninja.program, build, results, *planning));
+}
+
+}  // namespace dsbuild

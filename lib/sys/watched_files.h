@@ -1,0 +1,70 @@
+// The disk, with everything that was asked of it written down, so that work whose questions still have the
+// same answers need not be done again.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+// What was asked about which path. A file that was read and one whose identity was asked count by their
+// identity, and a folder that was listed by its own, which changes with the names in it.
+enum class Question : char {
+  identity = 'f',
+  names = 'l',
+  kind = 'k',
+  own_kind = 'o',
+  is_executable = 'x',
+  real_path = 'r',
+};
+using Answers = std::map<std::pair<std::string, Question>, std::string>;
+
+// Now: "-" for what is not there.
+std::string answer_to(Question question, const Path& path, const FileReader& files);
+
+// Passes everything on. What is written through it is not an answer.
+class WatchedFiles : public FileSystem {
+ public:
+  explicit WatchedFiles(FileSystem& files) : files_(files) {}
+  const Answers& answers() const { return answers_; }
+
+  Result<std::string> read_file(const Path& path) const override;
+  Result<std::vector<std::string>> list(const Path& path) const override;
+  FileKind kind(const Path& path) const override;
+  FileKind own_kind(const Path& path) const override;
+  bool is_executable(const Path& path) const override;
+  std::optional<FileIdentity> identity(const Path& path) const override;
+  std::optional<Path> real_path(const Path& path) const override;
+  Path absolute(const Path& path) const override { return files_.absolute(path); }
+
+  Result<void> write_file(const Path& path, std::string_view bytes, bool durable) override {
+    return files_.write_file(path, bytes, durable);
+  }
+  Result<void> append(const Path& path, std::string_view bytes) override {
+    return files_.append(path, bytes);
+  }
+  Result<void> set_mtime(const Path& path, int64_t mtime_ns) override {
+    return files_.set_mtime(path, mtime_ns);
+  }
+  Result<void> make_directories(const Path& path) override { return files_.make_directories(path); }
+  Result<void> copy_file(const Path& from, const Path& to, bool executable) override {
+    return files_.copy_file(from, to, executable);
+  }
+  Result<void> make_symlink(const Path& target, const Path& link) override {
+    return files_.make_symlink(target, link);
+  }
+  Result<void> rename(const Path& from, const Path& to) override { return files_.rename(from, to); }
+  Result<void> exchange(const Path& a, const Path& b) override { return files_.exchange(a, b); }
+  Result<void> remove_all(const Path& path) override { return files_.remove_all(path); }
+  Result<void> sync_directory(const Path& path) override { return files_.sync_directory(path); }
+
+ private:
+  void note(Question question, const Path& path) const;
+
+  FileSystem& files_;
+  mutable Answers answers_;
+};
+
+}  // namespace dsbuild

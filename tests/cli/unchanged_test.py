@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""A build with nothing to do is not planned again (tests/faults/null_build_test.py). Whatever a plan, a bundle or an edge is made of: the build
+after its change leaves nothing for a build that remembers nothing."""
+
+import os
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, TestSpace, testspace  # noqa: E402
+
+SPEC = "alpha/op.yaml"
+
+
+class Changes:
+    """Each in a space that is built."""
+
+    def __init__(self, space):
+        self.space, self.more, self.env = space, [], {}
+
+    def replace(self, path, old, new):
+        text = path.read_text()
+        assert old in text, path
+        times = path.stat()
+        path.write_text(text.replace(old, new))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def a_flag_in_a_spec(self):
+        self.replace(self.space.pack.folder / SPEC, "name: ", "flags: {cxx: [-O1]}\nname: ")
+
+    def a_source(self):
+        self.replace(self.space.pack.source("alpha/alpha.cu"), "alpha_kernel", "alpha_kernel\n// more")
+
+    def a_header(self):
+        self.space.pack.source("alpha/shared.h").write_text("// another\n")
+
+    def an_op_more(self):
+        self.space.pack.add_op("more", {"more.cpp": 'extern "C" int more() { return 1; }\n'}, {"backend": "cpu", "exports": ["more"]})
+
+    def an_op_less(self):
+        shutil.rmtree(self.space.pack.folder / "host")
+
+    def another_arch(self):
+        self.space.arch = "8.0"
+
+    def a_macro_of_the_environment(self):
+        self.env = {"NVCC_APPEND_FLAGS": "-DMORE=1"}
+
+    def another_option(self):
+        self.more = ["--debug"]
+
+    def a_published_library(self):
+        file = self.space.out / "alpha.so"
+        file.write_bytes(file.read_bytes()[:-1] + b"\1")
+
+    def a_published_library_that_is_lost(self):
+        (self.space.out / "alpha.so").unlink()
+
+    def no_bundle(self):
+        shutil.rmtree(self.space.out)
+
+    def an_object_that_is_lost(self):
+        next(self.space.build_dir.glob("obj/alpha/*/*/alpha.o")).unlink()
+
+    def a_built_library_that_is_lost(self):
+        (self.space.build_dir / "lib" / "alpha.so").unlink()
+
+    def a_graph_that_was_edited(self):
+        with open(self.space.build_dir / "build.ninja", "a", encoding="ascii") as file:
+            file.write("# edited\n")
+
+    def a_toolkit_upgraded_in_place(self):
+        nvcc = self.space.toolkit.home / "bin" / "nvcc"
+        nvcc.write_text(nvcc.read_text() + "\n# upgraded\n")
+
+    def what_is_remembered_itself(self):
+        file = self.space.build_dir / "unchanged"
+        text = bytearray(file.read_bytes())
+        text[len(text) // 2] ^= 1
+        file.write_bytes(text)
+
+
+CHANGES = [name for name in vars(Changes) if not name.startswith("_") and name != "replace"]
+
+
+class UnchangedTest(CliTest):
+    def setUp(self):
+        self.space = TestSpace()
+
+    def after(self, change):
+        """The build after the change, and one that remembers nothing."""
+        self.space = TestSpace()
+        self.assertEqual(self.space.build().code, 0)
+        self.assertTrue((self.space.build_dir / "unchanged").exists())
+        changes = Changes(self.space)
+        getattr(changes, change)()
+        run = self.space.build(*changes.more, env=changes.env)
+        self.assertEqual(run.code, 0, run)
+        (self.space.build_dir / "unchanged").unlink(missing_ok=True)
+        return run, self.space.build(*changes.more, env=changes.env)
+
+    def did_something(self, run):
+        return run.edges_run() > 0 or "unchanged" not in run.out
+
+    def test_after_every_change_nothing_is_left_to_do(self):
+        for change in CHANGES:
+            with self.subTest(change):
+                run, full = self.after(change)
+                self.assertFalse(self.did_something(full), full)
+                harmless = change in ("a_graph_that_was_edited", "what_is_remembered_itself")
+                self.assertEqual(self.did_something(run), not harmless, run)
+
+    def test_it_says_what_it_said_before(self):
+        first = self.space.build()
+        again = self.space.build()
+        table = first.err[:first.err.index("\n\n", first.err.index("dropped"))]
+        self.assertEqual(again.err.strip(), table.strip())
+        self.assertIn("unchanged", again.out)
+        self.assertIn("built 4, skipped 0", again.out)
+
+    def test_a_build_that_failed_is_not_remembered(self):
+        self.assertEqual(self.space.build().code, 0)
+        self.space.pack.source("beta/one.cu").write_text("// export: beta_one\n#error no\n")
+        self.space.toolkit.set(fail=["one.cu"])
+        self.assertEqual(self.space.build().code, 1)
+        self.assertEqual(self.space.build().code, 1)
+
+    def test_another_dsbuild_in_the_folder_is_waited_for(self):
+        self.assertEqual(self.space.build().code, 0)
+        self.space.toolkit.set(sleep=2)
+        self.space.pack.source("alpha/alpha.cu").write_text("// export: alpha_kernel\n// slow\n")
+        with self.space.start_build() as first:
+            testspace.wait_until(lambda: self.space.toolkit.starts() and "alpha" in str(self.space.toolkit.starts()[-1]))
+            second = self.space.build()
+            first.communicate()
+        self.assertEqual((first.returncode, second.code), (0, 0), second)
+
+
+if __name__ == "__main__":
+    testspace.main()
