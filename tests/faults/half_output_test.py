@@ -136,8 +136,8 @@ class HalfSliceTest(unittest.TestCase):
         self.assertEqual(self.space.hash(), self.undisturbed)
         self.assertEqual(self.space.build().edges_run(), 0)
 
-    def test_half_an_output_of_a_slice_is_made_again(self):
-        self.check("one.compute_80.ptx", "one.compute_80.run/one.compute_80.ptx")
+    def test_half_a_front_is_made_again(self):
+        self.check("one.cudafe1.cpp", "one.front.run/one.cudafe1.cpp")
 
     def test_half_an_image_of_a_slice_is_made_again(self):
         self.check("one.compute_80.sm_80.cubin", "one.compute_80.run/one.compute_80.sm_80.cubin")
