@@ -76,7 +76,7 @@ std::string why_not_sliced(const Stages& stages, SelfTest self_test, bool has_li
   const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc, has_lines);
   const std::string key = "slices by " + shell_join(command), identity = tools_identity(*stages.toolkit);
   FactStore& facts = *stages.base.user_facts;
-  const std::string known = facts.find(key, identity).value_or("");
+  std::string known = facts.find(key, identity).value_or("");
   if (known == k_the_same) return "";
   if (self_test == SelfTest::recall) return known;
   const std::string difference = run_self_test(command, stages, system);
