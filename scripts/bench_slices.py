@@ -31,19 +31,19 @@ MIDDLE = ("\nnamespace {\n", "\n// in the middle\nnamespace {\n")
 OURS = "slices"
 
 
-def cores_of_children():
+def cores_used(server):
+    """By all children that have ended, and by the server of sccache."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return usage.ru_utime + usage.ru_stime + (server.cores() if server else 0)
 
 
 class Run:
     def __init__(self, command, server=None):
-        used = lambda: cores_of_children() + (server.cores() if server else 0)  # noqa: E731
-        before, begin = used(), time.monotonic()
+        before, begin = cores_used(server), time.monotonic()
         done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             sys.exit(done.stdout)
-        self.wall, self.cores = time.monotonic() - begin, used() - before
+        self.wall, self.cores = time.monotonic() - begin, cores_used(server) - before
         self.edges = int(re.search(r", (\d+) edges? run", done.stdout).group(1))
 
 

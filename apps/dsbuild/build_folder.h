@@ -19,8 +19,9 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
 // not there as it should be.
 Result<bool> write_planned_files(const Stages& stages, FileSystem& files);
 
-// Which edges of the op ("": of all) a build of this plan would run and why. Nothing but a temporary is
-// written. Errors: those of lock_if_built and dry_run.
+// Which edges of the op ("": of all) a build of this plan would run and why. Nothing is written but a
+// temporary and the header sets (lib/slices/header_sets.h) that are not as their headers are. Errors: those
+// of lock_if_built and dry_run.
 Result<PendingEdges> find_pending_edges(const Stages& stages, const std::string& op, const Ninja& ninja,
                                         const CommandContext& context);
 

@@ -60,6 +60,9 @@ void print_message(std::string_view text);
 Path named_bundle(const Settings& settings, const CommandContext& context);
 
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr);
+// A line each; "" where the output is JSON, which has them itself, or is to be little.
+std::string warnings_text(const std::vector<Warning>& warnings, const Settings& settings,
+                          const CommandContext& context);
 void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,
                     const CommandContext& context);
 

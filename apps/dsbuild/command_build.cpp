@@ -19,11 +19,8 @@ using Clock = std::chrono::steady_clock;
 std::string plan_text(const Stages& stages, const PlanView& view, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
   if (settings.json.value || settings.verbosity < 0) return "";
-  const Style style = style_for(settings, context, true);
-  std::string text = render_plan_table(view, style) + "\n";
-  for (const Warning& each : stages.warnings)
-    text += render_warning(each, style);
-  return text;
+  return render_plan_table(view, style_for(settings, context, true)) + "\n" +
+         warnings_text(stages.warnings, settings, context);
 }
 
 // A store that cannot be one would be passed over in silence by every step.

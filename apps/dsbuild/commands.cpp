@@ -142,11 +142,18 @@ Style style_for(const Settings& settings, const CommandContext& context, bool to
   return {to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal, annotate};
 }
 
+std::string warnings_text(const std::vector<Warning>& warnings, const Settings& settings,
+                          const CommandContext& context) {
+  std::string text;
+  if (settings.verbosity < 0 || settings.json.value) return text;  // JSON documents carry them
+  for (const Warning& w : warnings)
+    text += render_warning(w, style_for(settings, context, true));
+  return text;
+}
+
 void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,
                     const CommandContext& context) {
-  if (settings.verbosity < 0 || settings.json.value) return;  // JSON documents carry them
-  for (const Warning& w : warnings)
-    print_message(render_warning(w, style_for(settings, context, true)));
+  print_message(warnings_text(warnings, settings, context));
 }
 
 }  // namespace dsbuild

@@ -11,10 +11,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_of_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 // What comes behind the token that begins at `at`. With digit separators: 1'000.
 size_t end_of_number(std::string_view line, size_t at) {
   while (at < line.size() && (is_of_name(line[at]) || line[at] == '.' || line[at] == '\''))
@@ -67,6 +63,10 @@ size_t end_of_raw_string(std::string_view text, size_t quote) {
 }
 
 }  // namespace
+
+bool is_of_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
 
 size_t CodeLines::line_end(size_t begin) const {
   const size_t end = text_.find('\n', begin);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/digest.h"
+#include "slices/kept_results.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
@@ -27,7 +28,7 @@ std::string set_name(const Headers& headers) {
 
 // "size:mtime path", as it is told apart from an upgraded one.
 std::string line_of(const std::string& header, const FileIdentity& identity) {
-  return std::to_string(identity.size) + ":" + std::to_string(identity.mtime_ns) + " " + header + "\n";
+  return size_and_time(identity) + " " + header + "\n";
 }
 
 Headers headers_in(std::string_view text) {

@@ -17,6 +17,7 @@ std::string identity_of_tool(const std::string& program, const Environment& envi
                              const FileReader& files);
 
 // "size:mtime", by which a file of tools and packages counts; "" for what is not there.
+std::string size_and_time(const FileIdentity& identity);
 std::string size_and_time(const Path& path, const FileReader& files);
 
 }  // namespace dsbuild

@@ -13,10 +13,6 @@ namespace {
 constexpr std::string_view k_blank = " \t\n";
 constexpr size_t k_none = std::string_view::npos;
 
-bool is_of_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 // Where the name stands as a word.
 std::vector<size_t> mentions_of(std::string_view name, std::string_view text) {
   std::vector<size_t> found;

@@ -44,7 +44,7 @@ Result<void> StepResults::publish(const std::string& key, const StoreEntry& outp
 Result<bool> StepResults::take_images(const std::string& ptx) {
   if (!last_images_key_.empty() && last_images_key_ == images_key(ptx) && has_outputs(unit_.path))
     return true;
-  const auto images = image_ends_.empty() ? std::nullopt : find_images_in_store(ptx);
+  const auto images = stored(images_key(ptx), image_ends_);
   if (!images) return false;
   for (const StoredFile& image : *images)
     DSBUILD_CHECK(files_.write_if_different(unit_.path + image.name, image.bytes));
@@ -75,24 +75,22 @@ std::optional<StoreEntry> StepResults::outputs_of(const std::string& unit) const
 std::optional<StoreEntry> StepResults::find_in_store(const std::string& key) {
   if (!store_ || key == missed_) return std::nullopt;
   auto outputs = stored(key, other_ends_);
-  const auto images = outputs ? find_images_in_store(outputs->front().bytes) : std::nullopt;
-  note_store_use(images.has_value(), files_);
-  if (!images) {
-    missed_ = key;
-    return std::nullopt;
+  if (outputs && !image_ends_.empty()) {
+    const auto images = stored(images_key(outputs->front().bytes), image_ends_);
+    if (images)
+      outputs->insert(outputs->end(), images->begin(), images->end());
+    else
+      outputs.reset();
   }
-  outputs->insert(outputs->end(), images->begin(), images->end());
+  note_store_use(outputs.has_value(), files_);
+  if (!outputs) missed_ = key;
   return outputs;
 }
 
-// Empty where the part makes none.
-std::optional<StoreEntry> StepResults::find_images_in_store(const std::string& ptx) const {
-  return image_ends_.empty() ? StoreEntry{} : stored(images_key(ptx), image_ends_);
-}
-
+// An entry of outputs with these ends; there is none of no outputs.
 std::optional<StoreEntry> StepResults::stored(const std::string& key,
                                               const std::vector<std::string>& ends) const {
-  auto entry = store_ ? store_->find(key) : std::nullopt;
+  auto entry = store_ && !ends.empty() ? store_->find(key) : std::nullopt;
   const bool is_whole =
       entry && std::equal(entry->begin(), entry->end(), ends.begin(), ends.end(),
                           [](const StoredFile& file, const std::string& end) { return file.name == end; });

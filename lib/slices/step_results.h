@@ -35,7 +35,6 @@ class StepResults {
   bool has_outputs(const std::string& unit) const;
   std::optional<StoreEntry> outputs_of(const std::string& unit) const;
   std::optional<StoreEntry> find_in_store(const std::string& key);
-  std::optional<StoreEntry> find_images_in_store(const std::string& ptx) const;
   std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends) const;
   void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends) const;
   Result<void> write(const std::string& key, const StoreEntry& outputs);
