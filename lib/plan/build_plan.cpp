@@ -50,7 +50,8 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   edge.op = op.builder.name();
   for (const Edge& compile : compiles)
     edge.inputs.push_back(compile.output);
-  edge.flags = {"-shared"};
+  // Some compilers link libstdc++ statically. Its streams then must not mix with those of the process.
+  edge.flags = {"-shared", "-Wl,--exclude-libs,libstdc++.a"};
   if (!op.gives.python_module) edge.flags.emplace_back("-Wl,--no-undefined");
   append_all(edge.flags, op.builder.extra_ldflags(op.context));
   append_all(edge.flags, op.gives.link_flags);

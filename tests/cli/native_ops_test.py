@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""The native CPU ops in a plan and a bundle: what needs what, and what happens where a library is missing."""
+"""Ops for the CPU in a plan and a bundle: what needs what, what happens where a library is missing, and what a compiler
+puts into a library."""
 
 import json
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+from packs import Pack  # noqa: E402
 
 # A machine without libaio: its compiler finds no such library.
 COMPILER = """#!/bin/sh
@@ -94,6 +97,45 @@ class WithoutLibaioTest(CliTest):
         self.assertEqual(run.code, 3, run)
         self.assertRegex(run.err, r"error\[op_not_compatible\]: --ops: async_io cannot be built here: .*-laio.*\n"
                          r"  fix: \S+ .*libaio")
+
+
+SPEAK = """#include <iostream>
+extern "C" int speak(unsigned number) {
+  std::cout << "layer " << number << " of two" << std::endl;
+  return std::cout.good();
+}
+"""
+
+
+class StaticLibstdcxxTest(CliTest):
+    """A compiler that links libstdc++ statically: without more, streams of such a library are those of the process by halves
+    and end at the first number, once another library with streams is there, as in a Python with torch."""
+
+    def setUp(self):
+        self.space = cpu_space()
+        self.compiler = self.space.root / "c++"
+        self.compiler.write_text('#!/bin/sh\nexec g++ "$@" -static-libstdc++\n')
+        self.compiler.chmod(0o755)
+        self.space.environment["CXX"] = str(self.compiler)
+        self.pack = Pack(self.space.root / "own")
+        self.pack.add_op("voice", {"voice.cpp": SPEAK}, {"backend": "cpu", "exports": ["speak"]})
+
+    def link(self, compiler, name):
+        library = self.space.root / name
+        subprocess.run([compiler, "-O2", "-fPIC", "-shared", self.pack.source("voice.cpp"), "-o", library], check=True)
+        return library
+
+    def said(self, library):
+        """What it says in a process where another one has spoken."""
+        script = "import ctypes, sys\nfor library in sys.argv[1:]: ctypes.CDLL(library).speak(7)"
+        return subprocess.run([sys.executable, "-c", script, self.link("g++", "first.so"), library], text=True,
+                              stdout=subprocess.PIPE).stdout.partition("layer 7 of two\n")[2]
+
+    def test_a_library_speaks_beside_others(self):
+        self.assertNotEqual(self.said(self.link(self.compiler, "plain.so")), "layer 7 of two\n")
+        run = self.space.run("--pack", str(self.pack.folder), "--ops", "voice")
+        self.assertEqual(run.code, 0, run)
+        self.assertEqual(self.said(self.space.root / "dsbuild-out" / "voice.so"), "layer 7 of two\n")
 
 
 if __name__ == "__main__":

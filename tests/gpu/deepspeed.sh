@@ -16,6 +16,7 @@
 #   FILES="FILE…" test files below tests/unit (default: FILES of deepspeed_tests/run.py)
 #   JOBS, FILE_LIMIT, TEST_LIMIT   processes of pytest at a time (default: one for each core), seconds for one of them and
 #                 for one test (run.py; files of slow tests run in parts)
+#   CXX=FILE      the compiler of both; with one that links libstdc++ statically DeepSpeed's own transformer op crashes
 #   OUT=DIR       the results are also written to DIR/{ours,jit}.json and DIR/table.md
 # Python packages: torch, numpy and what DeepSpeed requires (einops, hjson, msgpack, ninja, packaging, psutil, py-cpuinfo,
 # pydantic, tqdm), pip, setuptools, wheel, pytest before 8.4; qtorch for the tests of fp_quantizer. nvcc and a C++

@@ -76,11 +76,17 @@ class TableTest(unittest.TestCase):
         hung = result({"a": "hung", "b": "passed"}, exit_code=1)
         self.assertEqual(self.table(hung, hung)[0], "")
 
+    def test_a_crash_is_shown_and_is_no_hang(self):
+        crashed = result({"a": "crashed", "b": "passed"}, exit_code=-11)
+        self.assertEqual(self.table(crashed, crashed), ("", "| test_one.py | cpu_adam | 1 1 0 (1 crashed) | 1 1 0 (1 crashed) | yes |"))
+        self.assertIn("a: crashed with dsbuild, hung with JIT", self.table(crashed, result({"a": "hung", "b": "passed"}))[0])
+
     def test_both_must_have_loaded_the_same_ops(self):
         self.assertIn("JIT loaded none", self.table(result({"a": "passed"}), result({"a": "passed"}, module="_hashlib"))[0])
 
 
-# In the place of pytest, with the plugin's view of three tests: it notes what it is to run, and the test b never ends.
+# In the place of pytest, with the plugin's view of four tests: it notes what it is to run, the test b never ends, and c
+# crashes where it is asked to.
 PYTEST = """
 import os, sys, types
 sys.path.insert(0, {here!r})
@@ -90,6 +96,7 @@ witness.pytest_collection_modifyitems(items)
 for item in items:
     witness.note(started=item.nodeid)
     if item.nodeid == "b": sys.exit(1)
+    if item.nodeid == os.environ.get("CRASHING"): os.abort()
     witness.note(test=item.nodeid, outcome="passed")
 """
 
@@ -108,6 +115,9 @@ class PartsTest(unittest.TestCase):
         for parts in (1, 2, 3):
             with self.subTest(parts=parts):
                 self.assertEqual(self.run_files(parts), ({"a": "passed", "b": "hung", "c": "passed", "d": "passed"}, 1))
+
+    def test_what_is_behind_a_crash_is_run_too(self):
+        self.assertEqual(self.run_files(1, CRASHING="c")[0], {"a": "passed", "b": "hung", "c": "crashed", "d": "passed"})
 
     def test_a_part_that_reaches_the_time_limit_is_not_run_again(self):
         self.assertEqual(self.run_files(1, FILE_LIMIT="0")[1], None)
