@@ -132,6 +132,7 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   BuildOutcome outcome;
   outcome.failures = run.failures;
   outcome.edges_run = run.edges_run;
+  outcome.store = run.store;
   outcome.slowest = run.slowest;
   outcome.waits = run.waits;
   outcome.skipped = static_cast<int>(stages.archs.skipped().size());

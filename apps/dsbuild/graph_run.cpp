@@ -195,9 +195,10 @@ MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Stages& sta
 }
 
 // What the steps noted about the store is counted there, and the store stays within its bound.
-void end_store_use(const Settings& settings, FileSystem& files) {
+StoreUses end_store_use(const Settings& settings, FileSystem& files) {
   const StoreUses uses = take_store_uses(settings.build_dir.value, files);
   ContentStore(files, settings.store.value).end_build(uses, settings.store_size.value);
+  return uses;
 }
 
 // Without its logs Ninja runs every edge again.
@@ -248,11 +249,14 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
   progress.finish();
   const auto uses = gate->close();
   remember_edge_costs(stages, result.finished, uses, context.system.files);
-  if (!result.finished.empty()) end_store_use(settings, context.system.files);
 
-  GraphRun summary{
-      result.exit_code,    static_cast<int>(result.finished.size()), {}, {}, result.trouble, result.stopped,
-      sum_up(uses, stages)};
+  GraphRun summary;
+  summary.exit_code = result.exit_code;
+  summary.edges_run = static_cast<int>(result.finished.size());
+  if (!result.finished.empty()) summary.store = end_store_use(settings, context.system.files);
+  summary.trouble = result.trouble;
+  summary.stopped = result.stopped;
+  summary.waits = sum_up(uses, stages);
   const FailureContext failure_context{stages.archs, stages.selected.registry.source_root,
                                        context.system.files.absolute(settings.build_dir.value), environment,
                                        context.system.files};

@@ -13,6 +13,7 @@ namespace dsbuild {
 struct GraphRun {
   int exit_code = 0;  // Ninja's; 128 + n after signal n
   int edges_run = 0;
+  StoreUses store;
   std::optional<FinishedEdge> slowest;
   std::vector<EdgeFailure> failures;
   std::string trouble;  // Ninja's own complaint

@@ -17,6 +17,7 @@ std::string counts_text(const BuildOutcome& outcome) {
   if (!outcome.failures.empty()) text += ", failed " + std::to_string(outcome.manifest.failed.size());
   text += " in " + one_decimal(outcome.seconds) + " s, " +
           plural(static_cast<size_t>(outcome.edges_run), "edge") + " run";
+  if (outcome.store.hits > 0) text += ", " + std::to_string(outcome.store.hits) + " found in the store";
   if (outcome.slowest)
     text += "; slowest: " + edge_title(*outcome.slowest->edge) + " (" +
             one_decimal(outcome.slowest->seconds) + " s)";
@@ -104,6 +105,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   if (outcome.audited) json["audited"] = *outcome.audited;
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
+  json["store"] = store_uses_json(outcome.store);
   json["memory"] = waits_json(outcome.waits);
   json["warnings"] = warnings_json(outcome.warnings);
   return json_line(json);

@@ -19,6 +19,7 @@ Json rejected_json(const std::vector<RejectedToolkit>& rejected);
 // How each GPU runs these images.
 Json coverage_json(const std::vector<Coverage>& coverage);
 Json toolkit_json(const Toolkit& toolkit);
+Json store_uses_json(const StoreUses& uses);
 // One line with a line break; bytes that are not UTF-8 are replaced.
 std::string json_line(const Json& json);
 

@@ -90,6 +90,7 @@ struct BuildOutcome {
   int skipped = 0;
   int edges_run = 0;
   double seconds = 0;
+  StoreUses store;
   std::optional<FinishedEdge> slowest;
   std::optional<size_t> audited;  // --audit: files of the published ops that were compared
   MemoryWaits waits;

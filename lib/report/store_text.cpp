@@ -13,11 +13,11 @@ std::string bound_text(unsigned long long limit) {
   return limit == 0 ? "nothing is kept (--cache-size 0)" : human_size(limit);
 }
 
-Json uses_json(const StoreUses& uses) {
+}  // namespace
+
+Json store_uses_json(const StoreUses& uses) {
   return {{"hits", uses.hits}, {"misses", uses.misses}};
 }
-
-}  // namespace
 
 std::string render_store_stats(const StoreView& view) {
   const StoreStats& stats = view.stats;
@@ -36,8 +36,8 @@ std::string render_store_stats_json(const StoreView& view) {
   json["entries"] = view.stats.entries;
   json["bytes"] = view.stats.bytes;
   json["bound_bytes"] = view.limit;
-  json["last_build"] = uses_json(view.stats.last_build);
-  json["all_builds"] = uses_json(view.stats.all_builds);
+  json["last_build"] = store_uses_json(view.stats.last_build);
+  json["all_builds"] = store_uses_json(view.stats.all_builds);
   json["warnings"] = Json::array();
   return json_line(json);
 }

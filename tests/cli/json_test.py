@@ -193,7 +193,7 @@ class BuildTest(JsonTest):
         self.assertEqual(set(events[0]), PLAN - {"forecast"} | {"event"})
         self.assertEqual([events[0]["event"], events[-1]["event"]], ["plan", "result"])
         result = events[-1]
-        self.assertEqual(set(result), DOCUMENT | {"event", "bundle", "ops", "failed", "skipped", "edges_run", "seconds", "memory"})
+        self.assertEqual(set(result), DOCUMENT | {"event", "bundle", "ops", "failed", "skipped", "edges_run", "seconds", "store", "memory"})
         self.assertEqual([op["name"] for op in result["ops"]], ["alpha", "beta", "gamma", "host"])
         self.assertEqual((result["edges_run"], result["skipped"], result["failed"]), (EDGES, 0, []))
         self.assertEqual(result["bundle"]["path"], str(self.space.out))

@@ -50,7 +50,8 @@ class StoreTest(SlicesTest):
         self.assertEqual(found, 0)
         libraries = [self.library(op) for op in ("scaling", "inner", "listing")]
         self.other_checkout()
-        self.built(ops="scaling,inner,listing")
+        run = self.built(ops="scaling,inner,listing")
+        self.assertIn(f" edges run, {missed} found in the store;", run.out)
         self.assertEqual(self.uses(), (missed, 0))
         self.assertEqual(libraries, [self.library(op) for op in ("scaling", "inner", "listing")])
 
