@@ -7,6 +7,7 @@ import hashlib
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,10 @@ KEYS = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(16)
 
 def key_number(number):
     return hashlib.sha256(f"key {number}".encode()).hexdigest()
+
+
+def is_stopped(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] == "T"
 
 
 class StoreTest(unittest.TestCase):
@@ -103,17 +108,24 @@ class DamageTest(StoreTest):
 
 
 class KillTest(StoreTest):
-    def test_a_process_killed_while_it_puts_leaves_nothing_that_is_wrong(self):
-        halves = 0
-        for number in range(testspace.count(15, 300)):
-            before = self.temporaries()
-            process = self.start("churn", SEED % 1000 + number, 10 ** 6, 4_000_000)
+    def kill_while_it_writes(self, process):
+        """It is stopped, and goes on again, until a file is half written then."""
+        before = self.temporaries()
+        while True:
             wait_until(functools.partial(self.writes_another, before), step=0.0005)
             time.sleep(self.generator.uniform(0, 0.003))
-            process.kill()
-            process.communicate()
-            halves += self.writes_another(before)
-        self.assertGreater(halves, 0, "no process was ever killed while it wrote: nothing was tested")
+            process.send_signal(signal.SIGSTOP)
+            wait_until(functools.partial(is_stopped, process.pid), step=0.0005)
+            if self.writes_another(before):
+                break
+            process.send_signal(signal.SIGCONT)
+        process.kill()
+        process.communicate()
+        self.assertTrue(self.writes_another(before), "its file is gone: what is tested here?")
+
+    def test_a_process_killed_while_it_puts_leaves_nothing_that_is_wrong(self):
+        for number in range(testspace.count(15, 300)):
+            self.kill_while_it_writes(self.start("churn", SEED % 1000 + number, 10 ** 6, 4_000_000))
         self.assertNotIn("wrong", [self.find(key) for key in KEYS])
         for temporary in self.temporaries():
             os.utime(temporary, (time.time() - 2 * HOUR,) * 2)
