@@ -6,8 +6,6 @@
 
 namespace dsbuild {
 
-bool is_of_name(char c);  // a letter, a digit or "_"
-
 class CodeLines {
  public:
   explicit CodeLines(std::string_view text) : text_(text) {}

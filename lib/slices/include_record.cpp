@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "slices/comments.h"
 #include "slices/header_names.h"
 #include "slices/kept_results.h"
 #include "sys/clock.h"
@@ -15,19 +16,38 @@ bool is_of_project(const Path& path) {
   return path.is_relative();
 }
 
+// How a line of a record begins.
+constexpr const char* k_file = "file";      // counts by its bytes, or by size and time
+constexpr const char* k_code = "code";      // counts but for its comments
+constexpr const char* k_folder = "folder";  // counts by the names in it
+
+bool is_source(const Path& path) {
+  static const std::set<std::string> extensions = {".c",  ".cc",  ".cpp", ".cxx", ".cu",  ".cuh", ".h",
+                                                   ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tpp"};
+  return extensions.count(path.extension().string()) > 0;
+}
+
 // "" for what is not there.
 std::string identity_of_file(const Path& path, const FileReader& files) {
-  if (is_of_project(path)) {
-    const auto bytes = files.read_file(path);
-    return bytes ? sha256(*bytes) : "";
-  }
-  return size_and_time(path, files);
+  if (!is_of_project(path)) return size_and_time(path, files);
+  const auto bytes = files.read_file(path);
+  return bytes ? sha256(*bytes) : "";
+}
+
+std::string identity_of_code(const Path& path, const FileReader& files) {
+  const auto text = files.read_file(path);
+  return text ? sha256(without_comments(*text)) : "";
 }
 
 std::string identity_of_folder(const std::string& path, const FileReader& files) {
   if (is_of_project(path)) return HeaderNames(k_pack_folder, files).digest({path});
   const auto identity = files.identity(path);
   return identity ? std::to_string(identity->mtime_ns) : "";
+}
+
+std::string identity_of(const std::string& kind, const std::string& path, const FileReader& files) {
+  if (kind == k_folder) return identity_of_folder(path, files);
+  return kind == k_code ? identity_of_code(path, files) : identity_of_file(path, files);
 }
 
 std::string parent_of(const std::string& path) {
@@ -56,6 +76,14 @@ std::set<std::string> places_of(const std::vector<std::string>& read, const std:
       if (files.kind(root + "/" + name) == FileKind::directory) places.insert(root + "/" + name);
   }
   return places;
+}
+
+bool is_embedding(const std::vector<std::string>& read, const FileReader& files) {
+  return std::any_of(read.begin(), read.end(), [&](const std::string& file) {
+    if (!is_of_project(file)) return false;
+    const auto text = files.read_file(file);
+    return text && embeds_files(*text);
+  });
 }
 
 bool changed_since(const Path& file, int64_t begin_ns, const FileReader& files) {
@@ -110,13 +138,17 @@ std::vector<std::string> files_in_depfile(std::string_view depfile) {
 
 std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
                                   int64_t begin_ns, const FileReader& files) {
+  const bool comments_count = keeps_comments(command) || is_embedding(record.files, files);
   std::string text = "result " + record.result + "\n";
+  const auto add = [&](const std::string& kind, const std::string& path) {
+    text += kind + " " + identity_of(kind, path, files) + " " + path + "\n";
+  };
   for (const std::string& file : record.files) {
     if (changed_since(file, begin_ns, files)) return "";
-    text += "file " + identity_of_file(file, files) + " " + file + "\n";
+    add(!comments_count && is_of_project(file) && is_source(file) ? k_code : k_file, file);
   }
   for (const std::string& place : places_of(record.files, command, files))
-    text += "folder " + identity_of_folder(place, files) + " " + place + "\n";
+    add(k_folder, place);
   return text;
 }
 
@@ -131,10 +163,8 @@ std::optional<IncludeRecord> read_include_record(std::string_view text, const Fi
     }
     if (second == std::string::npos) return std::nullopt;
     const std::string identity = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
-    const bool is_file = word == "file";
-    if (identity != (is_file ? identity_of_file(path, files) : identity_of_folder(path, files)))
-      return std::nullopt;
-    if (is_file) record.files.push_back(path);
+    if (identity != identity_of(word, path, files)) return std::nullopt;
+    if (word != k_folder) record.files.push_back(path);
   }
   return record;
 }

@@ -25,8 +25,9 @@ struct IncludeRecord {
   std::vector<std::string> files;  // that were read, the source among them
 };
 
-// Relative paths are the project's: files count by their bytes, folders by the names of all that is below
-// them. Absolute ones are those of tools and packages: they count by size and time. `command` is the
+// Relative paths are the project's: files count by their bytes, sources without their comments unless those
+// may reach what the command makes (slices/comments.h); folders by the names of all that is below them.
+// Absolute ones are those of tools and packages: they count by size and time. `command` is the
 // preprocessor's, for its search folders. Empty where a file changed after `begin_ns` (of the clock of file
 // times): what was read then is not known.
 std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,

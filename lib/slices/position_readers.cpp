@@ -6,6 +6,7 @@
 
 #include "slices/code_lines.h"
 #include "slices/line_marker.h"
+#include "slices/tokens.h"
 
 namespace dsbuild {
 namespace {

@@ -99,6 +99,8 @@ bool is_without_positions(const std::string& word) {
                      [&](const std::string& beginning) { return word.starts_with(beginning); });
 }
 
+}  // namespace
+
 bool may_keep_positions(const std::string& word) {
   static const std::vector<std::string> beginnings = {"-f",          "-g",           "--coverage",
                                                       "-save-temps", "--save-temps", "-Wa,"};
@@ -106,8 +108,6 @@ bool may_keep_positions(const std::string& word) {
          std::any_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& beginning) { return word.starts_with(beginning); });
 }
-
-}  // namespace
 
 std::string without_positions(std::string_view text) {
   auto exact = files_whose_lines_are_read(text);

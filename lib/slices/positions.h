@@ -20,5 +20,6 @@ std::string with_files_below(const std::string& root, std::string_view text);
 // line and debug information, coverage, sanitizers, and any option of code generation of which the opposite
 // is not known. Host compilers other than GCC name their program.
 std::string word_that_keeps_positions(const NvccCommands& commands);
+bool may_keep_positions(const std::string& word_of_host_compiler);
 
 }  // namespace dsbuild

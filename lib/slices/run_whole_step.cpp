@@ -1,6 +1,7 @@
 #include "slices/run_whole_step.h"
 
 #include "base/digest.h"
+#include "slices/comments.h"
 #include "slices/include_record.h"
 #include "slices/kept_results.h"
 #include "sys/clock.h"
@@ -32,7 +33,7 @@ class CompileRun {
       : step_(std::move(step)), files_(system.files), store_(store) {
     const auto source = files_.read_file(value_of(step_.command, "-c"));
     key_ = sha256("compile " + identities(system.environment) + shell_join(step_.command) + '\0' +
-                  (source ? *source : ""));
+                  (source ? text_that_counts(*source, step_.command) : ""));
   }
 
   bool is_known() const { return find().has_value(); }

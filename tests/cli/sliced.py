@@ -116,14 +116,21 @@ class SlicesTest(CliTest):
         (home / "bin" / "nvcc").chmod(0o755)
         self.space.toolkit.home = home
 
-    def count_ptxas(self):
-        """From now on slices run a ptxas that is counted; the value counts."""
-        log, counted = self.space.root / "ptxas.log", self.space.root / "ptxas"
-        counted.write_text(f'#!/bin/bash\necho >> "{log}"\nexec "{self.space.toolkit.home}/bin/ptxas" "$@"\n')
+    def count(self, tool, real, lines=""):
+        """From now on slices run a `tool` that is counted, in those of nvcc's commands that `lines` chooses; the value counts."""
+        log, counted = self.space.root / "counted.log", self.space.root / "counted" / os.path.basename(real)
+        counted.parent.mkdir()
+        counted.write_text(f'#!/bin/bash\necho >> "{log}"\nexec "{real}" "$@"\n')
         counted.chmod(0o755)
-        self.wrap_nvcc(f'if [[ " $* " == *" --dryrun "* ]]; then REAL "$@" 2>&1 | /usr/bin/sed "s#\\$ ptxas #$ {counted} #" >&2\n'
-                       'else REAL "$@"; fi\n')
+        self.wrap_nvcc('if [[ " $* " == *" --dryrun "* ]]; then '
+                       f'REAL "$@" 2>&1 | /usr/bin/sed "{lines}s#\\$ {tool} #$ {counted} #" >&2\nelse REAL "$@"; fi\n')
         return lambda: log.read_text().count("\n") if log.exists() else 0
+
+    def count_ptxas(self):
+        return self.count("ptxas", f"{self.space.toolkit.home}/bin/ptxas")
+
+    def count_preprocessors(self):
+        return self.count("[^ ]*", shutil.which("g++"), "/ -E /")
 
     def use_toolkit_11_8(self):
         home = os.environ.get("DSBUILD_CUDA_11_8")

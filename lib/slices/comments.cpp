@@ -1,0 +1,186 @@
+#include "slices/comments.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "slices/positions.h"
+#include "slices/tokens.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr auto k_none = std::string_view::npos;
+constexpr std::string_view k_blanks = " \t\r\f\v";
+
+bool is_quote(char c) {
+  return c == '"' || c == '\'';
+}
+
+// Whether the line break at `end` is none to a compiler, which takes the line and the next for one; also with
+// blanks behind the backslash. `backslash`: where it stands.
+bool is_spliced(std::string_view text, size_t end, size_t& backslash) {
+  backslash = text.find_last_not_of(k_blanks, end - 1);
+  return backslash != k_none && text[backslash] == '\\';
+}
+
+// Whether a token, or what begins or ends a comment, may go on behind a spliced line break.
+bool has_spliced_token(std::string_view text) {
+  size_t backslash = 0;
+  for (size_t end = text.find('\n', 1); end != k_none; end = text.find('\n', end + 1)) {
+    if (!is_spliced(text, end, backslash) || backslash == 0) continue;
+    const char before = text[backslash - 1], behind = end + 1 < text.size() ? text[end + 1] : '\n';
+    if (before == '/' || before == '*' || before == '\'') return true;
+    if (is_of_name(before) && (is_of_name(behind) || is_quote(behind))) return true;
+  }
+  return false;
+}
+
+// <sys//types.h> names a header; it does not begin a comment.
+bool has_unclear_header_name(std::string_view text) {
+  constexpr std::string_view k_word = "include";
+  for (size_t at = text.find(k_word); at != k_none; at = text.find(k_word, at + 1)) {
+    std::string_view line = text.substr(at, text.find('\n', at) - at);
+    line.remove_prefix(std::min(line.find('<'), line.size()));
+    const std::string_view name = line.substr(0, line.find('>'));
+    if (name.find("//") != k_none || name.find("/*") != k_none || name.find_first_of("\"'") != k_none)
+      return true;
+  }
+  return false;
+}
+
+// Some compilers take it for the end of a line.
+bool has_lone_carriage_return(std::string_view text) {
+  for (size_t at = text.find('\r'); at != k_none; at = text.find('\r', at + 1))
+    if (!text.substr(at + 1).starts_with('\n')) return true;
+  return false;
+}
+
+bool is_clear(std::string_view text) {
+  constexpr std::string_view k_trigraph = "\?\?";
+  return text.find(k_trigraph) == k_none && !has_lone_carriage_return(text) && !has_spliced_token(text) &&
+         !has_unclear_header_name(text);
+}
+
+class CommentFilter {
+ public:
+  explicit CommentFilter(std::string_view text) : text_(text) {}
+
+  // nullopt where it cannot be told.
+  std::optional<std::string> run() {
+    if (!is_clear(text_)) return std::nullopt;
+    kept_.reserve(text_.size());
+    while (at_ < text_.size())
+      if (!(begins("//") ? drop_line_comment() : begins("/*") ? take_block_comment() : take_token()))
+        return std::nullopt;
+    kept_.erase(std::min(kept_.find_last_not_of(std::string(k_blanks) + "\n") + 1, kept_.size()));
+    if (kept_.ends_with('\\')) return std::nullopt;
+    return std::move(kept_);
+  }
+
+ private:
+  bool begins(std::string_view mark) const { return text_.substr(at_).starts_with(mark); }
+
+  void keep_up_to(size_t end) {
+    kept_ += text_.substr(at_, end - at_);
+    at_ = end;
+  }
+
+  bool take_token() {
+    const char c = text_[at_];
+    if (is_quote(c)) return take_quoted();
+    if (is_digit(c)) return keep_up_to(end_of_number(text_, at_)), true;
+    if (is_of_name(c)) return take_name();
+    return keep_up_to(at_ + 1), true;
+  }
+
+  bool take_quoted() {
+    const std::string stops = {text_[at_], '\\', '\n'};
+    size_t end = text_.find_first_of(stops, at_ + 1);
+    while (end != k_none && text_[end] == '\\')
+      end = text_.find_first_of(stops, end + 2);
+    if (end == k_none || text_[end] == '\n') return false;
+    keep_up_to(end + 1);
+    return true;
+  }
+
+  bool take_name() {
+    const size_t begin = at_;
+    const bool is_glued = begin > 0 && (is_quote(text_[begin - 1]) || text_[begin - 1] == '$' ||
+                                        static_cast<unsigned char>(text_[begin - 1]) >= 0x80);
+    keep_up_to(end_of_name(text_, at_));
+    if (!begins("\"") || !is_raw_prefix(text_.substr(begin, at_ - begin))) return true;
+    const size_t end = end_of_raw_string(text_, at_);
+    if (is_glued || text_[end - 1] != '"') return false;
+    keep_up_to(end);
+    return true;
+  }
+
+  bool drop_line_comment() {
+    size_t backslash = 0;
+    const size_t end = std::min(text_.find('\n', at_), text_.size());
+    if (is_spliced(text_, end, backslash)) return false;
+    return drop_up_to(end);
+  }
+
+  bool take_block_comment() {
+    size_t end = text_.find("*/", at_ + 2);
+    if (end == k_none) return false;
+    end += 2;
+    const size_t behind = std::min(text_.find_first_not_of(k_blanks, end), text_.size());
+    if (behind == text_.size() || text_[behind] == '\n') return drop_up_to(behind);
+    keep_up_to(end);
+    return true;
+  }
+
+  // Lines stay. A backslash before a comment is not one at the line's end.
+  bool drop_up_to(size_t end) {
+    kept_.erase(kept_.find_last_not_of(k_blanks) + 1);
+    if (kept_.ends_with('\\')) return false;
+    kept_.append(static_cast<size_t>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                                text_.begin() + static_cast<std::ptrdiff_t>(end), '\n')),
+                 '\n');
+    at_ = end;
+    return true;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::string kept_;
+};
+
+bool hands_comments_on(const std::string& word) {
+  static const std::vector<std::string> words = {"-C", "-CC", "-fdirectives-only", "-Xpreprocessor"};
+  static const std::vector<std::string> beginnings = {"-traditional", "-Wp,", "@"};
+  return std::find(words.begin(), words.end(), word) != words.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+}
+
+}  // namespace
+
+std::string without_comments(std::string_view source) {
+  auto kept = CommentFilter(source).run();
+  return kept ? std::move(*kept) : std::string(source);
+}
+
+bool keeps_comments(const std::vector<std::string>& command) {
+  const auto any = [&](const auto& is) { return std::any_of(command.begin(), command.end(), is); };
+  if (any(hands_comments_on)) return true;
+  if (any([](const std::string& word) { return word == "-E"; })) return false;
+  return any(may_keep_positions) || any([](const std::string& word) { return word.starts_with("-gencode"); });
+}
+
+std::string text_that_counts(std::string_view source, const std::vector<std::string>& command) {
+  return keeps_comments(command) ? std::string(source) : without_comments(source);
+}
+
+bool embeds_files(std::string_view source) {
+  constexpr std::string_view k_word = "embed";
+  for (size_t at = source.find(k_word); at != k_none; at = source.find(k_word, at + 1)) {
+    const size_t before = at == 0 ? k_none : source.find_last_not_of(k_blanks, at - 1);
+    if (before != k_none && (source[before] == '#' || source[before] == ':')) return true;
+  }
+  return false;
+}
+
+}  // namespace dsbuild

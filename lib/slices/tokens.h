@@ -1,0 +1,20 @@
+// Where tokens of C++ end: as much of its lexer as tells code from what stands in quotes.
+#pragma once
+
+#include <string_view>
+
+namespace dsbuild {
+
+bool is_of_name(char c);  // a letter, a digit or "_"
+bool is_digit(char c);
+
+// Behind the name or number that begins at `at`; a number may have digit separators: 1'000.
+size_t end_of_name(std::string_view text, size_t at);
+size_t end_of_number(std::string_view text, size_t at);
+
+// Whether a quote behind this name begins a raw string.
+bool is_raw_prefix(std::string_view name);
+// Behind R"mark(…)mark" whose first quote stands at `quote`; the text's end if it does not end.
+size_t end_of_raw_string(std::string_view text, size_t quote);
+
+}  // namespace dsbuild
