@@ -47,7 +47,7 @@ std::optional<std::string_view> CodeLines::next() {
        rest.find("R\"") != std::string_view::npos;) {
     const size_t quote = raw_string_in(rest);
     if (quote == std::string_view::npos) break;
-    const size_t behind = end_of_raw_string(text_, end - rest.size() + quote);
+    const size_t behind = std::min(end_of_raw_string(text_, end - rest.size() + quote), text_.size());
     end = line_end(behind);
     rest = text_.substr(behind, end - behind);
   }

@@ -23,6 +23,11 @@ bool is_spliced(std::string_view text, size_t end, size_t& backslash) {
   return backslash != k_none && text[backslash] == '\\';
 }
 
+// As compilers have it, to which "$" and letters of any alphabet are letters.
+bool may_be_of_name(char c) {
+  return is_of_name(c) || c == '$' || is_beyond_ascii(c);
+}
+
 // Whether a token, or what begins or ends a comment, may go on behind a spliced line break.
 bool has_spliced_token(std::string_view text) {
   size_t backslash = 0;
@@ -30,22 +35,38 @@ bool has_spliced_token(std::string_view text) {
     if (!is_spliced(text, end, backslash) || backslash == 0) continue;
     const char before = text[backslash - 1], behind = end + 1 < text.size() ? text[end + 1] : '\n';
     if (before == '/' || before == '*' || before == '\'') return true;
-    if (is_of_name(before) && (is_of_name(behind) || is_quote(behind))) return true;
+    if (may_be_of_name(before) && (may_be_of_name(behind) || is_quote(behind) || behind == '\\')) return true;
   }
   return false;
 }
 
-// <sys//types.h> names a header; it does not begin a comment.
+// <sys//types.h> names a header; it does not begin a comment. `at`: behind the word that a name may follow.
+bool is_unclear_header_name(std::string_view text, size_t at) {
+  constexpr size_t k_longest_name = 4096;
+  const auto skip_blanks = [&] { at = std::min(text.find_first_not_of(k_blanks, at), text.size()); };
+  skip_blanks();
+  if (text.substr(at).starts_with('(')) ++at;
+  skip_blanks();
+  std::string_view name = text.substr(at, k_longest_name);
+  if (name.starts_with("//") || name.starts_with("/*") || name.starts_with('\\')) return true;
+  if (!name.starts_with('<')) return false;
+  name = name.substr(0, name.find_first_of(">\n"));
+  return name.size() == k_longest_name || name.find("//") != k_none || name.find("/*") != k_none ||
+         name.find_first_of("\"'\\") != k_none;
+}
+
 bool has_unclear_header_name(std::string_view text) {
-  constexpr std::string_view k_word = "include";
-  for (size_t at = text.find(k_word); at != k_none; at = text.find(k_word, at + 1)) {
-    std::string_view line = text.substr(at, text.find('\n', at) - at);
-    line.remove_prefix(std::min(line.find('<'), line.size()));
-    const std::string_view name = line.substr(0, line.find('>'));
-    if (name.find("//") != k_none || name.find("/*") != k_none || name.find_first_of("\"'") != k_none)
-      return true;
-  }
+  for (const std::string_view word : {"include", "include_next", "import"})
+    for (size_t at = text.find(word); at != k_none; at = text.find(word, at + word.size()))
+      if (end_of_name(text, at) == at + word.size() && is_unclear_header_name(text, at + word.size()))
+        return true;
   return false;
+}
+
+// Macros that tell when a file was written or compiled: every edit counts.
+bool tells_time(std::string_view text) {
+  return text.find("__TIMESTAMP__") != k_none || text.find("__TIME__") != k_none ||
+         text.find("__DATE__") != k_none;
 }
 
 // Some compilers take it for the end of a line.
@@ -57,8 +78,8 @@ bool has_lone_carriage_return(std::string_view text) {
 
 bool is_clear(std::string_view text) {
   constexpr std::string_view k_trigraph = "\?\?";
-  return text.find(k_trigraph) == k_none && !has_lone_carriage_return(text) && !has_spliced_token(text) &&
-         !has_unclear_header_name(text);
+  return text.find(k_trigraph) == k_none && text.find('\0') == k_none && !tells_time(text) &&
+         !has_lone_carriage_return(text) && !has_spliced_token(text) && !has_unclear_header_name(text);
 }
 
 class CommentFilter {
@@ -105,12 +126,11 @@ class CommentFilter {
 
   bool take_name() {
     const size_t begin = at_;
-    const bool is_glued = begin > 0 && (is_quote(text_[begin - 1]) || text_[begin - 1] == '$' ||
-                                        static_cast<unsigned char>(text_[begin - 1]) >= 0x80);
+    const bool is_glued = begin > 0 && (is_quote(text_[begin - 1]) || may_be_of_name(text_[begin - 1]));
     keep_up_to(end_of_name(text_, at_));
     if (!begins("\"") || !is_raw_prefix(text_.substr(begin, at_ - begin))) return true;
     const size_t end = end_of_raw_string(text_, at_);
-    if (is_glued || text_[end - 1] != '"') return false;
+    if (is_glued || end == k_none) return false;
     keep_up_to(end);
     return true;
   }
@@ -127,9 +147,21 @@ class CommentFilter {
     if (end == k_none) return false;
     end += 2;
     const size_t behind = std::min(text_.find_first_not_of(k_blanks, end), text_.size());
-    if (behind == text_.size() || text_[behind] == '\n') return drop_up_to(behind);
+    const bool ends_line = behind == text_.size() || text_[behind] == '\n';
+    const bool has_lines = text_.substr(at_, end - at_).find('\n') != k_none;
+    if (has_lines && is_in_directive()) return false;
+    if (ends_line) return drop_up_to(behind);
     keep_up_to(end);
     return true;
+  }
+
+  // #line counts from where the comment ends, and some directives know no comments.
+  bool is_in_directive() const {
+    size_t begin = kept_.rfind('\n'), backslash = 0;
+    while (begin != k_none && begin > 0 && is_spliced(kept_, begin, backslash))
+      begin = kept_.rfind('\n', begin - 1);
+    const size_t first = kept_.find_first_not_of(std::string(k_blanks) + "\n", begin == k_none ? 0 : begin);
+    return first != k_none && (kept_[first] == '#' || kept_.compare(first, 2, "%:") == 0);
   }
 
   // Lines stay. A backslash before a comment is not one at the line's end.
@@ -148,9 +180,16 @@ class CommentFilter {
   std::string kept_;
 };
 
+// A comment may be what a warning is about: one too many in another, one that says a fall through is meant.
+bool makes_warnings_errors(const std::string& word) {
+  return word.starts_with("-Werror") || word.starts_with("--Werror") || word == "-pedantic-errors";
+}
+
 bool hands_comments_on(const std::string& word) {
-  static const std::vector<std::string> words = {"-C", "-CC", "-fdirectives-only", "-Xpreprocessor"};
-  static const std::vector<std::string> beginnings = {"-traditional", "-Wp,", "@"};
+  static const std::vector<std::string> words = {"-C", "-CC", "-fdirectives-only", "-frewrite-includes",
+                                                 "-Xpreprocessor"};
+  static const std::vector<std::string> beginnings = {"--comments", "-traditional", "-Wp,",    "@",
+                                                      "-specs",     "--specs",      "--config"};
   return std::find(words.begin(), words.end(), word) != words.end() ||
          std::any_of(beginnings.begin(), beginnings.end(),
                      [&](const std::string& beginning) { return word.starts_with(beginning); });
@@ -165,7 +204,7 @@ std::string without_comments(std::string_view source) {
 
 bool keeps_comments(const std::vector<std::string>& command) {
   const auto any = [&](const auto& is) { return std::any_of(command.begin(), command.end(), is); };
-  if (any(hands_comments_on)) return true;
+  if (any(hands_comments_on) || any(makes_warnings_errors)) return true;
   if (any([](const std::string& word) { return word == "-E"; })) return false;
   return any(may_keep_positions) || any([](const std::string& word) { return word.starts_with("-gencode"); });
 }
@@ -176,9 +215,9 @@ std::string text_that_counts(std::string_view source, const std::vector<std::str
 
 bool embeds_files(std::string_view source) {
   constexpr std::string_view k_word = "embed";
-  for (size_t at = source.find(k_word); at != k_none; at = source.find(k_word, at + 1)) {
-    const size_t before = at == 0 ? k_none : source.find_last_not_of(k_blanks, at - 1);
-    if (before != k_none && (source[before] == '#' || source[before] == ':')) return true;
+  for (size_t at = source.find(k_word); at != k_none; at = source.find(k_word, at + k_word.size())) {
+    const bool begins = at == 0 || !is_of_name(source[at - 1]);
+    if (begins && end_of_name(source, at) == at + k_word.size()) return true;
   }
   return false;
 }

@@ -13,6 +13,10 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+bool is_beyond_ascii(char c) {
+  return static_cast<unsigned char>(c) >= 0x80;
+}
+
 size_t end_of_name(std::string_view text, size_t at) {
   while (at < text.size() && is_of_name(text[at]))
     ++at;
@@ -20,10 +24,13 @@ size_t end_of_name(std::string_view text, size_t at) {
 }
 
 size_t end_of_number(std::string_view text, size_t at) {
-  const auto is_separator = [&](size_t i) {
-    return text[i] == '\'' && i + 1 < text.size() && is_of_name(text[i + 1]);
+  const auto goes_on = [&](size_t i) {
+    const char c = text[i], before = i > 0 ? text[i - 1] : ' ';
+    if (c == '\'') return i + 1 < text.size() && is_of_name(text[i + 1]);
+    if (c == '+' || c == '-') return before == 'e' || before == 'E' || before == 'p' || before == 'P';
+    return is_of_name(c) || c == '.' || is_beyond_ascii(c);
   };
-  while (at < text.size() && (is_of_name(text[at]) || text[at] == '.' || is_separator(at)))
+  while (at < text.size() && goes_on(at))
     ++at;
   return at;
 }
@@ -33,11 +40,12 @@ bool is_raw_prefix(std::string_view name) {
 }
 
 size_t end_of_raw_string(std::string_view text, size_t quote) {
+  constexpr size_t k_longest_mark = 16;
   const size_t open = text.find('(', quote);
-  if (open == std::string_view::npos) return text.size();
+  if (open == std::string_view::npos || open - quote - 1 > k_longest_mark) return std::string_view::npos;
   const std::string end = ")" + std::string(text.substr(quote + 1, open - quote - 1)) + "\"";
   const size_t found = text.find(end, open);
-  return found == std::string_view::npos ? text.size() : found + end.size();
+  return found == std::string_view::npos ? found : found + end.size();
 }
 
 }  // namespace dsbuild

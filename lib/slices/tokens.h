@@ -7,6 +7,7 @@ namespace dsbuild {
 
 bool is_of_name(char c);  // a letter, a digit or "_"
 bool is_digit(char c);
+bool is_beyond_ascii(char c);
 
 // Behind the name or number that begins at `at`; a number may have digit separators: 1'000.
 size_t end_of_name(std::string_view text, size_t at);
@@ -14,7 +15,7 @@ size_t end_of_number(std::string_view text, size_t at);
 
 // Whether a quote behind this name begins a raw string.
 bool is_raw_prefix(std::string_view name);
-// Behind R"mark(…)mark" whose first quote stands at `quote`; the text's end if it does not end.
+// Behind R"mark(…)mark" whose first quote stands at `quote`; npos if it does not end.
 size_t end_of_raw_string(std::string_view text, size_t quote);
 
 }  // namespace dsbuild

@@ -28,12 +28,31 @@ TEST_CASE("comments: what looks like one in quotes is code") {
 }
 
 TEST_CASE("comments: where it is not clear what is one, all stay") {
-  for (const char* text : {"#error don't // a\n", "a; // b \\\nc;\n", "a; // b \\ \nc;\n",
-                           "a; // b ?"
-                           "?/\nc;\n",
-                           "/\\\n/ a\nb; // c\n", "/* a *\\\n/ b; // c\n", "#define A x \\ // a\nb;\n",
-                           "#include <a//b.h>\n", "s = R\"(a // b\n", "a; /* b\n", "u8\\\nR\"(a)\" // b\n"})
+  using namespace std::string_literals;
+  for (const std::string& text :
+       {"#error don't // a\n"s, "a; // b \\\nc;\n"s, "a; // b \\ \nc;\n"s,
+        "a; // b ?"
+        "?/\nc;\n"s,
+        "/\\\n/ a\nb; // c\n"s, "/* a *\\\n/ b; // c\n"s, "#define A x \\ // a\nb;\n"s, "s = R\"(a // b\n"s,
+        "a; /* b\n"s, "u8\\\nR\"(a)\" // b\n"s, "R\\\n\\\n\"(a\" // b)\"\n"s,
+        "\xc3\xa9\\\nR\"(a // b\n)\";\n"s, "a; // b\rc;\n"s, "a; // \0b\n"s, "a = __TIMESTAMP__; // b\n"s})
     CHECK(without_comments(text) == text);
+}
+
+TEST_CASE("comments: names of headers and directives that know no comments") {
+  for (const char* text :
+       {"#include <a//b.h>\n", "# import <a//b.h>\n", "#include \\\n<a//b.h>\n",
+        "#if __has_include( <a/*b.h>)\n", "#include /* <a> */ <b//c.h>\n", "#line 5 \"x\" /* a\n */\nb;\n",
+        "#line 5 \\\n \"x\" /* a\n */\nb;\n", "%: warning see /* a\n */\nb;\n"})
+    CHECK(without_comments(text) == text);
+  CHECK(without_comments("#include <a.h>  // for vector<int>\nb;") == "#include <a.h>\nb;");
+  CHECK(without_comments("#define A /* one */\nb;") == "#define A\nb;");
+  CHECK(without_comments("a; /* b\n c */\n") == "a;");
+}
+
+TEST_CASE("comments: what is behind numbers") {
+  CHECK(without_comments("0xE+'a' // b'\n") == "0xE+'a' // b'");
+  CHECK(without_comments("a = 1e+5; // b\n") == "a = 1e+5;");
 }
 
 TEST_CASE("comments: commands to which they may matter") {
@@ -47,6 +66,8 @@ TEST_CASE("comments: commands to which they may matter") {
     CHECK(keep({"-E", word, "a.cu"}));
     CHECK(keep({word, "-c", "a.cpp"}));
   }
+  for (const char* word : {"-Werror", "-Werror=comment", "-pedantic-errors", "--comments", "-specs=x"})
+    CHECK(keep({word, "-E", "a.cu"}));
   CHECK(keep({"-g", "-c", "a.cpp"}));
   CHECK(keep({"-gencode=arch=compute_80,code=sm_80", "-c", "a.cu"}));
 }
@@ -55,5 +76,6 @@ TEST_CASE("comments: files that are read as data") {
   CHECK(embeds_files("#embed \"a.h\"\n"));
   CHECK(embeds_files("  # embed \"a.h\"\n"));
   CHECK(embeds_files("%:embed \"a.h\"\n"));
-  CHECK_FALSE(embeds_files("embedding(a); // embed it\n"));
+  CHECK(embeds_files("# /* data */ embed \"a.h\"\n"));
+  CHECK_FALSE(embeds_files("embedding(a); embed_dim(to_embed);\n"));
 }
