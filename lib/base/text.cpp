@@ -68,6 +68,11 @@ std::vector<std::string> split_lines(std::string_view text) {
   return lines;
 }
 
+bool starts_with_one_of(std::string_view text, const std::vector<std::string>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return text.starts_with(beginning); });
+}
+
 std::string trim(std::string_view text) {
   const size_t start = text.find_first_not_of(k_blank);
   if (start == std::string_view::npos) return "";

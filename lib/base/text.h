@@ -17,6 +17,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::vector<std::string> split(std::string_view text, std::string_view separators);
 // Lines without their '\n'; a last line without '\n' counts.
 std::vector<std::string> split_lines(std::string_view text);
+bool starts_with_one_of(std::string_view text, const std::vector<std::string>& beginnings);
 std::string trim(std::string_view text);
 std::string to_lower(std::string_view text);
 std::string to_upper(std::string_view text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "slices/positions.h"
 #include "slices/tokens.h"
 
@@ -190,9 +191,7 @@ bool hands_comments_on(const std::string& word) {
                                                  "-Xpreprocessor"};
   static const std::vector<std::string> beginnings = {"--comments", "-traditional", "-Wp,",    "@",
                                                       "-specs",     "--specs",      "--config"};
-  return std::find(words.begin(), words.end(), word) != words.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+  return std::find(words.begin(), words.end(), word) != words.end() || starts_with_one_of(word, beginnings);
 }
 
 }  // namespace
@@ -214,12 +213,7 @@ std::string text_that_counts(std::string_view source, const std::vector<std::str
 }
 
 bool embeds_files(std::string_view source) {
-  constexpr std::string_view k_word = "embed";
-  for (size_t at = source.find(k_word); at != k_none; at = source.find(k_word, at + k_word.size())) {
-    const bool begins = at == 0 || !is_of_name(source[at - 1]);
-    if (begins && end_of_name(source, at) == at + k_word.size()) return true;
-  }
-  return false;
+  return !mentions_of("embed", source).empty();
 }
 
 }  // namespace dsbuild

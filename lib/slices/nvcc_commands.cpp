@@ -53,8 +53,7 @@ bool is_of_another_way(const std::string& word) {
 bool reads_another_file(const std::string& word) {
   static const std::vector<std::string> beginnings = {"-include",      "-imacros", "@",
                                                       "-fprofile-use", "-fplugin", "-specs"};
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+  return starts_with_one_of(word, beginnings);
 }
 
 class Reader {
@@ -218,8 +217,7 @@ class Reader {
 bool is_unsliceable(const std::string& word) {
   static const std::vector<std::string> beginnings = {
       "-keep", "--keep", "-time", "--time", "-fdevice-time-trace", "-optf", "--options-file"};
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+  return starts_with_one_of(word, beginnings);
 }
 
 }  // namespace

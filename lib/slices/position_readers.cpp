@@ -14,17 +14,6 @@ namespace {
 constexpr std::string_view k_blank = " \t\n";
 constexpr size_t k_none = std::string_view::npos;
 
-// Where the name stands as a word.
-std::vector<size_t> mentions_of(std::string_view name, std::string_view text) {
-  std::vector<size_t> found;
-  for (size_t at = text.find(name); at != k_none; at = text.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || !is_of_name(text[at - 1])) && (end == text.size() || !is_of_name(text[end])))
-      found.push_back(at);
-  }
-  return found;
-}
-
 // The last word of the text: a name, or one character; "" for none.
 std::string_view last_word(std::string_view text) {
   const size_t last = text.find_last_not_of(k_blank);

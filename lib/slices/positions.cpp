@@ -95,8 +95,7 @@ bool is_without_positions(const std::string& word) {
                                                       "-fcf-protection",
                                                       "-ffile-prefix-map",
                                                       "-fmacro-prefix-map"};
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+  return starts_with_one_of(word, beginnings);
 }
 
 }  // namespace
@@ -104,9 +103,7 @@ bool is_without_positions(const std::string& word) {
 bool may_keep_positions(const std::string& word) {
   static const std::vector<std::string> beginnings = {"-f",          "-g",           "--coverage",
                                                       "-save-temps", "--save-temps", "-Wa,"};
-  return !is_without_positions(word) &&
-         std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& beginning) { return word.starts_with(beginning); });
+  return !is_without_positions(word) && starts_with_one_of(word, beginnings);
 }
 
 std::string without_positions(std::string_view text) {

@@ -35,6 +35,16 @@ size_t end_of_number(std::string_view text, size_t at) {
   return at;
 }
 
+std::vector<size_t> mentions_of(std::string_view name, std::string_view text) {
+  std::vector<size_t> found;
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !is_of_name(text[at - 1])) && (end == text.size() || !is_of_name(text[end])))
+      found.push_back(at);
+  }
+  return found;
+}
+
 bool is_raw_prefix(std::string_view name) {
   return name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R";
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 namespace dsbuild {
 
@@ -12,6 +13,9 @@ bool is_beyond_ascii(char c);
 // Behind the name or number that begins at `at`; a number may have digit separators: 1'000.
 size_t end_of_name(std::string_view text, size_t at);
 size_t end_of_number(std::string_view text, size_t at);
+
+// Where the name stands as a word.
+std::vector<size_t> mentions_of(std::string_view name, std::string_view text);
 
 // Whether a quote behind this name begins a raw string.
 bool is_raw_prefix(std::string_view name);

@@ -18,7 +18,8 @@ LINES = ["int a = 1;", "const char* s = \"a // b\";", "char c = '\"';", "char q 
          "don't", "5' tall", "#ifdef A", "#else", "auto s = u8R\"x()\" //)x\";", "#pragma unroll", "#define E", "E(1,", "2)",
          "// note", "/* note", "*/", "  /* one */ int b;", "call(a, // first", "int f(); // last", "// goes on \\", "", "",
          "auto k = L'x';", "\"unpaired", "a = b /* in */ + c; /* end */", "auto w = fooR\"(x)\";", "#error it's so // why",
-         "#define R_ R\"(y)\" // z", "__LINE__", "a %: b", "'a' 'b' // c", "\"a\\", "b\"", "#undef E", "%:define F // f", "#line 7 /* a", "#warning see /* b", "b */", "0xE+'a' // b'", "é\\", "#line 9 \\", "\f/* f */",
+         "#define R_ R\"(y)\" // z", "__LINE__", "a %: b", "'a' 'b' // c", "\"a\\", "b\"", "#undef E", "%:define F // f",
+         "#line 7 /* a", "#warning see /* b", "b */", "0xE+'a' // b'", "é\\", "#line 9 \\", "\f/* f */",
          "_Pragma(\"a\") // o", "asm(\"// a\"); // b", "#import <d//e.h>", "#if __has_include( <f//g.h>) // h"]
 SNIPPETS = ["//", "/*", "*/", "'", '"', "\\", "\\\n", "\n", " ", "x", "// note", "/* note */", 'R"(', ')"', "1'0", "#", "??/", "\t",
             "/", "*", " \\ // so", "\r", "/* a\n b */"]
