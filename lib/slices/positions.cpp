@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "slices/code_lines.h"
 #include "slices/line_marker.h"
 #include "slices/position_readers.h"
