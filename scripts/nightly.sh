@@ -52,7 +52,7 @@ deepspeed_rows() {
   row "deepspeed: docs/recipes/Dockerfile.deepspeed" "$test_python" -B "$repository/tests/packaging/deepspeed_image_test.py"
 }
 
-# Every CUDA file of both packs, with three toolkits for six lists of archs each: a day on two cores. Goes on where it was.
+# Every CUDA file of both packs, with three toolkits for six lists of archs each: many hours on two cores. Goes on where it was.
 slices_rows() {
   row "slices: CUDA 13.5" require_toolkit_13_5
   row "slices: what nvcc makes" "$test_python" -B "$repository/tests/differential/slices.py" "$repository/build/slices"

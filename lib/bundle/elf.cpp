@@ -11,11 +11,14 @@ constexpr size_t k_header_size = 64;
 constexpr size_t k_section_header_size = 64;
 constexpr size_t k_symbol_size = 24;
 constexpr size_t k_dynamic_size = 16;
+constexpr size_t k_relocation_size = 24;
 
 constexpr uint16_t k_relocatable = 1;       // ET_REL
+constexpr uint32_t k_relocations = 4;       // SHT_RELA
 constexpr uint32_t k_no_bits = 8;           // SHT_NOBITS
 constexpr uint16_t k_in_section_0 = 65535;  // SHN_XINDEX: the number did not fit, section 0 holds it
 constexpr uint64_t k_needed = 1;            // DT_NEEDED
+constexpr int k_section_symbol = 3;         // STT_SECTION
 
 tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
   return fail(Exit::failed, "bad_elf", name, std::move(what),
@@ -89,13 +92,24 @@ bool is_exported(Bytes symbol) {
   const int type = info & 15;
   const int visibility = other & 3;
   const bool linkable = binding == 1 || binding == 2 || binding == 10;  // STB_GLOBAL, _WEAK, _GNU_UNIQUE
-  const bool entity = type != 3 && type != 4;                           // not STT_SECTION, STT_FILE
+  const bool entity = type != k_section_symbol && type != 4;            // not STT_FILE
   const bool visible = visibility == 0 || visibility == 3;              // STV_DEFAULT, _PROTECTED
   return linkable && entity && visible && section != 0;
 }
 
-const ElfSection* linked_strings(const ElfFile& elf, const ElfSection& section) {
+const ElfSection* linked(const ElfFile& elf, const ElfSection& section) {
   return section.link < elf.sections.size() ? &elf.sections[section.link] : nullptr;
+}
+
+// The name of a section's symbol is the section's.
+std::string_view symbol_name(const ElfFile& elf, const ElfSection& symbols, uint32_t index) {
+  const auto symbol = slice(symbols.bytes, uint64_t{index} * k_symbol_size, k_symbol_size);
+  if (!symbol) return {};
+  const auto section = load<uint16_t>(*symbol, 6);
+  if ((load<uint8_t>(*symbol, 4) & 15) == k_section_symbol && section < elf.sections.size())
+    return elf.sections[section].name;
+  const ElfSection* strings = linked(elf, symbols);
+  return strings ? text_at(strings->bytes, load<uint32_t>(*symbol, 0)) : std::string_view{};
 }
 
 }  // namespace
@@ -137,7 +151,7 @@ Result<ElfFile> read_elf(Bytes file, const std::string& name) {
 
 std::vector<std::string> elf_exports(const ElfFile& elf) {
   const ElfSection* symbols = elf.find(elf.type == k_relocatable ? ".symtab" : ".dynsym");
-  const ElfSection* strings = symbols ? linked_strings(elf, *symbols) : nullptr;
+  const ElfSection* strings = symbols ? linked(elf, *symbols) : nullptr;
   std::vector<std::string> names;
   if (!strings) return names;
   for (size_t at = 0; symbols->bytes.size() - at >= k_symbol_size; at += k_symbol_size) {
@@ -150,9 +164,24 @@ std::vector<std::string> elf_exports(const ElfFile& elf) {
   return names;
 }
 
+std::vector<ElfRelocation> elf_relocations(const ElfFile& elf, const ElfSection& section) {
+  const ElfSection* symbols = section.type == k_relocations ? linked(elf, section) : nullptr;
+  std::vector<ElfRelocation> relocations;
+  if (!symbols) return relocations;
+  for (size_t at = 0; section.bytes.size() - at >= k_relocation_size; at += k_relocation_size) {
+    const Bytes entry = section.bytes.subspan(at, k_relocation_size);
+    const auto info = load<uint64_t>(entry, 8);
+    relocations.push_back({.offset = load<uint64_t>(entry, 0),
+                           .type = static_cast<uint32_t>(info),
+                           .addend = load<uint64_t>(entry, 16),
+                           .symbol = symbol_name(elf, *symbols, static_cast<uint32_t>(info >> 32))});
+  }
+  return relocations;
+}
+
 std::vector<std::string> elf_needed(const ElfFile& elf) {
   const ElfSection* dynamic = elf.find(".dynamic");
-  const ElfSection* strings = dynamic ? linked_strings(elf, *dynamic) : nullptr;
+  const ElfSection* strings = dynamic ? linked(elf, *dynamic) : nullptr;
   std::vector<std::string> names;
   if (!strings) return names;
   for (size_t at = 0; dynamic->bytes.size() - at >= k_dynamic_size; at += k_dynamic_size) {

@@ -1,5 +1,5 @@
-// The parts of ELF-64 (little-endian) that dsbuild needs: sections by name, symbols, needed libraries.
-// Source: the System V ABI's ELF-64 object file format, as in elf.h of the C library.
+// The parts of ELF-64 (little-endian) that dsbuild needs: sections by name, symbols, relocations, needed
+// libraries. Source: the System V ABI's ELF-64 object file format, as in elf.h of the C library.
 #pragma once
 
 #include <string>
@@ -34,6 +34,16 @@ Result<ElfFile> read_elf(Bytes file, const std::string& name);
 
 // Defined, global or weak symbols of default visibility, sorted: the dynamic ones; an object's own.
 std::vector<std::string> elf_exports(const ElfFile& elf);
+
+struct ElfRelocation {
+  uint64_t offset = 0;  // in the section that it changes
+  uint32_t type = 0;
+  uint64_t addend = 0;      // signed, as its bits
+  std::string_view symbol;  // its name, or that of the section that it stands for
+};
+// Of ".rela.text", say, in its order; none where a section has no relocations.
+std::vector<ElfRelocation> elf_relocations(const ElfFile& elf, const ElfSection& section);
+
 std::vector<std::string> elf_needed(const ElfFile& elf);  // DT_NEEDED, file order
 
 }  // namespace dsbuild

@@ -28,16 +28,20 @@ struct EntryHeader {
   uint16_t kind = 0;
   uint32_t header_size = 0;
   uint64_t payload_size = 0;
-  uint32_t arch = 0;  // 90 for sm_90
+  uint32_t packed_size = 0;  // of the payload, when compressed: without padding
+  uint32_t arch = 0;         // 90 for sm_90
   uint64_t flags = 0;
+  uint64_t unpacked_size = 0;  // when compressed
 };
 
 EntryHeader load_entry_header(Bytes bytes) {
   return {.kind = load<uint16_t>(bytes, 0),
           .header_size = load<uint32_t>(bytes, 4),
           .payload_size = load<uint64_t>(bytes, 8),
+          .packed_size = load<uint32_t>(bytes, 16),
           .arch = load<uint32_t>(bytes, 28),
-          .flags = load<uint64_t>(bytes, 40)};
+          .flags = load<uint64_t>(bytes, 40),
+          .unpacked_size = load<uint64_t>(bytes, 56)};
 }
 
 Suffix suffix_of(uint64_t flags) {
@@ -51,6 +55,14 @@ DeviceImage image_of(const EntryHeader& entry) {
   return {.target = {cc, suffix_of(entry.flags), kind},
           .bytes = entry.payload_size,
           .compressed = (entry.flags & (k_flag_lz4 | k_flag_zstd)) != 0};
+}
+
+StoredImage stored_image(const EntryHeader& entry, Bytes content) {
+  const bool is_zstd = (entry.flags & k_flag_zstd) != 0 && entry.packed_size <= content.size();
+  return {.image = image_of(entry),
+          .content = content,
+          .zstd_frame = is_zstd ? content.first(entry.packed_size) : Bytes(),
+          .unpacked_bytes = entry.unpacked_size};
 }
 
 Result<std::vector<StoredImage>> read_entries(Bytes entries, const std::string& name) {
@@ -68,7 +80,7 @@ Result<std::vector<StoredImage>> read_entries(Bytes entries, const std::string& 
       return bad_fatbin(name, "an entry is for the unknown architecture " + std::to_string(entry.arch));
     }
     const auto size = static_cast<size_t>(entry.payload_size);
-    if (is_image) images.push_back({image_of(entry), rest.first(size)});
+    if (is_image) images.push_back(stored_image(entry, rest.first(size)));
     entries = rest.subspan(size);
   }
   return images;

@@ -7,10 +7,12 @@ namespace dsbuild {
 
 bool is_fatbin(Bytes bytes);  // starts with a container
 
-// An image and its bytes as they are stored, compressed if it says so.
+// An image and its bytes as they are stored, compressed if it says so. Views into the section.
 struct StoredImage {
   DeviceImage image;
-  Bytes content;  // a view into the section
+  Bytes content;
+  Bytes zstd_frame;             // of the content, where it is compressed with Zstandard
+  uint64_t unpacked_bytes = 0;  // what the frame says to give
 };
 
 // The images of all containers of a section, in file order; as read_fatbins (bundle/image.h).

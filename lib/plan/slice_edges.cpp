@@ -39,10 +39,13 @@ ArchSet targets_of(const ArchSet& targets, const std::string& virtual_arch) {
 }
 
 // Of the source alone: an op's images do not depend on which ops share it. cudafe++ makes it part of names.
+// Its form is that of nvcc's, so that an audit can put one in the other's place (slices/compare_objects.h).
 std::string module_id_of(const Edge& whole) {
-  std::string stem = Path(unit_of(whole.output)).filename().string();
-  std::replace_if(stem.begin(), stem.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
-  return "_" + sha256(whole.source).substr(0, 16) + "_" + std::to_string(stem.size()) + "_" + stem;
+  std::string name = Path(whole.source).filename().string();
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  const std::string digest = sha256(whole.source);
+  return "_" + digest.substr(0, 8) + "_" + std::to_string(name.size()) + "_" + name + "_" +
+         digest.substr(8, 8);
 }
 
 // What all files with the same flags and targets have in common.

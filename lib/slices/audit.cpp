@@ -1,5 +1,6 @@
 #include "slices/audit.h"
 
+#include "base/text.h"
 #include "slices/run_step.h"
 
 namespace dsbuild {
@@ -19,14 +20,15 @@ class Audit {
         again_(kept_ / "again" / Path(unit_).filename()) {}
 
   Result<std::string> run() {
-    if (objects_differ_by(request_.objects, files_).empty()) return remove_what_was_kept();
-    DSBUILD_TRY(theirs, nvcc_module_id());
+    DSBUILD_TRY(nvccs, nvcc_module_id());
+    DSBUILD_TRY(ours, files_.read_file(unit_ + k_module_id_end));
+    if (objects_differ_by(request_.objects, {trim(nvccs), trim(ours)}, files_).empty())
+      return remove_what_was_kept();
     const auto folder = files_.real_path(".");
-    DSBUILD_CHECK(make_again(theirs, folder ? folder->string() : k_folder_in_objects));
-    if (std::string difference = objects_differ_by(again(request_.objects.whole), files_);
+    DSBUILD_CHECK(make_again(nvccs, folder ? folder->string() : k_folder_in_objects));
+    if (std::string difference = objects_differ_by(again(request_.objects.whole), {}, files_);
         !difference.empty())
       return difference;
-    DSBUILD_TRY(ours, files_.read_file(unit_ + k_module_id_end));
     DSBUILD_CHECK(make_again(ours, k_folder_in_objects));
     DSBUILD_TRY(stale, what_is_stale());
     if (!stale.empty()) return stale + " is not what the same steps make now";

@@ -18,11 +18,11 @@ struct AuditStep {
   std::vector<std::string> step_files;  // of all parts, in their order
 };
 
-// Compares as objects_differ_by. nvcc's module id has a checksum of the source's absolute path in it and gets
-// into names of internal linkage, and line information names the build folder, so where something differs the
-// steps run twice more: with nvcc's module id and folder, which must give what nvcc made, and with our own,
-// which must give, byte for byte, the objects that are there. "" where all is the same; then nothing is left
-// of what was made for it. What tools say goes to `print`.
+// Compares as objects_differ_by, with our module id in place of nvcc's, which has a checksum of the source's
+// absolute path in it. Where something differs (line information names the build folder; nvcc's id may be
+// longer) the steps run twice more: with nvcc's module id and folder, which must give what nvcc made, and
+// with our own, which must give, byte for byte, the objects that are there. "" where all is the same; then
+// nothing is left of what was made for it. What tools say goes to `print`.
 Result<std::string> run_audit_step(const AuditStep& request, System& system,
                                    const std::function<void(std::string_view)>& print);
 

@@ -129,7 +129,7 @@ class SelfTest {
   Failure compare() {
     const std::string unit = k_any_unit;
     return objects_differ_by({whole_ / (unit + ".o"), sliced_ / (unit + ".o"), sliced_ / (unit + ".host.o")},
-                             files_);
+                             {}, files_);
   }
 
   // Keys of results leave out where lines stand (lib/slices/positions.h).

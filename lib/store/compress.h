@@ -1,4 +1,4 @@
-// Zstandard (RFC 8878), through libzstd. Private to this stage.
+// Zstandard (RFC 8878), through libzstd.
 #pragma once
 
 #include <optional>

@@ -3,6 +3,9 @@
 
 import json
 import pathlib
+import re
+import struct
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -17,6 +20,24 @@ struct Start { Start() { count<<<1, 1>>>(nullptr); } } start;
 }
 """
 LABEL = "dsbuild_label_one"
+# As torch's headers: names of internal linkage, and a first function that is C++, of which nvcc's module id has a checksum.
+INTERNAL = """
+namespace { __device__ int counter = 3; __global__ void count(int* into) { *into = counter++; } }
+void count_run(int* into) { count<<<1, 1>>>(into); }
+"""
+# Which of two functions is called is in a relocation alone.
+CALLS = """
+extern "C" int first() { return 1; }
+extern "C" int other() { return 2; }
+extern "C" int called() { return first() + 1; }
+"""
+
+
+def call(elf, name):
+    """Of a relocation R_X86_64_PLT32: its r_info."""
+    symbols = subprocess.run(["readelf", "--symbols", "--wide", elf], text=True, check=True, capture_output=True).stdout
+    number = next(int(line.split(":")[0]) for line in symbols.splitlines() if line.endswith(f" {name}"))
+    return struct.pack("<Q", number << 32 | 4)
 
 
 class AuditTest(SlicesTest):
@@ -71,6 +92,19 @@ class AuditTest(SlicesTest):
         self.space.pack.add_op("hidden", {"hidden.cu": HIDDEN})
         self.assertIn("audited 1 file: the same as nvcc's\n", self.audited(ops="hidden"))
 
+    def test_names_of_internal_linkage_are_compared_with_our_module_id_for_nvccs_and_no_step_runs_again(self):
+        self.space.pack.add_op("internal", {"inter-nal.v2.cu": INTERNAL})
+        ptxas_runs = self.count_ptxas()
+        self.built(ops="listing")  # and the self-test
+        before = ptxas_runs()
+        self.assertIn("audited 1 file: the same as nvcc's\n", self.audited(ops="internal"))
+        self.assertEqual(ptxas_runs() - before, 2)  # archs
+        theirs = next((self.space.build_dir / "audit").rglob("*.module_id")).read_text().strip()
+        ours = next((self.space.build_dir / "obj").rglob("inter-*.module_id")).read_text().strip()
+        self.assertNotEqual(theirs, ours)
+        self.assertEqual(re.sub("[0-9a-f]{8}", "", theirs), re.sub("[0-9a-f]{8}", "", ours))
+        self.assertIn(ours.encode(), self.object("inter-nal.v2.cu").read_bytes())
+
     def test_images_that_nvcc_makes_otherwise(self):
         self.wrap_nvcc('[[ " $* " == *" --keep-dir="* ]] && exec REAL "$@" -Xptxas=-O0; exec REAL "$@"\n')
         self.refused("not_as_nvcc", "its device images of sm_80, sm_90 differ from nvcc's")
@@ -86,6 +120,17 @@ class AuditTest(SlicesTest):
         self.space.remove_out()
         stale = self.object("plain.cu", ".host.o")
         stale.write_bytes(stale.read_bytes().replace(LABEL.encode(), LABEL.encode()[::-1]))
+        self.refused("not_as_nvcc_stale", "plain.host.o is not what the same steps make now")
+
+    def test_an_object_that_calls_another_function(self):
+        file = self.space.pack.source("plain.cu")
+        file.write_text(file.read_text() + CALLS)
+        self.built()
+        self.space.remove_out()
+        stale = self.object("plain.cu", ".host.o")
+        bytes_before = stale.read_bytes()
+        self.assertEqual(bytes_before.count(call(stale, "first")), 1)
+        stale.write_bytes(bytes_before.replace(call(stale, "first"), call(stale, "other")))
         self.refused("not_as_nvcc_stale", "plain.host.o is not what the same steps make now")
 
     def test_the_other_ops_are_published_with_keep_going(self):

@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -49,12 +50,21 @@ def lacking(pack, toolkit):
 
 
 def result_of(command):
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    lines = done.stdout.splitlines()
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dsbuild:
+        try:
+            out, err = dsbuild.communicate()
+        finally:
+            dsbuild.terminate()  # where this program is told to end
+    lines = out.splitlines()
     result = json.loads(lines[-1]) if lines else {}
     if result.get("event") != "result":
-        sys.exit(f"{' '.join(command)}\n{done.stderr}{lines[-1] if lines else ''}")
+        sys.exit(f"{' '.join(command)}\n{err}{lines[-1] if lines else ''}")
     return result
+
+
+def compared_files(folder):
+    """Those found to be the same, of ops that are not published too (a C++ file does not compile)."""
+    return sum(1 for _ in (folder / "audit").rglob("*.nvcc.ok"))
 
 
 def make_row(options, pack, toolkit, archs, folder):
@@ -70,7 +80,7 @@ def make_row(options, pack, toolkit, archs, folder):
             print(message["what"], flush=True)
     differ = sum("not_as_nvcc" in failed["error"] for failed in result["failed"])
     refused = sum(int(message["what"].split()[0]) for message in result["warnings"] if message["code"] == "not_sliced")
-    return [result["audited"], differ, refused, len(result["failed"]) - differ, round(time.monotonic() - begin)]
+    return [compared_files(folder) + differ, differ, refused, len(result["failed"]) - differ, round(time.monotonic() - begin)]
 
 
 def row_for(options, work, *which):
@@ -107,6 +117,7 @@ def main():
     parser.add_argument("--ops", default="all")
     parser.add_argument("--jobs", default="")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped; what is done stays"))
     options.work.mkdir(parents=True, exist_ok=True)
     made = []
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}", flush=True)

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "bundle/elf.h"
 #include "bundle/image.h"
 #include "sample_bytes.h"
 
@@ -46,6 +47,23 @@ TEST_CASE("A file without device code has no images") {
 
 TEST_CASE("A section that takes no bytes in the file has none") {
   CHECK(targets(*read(elf({{".nv_fatbin", 8, container({entry(k_elf, 80)})}}))).empty());
+}
+
+TEST_CASE("A relocation has its symbol's name, or that of the section that its symbol stands for") {
+  const std::string file = object_with_relocations();
+  const auto read = read_elf(as_bytes_of(file), "x.o");
+  REQUIRE(read);
+  const auto found = elf_relocations(*read, *read->find(".rela.text"));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].offset == 17);
+  CHECK(found[0].type == 4);
+  CHECK(found[0].addend == ~uint64_t{3});
+  CHECK(found[0].symbol == "first");
+  CHECK(found[1].offset == 40);
+  CHECK(found[1].type == 1);
+  CHECK(found[1].addend == 8);
+  CHECK(found[1].symbol == ".text");
+  CHECK(elf_relocations(*read, *read->find(".text")).empty());
 }
 
 TEST_CASE("A library exports what others can link: global, weak or unique, defined, of default visibility") {

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <random>
 
+#include "bundle/elf.h"
 #include "bundle/image.h"
 #include "bundle/manifest.h"
 #include "bundle/verify.h"
@@ -20,12 +21,16 @@ std::vector<std::string> samples_of_all_kinds() {
   const std::string cubin = elf({{".note.nv.tkinfo", 7, "-arch sm_90a -m 64"}},
                                 {.type = 2, .machine = 190, .flags = 0x6005a04, .abi_version = 8});
   const std::string archive = "!<arch>\n" + archive_member("/", "x") + archive_member("a.o/", shared);
-  return {fatbin, shared, cubin, archive, ".version 9.0\n.target sm_90a\n"};
+  return {fatbin, shared, cubin, archive, object_with_relocations(), ".version 9.0\n.target sm_90a\n"};
 }
 
 // The bytes in memory of exactly their size, so that reading past them is seen.
 void read(const std::string& bytes) {
   const std::vector<char> exact(bytes.begin(), bytes.end());
+  const auto elf = read_elf(as_bytes_of({exact.data(), exact.size()}), "x");
+  if (elf)
+    for (const ElfSection& section : elf->sections)
+      CHECK(elf_relocations(*elf, section).size() * 24 <= bytes.size());
   const auto binary = read_binary(as_bytes_of({exact.data(), exact.size()}), "x");
   if (binary) {
     CHECK(binary->images.size() * 64 <= bytes.size() + 64);

@@ -116,6 +116,20 @@ inline std::vector<Section> symbol_sections(const std::vector<Symbol>& symbols, 
           {dynamic ? ".dynstr" : ".strtab", 3, strings, 0}};
 }
 
+// An object whose code has two relocations: by the symbol `first`, and by the symbol of .text itself.
+inline std::string object_with_relocations() {
+  const uint64_t first = 1, text_section = 2, call = 4, absolute = 1;  // R_X86_64_PLT32, R_X86_64_64
+  std::vector<Section> sections = {{".text", 1, zeros(64)},
+                                   {".rela.text", 4,
+                                    u64(17) + u64(first << 32 | call) + u64(~uint64_t{3}) + u64(40) +
+                                        u64(text_section << 32 | absolute) + u64(8),
+                                    3}};
+  for (Section& section :
+       symbol_sections({{.name = "first", .section = 0}, {.name = "", .binding = 0, .type = 3}}, 3, false))
+    sections.push_back(std::move(section));
+  return elf(sections, {.type = 1});
+}
+
 // A library that holds these containers and exports these functions.
 inline std::string library(const std::vector<std::string>& containers,
                            const std::vector<std::string>& exports = {}) {
