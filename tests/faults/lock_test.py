@@ -19,20 +19,20 @@ NO_FLOCK = "int flock(int file, int what) { (void)file; (void)what; return 0; }\
 
 
 class LockTest(unittest.TestCase):
-    def build_at_once(self, space, number, **options):
+    def build_at_once(self, space, number):
         """Runs so many builds; their Runs, in the order they were started."""
-        processes = [space.start_build(**options) for _ in range(number)]
+        processes = [space.start_build() for _ in range(number)]
         ended = []
         for process in processes:
             out, err = process.communicate(timeout=testspace.TIME_LIMIT)
             ended.append(testspace.Run(process.returncode, out, err, 0))
-        return processes, ended
+        return ended
 
-    def holding_build(self, space):
+    def holding_build(self, space, **options):
         """A build that is compiling, and so holds the lock."""
         space.toolkit.forget_starts()
-        holder = space.start_build()
-        self.assertTrue(wait_until(lambda: space.toolkit.starts()), "no compilation started")
+        holder = space.start_build(**options)
+        self.assertTrue(wait_until(lambda: space.toolkit.starts(), 60), "no compilation started")
         return holder
 
     def test_builds_at_once_compile_each_source_exactly_once(self):
@@ -44,7 +44,7 @@ class LockTest(unittest.TestCase):
                 space.remove_build()
                 space.remove_out()
                 space.compiled()
-                _, ended = self.build_at_once(space, number)
+                ended = self.build_at_once(space, number)
                 for run in ended:
                     self.assertEqual(run.code, 0, run)
                 self.assertEqual(space.compiled(), EVERY_SOURCE)
@@ -58,17 +58,28 @@ class LockTest(unittest.TestCase):
             space.remove_build()
             space.remove_out()
             space.toolkit.forget_starts()
-            _, ended = self.build_at_once(space, 3)
+            ended = self.build_at_once(space, 3)
             self.assertEqual([run.code for run in ended], [0, 0, 0], "\n".join(map(str, ended)))
             self.assertEqual(sorted(space.toolkit.sliced()), sorted(
                 (f"pack/{source}", arch) for source in EVERY_SOURCE for arch in ("compute_80", "compute_90")))
             self.assertEqual(space.hash(), undisturbed)
 
     def test_without_the_lock_the_check_above_goes_red(self):
-        space = TestSpace(sleep=0.3)
+        """The second starts while the first compiles, and nothing ends before a source is compiled twice."""
+        space = TestSpace(sleep=600)
         shim = testspace.compile_shim(NO_FLOCK, space.root / "no_flock.so")
-        self.build_at_once(space, 2, env={"LD_PRELOAD": shim})
-        self.assertNotEqual(space.compiled(), EVERY_SOURCE)
+
+        def compiled_again():
+            sources = space.toolkit.compiled()
+            return len(sources) > len(set(sources))
+
+        holder = self.holding_build(space, env={"LD_PRELOAD": shim})
+        second = space.start_build(env={"LD_PRELOAD": shim})
+        red = wait_until(compiled_again, 60)
+        for process in (holder, second):
+            kill_all(process.pid)
+            process.communicate()
+        self.assertTrue(red, "each source was compiled once")
 
     def test_the_waiter_names_the_holder_within_a_second(self):
         space = TestSpace(sleep=0.6)
