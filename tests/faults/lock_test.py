@@ -32,7 +32,7 @@ class LockTest(unittest.TestCase):
         """A build that is compiling, and so holds the lock."""
         space.toolkit.forget_starts()
         holder = space.start_build(**options)
-        self.assertTrue(wait_until(lambda: space.toolkit.starts(), 60), "no compilation started")
+        self.assertTrue(wait_until(lambda: space.toolkit.starts()), "no compilation started")
         return holder
 
     def test_builds_at_once_compile_each_source_exactly_once(self):
@@ -75,7 +75,7 @@ class LockTest(unittest.TestCase):
 
         holder = self.holding_build(space, env={"LD_PRELOAD": shim})
         second = space.start_build(env={"LD_PRELOAD": shim})
-        red = wait_until(compiled_again, 60)
+        red = wait_until(compiled_again)
         for process in (holder, second):
             kill_all(process.pid)
             process.communicate()
