@@ -86,6 +86,12 @@ bool is_embedding(const std::vector<std::string>& read, const FileReader& files)
   });
 }
 
+// A source or a package may be saved while it is read. What lies in the build folder itself is not: the plan
+// or another step wrote it, and was done before the steps that read it began, however shortly before.
+bool may_change_meanwhile(const Path& path) {
+  return !path.is_relative() || *path.begin() == k_pack_folder;
+}
+
 bool changed_since(const Path& file, int64_t begin_ns, const FileReader& files) {
   const auto identity = files.identity(file);
   return !identity || std::max(identity->mtime_ns, identity->ctime_ns) >= begin_ns - k_file_clock_step_ns;
@@ -144,7 +150,7 @@ std::string render_include_record(const IncludeRecord& record, const std::vector
     text += kind + " " + identity_of(kind, path, files) + " " + path + "\n";
   };
   for (const std::string& file : record.files) {
-    if (changed_since(file, begin_ns, files)) return "";
+    if (may_change_meanwhile(file) && changed_since(file, begin_ns, files)) return "";
     add(!comments_count && is_of_project(file) && is_source(file) ? k_code : k_file, file);
   }
   for (const std::string& place : places_of(record.files, command, files))
