@@ -88,6 +88,15 @@ bool is_wanted(const BuildPlanInput& input, const Group& group, double wall) {
   return pays(group, wall);
 }
 
+// The runtime of the ops' own toolkit stands first: cuBLAS's headers, where they are those beside torch,
+// include the driver_types.h next to them, of torch's CUDA version, which a newer toolkit's runtime cannot
+// use.
+std::string header_text(const Group& group) {
+  const bool has_cuda = group.members.front()->by_host_compiler;
+  return std::string(has_cuda ? "#include <cuda_runtime_api.h>\n" : "") + "#include <" + k_torch_header +
+         ">\n";
+}
+
 Edge precompile_edge(const Group& group) {
   const Edge& member = *group.members.front();
   Edge edge;
@@ -118,7 +127,7 @@ void precompile_torch_header(const BuildPlanInput& input, BuildPlan& plan) {
   const double wall = guessed_wall(input, plan);
   std::vector<Edge> precompiles;
   for (const auto& [flags, group] : group_by_flags(input, plan)) {
-    plan.files.push_back({group.header, "#include <" + std::string(k_torch_header) + ">\n"});
+    plan.files.push_back({group.header, header_text(group)});
     const bool wanted = is_wanted(input, group, wall);
     if (wanted) precompiles.push_back(precompile_edge(group));
     for (Edge* edge : group.members) {

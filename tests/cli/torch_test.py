@@ -164,6 +164,21 @@ class CudaTest(TorchTest):
                          "torch 2.12.0+cu132; CUDA 13.0 goes with its 13.2")
         self.assertNotIn("warning", self.plan(space).err)
 
+    def test_headers_beside_torch_do_not_bring_their_own_runtime_s(self):
+        """cuBLAS's, which this toolkit lacks, include the older driver_types.h next to them."""
+        space = TorchSpace()
+        beside_torch = space.torch.site / "nvidia" / "cu13" / "include"
+        beside_torch.mkdir(parents=True)
+        include = space.toolkit.home / "include"
+        for folder, types in ((beside_torch, ""), (include, "struct newer_type {};\n")):
+            (folder / "driver_types.h").write_text(f"#ifndef DRIVER_TYPES\n#define DRIVER_TYPES\n{types}#endif\n")
+        (beside_torch / "cublas_v2.h").write_text('#pragma once\n#include "driver_types.h"\n')
+        (include / "cuda_runtime_api.h").write_text('#pragma once\n#include "driver_types.h"\nusing used = newer_type;\n')
+        extension = next(space.torch.home.rglob("torch/extension.h"))
+        extension.write_text(extension.read_text() + "#include <cublas_v2.h>\n#include <cuda_runtime_api.h>\n")
+        run = space.build("--ops", "ext")
+        self.assertEqual(run.code, 0, run)
+
     def test_another_major_version_is_refused(self):
         space = TorchSpace("11.8")
         words = ["--ops", "ext", "--arch", "8.0"]

@@ -55,7 +55,8 @@ DIFFERENCES = [
     Difference("nvcc", DSBUILD, r"--objdir-as-tempdir|-frandom-seed=\S+", ".*", "`--objdir-as-tempdir -frandom-seed=…`",
                "the same bytes from the same sources"),
     Difference("cxx", DSBUILD, r"-include pch/…/torch\.h", ".*", "`-include pch/…/torch.h`",
-               "holds what these files include themselves, torch/extension.h, and may be precompiled (`--pch`)"),
+               "holds what these files include themselves, torch/extension.h, for CUDA ops behind cuda_runtime_api.h, and may "
+               "be precompiled (`--pch`)"),
     Difference("cxx", DEEPSPEED, r"include \S*csrc/cpu/includes", COMM_OPS, "`-I csrc/cpu/includes`",
                "the folder is not in the sources"),
     Difference("cxx", DEEPSPEED, r"include CUDA", "async_io", "CUDA's include folder", "no source of the op uses CUDA"),

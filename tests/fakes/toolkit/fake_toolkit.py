@@ -69,7 +69,8 @@ def make_fake_toolkit(home, version="13.0", **settings):
         shutil.copyfile(answers / name, home / name)
     (home / "include" / "crt").mkdir(parents=True)
     shutil.copyfile(answers / "include" / "crt" / "host_config.h", home / "include" / "crt" / "host_config.h")
-    (home / "include" / "cuda_runtime.h").write_text("#pragma once\n")
+    for header in ("cuda_runtime.h", "cuda_runtime_api.h"):
+        (home / "include" / header).write_text("#pragma once\n")
     (home / "lib64").mkdir()
     (home / "lib64" / "libcudart_static.a").write_bytes(b"!<arch>\n")  # an archive without members
     toolkit = FakeToolkit(home)

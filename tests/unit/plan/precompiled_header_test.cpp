@@ -93,6 +93,18 @@ TEST_CASE("other flags, another header") {
                                      compile("c", "c.cpp", {"-O3", "-D_GLIBCXX_USE_CXX11_ABI=0"})})) == 3);
 }
 
+TEST_CASE("a CUDA op's files see its own toolkit's runtime ahead of what torch's headers bring") {
+  TorchWorld world;
+  world.torch_sources = {"pack/a.cpp", "pack/b.cpp"};
+  Edge of_cuda_op = compile("a", "a.cpp", {"-O3"});
+  of_cuda_op.by_host_compiler = true;
+  std::multiset<std::string> texts;
+  for (const PlannedFile& file : world.plan_with({of_cuda_op, compile("b", "b.cpp", {"-O3"})}).files)
+    texts.insert(file.content);
+  CHECK(texts == std::multiset<std::string>{"#include <cuda_runtime_api.h>\n#include <torch/extension.h>\n",
+                                            "#include <torch/extension.h>\n"});
+}
+
 TEST_CASE("commands are the same with and without it, so that choosing anew compiles nothing") {
   TorchWorld world;
   world.settings.precompile.value = Precompile::on;
