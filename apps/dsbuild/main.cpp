@@ -54,7 +54,9 @@ int run(int argc, const char* const* argv) {
   if (!line) return report_failure(line.error(), json, error_style({}, environment));
   if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
   const auto files = make_real_file_system();
-  const auto processes = make_real_process_runner();
+  // Ninja ends a step by a signal to its group: the compilers must be in it, and not outlive the build.
+  const auto processes =
+      make_real_process_runner(line->command == "step" ? ChildGroup::ours : ChildGroup::own);
   System system{*files, *processes, environment, files->real_path("/proc/self/exe").value_or(Path())};
   const Result<int> code = run_command(*line, system);
   return code ? *code : report_failure(code.error(), json, error_style(line->arguments.color, environment));

@@ -74,11 +74,10 @@ void reset_signals() {
 
 // Runs in the child: async-signal-safe calls only.
 [[noreturn]] void become_program(const Prepared& prepared, const ChildStart& start) {
-  if (start.new_session) {
+  if (start.new_session)
     ::setsid();
-  } else {
+  else if (start.group == ChildGroup::own)
     ::setpgid(0, 0);
-  }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   // The parent may have died before the line above.
   if (::getppid() != prepared.parent) ::_exit(127);
@@ -135,6 +134,7 @@ int exit_code_of(int status) {
 
 Child::Child(Child&& other) noexcept
     : id_(std::exchange(other.id_, -1)),
+      group_(other.group_),
       exit_code_(other.exit_code_),
       peak_memory_bytes_(other.peak_memory_bytes_) {}
 
@@ -146,7 +146,7 @@ Child::~Child() {
 }
 
 void Child::send(int signal) const {
-  ::kill(-id_, signal);
+  ::kill(group_ == ChildGroup::own ? -id_ : id_, signal);
 }
 
 std::optional<int> Child::poll_exit() {
@@ -174,7 +174,7 @@ Result<Child> start_child(const Command& command, const ChildStart& start) {
   const pid_t id = ::fork();
   if (id == 0) become_program(prepared, start);
   if (id < 0) return cannot_start(command.argv[0], system_reason(errno), "");
-  Child child(id);
+  Child child(id, start.group);
   report_out.close();
   const auto failure = read_failure(report_in.number());
   if (!failure) return child;

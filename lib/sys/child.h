@@ -15,20 +15,21 @@ struct ChildStart {
   int err = -1;  // becomes stderr
   // Open in the child under the same numbers; no other descriptor of ours is.
   std::vector<int> inherited;
-  bool new_session = false;  // else only a process group of its own
+  ChildGroup group = ChildGroup::own;
+  bool new_session = false;  // and so a group of its own
 };
 
-// A started child, the leader of its process group. Destroyed unreaped, it is killed.
+// A started child. Destroyed unreaped, it is killed.
 class Child {
  public:
-  explicit Child(pid_t id) : id_(id) {}
+  Child(pid_t id, ChildGroup group) : id_(id), group_(group) {}
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child();
 
-  // To the child's whole process group.
+  // To the child's whole process group where it has one of its own.
   void send(int signal) const;
   // The exit code (128 + n when killed by signal n) once it has ended.
   std::optional<int> poll_exit();
@@ -37,6 +38,7 @@ class Child {
 
  private:
   pid_t id_;
+  ChildGroup group_;
   std::optional<int> exit_code_;
   unsigned long long peak_memory_bytes_ = 0;
 };

@@ -92,12 +92,14 @@ ProcessResult follow(Child& child, std::array<Stream, 2>& streams, Clock::time_p
 
 class RealProcessRunner : public ProcessRunner {
  public:
+  explicit RealProcessRunner(ChildGroup group) : group_(group) {}
+
   Result<ProcessResult> run(const Command& command) override {
     const std::string program = command.argv.empty() ? "" : command.argv[0];
     DSBUILD_TRY(out, make_pipe(program));
     DSBUILD_TRY(err, make_pipe(program));
     const auto deadline = Clock::now() + command.timeout;
-    DSBUILD_TRY(child, start_child(command, {out.write_end.number(), err.write_end.number(), {}, false}));
+    DSBUILD_TRY(child, start_child(command, {out.write_end.number(), err.write_end.number(), {}, group_}));
     out.write_end.close();
     err.write_end.close();
     std::array<Stream, 2> streams{{{std::move(out.read_end), ""}, {std::move(err.read_end), ""}}};
@@ -109,12 +111,15 @@ class RealProcessRunner : public ProcessRunner {
                                         const std::function<void()>& on_tick) override {
     return run_terminal_process(command, inherited, on_output, on_tick);
   }
+
+ private:
+  const ChildGroup group_;
 };
 
 }  // namespace
 
-std::unique_ptr<ProcessRunner> make_real_process_runner() {
-  return std::make_unique<RealProcessRunner>();
+std::unique_ptr<ProcessRunner> make_real_process_runner(ChildGroup group) {
+  return std::make_unique<RealProcessRunner>(group);
 }
 
 }  // namespace dsbuild

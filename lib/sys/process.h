@@ -53,6 +53,10 @@ class ProcessRunner {
                                                 const std::function<void()>& on_tick) = 0;
 };
 
-std::unique_ptr<ProcessRunner> make_real_process_runner();
+// The process group of what run() starts. Its own: a command whose time is up ends with all that it started.
+// Ours: a signal for our group, as Ninja sends it to that of an edge, reaches it and all that it started.
+enum class ChildGroup { own, ours };
+
+std::unique_ptr<ProcessRunner> make_real_process_runner(ChildGroup group = ChildGroup::own);
 
 }  // namespace dsbuild

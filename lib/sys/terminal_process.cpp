@@ -180,7 +180,7 @@ Result<ProcessResult> run_terminal_process(const Command& command, const std::ve
   on_terminal.env["TERM"] = "xterm";
   const int slave = terminal->slave.number();
   SignalCatcher signals;
-  DSBUILD_TRY(child, start_child(on_terminal, {slave, slave, inherited, true}));
+  DSBUILD_TRY(child, start_child(on_terminal, {slave, slave, inherited, ChildGroup::own, true}));
   terminal->slave.close();
   return Follower(child, terminal->master.number(), on_output, on_tick).follow(signals);
 }

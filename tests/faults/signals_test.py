@@ -70,6 +70,20 @@ class SignalsTest(unittest.TestCase):
         process.send_signal(signal.SIGTERM)
         self.check_end(process, 143, begin)
 
+    def test_what_a_compiler_started_ends_with_the_build(self):
+        """A driver's compiler is no child of ours: cicc would work on for minutes, for nobody."""
+        space = TestSpace(inner=600)
+        for number in (*SIGNALS, signal.SIGKILL):
+            with self.subTest(signal.Signals(number).name):
+                process = space.start_build()
+                inner = ["sleep", "600"]
+                working = lambda: [pid for pid in processes_in(space.root) if testspace.command_of(pid) == inner]  # noqa: E731
+                self.assertTrue(wait_until(working))
+                process.send_signal(number)
+                process.communicate(timeout=testspace.TIME_LIMIT)
+                self.assertTrue(wait_until(lambda: not processes_in(space.root), 5),
+                                [testspace.command_of(pid) for pid in processes_in(space.root)])
+
     def test_a_signal_while_waiting_for_the_lock_ends_the_waiter_alone(self):
         holder = self.start_cold_build()
         waiter = self.space.start_build()

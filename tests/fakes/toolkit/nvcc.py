@@ -6,6 +6,7 @@ fatbin headers. fake_toolkit.py makes it bin/nvcc of a toolkit tree; fake.json t
   log      one JSON line per start of a compilation, by steps of cicc: {"argv", "source", "cwd", "pid", "append"}
   sleep    seconds a compilation takes, half of them with its output half written
   slow     {"name.o.tmp": seconds}: how long outputs of that name stay half written instead
+  inner    seconds that a tool of its own takes before that: a compiler's driver waits for the compiler
   payload  bytes of each device image
   fail     sources that do not compile
 
@@ -312,6 +313,8 @@ def compile_source(argv):
     fatbin = container(images_by_steps(argv, job) if setting("steps", False) else by_seed())
     symbols = exported(text)
     time.sleep(pause)
+    if inner := setting("inner", 0):
+        subprocess.run(["sleep", str(inner)], check=True)
     try:
         if job["-MF"]:
             write_depfile(job, [job["source"], *headers])
