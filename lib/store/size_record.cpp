@@ -21,6 +21,7 @@ std::optional<unsigned long long> recorded_size(const Path& folder, const FileRe
   if (!text || !text->starts_with('=') || text->size() > k_long_record) return std::nullopt;
   unsigned long long total = 0;
   for (const std::string& line : split_lines(*text)) {
+    if (line.empty()) return std::nullopt;
     const auto bytes = whole_number<unsigned long long>(std::string_view(line).substr(1));
     if (!bytes) return std::nullopt;
     total += *bytes;

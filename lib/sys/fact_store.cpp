@@ -17,8 +17,11 @@ std::string text_at(const json& object, const char* key) {
 }
 
 // The facts of a file as JSON; an empty object for anything that is not one.
-json parse_facts(const std::string& text) {
-  const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+json read_facts(const Path& file, const FileReader& files) {
+  if (files.kind(file) != FileKind::file) return json::object();
+  const auto text = files.read_file(file);
+  if (!text) return json::object();
+  const json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object() || document.value("schema", json()) != k_schema) return json::object();
   const json facts = document.value("facts", json());
   return facts.is_object() ? facts : json::object();
@@ -27,12 +30,9 @@ json parse_facts(const std::string& text) {
 }  // namespace
 
 FactStore::FactStore(FileSystem& files, Path file) : files_(files), file_(std::move(file)) {
-  if (files_.kind(file_) != FileKind::file) return;
-  const auto text = files_.read_file(file_);
-  if (!text) return;
-  const json facts = parse_facts(*text);
+  const json facts = read_facts(file_, files_);
   for (const auto& [key, fact] : facts.items()) {
-    if (fact.is_object()) facts_[key] = {text_at(fact, "identity"), text_at(fact, "value"), false};
+    if (fact.is_object()) facts_[key] = {text_at(fact, "identity"), text_at(fact, "value")};
   }
 }
 
@@ -45,7 +45,7 @@ std::optional<std::string> FactStore::find(const std::string& key, const std::st
 
 void FactStore::put(const std::string& key, const std::string& identity, const std::string& value) {
   if (find(key, identity) == value) return;
-  facts_[key] = {identity, value, true};
+  facts_[key] = {identity, value, true, true};
   changed_ = true;
 }
 
@@ -64,11 +64,25 @@ Result<std::string> FactStore::digest(const Path& path) {
 
 void FactStore::forget_unused(size_t most) {
   if (facts_.size() <= most) return;
-  if (std::erase_if(facts_, [](const auto& fact) { return !fact.second.used; }) > 0) changed_ = true;
+  if (std::erase_if(facts_, [](const auto& fact) { return !fact.second.used; }) > 0)
+    changed_ = forgot_ = true;
+}
+
+// What another dsbuild has learnt since this one read the file stays; what both have is the newer put.
+void FactStore::take_what_others_put() {
+  const json facts = read_facts(file_, files_);
+  for (const auto& [key, fact] : facts.items()) {
+    const auto ours = facts_.find(key);
+    const bool is_ours = ours != facts_.end() && ours->second.put;
+    const bool is_forgotten = ours == facts_.end() && forgot_;
+    if (fact.is_object() && !is_ours && !is_forgotten)
+      facts_[key] = {text_at(fact, "identity"), text_at(fact, "value")};
+  }
 }
 
 void FactStore::save() {
   if (!changed_) return;
+  take_what_others_put();
   json facts = json::object();
   for (const auto& [key, fact] : facts_)
     facts[key] = {{"identity", fact.identity}, {"value", fact.value}};

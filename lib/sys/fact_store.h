@@ -23,7 +23,8 @@ class FactStore {
   // Of more than `most` facts those stay that this process has asked for or put: the others cost what they
   // did at first. For the end of a run, when all that it needs was asked for.
   void forget_unused(size_t most = 20'000);
-  // Writes if changed; a folder that cannot be written is not an error (facts are found again).
+  // Writes if changed, with what other processes have put since the file was read; a folder that cannot be
+  // written is not an error (facts are found again).
   void save();
 
  private:
@@ -31,11 +32,15 @@ class FactStore {
     std::string identity;
     std::string value;
     mutable bool used = false;  // by this process
+    bool put = false;           // by it
   };
+  void take_what_others_put();
+
   FileSystem& files_;
   Path file_;
   std::map<std::string, Fact> facts_;
   bool changed_ = false;
+  bool forgot_ = false;
 };
 
 }  // namespace dsbuild

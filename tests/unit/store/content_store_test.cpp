@@ -4,7 +4,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "fakes/fake_file_system.h"
 #include "fakes/faulty_file_system.h"
+#include "store/size_record.h"
 #include "unit/sys/temporary_folder.h"
 
 using namespace dsbuild;
@@ -305,4 +307,14 @@ TEST_CASE("the steps of a build say what they found, and the build takes it once
   std::filesystem::current_path(before);
   CHECK(take_store_uses(world.folder.path(), *world.files) == StoreUses{2, 1});
   CHECK(take_store_uses(world.folder.path(), *world.files) == StoreUses{});
+}
+
+TEST_CASE("a damaged record of the store's size is none") {
+  FakeFileSystem files;
+  for (const char* text : {"=100\n\n+5\n", "=\n", "+5\n", "", "=100\nx\n"}) {
+    files.add_file("/store/size", text);
+    CHECK_FALSE(recorded_size("/store", files));
+  }
+  files.add_file("/store/size", "=100\n+5\n");
+  CHECK(recorded_size("/store", files) == 105);
 }

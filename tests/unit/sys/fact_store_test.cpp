@@ -44,6 +44,21 @@ TEST_CASE("Nothing is written when nothing changed") {
   CHECK(files.writes.empty());
 }
 
+TEST_CASE("What another process put meanwhile stays, but for what this one put itself") {
+  FakeFileSystem files;
+  FactStore facts(files, "/build/facts.json"), others(files, "/build/facts.json");
+  others.put("theirs", "id", "kept");
+  others.put("both", "id", "older");
+  others.save();
+  facts.put("ours", "id", "kept");
+  facts.put("both", "id", "newer");
+  facts.save();
+  const FactStore read(files, "/build/facts.json");
+  CHECK(read.find("theirs", "id") == "kept");
+  CHECK(read.find("ours", "id") == "kept");
+  CHECK(read.find("both", "id") == "newer");
+}
+
 TEST_CASE("A folder that cannot be written is no error, and is tried again") {
   FakeFileSystem files;
   files.fail_writes("/build", "Read-only file system");
