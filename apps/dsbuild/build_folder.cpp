@@ -4,13 +4,13 @@
 #include <set>
 
 #include "ninja/ninja_file.h"
+#include "slices/header_names.h"
 #include "slices/header_sets.h"
 
 namespace dsbuild {
 namespace {
 
 constexpr const char* k_lock = "lock";
-constexpr const char* k_marker = "dsbuild-build-folder";
 constexpr const char* k_marker_text = "Made by dsbuild; `dsbuild clean` removes it.\n";
 
 // A dsbuild that starts at this moment has made these, and writes the marker next.
@@ -21,7 +21,7 @@ bool is_beginning(const std::vector<std::string>& names) {
 
 Result<void> check_ours(const Path& folder, const FileReader& files) {
   const FileKind kind = files.kind(folder);
-  if (kind == FileKind::absent || files.kind(folder / k_marker) == FileKind::file) return {};
+  if (kind == FileKind::absent || files.kind(folder / k_build_folder_marker) == FileKind::file) return {};
   if (kind == FileKind::directory) {
     DSBUILD_TRY(names, files.list(folder));
     if (is_beginning(names)) return {};
@@ -98,7 +98,7 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
   DSBUILD_CHECK(check_ours(folder, files));
   DSBUILD_CHECK(files.make_directories(folder));
   DSBUILD_TRY(held, lock(settings, context));
-  DSBUILD_CHECK(files.write_if_different(folder / k_marker, k_marker_text));
+  DSBUILD_CHECK(files.write_if_different(folder / k_build_folder_marker, k_marker_text));
   DSBUILD_CHECK(empty_folder(folder / k_tool_tmp_dir, files));
   DSBUILD_CHECK(files.make_directories(folder / "log"));
   return held;
@@ -130,7 +130,7 @@ Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context) {
   const Path& folder = settings.build_dir.value;
-  if (context.system.files.kind(folder / k_marker) != FileKind::file)
+  if (context.system.files.kind(folder / k_build_folder_marker) != FileKind::file)
     return fail(Exit::failed, "not_built", folder.string(), "nothing was built here yet, so all of them",
                 "Build, or name the folder of a build with --build-dir.");
   return take_lock(folder / k_lock, context.line.as_typed, std::chrono::seconds::zero(),

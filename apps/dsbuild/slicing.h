@@ -5,8 +5,9 @@
 
 namespace dsbuild {
 
-// The CUDA compile edges of `stages.build`. Files that cannot be sliced stay whole commands, with one warning
-// `not_sliced` for each reason. Errors: exit 3 `cannot_slice`, where slices are insisted on.
+// The CUDA compile edges of `stages.build`, and what C++ waits for besides (lib/plan/slice_edges.h). Files
+// that cannot be sliced stay whole commands, with one warning `not_sliced` for each reason. Errors: exit 3
+// `cannot_slice`, where slices are insisted on.
 Result<void> slice(Stages& stages, SelfTest self_test, System& system);
 
 }  // namespace dsbuild

@@ -308,7 +308,7 @@ Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandCont
                   pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
                   context.system.program, stages.history, jobs_for(settings, stages.base.host)});
   if (stages.build.steps_wait) name_store(stages, context.system.files);
-  if (stages.build.steps_wait && stages.toolkit) DSBUILD_CHECK(slice(stages, self_test, context.system));
+  if (stages.build.steps_wait) DSBUILD_CHECK(slice(stages, self_test, context.system));
   append(stages.warnings, stages.build.warnings);
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <thread>
 
 #include "base/digest.h"
@@ -84,8 +85,14 @@ Answers results_of(const Stages& stages, const FileReader& files) {
   return answers;
 }
 
-// In whatever order the history puts the edges.
+// In whatever order the history puts the edges, and with them the files.
 bool is_same_graph(const BuildPlan& a, const BuildPlan& b) {
+  const auto by_path = [](const BuildPlan& plan) {
+    std::map<std::string, std::string> files;
+    for (const PlannedFile& file : plan.files)
+      files[file.path] = file.content;
+    return files;
+  };
   const auto by_output = [](const BuildPlan& plan) {
     std::vector<const Edge*> edges;
     for (const Edge& edge : plan.edges)
@@ -94,7 +101,7 @@ bool is_same_graph(const BuildPlan& a, const BuildPlan& b) {
     return edges;
   };
   const auto edges = by_output(a), others = by_output(b);
-  return a.tools == b.tools && a.shared == b.shared && a.files == b.files && a.links == b.links &&
+  return a.tools == b.tools && a.shared == b.shared && by_path(a) == by_path(b) && a.links == b.links &&
          std::equal(edges.begin(), edges.end(), others.begin(), others.end(),
                     [](const Edge* x, const Edge* y) { return *x == *y; });
 }

@@ -121,6 +121,7 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     plan.files.push_back(
         {k_nvcc_id_file,
          "nvcc " + input.toolkit->version.text() + " sha256 " + input.toolkit->nvcc_digest + "\n" +
+             input.toolkit->parts +
              (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string())});
   }
   plan.tools.dsbuild = {input.program.string()};

@@ -72,7 +72,7 @@ class Slicer {
       }
       const auto parts = units_.find(edge.output);
       if (parts == units_.end())
-        edges.push_back(std::move(edge));
+        edges.push_back(whole_edge(std::move(edge)));
       else
         std::move(parts->second.begin(), parts->second.end(), std::back_inserter(edges));
       if (edges.back().kind == EdgeKind::verify) append_audits(edges);
@@ -81,6 +81,8 @@ class Slicer {
     link_host_objects();
     for (const auto& [path, content] : step_contents_)
       plan_.files.push_back({path, content});
+    for (const auto& [folders, path] : names_files_)
+      plan_.files.push_back({path, input_.digest_names(folders) + "\n"});
     return std::move(whole_files_);
   }
 
@@ -104,11 +106,16 @@ class Slicer {
   std::string names_file(const Edge& whole) {
     const std::set<std::string> folders = project_folders(whole.inputs.front(), whole.flags);
     const auto [known, is_new] = names_files_.try_emplace(folders);
-    if (is_new) {
+    if (is_new)
       known->second = "tools/names/" + sha256(join({folders.begin(), folders.end()}, "\n")).substr(0, 16);
-      plan_.files.push_back({known->second, input_.digest_names(folders) + "\n"});
-    }
     return known->second;
+  }
+
+  // Of C++, or of CUDA that is not sliced.
+  Edge whole_edge(Edge edge) {
+    if (edge.is_compile() && is_in_pack(edge.inputs.front()))
+      edge.implicit_inputs.push_back(names_file(edge));
+    return edge;
   }
 
   void add_audit(const Edge& whole, const Recipe& recipe, std::vector<Edge>& parts) {

@@ -29,7 +29,7 @@ struct SliceInput {
 using WholeFiles = std::map<std::string, size_t>;
 
 // Replaces the CUDA compile edges and adds their planned files; puts the longest first again. What cannot be
-// taken apart stays as it is.
+// taken apart stays as it is. Every compile, of C++ too, waits for the names of the headers that it may find.
 WholeFiles slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
 }  // namespace dsbuild

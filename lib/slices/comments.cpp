@@ -216,4 +216,8 @@ bool embeds_files(std::string_view source) {
   return !mentions_of("embed", source).empty();
 }
 
+bool reads_unnamed_files(std::string_view source) {
+  return source.find("incbin") != source.npos;
+}
+
 }  // namespace dsbuild

@@ -28,4 +28,7 @@ std::string text_that_counts(std::string_view source, const std::vector<std::str
 // Whether a source may have the directive #embed, which reads files as data: it names it.
 bool embeds_files(std::string_view source);
 
+// Whether code may have the assembler read files (.incbin), which no depfile names.
+bool reads_unnamed_files(std::string_view source);
+
 }  // namespace dsbuild

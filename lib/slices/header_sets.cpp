@@ -28,7 +28,7 @@ std::string set_name(const Headers& headers) {
 
 // "size:mtime path", as it is told apart from an upgraded one.
 std::string line_of(const std::string& header, const FileIdentity& identity) {
-  return size_and_time(identity) + " " + header + "\n";
+  return identity.size_and_time() + " " + header + "\n";
 }
 
 Headers headers_in(std::string_view text) {

@@ -16,6 +16,12 @@ bool is_of_project(const Path& path) {
   return path.is_relative();
 }
 
+// What lies in the build folder itself: the plan or another step wrote it, and was done before the steps that
+// read it began, however shortly before. A source or a package may be saved while it is read.
+bool is_of_build(const Path& path) {
+  return path.is_relative() && !is_in_pack(path.native()) && !path.native().starts_with("..");
+}
+
 // How a line of a record begins.
 constexpr const char* k_file = "file";      // counts by its bytes, or by size and time
 constexpr const char* k_code = "code";      // counts but for its comments
@@ -39,14 +45,15 @@ std::string identity_of_code(const Path& path, const FileReader& files) {
   return text ? sha256(without_comments(*text)) : "";
 }
 
-std::string identity_of_folder(const std::string& path, const FileReader& files) {
-  if (is_of_project(path)) return HeaderNames(k_pack_folder, files).digest({path});
+std::string identity_of_folder(const std::string& path, HeaderNames& names, const FileReader& files) {
+  if (is_of_project(path)) return names.digest({path});
   const auto identity = files.identity(path);
   return identity ? std::to_string(identity->mtime_ns) : "";
 }
 
-std::string identity_of(const std::string& kind, const std::string& path, const FileReader& files) {
-  if (kind == k_folder) return identity_of_folder(path, files);
+std::string identity_of(const std::string& kind, const std::string& path, HeaderNames& names,
+                        const FileReader& files) {
+  if (kind == k_folder) return identity_of_folder(path, names, files);
   return kind == k_code ? identity_of_code(path, files) : identity_of_file(path, files);
 }
 
@@ -64,6 +71,8 @@ std::set<std::string> places_of(const std::vector<std::string>& read, const std:
     places.insert(parent_of(file));
     if (is_of_project(file)) roots.insert(parent_of(file));
   }
+  std::erase_if(places, is_of_build);
+  std::erase_if(roots, is_of_build);
   for (const std::string& folder : places)
     for (const std::string& root : roots)
       if (folder.starts_with(root + "/"))
@@ -78,23 +87,25 @@ std::set<std::string> places_of(const std::vector<std::string>& read, const std:
   return places;
 }
 
-bool is_embedding(const std::vector<std::string>& read, const FileReader& files) {
+// Whether that holds for one of the project's own files.
+template <typename OfText>
+bool any_text(const std::vector<std::string>& read, const FileReader& files, const OfText& holds) {
   return std::any_of(read.begin(), read.end(), [&](const std::string& file) {
     if (!is_of_project(file)) return false;
     const auto text = files.read_file(file);
-    return text && embeds_files(*text);
+    return text && holds(*text);
   });
-}
-
-// A source or a package may be saved while it is read. What lies in the build folder itself is not: the plan
-// or another step wrote it, and was done before the steps that read it began, however shortly before.
-bool may_change_meanwhile(const Path& path) {
-  return !path.is_relative() || *path.begin() == k_pack_folder;
 }
 
 bool changed_since(const Path& file, int64_t begin_ns, const FileReader& files) {
   const auto identity = files.identity(file);
   return !identity || std::max(identity->mtime_ns, identity->ctime_ns) >= begin_ns - k_file_clock_step_ns;
+}
+
+// Whether a name came or went: what was read then may be another file than what would be read now.
+bool names_changed_since(const Path& folder, int64_t begin_ns, HeaderNames& names, const FileReader& files) {
+  if (!is_of_project(folder)) return files.identity(folder) && changed_since(folder, begin_ns, files);
+  return names.last_change_ns({folder.string()}) >= begin_ns - k_file_clock_step_ns;
 }
 
 }  // namespace
@@ -138,28 +149,38 @@ std::vector<std::string> files_in_depfile(std::string_view depfile) {
     }
   }
   finish();
-  if (!files.empty()) files.erase(files.begin());  // the target
+  if (!files.empty()) files.erase(files.begin());                          // the target
+  if (!files.empty() && files.front() == ":") files.erase(files.begin());  // of nvcc's "x.o : a.cu"
   return files;
 }
 
 std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
                                   int64_t begin_ns, const FileReader& files) {
-  const bool comments_count = keeps_comments(command) || is_embedding(record.files, files);
+  if (any_text(record.files, files, reads_unnamed_files)) return "";
+  const bool comments_count = keeps_comments(command) || any_text(record.files, files, embeds_files);
+  HeaderNames names(k_pack_folder, files);
+  const std::set<std::string> places = places_of(record.files, command, files);
   std::string text = "result " + record.result + "\n";
   const auto add = [&](const std::string& kind, const std::string& path) {
-    text += kind + " " + identity_of(kind, path, files) + " " + path + "\n";
+    text += kind + " " + identity_of(kind, path, names, files) + " " + path + "\n";
   };
-  for (const std::string& file : record.files) {
-    if (may_change_meanwhile(file) && changed_since(file, begin_ns, files)) return "";
+  for (const std::string& file : record.files)
     add(!comments_count && is_of_project(file) && is_source(file) ? k_code : k_file, file);
-  }
-  for (const std::string& place : places_of(record.files, command, files))
+  for (const std::string& place : places)
     add(k_folder, place);
-  return text;
+  // Asked after all was read, so that the text is of what the step has read too.
+  const bool changed =
+      std::any_of(
+          record.files.begin(), record.files.end(),
+          [&](const Path& file) { return !is_of_build(file) && changed_since(file, begin_ns, files); }) ||
+      std::any_of(places.begin(), places.end(),
+                  [&](const Path& place) { return names_changed_since(place, begin_ns, names, files); });
+  return changed ? "" : text;
 }
 
 std::optional<IncludeRecord> read_include_record(std::string_view text, const FileReader& files) {
   IncludeRecord record;
+  HeaderNames names(k_pack_folder, files);
   for (const std::string& line : split_lines(text)) {
     const size_t first = line.find(' '), second = line.find(' ', first + 1);
     const std::string word = line.substr(0, first);
@@ -169,7 +190,7 @@ std::optional<IncludeRecord> read_include_record(std::string_view text, const Fi
     }
     if (second == std::string::npos) return std::nullopt;
     const std::string identity = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
-    if (identity != identity_of(word, path, files)) return std::nullopt;
+    if (identity != identity_of(word, path, names, files)) return std::nullopt;
     if (word != k_folder) record.files.push_back(path);
   }
   return record;
@@ -201,7 +222,9 @@ void add_include_record(const ContentStore& store, const std::string& key, const
   constexpr size_t k_kept_records = 4;
   if (text.empty()) return;
   StoreEntry entry = {{"includes", text}};
-  if (const auto before = store.find(key)) entry.insert(entry.end(), before->begin(), before->end());
+  if (const auto before = store.find(key))
+    std::copy_if(before->begin(), before->end(), std::back_inserter(entry),
+                 [&](const StoredFile& file) { return file.bytes != text; });
   entry.resize(std::min(entry.size(), k_kept_records));
   store.put(key, entry);
 }

@@ -16,13 +16,9 @@ std::string identity_of_tool(const std::string& program, const Environment& envi
   return path ? size_and_time(*path, files) : "";
 }
 
-std::string size_and_time(const FileIdentity& identity) {
-  return std::to_string(identity.size) + ":" + std::to_string(identity.mtime_ns);
-}
-
 std::string size_and_time(const Path& path, const FileReader& files) {
   const auto identity = files.identity(path);
-  return identity ? size_and_time(*identity) : "";
+  return identity ? identity->size_and_time() : "";
 }
 
 }  // namespace dsbuild

@@ -16,8 +16,7 @@ std::optional<ContentStore> store_of_build(FileSystem& files);
 std::string identity_of_tool(const std::string& program, const Environment& environment,
                              const FileReader& files);
 
-// "size:mtime", by which a file of tools and packages counts; "" for what is not there.
-std::string size_and_time(const FileIdentity& identity);
+// That of FileIdentity; "" for what is not there.
 std::string size_and_time(const Path& path, const FileReader& files);
 
 }  // namespace dsbuild

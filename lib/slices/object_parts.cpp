@@ -1,6 +1,7 @@
 #include <set>
 
 #include "base/digest.h"
+#include "slices/comments.h"
 #include "slices/host_text.h"
 #include "slices/step_parts.h"
 
@@ -79,6 +80,7 @@ Result<int> run_host(StepPart& part) {
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".cudafe1.cpp"), source));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(k_stub_end), stub));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".fatbin.c"), shim));
+  if (reads_unnamed_files(source)) part.results.keep_nothing();
   const std::string key = unit.key_of(
       unit.text_for_key(source) + '\0' + unit.text_for_key(stub) + '\0' + shim, unit.step.commands);
   return make_unless_there(part, key, [&] { return make_host(part, key); });

@@ -16,6 +16,16 @@ std::string record_of(const std::string& precompiled) {
   return precompiled + ".record";
 }
 
+// Whether one of the options, or of those that nvcc is to hand on (-Xcompiler=-a,-b), begins so.
+bool has_option(const Words& command, const Words& beginnings) {
+  return std::any_of(command.begin(), command.end(), [&](const std::string& word) {
+    const Words options = split(word, "=,");
+    return std::any_of(options.begin(), options.end(), [&](const std::string& option) {
+      return !option.starts_with("-gencode") && starts_with_one_of(option, beginnings);
+    });
+  });
+}
+
 // The precompiled headers that stand in for those that a command includes.
 std::vector<std::string> precompiled_headers(const Words& command, const FileReader& files) {
   std::vector<std::string> found;
@@ -32,7 +42,8 @@ class CompileRun {
   CompileRun(WholeStep step, System& system, const ContentStore& store)
       : step_(std::move(step)), files_(system.files), store_(store) {
     const auto source = files_.read_file(value_of(step_.command, "-c"));
-    key_ = sha256("compile " + identities(system.environment) + shell_join(step_.command) + '\0' +
+    key_ = sha256(std::string("compile ") + k_recipe + '\n' + identities(system.environment) +
+                  folder_in_object() + shell_join(step_.command) + '\0' +
                   (source ? text_that_counts(*source, step_.command) : ""));
   }
 
@@ -93,12 +104,21 @@ class CompileRun {
 
   // Of the compiler, and of all that the plan knows of tools.
   std::string identities(const Environment& environment) const {
-    std::string text = identity_of_tool(step_.command.front(), environment, files_) + "\n";
-    for (const char* file : {k_tools_file, k_cxx_file, k_torch_file}) {
+    const std::string& compiler = step_.command.front();
+    const bool is_nvcc = Path(compiler).filename() == "nvcc";
+    std::string text = identity_of_tool(compiler, environment, files_) + "\n";
+    for (const char* file : {is_nvcc ? k_tools_file : k_cxx_file, k_torch_file}) {
       const auto identity = files_.read_file(file);
       text += (identity ? *identity : "") + "\n";
     }
     return text;
+  }
+
+  // Debug information names the folder that it was made in.
+  std::string folder_in_object() const {
+    static const Words asking_for_it = {
+        "-g", "-G", "--debug", "--device-debug", "-lineinfo", "--generate-line-info"};
+    return has_option(step_.command, asking_for_it) ? files_.absolute(".").string() + "\n" : "";
   }
 
   const WholeStep step_;
@@ -115,7 +135,7 @@ bool is_spared(const WholeStep& header, System& system, const ContentStore& stor
   const auto text = system.files.read_file(header.output + k_users_end);
   if (!text) return false;
   std::vector<std::string> lines = split_lines(*text);
-  size_t still_needed = std::stoul(lines.at(0));
+  size_t still_needed = lines.empty() ? 0 : whole_number<size_t>(lines.front()).value_or(0);
   for (size_t i = 1; i < lines.size() && still_needed > 0; ++i) {
     const Words command = shell_split(lines[i]);
     if (!CompileRun({value_of(command, "-MT"), command}, system, store).is_known()) --still_needed;
@@ -141,10 +161,17 @@ Result<int> precompile(const WholeStep& header, System& system, const ContentSto
   return code;
 }
 
-// nvcc with --keep is to make what slices are compared with.
+// A command whose files or messages are not all in its object and its words: files of options and profiles
+// that no depfile names, files written beside the object, and what it is run for is what it prints. nvcc with
+// --keep is to make what slices are compared with.
 bool is_kept(const Words& command) {
+  static const Words of_more = {
+      "@",           "-optf",        "--options-file", "-specs",          "-fplugin",
+      "-fprofile",   "--coverage",   "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
+      "-save-temps", "--save-temps", "-fstack-usage",  "-fdump-",         "-v",
+      "--verbose",   "--keep",       "-keep"};
   const bool compiles = !value_of(command, "-c").empty() && !value_of(command, "-MF").empty();
-  return compiles && !has_word(command, "--keep");
+  return compiles && !has_option(command, of_more);
 }
 
 }  // namespace

@@ -7,9 +7,6 @@
 namespace dsbuild {
 namespace {
 
-// Of what this program itself adds to nvcc's commands (run_step.cpp): another number makes everything anew.
-constexpr const char* k_recipe = "2";
-
 std::string render_line(const char* name, const Words& words) {
   return std::string(name) + " " + shell_join(words) + "\n";
 }

@@ -29,6 +29,8 @@ class StepResults {
   Result<bool> take_images(const std::string& ptx);
 
   const std::optional<ContentStore>& content_store() const { return store_; }
+  // From now on without the store: what the outputs are made of is not all in their key.
+  void keep_nothing() { store_.reset(); }
 
  private:
   bool is_there(const std::string& unit, const std::string& output, const std::string& key) const;

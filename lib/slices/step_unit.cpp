@@ -42,7 +42,7 @@ std::string StepUnit::text_for_key(const std::string& text) const {
 }
 
 std::string StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
-  std::string text = tools + module_id;
+  std::string text = std::string(k_recipe) + '\0' + tools + module_id;
   text += inputs;
   for (const Words& command : commands)
     text += '\0' + shell_join(expand(command, stem)) + '\0' +
@@ -56,6 +56,9 @@ Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) 
   unit.files = &system.files;
   DSBUILD_TRY(text, system.files.read_file(request.step_file));
   unit.step = parse_step_file(text);
+  if (unit.step.outputs.empty() || unit.step.commands.empty())
+    return fail(Exit::failed, "bad_option", request.step_file.string(),
+                "the file names no command or no output", "Build again with dsbuild, which writes it anew.");
   const std::string end = end_of(request.output, unit.step);
   unit.path = request.output.substr(0, request.output.size() - end.size());
   if (!request.twin.empty()) unit.twin_path = request.twin.substr(0, request.twin.size() - end.size());

@@ -240,6 +240,10 @@ std::string FileIdentity::text() const {
   return text;
 }
 
+std::string FileIdentity::size_and_time() const {
+  return std::to_string(size) + ":" + std::to_string(mtime_ns);
+}
+
 Result<bool> FileSystem::write_if_different(const Path& path, std::string_view bytes) {
   if (kind(path) == FileKind::file) {
     const auto present = read_file(path);

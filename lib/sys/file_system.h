@@ -24,7 +24,8 @@ struct FileIdentity {
   uint64_t size = 0;     // bytes
   int64_t mtime_ns = 0;  // nanoseconds since the epoch
   int64_t ctime_ns = 0;
-  std::string text() const;  // "device:inode:size:mtime:ctime"
+  std::string text() const;           // "device:inode:size:mtime:ctime"
+  std::string size_and_time() const;  // "size:mtime", by which a file of tools and packages counts
   bool operator==(const FileIdentity&) const = default;
 };
 

@@ -36,6 +36,19 @@ HostCompilerBounds read_bounds(const FileReader& files, const Path& home) {
   return {};
 }
 
+// They come in packages of their own, and may be upgraded without nvcc. No depfile names them: the header is
+// included by what cudafe++ writes.
+std::string describe_parts(const FileReader& files, const Path& home) {
+  std::vector<Path> parts = {"bin/cudafe++", "bin/fatbinary", "bin/ptxas", "nvvm/bin/cicc"};
+  for (const char* folder : k_include_dirs)
+    parts.push_back(Path(folder) / "crt" / "host_runtime.h");
+  std::string text;
+  for (const Path& part : parts)
+    if (const auto identity = files.identity(home / part))
+      text += part.string() + " " + identity->size_and_time() + "\n";
+  return text;
+}
+
 std::optional<HostCompiler> first_accepted(const std::vector<HostCompiler>& compilers,
                                            const HostCompilerBounds& bounds) {
   const auto found = std::find_if(compilers.begin(), compilers.end(),
@@ -93,6 +106,7 @@ class Finder {
     toolkit.targets = std::move(facts->targets);
     toolkit.options = std::move(facts->options);
     toolkit.nvcc_digest = std::move(*digest);
+    toolkit.parts = describe_parts(system_.files, home);
     toolkit.bounds = read_bounds(system_.files, home);
     toolkit.host = first_accepted(toolkits_.host_compilers, toolkit.bounds);
     return toolkit;

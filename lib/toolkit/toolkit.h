@@ -28,6 +28,7 @@ struct Toolkit {
   std::set<std::string> options;  // nvcc's long options: "--compress-mode", "--frandom-seed"
   Path library_dir;               // holds libcudart_static.a
   std::string nvcc_digest;        // sha256 of bin/nvcc
+  std::string parts;  // a line with name, size and time of each tool and header that nvcc's steps use unnamed
   HostCompilerBounds bounds;
   std::optional<HostCompiler> host;  // the first of the machine's compilers that it accepts
 

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+from packs import Pack, binding  # noqa: E402
 
 SPEC = "alpha/op.yaml"
 
@@ -83,6 +84,27 @@ class Changes:
 
 
 CHANGES = [name for name in vars(Changes) if not name.startswith("_") and name != "replace"]
+
+
+def make_pack_of_headers(folder):
+    pack = Pack(folder, "headers")
+    pack.add_op("host", {"host.cpp": '#include <v.h>\n' + binding("host_run") + "int value = V;\n"},
+                {"backend": "cpu", "include_dirs": ["first", "second"]})
+    for name in ("first", "second"):
+        pack.source(name).mkdir()
+    pack.source("second/v.h").write_text("#define V 1\n")
+    return pack
+
+
+class HeaderTest(CliTest):
+    def test_a_new_header_that_stands_before_another_is_seen(self):
+        """Its depfile names the other one alone."""
+        self.space = TestSpace(pack=make_pack_of_headers)
+        self.assertEqual(self.space.build().code, 0)
+        before = self.space.hash()
+        self.space.pack.source("first/v.h").write_text("#define V 2\n")
+        self.assertEqual(self.space.build().code, 0)
+        self.assertNotEqual(self.space.hash(), before)
 
 
 class UnchangedTest(CliTest):

@@ -46,3 +46,18 @@ TEST_CASE("a folder that is not there yet is seen when it comes") {
   files.add_file("/there/include/a.h", "");
   CHECK(digest(files, folders) != before);
 }
+
+TEST_CASE("names in a build folder are no headers, and when a name came is known at any depth") {
+  FakeFileSystem files;
+  files.add_file("/there/include/sub/a.h", "");
+  files.add_file("/there/include/build/dsbuild-build-folder", "");
+  const std::set<std::string> folders = {"pack/include"};
+  const std::string before = digest(files, folders);
+  files.add_file("/there/include/build/pack/b.h", "");
+  CHECK(digest(files, folders) == before);
+  const auto last_change = [&] { return HeaderNames("/there", files).last_change_ns(folders); };
+  REQUIRE(files.set_mtime("/there/include/build", 2'000'000));
+  CHECK(last_change() < 1'000'000);
+  REQUIRE(files.set_mtime("/there/include/sub", 1'000'000));
+  CHECK(last_change() == 1'000'000);
+}

@@ -10,6 +10,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// Of a step that begins long after all files were written.
+constexpr int64_t k_begin = int64_t{1} << 62;
+
 // pack/a.cu includes <sub/x.h>, which is found in the second of two folders, and <vector>.
 struct Project {
   FakeFileSystem files;
@@ -23,11 +26,7 @@ struct Project {
     files.add_file("pack/second/sub/x.h", "header");
     files.add_file("/usr/include/c++/vector", "standard");
   }
-  // Of a step that begins long after all files were written.
-  std::string record() const {
-    constexpr int64_t k_far_future = int64_t{1} << 62;
-    return render_include_record({"key", read}, command, k_far_future, files);
-  }
+  std::string record() const { return render_include_record({"key", read}, command, k_begin, files); }
 };
 
 }  // namespace
@@ -83,12 +82,30 @@ TEST_CASE(
 }
 
 TEST_CASE("includes: what changed since the step began is not known, but for what the build wrote itself") {
-  Project project;
-  project.files.add_file("pch/torch.h", "of the plan");
-  const auto is_known = [&](const Words& read) {
-    return !render_include_record({"key", read}, project.command, 0, project.files).empty();
+  const auto is_known_after_change_of = [](const std::string& path) {
+    Project project;
+    project.files.add_file("pch/torch.h", "of the plan");
+    project.files.add_file("pack/second/sub/other/y.h", "header");
+    project.read.push_back("pch/torch.h");
+    REQUIRE(project.files.set_mtime(path, k_begin));
+    return !project.record().empty();
   };
-  CHECK_FALSE(is_known({"pack/a.cu"}));
-  CHECK_FALSE(is_known({"/usr/include/c++/vector"}));
-  CHECK(is_known({"pch/torch.h"}));
+  CHECK(is_known_after_change_of("pch/torch.h"));
+  CHECK(is_known_after_change_of("pch"));
+  CHECK_FALSE(is_known_after_change_of("pack/a.cu"));
+  CHECK_FALSE(is_known_after_change_of("/usr/include/c++/vector"));
+  // Of a folder: a name came, which may stand before one that was read.
+  CHECK_FALSE(is_known_after_change_of("pack/first"));
+  CHECK_FALSE(is_known_after_change_of("pack/second/sub/other"));
+  CHECK_FALSE(is_known_after_change_of("/usr/include/c++"));
+}
+
+TEST_CASE("includes: what the assembler reads is named nowhere, so nothing is known") {
+  Project project;
+  project.files.add_file("pack/second/sub/x.h", "asm(\".incbin \\\"data.bin\\\"\");");
+  CHECK(project.record().empty());
+}
+
+TEST_CASE("includes: nvcc's depfiles have a blank before the colon") {
+  CHECK(files_in_depfile("x.o : pack/a.cu \\\n pack/b.h\n") == Words{"pack/a.cu", "pack/b.h"});
 }
