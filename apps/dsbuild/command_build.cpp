@@ -68,14 +68,15 @@ void show_failures(const std::vector<EdgeFailure>& failures, const Settings& set
 }
 
 // Without --keep-going a failure publishes nothing: the old bundle stays.
-Result<int> publish_nothing(const GraphRun& run, const Settings& settings) {
+Result<int> publish_nothing(const GraphRun& run, size_t planned_ops, const Settings& settings) {
   std::set<std::string> ops;
   for (const EdgeFailure& failure : run.failures)
     ops.insert(failure.edge->op);
   return fail(
       Exit::failed, "edge_failed", join({ops.begin(), ops.end()}, ", "),
       plural(run.failures.size(), "edge") + " failed; " + settings.out.value.string() + " is as it was",
-      "Mend the error above, or build the other ops with --keep-going.");
+      std::string("Mend the error above") +
+          (planned_ops > ops.size() ? ", or build the other ops with --keep-going." : "."));
 }
 
 size_t audited_files(const BuildPlan& plan, const Manifest& manifest) {
@@ -127,7 +128,8 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   if (run.exit_code != 0 && (run.failures.empty() || (settings.keep_going.value && !ended_by_itself(run))))
     return tl::unexpected<Error>(ninja_trouble(run, settings));
   show_failures(run.failures, settings, context);
-  if (!run.failures.empty() && !settings.keep_going.value) return publish_nothing(run, settings);
+  if (!run.failures.empty() && !settings.keep_going.value)
+    return publish_nothing(run, stages.build.expected.size(), settings);
 
   BuildOutcome outcome;
   outcome.failures = run.failures;

@@ -99,9 +99,9 @@ void add_choice(CLI::App& command, const char* option, std::string& into,
       ->type_name(join(values, "|"));
 }
 
-void add_operands(CLI::App& command, CommandLine& line, const char* name, const char* type,
-                  const char* help) {
-  command.add_option(name, line.operands, help)->type_name(type);
+CLI::Option* add_operands(CLI::App& command, CommandLine& line, const char* name, const char* type,
+                          const char* help) {
+  return command.add_option(name, line.operands, help)->type_name(type);
 }
 
 void add_command_options(const std::string& name, CLI::App& command, CommandLine& line) {
@@ -120,7 +120,7 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
     add_operands(command, line, "words", "OP|ARCH", "The op, and the archs asked about [all requested]");
   if (name == "inspect") add_operands(command, line, "files", "FILE|DIR", "Binary files or folders");
   if (name == "verify" || name == "wheel" || name == "install")
-    add_operands(command, line, "bundle", "DIR", "The bundle [--out]");
+    add_operands(command, line, "bundle", "DIR", "The bundle [--out]")->expected(0, 1);
   if (name == "wheel")
     command.add_option("--wheel-dir", line.wheel_dir, "Where the wheel goes [.]")->type_name("DIR");
   if (name == "install") {

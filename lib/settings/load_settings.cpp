@@ -64,7 +64,7 @@ Result<void> load_numbers(const Inputs& in, Settings& settings) {
   DSBUILD_CHECK(set_number(settings.lock_timeout,
                            in.option_or_config(in.arguments.lock_timeout, "--lock-timeout", "lock_timeout"),
                            0));
-  if (const MaybeGiven memory = from_argument(in.arguments.memory, "--memory")) {
+  if (const MaybeGiven memory = in.option_or_config(in.arguments.memory, "--memory", "memory")) {
     DSBUILD_TRY(bytes, parse_size(*memory));
     settings.memory = {bytes, memory->origin};
   }

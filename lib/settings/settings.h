@@ -110,9 +110,10 @@ struct Settings {
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
-// `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs keep_going strict json
-// color compress_mode pch backend lock_timeout offline drop_unsupported_archs allow_disjoint_archs python
-// cpu_baseline debug audit cache_dir cache_size; unknown ones are exit 2 with "did you mean".
+// `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs memory keep_going
+// strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
+// allow_disjoint_archs python cpu_baseline debug audit cache_dir cache_size; unknown ones are exit 2 with
+// "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -124,6 +124,12 @@ class VerifyTest(CliTest):
         self.assertEqual(self.space.verify(copy).code, 0)
         os.rename(copy, self.space.out)
 
+    def test_a_second_bundle_is_refused_rather_than_passed_over(self):
+        for command in ("verify", "wheel", "install"):
+            run = self.space.run(command, str(self.space.out), "elsewhere")
+            self.assertEqual(run.code, 2, run)
+            self.assertIn("takes one value, was given 2", run.err)
+
     def test_a_lost_image_is_named_with_its_op_source_and_arch(self):
         for index, source in ((0, "one.cu"), (1, "two.cu")):
             with self.subTest(source=source):

@@ -217,6 +217,16 @@ TEST_CASE("--memory takes bytes with a unit of 1024") {
   }
 }
 
+TEST_CASE("memory may stand in a config file, and --memory beats it") {
+  World world;
+  world.files.add_file("/data/configs/small.yaml", "memory: 2G\n");
+  world.arguments.config = "small";
+  CHECK(world.settings().memory.value == 2ULL << 30);
+  CHECK(world.settings().memory.origin == "configs/small.yaml:1:1");
+  world.arguments.memory = "3G";
+  CHECK(world.settings().memory.value == 3ULL << 30);
+}
+
 TEST_CASE("an unknown key of a config file is an error with its position and the nearest key") {
   World world;
   world.files.add_file("/data/configs/typo.yaml", "ops: all\njbs: 3\n");
@@ -224,8 +234,9 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
   check_equal(
       world.error(),
       message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
-              "Keys of a config file: ops, arch, pack, source, out, build_dir, cuda_home, jobs, keep_going, "
-              "strict, json, color, compress_mode, pch, backend, audit, cache_dir, cache_size, lock_timeout, "
+              "Keys of a config file: ops, arch, pack, source, out, build_dir, cuda_home, jobs, memory, "
+              "keep_going, strict, json, color, compress_mode, pch, backend, audit, cache_dir, cache_size, "
+              "lock_timeout, "
               "offline, "
               "drop_unsupported_archs, "
               "allow_disjoint_archs, debug, python, cpu_baseline."));
