@@ -67,16 +67,29 @@ void show_failures(const std::vector<EdgeFailure>& failures, const Settings& set
     print_message(render_edge_failure(failure, style_for(settings, context, true)));
 }
 
+// What links and verifies reads objects alone. Where nothing else was to be done, they are of an earlier
+// build, and may have been damaged since, as by a machine that lost its power.
+bool may_be_of_damaged_objects(const GraphRun& run) {
+  return static_cast<size_t>(run.edges_run) <= run.failures.size() &&
+         std::all_of(run.failures.begin(), run.failures.end(), [](const EdgeFailure& failure) {
+           return failure.edge->kind == EdgeKind::link || failure.edge->kind == EdgeKind::verify;
+         });
+}
+
 // Without --keep-going a failure publishes nothing: the old bundle stays.
 Result<int> publish_nothing(const GraphRun& run, size_t planned_ops, const Settings& settings) {
   std::set<std::string> ops;
   for (const EdgeFailure& failure : run.failures)
     ops.insert(failure.edge->op);
+  std::string fix = "Mend the error above";
+  if (planned_ops > ops.size()) fix += ", or build the other ops with --keep-going";
+  if (may_be_of_damaged_objects(run))
+    fix += "; if a file in " + settings.build_dir.value.string() +
+           " is damaged, `dsbuild clean` and build again";
   return fail(
       Exit::failed, "edge_failed", join({ops.begin(), ops.end()}, ", "),
       plural(run.failures.size(), "edge") + " failed; " + settings.out.value.string() + " is as it was",
-      std::string("Mend the error above") +
-          (planned_ops > ops.size() ? ", or build the other ops with --keep-going." : "."));
+      fix + ".");
 }
 
 size_t audited_files(const BuildPlan& plan, const Manifest& manifest) {

@@ -186,7 +186,7 @@ Result<void> check_out_folder(const Path& out, const FileReader& files) {
   return fail(
       Exit::usage, "foreign_out", out.string(),
       "is not a bundle of dsbuild: it holds '" + names.front() + "', and no manifest.json that dsbuild wrote",
-      fix);
+      fix + " A bundle whose manifest.json is damaged is to be removed first.");
 }
 
 Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,
