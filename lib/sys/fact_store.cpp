@@ -9,7 +9,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int k_schema = 1;
+constexpr int k_schema = 2;
+
+// A path need not be UTF-8, as JSON must be: such a fact is not found again, which does no harm.
+std::string render(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+std::string digest_of(const json& facts) {
+  return sha256(render(facts, -1));
+}
 
 std::string text_at(const json& object, const char* key) {
   const auto member = object.find(key);
@@ -24,7 +33,7 @@ json read_facts(const Path& file, const FileReader& files) {
   const json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object() || document.value("schema", json()) != k_schema) return json::object();
   const json facts = document.value("facts", json());
-  return facts.is_object() ? facts : json::object();
+  return facts.is_object() && text_at(document, "digest") == digest_of(facts) ? facts : json::object();
 }
 
 }  // namespace
@@ -86,9 +95,7 @@ void FactStore::save() {
   json facts = json::object();
   for (const auto& [key, fact] : facts_)
     facts[key] = {{"identity", fact.identity}, {"value", fact.value}};
-  const json document = {{"schema", k_schema}, {"facts", facts}};
-  // A path need not be UTF-8, as JSON must be: such a fact is not found again, which does no harm.
-  const std::string text = document.dump(1, ' ', false, json::error_handler_t::replace);
+  const std::string text = render({{"schema", k_schema}, {"digest", digest_of(facts)}, {"facts", facts}}, 1);
   if (files_.make_directories(file_.parent_path()) && files_.write_file(file_, text + "\n")) changed_ = false;
 }
 

@@ -1,7 +1,8 @@
 // Facts that cost a process start or the reading of a file (a compiler's version, a digest),
 // remembered for as long as the files they came from are unchanged. One JSON file:
-// {"schema":1,"facts":{"<key>":{"identity":"<text>","value":"<text>"}}}. A damaged or foreign file
-// counts as empty. Saved only when something changed, whole or not at all.
+// {"schema":2,"digest":"<sha256 of facts>","facts":{"<key>":{"identity":"<text>","value":"<text>"}}}. A
+// damaged or foreign file counts as empty: a flipped bit in a value would get into manifests. Saved only when
+// something changed, whole or not at all.
 #pragma once
 
 #include <map>

@@ -28,7 +28,9 @@ TEST_CASE("The file has the form that the header promises") {
   std::string text = files.bytes("/build/facts.json");
   for (const std::string blank : {" ", "\n"})
     text = replace_all(text, blank, "");
-  CHECK(text == R"({"facts":{"key":{"identity":"id","value":"value"}},"schema":1})");
+  const std::string digest = sha256(R"({"key":{"identity":"id","value":"value"}})");
+  CHECK(text ==
+        R"({"digest":")" + digest + R"(","facts":{"key":{"identity":"id","value":"value"}},"schema":2})");
 }
 
 TEST_CASE("Nothing is written when nothing changed") {
@@ -72,17 +74,26 @@ TEST_CASE("A folder that cannot be written is no error, and is tried again") {
 }
 
 TEST_CASE("A damaged or foreign file counts as empty") {
-  const std::string whole = R"({"schema":1,"facts":{"key":{"identity":"id","value":"value"}}})";
-  for (size_t size = 0; size <= whole.size(); ++size) {
+  const std::string facts_text = R"({"key":{"identity":"id","value":"value"}})";
+  const std::string whole =
+      R"({"schema":2,"digest":")" + sha256(facts_text) + R"(","facts":)" + facts_text + "}";
+  const auto found = [](const std::string& text) {
     FakeFileSystem files;
-    files.add_file("/f", whole.substr(0, size));
-    CHECK(FactStore(files, "/f").find("key", "id").has_value() == (size == whole.size()));
+    files.add_file("/f", text);
+    return FactStore(files, "/f").find("key", "id");
+  };
+  for (size_t size = 0; size <= whole.size(); ++size)
+    CHECK(found(whole.substr(0, size)).has_value() == (size == whole.size()));
+  for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    CHECK(found(flipped).value_or("value") == "value");
   }
   for (const std::string text :
-       {"[]", "1", "null", R"({"schema":2,"facts":{"key":{"identity":"id","value":"v"}}})",
-        R"({"schema":"1","facts":{"key":{"identity":"id","value":"v"}}})", R"({"schema":1})",
-        R"({"schema":1,"facts":[1,2]})", R"({"schema":1,"facts":{"key":7}})",
-        R"({"schema":1,"facts":{"key":{"identity":7,"value":"v"}}})", "\xff\xfe", "{\"schema\":1e999}"}) {
+       {"[]", "1", "null", R"({"schema":1,"facts":{"key":{"identity":"id","value":"v"}}})",
+        R"({"schema":"1","facts":{"key":{"identity":"id","value":"v"}}})", R"({"schema":2})",
+        R"({"schema":2,"facts":[1,2]})", R"({"schema":2,"facts":{"key":7}})",
+        R"({"schema":2,"facts":{"key":{"identity":7,"value":"v"}}})", "\xff\xfe", "{\"schema\":1e999}"}) {
     FakeFileSystem files;
     files.add_file("/f", text);
     INFO(text);
