@@ -39,10 +39,7 @@ json read_facts(const Path& file, const FileReader& files) {
 }  // namespace
 
 FactStore::FactStore(FileSystem& files, Path file) : files_(files), file_(std::move(file)) {
-  const json facts = read_facts(file_, files_);
-  for (const auto& [key, fact] : facts.items()) {
-    if (fact.is_object()) facts_[key] = {text_at(fact, "identity"), text_at(fact, "value")};
-  }
+  take_facts_of_file();
 }
 
 std::optional<std::string> FactStore::find(const std::string& key, const std::string& identity) const {
@@ -77,8 +74,8 @@ void FactStore::forget_unused(size_t most) {
     changed_ = forgot_ = true;
 }
 
-// What another dsbuild has learnt since this one read the file stays; what both have is the newer put.
-void FactStore::take_what_others_put() {
+// All at first. Later what another dsbuild has learnt since then: what both have put is ours.
+void FactStore::take_facts_of_file() {
   const json facts = read_facts(file_, files_);
   for (const auto& [key, fact] : facts.items()) {
     const auto ours = facts_.find(key);
@@ -91,7 +88,7 @@ void FactStore::take_what_others_put() {
 
 void FactStore::save() {
   if (!changed_) return;
-  take_what_others_put();
+  take_facts_of_file();
   json facts = json::object();
   for (const auto& [key, fact] : facts_)
     facts[key] = {{"identity", fact.identity}, {"value", fact.value}};

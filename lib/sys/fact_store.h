@@ -35,7 +35,7 @@ class FactStore {
     mutable bool used = false;  // by this process
     bool put = false;           // by it
   };
-  void take_what_others_put();
+  void take_facts_of_file();
 
   FileSystem& files_;
   Path file_;
