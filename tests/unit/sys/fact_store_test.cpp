@@ -74,9 +74,11 @@ TEST_CASE("A folder that cannot be written is no error, and is tried again") {
 }
 
 TEST_CASE("A damaged or foreign file counts as empty") {
-  const std::string facts_text = R"({"key":{"identity":"id","value":"value"}})";
-  const std::string whole =
-      R"({"schema":2,"digest":")" + sha256(facts_text) + R"(","facts":)" + facts_text + "}";
+  const auto document = [](const std::string& schema, const std::string& facts) {
+    return R"({"schema":)" + schema + R"(,"digest":")" + sha256(facts) + R"(","facts":)" + facts + "}";
+  };
+  const std::string facts = R"({"key":{"identity":"id","value":"value"}})";
+  const std::string whole = document("2", facts);
   const auto found = [](const std::string& text) {
     FakeFileSystem files;
     files.add_file("/f", text);
@@ -89,15 +91,13 @@ TEST_CASE("A damaged or foreign file counts as empty") {
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     CHECK(found(flipped).value_or("value") == "value");
   }
-  for (const std::string text :
-       {"[]", "1", "null", R"({"schema":1,"facts":{"key":{"identity":"id","value":"v"}}})",
-        R"({"schema":"1","facts":{"key":{"identity":"id","value":"v"}}})", R"({"schema":2})",
-        R"({"schema":2,"facts":[1,2]})", R"({"schema":2,"facts":{"key":7}})",
-        R"({"schema":2,"facts":{"key":{"identity":7,"value":"v"}}})", "\xff\xfe", "{\"schema\":1e999}"}) {
-    FakeFileSystem files;
-    files.add_file("/f", text);
+  for (const std::string& text :
+       {std::string("[]"), std::string("1"), std::string("null"), std::string("\xff\xfe"),
+        std::string(R"({"schema":2})"), std::string("{\"schema\":1e999}"), document("1", facts),
+        document("\"2\"", facts), document("2", "[1,2]"), document("2", R"({"key":7})"),
+        document("2", R"({"key":{"identity":7,"value":"v"}})")}) {
     INFO(text);
-    CHECK_FALSE(FactStore(files, "/f").find("key", "id"));
+    CHECK_FALSE(found(text));
   }
   FakeFileSystem files;
   files.add_directory("/f");
