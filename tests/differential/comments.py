@@ -3,6 +3,7 @@
 the preprocessor of every compiler that is here. Random sources, and edits of them, of what is hard to tell: quotes that
 are not paired, raw strings, lines that go on, code under #if 0. A careless filter must be caught by the same sources."""
 
+import itertools
 import os
 import pathlib
 import random
@@ -57,20 +58,29 @@ def output_of(compiler, folder, names):
                           errors="surrogateescape", env=dict(os.environ, LC_ALL="C")).stdout
 
 
+def texts_of(output):
+    """What came out of each file, where its lines stand, but for blank lines at its end."""
+    texts, at = {}, ""
+    for line in output.split("\n"):
+        marker = re.match(r'# (\d+) "(?:\./)?([^"]*)"', line)
+        at = marker.group(2) if marker else at
+        if at.startswith("case"):
+            texts[at] = texts.get(at, "") + line + "\n"
+    return {name: re.sub(r'(\n(# [^\n]*)?)*$', "", text) for name, text in texts.items()}
+
+
 def preprocessed(compiler, folder, names):
-    """What comes out of each file, where its lines stand, but for blank lines at its end. g++ stops at a raw string that
-    does not end: the rest is preprocessed by itself."""
+    """texts_of all of them. g++ reads on behind the end of a file for a raw string that does not end: it stops, or passes
+    over the files that come next. Such a file is preprocessed by itself, and what comes behind it anew."""
     texts, todo = {}, names
     while todo:
-        at = None
-        for line in output_of(compiler, folder, todo).split("\n"):
-            marker = re.match(r'# (\d+) "(?:\./)?([^"]*)"', line)
-            at = marker.group(2) if marker else at
-            if at and at.startswith("case"):
-                last = at
-                texts[at] = texts.get(at, "") + line + "\n"
-        todo = todo[todo.index(last) + 1:]
-    return {name: re.sub(r'(\n(# [^\n]*)?)*$', "", text) for name, text in texts.items()}
+        found = texts_of(output_of(compiler, folder, todo))
+        met = list(itertools.takewhile(found.__contains__, todo))
+        texts.update((name, found[name]) for name in met)
+        if len(met) < len(todo):
+            texts.update(texts_of(output_of(compiler, folder, met[-1:])))
+        todo = todo[len(met):]
+    return texts
 
 
 def written(folder, rng):
