@@ -76,6 +76,7 @@ def preprocessed(compiler, folder, names):
     while todo:
         found = texts_of(output_of(compiler, folder, todo))
         met = list(itertools.takewhile(found.__contains__, todo))
+        assert met, f"nothing came out of {todo[0]}: does {compiler} run?"
         texts.update((name, found[name]) for name in met)
         if len(met) < len(todo):
             texts.update(texts_of(output_of(compiler, folder, met[-1:])))
