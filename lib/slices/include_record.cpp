@@ -4,9 +4,9 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "slices/comments.h"
 #include "slices/header_names.h"
 #include "slices/kept_results.h"
+#include "slices/unnamed_files.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
@@ -24,25 +24,13 @@ bool is_of_build(const Path& path) {
 
 // How a line of a record begins.
 constexpr const char* k_file = "file";      // counts by its bytes, or by size and time
-constexpr const char* k_code = "code";      // counts but for its comments
 constexpr const char* k_folder = "folder";  // counts by the names in it
-
-bool is_source(const Path& path) {
-  static const std::set<std::string> extensions = {".c",  ".cc",  ".cpp", ".cxx", ".cu",  ".cuh", ".h",
-                                                   ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tpp"};
-  return extensions.count(path.extension().string()) > 0;
-}
 
 // "" for what is not there.
 std::string identity_of_file(const Path& path, const FileReader& files) {
   if (!is_of_project(path)) return size_and_time(path, files);
   const auto bytes = files.read_file(path);
   return bytes ? sha256(*bytes) : "";
-}
-
-std::string identity_of_code(const Path& path, const FileReader& files) {
-  const auto text = files.read_file(path);
-  return text ? sha256(without_comments(*text)) : "";
 }
 
 std::string identity_of_folder(const std::string& path, HeaderNames& names, const FileReader& files) {
@@ -53,8 +41,7 @@ std::string identity_of_folder(const std::string& path, HeaderNames& names, cons
 
 std::string identity_of(const std::string& kind, const std::string& path, HeaderNames& names,
                         const FileReader& files) {
-  if (kind == k_folder) return identity_of_folder(path, names, files);
-  return kind == k_code ? identity_of_code(path, files) : identity_of_file(path, files);
+  return kind == k_folder ? identity_of_folder(path, names, files) : identity_of_file(path, files);
 }
 
 std::string parent_of(const std::string& path) {
@@ -87,13 +74,11 @@ std::set<std::string> places_of(const std::vector<std::string>& read, const std:
   return places;
 }
 
-// Whether that holds for one of the project's own files.
-template <typename OfText>
-bool any_text(const std::vector<std::string>& read, const FileReader& files, const OfText& holds) {
+bool read_unnamed_files(const std::vector<std::string>& read, const FileReader& files) {
   return std::any_of(read.begin(), read.end(), [&](const std::string& file) {
     if (!is_of_project(file)) return false;
     const auto text = files.read_file(file);
-    return text && holds(*text);
+    return text && reads_unnamed_files(*text);
   });
 }
 
@@ -156,8 +141,7 @@ std::vector<std::string> files_in_depfile(std::string_view depfile) {
 
 std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
                                   int64_t begin_ns, const FileReader& files) {
-  if (any_text(record.files, files, reads_unnamed_files)) return "";
-  const bool comments_count = keeps_comments(command) || any_text(record.files, files, embeds_files);
+  if (read_unnamed_files(record.files, files)) return "";
   HeaderNames names(k_pack_folder, files);
   const std::set<std::string> places = places_of(record.files, command, files);
   std::string text = "result " + record.result + "\n";
@@ -165,7 +149,7 @@ std::string render_include_record(const IncludeRecord& record, const std::vector
     text += kind + " " + identity_of(kind, path, names, files) + " " + path + "\n";
   };
   for (const std::string& file : record.files)
-    add(!comments_count && is_of_project(file) && is_source(file) ? k_code : k_file, file);
+    add(k_file, file);
   for (const std::string& place : places)
     add(k_folder, place);
   // Asked after all was read, so that the text is of what the step has read too.

@@ -25,12 +25,12 @@ struct IncludeRecord {
   std::vector<std::string> files;  // that were read, the source among them
 };
 
-// Relative paths are the project's: files count by their bytes, sources without their comments unless those
-// may reach what the command makes (slices/comments.h); folders by the names of all that is below them.
-// Absolute ones are those of tools and packages: they count by size and time. `command` is the
+// Relative paths are the project's: files count by their bytes, folders by the names of all that is below
+// them. Absolute ones are those of tools and packages: they count by size and time. `command` is the
 // preprocessor's, for its search folders. Empty where a file changed after `begin_ns` (of the clock of file
 // times), other than one that lies in the build folder itself, or a name in one of the folders, and where a
-// file of the project reads others that no compiler tells of: what was read then is not known.
+// file of the project may read others that no compiler tells of (slices/unnamed_files.h): what was read then
+// is not known.
 std::string render_include_record(const IncludeRecord& record, const std::vector<std::string>& command,
                                   int64_t begin_ns, const FileReader& files);
 

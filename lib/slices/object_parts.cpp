@@ -1,9 +1,9 @@
 #include <set>
 
 #include "base/digest.h"
-#include "slices/comments.h"
 #include "slices/host_text.h"
 #include "slices/step_parts.h"
+#include "slices/unnamed_files.h"
 
 namespace dsbuild {
 namespace {

@@ -1,7 +1,6 @@
 #include "slices/run_whole_step.h"
 
 #include "base/digest.h"
-#include "slices/comments.h"
 #include "slices/include_record.h"
 #include "slices/kept_results.h"
 #include "sys/clock.h"
@@ -43,8 +42,7 @@ class CompileRun {
       : step_(std::move(step)), files_(system.files), store_(store) {
     const auto source = files_.read_file(value_of(step_.command, "-c"));
     key_ = sha256(std::string("compile ") + k_recipe + '\n' + identities(system.environment) +
-                  folder_in_object() + shell_join(step_.command) + '\0' +
-                  (source ? text_that_counts(*source, step_.command) : ""));
+                  folder_in_object() + shell_join(step_.command) + '\0' + (source ? *source : ""));
   }
 
   bool is_known() const { return find().has_value(); }

@@ -1,7 +1,6 @@
 #include "slices/source_text.h"
 
 #include "base/digest.h"
-#include "slices/comments.h"
 #include "slices/header_sets.h"
 #include "slices/include_record.h"
 #include "slices/positions.h"
@@ -13,9 +12,9 @@ SourceText::SourceText(const StepUnit& unit, FileSystem& files, const std::optio
     : unit_(unit), files_(files), store_(store), begin_ns_(file_clock_now()), command_(command()) {
   if (!store_) return;
   const auto source = files_.read_file(unit_.request.source);
-  record_key_ = unit_.key_of("includes " + shell_join(unit_.expand(command_, unit_.stem)) +
-                                 (source ? text_that_counts(*source, command_) : ""),
-                             unit_.step.commands);
+  record_key_ =
+      unit_.key_of("includes " + shell_join(unit_.expand(command_, unit_.stem)) + (source ? *source : ""),
+                   unit_.step.commands);
 }
 
 Words SourceText::command() const {

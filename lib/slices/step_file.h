@@ -22,7 +22,7 @@ struct StepFile {
 
 // Of what this program itself adds to the tools' commands (run_step.cpp, run_whole_step.cpp). It is in every
 // step file and every key: another number makes everything anew, also what other checkouts have in the store.
-inline constexpr const char* k_recipe = "3";
+inline constexpr const char* k_recipe = "4";
 
 // Pure. Lines of a word and a shell-quoted rest.
 std::string render_step_file(const StepFile& step);

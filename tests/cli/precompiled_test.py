@@ -53,13 +53,13 @@ class PrecompiledTest(CliTest):
         self.assertEqual(self.built("--pch", "on"), libraries)
         self.assertEqual(self.precompiled_bytes(), 0)
 
-    def test_a_comment_makes_nothing_anew(self):
+    def test_a_comment_is_compiled_as_any_edit_and_gives_the_same(self):
         libraries = self.built("--pch", "on")
         self.use(TorchSpace(pack=make_pack))
         source = self.space.pack.source("op0.cpp")
         source.write_text(source.read_text() + "// the end\n")
         self.assertEqual(self.built("--pch", "on"), libraries)
-        self.assertEqual(self.precompiled_bytes(), 0)
+        self.assertGreater(self.precompiled_bytes(), 0)
 
     def test_one_new_user_is_enough_where_it_is_asked_for(self):
         self.built("--pch", "on")

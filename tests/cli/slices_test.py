@@ -67,6 +67,7 @@ class EditsTest(SlicesTest):
         file = self.space.pack.source("plain.cu")
         self.assertEqual(self.made_by(file.touch), set())
         self.assertEqual(self.made_by(lambda: file.write_text(file.read_text() + "// the end\n")), set())
+        self.assertEqual(self.made_by(self.edit("// newest", "/* the newest */")), set())
         self.assertEqual(self.made_by(self.space.pack.source("sizes.h").touch), set())
         self.assertEqual(self.built().edges_run(), 0)
 
