@@ -1,58 +1,55 @@
 #include "slices/positions.h"
 
 #include <algorithm>
-#include <set>
+#include <array>
 
 #include "base/text.h"
 #include "slices/code_lines.h"
 #include "slices/line_marker.h"
-#include "slices/position_readers.h"
 
 namespace dsbuild {
 namespace {
 
 class Filter {
  public:
-  // `exact`: files of which lines count.
-  explicit Filter(std::set<std::string> exact) : exact_(std::move(exact)) {}
-
   std::string run(std::string_view text) {
     kept_.reserve(text.size());
     CodeLines lines(text);
     while (const auto line = lines.next())
       if (const auto marker = read_line_marker(*line, place_))
-        move_to(*marker, *line);
-      else if (is_exact_ || line->find_first_not_of(" \t\n") != std::string_view::npos)
+        move_to(*marker);
+      else if (line->find_first_not_of(" \t\n") != std::string_view::npos)
         keep(*line);
     return std::move(kept_);
   }
 
  private:
-  void move_to(const LineMarker& marker, std::string_view line) {
-    if (marker.file != place_.file) is_exact_ = exact_.count(std::string(marker.file)) > 0;
+  void move_to(const LineMarker& marker) {
     place_ = marker;
-    if (is_exact_)
-      keep_place(line);
-    else if (marker.changes_file())
-      keep_place();
+    if (marker.changes_file()) keep_place();
   }
 
-  void keep_place(std::string_view marker) {
-    kept_ += marker;
+  void keep_place() {
+    kept_ += "# " + std::string(place_.file) + std::string(place_.flags) + "\n";
     kept_place_ = place_;
   }
-  void keep_place() { keep_place("# " + std::string(place_.file) + std::string(place_.flags) + "\n"); }
 
   void keep(std::string_view line) {
     if (place_.file != kept_place_.file || place_.kind() != kept_place_.kind()) keep_place();
     kept_ += line;
   }
 
-  const std::set<std::string> exact_;
-  bool is_exact_ = false;
   std::string kept_;
   LineMarker place_, kept_place_;  // of the text that is read; of what is kept
 };
+
+// Who calls a function that has one of them as a default argument reads its own line, and no tokens tell
+// where such calls are: they may be conversions, constructors of templates, defaults themselves.
+bool may_read_positions(std::string_view text) {
+  constexpr std::array names = {"__builtin_LINE", "__builtin_COLUMN", "source_location"};
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return text.find(name) != std::string_view::npos; });
+}
 
 bool is_gcc(const NvccCommands& commands) {
   const auto has = [&](std::string_view beginning) {
@@ -108,8 +105,7 @@ bool may_keep_positions(const std::string& word) {
 }
 
 std::string without_positions(std::string_view text) {
-  auto exact = files_whose_lines_are_read(text);
-  return exact ? Filter(std::move(*exact)).run(text) : std::string(text);
+  return may_read_positions(text) ? std::string(text) : Filter().run(text);
 }
 
 std::string with_files_below(const std::string& root, std::string_view text) {

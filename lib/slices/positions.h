@@ -9,7 +9,7 @@ namespace dsbuild {
 // For keys: the preprocessed text without blank lines and without the line numbers of its markers. What
 // compilers make does not depend on them: __LINE__ is a number in the text already. The files that code is
 // of, and which of them are the system's, stay. The text as it is where it names a builtin that reads
-// positions (that of std::source_location among them). Raw strings keep their lines.
+// positions, or source_location, which is made of one, anywhere. Raw strings keep their lines.
 std::string without_positions(std::string_view text);
 
 // The text with names of the build folder's files, which are relative, put below `root` in its markers: cicc

@@ -34,7 +34,6 @@ HEADER = "constexpr int k_shift = {};\n"
 # What a moved line may reach: names that compilers make up, and nothing else.
 NAMELESS = """
 #include "nameless.h"
-#include "place.h"
 template <class T> __host__ __device__ const char* name_of(T) { return __PRETTY_FUNCTION__; }
 namespace { struct { int x; } hidden; struct Later { Later() { hidden.x = 1; } } later; }
 template <class T>
@@ -67,6 +66,12 @@ struct Place {
   unsigned line;
   static constexpr __host__ __device__ Place current(const unsigned line = __builtin_LINE()) { return {line}; }
 };
+struct Logged {
+  unsigned line;
+  template <class T>
+  Logged(T, unsigned l = __builtin_LINE()) : line(l) {}
+};
+inline unsigned logged(Logged what) { return what.line; }
 """
 
 # Code that knows where it stands: on the host, on the device, by a header, by a macro.
@@ -76,6 +81,19 @@ PLACED = {
 // moved
 __global__ void device_place(unsigned* line) { *line = Place::current().line; }
 extern "C" unsigned host_place() { return Place::current().line; }
+""",
+    "by_base.cu": """
+#include "place.h"
+// moved
+struct Derived : Place { unsigned here() { return current().line; } };
+extern "C" unsigned derived_place() { return Derived().here(); }
+__global__ void nothing_derived() {}
+""",
+    "by_conversion.cu": """
+#include "place.h"
+// moved
+extern "C" unsigned converted_place() { return logged("x"); }
+__global__ void nothing_converted() {}
 """,
     "host_line.cu": """
 // moved
@@ -196,7 +214,6 @@ class MovedLinesTest(SlicesTest):
         pack = self.space.pack
         pack.add_op("moved", {"nameless.cu": NAMELESS})
         pack.source("nameless.h").write_text(NAMELESS_HEADER)
-        pack.source("place.h").write_text(PLACE)
         self.built(ops="moved")
         for file, before in (("nameless.cu", "  auto "), ("nameless.cu", "namespace"), ("nameless.h", "  return")):
             self.assertEqual(self.made_by(lambda: move(pack.source(file), before), source="nameless.cu", ops="moved"), set())
@@ -216,6 +233,17 @@ class MovedLinesTest(SlicesTest):
 
     def test_nothing_is_made_where_lines_move(self):
         self.check_nothing_is_made()
+
+    def test_no_image_is_made_where_lines_move_that_only_the_host_may_read(self):
+        runs, pack = self.count_ptxas(), self.space.pack
+        pack.add_op("moved", {"host.cu": '#include "place.h"\n// moved\n__global__ void nothing() {}\n'
+                              'extern "C" unsigned place() { return Place::current().line; }\n'})
+        pack.source("place.h").write_text(PLACE)
+        self.built(ops="moved")
+        before = runs()
+        made = self.made_by(lambda: move(pack.source("host.cu")), source="host.cu", ops="moved")
+        self.assertEqual(made, {"front", "host", "compute_80", "compute_90"})
+        self.assertEqual(runs(), before)
 
     def test_nothing_is_made_where_lines_move_with_cuda_11_8(self):
         self.use_toolkit_11_8()
