@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""A C++ compiler is more than its program: the parts that it starts, and the folders in which it looks by itself."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import testspace  # noqa: E402
+from stale import StaleTest, add_tests, change_text, red_until, replace, write_program  # noqa: E402
+
+SOURCE = '#ifndef PATCHED\n#define PATCHED 1\n#endif\n#include <v.h>\nextern "C" int v() { return PATCHED + V; }\n'
+FOUND = '#if __has_include(<w.h>)\n#include <w.h>\n#else\n#define W 0\n#endif\nextern "C" int v() { return W; }\n'
+CALLING = 'extern "C" int w();\nextern "C" int v() { return w(); }\n'
+
+
+class CompilerTest(StaleTest):
+    """All that this compiler is made of are scripts, so that they can be changed."""
+
+    def setUp(self):
+        super().setUp()
+        self.parts = self.space.root / "gxx" / "parts"
+        for tool in ("as", "ld"):
+            write_program(self.parts / tool, f'exec "{shutil.which(tool)}" "$@"\n')
+        real = subprocess.run(["g++", "-print-prog-name=cc1plus"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        write_program(self.parts / "cc1plus", f'exec "{real}" "$@"\n')
+        self.make_driver(f'-B"{self.parts}/" ')
+
+    def make_driver(self, options="", variables=""):
+        self.driver = write_program(self.parts.parent / "g++", f'{variables}exec "{shutil.which("g++")}" {options}"$@"\n')
+        self.space.environment["CXX"] = str(self.driver)
+
+    def add_op(self):
+        self.space.write("inc/v.h", "#define V 1\n")
+        self.space.add_cpu_op("tool", {"b.cpp": SOURCE}, ["b.cpp"], include_dirs=["inc"])
+
+
+class PartsTest(CompilerTest):
+    def check_part(self, part, options):
+        self.add_op()
+        file = self.driver if part == "g++" else self.parts / part
+        self.check_change(lambda: change_text(file, '"$@"', options))
+
+    @red_until("records")
+    def test_cc1plus(self):
+        self.check_part("cc1plus", '-DPATCHED=2 "$@"')
+
+    @red_until("records")
+    def test_as(self):
+        self.check_part("as", '--defsym patched=3 "$@"')
+
+    @red_until("records")
+    def test_ld(self):
+        self.check_part("ld", '"$@" --hash-style=sysv')
+
+    @red_until("records")
+    def test_the_script_itself(self):
+        self.check_part("g++", '-DPATCHED=2 "$@"')
+
+    @red_until("records")
+    def test_as_of_same_size_and_time(self):
+        self.add_op()
+        change_text(self.parts / "as", '"$@"', '--defsym patched=3 "$@"')
+        self.check_change(lambda: change_text(self.parts / "as", "patched=3", "patched=4", keep_time=True))
+
+    @red_until("records")
+    def test_cc1plus_after_clean(self):
+        """The cache is asked."""
+        self.add_op()
+
+        def change():
+            change_text(self.parts / "cc1plus", '"$@"', '-DPATCHED=2 "$@"')
+            self.clean()
+
+        self.check_change(change)
+
+    @red_until("records")
+    def test_another_as_comes_to_be_found_first(self):
+        first = self.space.root / "first"
+        first.mkdir()
+        self.make_driver(variables=f'export COMPILER_PATH="{first}"\n')
+        self.add_op()
+        self.check_change(lambda: write_program(first / "as", f'exec "{shutil.which("as")}" --defsym patched=3 "$@"\n'))
+
+
+class FoldersTest(CompilerTest):
+    """The script in front of the compiler sets a variable, as environments of packages do."""
+
+    def folders_of(self, variable):
+        folders = [self.space.root / name for name in ("first", "second")]
+        for folder in folders:
+            folder.mkdir()
+        self.make_driver(variables=f'export {variable}="{":".join(map(str, folders))}"\n')
+        return folders
+
+    def headers_of(self, variable):
+        folders = self.folders_of(variable)
+        self.space.add_cpu_op("tool", {"b.cpp": SOURCE}, ["b.cpp"])
+        (folders[-1] / "v.h").write_text("#define V 1\n")
+        return folders
+
+    def check_new_header(self, variable):
+        first, _ = self.headers_of(variable)
+        self.check_change(lambda: (first / "v.h").write_text("#define V 2\n"))
+
+    def check_edited_header(self, variable):
+        _, second = self.headers_of(variable)
+        self.check_change(lambda: (second / "v.h").write_text("#define V 20\n"))
+
+    def check_header_of_same_time(self, variable):
+        _, second = self.headers_of(variable)
+        self.check_change(lambda: replace(second / "v.h", b"#define V 2\n", keep_time=True))
+
+    def check_other_folders(self, variable):
+        first, _ = self.headers_of(variable)
+        (first / "v.h").write_text("#define V 2\n")
+        nowhere = self.space.root / "third"
+        nowhere.mkdir()
+        change_text(self.driver, str(first), str(nowhere))
+        self.check_change(lambda: change_text(self.driver, str(nowhere), str(first)))
+
+    def check_variable(self, variable):
+        """In dsbuild's own environment: whether it gets through or not, both builds see the same."""
+        for number in (1, 2):
+            folder = self.space.root / f"folder {number}"
+            folder.mkdir()
+            (folder / "w.h").write_text(f"#define W {number}\n")
+        self.space.add_cpu_op("tool", {"b.cpp": FOUND}, ["b.cpp"])
+        self.build(env={variable: str(self.space.root / "folder 1")})
+        self.check(env={variable: str(self.space.root / "folder 2")})
+        self.check()
+
+    # ---- libraries
+
+    def make_archive(self, folder, value):
+        subprocess.run(["g++", "-fPIC", "-c", "-xc++", "-", "-o", "w.o"], cwd=folder, check=True,
+                       input=f'extern "C" int w() {{ return {value}; }}'.encode())
+        subprocess.run(["ar", "rcsD", "libw.a", "w.o"], cwd=folder, check=True)
+
+    def libraries_of(self):
+        folders = self.folders_of("LIBRARY_PATH")
+        self.make_archive(folders[-1], 1)
+        self.space.add_cpu_op("tool", {"b.cpp": CALLING}, ["b.cpp"], libraries=["w"])
+        return folders
+
+    @red_until("records")
+    def test_a_library_is_made_anew(self):
+        _, second = self.libraries_of()
+        self.check_change(lambda: self.make_archive(second, 2))
+
+    @red_until("records")
+    def test_a_library_comes_to_stand_before_another(self):
+        first, _ = self.libraries_of()
+        self.check_change(lambda: self.make_archive(first, 2))
+
+
+PATHS = ["CPATH", "CPLUS_INCLUDE_PATH"]
+add_tests(FoldersTest, "new_header_in", FoldersTest.check_new_header, PATHS, red=PATHS)
+add_tests(FoldersTest, "edited_header_in", FoldersTest.check_edited_header, PATHS)
+add_tests(FoldersTest, "header_of_same_time_in", FoldersTest.check_header_of_same_time, PATHS, red=PATHS)
+add_tests(FoldersTest, "other_folders_in", FoldersTest.check_other_folders, PATHS, red=PATHS)
+add_tests(FoldersTest, "variable", FoldersTest.check_variable,
+          [*PATHS, "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"])
+
+if __name__ == "__main__":
+    testspace.main()

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Parts of a CUDA toolkit that change in place, and scripts in front of one, or of its host compiler."""
+
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import testspace  # noqa: E402
+from stale import StaleTest, add_tests, change_text, red_until, replace, write_program  # noqa: E402
+
+PARTS = ["bin", "nvvm", "include", "lib/libcudart_static.a", "lib/libcudadevrt.a"]
+FOLDER = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
+KERNEL = """#include <cstdio>
+__global__ void k(float* x) { *x = sinf(*x) + powf(*x, 3.3f); printf("%f", *x); }
+extern "C" void run(float* x) { k<<<1, 1>>>(x); }
+#ifdef PROF
+extern "C" int prof() { return PROF; }
+#endif
+"""
+HOST = '#include <cuda_runtime.h>\nextern "C" int v() { int n = 0; cudaGetDeviceCount(&n); return n + CUDART_VERSION; }\n'
+USED = '__attribute__((used)) static const char patched_{}[] = "patched";\n'
+
+
+@functools.cache
+def copied_toolkit():
+    """What of the real toolkit is needed, once for all tests: links to the real one's files would change their times."""
+    real, copy = pathlib.Path(testspace.find_real_toolkit()).resolve(), pathlib.Path(FOLDER.name) / "toolkit"
+    for part in PARTS:
+        (copy / part).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-aL", real / part, copy / part], check=True)
+    (copy / "lib64").symlink_to("lib")
+    (copy / "targets/x86_64-linux").mkdir(parents=True)
+    for folder in ("include", "lib"):
+        (copy / "targets/x86_64-linux" / folder).symlink_to(f"../../{folder}")
+    return copy
+
+
+def private_toolkit(folder):
+    subprocess.run(["cp", "-al", copied_toolkit(), folder], check=True)
+    return folder
+
+
+def append(file, text):
+    replace(file, file.read_bytes() + text.encode())
+
+
+def change_archive(file):
+    """Its members get a section more."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["ar", "x", file], cwd=folder, check=True)
+        section = pathlib.Path(folder, "section")
+        section.write_text("patched")
+        members = sorted(pathlib.Path(folder).glob("*.o"))
+        for member in members:
+            subprocess.run(["objcopy", "--add-section", f".patched={section}",
+                            "--set-section-flags", ".patched=alloc,readonly,data", member], check=True)
+        subprocess.run(["ar", "rcsD", "new.a", *members], cwd=folder, check=True)
+        replace(file, pathlib.Path(folder, "new.a").read_bytes())
+
+
+# What changes in the toolkit: a name, and a function of its folder. (libdevice is a part of cicc since CUDA 13;
+# random_edits_test.py has one that is a file.)
+CHANGES = {
+    "nvcc_profile": lambda home: change_text(
+        home / "bin/nvcc.profile", "INCLUDES        +=  ", "INCLUDES        +=  -DPROF=1 $(_SPACE_) "),
+    "libcudart_static": lambda home: change_archive(home / "lib/libcudart_static.a"),
+    "crt_host_runtime": lambda home: append(home / "include/crt/host_runtime.h", USED.format("host_runtime")),
+    "crt_storage_class": lambda home: append(home / "include/crt/storage_class.h", USED.format("storage_class")),
+    "fatbinary_section": lambda home: append(home / "include/fatbinary_section.h", USED.format("fatbinary_section")),
+    "cuda_runtime": lambda home: append(home / "include/cuda_runtime.h", USED.format("cuda_runtime")),
+    "runtime_api_of_same_size_and_time": lambda home: change_text(
+        home / "include/cuda_runtime_api.h", "define CUDART_VERSION  13000", "define CUDART_VERSION  13010", keep_time=True),
+    "ptxas_of_same_size_and_time": lambda home: change_text(home / "bin/ptxas", "V13.0.88", "V13.0.89", keep_time=True),
+    "cicc_of_same_size_and_time": lambda home: change_text(
+        home / "nvvm/bin/cicc", "__local_depot", "__local_depoT", keep_time=True)}
+RED = ["nvcc_profile", "libcudart_static", "crt_storage_class", "fatbinary_section", "runtime_api_of_same_size_and_time",
+       "ptxas_of_same_size_and_time", "cicc_of_same_size_and_time"]
+
+
+class ToolkitTest(StaleTest):
+    def setUp(self):
+        super().setUp()
+        self.space.arch = "8.0+PTX"
+        self.space.toolkit.home = private_toolkit(self.space.root / "private")
+        self.space.pack.add_op("tool", {"a.cu": KERNEL, "b.cpp": HOST})
+
+    def check_changed(self, name):
+        self.check_change(lambda: CHANGES[name](self.space.toolkit.home))
+
+    def put_behind_a_script(self, link):
+        """A toolkit whose nvcc is a script that runs the one that `link` points to."""
+        home = self.space.root / "wrapped"
+        write_program(home / "bin/nvcc", f'exec "{link}/bin/nvcc" "$@"\n')
+        (home / "include").mkdir()
+        (home / "lib64").mkdir()
+        shutil.copy2(link / "lib64/libcudart_static.a", home / "lib64/")
+        self.space.toolkit.home = home
+
+    @red_until("records")
+    def test_a_toolkit_behind_a_script_changes(self):
+        first, link = self.space.toolkit.home, self.space.root / "current"
+        other = private_toolkit(self.space.root / "other")
+        change_text(other / "bin/ptxas", "V13.0.88", "V13.0.89")
+        link.symlink_to(first)
+        self.put_behind_a_script(link)
+
+        def change():
+            link.unlink()
+            link.symlink_to(other)
+
+        self.check_change(change)
+
+    @red_until("records")
+    def test_the_version_behind_a_script_changes(self):
+        """The one that is named is the one that compiles."""
+        old = os.environ.get("DSBUILD_CUDA_11_8")
+        if not old or not os.path.isdir(old) or not shutil.which("g++-11"):
+            self.skipTest("no CUDA 11.8 toolkit (DSBUILD_CUDA_11_8) or no g++-11")
+        self.space.environment.update({"CUDAHOSTCXX": "g++-11", "CXX": "g++-11"})
+        link = self.space.root / "current"
+        link.symlink_to(self.space.toolkit.home)
+        self.put_behind_a_script(link)
+        self.build()
+        link.unlink()
+        link.symlink_to(old)
+        shutil.copy2(link / "lib64/libcudart_static.a", self.space.toolkit.home / "lib64/")
+        self.assertIn("11.8", self.check().err)
+
+    @red_until("records")
+    def test_the_host_compiler_behind_a_script_changes(self):
+        if not shutil.which("g++-11") or not shutil.which("g++-12"):
+            self.skipTest("no g++-11 and g++-12")
+        link = self.space.root / "g++ now"
+        link.symlink_to(shutil.which("g++-12"))
+        script = write_program(self.space.root / "wrap/g++", f'exec "{link}" "$@"\n')
+        self.space.environment.update({"CUDAHOSTCXX": str(script), "CXX": str(script)})
+
+        def change():
+            link.unlink()
+            link.symlink_to(shutil.which("g++-11"))
+
+        self.assertIn("gcc 11", self.check_change(change).err)
+
+
+add_tests(ToolkitTest, "changed", ToolkitTest.check_changed, list(CHANGES), red=RED)
+
+if __name__ == "__main__":
+    testspace.main()
