@@ -74,7 +74,7 @@ class Changes:
 
     def a_toolkit_upgraded_in_place(self):
         nvcc = self.space.toolkit.home / "bin" / "nvcc"
-        nvcc.write_text(nvcc.read_text() + "\n# upgraded\n")
+        nvcc.write_bytes(nvcc.read_bytes() + b"upgraded\n")
 
     def what_is_remembered_itself(self):
         file = self.space.build_dir / "unchanged"

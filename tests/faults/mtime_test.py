@@ -112,7 +112,7 @@ class MtimeTest(unittest.TestCase):
     def test_a_toolkit_replaced_under_its_old_mtime_rebuilds_its_edges(self):
         nvcc = self.space.toolkit.program
         times = nvcc.stat()
-        nvcc.write_text(nvcc.read_text() + "# another build of it\n")
+        nvcc.write_bytes(nvcc.read_bytes() + b"another build of it\n")
         os.utime(nvcc, ns=(times.st_atime_ns, times.st_mtime_ns))
         self.build()
         self.assertEqual(len([name for name in self.recompiled() if name.endswith(".cu")]), 5)

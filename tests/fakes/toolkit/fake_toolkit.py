@@ -1,10 +1,18 @@
-"""Makes CUDA toolkit trees whose nvcc is nvcc.py, and a C++ compiler that can be slowed down (compiler.py)."""
+"""Makes CUDA toolkit trees whose programs are those of tools/ (tools/nvcc.cpp says what they do), and C++ compilers: one
+that can be slowed down, and one that is made up (tools/compiler.cpp).
 
+DSBUILD_FAKE_TOOLS names the program that CMake has built of them; without it, it is built once into the folder for
+temporaries.
+"""
+
+import functools
+import hashlib
 import json
 import os
 import pathlib
 import shutil
-import sys
+import subprocess
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ANSWERS = HERE.parent.parent / "unit" / "toolkit" / "data"  # texts of the real nvcc, per version
@@ -51,20 +59,34 @@ class FakeToolkit(FakeTool):
                 if "-arch" in start["argv"]]
 
 
-def _install(source, program):
-    """The Python file as a program that starts fast: no site packages, nothing of the environment."""
+@functools.cache
+def fake_tools():
+    """The program that is all of them, by its name."""
+    if built := os.environ.get("DSBUILD_FAKE_TOOLS"):
+        return built
+    sources = sorted((HERE / "tools").glob("*.cpp"))
+    texts = b"".join(path.read_bytes() for path in [*sources, *sorted((HERE / "tools").glob("*.h"))])
+    program = pathlib.Path(tempfile.gettempdir(), f"dsbuild-fake-tools-{os.getuid()}-{hashlib.sha256(texts).hexdigest()[:16]}")
+    if not program.exists():
+        new = f"{program}.{os.getpid()}"
+        subprocess.run(["g++", "-std=c++20", "-O1", "-static-libstdc++", "-static-libgcc", "-s", *sources, "-o", new], check=True)
+        os.replace(new, program)
+    return str(program)
+
+
+def _install(program):
+    """A copy: tests change some of them."""
     program.parent.mkdir(parents=True, exist_ok=True)
-    text = (HERE / source).read_text(encoding="utf-8")
-    program.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{text}", encoding="utf-8")
+    shutil.copyfile(fake_tools(), program)
     program.chmod(0o755)
 
 
 def make_fake_toolkit(home, version="13.0", **settings):
-    """`version`: 11.8, 12.4, 12.8, 12.9 or 13.0. `settings`: as nvcc.py lists them."""
+    """`version`: 11.8, 12.4, 12.8, 12.9 or 13.0. `settings`: as tools/nvcc.cpp lists them."""
     home = pathlib.Path(home)
     answers = ANSWERS / f"cuda-{version}"
     for program in ("nvcc", *(STEPS if settings.get("steps") else ())):
-        _install("nvcc.py", home / "bin" / program)
+        _install(home / "bin" / program)
     for name in ("help.txt", "version.txt"):
         shutil.copyfile(answers / name, home / name)
     (home / "include" / "crt").mkdir(parents=True)
@@ -79,9 +101,14 @@ def make_fake_toolkit(home, version="13.0", **settings):
 
 
 def make_fake_compiler(folder, **settings):
-    """<folder>/g++, to be named by CXX or CUDAHOSTCXX."""
+    """<folder>/g++, to be named by CXX or CUDAHOSTCXX: the real one, slowed down."""
+    return make_made_up_compiler(folder, real=shutil.which("g++", path="/usr/bin:/bin:/usr/local/bin"), **settings)
+
+
+def make_made_up_compiler(folder, **settings):
+    """The same, that does all by itself."""
     folder = pathlib.Path(folder)
-    _install("compiler.py", folder / "g++")
+    _install(folder / "g++")
     compiler = FakeTool(folder / "g++", folder, folder / "starts.jsonl")
-    compiler.set(real=shutil.which("g++", path="/usr/bin:/bin:/usr/local/bin"), **settings)
+    compiler.set(**settings)
     return compiler
