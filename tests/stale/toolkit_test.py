@@ -77,7 +77,7 @@ CHANGES = {
         home / "include/cuda_runtime_api.h", "define CUDART_VERSION  13000", "define CUDART_VERSION  13010", keep_time=True),
     "ptxas_of_same_size_and_time": lambda home: change_text(home / "bin/ptxas", "V13.0.88", "V13.0.89", keep_time=True),
     "cicc_of_same_size_and_time": lambda home: change_text(
-        home / "nvvm/bin/cicc", "__local_depot", "__local_depoT", keep_time=True)}
+        home / "nvvm/bin/cicc", "$str", "$stR", keep_time=True)}
 RED = ["nvcc_profile", "libcudart_static", "crt_storage_class", "fatbinary_section", "runtime_api_of_same_size_and_time",
        "ptxas_of_same_size_and_time", "cicc_of_same_size_and_time"]
 
