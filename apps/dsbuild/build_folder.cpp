@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "inputs/layout.h"
 #include "ninja/ninja_file.h"
-#include "slices/header_names.h"
-#include "slices/header_sets.h"
 
 namespace dsbuild {
 namespace {
@@ -51,7 +50,7 @@ Result<void> empty_folder(const Path& folder, FileSystem& files) {
 
 // Slices are written by dsbuild itself, all but the object of images.
 std::vector<const char*> temporaries_of(const Edge& edge) {
-  if (edge.kind == EdgeKind::link) return {".tmp", ".rsp"};
+  if (edge.kind == EdgeKind::link) return {".tmp", ".rsp", ".d"};
   if (edge.kind == EdgeKind::cuda_slice && edge.part == "fatbin") return {".tmp"};
   if (edge.kind == EdgeKind::cuda_slice || !edge.is_compile()) return {};
   return {".tmp", ".d"};
@@ -122,7 +121,6 @@ Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
   DSBUILD_CHECK(remove_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_own_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_strange_logs(folder, files));
-  DSBUILD_CHECK(renew_header_sets(folder, files));
   DSBUILD_TRY(text, render_ninja(stages.build));
   DSBUILD_TRY(is_new, files.write_if_different(folder / "build.ninja", text));
   return any || is_new;

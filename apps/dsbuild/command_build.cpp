@@ -5,6 +5,7 @@
 #include <set>
 
 #include "build_folder.h"
+#include "due_actions.h"
 #include "graph_run.h"
 #include "publish.h"
 #include "store/content_store.h"
@@ -120,6 +121,48 @@ Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, 
   return 0;
 }
 
+Error still_due(const DueActions& due) {
+  const auto& [output, change] = *due.begin();
+  return make_error(Exit::failed, "edge_failed", change.path.empty() ? output : change.path,
+                    "it went on changing while it was compiled: " + output + ": " + change.text(),
+                    "Build again when nothing writes into the sources.");
+}
+
+// Adds what another run of the graph did.
+void add_run(GraphRun& sum, GraphRun more) {
+  more.edges_run += sum.edges_run;
+  more.store.hits += sum.store.hits;
+  more.store.misses += sum.store.misses;
+  if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds)) more.slowest = sum.slowest;
+  more.waits.edges += sum.waits.edges;
+  more.waits.seconds += sum.waits.seconds;
+  more.waits.alone.insert(more.waits.alone.begin(), sum.waits.alone.begin(), sum.waits.alone.end());
+  sum = std::move(more);
+}
+
+// The graph is run until nothing is due: what changed while it was compiled is compiled once more. Nothing is published
+// of files of which two actions saw two states, for all records are of what is there at the end.
+Result<GraphRun> run_what_is_due(const Stages& stages, const Ninja& ninja, const FolderLock& lock,
+                                 const CommandContext& context) {
+  constexpr int k_most_rounds = 4;
+  const Settings& settings = stages.base.settings;
+  FileSystem& files = context.system.files;
+  const auto find_due = [&] {
+    return find_due_actions(stages, files, *stages.base.digests, context.system.environment);
+  };
+  GraphRun sum;
+  DueActions due = find_due();
+  for (int round = 0; !due.empty(); ++round) {
+    if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
+    DSBUILD_CHECK(take_records_away(due, settings.build_dir.value, files));
+    DSBUILD_TRY(run, run_graph(stages, ninja, lock, jobs_for(settings, stages.base.host), context));
+    add_run(sum, std::move(run));
+    if (sum.exit_code != 0) break;
+    due = without_incomplete(find_due());
+  }
+  return sum;
+}
+
 Result<int> plan_and_build(Clock::time_point start, const CommandContext& context) {
   DSBUILD_TRY(stages, plan_stages(SelfTest::run, context));
   const Settings& settings = stages.base.settings;
@@ -134,7 +177,8 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
 
   DSBUILD_TRY(lock, open_build_folder(settings, context));
   DSBUILD_TRY(is_new_plan, write_planned_files(stages, context.system.files));
-  DSBUILD_TRY(run, run_graph(stages, ninja, *lock, jobs_for(settings, stages.base.host), context));
+  DSBUILD_TRY(run, run_what_is_due(stages, ninja, *lock, context));
+  stages.base.digests->save();
   stages.base.user_facts->forget_unused();
   stages.base.user_facts->save();
   if (was_interrupted(run)) return run.exit_code;
@@ -167,7 +211,7 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   const bool did_something = is_new_plan || run.edges_run > 0 || outcome.bundle.changed;
   if (code == 0 && did_something)
     remember_build({shown, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.audited},
-                   stages, ninja, context);
+                   stages, context);
   return code;
 }
 

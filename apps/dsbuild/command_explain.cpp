@@ -1,5 +1,5 @@
 // explain: why each arch is in an op's library or not, also where nothing could be built.
-#include "build_folder.h"
+#include "due_actions.h"
 #include "report/explain.h"
 
 namespace dsbuild {
@@ -21,9 +21,7 @@ void explain_pending(Stages& stages, const CommandContext& context, Explanation&
     explanation.obstacles.push_back(planned.error());
     return;
   }
-  const auto ninja = find_ninja(stages.base.settings, context.system, *stages.base.user_facts);
-  const auto pending = ninja ? find_pending_edges(stages, explanation.op, *ninja, context)
-                             : Result<PendingEdges>(tl::unexpected<Error>(ninja.error()));
+  const Result<PendingEdges> pending = find_pending_edges(stages, context);
   if (!pending)
     explanation.edges_error = pending.error();
   else

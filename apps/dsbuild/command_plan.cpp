@@ -1,16 +1,13 @@
-#include "build_folder.h"
+#include "due_actions.h"
 #include "stages.h"
 
 namespace dsbuild {
 namespace {
 
-// Of what Ninja would run; where it cannot be asked (nothing was built yet, another dsbuild builds), of
-// everything.
+// Of what is due; where that cannot be told (nothing was built yet, another dsbuild builds), of everything.
 Forecast forecast_of(const Stages& stages, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
-  const auto ninja = find_ninja(settings, context.system, *stages.base.user_facts);
-  Result<PendingEdges> pending = tl::unexpected<Error>(Error{});
-  if (ninja) pending = find_pending_edges(stages, "", *ninja, context);
+  const Result<PendingEdges> pending = find_pending_edges(stages, context);
   std::set<std::string> outputs;
   for (const Edge& edge : stages.build.edges)
     if (!pending || pending->count(edge.output) > 0) outputs.insert(edge.output);

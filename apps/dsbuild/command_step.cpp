@@ -1,7 +1,11 @@
 // `dsbuild step …`: what build.ninja runs of dsbuild itself, in the build folder.
 #include <algorithm>
 
+#include <map>
+
+#include "action/action_run.h"
 #include "command.h"
+#include "inputs/depfile.h"
 #include "slices/audit.h"
 #include "slices/preprocess.h"
 #include "slices/run_step.h"
@@ -11,37 +15,35 @@
 namespace dsbuild {
 namespace {
 
-// step verify check/<op>.json check/<op>.ok: the op's objects and library against its plan.
-Result<int> verify(const CommandContext& context, const Path& expected_file, const Path& stamp) {
-  FileSystem& files = context.system.files;
-  MemoryTurn turn(context.system.environment, stamp.string());
+using Words = std::vector<std::string>;
+
+// step KIND TOOLS OUTPUT …
+constexpr size_t k_output_place = 2, k_before_words = 3;
+
+tl::unexpected<Error> refuse(const Words& words) {
+  return fail(Exit::usage, "bad_option", "step", "not a step: " + shell_join(words),
+              "Steps are run by build.ninja alone.");
+}
+
+// step verify - check/<op>.ok check/<op>.json: the op's objects and library against its plan.
+Result<int> verify(const Words& words, ActionRun& action, System& system) {
+  if (words.size() != k_before_words + 1) return refuse(words);
+  FileSystem& files = system.files;
+  const std::string &stamp = words[k_output_place], &expected_file = words[k_before_words];
+  MemoryTurn turn(system.environment, stamp);
   turn.wait_to_work();
   DSBUILD_TRY(text, files.read_file(expected_file));
-  DSBUILD_TRY(expected, parse_expected(text, expected_file.string()));
+  DSBUILD_TRY(expected, parse_expected(text, expected_file));
   DSBUILD_TRY(differences, verify_op(expected, ".", files));
   for (const Difference& difference : differences)
     print_message("error: " + difference.what + "\n");
   if (!differences.empty()) return static_cast<int>(Exit::failed);
-  DSBUILD_CHECK(files.write_file(stamp, "ok\n"));
+  DSBUILD_CHECK(files.write_if_different(stamp, "ok\n"));
+  FilesRead read{{expected_file, expected.library}, {}};
+  for (const ExpectedObject& object : expected.objects)
+    read.files.push_back(object.file);
+  DSBUILD_CHECK(action.write(action.describe(read), {stamp}));
   return 0;
-}
-
-// step twin cxx|nvcc TWIN OUTPUT -- TWIN'S COMMAND -- COMMAND
-struct TwinStep {
-  CompilerKind kind = CompilerKind::cxx;
-  Path twin;  // the object of the other command, made already
-  Path output;
-  Words twin_command;
-  Words command;
-};
-
-std::optional<TwinStep> read_twin_step(const Words& words) {
-  const auto first = std::find(words.begin(), words.end(), "--");
-  if (first - words.begin() != 4 || words[0] != "twin") return std::nullopt;
-  const auto second = std::find(first + 1, words.end(), "--");
-  if (second == words.end() || second + 1 == words.end()) return std::nullopt;
-  const CompilerKind kind = words[1] == "nvcc" ? CompilerKind::nvcc : CompilerKind::cxx;
-  return TwinStep{kind, words[2], words[3], Words(first + 1, second), Words(second + 1, words.end())};
 }
 
 Result<int> run_tool(const Words& command, System& system, MemoryTurn& turn) {
@@ -53,74 +55,91 @@ Result<int> run_tool(const Words& command, System& system, MemoryTurn& turn) {
   return result.exit_code;
 }
 
-Result<int> run_whole(const WholeStep& step, System& system, MemoryTurn& turn) {
-  return run_whole_step(step, system, [&](const Words& command) { return run_tool(command, system, turn); });
+Result<int> run_whole(const Words& command, ActionRun& action, System& system, MemoryTurn& turn) {
+  return run_whole_step({action.output(), command}, action, system,
+                        [&](const Words& words) { return run_tool(words, system, turn); });
 }
 
-// Takes the twin's object where it is the same, and compiles where it is not or that cannot be told.
-Result<int> take_twin_or_compile(const CommandContext& context, const TwinStep& step) {
-  System& system = context.system;
-  MemoryTurn turn(system.environment, step.output.string());
+// step run TOOLS OUTPUT -- COMMAND: when there is memory for it.
+Result<int> run_when_there_is_memory(const Words& words, ActionRun& action, System& system) {
+  if (words.size() <= k_before_words + 1 || words[k_before_words] != "--") return refuse(words);
+  MemoryTurn turn(system.environment, action.output());
+  return run_whole({words.begin() + k_before_words + 1, words.end()}, action, system, turn);
+}
+
+// step twin TOOLS OUTPUT cxx|nvcc TWIN -- TWIN'S COMMAND -- COMMAND: takes the twin's object where it is the same, and
+// compiles where it is not or that cannot be told.
+Result<int> take_twin_or_compile(const Words& words, ActionRun& action, System& system) {
+  constexpr size_t k_before_commands = k_before_words + 2;
+  if (words.size() <= k_before_commands || words[k_before_commands] != "--") return refuse(words);
+  const auto first = words.begin() + k_before_commands;
+  const auto second = std::find(first + 1, words.end(), "--");
+  if (second == words.end()) return refuse(words);
+  const CompilerKind kind = words[k_before_words] == "nvcc" ? CompilerKind::nvcc : CompilerKind::cxx;
+  const std::string& twin = words[k_before_words + 1];
+  const Words twin_command(first + 1, second), command(second + 1, words.end());
+  MemoryTurn turn(system.environment, action.output());
   turn.wait_to_look();
-  if (const auto depfile = depfile_if_same_texts(step.kind, step.command, step.twin_command,
-                                                 step.output.string(), step.output, system)) {
-    DSBUILD_TRY(object, system.files.read_file(step.twin));
-    DSBUILD_CHECK(system.files.write_file(step.output.string() + ".d", *depfile));
-    DSBUILD_CHECK(system.files.write_file(step.output.string() + ".tmp", object));
-    return 0;
-  }
-  return run_whole({step.output.string(), step.command}, system, turn);
+  const auto depfile =
+      depfile_if_same_texts(kind, command, twin_command, action.output(), action.output(), system);
+  if (!depfile) return run_whole(command, action, system, turn);
+  DSBUILD_TRY(object, system.files.read_file(twin));
+  DSBUILD_CHECK(system.files.write_if_different(action.output(), object));
+  FilesRead read{files_in_depfile(*depfile), command};
+  read.files.push_back(twin);
+  DSBUILD_CHECK(action.write(action.describe(read), {action.output()}));
+  return 0;
 }
 
-// step run OUTPUT -- COMMAND: as Ninja would run it, when there is memory for it.
-Result<int> run_when_there_is_memory(const CommandContext& context, const Words& words) {
-  MemoryTurn turn(context.system.environment, words[1]);
-  return run_whole({words[1], {words.begin() + 3, words.end()}}, context.system, turn);
-}
-
-tl::unexpected<Error> refuse(const Words& words) {
-  return fail(Exit::usage, "bad_option", "step", "not a step: " + shell_join(words),
-              "Steps are run by build.ninja alone.");
-}
-
-// step slice STEP_FILE OUTPUT [TWIN'S OUTPUT] -- [SOURCE GENCODE…]
-Result<int> run_slice(const CommandContext& context, const Words& words) {
+// step slice TOOLS OUTPUT STEP_FILE [TWIN'S OUTPUT] -- [SOURCE GENCODE…]
+Result<int> run_slice(const Words& words, ActionRun& action, System& system) {
   const auto end = std::find(words.begin(), words.end(), "--");
-  const auto number = end - words.begin();
-  if (end == words.end() || (number != 3 && number != 4)) return refuse(words);
-  SliceStep step{words[1], words[2], number == 4 ? words[3] : "", {}, {}};
+  const auto number = static_cast<size_t>(end - words.begin());
+  if (end == words.end() || (number != k_before_words + 1 && number != k_before_words + 2)) return refuse(words);
+  SliceStep step{words[k_before_words], action.output(), number == k_before_words + 2 ? words[number - 1] : "", {}, {}};
   if (end + 1 != words.end()) {
     step.source = *(end + 1);
     step.gencodes.assign(end + 2, words.end());
   }
-  return run_slice_step(step, context.system, print_message);
+  return run_slice_step(step, action, system, print_message);
 }
 
-// step audit STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
-Result<int> audit(const CommandContext& context, const Words& words) {
-  constexpr size_t k_before_step_files = 6;
-  if (words.size() <= k_before_step_files) return refuse(words);
-  const AuditStep step{
-      words[2], {words[3], words[4], words[5]}, Words(words.begin() + k_before_step_files, words.end())};
-  DSBUILD_TRY(difference, run_audit_step(step, context.system, print_message));
+// step audit TOOLS STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
+Result<int> audit(const Words& words, ActionRun& action, System& system) {
+  if (words.size() <= k_before_words + 4) return refuse(words);
+  const auto from = words.begin() + k_before_words;
+  const AuditStep step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
+  DSBUILD_TRY(difference, run_audit_step(step, system, print_message));
   if (!difference.empty())
     return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
                 "slices do not make what nvcc makes: " + difference, "Build with --backend nvcc.");
-  DSBUILD_CHECK(context.system.files.write_file(words[1], "the same\n"));
+  DSBUILD_CHECK(system.files.write_if_different(action.output(), "the same\n"));
+  DSBUILD_CHECK(action.write(action.describe({Words(from, words.end()), {}}), {action.output()}));
   return 0;
+}
+
+using RunKind = Result<int> (*)(const Words& words, ActionRun& action, System& system);
+
+RunKind find_kind(const std::string& name) {
+  static const std::map<std::string, RunKind> kinds = {{"slice", run_slice},
+                                                       {"run", run_when_there_is_memory},
+                                                       {"twin", take_twin_or_compile},
+                                                       {"verify", verify},
+                                                       {"audit", audit}};
+  const auto found = kinds.find(name);
+  return found == kinds.end() ? nullptr : found->second;
 }
 
 }  // namespace
 
 Result<int> run_step(const CommandContext& context) {
   const Words& words = context.line.operands;
-  if (const auto step = read_twin_step(words)) return take_twin_or_compile(context, *step);
-  if (words.size() > 3 && words[0] == "run" && words[2] == "--")
-    return run_when_there_is_memory(context, words);
-  if (!words.empty() && words[0] == "slice") return run_slice(context, words);
-  if (!words.empty() && words[0] == "audit") return audit(context, words);
-  if (words.size() == 3 && words[0] == "verify") return verify(context, words[1], words[2]);
-  return refuse(words);
+  const RunKind run = words.size() > k_before_words ? find_kind(words.front()) : nullptr;
+  if (!run) return refuse(words);
+  ActionRun action(words, context.system);
+  if (action.holds()) return 0;
+  action.begin();
+  return run(words, action, context.system);
 }
 
 }  // namespace dsbuild

@@ -94,7 +94,7 @@ void remember_edge_costs(const Stages& stages, const std::vector<FinishedEdge>& 
     const Edge& edge = *ended.edge;
     const auto found = uses.find(edge.output);
     const GateUse use = found == uses.end() ? GateUse{} : found->second;
-    if (ended.failed || (is_step(stages.build, edge) && !use.done)) continue;
+    if (ended.failed || (runs_tools(edge) && !use.done)) continue;
     const std::string key = history_key(stages.selected.registry.pack, edge);
     const auto before = stages.history.measured.find(key);
     EdgeCost cost = before == stages.history.measured.end() ? EdgeCost{} : before->second;

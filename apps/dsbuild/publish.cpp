@@ -83,7 +83,7 @@ Result<ManifestOp> manifest_op(Stages& stages, const PlannedOp& op, const FileRe
   entry.features_off = op.features_off;
   entry.sources = manifest_sources(stages, op);
   const Path library = stages.base.settings.build_dir.value / library_path(op.name);
-  DSBUILD_CHECK(describe_library(entry, library, files, *stages.build_facts));
+  DSBUILD_CHECK(describe_library(entry, library, files, *stages.build_facts, *stages.base.digests));
   return entry;
 }
 
@@ -157,7 +157,7 @@ Result<Bundle> publish(Stages& stages, const Manifest& manifest, const CommandCo
     DSBUILD_TRY(taken, lock_published(settings.out.value, settings, context));
     held = std::move(taken);
   }
-  return publish_bundle(settings.out.value, libraries, manifest, files, *stages.build_facts);
+  return publish_bundle(settings.out.value, libraries, manifest, files, *stages.base.digests);
 }
 
 }  // namespace dsbuild

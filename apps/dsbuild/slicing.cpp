@@ -6,24 +6,21 @@
 
 #include "base/digest.h"
 #include "plan/slice_edges.h"
-#include "slices/header_names.h"
 #include "slices/self_test.h"
+#include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 namespace {
 
 constexpr const char* k_the_same = "the same";
 
-std::string tools_identity(const Toolkit& toolkit) {
-  return toolkit.nvcc_digest +
-         (toolkit.host ? " " + toolkit.host->family + " " + toolkit.host->version.text() : "");
-}
-
 // nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
-LearntCommands learn_commands(const Words& nvcc, const Toolkit& toolkit, FactStore& facts, System& system) {
+LearntCommands learn_commands(const Words& nvcc, const Stages& stages, System& system) {
+  FactStore& facts = *stages.base.user_facts;
   const Words command = dry_run_command(nvcc);
-  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = tools_identity(toolkit);
-  auto text = facts.find(key, identity);
+  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = sha256(stages.tools.nvcc.text);
+  const bool is_asked_anew = is_script(stages.toolkit->nvcc(), system.files, facts);
+  auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
   if (!text) {
     const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
     const auto answer = system.processes.run({command, environment, {}, std::chrono::seconds(60)});
@@ -60,7 +57,7 @@ Environment self_test_environment(const Stages& stages, const System& system) {
 // How the slices of this toolkit with its compiler differ from what it makes itself; "" where they do not.
 std::string run_self_test(const Words& command, const Stages& stages, System& system) {
   const Settings& settings = stages.base.settings;
-  const LearntCommands commands = learn_commands(command, *stages.toolkit, *stages.base.user_facts, system);
+  const LearntCommands commands = learn_commands(command, stages, system);
   if (!commands) return commands.error();
   if (const auto made = system.files.make_directories(settings.cache_dir); !made)
     return "slices cannot be tested in " + settings.cache_dir.string() + ": " + made.error().what;
@@ -74,7 +71,7 @@ std::string run_self_test(const Words& command, const Stages& stages, System& sy
 // Line information is tested by itself, where it is asked for.
 std::string why_not_sliced(const Stages& stages, SelfTest self_test, bool has_lines, System& system) {
   const Words command = self_test_command(*stages.toolkit, stages.build.tools.nvcc, has_lines);
-  const std::string key = "slices by " + shell_join(command), identity = tools_identity(*stages.toolkit);
+  const std::string key = "slices by " + shell_join(command), identity = sha256(stages.tools.nvcc.text);
   FactStore& facts = *stages.base.user_facts;
   std::string known = facts.find(key, identity).value_or("");
   if (known == k_the_same) return "";
@@ -85,10 +82,9 @@ std::string why_not_sliced(const Stages& stages, SelfTest self_test, bool has_li
 }
 
 WholeFiles slice_edges(Stages& stages, SelfTest self_test, System& system) {
-  FactStore& facts = *stages.base.user_facts;
   std::map<bool, std::string> refusals;  // with line information, without
   const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
-    auto commands = learn_commands(nvcc, *stages.toolkit, facts, system);
+    auto commands = learn_commands(nvcc, stages, system);
     if (!commands) return commands;
     const bool has_lines = has_line_information(commands->devices.front().compile);
     const auto [refusal, is_new] = refusals.try_emplace(has_lines);
@@ -96,9 +92,7 @@ WholeFiles slice_edges(Stages& stages, SelfTest self_test, System& system) {
     if (!refusal->second.empty()) return tl::unexpected(refusal->second);
     return commands;
   };
-  HeaderNames names(stages.selected.registry.source_root, system.files);
   return slice_cuda_edges(stages.build, {learn, stages.history, stages.selected.registry.pack,
-                                         [&](const auto& folders) { return names.digest(folders); },
                                          stages.base.settings.audit.value});
 }
 

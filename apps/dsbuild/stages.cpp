@@ -6,16 +6,14 @@
 #include "edge_costs.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
-#include "slices/step_file.h"
+#include "action/action_run.h"
 #include "slicing.h"
 #include "sys/clock.h"
+#include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 namespace {
 
-// File systems keep times more coarsely than the clock does.
-constexpr std::chrono::seconds k_clock_tolerance{2};
-constexpr ByteCount k_bytes_per_edge = 2ULL << 30;  // where edges cannot wait for memory
 
 Result<void> check_host(const Host& host) {
   if (host.os == "linux" && (host.machine == "x86_64" || host.machine == "aarch64")) return {};
@@ -130,13 +128,20 @@ void choose_cxx(Stages& stages, const System& system) {
     stages.cxx_error = chosen.error();
 }
 
+void identify_tools(Stages& stages, System& system) {
+  FactStore& facts = *stages.base.user_facts;
+  DigestMemo& digests = *stages.base.digests;
+  stages.tools.cxx = parts_of_host_compiler(stages.cxx->path, system, facts, digests);
+  if (stages.toolkit) stages.tools.nvcc = parts_of_nvcc(*stages.toolkit, system, facts, digests);
+}
+
 Result<void> digest_sources(Stages& stages) {
   for (const PlannedOp& op : stages.archs.ops) {
     if (op.status != OpStatus::build) continue;
     for (const PlannedSource& source : op.sources) {
       const std::string& path = source.source.path;
       if (stages.source_digests.count(path) > 0) continue;
-      DSBUILD_TRY(digest, stages.build_facts->digest(stages.selected.registry.source_root / path));
+      DSBUILD_TRY(digest, stages.base.digests->digest(stages.selected.registry.source_root / path));
       stages.source_digests.emplace(path, digest);
     }
   }
@@ -160,23 +165,15 @@ Result<std::set<std::string>> find_torch_sources(const Stages& stages, const Fil
   return found;
 }
 
-// Ninja goes by times: what is newer than now is newer than any output that it makes.
-void warn_of_future_times(Stages& stages, const FileReader& files) {
-  const int64_t latest_ns = file_clock_now() + std::chrono::nanoseconds(k_clock_tolerance).count();
-  for (const auto& [path, digest] : stages.source_digests) {
-    const auto identity = files.identity(stages.selected.registry.source_root / path);
-    if (!identity || identity->mtime_ns <= latest_ns) continue;
-    stages.warnings.push_back(warning("future_time", path,
-                                      "its modification time is in the future, so every build compiles it",
-                                      "`touch` it, and check the clock of the machine that wrote it."));
-  }
-}
-
-// For the steps of the build.
-void name_store(Stages& stages, const FileReader& files) {
+// For the steps of the build: where they look.
+void name_places(Stages& stages, const FileReader& files) {
   const Settings& settings = stages.base.settings;
   const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
+  std::set<std::string> folders(stages.tools.nvcc.include_folders.begin(), stages.tools.nvcc.include_folders.end());
+  folders.insert(stages.tools.cxx.include_folders.begin(), stages.tools.cxx.include_folders.end());
   stages.build.files.push_back({k_store_file, store.string()});
+  stages.build.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
+  stages.build.files.push_back({k_include_folders_file, join({folders.begin(), folders.end()}, "\n")});
 }
 
 Result<void> check_audit(const Settings& settings) {
@@ -251,20 +248,15 @@ Result<Base> load_base(const CommandContext& context) {
               load_settings(context.line.arguments, system.environment, system.files, context.data_dir));
   base.settings = std::move(settings);
   base.user_facts = std::make_unique<FactStore>(system.files, base.settings.cache_dir / "facts.json");
-  base.toolkits = find_toolkits(base.settings, system, *base.user_facts);
+  base.digests = std::make_unique<DigestMemo>(system.files, base.settings.cache_dir / "digests");
+  base.toolkits = find_toolkits(base.settings, system, *base.user_facts, *base.digests);
   base.user_facts->save();
   return base;
 }
 
 int jobs_for(const Settings& settings, const Host& host) {
-  int jobs =
+  const int jobs =
       settings.jobs.value > 0 ? settings.jobs.value : host.cores / std::max(settings.nvcc_threads.value, 1);
-  const bool steps_wait = settings.backend.value != CudaBackend::nvcc;
-  const bool bounded = settings.jobs.value == 0 || settings.memory.value > 0;
-  if (!steps_wait && bounded) {
-    const ByteCount by_memory = memory_for(settings, host) / k_bytes_per_edge;
-    jobs = static_cast<int>(std::min(static_cast<ByteCount>(jobs), by_memory));
-  }
   return std::max(jobs, 1);
 }
 
@@ -299,16 +291,16 @@ Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandCont
   append(stages.warnings, stages.archs.warnings);
   stages.build_facts =
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
+  identify_tools(stages, context.system);
   DSBUILD_CHECK(digest_sources(stages));
-  warn_of_future_times(stages, context.system.files);
+  stages.base.digests->save();
   DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
   stages.history = recall_edge_costs(stages, std::move(torch_sources), context.system.files);
   stages.build =
       plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
-                  pointer(stages.toolkit), &*stages.cxx, stages.source_digests, stages.base.host.machine,
-                  context.system.program, stages.history, jobs_for(settings, stages.base.host)});
-  if (stages.build.steps_wait) name_store(stages, context.system.files);
-  if (stages.build.steps_wait) DSBUILD_CHECK(slice(stages, self_test, context.system));
+                  pointer(stages.toolkit), &*stages.cxx, stages.base.host.machine, stages.tools, context.system.program, stages.history, jobs_for(settings, stages.base.host)});
+  name_places(stages, context.system.files);
+  if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(stages, self_test, context.system));
   append(stages.warnings, stages.build.warnings);
   return {};
 }

@@ -16,14 +16,14 @@ struct Base {
   Settings settings;
   Host host;
   std::unique_ptr<FactStore> user_facts;  // about programs of this machine, in the cache folder
+  std::unique_ptr<DigestMemo> digests;    // of files of this machine, in the cache folder
   Toolkits toolkits;
 };
 Result<Base> load_base(const CommandContext& context);
 
 // What all edges together may take: --memory, else 85 % of what is available.
 ByteCount memory_for(const Settings& settings, const Host& host);
-// Edges at a time: --jobs, else cores over nvcc's own threads. Edges that cannot wait for memory (--backend
-// nvcc) are no more than one for each 2 GiB, unless --jobs alone is given.
+// Edges at a time: --jobs, else cores over nvcc's own threads.
 int jobs_for(const Settings& settings, const Host& host);
 
 // What the user asked for, before anything is checked.
@@ -46,11 +46,12 @@ struct Stages {
   std::optional<Error> toolkit_error;  // why no toolkit will do
   std::optional<HostCompiler> cxx;     // of CPU ops
   std::optional<Error> cxx_error;
+  ToolParts tools;
   RequirementReport requirements;
   ArchPlan archs;
   EdgeHistory history;  // of the planned edges
   BuildPlan build;
-  std::unique_ptr<FactStore> build_facts;  // digests, in the build folder
+  std::unique_ptr<FactStore> build_facts;  // about libraries and sources, in the build folder
   std::map<std::string, std::string> source_digests;
   std::vector<Warning> warnings;  // of all stages
 

@@ -1,13 +1,12 @@
 #include "unchanged.h"
 
 #include <algorithm>
-#include <future>
 #include <map>
 #include <thread>
 
 #include "base/digest.h"
 #include "build_folder.h"
-#include "slices/header_sets.h"
+#include "due_actions.h"
 #include "sys/clock.h"
 #include "sys/watched_files.h"
 
@@ -53,35 +52,41 @@ std::string key_of(const CommandContext& context) {
   return sha256(text);
 }
 
+bool is_own_memo(const std::string& path, const Settings& settings, const FileReader& files) {
+  return files.absolute(path).string().starts_with(files.absolute(settings.cache_dir / "digests").string() + "/");
+}
+
 // Facts are about files whose identities planning asks for, too; the system's own folders hold loads and
 // clocks.
 bool counts(const std::string& path, const Settings& settings, const FileReader& files) {
   const std::string whole = files.absolute(path).string();
   const std::string own = files.absolute(settings.build_dir.value).string() + "/";
   return !whole.starts_with(own) && !whole.starts_with("/proc/") && !whole.starts_with("/sys/") &&
-         whole != files.absolute(settings.cache_dir / "facts.json").string();
+         whole != files.absolute(settings.cache_dir / "facts.json").string() &&
+         !is_own_memo(path, settings, files);
 }
 
-// What has to be so before Ninja may look: its graph, its logs (it would wait for a pipe), and that nothing
-// stands where it writes (it writes response files in a dry run too). And what is published, and of what.
-Answers results_of(const Stages& stages, const FileReader& files) {
-  const Path &out = stages.base.settings.out.value, &folder = stages.base.settings.build_dir.value;
-  Answers answers;
-  const auto ask = [&](Question question, const Path& path) {
-    answers[{path.string(), question}] = answer_to(question, path, files);
-  };
-  ask(Question::identity, folder / "build.ninja");
-  for (const char* log : {".ninja_log", ".ninja_deps", ".ninja_lock"})
-    ask(Question::kind, folder / log);
+// What is published, of what, and all that the judge asks: nullopt where an action is due, or that cannot be told.
+std::optional<Answers> results_of(const Stages& stages, const CommandContext& context) {
+  FileSystem& disk = context.system.files;
+  const Settings& settings = stages.base.settings;
+  const Path &out = settings.out.value, &folder = settings.build_dir.value;
+  WatchedFiles files(disk);
+  DigestMemo digests(files, settings.cache_dir / "digests");
+  if (!find_due_actions(stages, files, digests, context.system.environment).empty()) return std::nullopt;
+  digests.save();
+  (void)files.identity(folder / "build.ninja");
   for (const auto& [name, target] : stages.build.links)
-    ask(Question::real_path, folder / name);
-  ask(Question::names, out);
-  ask(Question::identity, out / k_manifest_name);
-  for (const ExpectedOp& op : stages.build.expected) {
-    ask(Question::own_kind, folder / (op.library + ".rsp"));
-    ask(Question::identity, folder / op.library);
-    ask(Question::identity, out / (op.op + ".so"));
-  }
+    (void)files.real_path(folder / name);
+  for (const PlannedFile& file : stages.build.files)
+    (void)files.identity(folder / file.path);
+  (void)files.list(out);
+  (void)files.identity(out / k_manifest_name);
+  for (const ExpectedOp& op : stages.build.expected)
+    (void)files.identity(out / (op.op + ".so"));
+  Answers answers = files.answers();
+  std::erase_if(answers,
+                [&](const auto& answer) { return is_own_memo(answer.first.first, settings, disk); });
   return answers;
 }
 
@@ -127,8 +132,6 @@ std::optional<Answers> watch_planning(const Stages& stages, const CommandContext
   (void)files.identity(system.program);
   const auto again = plan_stages(SelfTest::run, {context.line, system, context.terminal, context.data_dir});
   if (!again || processes.any() || !is_same_graph(again->build, stages.build)) return std::nullopt;
-  if (!find_ninja(again->base.settings, system, *again->base.user_facts) || processes.any())
-    return std::nullopt;
   Answers answers = files.answers();
   std::erase_if(answers, [&](const auto& answer) {
     return !counts(answer.first.first, stages.base.settings, context.system.files);
@@ -151,10 +154,10 @@ std::string render(const Answers& answers) {
   return text + "\n";
 }
 
-// A digest of the rest; the key; Ninja; the numbers of the outcome; answers; what was shown.
-std::string render(const std::string& key, const Path& ninja, const UnchangedBuild& build,
-                   const Answers& results, const Answers& planning) {
-  const std::string text = key + "\n" + ninja.string() + "\n" + std::to_string(build.bundle.bytes) + " " +
+// A digest of the rest; the key; the numbers of the outcome; answers; what was shown.
+std::string render(const std::string& key, const UnchangedBuild& build, const Answers& results,
+                   const Answers& planning) {
+  const std::string text = key + "\n" + std::to_string(build.bundle.bytes) + " " +
                            std::to_string(build.ops) + " " + std::to_string(build.skipped) +
                            (build.audited ? " " + std::to_string(*build.audited) : "") + "\n" +
                            render(results) + render(planning) + build.shown;
@@ -203,15 +206,6 @@ bool read_numbers(std::string_view line, UnchangedBuild& build) {
   return true;
 }
 
-bool has_nothing_to_do(const Path& ninja, const Path& folder, System& system) {
-  Command command;
-  command.argv = {ninja.string(), "-n"};
-  command.env = system.environment;
-  command.cwd = folder;
-  const auto answer = system.processes.run(command);
-  return answer && answer->ok() && answer->out.find("ninja: no work to do.") != std::string::npos;
-}
-
 }  // namespace
 
 std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, const CommandContext& context) {
@@ -224,29 +218,24 @@ std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, con
   Remembered remembered(*text);
   const std::string_view digest = remembered.line();
   if (digest != sha256(remembered.rest()) || remembered.line() != key_of(context)) return std::nullopt;
-  const Path ninja = remembered.line();
   UnchangedBuild build;
   build.bundle.path = settings.out.value;
   if (!read_numbers(remembered.line(), build) || !are_still_so(remembered, files) ||
-      !renew_header_sets(folder, files))
+      !are_still_so(remembered, files))
     return std::nullopt;
-  auto ninja_agrees =
-      std::async(std::launch::async, [&] { return has_nothing_to_do(ninja, folder, context.system); });
-  const bool is_same_plan = are_still_so(remembered, files);
   build.shown = remembered.rest();
-  return ninja_agrees.get() && is_same_plan ? std::optional(build) : std::nullopt;
+  return build;
 }
 
-void remember_build(const UnchangedBuild& build, const Stages& stages, const Ninja& ninja,
-                    const CommandContext& context) {
+void remember_build(const UnchangedBuild& build, const Stages& stages, const CommandContext& context) {
   FileSystem& files = context.system.files;
   const std::string key = key_of(context);
   if (key.empty() || stages.base.settings.json.value) return;
   const auto planning = watch_planning(stages, context);
-  const Answers results = results_of(stages, files);
-  if (!planning || !can_be_listed(*planning) || !can_be_listed(results)) return;
+  const auto results = planning ? results_of(stages, context) : std::nullopt;
+  if (!results || !can_be_listed(*planning) || !can_be_listed(*results)) return;
   (void)files.write_if_different(stages.base.settings.build_dir.value / k_file,
-                                 render(key, ninja.program, build, results, *planning));
+                                 render(key, build, *results, *planning));
 }
 
 }  // namespace dsbuild

@@ -3,7 +3,6 @@
 // them are the same, so is the plan; whether an edge is to be run is still Ninja's word alone.
 #pragma once
 
-#include "ninja/ninja_run.h"
 #include "stages.h"
 
 namespace dsbuild {
@@ -25,7 +24,6 @@ std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, con
 // nothing. The plan is made once more and watched: what was
 // learnt for the first one (from compilers and the like) is known by now. Nothing is remembered of a plan
 // that is another by now, that started a process, or of which a file is just being changed.
-void remember_build(const UnchangedBuild& build, const Stages& stages, const Ninja& ninja,
-                    const CommandContext& context);
+void remember_build(const UnchangedBuild& build, const Stages& stages, const CommandContext& context);
 
 }  // namespace dsbuild

@@ -57,7 +57,6 @@ inline constexpr MessageMeaning k_messages[] = {
     {"foreign_cache_dir", "--cache-dir holds files that are not dsbuild's."},
     {"foreign_out", "--out holds files that are not a bundle of dsbuild."},
     {"foreign_pack", "dsbuild new was given a folder that is no place for ops of your own."},
-    {"future_time", "A source was written later than the clock says, so it is compiled each time."},
     {"ignored_variable", "A variable of DeepSpeed's is set that has no use here."},
     {"io", "A file or folder cannot be read or written."},
     {"left_out_by_variable", "A variable DS_BUILD_<OP>=0 leaves an op out of `all`."},

@@ -40,21 +40,21 @@ Result<std::vector<std::string>> published_names(const Publication& work) {
   return names;
 }
 
-Result<bool> holds_library(const Publication& work, const BundleFile& library, FactStore& facts) {
+Result<bool> holds_library(const Publication& work, const BundleFile& library, DigestMemo& digests) {
   const auto built = work.files.identity(library.from);
   const auto published = work.files.identity(work.out / library.name);
   if (!built || !published || built->size != published->size) return false;
-  DSBUILD_TRY(built_digest, facts.digest(library.from));
-  DSBUILD_TRY(published_digest, facts.digest(work.out / library.name));
+  DSBUILD_TRY(built_digest, digests.digest(library.from));
+  DSBUILD_TRY(published_digest, digests.digest(work.out / library.name));
   return built_digest == published_digest;
 }
 
-Result<bool> is_published(const Publication& work, const std::vector<std::string>& names, FactStore& facts) {
+Result<bool> is_published(const Publication& work, const std::vector<std::string>& names, DigestMemo& digests) {
   if (names != file_names(work)) return false;
   DSBUILD_TRY(manifest, work.files.read_file(work.out / k_manifest_name));
   if (manifest != work.manifest) return false;
   for (const BundleFile& library : work.libraries) {
-    DSBUILD_TRY(same, holds_library(work, library, facts));
+    DSBUILD_TRY(same, holds_library(work, library, digests));
     if (!same) return false;
   }
   return true;
@@ -190,11 +190,11 @@ Result<void> check_out_folder(const Path& out, const FileReader& files) {
 }
 
 Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,
-                              const Manifest& manifest, FileSystem& files, FactStore& facts) {
+                              const Manifest& manifest, FileSystem& files, DigestMemo& digests) {
   DSBUILD_CHECK(check_out_folder(out, files));
   const Publication work{resolved(out, files), libraries, render_manifest(manifest), files};
   DSBUILD_TRY(old_names, published_names(work));
-  DSBUILD_TRY(unchanged, is_published(work, old_names, facts));
+  DSBUILD_TRY(unchanged, is_published(work, old_names, digests));
   DSBUILD_CHECK(sweep(work));
   Bundle bundle{
       .path = out, .changed = !unchanged, .bytes = total_bytes(work), .removed = {}, .warnings = {}};

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "bundle/manifest.h"
-#include "sys/fact_store.h"
+#include "sys/digest_memo.h"
 #include "sys/file_system.h"
 
 namespace dsbuild {
@@ -40,7 +40,7 @@ Result<void> check_out_folder(const Path& out, const FileReader& files);
 // after any error before the exchange, or before the manifest's removal. Errors: exit 1 `io` with path and
 // reason.
 Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,
-                              const Manifest& manifest, FileSystem& files, FactStore& facts);
+                              const Manifest& manifest, FileSystem& files, DigestMemo& digests);
 
 // The manifest of the bundle at `bundle`. Exit 1: `no_bundle` when it holds none, `bad_manifest` when that is
 // damaged.

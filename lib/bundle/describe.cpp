@@ -34,20 +34,20 @@ Result<std::map<Target, int>> read_images(const Path& library, const FileReader&
 }  // namespace
 
 Result<void> describe_library(ManifestOp& op, const Path& library, const FileReader& files,
-                              FactStore& facts) {
-  DSBUILD_TRY(digest, facts.digest(library));
+                              FactStore& facts, DigestMemo& digests) {
+  DSBUILD_TRY(digest, digests.digest(library));
   op.sha256 = digest;
   const auto identity = files.identity(library);
   if (!identity) return fail(Exit::failed, "io", library.string(), "the library is gone", "Build again.");
   op.bytes = identity->size;
-  const std::string key = "images " + library.string();
-  if (const auto known = facts.find(key, identity->text())) {
+  const std::string key = "images " + digest;
+  if (const auto known = facts.find(key, "")) {
     op.images = parse_images(*known);
     return {};
   }
   DSBUILD_TRY(images, read_images(library, files));
   op.images = std::move(images);
-  facts.put(key, identity->text(), images_text(op.images));
+  facts.put(key, "", images_text(op.images));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "action/record.h"
 #include "base/text.h"
 #include "ninja/quote.h"
 
@@ -69,53 +70,37 @@ std::string program_line(const char* name, const std::vector<std::string>& progr
   return program.empty() ? "" : std::string(name) + " = " + ninja_program(program) + "\n";
 }
 
-// `compile`: "$nvcc $flags $gencode".
-std::string compile_rule(const char* name, const std::string& compile) {
-  return "rule " + std::string(name) + "\n  command = " + compile +
-         " -MD -MF $out.d -MT $out -c $in -o $out.tmp && mv -f $out.tmp $out\n"
-         "  depfile = $out.d\n"
-         "  deps = gcc\n"
-         "  description = $out\n\n";
-}
-
-// Hands both commands to dsbuild. `kind`: "nvcc" or "cxx".
-std::string twin_rule(const char* name, const std::string& kind, const std::string& compile) {
-  return compile_rule(name, "$dsbuild step twin " + kind + " $twin $out -- " +
-                                replace_all(compile, "$flags", "$twin_flags") + " -c $in -- " + compile);
-}
-
-// Parts of a CUDA file. What a part makes stays as it is where nothing new came out, and then Ninja goes no
-// further (restat).
-std::string slice_rule(const char* name, const std::string& words, const std::string& depfile) {
-  return "rule " + std::string(name) + "\n  command = $dsbuild step slice $step $out $twin -- " + words +
-         "\n" + depfile + "  restat = 1\n  description = $out\n\n";
+// Every edge is an action of dsbuild's, which knows by its record whether there is anything to do. What it makes stays
+// as it is where nothing new came out, and then Ninja goes no further (restat).
+std::string rule(const char* name, const std::string& words) {
+  return "rule " + std::string(name) + "\n  command = $dsbuild step " + words +
+         "\n  restat = 1\n  description = $out\n\n";
 }
 
 std::string rules_section(const BuildPlan& plan) {
+  const std::string outputs = " -MD -MF $out.d -MT $out -c $in -o $out.tmp";
+  const std::string cuda = "$nvcc $flags $gencode", cxx = "$cxx $flags";
+  const std::string twin_cuda = "$nvcc $twin_flags $gencode -c $in", twin_cxx = "$cxx $twin_flags -c $in";
+  const std::vector<std::pair<const char*, std::string>> words = {
+      {"cuda_compile", "run $tools $out -- " + cuda + outputs},
+      {"cuda_twin", "twin $tools $out nvcc $twin -- " + twin_cuda + " -- " + cuda + outputs},
+      {"cuda_slice", "slice $tools $out $step $twin -- $in $gencode"},
+      {"cuda_join", "slice $tools $out $step $twin -- $flags"},
+      {"cxx_compile", "run $tools $out -- " + cxx + outputs},
+      {"cxx_twin", "twin $tools $out cxx $twin -- " + twin_cxx + " -- " + cxx + outputs},
+      {"audit", "audit $tools $out $in"},
+      {"verify", "verify $tools $out $in"}};
   std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("cxx", plan.tools.cxx) +
                      program_line("host_cxx", plan.tools.host_cxx) +
                      program_line("dsbuild", plan.tools.dsbuild) + "\n";
-  const std::string cuda = "$nvcc $flags $gencode", cxx = "$cxx $flags";
-  const std::string run = plan.steps_wait ? "$dsbuild step run $out -- " : "";
-  if (has_rule(plan, "cuda_compile")) text += compile_rule("cuda_compile", run + cuda);
-  if (has_rule(plan, "cuda_twin")) text += twin_rule("cuda_twin", "nvcc", cuda);
-  if (has_rule(plan, "cuda_slice"))
-    text += slice_rule("cuda_slice", "$in $gencode", "  depfile = $out.d\n  deps = gcc\n");
-  if (has_rule(plan, "cuda_join")) text += slice_rule("cuda_join", "$flags", "");
-  if (has_rule(plan, "cxx_compile")) text += compile_rule("cxx_compile", run + cxx);
-  if (has_rule(plan, "cxx_twin")) text += twin_rule("cxx_twin", "cxx", cxx);
-  if (has_rule(plan, "audit"))
-    text += "rule audit\n  command = $dsbuild step audit $out $in\n  description = $out\n\n";
+  for (const auto& [name, command] : words)
+    if (has_rule(plan, name)) text += rule(name, command);
   return text +
          "rule link\n"
-         "  command = " +
-         run +
-         "$cxx -o $out.tmp @$out.rsp $flags && mv -f $out.tmp $out\n"
+         "  command = $dsbuild step run $tools $out -- $cxx -o $out.tmp @$out.rsp $flags\n"
          "  rspfile = $out.rsp\n"
          "  rspfile_content = $in_newline\n"
-         "  description = $out\n\n"
-         "rule verify\n"
-         "  command = $dsbuild step verify $in $out\n"
+         "  restat = 1\n"
          "  description = $out\n";
 }
 
@@ -130,7 +115,7 @@ std::string op_heading(const BuildPlan& plan, const std::string& op) {
 std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   const ArchSet shared = edge.kind == EdgeKind::cuda_slice ? ArchSet() : plan.shared;  // a slice has one arch
   std::string text = "build " + ninja_path(edge.output);
-  if (!edge.more_outputs.empty()) text += " |";
+  text += " | " + ninja_path(record_file(edge.output));
   for (const std::string& output : edge.more_outputs)
     text += " " + ninja_path(output);
   text += std::string(": ") + rule_name(edge);
@@ -139,7 +124,7 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   if (!edge.implicit_inputs.empty()) text += " |";
   for (const std::string& input : edge.implicit_inputs)
     text += " " + ninja_path(input);
-  text += "\n";
+  text += "\n  tools = " + ninja_word(tools_file(edge)) + "\n";
   if (edge.by_host_compiler) text += "  cxx = $host_cxx\n";
   if (!edge.flags.empty()) text += "  flags = " + ninja_words(edge.flags) + "\n";
   if (!edge.step_file.empty()) text += "  step = " + ninja_word(edge.step_file) + "\n";

@@ -40,10 +40,6 @@ std::vector<std::string> fallback_include_flags(const BackendOp& op) {
   return flags;
 }
 
-std::string source_id_file(const std::string& object) {
-  return (Path(object).parent_path() / "source.id").string();
-}
-
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
               const std::vector<std::string>& more_flags) {
   std::vector<std::string> common = {"-fPIC"};
@@ -58,7 +54,6 @@ Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.inputs = {source_path(source.path)};
   edge.output = object_path(op.builder.name(), source);
-  edge.implicit_inputs = {source_id_file(edge.output)};
   return edge;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "action/action_key.h"
 #include "base/digest.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
@@ -62,6 +63,8 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
   if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);
+  const ToolText& linker = edge.by_host_compiler ? input.tools.nvcc : input.tools.cxx;
+  if (linker.links_tell_files) edge.flags.push_back("-Wl,--dependency-file=" + edge.output + ".d");
   return edge;
 }
 
@@ -90,9 +93,6 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
     compiles.push_back(backend.compile_edge(input, op, source));
     if (op.gives.python_module) compiles.back().implicit_inputs.emplace_back(k_torch_id_file);
     expected.objects.push_back({source.source.id(), compiles.back().output, source.archs});
-    const auto digest = input.source_digests.find(source.source.path);
-    plan.files.push_back({source_id_file(compiles.back().output),
-                          (digest == input.source_digests.end() ? "" : digest->second) + "\n"});
   }
   const Edge link = link_edge(input, op, backend, compiles);
   plan.edges.insert(plan.edges.end(), compiles.begin(), compiles.end());
@@ -109,7 +109,7 @@ std::string compiler_identity(const HostCompiler& compiler) {
 void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
   if (input.cxx) {
     plan.tools.cxx = {input.cxx->path.string()};
-    plan.files.push_back({k_cxx_id_file, compiler_identity(*input.cxx) + "\n"});
+    plan.files.push_back({k_cxx_id_file, compiler_identity(*input.cxx) + "\n" + input.tools.cxx.text});
   }
   if (input.toolkit) {
     plan.tools.nvcc = {input.toolkit->nvcc().string()};
@@ -121,8 +121,8 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     plan.files.push_back(
         {k_nvcc_id_file,
          "nvcc " + input.toolkit->version.text() + " sha256 " + input.toolkit->nvcc_digest + "\n" +
-             input.toolkit->parts +
-             (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string())});
+             (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string()) +
+             input.tools.nvcc.text});
   }
   plan.tools.dsbuild = {input.program.string()};
   if (const auto& torch = input.requirements.torch)
@@ -152,10 +152,19 @@ std::string plain_name(std::string name, size_t longest) {
   return name.substr(0, longest);
 }
 
-// A twin's command stands in its step already.
-bool runs_plain_command_in_step(const BuildPlan& plan, const Edge& edge) {
-  return plan.steps_wait && edge.twin.empty() && edge.kind != EdgeKind::cuda_slice &&
-         edge.kind != EdgeKind::verify;
+const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& edge) {
+  if (edge.kind == EdgeKind::cuda_compile) return plan.tools.nvcc;
+  return edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
+}
+
+// What the twin is compiled with, from the same source.
+std::vector<std::string> twin_argv(const BuildPlan& plan, const Edge& edge) {
+  std::vector<std::string> argv = compiler_of(plan, edge);
+  append_all(argv, edge.twin_flags);
+  for (const Target& target : edge.targets)
+    argv.push_back(target.gencode());
+  append_all(argv, {"-c", edge.inputs.front()});
+  return argv;
 }
 
 }  // namespace
@@ -184,22 +193,42 @@ std::string object_path(const std::string& op, const SourceSpec& source) {
 BuildPlan plan_build(const BuildPlanInput& input) {
   BuildPlan plan;
   plan.shared = input.archs.shared;
-  plan.steps_wait = input.settings.backend.value != CudaBackend::nvcc;
   plan_tools(input, plan);
   warn_of_compress_mode(input, plan);
   for (const PlannedOp& op : input.archs.ops)
     if (op.status == OpStatus::build) plan_op(input, op, plan);
   precompile_torch_header(input, plan);
   find_twins(plan);
-  if (plan.steps_wait) name_users_of_precompiled_headers(input.settings.precompile.value, plan);
+  name_users_of_precompiled_headers(input.settings.precompile.value, plan);
   put_longest_first(plan.edges, input.history, input.registry.pack);
   plan.links = {{"pack", input.registry.source_root}};
   return plan;
 }
 
-bool is_step(const BuildPlan& plan, const Edge& edge) {
-  if (edge.kind == EdgeKind::verify) return false;
-  return plan.steps_wait || edge.kind == EdgeKind::cuda_slice || !edge.twin.empty();
+std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
+  std::vector<std::string> argv = plan.tools.dsbuild;
+  argv.emplace_back("step");
+  append_all(argv, step_words(plan, edge));
+  return argv;
+}
+
+bool runs_tools(const Edge& edge) {
+  return edge.kind != EdgeKind::verify;
+}
+
+std::string tools_file(const Edge& edge) {
+  switch (edge.kind) {
+    case EdgeKind::cuda_compile:
+    case EdgeKind::cuda_slice:
+    case EdgeKind::audit:
+      return k_nvcc_id_file;
+    case EdgeKind::cxx_compile:
+    case EdgeKind::link:
+      return edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file;
+    case EdgeKind::verify:
+      break;
+  }
+  return k_no_tools;
 }
 
 bool Edge::is_dirty_after(const std::string& path) const {
@@ -214,60 +243,84 @@ bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
   });
 }
 
-std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
-  if (!runs_plain_command_in_step(plan, edge)) return plain_argv(plan, edge);
-  std::vector<std::string> argv = plan.tools.dsbuild;
-  append_all(argv, {"step", "run", edge.output, "--"});
-  append_all(argv, plain_argv(plan, edge));
-  return argv;
+namespace {
+
+// "" where none of the edge's inputs is made anew.
+std::string input_made_anew(const Edge& edge, const std::set<std::string>& made) {
+  for (const auto* inputs : {&edge.inputs, &edge.implicit_inputs})
+    for (const std::string& input : *inputs)
+      if (made.count(input) > 0) return input;
+  return "";
+}
+
+}  // namespace
+
+PendingEdges with_users(const BuildPlan& plan, PendingEdges pending) {
+  std::set<std::string> made;
+  // Edges stand in the order of their times: what uses an output may stand before what makes it.
+  for (size_t before = plan.edges.size() + 1; before != made.size();) {
+    before = made.size();
+    for (const Edge& edge : plan.edges) {
+      if (const std::string input = input_made_anew(edge, made); !input.empty())
+        pending.emplace(edge.output, input + " is made anew");
+      if (pending.count(edge.output) == 0) continue;
+      made.insert(edge.output);
+      made.insert(edge.more_outputs.begin(), edge.more_outputs.end());
+    }
+  }
+  return pending;
 }
 
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + ".tmp";
-  const std::vector<std::string> depfile = {"-MD", "-MF", edge.output + ".d", "-MT", edge.output};
-  std::vector<std::string> argv;
+  std::vector<std::string> argv = compiler_of(plan, edge);
+  if (edge.kind == EdgeKind::link) {
+    append_all(argv, {"-o", temporary, "@" + edge.output + ".rsp"});
+    append_all(argv, edge.flags);
+    return argv;
+  }
+  append_all(argv, edge.flags);
+  for (const Target& target : edge.targets)
+    argv.push_back(target.gencode());
+  append_all(argv, {"-MD", "-MF", edge.output + ".d", "-MT", edge.output, "-c", edge.inputs.front(), "-o", temporary});
+  return argv;
+}
+
+std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
+  const std::string tools = tools_file(edge);
+  std::vector<std::string> words;
   switch (edge.kind) {
-    case EdgeKind::cuda_compile:
-      append_all(argv, plan.tools.nvcc);
-      append_all(argv, edge.flags);
-      for (const Target& target : edge.targets)
-        argv.push_back(target.gencode());
-      append_all(argv, depfile);
-      append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
-      break;
     case EdgeKind::cuda_slice:
-      argv = plan.tools.dsbuild;
-      append_all(argv, {"step", "slice", edge.step_file, edge.output});
-      if (!edge.twin.empty()) argv.push_back(edge.twin);
-      argv.emplace_back("--");
-      append_all(argv, edge.flags);
+      words = {"slice", tools, edge.output, edge.step_file};
+      if (!edge.twin.empty()) words.push_back(edge.twin);
+      words.emplace_back("--");
+      append_all(words, edge.flags);
       if (!edge.reads_source()) break;
-      argv.push_back(edge.inputs.front());
+      words.push_back(edge.inputs.front());
       for (const Target& target : edge.targets)
-        argv.push_back(target.gencode());
+        words.push_back(target.gencode());
       break;
+    case EdgeKind::cuda_compile:
     case EdgeKind::cxx_compile:
-      append_all(argv, edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx);
-      append_all(argv, edge.flags);
-      append_all(argv, depfile);
-      append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
-      break;
     case EdgeKind::link:
-      append_all(argv, edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx);
-      append_all(argv, {"-o", temporary, "@" + edge.output + ".rsp"});
-      append_all(argv, edge.flags);
+      if (edge.twin.empty()) {
+        words = {"run", tools, edge.output, "--"};
+      } else {
+        words = {"twin", tools, edge.output, edge.kind == EdgeKind::cuda_compile ? "nvcc" : "cxx", edge.twin, "--"};
+        append_all(words, twin_argv(plan, edge));
+        words.emplace_back("--");
+      }
+      append_all(words, plain_argv(plan, edge));
       break;
     case EdgeKind::verify:
-      argv = plan.tools.dsbuild;
-      append_all(argv, {"step", "verify", edge.inputs.front(), edge.output});
+      words = {"verify", tools, edge.output, edge.inputs.front()};
       break;
     case EdgeKind::audit:
-      argv = plan.tools.dsbuild;
-      append_all(argv, {"step", "audit", edge.output});
-      append_all(argv, edge.inputs);
+      words = {"audit", tools, edge.output};
+      append_all(words, edge.inputs);
       break;
   }
-  return argv;
+  return words;
 }
 
 }  // namespace dsbuild

@@ -10,6 +10,7 @@
 #include "bundle/verify.h"
 #include "plan/arch_plan.h"
 #include "plan/edge_order.h"
+#include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 
@@ -60,12 +61,9 @@ struct PlannedFile {
 struct BuildPlan {
   Tools tools;
   ArchSet shared;
-  // Edges are started by `dsbuild step`, which waits until there is memory and measures what they take; else
-  // compilers and linkers are started by Ninja itself.
-  bool steps_wait = false;
   std::vector<Edge> edges;           // compiles, the longest first; then by op its link and its verify
   std::vector<ExpectedOp> expected;  // of the ops to be built
-  std::vector<PlannedFile> files;    // check/<op>.json, tools/*.id, obj/**/source.id
+  std::vector<PlannedFile> files;    // check/<op>.json, tools/*.id
   std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
   std::vector<Warning> warnings;
   bool operator==(const BuildPlan&) const = default;
@@ -78,8 +76,8 @@ struct BuildPlanInput {
   const ArchPlan& archs;
   const Toolkit* toolkit = nullptr;                   // null: CPU ops only
   const HostCompiler* cxx = nullptr;                  // of CPU ops
-  std::map<std::string, std::string> source_digests;  // sha256 by path relative to the source root
   std::string cpu;
+  ToolParts tools;  // lib/toolkit/tool_parts.h
   Path program;  // dsbuild itself, for verify edges
   EdgeHistory history = {};
   int jobs = 1;  // edges at a time
@@ -87,19 +85,26 @@ struct BuildPlanInput {
 
 BuildPlan plan_build(const BuildPlanInput& input);
 
-// Whether dsbuild runs the edge's tools, so that what they took is known from it.
-bool is_step(const BuildPlan& plan, const Edge& edge);
+// Whether the edge runs tools of others, so that what they took is worth knowing.
+bool runs_tools(const Edge& edge);
 
-// The whole command of an edge, gencodes written out: what Ninja runs, before quoting; of an edge with a twin
-// what `dsbuild step twin` runs where the two objects are not the same. The tool writes
-// <output>.tmp, which the rule then renames (compile and link), so that a killed tool never leaves half an
-// output that looks finished. Objects of a link stand in <output>.rsp, one per line.
-std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);
-// The same without the step that waits until there is memory.
+// The command of a compile or link, gencodes written out. The tool writes <output>.tmp, so that a killed tool never
+// leaves half an output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge);
+// What stands behind `dsbuild step` for an edge (apps/dsbuild/command_step.cpp), and so in its key.
+std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge);
+// The whole command of an edge: what Ninja runs, before quoting.
+std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);
+// The file that says which tools an edge runs ("tools/nvcc.id"); "-" for none.
+std::string tools_file(const Edge& edge);
 
 // Whether an edge is one of the op's, or makes something for several ops, this one among them.
 bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op);
+
+// An edge's output -> why it would run, in words. The other edges are up to date.
+using PendingEdges = std::map<std::string, std::string>;
+// Adds the edges that use what the pending ones make.
+PendingEdges with_users(const BuildPlan& plan, PendingEdges pending);
 
 // Outputs of an op, relative to the build folder.
 std::string library_path(const std::string& op);  // "lib/fused_adam.so"

@@ -36,7 +36,7 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   edge.targets = planned.archs;
   edge.inputs = {source_path(planned.source.path)};
   edge.output = object_path(op.builder.name(), planned.source);
-  edge.implicit_inputs = {source_id_file(edge.output), k_nvcc_id_file};
+  edge.implicit_inputs = {k_nvcc_id_file};
   return edge;
 }
 

@@ -144,7 +144,7 @@ void name_users_of_precompiled_headers(Precompile setting, BuildPlan& plan) {
     std::string text = std::to_string(setting == Precompile::on ? 1 : fewest_users()) + "\n";
     for (const Edge& edge : plan.edges)
       if (edge.twin.empty() && edge.is_dirty_after(header.output))
-        text += shell_join(plain_argv(plan, edge)) + "\n";
+        text += shell_join(step_words(plan, edge)) + "\n";
     plan.files.push_back({header.output + k_users_end, text});
   }
 }

@@ -4,7 +4,6 @@
 
 #include "base/digest.h"
 #include "plan/backend.h"
-#include "slices/header_names.h"
 #include "slices/step_file.h"
 
 namespace dsbuild {
@@ -72,7 +71,7 @@ class Slicer {
       }
       const auto parts = units_.find(edge.output);
       if (parts == units_.end())
-        edges.push_back(whole_edge(std::move(edge)));
+        edges.push_back(std::move(edge));
       else
         std::move(parts->second.begin(), parts->second.end(), std::back_inserter(edges));
       if (edges.back().kind == EdgeKind::verify) append_audits(edges);
@@ -81,8 +80,6 @@ class Slicer {
     link_host_objects();
     for (const auto& [path, content] : step_contents_)
       plan_.files.push_back({path, content});
-    for (const auto& [folders, path] : names_files_)
-      plan_.files.push_back({path, input_.digest_names(folders) + "\n"});
     return std::move(whole_files_);
   }
 
@@ -93,29 +90,12 @@ class Slicer {
       ++whole_files_[recipe.refusal];
       return;
     }
-    whole.implicit_inputs.push_back(names_file(whole));
     std::vector<Edge>& parts = units_[whole.output];
     for (size_t i = 0; i < recipe.steps.size(); ++i)
       parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i], recipe.inputs));
     if (input_.audit) add_audit(whole, recipe, parts);
     plan_.files.push_back({unit_of(whole.output) + k_module_id_end, module_id_of(whole)});
     plan_.files.push_back({unit_of(whole.output) + k_arch_list_end, recipe.arch_list + "\n"});
-  }
-
-  // A new header may stand before one that was read.
-  std::string names_file(const Edge& whole) {
-    const std::set<std::string> folders = project_folders(whole.inputs.front(), whole.flags);
-    const auto [known, is_new] = names_files_.try_emplace(folders);
-    if (is_new)
-      known->second = "tools/names/" + sha256(join({folders.begin(), folders.end()}, "\n")).substr(0, 16);
-    return known->second;
-  }
-
-  // Of C++, or of CUDA that is not sliced.
-  Edge whole_edge(Edge edge) {
-    if (edge.is_compile() && is_in_pack(edge.inputs.front()))
-      edge.implicit_inputs.push_back(names_file(edge));
-    return edge;
   }
 
   void add_audit(const Edge& whole, const Recipe& recipe, std::vector<Edge>& parts) {
@@ -245,7 +225,6 @@ class Slicer {
   std::map<std::string, std::vector<Edge>> units_;  // by the object
   std::map<Words, Recipe> recipes_;                 // by what is asked of nvcc
   std::map<std::string, std::string> step_contents_;
-  std::map<std::set<std::string>, std::string> names_files_;  // by the folders
   std::vector<Edge> audits_;
   WholeFiles whole_files_;
 };

@@ -14,14 +14,10 @@ namespace dsbuild {
 // nvcc's own steps for a whole command without a source (its tools, flags and targets).
 using LearnCommands = std::function<LearntCommands(const Words& nvcc)>;
 
-// A digest of the names of all files below folders of the project ("pack/include").
-using DigestNames = std::function<std::string(const std::set<std::string>& folders)>;
-
 struct SliceInput {
   LearnCommands learn;
   const EdgeHistory& history;
   std::string pack;
-  DigestNames digest_names;
   bool audit = false;  // the whole command stays too, and an edge compares (lib/slices/audit.h)
 };
 
@@ -29,7 +25,7 @@ struct SliceInput {
 using WholeFiles = std::map<std::string, size_t>;
 
 // Replaces the CUDA compile edges and adds their planned files; puts the longest first again. What cannot be
-// taken apart stays as it is. Every compile, of C++ too, waits for the names of the headers that it may find.
+// taken apart stays as it is.
 WholeFiles slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
 }  // namespace dsbuild

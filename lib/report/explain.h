@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "arch/coverage.h"
-#include "ninja/dry_run.h"
+#include "plan/build_plan.h"
 #include "report/report.h"
 
 namespace dsbuild {

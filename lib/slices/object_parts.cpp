@@ -1,9 +1,10 @@
 #include <set>
 
 #include "base/digest.h"
+#include "inputs/depfile.h"
+#include "inputs/unnamed_files.h"
 #include "slices/host_text.h"
 #include "slices/step_parts.h"
-#include "slices/unnamed_files.h"
 
 namespace dsbuild {
 namespace {
@@ -24,18 +25,58 @@ Words debug_maps(const StepPart& part) {
   return {map + part.files.absolute(".").string() + to, map + part.unit.scratch.string() + to};
 }
 
-// The host's compiler has relative include folders, so it runs in the build folder.
-Result<int> make_host(StepPart& part, const std::string& key) {
-  const std::string& end = part.unit.step.outputs.front();
-  Words command = part.unit.step.commands.front();
+struct HostObject {
+  int code = 0;  // the compiler's
+  std::string bytes;
+  FilesRead read;  // without what was only copied beside the compiler
+};
+
+// The host's compiler has relative include folders, so it runs in the build folder. What it includes besides the text
+// (the runtime's crt/host_runtime.h) its depfile names.
+Result<HostObject> make_host(StepPart& part) {
+  const StepUnit& unit = part.unit;
+  Words command = unit.step.commands.front();
   const Words maps = debug_maps(part);
   command.insert(command.end(), maps.begin(), maps.end());
+  command.insert(command.end(), {"-MD", "-MF", std::string(k_any_unit) + ".d", "-MT", "object"});
+  HostObject object;
   DSBUILD_TRY(code, part.tools.run_in_build_folder(command));
-  if (code != 0) return code;
-  DSBUILD_TRY(object, part.files.read_file(part.unit.in_scratch(end)));
-  DSBUILD_CHECK(part.results.publish(key, {{end, std::move(object)}}));
+  object.code = code;
+  if (code != 0) return object;
+  DSBUILD_TRY(bytes, part.files.read_file(unit.in_scratch(unit.step.outputs.front())));
+  object.bytes = std::move(bytes);
+  DSBUILD_TRY(depfile, part.files.read_file(unit.in_scratch(".d")));
+  object.read = {files_in_depfile(depfile), unit.step.commands.front()};
+  std::erase_if(object.read.files,
+                [&](const std::string& file) { return file.starts_with(unit.scratch.string()); });
   part.tools.done();
+  return object;
+}
+
+std::vector<std::string> input_files(const StepUnit& unit) {
+  std::vector<std::string> files;
+  for (const std::string& input : unit.step.inputs)
+    files.push_back(unit.path + input);
+  return files;
+}
+
+// `record`: of what the compiler read besides the text, now or when the same text was compiled before.
+Result<int> finish_host(StepPart& part, Record record) {
+  record.inputs = part.action.describe({input_files(part.unit), {}}).inputs;
+  DSBUILD_CHECK(part.action.write(std::move(record), part.unit.outputs()));
   return 0;
+}
+
+Result<int> make_incomplete_host(StepPart& part, const std::string& key) {
+  part.results.keep_nothing();
+  part.tools.wait_to_work();
+  DSBUILD_TRY(object, make_host(part));
+  if (object.code != 0) return object.code;
+  DSBUILD_CHECK(part.results.publish(key, {{part.unit.step.outputs.front(), std::move(object.bytes)}}));
+  Record record = part.action.describe(object.read);
+  record.incomplete = part.unit.request.source.empty() ? part.unit.path + part.unit.step.inputs.front()
+                                                       : part.unit.request.source;
+  return finish_host(part, std::move(record));
 }
 
 // fatbinary writes the names that it is given, so the commands run beside the images.
@@ -80,10 +121,22 @@ Result<int> run_host(StepPart& part) {
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".cudafe1.cpp"), source));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(k_stub_end), stub));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".fatbin.c"), shim));
-  if (reads_unnamed_files(source)) part.results.keep_nothing();
   const std::string key = unit.key_of(
       unit.text_for_key(source) + '\0' + unit.text_for_key(stub) + '\0' + shim, unit.step.commands);
-  return make_unless_there(part, key, [&] { return make_host(part, key); });
+  if (reads_unnamed_files(source)) return make_incomplete_host(part, key);
+  if (const auto known = part.action.recall_of_text(key)) {
+    DSBUILD_TRY(is_there, part.results.take(known->result));
+    if (is_there) return finish_host(part, *known);
+  }
+  part.tools.wait_to_work();
+  DSBUILD_TRY(object, make_host(part));
+  if (object.code != 0) return object.code;
+  Record record = part.action.describe(object.read);
+  record.given = key;
+  record.result = sha256(key + record.others);
+  DSBUILD_CHECK(part.results.publish(record.result, {{unit.step.outputs.front(), std::move(object.bytes)}}));
+  part.action.keep_of_text(record);
+  return finish_host(part, std::move(record));
 }
 
 Result<int> run_fatbin(StepPart& part) {
@@ -99,6 +152,7 @@ Result<int> run_fatbin(StepPart& part) {
   (void)part.files.remove_all(unit.path + ".fatbin");
   DSBUILD_CHECK(remove_other_archs(part));
   part.tools.done();
+  DSBUILD_CHECK(part.action.write(part.action.describe({input_files(unit), {}}), unit.outputs()));
   return 0;
 }
 

@@ -23,29 +23,16 @@ std::string plain_command(const StepUnit& unit) {
 
 }  // namespace
 
-Result<int> run_slice_step(const SliceStep& request, System& system,
+Result<int> run_slice_step(const SliceStep& request, ActionRun& action, System& system,
                            const std::function<void(std::string_view)>& print) {
   DSBUILD_TRY(unit, load_step_unit(request, system));
-  StepPart part{unit, {unit, system, print}, {unit, system.files}, system.files};
+  StepPart part{unit, action, {unit, system, print}, {unit, action, system.files}, system.files};
   DSBUILD_CHECK(system.files.remove_all(unit.scratch));
   DSBUILD_CHECK(system.files.make_directories(unit.scratch));
   auto code = run_part(part);
   (void)system.files.remove_all(unit.scratch);
   if (code && *code != 0 && !unit.step.preprocess.empty()) print(plain_command(unit));
   return code;
-}
-
-Result<int> make_unless_there(StepPart& part, const std::string& key,
-                              const std::function<Result<int>()>& make) {
-  DSBUILD_TRY(is_there, part.results.take(key));
-  if (is_there) return 0;
-  part.results.forget();
-  part.tools.wait_to_work();
-  return make();
-}
-
-std::string key_file_of(const std::string& output) {
-  return output + ".key";
 }
 
 }  // namespace dsbuild

@@ -1,9 +1,10 @@
-// Runs one sliced edge of a build: `dsbuild step slice …`.
+// Runs one sliced action of a build: `dsbuild step slice …`.
 #pragma once
 
 #include <functional>
 #include <string_view>
 
+#include "action/action_run.h"
 #include "slices/step_file.h"
 
 namespace dsbuild {
@@ -18,23 +19,19 @@ struct SliceStep {
   std::string twin;    // that of another op, made already, which may be the same; "" for none
   std::string source;  // "pack/adam.cu"; "" for the host part
   Words gencodes;      // of this part, for people
-  bool uses_store = true;
 };
 
 // The preprocessed text, the commands and the tools make a key. Where it is that of the outputs that are
 // there, they stay as they are; where it is the twin's, its outputs are taken; else the commands run, in a
 // folder of their own, and outputs are written whole, and only where their bytes change. So what comes after
-// a part runs only if there is something new. <output>.d becomes a depfile for Make; __CUDA_ARCH_LIST__
-// counts as read where a header or the source names it. What the tools say goes to `print`; a failing part
-// ends with one plain nvcc command that does the same. The value is the exit code of the first command that
-// fails, or 0. Errors: those of reading and writing; `bad_elf`: a tool gave no ELF file.
-Result<int> run_slice_step(const SliceStep& request, System& system,
+// a part runs only if there is something new. __CUDA_ARCH_LIST__ counts as read where a header or the source names
+// it. What the tools say goes to `print`; a failing part ends with one plain nvcc command that does the same. The
+// value is the exit code of the first command that fails, or 0. Errors: those of reading and writing; `bad_elf`: a
+// tool gave no ELF file.
+Result<int> run_slice_step(const SliceStep& request, ActionRun& action, System& system,
                            const std::function<void(std::string_view)>& print);
 
 // What stands before that command.
 inline constexpr std::string_view k_nvcc_alone = "the same with nvcc alone: ";
-
-// Beside a part's output: its key; the key of what ptxas gets.
-std::string key_file_of(const std::string& output);
 
 }  // namespace dsbuild

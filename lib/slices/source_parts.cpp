@@ -9,19 +9,36 @@ constexpr std::string_view k_elf_magic =
     "\x7f"
     "ELF";
 
+// What ptxas was given is the PTX that is there.
+Result<int> finish(StepPart& part, Record record) {
+  if (const std::string& end = part.unit.step.outputs.front(); part.unit.step.commands.size() > 1) {
+    DSBUILD_TRY(ptx, part.files.read_file(part.unit.path + end));
+    record.given = part.results.images_key(ptx);
+  }
+  DSBUILD_CHECK(part.action.write(std::move(record), part.unit.outputs()));
+  return 0;
+}
+
 // `make` gets the key of the text, which lies where the commands look for it.
 Result<int> run_from_source(StepPart& part, const std::function<Result<int>(const std::string& key)>& make) {
-  SourceText source(part.unit, part.files, part.results.content_store());
-  if (const auto key = source.recall()) {
-    DSBUILD_TRY(is_there, part.results.take(*key));
-    if (is_there) return 0;
+  if (const auto known = part.action.recall()) {
+    DSBUILD_TRY(is_there, part.results.take(known->result));
+    if (is_there) return finish(part, *known);
   }
+  SourceText source(part.unit, part.files);
   DSBUILD_TRY(code, source.preprocess(part.tools));
   if (code != 0) return code;
-  const std::string key = source.key();
-  source.remember(key);
+  Record record = part.action.describe(source.files_read());
+  record.result = source.key();
+  if (!record.incomplete.empty()) part.results.keep_nothing();
   DSBUILD_CHECK(part.files.write_file(part.unit.in_scratch(k_module_id_end), part.unit.module_id));
-  return make_unless_there(part, key, [&] { return make(key); });
+  DSBUILD_TRY(is_there, part.results.take(record.result));
+  if (!is_there) {
+    part.tools.wait_to_work();
+    DSBUILD_TRY(made, make(record.result));
+    if (made != 0) return made;
+  }
+  return finish(part, std::move(record));
 }
 
 Result<int> make_front(StepPart& part, const std::string& key) {

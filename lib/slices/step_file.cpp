@@ -68,7 +68,7 @@ StepFile fatbin_step(const NvccCommands& commands) {
 }  // namespace
 
 std::string render_step_file(const StepFile& step) {
-  std::string text = render_line("recipe", {k_recipe}) + render_line("part", {step.part});
+  std::string text = render_line("part", {step.part});
   for (const auto& [name, value] : step.environment)
     text += render_line("variable", {name, value});
   if (!step.preprocess.empty()) text += render_line("preprocess", step.preprocess);

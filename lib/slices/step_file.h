@@ -20,10 +20,6 @@ struct StepFile {
   bool operator==(const StepFile&) const = default;
 };
 
-// Of what this program itself adds to the tools' commands (run_step.cpp, run_whole_step.cpp). It is in every
-// step file and every key: another number makes everything anew, also what other checkouts have in the store.
-inline constexpr const char* k_recipe = "4";
-
 // Pure. Lines of a word and a shell-quoted rest.
 std::string render_step_file(const StepFile& step);
 StepFile parse_step_file(std::string_view text);
@@ -35,9 +31,6 @@ std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc
 inline constexpr const char* k_tools_file = "tools/nvcc.id";
 inline constexpr const char* k_cxx_file = "tools/cxx.id";
 inline constexpr const char* k_torch_file = "tools/torch.id";
-
-// The folder of the content store (lib/store/content_store.h); empty or absent: there is none.
-inline constexpr const char* k_store_file = "tools/store";
 
 // The stub's file as the host compile includes it; every device part writes its own.
 inline constexpr const char* k_stub_end = ".cudafe1.stub.c";

@@ -8,19 +8,16 @@ namespace dsbuild {
 
 struct StepPart {
   const StepUnit& unit;
+  ActionRun& action;
   StepTools tools;
   StepResults results;
   FileSystem& files;
 };
 
-// Exit codes of the first tool that fails, or 0.
+// Exit codes of the first tool that fails, or 0. Each ends with its record.
 Result<int> run_front(StepPart& part);   // the source → the host's C++
 Result<int> run_device(StepPart& part);  // the source → PTX, the images of one virtual arch, the stub
 Result<int> run_host(StepPart& part);    // the host's C++ and a stub → the host's object
 Result<int> run_fatbin(StepPart& part);  // all images → the object that the host's refers to
-
-// Unless the outputs are those of the key: waits for memory and makes them. `make` publishes.
-Result<int> make_unless_there(StepPart& part, const std::string& key,
-                              const std::function<Result<int>()>& make);
 
 }  // namespace dsbuild

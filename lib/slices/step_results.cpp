@@ -2,70 +2,50 @@
 
 #include <algorithm>
 
-#include "slices/kept_results.h"
-
 namespace dsbuild {
 
 bool is_image(const std::string& end) {
   return end.ends_with(".cubin");
 }
 
-StepResults::StepResults(const StepUnit& unit, FileSystem& files) : unit_(unit), files_(files) {
-  const auto store = unit.request.uses_store ? store_of_build(files) : std::nullopt;
-  if (store) store_.emplace(*store);
-  for (const std::string& end : unit.step.outputs)
-    (is_image(end) ? image_ends_ : other_ends_).push_back(end);
-}
-
 Result<bool> StepResults::take(const std::string& key) {
-  if (is_there(unit_.path, unit_.request.output, key)) return true;
-  auto entry =
-      is_there(unit_.twin_path, unit_.request.twin, key) ? outputs_of(unit_.twin_path) : find_in_store(key);
+  if (keeps_nothing_) return false;
+  const auto& last = action_.last();
+  if (last && last->result == key && action_.has_outputs_of(last)) return true;
+  auto entry = outputs_of_twin(key);
+  if (!entry) entry = find_in_store(key);
   if (!entry) return false;
-  (void)files_.remove_all(key_file());  // what follows may be cut short
-  DSBUILD_CHECK(write(key, *entry));
+  DSBUILD_CHECK(write(*entry));
   return true;
 }
 
-void StepResults::forget() {
-  const auto last = files_.read_file(key_file());
-  const std::vector<std::string> lines = split_lines(last ? *last : "");
-  last_images_key_ = lines.size() == 2 ? lines[1] : "";
-  (void)files_.remove_all(key_file());
-}
-
 Result<void> StepResults::publish(const std::string& key, const StoreEntry& outputs) {
-  DSBUILD_CHECK(write(key, outputs));
+  DSBUILD_CHECK(write(outputs));
   store(images_key(outputs.front().bytes), outputs, image_ends_);
   store(key, outputs, other_ends_);
   return {};
 }
 
 Result<bool> StepResults::take_images(const std::string& ptx) {
-  if (!last_images_key_.empty() && last_images_key_ == images_key(ptx) && has_outputs(unit_.path))
+  const auto& last = action_.last();
+  if (!keeps_nothing_ && last && !last->given.empty() && last->given == images_key(ptx) &&
+      action_.has_outputs_of(last))
     return true;
   const auto images = stored(images_key(ptx), image_ends_);
   if (!images) return false;
-  for (const StoredFile& image : *images)
-    DSBUILD_CHECK(files_.write_if_different(unit_.path + image.name, image.bytes));
+  DSBUILD_CHECK(write(*images));
   return true;
 }
 
-bool StepResults::is_there(const std::string& unit, const std::string& output, const std::string& key) const {
-  if (unit.empty()) return false;
-  const auto known = files_.read_file(key_file_of(output));
-  return known && known->starts_with(key + "\n") && has_outputs(unit);
-}
-
-bool StepResults::has_outputs(const std::string& unit) const {
-  return std::all_of(unit_.step.outputs.begin(), unit_.step.outputs.end(),
-                     [&](const std::string& end) { return files_.kind(unit + end) == FileKind::file; });
-}
-
-std::optional<StoreEntry> StepResults::outputs_of(const std::string& unit) const {
+// The other op's unit has files of the same ends.
+std::optional<StoreEntry> StepResults::outputs_of_twin(const std::string& key) const {
+  if (unit_.twin_path.empty()) return std::nullopt;
+  const auto text = files_.read_file(record_file(unit_.request.twin));
+  const auto record = text ? parse_record(*text) : std::nullopt;
+  if (!record || record->result != key || !action_.has_outputs_of(record)) return std::nullopt;
   StoreEntry entry;
   for (const std::string& end : unit_.step.outputs) {
-    auto bytes = files_.read_file(unit + end);
+    auto bytes = files_.read_file(unit_.twin_path + end);
     if (!bytes) return std::nullopt;
     entry.push_back({end, std::move(*bytes)});
   }
@@ -107,13 +87,12 @@ void StepResults::store(const std::string& key, const StoreEntry& outputs,
   if (store_ && !ends.empty() && entry.size() == ends.size()) store_->put(key, entry);
 }
 
-Result<void> StepResults::write(const std::string& key, const StoreEntry& outputs) {
+Result<void> StepResults::write(const StoreEntry& outputs) {
   for (const StoredFile& file : outputs)
     DSBUILD_CHECK(files_.write_if_different(unit_.path + file.name, file.bytes));
-  return files_.write_file(key_file(), key + "\n" + images_key(outputs.front().bytes) + "\n");
+  return {};
 }
 
-// Of what ptxas gets, which is a device part's first output; "" where it has no part.
 std::string StepResults::images_key(const std::string& ptx) const {
   const std::vector<Words>& commands = unit_.step.commands;
   return commands.size() < 2 ? "" : unit_.key_of(ptx, {commands.begin() + 1, commands.end()});

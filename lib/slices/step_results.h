@@ -12,43 +12,44 @@ bool is_image(const std::string& end);
 
 class StepResults {
  public:
-  StepResults(const StepUnit& unit, FileSystem& files);
+  StepResults(const StepUnit& unit, ActionRun& action, FileSystem& files)
+      : unit_(unit), action_(action), files_(files), store_(action.cache()) {
+    for (const std::string& end : unit.step.outputs)
+      (is_image(end) ? image_ends_ : other_ends_).push_back(end);
+  }
 
   // Whether the outputs are those of the key now, because they were before or were taken from elsewhere.
   Result<bool> take(const std::string& key);
-
-  // Before tools run. What is there is nothing's until publish().
-  void forget();
   // Outputs are written only where their bytes change; `outputs` may leave out the images, which then stay as
   // they are. The store keeps images by their PTX, apart from the rest: those that stay may have been damaged
   // since, and it has them from when they were made.
   Result<void> publish(const std::string& key, const StoreEntry& outputs);
-
-  // Whether the images are those of this PTX now, because they were before forget() or were taken from the
-  // store: an edit of host code changes the text that cicc reads, and not its PTX.
+  // Whether the images are those of this PTX now, because they were before or were taken from the store: an edit of
+  // host code changes the text that cicc reads, and not its PTX.
   Result<bool> take_images(const std::string& ptx);
+  // Of what ptxas gets, which is a device part's first output; "" where the part has no ptxas.
+  std::string images_key(const std::string& ptx) const;
 
-  const std::optional<ContentStore>& content_store() const { return store_; }
-  // From now on without the store: what the outputs are made of is not all in their key.
-  void keep_nothing() { store_.reset(); }
+  // From now on nothing of what is there and no store: what the outputs are made of is not all in their key.
+  void keep_nothing() {
+    store_.reset();
+    keeps_nothing_ = true;
+  }
 
  private:
-  bool is_there(const std::string& unit, const std::string& output, const std::string& key) const;
-  bool has_outputs(const std::string& unit) const;
-  std::optional<StoreEntry> outputs_of(const std::string& unit) const;
+  std::optional<StoreEntry> outputs_of_twin(const std::string& key) const;
   std::optional<StoreEntry> find_in_store(const std::string& key);
   std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends) const;
   void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends) const;
-  Result<void> write(const std::string& key, const StoreEntry& outputs);
-  std::string images_key(const std::string& ptx) const;
-  std::string key_file() const { return key_file_of(unit_.request.output); }
+  Result<void> write(const StoreEntry& outputs);
 
   const StepUnit& unit_;
+  ActionRun& action_;
   FileSystem& files_;
   std::optional<ContentStore> store_;
+  bool keeps_nothing_ = false;
   std::vector<std::string> image_ends_, other_ends_;  // of the outputs
   std::string missed_;                                // a key that the store does not have
-  std::string last_images_key_;                       // of what was there before forget()
 };
 
 }  // namespace dsbuild

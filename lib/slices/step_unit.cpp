@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/digest.h"
-#include "slices/kept_results.h"
 #include "slices/positions.h"
 
 namespace dsbuild {
@@ -42,18 +41,23 @@ std::string StepUnit::text_for_key(const std::string& text) const {
 }
 
 std::string StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
-  std::string text = std::string(k_recipe) + '\0' + tools + module_id;
+  std::string text = std::string(k_key_version) + '\0' + tools + module_id;
   text += inputs;
   for (const Words& command : commands)
-    text += '\0' + shell_join(expand(command, stem)) + '\0' +
-            identity_of_tool(command.front(), environment, *files);
+    text += '\0' + shell_join(expand(command, stem));
   return sha256(text);
+}
+
+std::vector<std::string> StepUnit::outputs() const {
+  std::vector<std::string> paths;
+  for (const std::string& end : step.outputs)
+    paths.push_back(path + end);
+  return paths;
 }
 
 Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) {
   StepUnit unit;
   unit.request = request;
-  unit.files = &system.files;
   DSBUILD_TRY(text, system.files.read_file(request.step_file));
   unit.step = parse_step_file(text);
   if (unit.step.outputs.empty() || unit.step.commands.empty())

@@ -16,7 +16,6 @@ struct StepUnit {
   std::string folder_in_objects;  // for the build folder, where objects name it
   std::string tools;              // who they are
   Environment environment;        // of the tools
-  const FileReader* files{};      // the build folder's
 
   // A file between two tools.
   std::string in_scratch(const std::string& end) const { return (scratch / (stem + end)).string(); }
@@ -24,6 +23,8 @@ struct StepUnit {
   Words expand(const Words& words, const std::string& unit) const;
   // Of text that compilers read: all of it that their output depends on.
   std::string text_for_key(const std::string& text) const;
+  // All outputs, as paths.
+  std::vector<std::string> outputs() const;
   // Of all that the commands' output depends on. Names are free of the op: an op that shares the source has
   // the same key.
   std::string key_of(std::string_view inputs, const std::vector<Words>& commands) const;

@@ -42,6 +42,10 @@ std::optional<StoreEntry> ContentStore::find(const std::string& key) const {
   return entry;
 }
 
+bool ContentStore::has(const std::string& key) const {
+  return files_.kind(file_of(key)) == FileKind::file;
+}
+
 void ContentStore::put(const std::string& key, const StoreEntry& entry) const {
   const Path file = file_of(key);
   if (!make_ours() || !files_.make_directories(file.parent_path())) return;

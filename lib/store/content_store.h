@@ -44,6 +44,8 @@ class ContentStore {
   // `key`: 64 hex digits. Marks the entry as used. One that is damaged, of another version or another key's
   // content is removed and counts as absent.
   std::optional<StoreEntry> find(const std::string& key) const;
+  // Whether there is a file for the key; what is in it may be damaged.
+  bool has(const std::string& key) const;
   // What cannot be written (a full disk, a read-only folder, a folder of others) is only not kept.
   void put(const std::string& key, const StoreEntry& entry) const;
 

@@ -55,19 +55,6 @@ void FactStore::put(const std::string& key, const std::string& identity, const s
   changed_ = true;
 }
 
-Result<std::string> FactStore::digest(const Path& path) {
-  const std::string key = "sha256 " + files_.absolute(path).string();
-  const auto before = files_.identity(path);
-  if (before) {
-    if (const auto known = find(key, before->text())) return *known;
-  }
-  DSBUILD_TRY(bytes, files_.read_file(path));
-  std::string digest = sha256(bytes);
-  // A file that was written while it was read has no digest worth keeping.
-  if (before && files_.identity(path) == before) put(key, before->text(), digest);
-  return digest;
-}
-
 void FactStore::forget_unused(size_t most) {
   if (facts_.size() <= most) return;
   if (std::erase_if(facts_, [](const auto& fact) { return !fact.second.used; }) > 0)

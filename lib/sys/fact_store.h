@@ -19,8 +19,6 @@ class FactStore {
   // The value stored under `key` with exactly this identity.
   std::optional<std::string> find(const std::string& key, const std::string& identity) const;
   void put(const std::string& key, const std::string& identity, const std::string& value);
-  // sha256 of a file's bytes, by its identity; error if it cannot be read.
-  Result<std::string> digest(const Path& path);
   // Of more than `most` facts those stay that this process has asked for or put: the others cost what they
   // did at first. For the end of a run, when all that it needs was asked for.
   void forget_unused(size_t most = 20'000);

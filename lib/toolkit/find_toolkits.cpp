@@ -36,19 +36,6 @@ HostCompilerBounds read_bounds(const FileReader& files, const Path& home) {
   return {};
 }
 
-// They come in packages of their own, and may be upgraded without nvcc. No depfile names them: the header is
-// included by what cudafe++ writes.
-std::string describe_parts(const FileReader& files, const Path& home) {
-  std::vector<Path> parts = {"bin/cudafe++", "bin/fatbinary", "bin/ptxas", "nvvm/bin/cicc"};
-  for (const char* folder : k_include_dirs)
-    parts.push_back(Path(folder) / "crt" / "host_runtime.h");
-  std::string text;
-  for (const Path& part : parts)
-    if (const auto identity = files.identity(home / part))
-      text += part.string() + " " + identity->size_and_time() + "\n";
-  return text;
-}
-
 std::optional<HostCompiler> first_accepted(const std::vector<HostCompiler>& compilers,
                                            const HostCompilerBounds& bounds) {
   const auto found = std::find_if(compilers.begin(), compilers.end(),
@@ -58,7 +45,8 @@ std::optional<HostCompiler> first_accepted(const std::vector<HostCompiler>& comp
 
 class Finder {
  public:
-  Finder(System& system, FactStore& facts) : system_(system), facts_(facts) {
+  Finder(System& system, FactStore& facts, DigestMemo& digests)
+      : system_(system), facts_(facts), digests_(digests) {
     toolkits_.host_compilers = find_host_compilers(system, facts);
   }
 
@@ -100,13 +88,12 @@ class Finder {
       return Reason("it has no libcudart_static.a (nvcc without its libraries)");
     auto facts = ask_nvcc(toolkit.nvcc(), system_, tool_environment(system_.environment, &toolkit), facts_);
     if (!facts) return Reason(facts.error());
-    auto digest = facts_.digest(toolkit.nvcc());
+    auto digest = digests_.digest(toolkit.nvcc());
     if (!digest) return Reason("bin/nvcc cannot be read: " + digest.error().what);
     toolkit.version = facts->version;
     toolkit.targets = std::move(facts->targets);
     toolkit.options = std::move(facts->options);
     toolkit.nvcc_digest = std::move(*digest);
-    toolkit.parts = describe_parts(system_.files, home);
     toolkit.bounds = read_bounds(system_.files, home);
     toolkit.host = first_accepted(toolkits_.host_compilers, toolkit.bounds);
     return toolkit;
@@ -114,14 +101,16 @@ class Finder {
 
   System& system_;
   FactStore& facts_;
+  DigestMemo& digests_;
   Toolkits toolkits_;
   std::set<Path> seen_;
 };
 
 }  // namespace
 
-Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts) {
-  Finder finder(system, facts);
+Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts,
+                        DigestMemo& digests) {
+  Finder finder(system, facts, digests);
   for (const ToolkitCandidate& candidate : toolkit_candidates(settings, system))
     finder.consider(candidate);
   return finder.take();

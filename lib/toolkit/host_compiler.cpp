@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "toolkit/tool_parts.h"
 #include "toolkit/toolkit.h"
 
 namespace dsbuild {
@@ -96,13 +97,14 @@ std::string known_fact(System& system, FactStore& facts, const Path& compiler) {
   const std::optional<FileIdentity> identity = system.files.identity(compiler);
   if (!identity) return "";
   const std::string key = "compiler " + compiler.string();
-  if (const auto known = facts.find(key, identity->text())) return *known;
+  const bool is_machine_code = !is_script(compiler, system.files, facts);
+  if (const auto known = facts.find(key, identity->text()); known && is_machine_code) return *known;
   const auto answer = system.processes.run({{compiler.string(), "--version"},
                                             tool_environment(system.environment, nullptr),
                                             {},
                                             std::chrono::seconds(30)});
   const std::string fact = answer && answer->ok() ? compiler_fact(answer->out) : "";
-  if (!fact.empty()) facts.put(key, identity->text(), fact);
+  if (!fact.empty() && is_machine_code) facts.put(key, identity->text(), fact);
   return fact;
 }
 

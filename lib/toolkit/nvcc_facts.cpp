@@ -1,6 +1,7 @@
 #include "toolkit/nvcc_facts.h"
 
 #include "base/text.h"
+#include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 namespace {
@@ -91,13 +92,14 @@ tl::expected<NvccFacts, std::string> ask_nvcc(const Path& nvcc, System& system,
   const Path real = system.files.real_path(nvcc).value_or(nvcc);
   const std::optional<FileIdentity> identity = system.files.identity(nvcc);
   const std::string key = "nvcc " + real.string();
-  if (identity) {
+  const bool is_machine_code = identity && !is_script(nvcc, system.files, facts);
+  if (is_machine_code) {
     if (const auto known = facts.find(key, identity->text())) {
       if (auto parsed = parse(*known)) return *parsed;
     }
   }
   auto found = start_nvcc(nvcc, system, environment);
-  if (found && identity) facts.put(key, identity->text(), render(*found));
+  if (found && is_machine_code) facts.put(key, identity->text(), render(*found));
   return found;
 }
 

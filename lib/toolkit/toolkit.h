@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/version.h"
 #include "settings/settings.h"
+#include "sys/digest_memo.h"
 #include "sys/fact_store.h"
 #include "sys/system.h"
 #include "toolkit/cuda_match.h"
@@ -28,7 +29,6 @@ struct Toolkit {
   std::set<std::string> options;  // nvcc's long options: "--compress-mode", "--frandom-seed"
   Path library_dir;               // holds libcudart_static.a
   std::string nvcc_digest;        // sha256 of bin/nvcc
-  std::string parts;  // a line with name, size and time of each tool and header that nvcc's steps use unnamed
   HostCompilerBounds bounds;
   std::optional<HostCompiler> host;  // the first of the machine's compilers that it accepts
 
@@ -59,7 +59,7 @@ struct Toolkits {
 // folders (site-packages of $VIRTUAL_ENV and of python3 on PATH, found without starting Python),
 // <cache>/toolkits/* (itself, or nvidia/cu* in it). At most two nvcc starts per toolkit (--version, --help),
 // none when `facts` knows this nvcc by its identity. Each nvcc is run with its own bin folder first in PATH.
-Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts);
+Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests);
 
 // The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
 // in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME,

@@ -41,13 +41,13 @@ struct StickyFiles : FakeFileSystem {
 // Built libraries in /build/lib, a bundle in /project/out.
 struct World {
   StickyFiles files;
-  FactStore facts{files, "/build/facts.json"};
+  DigestMemo digests{files, "/digests"};
 
   Result<Bundle> publish(const Names& ops) {
     std::vector<BundleFile> libraries;
     for (const std::string& op : ops)
       libraries.push_back({"/build/lib/" + op + ".so", op + ".so"});
-    return publish_bundle("out", libraries, manifest_of(ops), files, facts);
+    return publish_bundle("out", libraries, manifest_of(ops), files, digests);
   }
   void build(const std::string& op, const std::string& bytes) {
     files.add_file("/build/lib/" + op + ".so", bytes);
@@ -89,8 +89,8 @@ TEST_CASE("An out folder that is not ours is exit 2 and stays untouched") {
     CHECK(checked.error().where == out);
     CHECK_FALSE(checked.error().fix.empty());
   }
-  FactStore facts(files, "/build/facts.json");
-  CHECK_FALSE(publish_bundle("/home", {}, manifest_of({}), files, facts));
+  DigestMemo digests(files, "/digests");
+  CHECK_FALSE(publish_bundle("/home", {}, manifest_of({}), files, digests));
   CHECK(files.writes.empty());
   CHECK(files.removals.empty());
 }
@@ -226,12 +226,12 @@ TEST_CASE(
 TEST_CASE("On the real disk a reader sees one whole bundle or the other at every moment") {
   const TempFolder temp;
   const auto files = make_real_file_system();
-  FactStore facts(*files, temp.path() / "facts.json");
+  DigestMemo digests(*files, temp.path() / "digests");
   const auto publish = [&](const std::string& bytes) {
     Manifest manifest = manifest_of({"a"});
     manifest.build_string = bytes;
     const std::vector<BundleFile> libraries = {{temp.add("lib/a.so", bytes), "a.so"}};
-    return publish_bundle(temp.path() / "out", libraries, manifest, *files, facts);
+    return publish_bundle(temp.path() / "out", libraries, manifest, *files, digests);
   };
   REQUIRE(publish("one"));
   const auto first = snapshot(temp.path() / "out");
@@ -247,11 +247,11 @@ TEST_CASE("On the real disk a reader sees one whole bundle or the other at every
 TEST_CASE("An out folder that is a link is followed, and the link stays") {
   const TempFolder temp;
   const auto files = make_real_file_system();
-  FactStore facts(*files, temp.path() / "facts.json");
+  DigestMemo digests(*files, temp.path() / "digests");
   std::filesystem::create_directories(temp.path() / "disk/real");
   std::filesystem::create_directory_symlink("disk/real", temp.path() / "out");
   const std::vector<BundleFile> libraries = {{temp.add("lib/a.so", "A"), "a.so"}};
-  REQUIRE(publish_bundle(temp.path() / "out", libraries, manifest_of({"a"}), *files, facts));
+  REQUIRE(publish_bundle(temp.path() / "out", libraries, manifest_of({"a"}), *files, digests));
   CHECK(std::filesystem::is_symlink(temp.path() / "out"));
   CHECK(snapshot(temp.path() / "disk/real").size() == 2);
 }

@@ -17,8 +17,8 @@ using Publisher =
 
 bool publish(const Path& out, const std::vector<BundleFile>& libraries, const Manifest& manifest,
              FileSystem& files) {
-  FactStore facts(files, out.parent_path().parent_path() / "facts.json");
-  return publish_bundle(out, libraries, manifest, files, facts).has_value();
+  DigestMemo digests(files, out.parent_path().parent_path() / "digests");
+  return publish_bundle(out, libraries, manifest, files, digests).has_value();
 }
 
 // What dsbuild must not do: it shows that these tests can fail.

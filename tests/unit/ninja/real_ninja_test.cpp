@@ -54,13 +54,6 @@ TEST_CASE(
     const auto result = processes->run(command);
     REQUIRE(result);
     REQUIRE(result->ok());
-    std::vector<std::string> argv = shell_split(trim(result->out));
-    if (edge.kind != EdgeKind::verify) {
-      REQUIRE(argv.size() > 5);
-      const std::vector<std::string> tail(argv.end() - 5, argv.end());
-      CHECK(tail == std::vector<std::string>{"&&", "mv", "-f", edge.output + ".tmp", edge.output});
-      argv.resize(argv.size() - 5);
-    }
-    CHECK(argv == edge_argv(build, edge));
+    CHECK(shell_split(trim(result->out)) == edge_argv(build, edge));
   }
 }

@@ -24,7 +24,6 @@ struct World {
   int jobs = 2;
   ByteCount memory = 1000;
 
-  World() { plan.steps_wait = true; }
   void add(const Edge& made, double seconds, ByteCount peak = 1) {
     plan.edges.push_back(made);
     history.measured[history_key("pack", made)] = {seconds, peak, 0, 7};
@@ -76,9 +75,6 @@ TEST_CASE("forecast: the bound of memory makes edges wait, and the most that run
   world.memory = 1200;
   CHECK(world.forecast().seconds == Approx(10));
   CHECK(world.forecast().memory_bytes == 1200);
-  world.memory = 100;
-  world.plan.steps_wait = false;
-  CHECK(world.forecast().seconds == Approx(10));
 }
 
 TEST_CASE("forecast: it says how many edges were measured, and bytes only where all were") {

@@ -75,8 +75,8 @@ struct PlanWorld {
                        archs,
                        has_toolkit ? &toolkit : nullptr,
                        &cxx,
-                       {},
                        "x86_64",
+                       {},
                        "/usr/bin/dsbuild",
                        history});
   }

@@ -15,7 +15,7 @@ Edge compile(const std::string& op, const std::string& source, const std::vector
   edge.source = source;
   edge.flags = flags;
   edge.inputs = {"pack/" + source};
-  edge.implicit_inputs = {"obj/" + source + "/source.id", "tools/cxx.id"};
+  edge.implicit_inputs = {"tools/cxx.id"};
   edge.output = "obj/" + source + ".o";
   return edge;
 }
@@ -35,8 +35,8 @@ struct TorchWorld : PlanWorld {
                              archs,
                              &toolkit,
                              &cxx,
-                             {},
                              "x86_64",
+                             {},
                              "/usr/bin/dsbuild",
                              {{}, {}, {}, torch_sources},
                              jobs},

@@ -15,12 +15,8 @@ LearntCommands learnt(const Words&) {
   return parse_nvcc_commands(test_data("unit/slices/data/steps-13.0.txt"));
 }
 
-std::string no_names(const std::set<std::string>&) {
-  return "";
-}
-
 WholeFiles slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {
-  return slice_cuda_edges(plan, {learn, times, "native", no_names});
+  return slice_cuda_edges(plan, {learn, times, "native"});
 }
 
 BuildPlan sliced(PlanWorld& world, const LearnCommands& learn = learnt) {
@@ -151,39 +147,12 @@ TEST_CASE("the slice that takes longest stands first") {
   CHECK(plan.edges[1].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
 }
 
-TEST_CASE("parts that read the source start anew when other files stand where headers are looked for") {
-  PlanWorld world;
-  world.files.add_file("/pack/include/adam.h", "//\n");
-  world.add_op("adam", "sources: [adam.cu]\ninclude_dirs: [include]\n");
-  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  std::set<std::string> asked;
-  const DigestNames digest = [&](const std::set<std::string>& folders) {
-    asked = folders;
-    return std::string("names");
-  };
-  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", digest});
-  CHECK(asked == std::set<std::string>{"pack", "pack/include"});
-  const auto file = std::find_if(plan.files.begin(), plan.files.end(), [](const PlannedFile& planned) {
-    return planned.path.starts_with("tools/names/");
-  });
-  REQUIRE(file != plan.files.end());
-  CHECK(file->content == "names\n");
-  const auto has_it = [&](const std::string& end) {
-    const Words& inputs = edge_of(plan, k_unit + end).implicit_inputs;
-    return std::find(inputs.begin(), inputs.end(), file->path) != inputs.end();
-  };
-  CHECK(has_it(".cudafe1.cpp"));
-  CHECK(has_it(".compute_80.cubin"));
-  CHECK_FALSE(has_it(".host.o"));
-  CHECK_FALSE(has_it(".o"));
-}
-
 TEST_CASE("an audit keeps nvcc's whole command beside the parts, with a folder of its own, and compares") {
   PlanWorld world;
   world.add_op("first", "sources: [first.cu]\n");
   world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
   BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", no_names, true});
+  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", true});
   const Edge& whole = edge_of(plan, "audit/second/first.cu/first.nvcc.o");
   CHECK(whole.kind == EdgeKind::cuda_compile);
   CHECK(whole.twin.empty());

@@ -134,24 +134,3 @@ TEST_CASE("Of too many facts those go that this process had no use for") {
   CHECK(later.find("old", "id"));
   CHECK_FALSE(later.find("older", "id"));
 }
-
-TEST_CASE("A file is read once for its digest, and again when it changed") {
-  FakeFileSystem files;
-  files.add_file("/src/a.cu", "abc");
-  FactStore facts(files, "/f");
-  CHECK(facts.digest("/src/a.cu").value() == sha256("abc"));
-  CHECK(facts.digest("/src/a.cu").value() == sha256("abc"));
-  CHECK(files.reads.size() == 1);
-  files.add_file("/src/a.cu", "abd");
-  CHECK(facts.digest("/src/a.cu").value() == sha256("abd"));
-  facts.save();
-  files.reads.clear();
-  CHECK(FactStore(files, "/f").digest("/src/a.cu").value() == sha256("abd"));
-  CHECK(files.reads == std::vector<std::string>{"/f"});
-}
-
-TEST_CASE("A file that cannot be read has no digest") {
-  FakeFileSystem files;
-  FactStore facts(files, "/f");
-  CHECK(facts.digest("/absent").error().where == "/absent");
-}

@@ -30,6 +30,9 @@ inline std::string clang_says(const std::string& version) {
   return "Debian clang version " + version + "\nTarget: x86_64-pc-linux-gnu\n";
 }
 
+inline const std::string k_machine_code = "\x7f"
+                                          "ELF";
+
 struct Machine {
   FakeFileSystem files;
   FakeProcessRunner processes;
@@ -46,7 +49,7 @@ struct Machine {
   void add_toolkit(const Path& home, const std::string& version, const std::string& library_dir = "lib64") {
     const Path data = toolkit_data(version);
     const Path nvcc = home / "bin/nvcc";
-    files.add_file(nvcc, "nvcc of CUDA " + version, true);
+    files.add_file(nvcc, k_machine_code + ("nvcc of CUDA " + version), true);
     files.add_file(home / "include/crt/host_config.h", test_file(data / "include/crt/host_config.h"));
     files.add_file(home / library_dir / "libcudart_static.a", "");
     processes.on({nvcc.string(), "--version"}, test_file(data / "version.txt"));
@@ -54,7 +57,7 @@ struct Machine {
   }
 
   void add_compiler(const Path& path, const std::string& says) {
-    files.add_file(path, "compiler " + path.string(), true);
+    files.add_file(path, k_machine_code + ("compiler " + path.string()), true);
     processes.on({path.string(), "--version"}, says);
   }
 
@@ -62,7 +65,8 @@ struct Machine {
 
   Toolkits find() {
     FactStore facts(files, facts_file);
-    Toolkits toolkits = find_toolkits(settings, system, facts);
+    DigestMemo digests(files, "/digests");
+    Toolkits toolkits = find_toolkits(settings, system, facts, digests);
     facts.save();
     return toolkits;
   }

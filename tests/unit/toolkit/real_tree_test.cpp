@@ -15,7 +15,8 @@ TEST_CASE("A fake toolkit tree on disk is found as a toolkit") {
   settings.cuda_home = {toolkit_data(version), "--cuda-home"};
   settings.cache_dir = "/nonexistent";
   FactStore facts(*files, "/nonexistent/facts.json");
-  const Toolkits toolkits = find_toolkits(settings, system, facts);
+  DigestMemo digests(*files, "/nonexistent/digests");
+  const Toolkits toolkits = find_toolkits(settings, system, facts, digests);
   REQUIRE_FALSE(toolkits.found.empty());
   CHECK(toolkits.found[0].origin == "--cuda-home");
   CHECK(toolkits.found[0].version.short_text() == version);

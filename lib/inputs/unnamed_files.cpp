@@ -1,9 +1,8 @@
-#include "slices/unnamed_files.h"
+#include "inputs/unnamed_files.h"
 
 #include <algorithm>
 #include <string>
 
-#include "slices/tokens.h"
 
 namespace dsbuild {
 namespace {
@@ -30,11 +29,11 @@ std::string joined(std::string_view source) {
 
 // "# embed" and "%:embed", also behind a comment.
 bool has_embed_directive(std::string_view text) {
-  const std::vector<size_t> words = mentions_of("embed", text);
-  return std::any_of(words.begin(), words.end(), [&](size_t at) {
+  for (size_t at = text.find("embed"); at != k_none; at = text.find("embed", at + 1)) {
     const size_t before = at == 0 ? k_none : text.find_last_not_of(" \t\f\v", at - 1);
-    return before != k_none && std::string_view("#:/").find(text[before]) != k_none;
-  });
+    if (before != k_none && std::string_view("#:/").find(text[before]) != k_none) return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "slices/unnamed_files.h"
+#include "inputs/unnamed_files.h"
 
 #include <catch2/catch.hpp>
 

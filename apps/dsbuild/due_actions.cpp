@@ -1,0 +1,93 @@
+#include "due_actions.h"
+
+#include "action/action_key.h"
+#include "build_folder.h"
+
+namespace dsbuild {
+namespace {
+
+class DueFinder {
+ public:
+  DueFinder(const Stages& stages, FileSystem& files, DigestMemo& digests, const Environment& environment)
+      : plan_(stages.build),
+        build_dir_(stages.base.settings.build_dir.value),
+        whole_build_dir_(files.absolute(build_dir_).string()),
+        environment_(environment),
+        files_(files),
+        lists_(files, build_dir_, {}),
+        judge_(build_dir_, files, digests, lists_) {
+    for (const PlannedFile& file : plan_.files)
+      planned_[file.path] = &file.content;
+  }
+
+  DueActions find() {
+    DueActions due;
+    for (const Edge& edge : plan_.edges)
+      if (auto change = change_of(edge)) due.emplace(edge.output, std::move(*change));
+    return due;
+  }
+
+ private:
+  std::optional<Change> change_of(const Edge& edge) {
+    const auto text = files_.read_file(build_dir_ / record_file(edge.output));
+    if (!text) return Change{"record", "", "it was not made yet", ""};
+    const auto record = parse_record(*text);
+    if (!record) return Change{"record", "", "its record is damaged", ""};
+    const StepWords words = step_words(plan_, edge);
+    const ActionKey key = action_key({words, environment_, whole_build_dir_,
+                                      [&](const std::string& path) { return read_planned(edge, path); }},
+                                     lists_);
+    auto change = judge_.first_difference(*record, key);
+    return change ? change : judge_.first_changed_output(*record);
+  }
+
+  // The objects of a link are written down by Ninja, when it runs.
+  std::optional<std::string> read_planned(const Edge& edge, const std::string& path) const {
+    if (path == edge.output + ".rsp")
+      return edge.kind == EdgeKind::link ? std::optional(join(edge.inputs, "\n")) : std::nullopt;
+    const auto planned = planned_.find(path);
+    return planned == planned_.end() ? std::nullopt : std::optional(*planned->second);
+  }
+
+  const BuildPlan& plan_;
+  const Path& build_dir_;
+  const std::string whole_build_dir_;
+  const Environment& environment_;
+  FileSystem& files_;
+  Lists lists_;
+  Judge judge_;
+  std::map<std::string, const std::string*> planned_;
+};
+
+}  // namespace
+
+DueActions find_due_actions(const Stages& stages, FileSystem& files, DigestMemo& digests,
+                            const Environment& environment) {
+  const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
+  return DueFinder(stages, files, digests, tool_environment(environment, toolkit)).find();
+}
+
+DueActions without_incomplete(DueActions due) {
+  std::erase_if(due, [](const auto& action) { return action.second.what == "incomplete"; });
+  return due;
+}
+
+Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files) {
+  for (const auto& [output, change] : due) {
+    const Path record = build_dir / record_file(output);
+    if (files.kind(record) == FileKind::absent) continue;
+    DSBUILD_CHECK(files.rename(record, build_dir / old_record_file(output)));
+  }
+  return {};
+}
+
+Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context) {
+  DSBUILD_TRY(lock, lock_if_built(stages.base.settings, context));
+  PendingEdges pending;
+  for (const auto& [output, change] : find_due_actions(stages, context.system.files, *stages.base.digests,
+                                                       context.system.environment))
+    pending.emplace(output, change.text());
+  return with_users(stages.build, std::move(pending));
+}
+
+}  // namespace dsbuild

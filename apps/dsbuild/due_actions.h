@@ -1,0 +1,28 @@
+// Which actions of a plan are due, and why: what the one judge (lib/action/judge.h) says of each record.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "action/judge.h"
+#include "stages.h"
+
+namespace dsbuild {
+
+// An edge's output -> what is no longer as its record says.
+using DueActions = std::map<std::string, Change>;
+
+// Of the plan, in the build folder of an earlier build. `files`: the disk, or what watches it.
+DueActions find_due_actions(const Stages& stages, FileSystem& files, DigestMemo& digests,
+                            const Environment& environment);
+// Those that tools can make so that they are not due: not what reads files that no compiler names.
+DueActions without_incomplete(DueActions due);
+
+// Takes the records of what is due away, so that Ninja must run it.
+Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files);
+
+// What the next build would run, with the edges that use what is made anew, in words. Nothing is written but lists
+// (lib/action/lists.h). Errors: those of lock_if_built.
+Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context);
+
+}  // namespace dsbuild

@@ -1,0 +1,52 @@
+#include "action/action_key.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+// step KIND TOOLS OUTPUT …
+constexpr size_t k_tools_place = 1, k_output_place = 2;
+
+bool asks_for_debug_information(const std::string& word) {
+  static const std::vector<std::string> words = {"-g",        "-G",
+                                                 "--debug",   "--device-debug",
+                                                 "-lineinfo", "--generate-line-info"};
+  return std::find(words.begin(), words.end(), word) != words.end() || word.starts_with("-g1") ||
+         word.starts_with("-g2") || word.starts_with("-g3") || word.starts_with("-ggdb") ||
+         word.starts_with("-gdwarf");
+}
+
+// Also of what nvcc hands on: -Xcompiler=-a,-b.
+bool has_debug_information(const StepWords& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    const std::vector<std::string> options = split(word, "=,");
+    return std::any_of(options.begin(), options.end(), asks_for_debug_information);
+  });
+}
+
+}  // namespace
+
+ActionKey action_key(const KeyInput& input, Lists& lists) {
+  const StepWords& words = input.words;
+  ActionKey key = {{"version", k_key_version}, {"command", shell_join(words)}};
+  const auto add_file = [&](const std::string& name, const std::string& path) {
+    if (const auto text = input.read(path)) key.push_back({name, lists.put(*text)});
+  };
+  if (words.size() > k_output_place) {
+    if (words[k_tools_place] != k_no_tools) add_file("tools", words[k_tools_place]);
+    if (words.front() == "run") add_file("objects", words[k_output_place] + ".rsp");
+    if (words.front() == "run" && has_debug_information(words)) key.push_back({"build folder", input.build_dir});
+  }
+  const auto library_path = input.environment.find("LD_LIBRARY_PATH");
+  if (library_path != input.environment.end()) key.push_back({"LD_LIBRARY_PATH", library_path->second});
+  return key;
+}
+
+std::string output_of(const StepWords& words) {
+  return words.size() > k_output_place ? words[k_output_place] : "";
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,41 @@
+// What an action is before it reads anything.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "action/lists.h"
+#include "action/record.h"
+#include "sys/process.h"
+
+namespace dsbuild {
+
+// Of what this program itself adds to the tools' commands, and of what it writes down. It is in every key: another
+// number makes everything anew, also what other checkouts have in the cache.
+inline constexpr const char* k_key_version = "4";
+
+// The words behind `dsbuild step`, as build.ninja has them (apps/dsbuild/command_step.cpp).
+using StepWords = std::vector<std::string>;
+
+// A planned file's text, by its path in the build folder: of the plan, or of the disk.
+using ReadPlanned = std::function<std::optional<std::string>(const std::string& path)>;
+
+struct KeyInput {
+  const StepWords& words;
+  const Environment& environment;  // of the step
+  std::string build_dir;           // absolute: debug information names it
+  ReadPlanned read;
+};
+
+// The same for the driver, who asks what is due, and for the step, who does it. Long values become lists.
+ActionKey action_key(const KeyInput& input, Lists& lists);
+
+// The first output: what the record lies beside.
+std::string output_of(const StepWords& words);
+
+// The files that say which tools run ("tools/nvcc.id").
+inline constexpr const char* k_no_tools = "-";
+
+}  // namespace dsbuild

@@ -1,0 +1,247 @@
+#include "action/action_run.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "inputs/layout.h"
+#include "inputs/unnamed_files.h"
+#include "sys/clock.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_record = "record";  // in the cache's entry
+constexpr size_t k_kept_records = 4;        // other states of the headers, as when branches are switched
+
+std::string text_of(const Path& file, const FileReader& files) {
+  const auto text = files.read_file(file);
+  return text ? *text : "";
+}
+
+Path folder_named_by(const char* file, const FileReader& files) {
+  return trim(text_of(file, files));
+}
+
+std::string parent_of(const std::string& path) {
+  return Path(path).parent_path().string();
+}
+
+// The names under which a file may have been looked for: what follows one of the folders in its path.
+void add_names_of(const std::string& file, const std::set<std::string>& folders, std::set<std::string>& names) {
+  for (std::string folder = parent_of(file); !folder.empty() && folder != "/"; folder = parent_of(folder))
+    if (folders.count(folder) > 0) names.insert(file.substr(folder.size() + 1));
+  names.insert(Path(file).filename().string());
+}
+
+// Precompiled headers count by what they were made of.
+bool is_precompiled(const std::string& path) {
+  return path.ends_with(".gch");
+}
+
+}  // namespace
+
+std::optional<ContentStore> store_of_build(FileSystem& files) {
+  const Path folder = folder_named_by(k_store_file, files);
+  if (folder.empty()) return std::nullopt;
+  return ContentStore(files, folder);
+}
+
+ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
+    : files_(system.files),
+      begin_ns_(file_clock_now()),
+      output_(output_of(words)),
+      cache_(cache == Cache::used ? store_of_build(files_) : std::nullopt),
+      digests_(files_, folder_named_by(k_digests_file, files_)),
+      lists_(files_, "", cache_),
+      key_(action_key({words, system.environment, files_.absolute(".").string(),
+                       [this](const std::string& path) -> std::optional<std::string> {
+                         auto text = files_.read_file(path);
+                         return text ? std::optional(std::move(*text)) : std::nullopt;
+                       }},
+                      lists_)),
+      judge_("", files_, digests_, lists_) {
+  const auto made = files_.read_file(record_file(output_));
+  const auto text = made ? made : files_.read_file(old_record_file(output_));
+  if (text) last_ = parse_record(*text);
+}
+
+bool ActionRun::holds() {
+  return last_ && files_.kind(record_file(output_)) == FileKind::file && !judge_.first_difference(*last_, key_) &&
+         !judge_.first_changed_output(*last_);
+}
+
+void ActionRun::begin() {
+  if (files_.kind(record_file(output_)) == FileKind::file)
+    (void)files_.rename(record_file(output_), old_record_file(output_));
+}
+
+bool ActionRun::has_outputs_of(const std::optional<Record>& record) {
+  return record && !record->outputs.empty() && !judge_.first_changed_output(*record);
+}
+
+std::optional<Record> ActionRun::recall() {
+  return find_in_cache(digest_of(key_));
+}
+
+std::optional<Record> ActionRun::recall_of_text(const std::string& given) {
+  if (last_ && last_->given == given) {
+    Record last = *last_;
+    last.inputs.clear();
+    if (!judge_.first_difference(last, key_)) return last;
+  }
+  return find_in_cache(given);
+}
+
+void ActionRun::keep_of_text(Record record) {
+  record.key = key_;
+  record.inputs.clear();
+  keep(record.given, record);
+}
+
+std::optional<Record> ActionRun::find_in_cache(const std::string& key) {
+  const auto entry = cache_ ? cache_->find(key) : std::nullopt;
+  if (!entry) return std::nullopt;
+  for (const StoredFile& file : *entry) {
+    auto record = parse_record(file.bytes);
+    if (record && !judge_.first_difference(*record, key_)) return record;
+  }
+  return std::nullopt;
+}
+
+Record ActionRun::describe(const FilesRead& read) {
+  Record record;
+  record.key = key_;
+  std::string others;
+  std::vector<std::string> sorted = read.files;
+  std::sort(sorted.begin(), sorted.end());
+  for (const std::string& path : sorted)
+    if (!is_precompiled(path)) describe_file(path, record, others);
+  record.others = lists_.put(others);
+  if (!read.command.empty()) describe_names(read, record);
+  describe_equal_files(read.files, record);
+  digests_.save();
+  return record;
+}
+
+void ActionRun::describe_file(const std::string& path, Record& record, std::string& others) {
+  const std::string digest = judge_.digest(path);
+  if (digest.empty() || (!is_of_build(path) && changed_since_begin(path))) record.unsettled = path;
+  const bool can_be_listed = path.find('\n') == std::string::npos;
+  if (is_of_project(path) || !can_be_listed)
+    record.inputs.push_back({path, digest});
+  else
+    others += digest + " " + path + "\n";
+}
+
+bool ActionRun::changed_since_begin(const std::string& path) const {
+  const auto identity = files_.identity(path);
+  return !identity || std::max(identity->mtime_ns, identity->ctime_ns) >= begin_ns_ - k_file_clock_step_ns;
+}
+
+// Where a name may be found: beside each file that was read, in the command's folders, in the compiler's own.
+std::vector<std::string> ActionRun::folders_of(const FilesRead& read) const {
+  std::set<std::string> folders;
+  for (const std::string& file : read.files)
+    folders.insert(parent_of(file));
+  for (std::string folder : search_folders(read.command)) {
+    while (folder.size() > 1 && folder.ends_with('/'))
+      folder.pop_back();
+    folders.insert(folder);
+  }
+  for (const std::string& folder : split_lines(text_of(k_include_folders_file, files_)))
+    folders.insert(folder);
+  std::erase_if(folders, [](const std::string& folder) { return is_of_build(folder) || folder.find('\n') != std::string::npos; });
+  return {folders.begin(), folders.end()};
+}
+
+void ActionRun::describe_names(const FilesRead& read, Record& record) {
+  NameSearch search;
+  search.folders = folders_of(read);
+  const std::set<std::string> folders(search.folders.begin(), search.folders.end());
+  const std::set<std::string> read_files(read.files.begin(), read.files.end());
+  search.names = library_names(read.command);
+  const bool is_link = std::find(read.command.begin(), read.command.end(), "-c") == read.command.end() &&
+                       std::find(read.command.begin(), read.command.end(), "-E") == read.command.end();
+  bool project_asks = false;
+  for (const std::string& file : read.files) {
+    if (is_of_build(file) || is_link) continue;
+    add_names_of(file, folders, search.names);
+    const std::string text = text_of(file, files_);
+    LookedFor looked_for = names_looked_for(text);
+    if (is_of_project(file)) {
+      if (record.incomplete.empty() && reads_unnamed_files(text)) record.incomplete = file;
+      search.all = search.all || looked_for.is_computed;
+      project_asks = project_asks || looked_for.asks;
+    } else if (!looked_for.asks) {
+      continue;
+    }
+    search.names.merge(looked_for.names);
+  }
+  record.search = lists_.put(render_search(search));
+  const std::string present = FolderNames("", files_).present(search);
+  record.present = lists_.put(present);
+  for (const std::string& path : present_files(record))
+    if (read_files.count(path) == 0 && changed_since_begin(path)) record.unsettled = path;
+  for (const std::string& folder : search.folders)
+    if (project_asks && is_of_project(folder) && files_.identity(folder) && changed_since_begin(folder))
+      record.unsettled = folder;
+}
+
+std::vector<std::string> ActionRun::files_of_list(const std::string& list) {
+  std::vector<std::string> paths;
+  for (const std::string& line : split_lines(lists_.find(list).value_or("")))
+    paths.push_back(line.substr(line.find(' ') + 1));
+  return paths;
+}
+
+std::vector<std::string> ActionRun::present_files(const Record& record) {
+  std::vector<std::string> paths;
+  for (const std::string& line : split_lines(lists_.find(record.present).value_or("")))
+    paths.push_back((Path(line.substr(0, line.find('\t'))) / line.substr(line.find('\t') + 1)).string());
+  return paths;
+}
+
+void ActionRun::describe_equal_files(std::vector<std::string> read, Record& record) {
+  const std::set<std::string> read_files(read.begin(), read.end());
+  for (const std::string& path : present_files(record))
+    if (is_of_project(path) && read_files.count(path) == 0) read.push_back(path);
+  std::map<std::string, std::string> by_digest;
+  for (const std::string& file : read) {
+    if (is_of_build(file)) continue;
+    const auto [first, is_new] = by_digest.emplace(judge_.digest(file), file);
+    if (is_new) continue;
+    const std::string text = text_of(file, files_);
+    if (text.find("once") != std::string::npos || text.find("import") != std::string::npos)
+      record.equal_files.push_back({first->second, file, have_same_time(first->second, file, files_)});
+  }
+}
+
+Result<void> ActionRun::write(Record record, const std::vector<std::string>& outputs) {
+  record.key = key_;
+  record.outputs.clear();
+  for (const std::string& output : outputs) {
+    DSBUILD_TRY(digest, digests_.digest(output));
+    record.outputs.push_back({output, digest});
+  }
+  keep(digest_of(key_), record);
+  DSBUILD_CHECK(files_.write_file(record_file(output_), render_record(record)));
+  (void)files_.remove_all(old_record_file(output_));
+  last_ = std::move(record);
+  return {};
+}
+
+// Beside the newest one a few older ones are kept.
+void ActionRun::keep(const std::string& key, const Record& record) {
+  if (!cache_ || !record.unsettled.empty() || !record.incomplete.empty() || record.result.empty()) return;
+  const std::string text = render_record(record);
+  StoreEntry entry = {{k_record, text}};
+  if (const auto before = cache_->find(key)) {
+    if (!before->empty() && before->front().bytes == text) return;
+    std::copy_if(before->begin(), before->end(), std::back_inserter(entry),
+                 [&](const StoredFile& file) { return file.bytes != text; });
+  }
+  entry.resize(std::min(entry.size(), k_kept_records));
+  cache_->put(key, entry);
+}
+
+}  // namespace dsbuild

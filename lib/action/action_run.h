@@ -1,0 +1,81 @@
+// One action, run in its build folder, which is the current one: whether it has to run, what others have made of the
+// same, and what is written down of it.
+#pragma once
+
+#include "action/action_key.h"
+#include "action/judge.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+
+// Planned files of a build folder.
+inline constexpr const char* k_store_file = "tools/store";      // the cache's folder; empty or absent: there is none
+inline constexpr const char* k_digests_file = "tools/digests";  // the folder of digests of this machine's files
+inline constexpr const char* k_include_folders_file = "tools/include_folders";  // compilers' own, a line each
+
+// What tools read, as depfiles name it.
+struct FilesRead {
+  std::vector<std::string> files;
+  std::vector<std::string> command;  // whose -I and the like say where names are looked for; empty: no names are
+};
+
+class ActionRun {
+ public:
+  // Without the cache, nothing is taken from it nor put there.
+  enum class Cache { used, unused };
+  ActionRun(const StepWords& words, System& system, Cache cache = Cache::used);
+
+  // Whether everything is as it was recorded: then nothing is to be done.
+  bool holds();
+  // From now on nothing is recorded until write(): what was is still known as last(), and a process that is
+  // killed leaves none.
+  void begin();
+  const std::optional<Record>& last() const { return last_; }
+  // Whether the files that last() calls outputs are what it says.
+  bool has_outputs_of(const std::optional<Record>& record);
+
+  // What the cache has of an action of this key that read what is there now. Its outputs are not looked at.
+  std::optional<Record> recall();
+  // The same by the key of a text that a tool is given: inputs do not count, for they are in the text. What was read
+  // besides does.
+  std::optional<Record> recall_of_text(const std::string& given);
+  void keep_of_text(Record record);
+
+  // What was read, once tools have run. A file that changed since this object was made leaves it unsettled, and one
+  // that names files which no compiler tells of, incomplete.
+  Record describe(const FilesRead& read);
+  // The last thing that is done: the record beside the output, and a copy in the cache.
+  Result<void> write(Record record, const std::vector<std::string>& outputs);
+
+  // The paths in a record's list of others.
+  std::vector<std::string> files_of_list(const std::string& list);
+
+  const std::optional<ContentStore>& cache() const { return cache_; }
+  const std::string& output() const { return output_; }
+  int64_t begin_ns() const { return begin_ns_; }
+
+ private:
+  void describe_file(const std::string& path, Record& record, std::string& others);
+  void describe_names(const FilesRead& read, Record& record);
+  void describe_equal_files(std::vector<std::string> read, Record& record);
+  std::vector<std::string> present_files(const Record& record);
+  bool changed_since_begin(const std::string& path) const;
+  std::vector<std::string> folders_of(const FilesRead& read) const;
+  std::optional<Record> find_in_cache(const std::string& key);
+  void keep(const std::string& key, const Record& record);
+
+  FileSystem& files_;
+  const int64_t begin_ns_;
+  const std::string output_;
+  std::optional<ContentStore> cache_;
+  DigestMemo digests_;
+  Lists lists_;
+  ActionKey key_;
+  Judge judge_;
+  std::optional<Record> last_;
+};
+
+// That of the build in the current folder, as its plan says; nullopt: results are not kept.
+std::optional<ContentStore> store_of_build(FileSystem& files);
+
+}  // namespace dsbuild

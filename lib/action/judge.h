@@ -1,0 +1,62 @@
+// The one judge of whether what is there is still made of what is there.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "action/lists.h"
+#include "action/record.h"
+#include "inputs/looked_for.h"
+#include "sys/digest_memo.h"
+
+namespace dsbuild {
+
+// What is no longer as a record says, in words of the user's.
+struct Change {
+  std::string what;         // "file", "tool", "command", "option", "name", "output", "record"
+  std::string path;         // of the file or folder; "" where there is none
+  std::string before, now;  // the words or digests that differ; "" for what is not there
+  std::string text() const;
+  bool operator==(const Change&) const = default;
+};
+
+// Looks at each file, list and folder once: it is to be made anew for each look at the disk. `root` is the build
+// folder.
+class Judge {
+ public:
+  Judge(Path root, FileSystem& files, DigestMemo& digests, Lists& lists)
+      : root_(std::move(root)), files_(files), digests_(digests), lists_(lists), names_(root_, files) {}
+
+  // The first thing that is another now, or none. Outputs do not count.
+  std::optional<Change> first_difference(const Record& record, const ActionKey& key);
+  // An output is what its record says, by its digest.
+  std::optional<Change> first_changed_output(const Record& record);
+  // "" for what cannot be read.
+  std::string digest(const std::string& path);
+
+ private:
+  std::optional<Change> compare_keys(const ActionKey& before, const ActionKey& now);
+  std::optional<Change> compare_files(const std::vector<FileDigest>& files, const char* what);
+  std::optional<Change> compare_others(const std::string& list);
+  std::optional<Change> compare_names(const Record& record);
+  std::optional<Change> compare_times(const std::vector<EqualFiles>& files);
+  Change compare_tools(const std::string& before, const std::string& now);
+  Change compare_commands(const std::string& before, const std::string& now);
+  std::string with_step_file(const std::string& command);
+
+  Path root_;
+  FileSystem& files_;
+  DigestMemo& digests_;
+  Lists& lists_;
+  FolderNames names_;
+  std::map<std::string, std::string> known_digests_;  // by path
+  std::map<std::string, std::optional<Change>> known_lists_;
+  std::map<std::string, std::string> known_names_;  // what is present, by the search
+};
+
+// Whether two files have the same time, to the second.
+bool have_same_time(const Path& first, const Path& second, const FileReader& files);
+
+}  // namespace dsbuild

@@ -1,0 +1,36 @@
+#include "action/lists.h"
+
+#include "base/digest.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_list = "list";  // in the cache's entry
+
+}  // namespace
+
+std::string Lists::put(const std::string& text) {
+  if (text.empty()) return "";
+  std::string name = sha256(text);
+  if (!known_.emplace(name, text).second) return name;
+  const Path file = folder_ / name;
+  // A list that cannot be written makes its records be judged as lost, and their actions run again.
+  if (files_.kind(file) != FileKind::file && files_.make_directories(folder_)) (void)files_.write_file(file, text);
+  if (cache_ && !cache_->has(name)) cache_->put(name, {{k_list, text}});
+  return name;
+}
+
+std::optional<std::string> Lists::find(const std::string& name) {
+  if (name.empty()) return "";
+  if (const auto known = known_.find(name); known != known_.end()) return known->second;
+  auto text = files_.read_file(folder_ / name);
+  if (!text || sha256(*text) != name) {
+    const auto entry = cache_ ? cache_->find(name) : std::nullopt;
+    if (!entry || entry->size() != 1 || sha256(entry->front().bytes) != name) return std::nullopt;
+    text = entry->front().bytes;
+    if (files_.make_directories(folder_)) (void)files_.write_file(folder_ / name, *text);
+  }
+  return known_.emplace(name, std::move(*text)).first->second;
+}
+
+}  // namespace dsbuild

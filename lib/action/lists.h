@@ -1,0 +1,32 @@
+// Long texts that many records share (the headers of a toolkit, the names that were looked for), named by their
+// content: each is written once in a build folder, and once in the cache.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/content_store.h"
+
+namespace dsbuild {
+
+class Lists {
+ public:
+  // `build_dir`: the folder of the build; `cache`: nullopt where results are not kept.
+  Lists(FileSystem& files, const Path& build_dir, std::optional<ContentStore> cache)
+      : files_(files), folder_(build_dir / "lists"), cache_(std::move(cache)) {}
+
+  // The name of a text, 64 hex digits; "" of an empty one. Writes it where it is not there yet.
+  std::string put(const std::string& text);
+  // What was put under the name, here or in the cache; nullopt where that is lost or damaged.
+  std::optional<std::string> find(const std::string& name);
+
+ private:
+  FileSystem& files_;
+  Path folder_;
+  std::optional<ContentStore> cache_;
+  std::map<std::string, std::string> known_;  // by name
+};
+
+}  // namespace dsbuild

@@ -1,0 +1,110 @@
+#include "action/record.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr std::string_view k_version = "record 1";
+
+// On one line.
+std::string escaped(const std::string& text) {
+  return replace_all(replace_all(text, "\\", "\\\\"), "\n", "\\n");
+}
+
+std::string unescaped(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_escape = text[i] == '\\' && i + 1 < text.size();
+    if (is_escape) ++i;
+    plain += is_escape && text[i] == 'n' ? '\n' : text[i];
+  }
+  return plain;
+}
+
+std::string line(std::string_view name, const std::string& value) {
+  return value.empty() ? "" : std::string(name) + " " + escaped(value) + "\n";
+}
+
+std::string lines_of(std::string_view name, const std::vector<FileDigest>& files) {
+  std::string text;
+  for (const FileDigest& file : files)
+    text += std::string(name) + " " + file.digest + " " + escaped(file.path) + "\n";
+  return text;
+}
+
+FileDigest file_of(std::string_view value) {
+  const size_t space = value.find(' ');
+  return {unescaped(value.substr(std::min(space, value.size() - 1) + 1)), std::string(value.substr(0, space))};
+}
+
+// "yes first" and, on the next line, the second.
+std::string equal_lines(const EqualFiles& files) {
+  return std::string("equal ") + (files.same_time ? "yes " : "no ") + escaped(files.first) + "\n" + "to " +
+         escaped(files.second) + "\n";
+}
+
+void take(std::string_view name, std::string_view value, Record& record) {
+  if (name.starts_with("key.")) record.key.push_back({std::string(name.substr(4)), unescaped(value)});
+  if (name == "result") record.result = value;
+  if (name == "given") record.given = value;
+  if (name == "input") record.inputs.push_back(file_of(value));
+  if (name == "others") record.others = value;
+  if (name == "search") record.search = value;
+  if (name == "present") record.present = value;
+  if (name == "output") record.outputs.push_back(file_of(value));
+  if (name == "unsettled") record.unsettled = unescaped(value);
+  if (name == "incomplete") record.incomplete = unescaped(value);
+  if (name == "equal") {
+    const FileDigest first = file_of(value);
+    record.equal_files.push_back({first.path, "", first.digest == "yes"});
+  }
+  if (name == "to" && !record.equal_files.empty()) record.equal_files.back().second = unescaped(value);
+}
+
+}  // namespace
+
+std::string digest_of(const ActionKey& key) {
+  std::string text;
+  for (const KeyPart& part : key)
+    text += part.name + '\0' + part.value + '\0';
+  return sha256(text);
+}
+
+std::string render_record(const Record& record) {
+  std::string text = std::string(k_version) + "\n";
+  for (const KeyPart& part : record.key)
+    text += "key." + part.name + " " + escaped(part.value) + "\n";
+  text += line("result", record.result) + line("given", record.given) + lines_of("input", record.inputs) +
+          line("others", record.others) + line("search", record.search) + line("present", record.present);
+  for (const EqualFiles& files : record.equal_files)
+    text += equal_lines(files);
+  text += lines_of("output", record.outputs) + line("unsettled", record.unsettled) +
+          line("incomplete", record.incomplete);
+  return sha256(text) + "\n" + text;
+}
+
+std::optional<Record> parse_record(std::string_view text) {
+  const size_t end = text.find('\n');
+  if (end == std::string_view::npos || text.substr(0, end) != sha256(text.substr(end + 1))) return std::nullopt;
+  Record record;
+  bool is_ours = false;
+  for (const std::string& each : split_lines(text.substr(end + 1))) {
+    is_ours = is_ours || each == k_version;
+    const size_t space = each.find(' ');
+    if (space != std::string::npos)
+      take(std::string_view(each).substr(0, space), std::string_view(each).substr(space + 1), record);
+  }
+  return is_ours ? std::optional(record) : std::nullopt;
+}
+
+std::string record_file(const std::string& output) {
+  return output + ".made";
+}
+
+std::string old_record_file(const std::string& output) {
+  return output + ".was";
+}
+
+}  // namespace dsbuild

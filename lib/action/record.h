@@ -1,0 +1,61 @@
+// What an action was made of, and what it made: one text beside its first output (<output>.made), and another, for
+// other build folders, in the cache. Paths are as commands in the build folder name them: relative ones are the
+// project's ("pack/…") and the build's own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dsbuild {
+
+// What an action is, before anything is read: its commands, the tools that run them. A value is the text itself, or
+// the name of a list (action/lists.h).
+struct KeyPart {
+  std::string name, value;
+  bool operator==(const KeyPart&) const = default;
+};
+using ActionKey = std::vector<KeyPart>;
+// 64 hex digits over all parts.
+std::string digest_of(const ActionKey& key);
+
+struct FileDigest {
+  std::string path, digest;  // SHA-256
+  bool operator==(const FileDigest&) const = default;
+};
+
+// Two files of equal bytes. With `#pragma once` they are one file to gcc where their times are equal too, to the
+// second (libcpp/files.cc); then the second is in no depfile.
+struct EqualFiles {
+  std::string first, second;
+  bool same_time = false;
+  bool operator==(const EqualFiles&) const = default;
+};
+
+struct Record {
+  ActionKey key;
+  std::string result;              // the key of the text that a preprocessor made; "" without one
+  std::string given;               // the key of what the last tool was given: of PTX, of the host's C++
+  std::vector<FileDigest> inputs;  // the project's and the build's
+  std::string others;              // a list: "<digest> <path>" of each file of tools and packages that was read
+  std::string search;              // a list: where names were looked for, and which (inputs/looked_for.h)
+  std::string present;             // a list: those that were there
+  std::vector<EqualFiles> equal_files;
+  std::vector<FileDigest> outputs;
+  std::string unsettled;  // what changed while tools ran; "": nothing did
+  // A file of the project that reads others which no compiler names (an assembler's .incbin); "": none does. Such a
+  // record never holds.
+  std::string incomplete;
+  bool operator==(const Record&) const = default;
+};
+
+// The first line is the digest of the rest. nullopt: damaged, or of another version.
+std::string render_record(const Record& record);
+std::optional<Record> parse_record(std::string_view text);
+
+// Beside an output: its record; what that was before it was found to be out of date.
+std::string record_file(const std::string& output);
+std::string old_record_file(const std::string& output);
+
+}  // namespace dsbuild

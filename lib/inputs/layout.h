@@ -1,0 +1,30 @@
+// What a path says about whose file it is, as commands that run in a build folder name it.
+#pragma once
+
+#include <string_view>
+
+namespace dsbuild {
+
+// What stands for the source root in a build folder.
+inline constexpr const char* k_pack_folder = "pack";
+
+// A file in each build folder.
+inline constexpr const char* k_build_folder_marker = "dsbuild-build-folder";
+
+// Below the source root: a relative path that begins with that.
+inline bool is_in_pack(std::string_view path) {
+  return path == k_pack_folder || path.starts_with("pack/");
+}
+
+// The project's files, and what lies in the build folder, have relative paths; those of tools and packages are
+// absolute.
+inline bool is_of_project(std::string_view path) {
+  return !path.starts_with('/');
+}
+
+// Made by the plan or by another action, which was done before what reads it began.
+inline bool is_of_build(std::string_view path) {
+  return is_of_project(path) && !is_in_pack(path) && !path.starts_with("..");
+}
+
+}  // namespace dsbuild

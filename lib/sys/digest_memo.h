@@ -1,0 +1,42 @@
+// Digests of files on this machine, remembered for as long as each file is the same one by its identity
+// (device, inode, size, mtime and ctime, which nothing resets). A file that changed within the last tick of the
+// file system's clock is read each time: a write that follows within the same tick would leave no trace in its
+// identity. One small file in the memo's folder for each folder of the disk: its first line is the digest of the
+// rest, so a damaged one counts as empty.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+class DigestMemo {
+ public:
+  DigestMemo(FileSystem& files, Path folder) : files_(files), folder_(std::move(folder)) {}
+
+  // SHA-256 of the file's bytes, 64 hex digits; links are followed. Errors: those of reading.
+  Result<std::string> digest(const Path& path);
+  // Writes what is new, beside what other processes have written since. What cannot be written is found again.
+  void save();
+
+ private:
+  struct Known {
+    std::string identity, digest;
+    bool is_new = false;
+  };
+  struct Shard {
+    std::map<std::string, Known> by_name;
+    bool has_new = false;
+  };
+  Path file_of(const Path& folder) const;
+  Shard& shard_of(const Path& folder);
+  void read_shard(const Path& file, Shard& shard) const;
+
+  FileSystem& files_;
+  Path folder_;
+  std::map<Path, Shard> shards_;  // by folder
+};
+
+}  // namespace dsbuild

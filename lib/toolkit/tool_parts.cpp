@@ -1,0 +1,214 @@
+#include "toolkit/tool_parts.h"
+
+#include <set>
+
+#include "base/digest.h"
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+using Words = std::vector<std::string>;
+using Paths = std::set<std::string>;
+
+constexpr std::string_view k_elf_magic =
+    "\x7f"
+    "ELF";
+constexpr std::string_view k_dry_run_mark = "#$ ";
+
+std::string said_by(const Words& argv, const Environment& environment, System& system) {
+  const auto answer = system.processes.run({argv, environment, {}, std::chrono::seconds(60)});
+  return answer ? answer->out + "\n" + answer->err : "";
+}
+
+// "/usr/bin/x" of "/usr/bin/x", "-plugin-opt=/usr/bin/x", "COLLECT_LTO_WRAPPER=/usr/bin/x"; "" for others.
+std::string path_in(const std::string& word) {
+  const size_t slash = word.find('/');
+  const bool is_value = slash != std::string::npos && (slash == 0 || word[slash - 1] == '=');
+  return is_value ? word.substr(slash) : "";
+}
+
+Paths files_named_in(const std::string& text, const FileReader& files) {
+  Paths found;
+  for (const std::string& line : split_lines(text))
+    for (const std::string& word : shell_split(line))
+      if (const std::string path = path_in(word); !path.empty() && files.kind(path) == FileKind::file)
+        found.insert(path);
+  return found;
+}
+
+// What a compiler would run for a compile and for a link, asked with names of files that need not be there.
+Paths ask_host_compiler(const Path& compiler, const Environment& environment, System& system) {
+  const std::string program = compiler.string();
+  Paths found;
+  for (const Words& more : {Words{"-c", "-x", "c++", "/dev/null", "-o", "dsbuild.o"},
+                            Words{"-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"}}) {
+    Words argv = {program, "-###"};
+    argv.insert(argv.end(), more.begin(), more.end());
+    found.merge(files_named_in(said_by(argv, environment, system), system.files));
+  }
+  for (const char* name : {"as", "ld"}) {
+    const std::string said = trim(said_by({program, std::string("-print-prog-name=") + name}, environment, system));
+    if (!said.empty() && said.find('\n') == std::string::npos) found.insert(said);  // by name alone: on PATH
+  }
+  return found;
+}
+
+// Reads what nvcc would run: "#$ NAME=value" and "#$ program words".
+class DryRun {
+ public:
+  explicit DryRun(const std::string& text) {
+    for (const std::string& line : split_lines(text))
+      if (line.starts_with(k_dry_run_mark)) take(line.substr(k_dry_run_mark.size()));
+  }
+
+  Paths parts(const FileReader& files) const {
+    Paths found;
+    for (const std::string& program : programs_)
+      if (const auto path = find_program(files, program, value_of("PATH"))) found.insert(path->string());
+    if (const std::string here = value_of("_HERE_"); !here.empty())
+      found.insert({here + "/nvcc", here + "/nvcc.profile"});
+    add_all_in(value_of("NVVMIR_LIBRARY_DIR"), files, found);
+    for (const std::string& word : shell_split(value_of("INCLUDES"))) {
+      // What cudafe++ writes includes these, and nvcc's depfile does not name them.
+      const Path folder = word.starts_with("-I") ? word.substr(2) : "";
+      add_all_in(folder / "crt", files, found);
+      found.insert((folder / "fatbinary_section.h").string());
+    }
+    return found;
+  }
+
+ private:
+  void take(const std::string& line) {
+    const size_t equals = line.find('=');
+    if (equals != std::string::npos && line.find_first_of(" \"/") > equals) {
+      variables_[line.substr(0, equals)] = line.substr(equals + 1);
+      return;
+    }
+    const Words words = shell_split(line);
+    if (!words.empty()) programs_.insert(replace_all(words.front(), "$CICC_PATH", value_of("CICC_PATH")));
+  }
+  static void add_all_in(const Path& folder, const FileReader& files, Paths& found) {
+    const auto names = files.list(folder);
+    for (const std::string& name : names ? *names : std::vector<std::string>{})
+      found.insert((folder / name).string());
+  }
+  std::string value_of(const std::string& name) const {
+    const auto found = variables_.find(name);
+    return found == variables_.end() ? "" : found->second;
+  }
+
+  std::map<std::string, std::string> variables_;
+  std::set<std::string> programs_;
+};
+
+Paths ask_nvcc_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
+  Words argv = {toolkit.nvcc().string()};
+  if (toolkit.host) argv.insert(argv.end(), {"-ccbin", toolkit.host->path.string()});
+  argv.insert(argv.end(), {"--dryrun", "-c", "dsbuild.cu", "-o", "dsbuild.o"});
+  Paths found = DryRun(said_by(argv, environment, system)).parts(system.files);
+  found.insert((toolkit.home / "bin" / "nvcc.profile").string());
+  return found;
+}
+
+std::string identity_text(const Path& path, const FileReader& files) {
+  const auto identity = files.identity(path);
+  return identity ? identity->text() : "absent";
+}
+
+// What `ask` gives, remembered for as long as the program and what configures it are the same files; a script's
+// answer never is.
+template <typename Ask>
+Paths remembered_parts(const std::string& what, const Path& program, const Path& configuration, System& system,
+                       FactStore& facts, const Ask& ask) {
+  if (is_script(program, system.files, facts)) return ask();
+  const std::string key = "parts of " + what;
+  const std::string identity =
+      identity_text(program, system.files) + " " + identity_text(configuration, system.files);
+  const auto known = facts.find(key, identity);
+  if (known) {
+    const std::vector<std::string> lines = split_lines(*known);
+    return {lines.begin(), lines.end()};
+  }
+  Paths found = ask();
+  facts.put(key, identity, join({found.begin(), found.end()}, "\n"));
+  return found;
+}
+
+// Of questions, which need no folder for temporary files; that of builds is relative to the build folder.
+Environment asking_environment(const System& system, const Toolkit* toolkit) {
+  Environment environment = tool_environment(system.environment, toolkit);
+  environment.erase("TMPDIR");
+  return environment;
+}
+
+// Between "#include <...> search starts here:" and "End of search list.".
+std::vector<std::string> include_folders_in(const std::string& said) {
+  std::vector<std::string> folders;
+  bool in_list = false;
+  for (const std::string& line : split_lines(said)) {
+    if (line.starts_with("End of search list")) in_list = false;
+    if (in_list && line.starts_with(" ")) folders.push_back(trim(line));
+    if (line.starts_with("#include ")) in_list = true;
+  }
+  return folders;
+}
+
+// What is not there counts as absent: it may come.
+std::string render(const Paths& parts, const Environment& environment, System& system, DigestMemo& digests) {
+  std::string text;
+  for (const std::string& part : parts) {
+    const auto path = find_program(system.files, part, variable(environment, "PATH"));
+    const auto digest = digests.digest(path.value_or(part));
+    text += (digest ? *digest : "absent") + " " + part + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_script(const Path& program, const FileReader& files, FactStore& facts) {
+  const auto identity = files.identity(program);
+  if (!identity) return false;
+  const std::string key = "kind of " + program.string();
+  if (const auto known = facts.find(key, identity->text())) return *known == "script";
+  const auto bytes = files.read_file(program);
+  const bool script = !bytes || !bytes->starts_with(k_elf_magic);
+  facts.put(key, identity->text(), script ? "script" : "machine code");
+  return script;
+}
+
+ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts, DigestMemo& digests) {
+  const Environment environment = asking_environment(system, nullptr);
+  Paths parts = remembered_parts(compiler.string(), compiler, compiler, system, facts,
+                                 [&] { return ask_host_compiler(compiler, environment, system); });
+  parts.insert(compiler.string());
+  ToolText tool;
+  tool.text = render(parts, environment, system, digests);
+  const auto asked = [&](const std::string& what, const Words& argv) {
+    const std::string key = what + " " + compiler.string(), identity = sha256(tool.text);
+    auto said = facts.find(key, identity);
+    if (!said) facts.put(key, identity, *(said = said_by(argv, environment, system)));
+    return *said;
+  };
+  tool.links_tell_files =
+      asked("linker of", {compiler.string(), "-Wl,--help"}).find("--dependency-file") != std::string::npos;
+  tool.include_folders =
+      include_folders_in(asked("include folders of", {compiler.string(), "-v", "-E", "-x", "c++", "/dev/null"}));
+  return tool;
+}
+
+ToolText parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts, DigestMemo& digests) {
+  const Environment environment = asking_environment(system, &toolkit);
+  const std::string host = toolkit.host ? toolkit.host->path.string() : "";
+  const Path profile = toolkit.home / "bin" / "nvcc.profile";
+  Paths parts = remembered_parts(toolkit.nvcc().string() + " with " + host, toolkit.nvcc(), profile, system,
+                                 facts, [&] { return ask_nvcc_parts(toolkit, environment, system); });
+  parts.insert(toolkit.nvcc().string());
+  ToolText tool;
+  if (toolkit.host) tool = parts_of_host_compiler(toolkit.host->path, system, facts, digests);
+  tool.text = render(parts, environment, system, digests) + tool.text;
+  return tool;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,39 @@
+// What a compiler is made of: the programs that it starts and the files that they read unasked. They come in
+// packages of their own, and may be exchanged without the compiler itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sys/digest_memo.h"
+#include "sys/fact_store.h"
+#include "sys/system.h"
+#include "toolkit/toolkit.h"
+
+namespace dsbuild {
+
+// A program that is not machine code may run anything: what it says of itself is asked again each time.
+bool is_script(const Path& program, const FileReader& files, FactStore& facts);
+
+// What a compiler and its linker are.
+struct ToolText {
+  std::string text;               // "<sha256> <path>" a line, sorted
+  bool links_tell_files = false;  // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer; gold has not)
+  std::vector<std::string> include_folders;  // where it looks for headers unasked
+  bool operator==(const ToolText&) const = default;
+};
+struct ToolParts {
+  ToolText nvcc, cxx;  // nvcc's with those of its host compiler
+  bool operator==(const ToolParts&) const = default;
+};
+
+// The compiler, and each file that it names when it is asked what it would run
+// (`-###`: cc1plus, as, collect2, the linker's start files; as and ld by -print-prog-name).
+ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
+                                   DigestMemo& digests);
+
+// The same of nvcc (`--dryrun`: cudafe++, cicc, ptxas, fatbinary; nvcc.profile, libdevice) and of its host
+// compiler, where it has one.
+ToolText parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts, DigestMemo& digests);
+
+}  // namespace dsbuild
