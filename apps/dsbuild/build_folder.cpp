@@ -18,26 +18,37 @@ bool is_beginning(const std::vector<std::string>& names) {
                      [](const std::string& name) { return name == k_lock || is_own_temporary(name); });
 }
 
+bool has_marker(const Path& folder, const FileReader& files) {
+  return files.kind(folder / k_build_folder_marker) == FileKind::file;
+}
+
+// While another dsbuild makes or removes the folder too: then the marker comes with the first files, and goes
+// with the last.
 Result<void> check_ours(const Path& folder, const FileReader& files) {
   const FileKind kind = files.kind(folder);
-  if (kind == FileKind::absent || files.kind(folder / k_build_folder_marker) == FileKind::file) return {};
+  if (kind == FileKind::absent || has_marker(folder, files)) return {};
   if (kind == FileKind::directory) {
-    DSBUILD_TRY(names, files.list(folder));
-    if (is_beginning(names)) return {};
+    const auto names = files.list(folder);
+    if (names && is_beginning(*names)) return {};
+    if (files.kind(folder) == FileKind::absent || has_marker(folder, files)) return {};
+    DSBUILD_CHECK(names);
   }
   return fail(Exit::usage, "foreign_build_dir", folder.string(),
               "the build folder holds files that are not dsbuild's",
               "Choose another --build-dir, or empty this one.");
 }
 
-Result<std::unique_ptr<FolderLock>> lock(const Settings& settings, const CommandContext& context) {
+// `take` is take_lock or take_lock_if_there.
+template <typename Take>
+Result<std::unique_ptr<FolderLock>> lock(const Take& take, const Settings& settings,
+                                         const CommandContext& context) {
   std::optional<std::chrono::seconds> timeout;
   if (settings.lock_timeout.value >= 0) timeout = std::chrono::seconds(settings.lock_timeout.value);
-  return take_lock(settings.build_dir.value / k_lock, context.line.as_typed, timeout,
-                   [&](const std::string& holder) {
-                     print_message("waiting for another dsbuild in " + settings.build_dir.value.string() +
-                                   " (" + holder + ")\n");
-                   });
+  return take(settings.build_dir.value / k_lock, context.line.as_typed, timeout,
+              [&](const std::string& holder) {
+                print_message("waiting for another dsbuild in " + settings.build_dir.value.string() + " (" +
+                              holder + ")\n");
+              });
 }
 
 Result<void> empty_folder(const Path& folder, FileSystem& files) {
@@ -95,8 +106,7 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
   FileSystem& files = context.system.files;
   const Path& folder = settings.build_dir.value;
   DSBUILD_CHECK(check_ours(folder, files));
-  DSBUILD_CHECK(files.make_directories(folder));
-  DSBUILD_TRY(held, lock(settings, context));
+  DSBUILD_TRY(held, lock(take_lock, settings, context));
   DSBUILD_CHECK(files.write_if_different(folder / k_build_folder_marker, k_marker_text));
   DSBUILD_CHECK(empty_folder(folder / k_tool_tmp_dir, files));
   DSBUILD_CHECK(files.make_directories(folder / "log"));
@@ -128,19 +138,29 @@ Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context) {
   const Path& folder = settings.build_dir.value;
-  if (context.system.files.kind(folder / k_build_folder_marker) != FileKind::file)
-    return fail(Exit::failed, "not_built", folder.string(), "nothing was built here yet, so all of them",
-                "Build, or name the folder of a build with --build-dir.");
-  return take_lock(folder / k_lock, context.line.as_typed, std::chrono::seconds::zero(),
-                   [](const std::string&) {});
+  const FileReader& files = context.system.files;
+  std::unique_ptr<FolderLock> held;
+  if (has_marker(folder, files)) {
+    DSBUILD_TRY(taken, take_lock_if_there(folder / k_lock, context.line.as_typed,
+                                          std::chrono::seconds::zero(), [](const std::string&) {}));
+    held = std::move(taken);
+  }
+  if (held && has_marker(folder, files)) return held;
+  return fail(Exit::failed, "not_built", folder.string(), "nothing was built here yet, so all of them",
+              "Build, or name the folder of a build with --build-dir.");
 }
 
 Result<bool> remove_build_folder(const Settings& settings, const CommandContext& context) {
   FileSystem& files = context.system.files;
-  if (files.kind(settings.build_dir.value) == FileKind::absent) return false;
-  DSBUILD_CHECK(check_ours(settings.build_dir.value, files));
-  DSBUILD_TRY(held, lock(settings, context));
-  DSBUILD_CHECK(files.remove_all(settings.build_dir.value));
+  const Path& folder = settings.build_dir.value;
+  if (files.kind(folder) == FileKind::absent) return false;
+  DSBUILD_CHECK(check_ours(folder, files));
+  DSBUILD_TRY(held, lock(take_lock_if_there, settings, context));
+  if (!held) return false;
+  DSBUILD_CHECK(check_ours(folder, files));
+  const bool is_link = files.own_kind(folder) != FileKind::directory;
+  DSBUILD_CHECK(is_link ? files.remove_all(folder)
+                        : remove_locked_folder(folder / k_lock, k_build_folder_marker));
   return true;
 }
 

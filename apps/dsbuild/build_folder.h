@@ -9,8 +9,8 @@
 
 namespace dsbuild {
 
-// Makes the folder (marker, tmp/, log/) and takes its lock. Exit 2 `foreign_build_dir` when it holds files
-// and no marker of ours.
+// Makes the folder, takes its lock and makes what is in it (marker, tmp/, log/). Exit 2 `foreign_build_dir`
+// when it holds files and no marker of ours.
 Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
                                                       const CommandContext& context);
 
@@ -22,7 +22,8 @@ Result<bool> write_planned_files(const Stages& stages, FileSystem& files);
 // no such folder; exit 75 `locked` while another dsbuild works in it.
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context);
 
-// false when there is none. Exit 2 `foreign_build_dir` when the folder does not carry our marker.
+// false when there is none, or another dsbuild has removed it meanwhile. Exit 2 `foreign_build_dir` when the
+// folder does not carry our marker.
 Result<bool> remove_build_folder(const Settings& settings, const CommandContext& context);
 
 }  // namespace dsbuild

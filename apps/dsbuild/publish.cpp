@@ -108,7 +108,6 @@ std::map<std::string, std::string> failed_ops(const Stages& stages,
 
 Result<std::unique_ptr<FolderLock>> take_file_lock(const Path& file, const Path& folder,
                                                    const CommandContext& context) {
-  DSBUILD_CHECK(context.system.files.make_directories(file.parent_path()));
   return take_lock(file, context.line.as_typed, std::nullopt, [&](const std::string& holder) {
     print_message("waiting for another dsbuild that publishes to " + folder.string() + " (" + holder + ")\n");
   });

@@ -7,6 +7,10 @@ namespace {
 
 constexpr const char* k_inner_staging = ".dsbuild-staging";
 
+Path staging_beside(const Path& out) {
+  return out.parent_path() / ("." + out.filename().string() + k_inner_staging);
+}
+
 // A publication under way. Nothing in it has been written yet.
 struct Publication {
   Path out;  // without symbolic links, so that an exchange swaps the folder and not a link to it
@@ -15,7 +19,7 @@ struct Publication {
   FileSystem& files;
 
   Path parent() const { return out.parent_path(); }
-  Path staging_beside() const { return parent() / ("." + out.filename().string() + k_inner_staging); }
+  Path staging_beside() const { return dsbuild::staging_beside(out); }
   Path staging_inside() const { return out / k_inner_staging; }
 };
 
@@ -170,9 +174,7 @@ bool names_dsbuild(std::string_view manifest) {
          manifest.find("\"dsbuild\"") != std::string_view::npos;
 }
 
-}  // namespace
-
-Result<void> check_out_folder(const Path& out, const FileReader& files) {
+Result<void> look_whether_ours(const Path& out, const FileReader& files) {
   const FileKind kind = files.kind(out);
   if (kind == FileKind::absent) return {};
   const std::string fix = "Give --out a folder that is absent, empty or an earlier bundle.";
@@ -187,6 +189,24 @@ Result<void> check_out_folder(const Path& out, const FileReader& files) {
       Exit::usage, "foreign_out", out.string(),
       "is not a bundle of dsbuild: it holds '" + names.front() + "', and no manifest.json that dsbuild wrote",
       fix + " A bundle whose manifest.json is damaged is to be removed first.");
+}
+
+}  // namespace
+
+// Another dsbuild may take the folder away while it is looked at, so it is looked at again.
+Result<void> check_out_folder(const Path& out, const FileReader& files) {
+  const auto first = look_whether_ours(out, files);
+  return first ? first : look_whether_ours(out, files);
+}
+
+Result<void> remove_bundle(const Path& out, FileSystem& files) {
+  DSBUILD_CHECK(check_out_folder(out, files));
+  const Path path = files.absolute(out).lexically_normal();
+  const Path aside = staging_beside(path.has_filename() ? path : path.parent_path());
+  DSBUILD_CHECK(files.remove_all(aside));
+  if (files.own_kind(path) == FileKind::directory && files.rename(path, aside))
+    return files.remove_all(aside);
+  return files.remove_all(out);
 }
 
 Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,

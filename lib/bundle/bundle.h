@@ -32,6 +32,9 @@ struct Bundle {
 // staging folder inside)? Exit 2 `foreign_out` otherwise. Called before any work.
 Result<void> check_out_folder(const Path& out, const FileReader& files);
 
+// In one step, where the folder can be renamed. Errors: those of check_out_folder.
+Result<void> remove_bundle(const Path& out, FileSystem& files);
+
 // Stages `<parent>/.<name>.dsbuild-staging` (swept if left over by a killed run), writes the libraries, the
 // manifest last, syncs, then exchanges it with `out` and removes the old one. Where the parent cannot be
 // written or no exchange is possible (a mount point): stages `out/.dsbuild-staging`, then removes out's

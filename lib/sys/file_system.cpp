@@ -149,8 +149,11 @@ class RealFileSystem : public FileSystem {
     }
     // "a/b/" has the parent "a/b", which is made by now.
     if (::mkdir(path.c_str(), 0755) == 0) return set_mode(path);
-    if (errno == EEXIST && kind(path) == FileKind::directory) return {};
-    return io_error(path, "making the folder", errno);
+    const int error_number = errno;
+    if (error_number == EEXIST && kind(path) == FileKind::directory) return {};
+    // It was there, and is removed since.
+    if (error_number == EEXIST && own_kind(path) == FileKind::absent) return make_directories(path);
+    return io_error(path, "making the folder", error_number);
   }
 
   Result<void> copy_file(const Path& from, const Path& to, bool executable) override {
@@ -221,12 +224,15 @@ class RealFileSystem : public FileSystem {
     }
   }
 
-  // mkdir took the umask off; a set-group-id bit that came from the parent stays.
+  // mkdir took the umask off; a set-group-id bit that came from the parent stays. Whoever has removed the
+  // folder since is not in its way.
   static Result<void> set_mode(const Path& path) {
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) return io_error(path, "making the folder", errno);
-    if ((status.st_mode & 0777) == 0755) return {};
-    if (::chmod(path.c_str(), (status.st_mode & 07000) | 0755) == 0) return {};
+    if (::stat(path.c_str(), &status) == 0) {
+      if ((status.st_mode & 0777) == 0755) return {};
+      if (::chmod(path.c_str(), (status.st_mode & 07000) | 0755) == 0) return {};
+    }
+    if (errno == ENOENT) return {};
     return io_error(path, "making the folder", errno);
   }
 };

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "sys/descriptor.h"
+#include "sys/remove_tree.h"
 
 namespace dsbuild {
 namespace {
@@ -20,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 constexpr long k_nfs_magic = 0x6969;  // NFS_SUPER_MAGIC of statfs(2)
 // Waiting in steps instead of inside flock lets the time-out work without signals.
 constexpr std::chrono::milliseconds k_retry_interval{50};
+// One after the other. Each takes another process that made it and removed it.
+constexpr int k_most_vanished_folders = 1000;
 
 class RealFolderLock : public FolderLock {
  public:
@@ -53,15 +56,15 @@ bool is_on_nfs(const Descriptor& file) {
   return ::fstatfs(file.number(), &status) == 0 && static_cast<long>(status.f_type) == k_nfs_magic;
 }
 
+// One that is not open where the folder is not there.
 Result<Descriptor> open_lock_file(const Path& path) {
   Descriptor file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0644);
-  if (!file.is_open()) {
-    const int error_number = errno;
-    // Another user's lock, or one on a read-only disk, can be taken without being written.
-    if (error_number == EACCES || error_number == EROFS)
-      file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (!file.is_open()) return io_error(path, "making the lock file", error_number);
-  }
+  const int error_number = file.is_open() ? 0 : errno;
+  // Another user's lock, or one on a read-only disk, can be taken without being written.
+  if (error_number == EACCES || error_number == EROFS)
+    file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (error_number == ENOENT) return file;
+  if (!file.is_open()) return io_error(path, "making the lock file", error_number);
   struct stat status{};
   if (::fstat(file.number(), &status) != 0) return io_error(path, "making the lock file", errno);
   if (!S_ISREG(status.st_mode)) {
@@ -101,25 +104,39 @@ class Waiter {
          const std::function<void(const std::string&)>& on_wait)
       : path_(path), timeout_(timeout), on_wait_(on_wait) {}
 
+  // One that is not open where the folder is not there.
   Result<Descriptor> take() {
     while (true) {
       DSBUILD_TRY(file, open_lock_file(path_));
-      DSBUILD_CHECK(wait_for(file));
-      if (is_still_at(path_, file)) return file;
+      if (!file.is_open()) return file;
+      DSBUILD_TRY(is_taken, wait_for(file));
+      if (is_taken && is_still_at(path_, file)) return file;
     }
   }
 
+  Result<Descriptor> take_in_made_folder() {
+    const auto files = make_real_file_system();
+    for (int i = 0; i < k_most_vanished_folders; ++i) {
+      DSBUILD_CHECK(files->make_directories(path_.parent_path()));
+      DSBUILD_TRY(file, take());
+      if (file.is_open()) return file;
+    }
+    return io_error(path_, "making the lock file", ENOENT);
+  }
+
  private:
-  Result<void> wait_for(const Descriptor& file) {
+  // false when the file is removed meanwhile: whoever did that has nothing left to do in the folder.
+  Result<bool> wait_for(const Descriptor& file) {
     while (true) {
       switch (try_lock(file)) {
         case Attempt::taken:
-          return {};
+          return true;
         case Attempt::unsupported:
           return unsupported(path_);
         case Attempt::broken:
           return io_error(path_, "locking", errno);
         case Attempt::held:
+          if (!is_still_at(path_, file)) return false;
           DSBUILD_CHECK(pause(read_holder(file)));
       }
     }
@@ -144,14 +161,38 @@ class Waiter {
   bool told_ = false;
 };
 
+std::unique_ptr<FolderLock> held_by_us(Descriptor file, const std::string& command_line) {
+  if (!file.is_open()) return nullptr;
+  write_holder(file, command_line);
+  return std::make_unique<RealFolderLock>(std::move(file));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FolderLock>> take_lock(const Path& file, const std::string& command_line,
                                               std::optional<std::chrono::seconds> timeout,
                                               const std::function<void(const std::string&)>& on_wait) {
+  DSBUILD_TRY(taken, Waiter(file, timeout, on_wait).take_in_made_folder());
+  return held_by_us(std::move(taken), command_line);
+}
+
+Result<std::unique_ptr<FolderLock>> take_lock_if_there(
+    const Path& file, const std::string& command_line, std::optional<std::chrono::seconds> timeout,
+    const std::function<void(const std::string&)>& on_wait) {
   DSBUILD_TRY(taken, Waiter(file, timeout, on_wait).take());
-  write_holder(taken, command_line);
-  return std::make_unique<RealFolderLock>(std::move(taken));
+  return held_by_us(std::move(taken), command_line);
+}
+
+Result<void> remove_locked_folder(const Path& file, const std::string& last) {
+  const Path folder = file.parent_path();
+  DSBUILD_TRY(names, make_real_file_system()->list(folder));
+  for (const std::string& name : names)
+    if (name != last && name != file.filename()) DSBUILD_CHECK(remove_tree(folder / name));
+  DSBUILD_CHECK(remove_tree(folder / last));
+  DSBUILD_CHECK(remove_tree(file));
+  // From here on the folder may be another's, who makes what it needs or removes it too.
+  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) return {};
+  return io_error(folder, "removing", errno);
 }
 
 }  // namespace dsbuild

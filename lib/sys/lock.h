@@ -1,8 +1,9 @@
 // One kernel lock (flock) per folder. Source of the rules: flock(2); Nix and Cargo use it the same
 // way. Ninja is started with the descriptor in `inherited`, so the lock lives as long as the last
 // process that can still write into the folder (Ninja and its compilers), even when dsbuild is
-// killed; no other child gets it. The file is never deleted; it holds "pid command line" of its holder for
-// the message of who waits.
+// killed; no other child gets it. The file holds "pid command line" of its holder for the message of who
+// waits. Who removes the folder holds the lock and removes the file behind all else in it
+// (remove_locked_folder); who waits for a file that is no longer there starts over.
 #pragma once
 
 #include <chrono>
@@ -21,11 +22,22 @@ class FolderLock {
   virtual int descriptor() const = 0;  // to be inherited by child processes
 };
 
-// Waits until the lock on `file` is free. `on_wait(holder)` is called once if it is not free at
-// once, with the holder's "pid command". Errors: exit 75 `locked` after `timeout` (nullopt: wait
-// for ever); exit 1 `io` when the file cannot be made; exit 3 `lock_unsupported` on NFS.
+// Waits until the lock on `file` is free. Its folder is made, again where another process removes it
+// meanwhile. `on_wait(holder)` is called once if it is not free at once, with the holder's "pid command".
+// Errors: exit 75 `locked` after `timeout` (nullopt: wait for ever); exit 1 `io` when the file cannot be
+// made; exit 3 `lock_unsupported` on NFS.
 Result<std::unique_ptr<FolderLock>> take_lock(const Path& file, const std::string& command_line,
                                               std::optional<std::chrono::seconds> timeout,
                                               const std::function<void(const std::string&)>& on_wait);
+
+// The same, but makes no folder: nullptr where there is none, or none any more.
+Result<std::unique_ptr<FolderLock>> take_lock_if_there(
+    const Path& file, const std::string& command_line, std::optional<std::chrono::seconds> timeout,
+    const std::function<void(const std::string&)>& on_wait);
+
+// Removes the folder of a lock file, whose lock is held, and all that is in it: the name `last` behind the
+// others, and then the lock file, so that nobody works in a folder of which something is still removed. What
+// another process makes in it behind that stays.
+Result<void> remove_locked_folder(const Path& file, const std::string& last);
 
 }  // namespace dsbuild

@@ -14,6 +14,9 @@
 namespace dsbuild {
 namespace {
 
+// How often a folder is emptied in which others make files meanwhile.
+constexpr int k_most_refilled = 100;
+
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
@@ -42,14 +45,16 @@ Result<void> remove_entry(int parent, const std::string& name, const Path& path)
   if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return io_error(path, "removing", errno);
   const int unlink_error = errno;
-  {
+  for (int i = 0; i < k_most_refilled; ++i) {
     const Directory directory = open_directory(parent, name);
+    if (!directory && errno == ENOENT) return {};
     if (!directory) return io_error(path, "removing", errno == ENOTDIR ? unlink_error : errno);
     for (const std::string& entry : names_in(directory.get())) {
       DSBUILD_CHECK(remove_entry(::dirfd(directory.get()), entry, path / entry));
     }
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+    if (errno != ENOTEMPTY && errno != EEXIST) break;
   }
-  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
   return io_error(path, "removing", errno);
 }
 

@@ -95,6 +95,27 @@ TEST_CASE("An out folder that is not ours is exit 2 and stays untouched") {
   CHECK(files.removals.empty());
 }
 
+TEST_CASE(
+    "A bundle is removed, also where it cannot be renamed, and what is not ours or is a link's target "
+    "stays") {
+  for (const bool can_rename : {true, false}) {
+    FakeFileSystem files;
+    files.add_file("/out/manifest.json", render_manifest(manifest_of({"a"})));
+    files.add_file("/out/a.so", "x");
+    files.add_file("/.out.dsbuild-staging/a.so", "of a run that was killed");
+    if (!can_rename) files.fail_writes("/.out.dsbuild-staging", "Read-only file system");
+    CHECK(remove_bundle("/out", files).has_value() == can_rename);
+  }
+  FakeFileSystem files;
+  files.add_file("/home/thesis.tex", "x");
+  CHECK_FALSE(remove_bundle("/home", files));
+  files.add_file("/real/manifest.json", render_manifest(manifest_of({"a"})));
+  REQUIRE(files.make_symlink("/real", "/linked"));
+  CHECK(remove_bundle("/linked", files));
+  CHECK(files.kind("/linked") == FileKind::absent);
+  CHECK(files.kind("/real/manifest.json") == FileKind::file);
+}
+
 TEST_CASE("A first bundle holds the libraries and the manifest, and nothing is left beside it") {
   World world;
   world.build("a", "AAAA");

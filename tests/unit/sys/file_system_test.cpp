@@ -291,6 +291,20 @@ TEST_CASE("remove_all removes a whole folder and follows no link") {
   CHECK(world.read("kept/file") == "kept");
 }
 
+TEST_CASE("remove_all removes a folder in which somebody makes files meanwhile") {
+  World world;
+  REQUIRE(world.files->make_directories(world.path("tree/inner")));
+  std::thread maker([&] {
+    const auto mine = make_real_file_system();
+    for (int i = 0; i < 1000 && mine->append(world.path("tree/inner/" + std::to_string(i)), "x"); ++i)
+      std::this_thread::yield();
+  });
+  const auto removed = world.files->remove_all(world.path("tree"));
+  maker.join();
+  CHECK(removed);
+  CHECK(world.names().empty());
+}
+
 TEST_CASE("remove_all has nothing against what is not there, and refuses the root") {
   World world;
   CHECK(world.files->remove_all(world.path("absent")));

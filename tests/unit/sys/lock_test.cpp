@@ -121,12 +121,10 @@ TEST_CASE("Where the lock file should be, a link or a folder is an error") {
   const TemporaryFolder folder;
   write(folder / "target", "kept");
   REQUIRE(make_real_file_system()->make_symlink("target", folder / "link"));
-  for (const std::string name : {"link", "absent/lock"}) {
-    const auto lock = take_lock(folder / name, "dsbuild", 0s, {});
-    REQUIRE_FALSE(lock);
-    CHECK(lock.error().exit == Exit::failed);
-    CHECK(lock.error().code == "io");
-  }
+  const auto linked = take_lock(folder / "link", "dsbuild", 0s, {});
+  REQUIRE_FALSE(linked);
+  CHECK(linked.error().exit == Exit::failed);
+  CHECK(linked.error().code == "io");
   CHECK_FALSE(take_lock(folder.path(), "dsbuild", 0s, {}));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK_FALSE(take_lock(folder / "pipe", "dsbuild", 0s, {}));
@@ -145,6 +143,36 @@ TEST_CASE("Who waited gets the lock of the folder that is there now") {
   replacer.join();
   REQUIRE(lock);
   CHECK_FALSE(is_free(folder / "lock"));
+}
+
+TEST_CASE("A lock makes its folder, or is none where there is no folder") {
+  const TemporaryFolder folder;
+  CHECK(take_lock_if_there(folder / "a/lock", "dsbuild", 0s, {}).value() == nullptr);
+  CHECK(make_real_file_system()->kind(folder / "a") == FileKind::absent);
+  CHECK(take_lock(folder / "a/b/lock", "dsbuild", 0s, {}).value() != nullptr);
+  CHECK(take_lock_if_there(folder / "a/b/lock", "dsbuild", 0s, {}).value() != nullptr);
+}
+
+TEST_CASE(
+    "Who waits for the lock of a folder that is removed makes it again, or is told that there is none") {
+  const TemporaryFolder folder;
+  const Path file = folder / "build/lock";
+  for (const bool is_made : {true, false}) {
+    auto old_lock = take(file);
+    write(folder / "build/marker", "");
+    REQUIRE(make_real_file_system()->make_directories(folder / "build/obj/deep"));
+    std::thread remover([&] {
+      std::this_thread::sleep_for(200ms);
+      REQUIRE(remove_locked_folder(file, "marker"));
+      std::this_thread::sleep_for(200ms);
+      old_lock.reset();
+    });
+    const auto lock = (is_made ? take_lock : take_lock_if_there)(file, "dsbuild", std::nullopt, {});
+    CHECK((make_real_file_system()->kind(folder / "build") == FileKind::directory) == is_made);
+    remover.join();
+    REQUIRE(lock);
+    CHECK((*lock != nullptr) == is_made);
+  }
 }
 
 TEST_CASE("A lock that a child inherited outlives the killed dsbuild, until the child's end") {
