@@ -84,7 +84,8 @@ struct Preprocessed {
 std::optional<Preprocessed> preprocess(Pass pass, const std::string& target, const Path& scratch,
                                        System& system) {
   const Path depfile = scratch.string() + ".pass.d";
-  pass.insert(pass.end(), {"-MD", "-MF", depfile.string(), "-MT", target});
+  // With comments: a warning may go by one.
+  pass.insert(pass.end(), {"-C", "-MD", "-MF", depfile.string(), "-MT", target});
   auto result = run(pass, system.environment, system);
   const auto files_read = system.files.read_file(depfile);
   (void)system.files.remove_all(depfile);
