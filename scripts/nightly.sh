@@ -61,10 +61,10 @@ slices_rows() {
 fault_rows() {
   local script
   export DSBUILD_NIGHTLY=1
-  for script in "$repository"/tests/faults/*_test.py "$repository"/tests/faults/*.sh; do
+  for script in "$repository"/tests/{faults,stale}/*_test.py "$repository"/tests/faults/*.sh; do
     case "$script" in
       *\**) ;; # no such file: the pattern itself
-      *.py) row "faults: $(basename "$script" _test.py)" "$test_python" -B "$script" ;;
+      *.py) row "$(basename "$(dirname "$script")"): $(basename "$script" _test.py)" "$test_python" -B "$script" ;;
       *.sh) row "faults: $(basename "$script" .sh)" bash "$script" ;;
     esac
   done

@@ -12,7 +12,6 @@ import os
 import pathlib
 import shutil
 import subprocess
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ANSWERS = HERE.parent.parent / "unit" / "toolkit" / "data"  # texts of the real nvcc, per version
@@ -66,7 +65,8 @@ def fake_tools():
         return built
     sources = sorted((HERE / "tools").glob("*.cpp"))
     texts = b"".join(path.read_bytes() for path in [*sources, *sorted((HERE / "tools").glob("*.h"))])
-    program = pathlib.Path(tempfile.gettempdir(), f"dsbuild-fake-tools-{os.getuid()}-{hashlib.sha256(texts).hexdigest()[:16]}")
+    name = f"dsbuild-fake-tools-{os.getuid()}-{hashlib.sha256(texts).hexdigest()[:16]}"
+    program = pathlib.Path(os.environ.get("TMPDIR") or "/tmp", name)
     if not program.exists():
         new = f"{program}.{os.getpid()}"
         subprocess.run(["g++", "-std=c++20", "-O1", "-static-libstdc++", "-static-libgcc", "-s", *sources, "-o", new], check=True)

@@ -103,12 +103,17 @@ class Compiler {
   int run() {
     expand_files();
     if (has(argv_, "--version")) return fputs(k_version, stdout), 0;
-    for (const std::string& word : argv_)
-      if (starts_with(word, "-print-prog-name="))
-        return answer(folder_ + "/" + word.substr(word.find('=') + 1));
+    for (const std::string& word : argv_) {
+      const std::string name = word.substr(std::min(word.find('=') + 1, word.size()));
+      if (starts_with(word, "-print-prog-name=")) return answer(folder_ + "/" + name);
+      if (starts_with(word, "-print-file-name=")) return answer(name);
+    }
+    if (has(argv_, "-print-search-dirs"))
+      return answer("install: " + folder_ + "/\nprograms: =" + folder_ + "/\nlibraries: =" + folder_ + "/");
+    if (has(argv_, "-dumpmachine")) return answer("x86_64-linux-gnu");
     if (has(argv_, "-dumpversion")) return answer("12");
     if (has(argv_, "-v") || has(argv_, "-###")) show_parts();
-    if (has(argv_, "-###")) return 0;
+    if (has(argv_, "-###") || argv_ == Words{"-v"}) return 0;
     parse();
     if (has(argv_, "-E")) return preprocess_source();
     if (has(argv_, "-c")) return compile();
@@ -163,7 +168,7 @@ class Compiler {
     for (size_t i = 0; i < argv_.size(); ++i) {
       if (with_value.count(argv_[i]) > 0) {
         ++i;
-      } else if (!starts_with(argv_[i], "-")) {
+      } else if (!starts_with(argv_[i], "-") || argv_[i] == "-") {
         inputs_.push_back(argv_[i]);
       } else {
         bool is_of_place = argv_[i] == "-c" || argv_[i] == "-E" || argv_[i] == "-v";
@@ -185,7 +190,7 @@ class Compiler {
 
   int preprocess_source() {
     Preprocessing job = preprocessing_of(argv_, own_folders());
-    const std::string text = inputs_[0] == "/dev/null" ? "" : preprocess(inputs_[0], job);
+    const std::string text = preprocess(inputs_[0] == "-" ? "/dev/stdin" : inputs_[0], job);
     write_depfile(job.read);
     if (output_.empty() || output_ == "-")
       fputs(text.c_str(), stdout);

@@ -1,0 +1,332 @@
+"""Random changes of all that a build is made of, for random_edits_test.py: two checkouts of a small project, the toolkit and the
+compiler, the environment. Each change is a function of a World that says in words what it did."""
+
+import json
+import os
+import shutil
+import subprocess
+
+HEADERS = {"inc/a.h": "A", "inc/b.h": "B", "inc/deep/c.h": "C", "common/d.h": "D", "one/e.h": "E"}
+# Where each of these names is looked for, in this order, and what is included through what.
+INCLUDED = {"A": "<a.h>", "B": '"b.h"', "C": "<deep/c.h>", "D": '"../common/d.h"', "E": '"e.h"', "F": '".local.h"',
+            "G": "<current/g.h>", "H": "<own.h>"}
+# Names that come before others, or that are only asked for.
+COMING = {"first/a.h": "A", "first/b.h": "B", "first/deep/c.h": "C", "one/b.h": "B", "two/b.h": "B", "two/e.h": "E",
+          "inc/e.h": "E", "one/.local.h": "F", "two/.local.h": "F", "common/b.h": "B", "common/own.h": "H", "first/own.h": "H"}
+SOURCES = {"one": ["one/k.cu", "one/l.cu", "one/m.cpp", "one/n.cpp"], "two": ["two/k.cu", "two/l.cu", "two/m.cpp"]}
+EXPORTS = {op: [f"{op}_{source[4]}" for source in sources] for op, sources in SOURCES.items()}
+ARCHS = ["8.0", "9.0+PTX", "8.0;9.0+PTX", "8.0;8.6;9.0", "8.0-virtual"]
+ONCE = "#pragma once\n#ifdef SEEN_ONCE\n#undef TWICE\n#define TWICE 1\n#endif\n#define SEEN_ONCE\n"
+
+
+def including(letter):
+    name = INCLUDED[letter]
+    return f"#if __has_include({name})\n#include {name}\n#endif\n#ifndef {letter}_VALUE\n#define {letter}_VALUE 0\n#endif\n"
+
+
+def header_text(letter, value, more=""):
+    return f"{more}#undef {letter}_VALUE\n#define {letter}_VALUE {value}\n"
+
+
+def source_text(op, source, value):
+    """What is right for a real compiler, and for the made-up one (`// export:`)."""
+    name = f"{op}_{source[4]}"
+    text = "".join(map(including, INCLUDED)) + '#include "x.h"\n#include "y.h"\n'
+    for macro in ("TWICE", "PROFILE"):
+        text += f"#ifndef {macro}\n#define {macro} 0\n#endif\n"
+    total = " + ".join(f"{letter}_VALUE" for letter in INCLUDED) + " + TWICE + PROFILE"
+    if source.endswith(".cu"):
+        text += f"__global__ void {name}_kernel(int* x) {{\n#if __CUDA_ARCH__ >= 900\n  *x = {total};\n#else\n" \
+                "  *x = B_VALUE;\n#endif\n}\n"
+    if source.endswith("m.cpp"):
+        text += 'asm(".data\\n.include \\"pack/data.s\\"\\n.text\\n");\n'
+    text += f"// moved\n// export: {name}\n"
+    return text + f'extern "C" int {name}() {{ return {total} + {value} + MORE + __LINE__; }}\n'
+
+
+class Checkout:
+    """A copy of the project, with a build folder of its own."""
+
+    def __init__(self, space):
+        self.space, self.spec, self.versions = space, {"define": 1, "optimize": "-O2", "folders": ["first", "inc"]}, {}
+        pack = space.pack
+        for folder in ("first", "variants"):
+            pack.source(folder).mkdir(parents=True)
+        for path, letter in HEADERS.items():
+            space.write(path, header_text(letter, 1))
+        for path in ("inc/x.h", "inc/y.h"):
+            os.utime(space.write(path, ONCE), (1000, 1000))
+        for number in (1, 2):
+            space.write(f"inc/v{number}/g.h", header_text("G", number))
+            space.write(f"variants/a{number}.h", header_text("A", 10 + number))
+        pack.source("inc/current").symlink_to("v1")
+        space.write("data.s", ".long 1\n")
+        for op, sources in SOURCES.items():
+            for source in sources:
+                space.write(source, source_text(op, source, 1))
+            (pack.folder / op).mkdir()
+        self.write_specs()
+
+    def write_specs(self):
+        for op, sources in SOURCES.items():
+            spec = {"name": op, "sources": sources, "include_dirs": self.spec["folders"], "exports": EXPORTS[op],
+                    "defines": {"MORE": str(self.spec["define"])}, "flags": {"cxx": [self.spec["optimize"]]}}
+            text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in spec.items())
+            (self.space.pack.folder / op / "op.yaml").write_text(text)
+
+    def file(self, path):
+        return self.space.pack.source(path)
+
+
+class World:
+    """`parts`: files of tools, each with a function that gives its content for a number. `generator`: of random numbers."""
+
+    def __init__(self, checkouts, parts, own_headers, generator):
+        self.checkouts, self.parts, self.own_headers, self.generator = checkouts, parts, own_headers, generator
+        self.checkout, self.environment, self.tools_changed, self.numbers = checkouts[0], {}, False, 10
+
+    def number(self):
+        """Never the same one, always of as many digits."""
+        self.numbers += 1
+        return 1000 + self.numbers
+
+    def choose(self, values):
+        return self.generator.choice(list(values))
+
+    def texts(self):
+        """The files of the current checkout that are there and have a number that can be edited."""
+        paths = [*HEADERS, *COMING, "inc/v1/g.h", "inc/v2/g.h", "variants/a1.h", "variants/a2.h", *sum(SOURCES.values(), [])]
+        return [path for path in paths if self.checkout.file(path).is_file()]
+
+
+def keep_version(world, path):
+    """What is there, to be put back some time, with its time."""
+    file = world.checkout.file(path)
+    if file.is_file():
+        world.checkout.versions.setdefault(path, []).append((file.read_bytes(), file.stat().st_mtime_ns))
+
+
+def edited(world, path):
+    """The text of the file with another number in it."""
+    file = world.checkout.file(path)
+    lines = file.read_text().split("\n")
+    number = world.number()
+    for index, line in enumerate(lines):
+        if line.startswith("#define") and "_VALUE" in line and not path.endswith((".cu", ".cpp")):
+            lines[index] = f"{' '.join(line.split()[:2])} {number}"
+        elif line.startswith('extern "C"'):
+            head, _ = line.split(" + MORE")
+            lines[index] = f"{head.rsplit(' + ', 1)[0]} + {number} + MORE + __LINE__; }}"
+    return "\n".join(lines)
+
+
+def set_time(file, ns):
+    os.utime(file, ns=(ns, ns))
+
+
+def edit(world):
+    path = world.choose(world.texts())
+    keep_version(world, path)
+    world.checkout.file(path).write_text(edited(world, path))
+    return f"edit {path}"
+
+
+def edit_under_old_time(world):
+    path = world.choose(world.texts())
+    file = world.checkout.file(path)
+    keep_version(world, path)
+    before = file.stat().st_mtime_ns
+    file.write_text(edited(world, path))
+    set_time(file, before)
+    return f"edit {path}, and set its time back"
+
+
+def edit_with_much_older_time(world):
+    path = world.choose(world.texts())
+    file = world.checkout.file(path)
+    keep_version(world, path)
+    file.write_text(edited(world, path))
+    set_time(file, world.generator.randrange(10 ** 18))
+    return f"edit {path}, and set its time to years ago"
+
+
+def put_back(world):
+    paths = [path for path, kept in world.checkout.versions.items() if kept and world.checkout.file(path).parent.is_dir()]
+    if not paths:
+        return edit(world)
+    path = world.choose(paths)
+    data, time = world.choose(world.checkout.versions[path])
+    new = world.checkout.space.root / "put back"
+    new.write_bytes(data)
+    set_time(new, time)
+    os.replace(new, world.checkout.file(path))
+    return f"put {path} back, with its time"
+
+
+def touch(world):
+    path = world.choose([*world.texts(), "inc/x.h", "inc/y.h"])
+    world.checkout.file(path).touch()
+    return f"touch {path}"
+
+
+def comment(world):
+    path = world.choose(world.texts())
+    file = world.checkout.file(path)
+    text = file.read_text()
+    mark = "// moved\n"
+    text = text.replace(mark, f"// {world.number()}\n" + mark) if mark in text and world.generator.random() < 0.5 else \
+        text + f"// {world.number()}\n"
+    file.write_text(text)
+    return f"a comment in {path}"
+
+
+def come(world):
+    path = world.choose(COMING)
+    keep_version(world, path)
+    world.checkout.file(path).parent.mkdir(parents=True, exist_ok=True)
+    world.checkout.file(path).unlink(missing_ok=True)
+    world.checkout.file(path).write_text(header_text(COMING[path], world.number()))
+    return f"{path} comes"
+
+
+def go(world):
+    there = [path for path in [*COMING, *COMING, *HEADERS] if os.path.lexists(world.checkout.file(path))]
+    path = world.choose(there)
+    keep_version(world, path)
+    world.checkout.file(path).unlink()
+    return f"{path} goes"
+
+
+def rename(world):
+    """Within its folder and back, with its time."""
+    path = world.choose(HEADERS)
+    file, other = world.checkout.file(path), world.checkout.file(path + ".off")
+    if not os.path.lexists(file) and not os.path.lexists(other):
+        world.checkout.space.write(path, header_text(HEADERS[path], world.number()))
+        return f"{path} is there again"
+    if os.path.lexists(file):
+        os.replace(file, other)
+        return f"rename {path} to {other.name}"
+    os.replace(other, file)
+    return f"rename {other.name} to {path}"
+
+
+def link_header(world):
+    file = world.checkout.file("inc/a.h")
+    target = world.choose(["../variants/a1.h", "../variants/a2.h"])
+    if os.path.lexists(file):
+        file.unlink()
+    file.symlink_to(target)
+    return f"inc/a.h is a link to {target}"
+
+
+def link_folder(world):
+    file = world.checkout.file("inc/current")
+    target = world.choose(["v1", "v2"])
+    if os.path.lexists(file):
+        file.unlink()
+    file.symlink_to(target)
+    return f"inc/current is a link to {target}"
+
+
+def once(world):
+    """The two headers with #pragma once become equal, or stop being so."""
+    x, y = world.checkout.file("inc/x.h"), world.checkout.file("inc/y.h")
+    what = world.generator.randrange(3)
+    y.write_text(ONCE + ("// c\n" if what == 1 else ""))
+    os.utime(x, (1000, 1000))
+    os.utime(y, (2000, 2000) if what == 2 else (1000, 1000))
+    return f"x.h and y.h are {['equal', 'different in a comment', 'different in time'][what]}"
+
+
+def assembly(world):
+    world.checkout.space.write("data.s", f".long {world.number()}\n")
+    return "edit data.s, which the assembler reads"
+
+
+def define(world):
+    world.checkout.spec["define"] = world.choose([1, 2, 3])
+    world.checkout.write_specs()
+    return "another define in op.yaml"
+
+
+def optimize(world):
+    world.checkout.spec["optimize"] = world.choose(["-O1", "-O2", "-O3"])
+    world.checkout.write_specs()
+    return "other flags in op.yaml"
+
+
+def reorder_folders(world):
+    world.checkout.spec["folders"].reverse()
+    world.checkout.write_specs()
+    return "include_dirs the other way round"
+
+
+def archs(world):
+    world.checkout.space.arch = world.choose(ARCHS)
+    return f"--arch {world.checkout.space.arch}"
+
+
+def set_environment(world):
+    name, values = world.choose({"NVCC_APPEND_FLAGS": ["-DUNUSED=1", "-DA_VALUE=7", ""], "CPATH": ["first", ""],
+                                 "CPLUS_INCLUDE_PATH": ["inc", ""]}.items())
+    value = world.choose(values)
+    if value and name != "NVCC_APPEND_FLAGS":
+        value = str(world.checkout.file(value))
+    world.environment.pop(name, None)
+    if value:
+        world.environment[name] = value
+    return f"{name}={value}"
+
+
+def tool(world):
+    """A part of the toolkit or of the compiler becomes another one of the same size, with or without another time."""
+    path = world.choose(world.parts)
+    data = world.parts[path](world.number())
+    keep = world.generator.random() < 0.5 and path.exists()
+    time = path.stat().st_mtime_ns if keep else None
+    new = path.with_name(path.name + ".new")
+    new.write_bytes(data)
+    if path.exists():
+        shutil.copymode(path, new)
+    if keep:
+        set_time(new, time)
+    os.replace(new, path)
+    world.tools_changed = True
+    return f"another {path.name}" + (" of the same time" if keep else "")
+
+
+def own_header(world):
+    """In a folder where the compiler looks by itself."""
+    file = world.choose(world.own_headers)
+    world.tools_changed = True
+    if file.exists() and world.generator.random() < 0.3:
+        file.unlink()
+        return f"{file.name} goes from the compiler's own folder"
+    file.write_text(header_text("H", world.number()))
+    return f"edit {file.name} in the compiler's own folder"
+
+
+def clean(world):
+    shutil.rmtree(world.checkout.space.build_dir, ignore_errors=True)
+    return "the build folder goes"
+
+
+def change_checkout(world):
+    world.checkout = world.choose(world.checkouts)
+    return f"go to {world.checkout.space.root.name}"
+
+
+def copy_checkout(world):
+    """The other one gets this one's sources, with their times, as `git worktree` or rsync give them."""
+    other = next(each for each in world.checkouts if each is not world.checkout)
+    shutil.rmtree(other.space.pack.folder)
+    subprocess.run(["cp", "-a", world.checkout.space.pack.folder, other.space.pack.folder], check=True)
+    other.spec, other.space.arch = json.loads(json.dumps(world.checkout.spec)), world.checkout.space.arch
+    world.checkout = other
+    return f"copy the sources, and go to {other.space.root.name}"
+
+
+CHANGES = [edit, edit, edit, edit_under_old_time, edit_with_much_older_time, put_back, put_back, touch, comment, come, come, go,
+           rename, link_header, link_folder, once, assembly, define, optimize, reorder_folders, archs, set_environment, tool,
+           tool, own_header, clean, change_checkout, copy_checkout]
