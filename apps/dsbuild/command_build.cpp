@@ -123,7 +123,7 @@ Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, 
 
 Error still_due(const DueActions& due) {
   const auto& [output, change] = *due.begin();
-  return make_error(Exit::failed, "edge_failed", change.path.empty() ? output : change.path,
+  return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.path,
                     "it went on changing while it was compiled: " + output + ": " + change.text(),
                     "Build again when nothing writes into the sources.");
 }
@@ -133,15 +133,16 @@ void add_run(GraphRun& sum, GraphRun more) {
   more.edges_run += sum.edges_run;
   more.store.hits += sum.store.hits;
   more.store.misses += sum.store.misses;
-  if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds)) more.slowest = sum.slowest;
+  if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds))
+    more.slowest = sum.slowest;
   more.waits.edges += sum.waits.edges;
   more.waits.seconds += sum.waits.seconds;
   more.waits.alone.insert(more.waits.alone.begin(), sum.waits.alone.begin(), sum.waits.alone.end());
   sum = std::move(more);
 }
 
-// The graph is run until nothing is due: what changed while it was compiled is compiled once more. Nothing is published
-// of files of which two actions saw two states, for all records are of what is there at the end.
+// The graph is run until nothing is due: what changed while it was compiled is compiled once more. Nothing is
+// published of files of which two actions saw two states, for all records are of what is there at the end.
 Result<GraphRun> run_what_is_due(const Stages& stages, const Ninja& ninja, const FolderLock& lock,
                                  const CommandContext& context) {
   constexpr int k_most_rounds = 4;

@@ -67,8 +67,8 @@ Result<int> run_when_there_is_memory(const Words& words, ActionRun& action, Syst
   return run_whole({words.begin() + k_before_words + 1, words.end()}, action, system, turn);
 }
 
-// step twin TOOLS OUTPUT cxx|nvcc TWIN -- TWIN'S COMMAND -- COMMAND: takes the twin's object where it is the same, and
-// compiles where it is not or that cannot be told.
+// step twin TOOLS OUTPUT cxx|nvcc TWIN -- TWIN'S COMMAND -- COMMAND: takes the twin's object where it is the
+// same, and compiles where it is not or that cannot be told.
 Result<int> take_twin_or_compile(const Words& words, ActionRun& action, System& system) {
   constexpr size_t k_before_commands = k_before_words + 2;
   if (words.size() <= k_before_commands || words[k_before_commands] != "--") return refuse(words);
@@ -95,8 +95,10 @@ Result<int> take_twin_or_compile(const Words& words, ActionRun& action, System& 
 Result<int> run_slice(const Words& words, ActionRun& action, System& system) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto number = static_cast<size_t>(end - words.begin());
-  if (end == words.end() || (number != k_before_words + 1 && number != k_before_words + 2)) return refuse(words);
-  SliceStep step{words[k_before_words], action.output(), number == k_before_words + 2 ? words[number - 1] : "", {}, {}};
+  if (end == words.end() || (number != k_before_words + 1 && number != k_before_words + 2))
+    return refuse(words);
+  SliceStep step{
+      words[k_before_words], action.output(), number == k_before_words + 2 ? words[number - 1] : "", {}, {}};
   if (end + 1 != words.end()) {
     step.source = *(end + 1);
     step.gencodes.assign(end + 2, words.end());

@@ -84,8 +84,8 @@ Result<void> take_records_away(const DueActions& due, const Path& build_dir, Fil
 Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context) {
   DSBUILD_TRY(lock, lock_if_built(stages.base.settings, context));
   PendingEdges pending;
-  for (const auto& [output, change] : find_due_actions(stages, context.system.files, *stages.base.digests,
-                                                       context.system.environment))
+  for (const auto& [output, change] :
+       find_due_actions(stages, context.system.files, *stages.base.digests, context.system.environment))
     pending.emplace(output, change.text());
   return with_users(stages.build, std::move(pending));
 }

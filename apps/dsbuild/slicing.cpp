@@ -18,7 +18,8 @@ constexpr const char* k_the_same = "the same";
 LearntCommands learn_commands(const Words& nvcc, const Stages& stages, System& system) {
   FactStore& facts = *stages.base.user_facts;
   const Words command = dry_run_command(nvcc);
-  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = sha256(stages.tools.nvcc.text);
+  const std::string key = "nvcc steps " + sha256(shell_join(command)),
+                    identity = sha256(stages.tools.nvcc.text);
   const bool is_asked_anew = is_script(stages.toolkit->nvcc(), system.files, facts);
   auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
   if (!text) {
@@ -92,8 +93,8 @@ WholeFiles slice_edges(Stages& stages, SelfTest self_test, System& system) {
     if (!refusal->second.empty()) return tl::unexpected(refusal->second);
     return commands;
   };
-  return slice_cuda_edges(stages.build, {learn, stages.history, stages.selected.registry.pack,
-                                         stages.base.settings.audit.value});
+  return slice_cuda_edges(
+      stages.build, {learn, stages.history, stages.selected.registry.pack, stages.base.settings.audit.value});
 }
 
 Error cannot_slice(const WholeFiles& files, const std::string& origin) {

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <chrono>
 
+#include "action/action_run.h"
 #include "edge_costs.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
-#include "action/action_run.h"
 #include "slicing.h"
 #include "sys/clock.h"
 #include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 namespace {
-
 
 Result<void> check_host(const Host& host) {
   if (host.os == "linux" && (host.machine == "x86_64" || host.machine == "aarch64")) return {};
@@ -120,6 +119,26 @@ Result<HostCompiler> choose_cxx(const std::vector<HostCompiler>& found, const Sy
                                            "apt-get install g++, or set CXX to a compiler."));
 }
 
+void choose_cxx(Stages& stages, const System& system);
+
+// The tools of a build. A script among them may stand for others by now: then all is found and chosen anew.
+void choose_tools(Stages& stages, bool needs_toolkit, System& system) {
+  Base& base = stages.base;
+  const auto choose_all = [&] {
+    if (needs_toolkit) choose(stages);
+    choose_cxx(stages, system);
+  };
+  const std::vector<Warning> warnings = stages.warnings;
+  choose_all();
+  if (scripts_answer_as_known(stages.toolkit, stages.cxx, system, *base.user_facts)) return;
+  base.toolkits = find_toolkits(base.settings, system, *base.user_facts, *base.digests);
+  base.user_facts->save();
+  stages.warnings = warnings;
+  stages.toolkit.reset();
+  stages.toolkit_error.reset();
+  choose_all();
+}
+
 void choose_cxx(Stages& stages, const System& system) {
   const Result<HostCompiler> chosen = choose_cxx(stages.base.toolkits.host_compilers, system);
   if (chosen)
@@ -169,7 +188,8 @@ Result<std::set<std::string>> find_torch_sources(const Stages& stages, const Fil
 void name_places(Stages& stages, const FileReader& files) {
   const Settings& settings = stages.base.settings;
   const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
-  std::set<std::string> folders(stages.tools.nvcc.include_folders.begin(), stages.tools.nvcc.include_folders.end());
+  std::set<std::string> folders(stages.tools.nvcc.include_folders.begin(),
+                                stages.tools.nvcc.include_folders.end());
   folders.insert(stages.tools.cxx.include_folders.begin(), stages.tools.cxx.include_folders.end());
   stages.build.files.push_back({k_store_file, store.string()});
   stages.build.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
@@ -296,9 +316,9 @@ Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandCont
   stages.base.digests->save();
   DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));
   stages.history = recall_edge_costs(stages, std::move(torch_sources), context.system.files);
-  stages.build =
-      plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
-                  pointer(stages.toolkit), &*stages.cxx, stages.base.host.machine, stages.tools, context.system.program, stages.history, jobs_for(settings, stages.base.host)});
+  stages.build = plan_build({settings, stages.selected.registry, stages.requirements, stages.archs,
+                             pointer(stages.toolkit), &*stages.cxx, stages.base.host.machine, stages.tools,
+                             context.system.program, stages.history, jobs_for(settings, stages.base.host)});
   name_places(stages, context.system.files);
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(stages, self_test, context.system));
   append(stages.warnings, stages.build.warnings);
@@ -309,9 +329,8 @@ Result<Stages> plan_stages(SelfTest self_test, const CommandContext& context) {
   DSBUILD_TRY(stages, begin(context));
   DSBUILD_TRY(selected, load_selected(context, stages.base));
   add_selected(stages, std::move(selected));
-  if (stages.selected.needs_toolkit) choose(stages);
+  choose_tools(stages, stages.selected.needs_toolkit, context.system);
   if (stages.toolkit_error) return tl::unexpected<Error>(*stages.toolkit_error);
-  choose_cxx(stages, context.system);
   if (stages.cxx_error) return tl::unexpected<Error>(*stages.cxx_error);
   check(stages, context.system);
   DSBUILD_CHECK(complete_plan(stages, self_test, context));
@@ -327,9 +346,8 @@ Result<Stages> survey_stages(const CommandContext& context) {
   }
   DSBUILD_TRY(selected, select(context, stages.base));
   add_selected(stages, std::move(selected));
-  choose(stages);
+  choose_tools(stages, true, context.system);
   if (stages.toolkit_error) fall_back(stages);
-  choose_cxx(stages, context.system);
   check(stages, context.system);
   return stages;
 }

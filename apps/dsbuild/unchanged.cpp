@@ -53,7 +53,8 @@ std::string key_of(const CommandContext& context) {
 }
 
 bool is_own_memo(const std::string& path, const Settings& settings, const FileReader& files) {
-  return files.absolute(path).string().starts_with(files.absolute(settings.cache_dir / "digests").string() + "/");
+  return files.absolute(path).string().starts_with(files.absolute(settings.cache_dir / "digests").string() +
+                                                   "/");
 }
 
 // Facts are about files whose identities planning asks for, too; the system's own folders hold loads and
@@ -66,7 +67,8 @@ bool counts(const std::string& path, const Settings& settings, const FileReader&
          !is_own_memo(path, settings, files);
 }
 
-// What is published, of what, and all that the judge asks: nullopt where an action is due, or that cannot be told.
+// What is published, of what, and all that the judge asks: nullopt where an action is due, or that cannot be
+// told.
 std::optional<Answers> results_of(const Stages& stages, const CommandContext& context) {
   FileSystem& disk = context.system.files;
   const Settings& settings = stages.base.settings;
@@ -85,8 +87,7 @@ std::optional<Answers> results_of(const Stages& stages, const CommandContext& co
   for (const ExpectedOp& op : stages.build.expected)
     (void)files.identity(out / (op.op + ".so"));
   Answers answers = files.answers();
-  std::erase_if(answers,
-                [&](const auto& answer) { return is_own_memo(answer.first.first, settings, disk); });
+  std::erase_if(answers, [&](const auto& answer) { return is_own_memo(answer.first.first, settings, disk); });
   return answers;
 }
 
@@ -157,8 +158,8 @@ std::string render(const Answers& answers) {
 // A digest of the rest; the key; the numbers of the outcome; answers; what was shown.
 std::string render(const std::string& key, const UnchangedBuild& build, const Answers& results,
                    const Answers& planning) {
-  const std::string text = key + "\n" + std::to_string(build.bundle.bytes) + " " +
-                           std::to_string(build.ops) + " " + std::to_string(build.skipped) +
+  const std::string text = key + "\n" + std::to_string(build.bundle.bytes) + " " + std::to_string(build.ops) +
+                           " " + std::to_string(build.skipped) +
                            (build.audited ? " " + std::to_string(*build.audited) : "") + "\n" +
                            render(results) + render(planning) + build.shown;
   return sha256(text) + "\n" + text;

@@ -11,9 +11,8 @@ namespace {
 constexpr size_t k_tools_place = 1, k_output_place = 2;
 
 bool asks_for_debug_information(const std::string& word) {
-  static const std::vector<std::string> words = {"-g",        "-G",
-                                                 "--debug",   "--device-debug",
-                                                 "-lineinfo", "--generate-line-info"};
+  static const std::vector<std::string> words = {
+      "-g", "-G", "--debug", "--device-debug", "-lineinfo", "--generate-line-info"};
   return std::find(words.begin(), words.end(), word) != words.end() || word.starts_with("-g1") ||
          word.starts_with("-g2") || word.starts_with("-g3") || word.starts_with("-ggdb") ||
          word.starts_with("-gdwarf");
@@ -37,8 +36,11 @@ ActionKey action_key(const KeyInput& input, Lists& lists) {
   };
   if (words.size() > k_output_place) {
     if (words[k_tools_place] != k_no_tools) add_file("tools", words[k_tools_place]);
-    if (words.front() == "run") add_file("objects", words[k_output_place] + ".rsp");
-    if (words.front() == "run" && has_debug_information(words)) key.push_back({"build folder", input.build_dir});
+    // Ninja quotes them as for a shell.
+    const auto objects = words.front() == "run" ? input.read(words[k_output_place] + ".rsp") : std::nullopt;
+    if (objects) key.push_back({"objects", lists.put(join(shell_split(*objects), "\n"))});
+    if (words.front() == "run" && has_debug_information(words))
+      key.push_back({"build_folder", input.build_dir});
   }
   const auto library_path = input.environment.find("LD_LIBRARY_PATH");
   if (library_path != input.environment.end()) key.push_back({"LD_LIBRARY_PATH", library_path->second});

@@ -12,8 +12,8 @@
 
 namespace dsbuild {
 
-// Of what this program itself adds to the tools' commands, and of what it writes down. It is in every key: another
-// number makes everything anew, also what other checkouts have in the cache.
+// Of what this program itself adds to the tools' commands, and of what it writes down. It is in every key:
+// another number makes everything anew, also what other checkouts have in the cache.
 inline constexpr const char* k_key_version = "4";
 
 // The words behind `dsbuild step`, as build.ninja has them (apps/dsbuild/command_step.cpp).

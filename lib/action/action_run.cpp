@@ -27,7 +27,8 @@ std::string parent_of(const std::string& path) {
 }
 
 // The names under which a file may have been looked for: what follows one of the folders in its path.
-void add_names_of(const std::string& file, const std::set<std::string>& folders, std::set<std::string>& names) {
+void add_names_of(const std::string& file, const std::set<std::string>& folders,
+                  std::set<std::string>& names) {
   for (std::string folder = parent_of(file); !folder.empty() && folder != "/"; folder = parent_of(folder))
     if (folders.count(folder) > 0) names.insert(file.substr(folder.size() + 1));
   names.insert(Path(file).filename().string());
@@ -66,8 +67,8 @@ ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
 }
 
 bool ActionRun::holds() {
-  return last_ && files_.kind(record_file(output_)) == FileKind::file && !judge_.first_difference(*last_, key_) &&
-         !judge_.first_changed_output(*last_);
+  return last_ && files_.kind(record_file(output_)) == FileKind::file &&
+         !judge_.first_difference(*last_, key_) && !judge_.first_changed_output(*last_);
 }
 
 void ActionRun::begin() {
@@ -133,9 +134,11 @@ void ActionRun::describe_file(const std::string& path, Record& record, std::stri
     others += digest + " " + path + "\n";
 }
 
+// By the time that nothing sets. One in the future is of a clock that was set back: it tells nothing.
 bool ActionRun::changed_since_begin(const std::string& path) const {
   const auto identity = files_.identity(path);
-  return !identity || std::max(identity->mtime_ns, identity->ctime_ns) >= begin_ns_ - k_file_clock_step_ns;
+  if (!identity) return true;
+  return identity->ctime_ns >= begin_ns_ - k_file_clock_step_ns && identity->ctime_ns <= file_clock_now();
 }
 
 // Where a name may be found: beside each file that was read, in the command's folders, in the compiler's own.
@@ -150,7 +153,9 @@ std::vector<std::string> ActionRun::folders_of(const FilesRead& read) const {
   }
   for (const std::string& folder : split_lines(text_of(k_include_folders_file, files_)))
     folders.insert(folder);
-  std::erase_if(folders, [](const std::string& folder) { return is_of_build(folder) || folder.find('\n') != std::string::npos; });
+  std::erase_if(folders, [](const std::string& folder) {
+    return is_of_build(folder) || folder.find('\n') != std::string::npos;
+  });
   return {folders.begin(), folders.end()};
 }
 

@@ -1,5 +1,5 @@
-// One action, run in its build folder, which is the current one: whether it has to run, what others have made of the
-// same, and what is written down of it.
+// One action, run in its build folder, which is the current one: whether it has to run, what others have made
+// of the same, and what is written down of it.
 #pragma once
 
 #include "action/action_key.h"
@@ -9,14 +9,17 @@
 namespace dsbuild {
 
 // Planned files of a build folder.
-inline constexpr const char* k_store_file = "tools/store";      // the cache's folder; empty or absent: there is none
-inline constexpr const char* k_digests_file = "tools/digests";  // the folder of digests of this machine's files
+inline constexpr const char* k_store_file =
+    "tools/store";  // the cache's folder; empty or absent: there is none
+inline constexpr const char* k_digests_file =
+    "tools/digests";  // the folder of digests of this machine's files
 inline constexpr const char* k_include_folders_file = "tools/include_folders";  // compilers' own, a line each
 
 // What tools read, as depfiles name it.
 struct FilesRead {
   std::vector<std::string> files;
-  std::vector<std::string> command;  // whose -I and the like say where names are looked for; empty: no names are
+  std::vector<std::string>
+      command;  // whose -I and the like say where names are looked for; empty: no names are
 };
 
 class ActionRun {
@@ -36,13 +39,13 @@ class ActionRun {
 
   // What the cache has of an action of this key that read what is there now. Its outputs are not looked at.
   std::optional<Record> recall();
-  // The same by the key of a text that a tool is given: inputs do not count, for they are in the text. What was read
-  // besides does.
+  // The same by the key of a text that a tool is given: inputs do not count, for they are in the text. What
+  // was read besides does.
   std::optional<Record> recall_of_text(const std::string& given);
   void keep_of_text(Record record);
 
-  // What was read, once tools have run. A file that changed since this object was made leaves it unsettled, and one
-  // that names files which no compiler tells of, incomplete.
+  // What was read, once tools have run. A file that changed since this object was made leaves it unsettled,
+  // and one that names files which no compiler tells of, incomplete.
   Record describe(const FilesRead& read);
   // The last thing that is done: the record beside the output, and a copy in the cache.
   Result<void> write(Record record, const std::vector<std::string>& outputs);

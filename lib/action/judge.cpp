@@ -78,7 +78,8 @@ std::string Judge::digest(const std::string& path) {
 std::optional<Change> Judge::compare_keys(const ActionKey& before, const ActionKey& now) {
   if (before == now) return std::nullopt;
   for (size_t i = 0; i < std::max(before.size(), now.size()); ++i) {
-    const KeyPart old_part = i < before.size() ? before[i] : KeyPart{}, new_part = i < now.size() ? now[i] : KeyPart{};
+    const KeyPart old_part = i < before.size() ? before[i] : KeyPart{},
+                  new_part = i < now.size() ? now[i] : KeyPart{};
     if (old_part == new_part) continue;
     if (old_part.name != new_part.name) return Change{"command", "", old_part.name, new_part.name};
     if (old_part.name == "tools") return compare_tools(old_part.value, new_part.value);
@@ -128,7 +129,8 @@ std::optional<Change> Judge::compare_names(const Record& record) {
 
 std::optional<Change> Judge::compare_times(const std::vector<EqualFiles>& files) {
   for (const EqualFiles& pair : files) {
-    if (digest(pair.first) != digest(pair.second)) return Change{"file", pair.second, "equal", digest(pair.second)};
+    if (digest(pair.first) != digest(pair.second))
+      return Change{"file", pair.second, "equal", digest(pair.second)};
     if (have_same_time(root_ / pair.first, root_ / pair.second, files_) != pair.same_time)
       return Change{"time", pair.first, pair.same_time ? "no longer equal" : "equal now", pair.second};
   }
@@ -137,7 +139,8 @@ std::optional<Change> Judge::compare_times(const std::vector<EqualFiles>& files)
 
 // Lists of "<digest> <path>".
 Change Judge::compare_tools(const std::string& before, const std::string& now) {
-  const auto old_lines = lines_of(lists_.find(before).value_or("")), new_lines = lines_of(lists_.find(now).value_or(""));
+  const auto old_lines = lines_of(lists_.find(before).value_or("")),
+             new_lines = lines_of(lists_.find(now).value_or(""));
   const std::string gone = first_only_in(old_lines, new_lines), come = first_only_in(new_lines, old_lines);
   const std::string& line = come.empty() ? gone : come;
   return {"tool", behind_first_word(line), old_lines.empty() ? "" : line.substr(0, line.find(' ')), now};
@@ -147,7 +150,8 @@ Change Judge::compare_tools(const std::string& before, const std::string& now) {
 Change Judge::compare_commands(const std::string& before, const std::string& now) {
   const std::vector<std::string> old_words = shell_split(with_step_file(before)),
                                  new_words = shell_split(with_step_file(now));
-  const auto [was, is] = std::mismatch(old_words.begin(), old_words.end(), new_words.begin(), new_words.end());
+  const auto [was, is] =
+      std::mismatch(old_words.begin(), old_words.end(), new_words.begin(), new_words.end());
   if (was == old_words.end() && is == new_words.end()) return {"command", "", "", ""};
   if (was == old_words.end()) return {"option", "", "", *is};
   if (is == new_words.end()) return {"option", "", *was, ""};
@@ -159,7 +163,8 @@ Change Judge::compare_commands(const std::string& before, const std::string& now
 std::string Judge::with_step_file(const std::string& command) {
   std::string text;
   for (const std::string& word : shell_split(command)) {
-    const auto step = word.starts_with("tools/steps/") ? files_.read_file(root_ / word) : Result<std::string>("");
+    const auto step =
+        word.starts_with("tools/steps/") ? files_.read_file(root_ / word) : Result<std::string>("");
     text += " " + (step && !step->empty() ? replace_all(*step, "\n", " ") : shell_quote(word));
   }
   return text;

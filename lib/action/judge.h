@@ -22,8 +22,8 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Looks at each file, list and folder once: it is to be made anew for each look at the disk. `root` is the build
-// folder.
+// Looks at each file, list and folder once: it is to be made anew for each look at the disk. `root` is the
+// build folder.
 class Judge {
  public:
   Judge(Path root, FileSystem& files, DigestMemo& digests, Lists& lists)

@@ -1,5 +1,5 @@
-// Long texts that many records share (the headers of a toolkit, the names that were looked for), named by their
-// content: each is written once in a build folder, and once in the cache.
+// Long texts that many records share (the headers of a toolkit, the names that were looked for), named by
+// their content: each is written once in a build folder, and once in the cache.
 #pragma once
 
 #include <map>

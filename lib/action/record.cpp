@@ -36,7 +36,8 @@ std::string lines_of(std::string_view name, const std::vector<FileDigest>& files
 
 FileDigest file_of(std::string_view value) {
   const size_t space = value.find(' ');
-  return {unescaped(value.substr(std::min(space, value.size() - 1) + 1)), std::string(value.substr(0, space))};
+  return {unescaped(value.substr(std::min(space, value.size() - 1) + 1)),
+          std::string(value.substr(0, space))};
 }
 
 // "yes first" and, on the next line, the second.
@@ -87,7 +88,8 @@ std::string render_record(const Record& record) {
 
 std::optional<Record> parse_record(std::string_view text) {
   const size_t end = text.find('\n');
-  if (end == std::string_view::npos || text.substr(0, end) != sha256(text.substr(end + 1))) return std::nullopt;
+  if (end == std::string_view::npos || text.substr(0, end) != sha256(text.substr(end + 1)))
+    return std::nullopt;
   Record record;
   bool is_ours = false;
   for (const std::string& each : split_lines(text.substr(end + 1))) {

@@ -1,6 +1,6 @@
-// What an action was made of, and what it made: one text beside its first output (<output>.made), and another, for
-// other build folders, in the cache. Paths are as commands in the build folder name them: relative ones are the
-// project's ("pack/…") and the build's own.
+// What an action was made of, and what it made: one text beside its first output (<output>.made), and
+// another, for other build folders, in the cache. Paths are as commands in the build folder name them:
+// relative ones are the project's ("pack/…") and the build's own.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace dsbuild {
 
-// What an action is, before anything is read: its commands, the tools that run them. A value is the text itself, or
-// the name of a list (action/lists.h).
+// What an action is, before anything is read: its commands, the tools that run them. A value is the text
+// itself, or the name of a list (action/lists.h).
 struct KeyPart {
   std::string name, value;
   bool operator==(const KeyPart&) const = default;
@@ -25,8 +25,8 @@ struct FileDigest {
   bool operator==(const FileDigest&) const = default;
 };
 
-// Two files of equal bytes. With `#pragma once` they are one file to gcc where their times are equal too, to the
-// second (libcpp/files.cc); then the second is in no depfile.
+// Two files of equal bytes. With `#pragma once` they are one file to gcc where their times are equal too, to
+// the second (libcpp/files.cc); then the second is in no depfile.
 struct EqualFiles {
   std::string first, second;
   bool same_time = false;
@@ -38,14 +38,14 @@ struct Record {
   std::string result;              // the key of the text that a preprocessor made; "" without one
   std::string given;               // the key of what the last tool was given: of PTX, of the host's C++
   std::vector<FileDigest> inputs;  // the project's and the build's
-  std::string others;              // a list: "<digest> <path>" of each file of tools and packages that was read
-  std::string search;              // a list: where names were looked for, and which (inputs/looked_for.h)
-  std::string present;             // a list: those that were there
+  std::string others;   // a list: "<digest> <path>" of each file of tools and packages that was read
+  std::string search;   // a list: where names were looked for, and which (inputs/looked_for.h)
+  std::string present;  // a list: those that were there
   std::vector<EqualFiles> equal_files;
   std::vector<FileDigest> outputs;
   std::string unsettled;  // what changed while tools ran; "": nothing did
-  // A file of the project that reads others which no compiler names (an assembler's .incbin); "": none does. Such a
-  // record never holds.
+  // A file of the project that reads others which no compiler names (an assembler's .incbin); "": none does.
+  // Such a record never holds.
   std::string incomplete;
   bool operator==(const Record&) const = default;
 };

@@ -53,7 +53,8 @@ Result<bool> holds_library(const Publication& work, const BundleFile& library, D
   return built_digest == published_digest;
 }
 
-Result<bool> is_published(const Publication& work, const std::vector<std::string>& names, DigestMemo& digests) {
+Result<bool> is_published(const Publication& work, const std::vector<std::string>& names,
+                          DigestMemo& digests) {
   if (names != file_names(work)) return false;
   DSBUILD_TRY(manifest, work.files.read_file(work.out / k_manifest_name));
   if (manifest != work.manifest) return false;

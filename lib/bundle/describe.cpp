@@ -33,8 +33,8 @@ Result<std::map<Target, int>> read_images(const Path& library, const FileReader&
 
 }  // namespace
 
-Result<void> describe_library(ManifestOp& op, const Path& library, const FileReader& files,
-                              FactStore& facts, DigestMemo& digests) {
+Result<void> describe_library(ManifestOp& op, const Path& library, const FileReader& files, FactStore& facts,
+                              DigestMemo& digests) {
   DSBUILD_TRY(digest, digests.digest(library));
   op.sha256 = digest;
   const auto identity = files.identity(library);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/text.h"
+
 namespace dsbuild {
 namespace {
 
@@ -55,7 +57,9 @@ class DepfileReader {
     ++at_;
   }
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  bool is_end_of_target() const { return at_ >= text_.size() || std::string_view(" \t\r\n\\").find(text_[at_]) != std::string_view::npos; }
+  bool is_end_of_target() const {
+    return at_ >= text_.size() || std::string_view(" \t\r\n\\").find(text_[at_]) != std::string_view::npos;
+  }
   void begin_inputs() {
     word_.clear();
     in_inputs_ = true;
@@ -81,6 +85,23 @@ class DepfileReader {
 
 std::vector<std::string> files_in_depfile(std::string_view depfile) {
   return DepfileReader(depfile).read();
+}
+
+std::vector<std::string> files_in_link_depfile(std::string_view depfile,
+                                               const std::function<bool(const std::string&)>& exists) {
+  std::vector<std::string> files;
+  for (std::string line : split_lines(depfile)) {
+    if (!line.starts_with("  ")) continue;
+    if (line.ends_with(" \\")) line.resize(line.size() - 2);
+    const std::string plain = line.substr(2);
+    if (exists(plain)) {
+      files.push_back(plain);
+      continue;
+    }
+    for (std::string& file : files_in_depfile("library: " + plain + "\n"))
+      files.push_back(std::move(file));
+  }
+  return files;
 }
 
 }  // namespace dsbuild

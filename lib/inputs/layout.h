@@ -16,8 +16,8 @@ inline bool is_in_pack(std::string_view path) {
   return path == k_pack_folder || path.starts_with("pack/");
 }
 
-// The project's files, and what lies in the build folder, have relative paths; those of tools and packages are
-// absolute.
+// The project's files, and what lies in the build folder, have relative paths; those of tools and packages
+// are absolute.
 inline bool is_of_project(std::string_view path) {
   return !path.starts_with('/');
 }

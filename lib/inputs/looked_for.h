@@ -1,5 +1,5 @@
-// Names that a compiler looks for: which file a name means depends on what stands in the folders where it is looked
-// for, and that may change without any file that was read.
+// Names that a compiler looks for: which file a name means depends on what stands in the folders where it is
+// looked for, and that may change without any file that was read.
 #pragma once
 
 #include <map>
@@ -30,7 +30,8 @@ struct NameSearch {
 std::string render_search(const NameSearch& search);
 NameSearch parse_search(std::string_view text);
 
-// The folders of -I, -isystem, -iquote, -idirafter and, of a link, -L, which may stand in the same word or the next.
+// The folders of -I, -isystem, -iquote, -idirafter and, of a link, -L, which may stand in the same word or
+// the next.
 std::vector<std::string> search_folders(const std::vector<std::string>& command);
 // The files that a link's -l words may mean: libx.so and libx.a of -lx, x of -l:x.
 std::set<std::string> library_names(const std::vector<std::string>& command);

@@ -70,8 +70,8 @@ std::string program_line(const char* name, const std::vector<std::string>& progr
   return program.empty() ? "" : std::string(name) + " = " + ninja_program(program) + "\n";
 }
 
-// Every edge is an action of dsbuild's, which knows by its record whether there is anything to do. What it makes stays
-// as it is where nothing new came out, and then Ninja goes no further (restat).
+// Every edge is an action of dsbuild's, which knows by its record whether there is anything to do. What it
+// makes stays as it is where nothing new came out, and then Ninja goes no further (restat).
 std::string rule(const char* name, const std::string& words) {
   return "rule " + std::string(name) + "\n  command = $dsbuild step " + words +
          "\n  restat = 1\n  description = $out\n\n";

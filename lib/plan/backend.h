@@ -36,8 +36,8 @@ std::vector<std::string> fallback_include_flags(const BackendOp& op);
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
               const std::vector<std::string>& more_flags);
 
-// Files in the build folder that hold the identity of a tool: what it is made of is in the key of each action that runs
-// it (lib/action/action_key.h).
+// Files in the build folder that hold the identity of a tool: what it is made of is in the key of each action
+// that runs it (lib/action/action_key.h).
 inline constexpr const char* k_nvcc_id_file = k_tools_file;
 inline constexpr const char* k_cxx_id_file = k_cxx_file;
 inline constexpr const char* k_torch_id_file = k_torch_file;

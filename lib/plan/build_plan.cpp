@@ -282,7 +282,8 @@ std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   append_all(argv, edge.flags);
   for (const Target& target : edge.targets)
     argv.push_back(target.gencode());
-  append_all(argv, {"-MD", "-MF", edge.output + ".d", "-MT", edge.output, "-c", edge.inputs.front(), "-o", temporary});
+  append_all(argv, {"-MD", "-MF", edge.output + ".d", "-MT", edge.output, "-c", edge.inputs.front(), "-o",
+                    temporary});
   return argv;
 }
 
@@ -306,7 +307,8 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
       if (edge.twin.empty()) {
         words = {"run", tools, edge.output, "--"};
       } else {
-        words = {"twin", tools, edge.output, edge.kind == EdgeKind::cuda_compile ? "nvcc" : "cxx", edge.twin, "--"};
+        words = {"twin",    tools, edge.output, edge.kind == EdgeKind::cuda_compile ? "nvcc" : "cxx",
+                 edge.twin, "--"};
         append_all(words, twin_argv(plan, edge));
         words.emplace_back("--");
       }

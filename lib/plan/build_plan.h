@@ -74,11 +74,11 @@ struct BuildPlanInput {
   const Registry& registry;
   const RequirementReport& requirements;
   const ArchPlan& archs;
-  const Toolkit* toolkit = nullptr;                   // null: CPU ops only
-  const HostCompiler* cxx = nullptr;                  // of CPU ops
+  const Toolkit* toolkit = nullptr;   // null: CPU ops only
+  const HostCompiler* cxx = nullptr;  // of CPU ops
   std::string cpu;
   ToolParts tools;  // lib/toolkit/tool_parts.h
-  Path program;  // dsbuild itself, for verify edges
+  Path program;     // dsbuild itself, for verify edges
   EdgeHistory history = {};
   int jobs = 1;  // edges at a time
 };
@@ -88,8 +88,8 @@ BuildPlan plan_build(const BuildPlanInput& input);
 // Whether the edge runs tools of others, so that what they took is worth knowing.
 bool runs_tools(const Edge& edge);
 
-// The command of a compile or link, gencodes written out. The tool writes <output>.tmp, so that a killed tool never
-// leaves half an output that looks finished. Objects of a link stand in <output>.rsp, one per line.
+// The command of a compile or link, gencodes written out. The tool writes <output>.tmp, so that a killed tool
+// never leaves half an output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge);
 // What stands behind `dsbuild step` for an edge (apps/dsbuild/command_step.cpp), and so in its key.
 std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge);

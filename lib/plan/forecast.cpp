@@ -10,8 +10,7 @@ namespace {
 class Rehearsal {
  public:
   Rehearsal(const ForecastInput& input, const std::set<std::string>& outputs)
-      : input_(input),
-        queue_(input.memory_bytes) {
+      : input_(input), queue_(input.memory_bytes) {
     for (const Edge& edge : input.plan.edges)
       if (outputs.count(edge.output) > 0) add(edge);
     for (size_t i = 0; i < edges_.size(); ++i)

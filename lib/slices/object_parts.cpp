@@ -31,8 +31,8 @@ struct HostObject {
   FilesRead read;  // without what was only copied beside the compiler
 };
 
-// The host's compiler has relative include folders, so it runs in the build folder. What it includes besides the text
-// (the runtime's crt/host_runtime.h) its depfile names.
+// The host's compiler has relative include folders, so it runs in the build folder. What it includes besides
+// the text (the runtime's crt/host_runtime.h) its depfile names.
 Result<HostObject> make_host(StepPart& part) {
   const StepUnit& unit = part.unit;
   Words command = unit.step.commands.front();

@@ -96,9 +96,16 @@ class WholeRun {
 
   FilesRead files_read() const {
     FilesRead read;
-    if (const auto depfile = files_.read_file(step_.output + ".d")) read.files = files_in_depfile(*depfile);
+    if (const auto depfile = files_.read_file(step_.output + ".d"))
+      read.files =
+          is_link()
+              ? files_in_link_depfile(
+                    *depfile, [&](const std::string& file) { return files_.kind(file) == FileKind::file; })
+              : files_in_depfile(*depfile);
     read.command = step_.command;
-    add_lines_of(step_.output + ".rsp", read.files);
+    if (const auto objects = files_.read_file(step_.output + ".rsp"))
+      for (std::string& object : shell_split(*objects))
+        read.files.push_back(std::move(object));
     for (const std::string& file : std::vector<std::string>(read.files))
       if (file.ends_with(".gch")) add_files_of_precompiled(file, read.files);
     std::sort(read.files.begin(), read.files.end());
@@ -108,11 +115,7 @@ class WholeRun {
     return read;
   }
 
-  void add_lines_of(const std::string& file, std::vector<std::string>& lines) const {
-    const auto text = files_.read_file(file);
-    for (const std::string& line : split_lines(text ? *text : ""))
-      if (!line.empty()) lines.push_back(line);
-  }
+  bool is_link() const { return value_of(step_.command, "-c").empty(); }
 
   // No depfile of its users names them.
   void add_files_of_precompiled(const std::string& header, std::vector<std::string>& read) const {

@@ -122,8 +122,8 @@ class SelfTest {
     const std::string file = "step." + step.part;
     if (const Failure failure = write(folder / file, render_step_file(step)); !failure.empty())
       return failure;
-    return run({program_.string(), "step", "slice", k_tools_file, k_any_unit + step.outputs.front(), file, "--",
-                k_source},
+    return run({program_.string(), "step", "slice", k_tools_file, k_any_unit + step.outputs.front(), file,
+                "--", k_source},
                folder);
   }
 

@@ -24,8 +24,8 @@ class StepResults {
   // they are. The store keeps images by their PTX, apart from the rest: those that stay may have been damaged
   // since, and it has them from when they were made.
   Result<void> publish(const std::string& key, const StoreEntry& outputs);
-  // Whether the images are those of this PTX now, because they were before or were taken from the store: an edit of
-  // host code changes the text that cicc reads, and not its PTX.
+  // Whether the images are those of this PTX now, because they were before or were taken from the store: an
+  // edit of host code changes the text that cicc reads, and not its PTX.
   Result<bool> take_images(const std::string& ptx);
   // Of what ptxas gets, which is a device part's first output; "" where the part has no ptxas.
   std::string images_key(const std::string& ptx) const;

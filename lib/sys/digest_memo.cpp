@@ -9,7 +9,7 @@ namespace dsbuild {
 namespace {
 
 bool is_settled(const FileIdentity& identity, int64_t read_at_ns) {
-  return std::max(identity.mtime_ns, identity.ctime_ns) < read_at_ns - k_file_clock_step_ns;
+  return identity.ctime_ns < read_at_ns - k_file_clock_step_ns;
 }
 
 // A line is "<digest> <identity> <name>".
@@ -50,8 +50,7 @@ void DigestMemo::save() {
     std::string text;
     for (const auto& [name, known] : merged.by_name)
       text += known.digest + " " + known.identity + " " + name + "\n";
-    if (files_.make_directories(file.parent_path()) &&
-        files_.write_file(file, sha256(text) + "\n" + text))
+    if (files_.make_directories(file.parent_path()) && files_.write_file(file, sha256(text) + "\n" + text))
       shard.has_new = false;
   }
 }
@@ -75,8 +74,8 @@ void DigestMemo::read_shard(const Path& file, Shard& shard) const {
   for (const std::string& line : split_lines(rest)) {
     const size_t space = line.find(' ', k_digest_length + 1);
     if (space == std::string::npos) continue;
-    shard.by_name[line.substr(space + 1)] = {
-        line.substr(k_digest_length + 1, space - k_digest_length - 1), line.substr(0, k_digest_length)};
+    shard.by_name[line.substr(space + 1)] = {line.substr(k_digest_length + 1, space - k_digest_length - 1),
+                                             line.substr(0, k_digest_length)};
   }
 }
 

@@ -1,8 +1,8 @@
 // Digests of files on this machine, remembered for as long as each file is the same one by its identity
-// (device, inode, size, mtime and ctime, which nothing resets). A file that changed within the last tick of the
-// file system's clock is read each time: a write that follows within the same tick would leave no trace in its
-// identity. One small file in the memo's folder for each folder of the disk: its first line is the digest of the
-// rest, so a damaged one counts as empty.
+// (device, inode, size, mtime and ctime, which nothing resets). A file that changed within the last tick of
+// the file system's clock is read each time: a write that follows within the same tick would leave no trace
+// in its identity. One small file in the memo's folder for each folder of the disk: its first line is the
+// digest of the rest, so a damaged one counts as empty.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ class DigestMemo {
 
   // SHA-256 of the file's bytes, 64 hex digits; links are followed. Errors: those of reading.
   Result<std::string> digest(const Path& path);
-  // Writes what is new, beside what other processes have written since. What cannot be written is found again.
+  // Writes what is new, beside what other processes have written since. What cannot be written is found
+  // again.
   void save();
 
  private:

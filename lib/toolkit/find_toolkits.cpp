@@ -108,8 +108,7 @@ class Finder {
 
 }  // namespace
 
-Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts,
-                        DigestMemo& digests) {
+Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests) {
   Finder finder(system, facts, digests);
   for (const ToolkitCandidate& candidate : toolkit_candidates(settings, system))
     finder.consider(candidate);

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "toolkit/tool_parts.h"
 #include "toolkit/toolkit.h"
 
 namespace dsbuild {
@@ -91,24 +90,35 @@ std::string compiler_fact(const std::string& version_output) {
   return version ? (is_clang ? "clang " : "gcc ") + version->text() : "";
 }
 
+std::string current_fact(System& system, const Path& compiler) {
+  const auto answer = system.processes.run({{compiler.string(), "--version"},
+                                            tool_environment(system.environment, nullptr),
+                                            {},
+                                            std::chrono::seconds(30)});
+  return answer && answer->ok() ? compiler_fact(answer->out) : "";
+}
+
 // Asks once; the answer is remembered for as long as the file is the same one. A compiler that did not
 // answer is asked again the next time.
 std::string known_fact(System& system, FactStore& facts, const Path& compiler) {
   const std::optional<FileIdentity> identity = system.files.identity(compiler);
   if (!identity) return "";
   const std::string key = "compiler " + compiler.string();
-  const bool is_machine_code = !is_script(compiler, system.files, facts);
-  if (const auto known = facts.find(key, identity->text()); known && is_machine_code) return *known;
-  const auto answer = system.processes.run({{compiler.string(), "--version"},
-                                            tool_environment(system.environment, nullptr),
-                                            {},
-                                            std::chrono::seconds(30)});
-  const std::string fact = answer && answer->ok() ? compiler_fact(answer->out) : "";
-  if (!fact.empty() && is_machine_code) facts.put(key, identity->text(), fact);
+  if (const auto known = facts.find(key, identity->text())) return *known;
+  const std::string fact = current_fact(system, compiler);
+  if (!fact.empty()) facts.put(key, identity->text(), fact);
   return fact;
 }
 
 }  // namespace
+
+bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& facts) {
+  const std::string known = known_fact(system, facts, compiler), now = current_fact(system, compiler);
+  const std::optional<FileIdentity> identity = system.files.identity(compiler);
+  if (now.empty() || !identity || known == now) return true;
+  facts.put("compiler " + compiler.string(), identity->text(), now);
+  return false;
+}
 
 std::vector<HostCompiler> find_host_compilers(System& system, FactStore& facts) {
   std::vector<HostCompiler> compilers;

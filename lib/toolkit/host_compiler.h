@@ -34,4 +34,8 @@ HostCompilerBounds parse_host_config(std::string_view host_config_h);
 // clang++-N on PATH; a version is asked once per compiler and remembered. Each path appears once.
 std::vector<HostCompiler> find_host_compilers(System& system, FactStore& facts);
 
+// Asks anew, as is due for a script, which may stand for another compiler by now: false where it says
+// something else than `facts` did, which know it from then on.
+bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& facts);
+
 }  // namespace dsbuild

@@ -1,7 +1,6 @@
 #include "toolkit/nvcc_facts.h"
 
 #include "base/text.h"
-#include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 namespace {
@@ -92,15 +91,24 @@ tl::expected<NvccFacts, std::string> ask_nvcc(const Path& nvcc, System& system,
   const Path real = system.files.real_path(nvcc).value_or(nvcc);
   const std::optional<FileIdentity> identity = system.files.identity(nvcc);
   const std::string key = "nvcc " + real.string();
-  const bool is_machine_code = identity && !is_script(nvcc, system.files, facts);
-  if (is_machine_code) {
+  if (identity) {
     if (const auto known = facts.find(key, identity->text())) {
       if (auto parsed = parse(*known)) return *parsed;
     }
   }
   auto found = start_nvcc(nvcc, system, environment);
-  if (found && is_machine_code) facts.put(key, identity->text(), render(*found));
+  if (found && identity) facts.put(key, identity->text(), render(*found));
   return found;
+}
+
+bool nvcc_answers_as_known(const Path& nvcc, System& system, const Environment& environment,
+                           FactStore& facts) {
+  const auto known = ask_nvcc(nvcc, system, environment, facts);
+  const auto now = start_nvcc(nvcc, system, environment);
+  const std::optional<FileIdentity> identity = system.files.identity(nvcc);
+  if (!known || !now || !identity || render(*known) == render(*now)) return true;
+  facts.put("nvcc " + system.files.real_path(nvcc).value_or(nvcc).string(), identity->text(), render(*now));
+  return false;
 }
 
 }  // namespace dsbuild

@@ -29,4 +29,9 @@ void parse_nvcc_help(std::string_view help_output, NvccFacts& facts);
 tl::expected<NvccFacts, std::string> ask_nvcc(const Path& nvcc, System& system,
                                               const Environment& environment, FactStore& facts);
 
+// Asks anew, as is due for a script, which may stand for another nvcc by now: false where it says something
+// else than `facts` did, which know it from then on.
+bool nvcc_answers_as_known(const Path& nvcc, System& system, const Environment& environment,
+                           FactStore& facts);
+
 }  // namespace dsbuild

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "toolkit/nvcc_facts.h"
 
 namespace dsbuild {
 namespace {
@@ -48,7 +49,8 @@ Paths ask_host_compiler(const Path& compiler, const Environment& environment, Sy
     found.merge(files_named_in(said_by(argv, environment, system), system.files));
   }
   for (const char* name : {"as", "ld"}) {
-    const std::string said = trim(said_by({program, std::string("-print-prog-name=") + name}, environment, system));
+    const std::string said =
+        trim(said_by({program, std::string("-print-prog-name=") + name}, environment, system));
     if (!said.empty() && said.find('\n') == std::string::npos) found.insert(said);  // by name alone: on PATH
   }
   return found;
@@ -116,11 +118,11 @@ std::string identity_text(const Path& path, const FileReader& files) {
   return identity ? identity->text() : "absent";
 }
 
-// What `ask` gives, remembered for as long as the program and what configures it are the same files; a script's
-// answer never is.
+// What `ask` gives, remembered for as long as the program and what configures it are the same files; a
+// script's answer never is.
 template <typename Ask>
-Paths remembered_parts(const std::string& what, const Path& program, const Path& configuration, System& system,
-                       FactStore& facts, const Ask& ask) {
+Paths remembered_parts(const std::string& what, const Path& program, const Path& configuration,
+                       System& system, FactStore& facts, const Ask& ask) {
   if (is_script(program, system.files, facts)) return ask();
   const std::string key = "parts of " + what;
   const std::string identity =
@@ -178,6 +180,19 @@ bool is_script(const Path& program, const FileReader& files, FactStore& facts) {
   return script;
 }
 
+bool scripts_answer_as_known(const std::optional<Toolkit>& toolkit, const std::optional<HostCompiler>& cxx,
+                             System& system, FactStore& facts) {
+  const auto compiler_does = [&](const std::optional<HostCompiler>& compiler) {
+    return !compiler || !is_script(compiler->path, system.files, facts) ||
+           compiler_answers_as_known(compiler->path, system, facts);
+  };
+  const bool nvcc_does =
+      !toolkit || !is_script(toolkit->nvcc(), system.files, facts) ||
+      nvcc_answers_as_known(toolkit->nvcc(), system, tool_environment(system.environment, &*toolkit), facts);
+  const bool host_does = !toolkit || compiler_does(toolkit->host);
+  return nvcc_does && host_does && compiler_does(cxx);
+}
+
 ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts, DigestMemo& digests) {
   const Environment environment = asking_environment(system, nullptr);
   Paths parts = remembered_parts(compiler.string(), compiler, compiler, system, facts,
@@ -193,8 +208,8 @@ ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore&
   };
   tool.links_tell_files =
       asked("linker of", {compiler.string(), "-Wl,--help"}).find("--dependency-file") != std::string::npos;
-  tool.include_folders =
-      include_folders_in(asked("include folders of", {compiler.string(), "-v", "-E", "-x", "c++", "/dev/null"}));
+  tool.include_folders = include_folders_in(
+      asked("include folders of", {compiler.string(), "-v", "-E", "-x", "c++", "/dev/null"}));
   return tool;
 }
 

@@ -12,13 +12,15 @@
 
 namespace dsbuild {
 
-// A program that is not machine code may run anything: what it says of itself is asked again each time.
+// A program that is not machine code may run anything: what it says of itself is asked again in each build
+// that uses it.
 bool is_script(const Path& program, const FileReader& files, FactStore& facts);
 
 // What a compiler and its linker are.
 struct ToolText {
-  std::string text;               // "<sha256> <path>" a line, sorted
-  bool links_tell_files = false;  // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer; gold has not)
+  std::string text;  // "<sha256> <path>" a line, sorted
+  bool links_tell_files =
+      false;  // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer; gold has not)
   std::vector<std::string> include_folders;  // where it looks for headers unasked
   bool operator==(const ToolText&) const = default;
 };
@@ -29,11 +31,15 @@ struct ToolParts {
 
 // The compiler, and each file that it names when it is asked what it would run
 // (`-###`: cc1plus, as, collect2, the linker's start files; as and ld by -print-prog-name).
-ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
-                                   DigestMemo& digests);
+ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts, DigestMemo& digests);
 
 // The same of nvcc (`--dryrun`: cudafe++, cicc, ptxas, fatbinary; nvcc.profile, libdevice) and of its host
 // compiler, where it has one.
 ToolText parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts, DigestMemo& digests);
+
+// Whether the scripts among them still say what is known of them; where one does not, it is known from then
+// on, and toolkits are to be found anew.
+bool scripts_answer_as_known(const std::optional<Toolkit>& toolkit, const std::optional<HostCompiler>& cxx,
+                             System& system, FactStore& facts);
 
 }  // namespace dsbuild

@@ -15,9 +15,9 @@ from testspace import SEED, TestSpace  # noqa: E402
 
 OBJECT, LIBRARY = "obj/beta/beta/one.cu/one.o", "lib/beta.so"
 # Files whose loss must heal by itself.
-KEPT_BY_NINJA = [".ninja_log", ".ninja_deps"]
+KEPT_BY_NINJA = [".ninja_log"]
 KEPT_BY_DSBUILD = ["build.ninja", "facts.json", "check/beta.json", "check/beta.ok", "tools/nvcc.id", "tools/cxx.id",
-                   "obj/beta/beta/one.cu/source.id", "lock"]
+                   "obj/beta/beta/one.cu/one.o.made", "lib/beta.so.made", "lock"]
 MARKER = "dsbuild-build-folder"
 MADE = [OBJECT, LIBRARY, "obj/alpha/alpha/alpha.cpp/alpha.o"]
 
@@ -122,11 +122,11 @@ class DamageTest(unittest.TestCase):
                     self.check_healed(self.space.build())
 
     def test_a_ninja_that_crashes_on_its_logs_is_started_again_without_them(self):
-        """The real one does so on some flips of .ninja_deps; here a Ninja that always does."""
+        """The real one does so on some flips of its logs; here a Ninja that always does."""
         self.restore()
         ninja = self.space.root / "crashing ninja"
         real = self.space.environment["DSBUILD_NINJA"]
-        ninja.write_text(f'#!/bin/sh\n[ "$1" != --version ] && [ -e .ninja_deps ] && kill -SEGV $$\nexec {real} "$@"\n')
+        ninja.write_text(f'#!/bin/sh\n[ "$1" != --version ] && [ -e .ninja_log ] && kill -SEGV $$\nexec {real} "$@"\n')
         ninja.chmod(0o755)
         run = self.space.build(env={"DSBUILD_NINJA": str(ninja)})
         self.check_healed(run)
@@ -165,7 +165,6 @@ class DamageTest(unittest.TestCase):
     def test_files_of_another_version_start_over(self):
         self.restore()
         (self.space.build_dir / ".ninja_log").write_text("# ninja log v99\nfoo\n")
-        (self.space.build_dir / ".ninja_deps").write_bytes(b"# ninjadeps\n\x63\0\0\0rest")
         (self.space.build_dir / "facts.json").write_text('{"schema": 99, "facts": {"x": 3}}')
         self.check_healed(self.space.build())
 
@@ -187,8 +186,8 @@ class DamageTest(unittest.TestCase):
 class LinkTest(unittest.TestCase):
     """Links planted in the build folder before a build: the file that they point to stays as it is."""
 
-    PLACES = [".ninja_log", ".ninja_deps", "build.ninja", "facts.json", "check/beta.json", "check/beta.ok",
-              "tools/nvcc.id", "obj/beta/beta/one.cu/source.id", "lock", MARKER, "log/dsbuild.log",
+    PLACES = [".ninja_log", "build.ninja", "facts.json", "check/beta.json", "check/beta.ok",
+              "tools/nvcc.id", OBJECT + ".made", OBJECT + ".was", "lock", MARKER, "log/dsbuild.log",
               OBJECT, OBJECT + ".tmp", OBJECT + ".d", LIBRARY, LIBRARY + ".tmp", LIBRARY + ".rsp"]
 
     def test_a_planted_link_is_replaced_or_refused_never_written_through(self):

@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
-from stale import StaleTest, add_tests, change_text, red_until, replace, write_program  # noqa: E402
+from stale import StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
 
 SOURCE = '#ifndef PATCHED\n#define PATCHED 1\n#endif\n#include <v.h>\nextern "C" int v() { return PATCHED + V; }\n'
 FOUND = '#if __has_include(<w.h>)\n#include <w.h>\n#else\n#define W 0\n#endif\nextern "C" int v() { return W; }\n'
@@ -42,29 +42,23 @@ class PartsTest(CompilerTest):
         file = self.driver if part == "g++" else self.parts / part
         self.check_change(lambda: change_text(file, '"$@"', options))
 
-    @red_until("records")
     def test_cc1plus(self):
         self.check_part("cc1plus", '-DPATCHED=2 "$@"')
 
-    @red_until("records")
     def test_as(self):
         self.check_part("as", '--defsym patched=3 "$@"')
 
-    @red_until("records")
     def test_ld(self):
         self.check_part("ld", '"$@" --hash-style=sysv')
 
-    @red_until("records")
     def test_the_script_itself(self):
         self.check_part("g++", '-DPATCHED=2 "$@"')
 
-    @red_until("records")
     def test_as_of_same_size_and_time(self):
         self.add_op()
         change_text(self.parts / "as", '"$@"', '--defsym patched=3 "$@"')
         self.check_change(lambda: change_text(self.parts / "as", "patched=3", "patched=4", keep_time=True))
 
-    @red_until("records")
     def test_cc1plus_after_clean(self):
         """The cache is asked."""
         self.add_op()
@@ -75,7 +69,6 @@ class PartsTest(CompilerTest):
 
         self.check_change(change)
 
-    @red_until("records")
     def test_another_as_comes_to_be_found_first(self):
         first = self.space.root / "first"
         first.mkdir()
@@ -144,22 +137,20 @@ class FoldersTest(CompilerTest):
         self.space.add_cpu_op("tool", {"b.cpp": CALLING}, ["b.cpp"], libraries=["w"])
         return folders
 
-    @red_until("records")
     def test_a_library_is_made_anew(self):
         _, second = self.libraries_of()
         self.check_change(lambda: self.make_archive(second, 2))
 
-    @red_until("records")
     def test_a_library_comes_to_stand_before_another(self):
         first, _ = self.libraries_of()
         self.check_change(lambda: self.make_archive(first, 2))
 
 
 PATHS = ["CPATH", "CPLUS_INCLUDE_PATH"]
-add_tests(FoldersTest, "new_header_in", FoldersTest.check_new_header, PATHS, red=PATHS)
+add_tests(FoldersTest, "new_header_in", FoldersTest.check_new_header, PATHS)
 add_tests(FoldersTest, "edited_header_in", FoldersTest.check_edited_header, PATHS)
-add_tests(FoldersTest, "header_of_same_time_in", FoldersTest.check_header_of_same_time, PATHS, red=PATHS)
-add_tests(FoldersTest, "other_folders_in", FoldersTest.check_other_folders, PATHS, red=PATHS)
+add_tests(FoldersTest, "header_of_same_time_in", FoldersTest.check_header_of_same_time, PATHS)
+add_tests(FoldersTest, "other_folders_in", FoldersTest.check_other_folders, PATHS)
 add_tests(FoldersTest, "variable", FoldersTest.check_variable,
           [*PATHS, "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"])
 

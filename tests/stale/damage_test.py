@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
 from packs import binding, kernel  # noqa: E402
-from stale import StaleSpace, StaleTest, add_tests, red_until  # noqa: E402
+from stale import StaleSpace, StaleTest, add_tests  # noqa: E402
 from testspace import SEED  # noqa: E402
 
 WORD = 0x1F2E3D4C
@@ -85,7 +85,6 @@ class ObjectTest(StaleTest):
         """It is published again with what is new of another op."""
         self.check_damaged("lib/hosty.so", DAMAGES[name], "c.cpp")
 
-    @red_until("records")
     def test_an_object_of_another_build_is_put_in_its_place(self):
         before = self.build()
         file = next(self.space.build_dir.glob("obj/hosty/a.cpp/a.o"))
@@ -99,9 +98,9 @@ class ObjectTest(StaleTest):
         self.check(before=before)
 
 
-add_tests(ObjectTest, "object", ObjectTest.check_object, list(DAMAGES), red=list(DAMAGES))
+add_tests(ObjectTest, "object", ObjectTest.check_object, list(DAMAGES))
 add_tests(ObjectTest, "object_of_new_time", ObjectTest.check_object_of_new_time, list(DAMAGES))
-add_tests(ObjectTest, "library", ObjectTest.check_library, list(DAMAGES), red=list(DAMAGES))
+add_tests(ObjectTest, "library", ObjectTest.check_library, list(DAMAGES))
 
 
 class PowerTest(StaleTest):
@@ -172,7 +171,6 @@ class PowerTest(StaleTest):
         damage_file(file, zeros, self.generator)
         return [file.name]
 
-    @red_until("records")
     def test_the_next_build_heals(self):
         wrong = []
         rounds = testspace.count(20, 500)

@@ -9,7 +9,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
-from stale import StaleTest, red_until, write_program  # noqa: E402
+from stale import StaleTest, write_program  # noqa: E402
 
 CACHE = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
 SOURCE = '#include "v.h"\nextern "C" int NAME() { return V; }\n'
@@ -95,7 +95,6 @@ class RaceTest(StaleTest):
         self.space.write("v.h", ONE)
         self.use_compiler(("*-E*pack/a.cu*", f'"$real" "$@"; code=$?; {self.replacing("v.h", TWO)}'))
 
-    @red_until("records")
     def test_a_header_that_is_edited_while_it_compiles_is_not_published_half(self):
         self.edit_header_while_it_compiles()
         self.check_published()
@@ -104,7 +103,6 @@ class RaceTest(StaleTest):
         self.edit_header_while_it_compiles()
         self.check_next()
 
-    @red_until("records")
     def test_a_source_that_is_edited_while_it_compiles_is_not_published_half(self):
         self.edit_source_while_it_compiles()
         self.check_published()
@@ -113,7 +111,6 @@ class RaceTest(StaleTest):
         self.edit_source_while_it_compiles()
         self.check_next()
 
-    @red_until("records")
     def test_an_edit_there_and_back_is_not_published(self):
         self.edit_header_there_and_back()
         self.check_published()
@@ -122,7 +119,6 @@ class RaceTest(StaleTest):
         self.edit_header_there_and_back()
         self.check_next()
 
-    @red_until("records")
     def test_two_ops_that_saw_different_headers_are_not_published_together(self):
         self.edit_header_between_two_ops()
         self.check_published()
@@ -131,12 +127,10 @@ class RaceTest(StaleTest):
         self.edit_header_between_two_ops()
         self.check_next()
 
-    @red_until("records")
     def test_a_file_whose_host_and_device_saw_different_headers_is_not_published(self):
         self.edit_header_between_two_passes()
         self.check_published(cache=CACHE.name)
 
-    @red_until("records")
     def test_a_file_whose_host_and_device_saw_different_headers_is_made_anew_next_time(self):
         self.edit_header_between_two_passes()
         self.check_next(cache=CACHE.name)

@@ -19,7 +19,7 @@ import edits  # noqa: E402
 import testspace  # noqa: E402
 from edits import Checkout, World  # noqa: E402
 from fake_toolkit import make_made_up_compiler  # noqa: E402
-from stale import StaleSpace, StaleTest, red_until  # noqa: E402
+from stale import StaleSpace, StaleTest  # noqa: E402
 from testspace import SEED  # noqa: E402
 
 SHM = "/dev/shm"
@@ -172,14 +172,12 @@ class RandomEditsTest(StaleTest):
         print(f"DSBUILD_SEED={SEED}, round {number}", flush=True)
         return Session(self, random.Random(f"{SEED}-{number}"))
 
-    @red_until("records")
     def test_made_up_tools(self):
         for number in range(1 if GO_ON else testspace.count(2, 10)):
             session = self.session(number)
             session.use_made_up_tools()
             session.run(self.steps)
 
-    @red_until("records")
     def test_real_tools(self):
         if not testspace.NIGHTLY:
             self.skipTest("takes an hour: DSBUILD_NIGHTLY=1")

@@ -10,7 +10,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
-from stale import StaleSpace, StaleTest, add_tests, red_until  # noqa: E402
+from stale import StaleSpace, StaleTest, add_tests  # noqa: E402
 
 CACHE = tempfile.TemporaryDirectory(prefix="dsbuild-test-")  # what is known of the real toolkit, its self-test among it
 
@@ -44,35 +44,28 @@ class AssemblerTest(StaleTest):
                'extern "C" int v() { return 1; }\n'
     KERNEL = "__global__ void k() {}\n#ifndef __CUDA_ARCH__\n"
 
-    @red_until("records")
     def test_include(self):
         self.check_read_by_assembler(self.INCLUDE, backend="cpu")
 
-    @red_until("records")
     def test_include_after_clean(self):
         self.check_read_by_assembler(self.INCLUDE, backend="cpu", clean=True)
 
-    @red_until("records")
     def test_incbin(self):
         self.check_read_by_assembler(self.INCBIN, backend="cpu")
 
     def test_incbin_after_clean(self):
         self.check_read_by_assembler(self.INCBIN, backend="cpu", clean=True)
 
-    @red_until("records")
     def test_computed_incbin(self):
         self.check_read_by_assembler(self.COMPUTED, backend="cpu")
 
-    @red_until("records")
     def test_computed_incbin_after_clean(self):
         self.check_read_by_assembler(self.COMPUTED, backend="cpu", clean=True)
 
-    @red_until("records")
     def test_include_of_a_cuda_file(self):
         use_real_toolkit(self.space)
         self.check_read_by_assembler(self.KERNEL + self.INCLUDE + "#endif\n", "a.cu")
 
-    @red_until("records")
     def test_include_of_a_cuda_file_after_clean(self):
         use_real_toolkit(self.space)
         self.check_read_by_assembler(self.KERNEL + self.INCLUDE + "#endif\n", "a.cu", clean=True)
@@ -104,15 +97,12 @@ class CommentTest(StaleTest):
             raise RuntimeError("it compiles with the other comment")
         self.check()
 
-    @red_until("records")
     def test_the_comment_that_says_a_fall_through_is_meant_goes_away(self):
         self.check_fails(FALL, "      // fall through\n", "\n")
 
-    @red_until("records")
     def test_it_becomes_another_comment(self):
         self.check_fails(FALL, "// fall through", "// falls down")
 
-    @red_until("records")
     def test_it_goes_away_in_a_header(self):
         self.check_fails(FALL, "      // fall through\n", "\n", "v.h", main='#include "v.h"\n')
 
@@ -137,11 +127,9 @@ class PragmaOnceTest(StaleTest):
         with y.open("a") as file:
             file.write("// c\n")
 
-    @red_until("records")
     def test_their_bytes_become_different(self):
         self.check_once(self.add_comment)
 
-    @red_until("records")
     def test_their_bytes_become_different_under_equal_times(self):
         def change(x, y):
             self.add_comment(x, y)
@@ -149,19 +137,15 @@ class PragmaOnceTest(StaleTest):
 
         self.check_once(change)
 
-    @red_until("records")
     def test_their_times_become_different(self):
         self.check_once(lambda _, y: os.utime(y))
 
-    @red_until("records")
     def test_their_times_become_different_by_an_older_one(self):
         self.check_once(lambda _, y: os.utime(y, (900, 900)))
 
-    @red_until("records")
     def test_their_times_become_equal(self):
         self.check_once(lambda _, y: os.utime(y, (1000, 1000)), y_time=2000)
 
-    @red_until("records")
     def test_a_touch_before_a_clean(self):
         """The cache is asked."""
         def change(_, y):
@@ -170,7 +154,6 @@ class PragmaOnceTest(StaleTest):
 
         self.check_once(change)
 
-    @red_until("records")
     def test_their_times_become_different_to_nvcc(self):
         use_real_toolkit(self.space)
         self.check_once(lambda _, y: os.utime(y), path="a.cu", backend="cuda", cache=CACHE.name)
@@ -253,8 +236,6 @@ extern "C" { char buffer[at()]; }
 POSITIONS = {name: text.replace("AT", "unsigned line = __builtin_LINE()") for name, text in
              (part.split("\n", 1) for part in POSITION_TEXT.split("== ")[1:])}
 # Those that the text's position readers do not see today.
-RED_POSITIONS = ["constructor_template", "derived_from_qualified", "implicit_conversion", "member_out_of_class",
-                 "member_template", "nested_class"]
 
 
 @functools.cache
@@ -299,7 +280,7 @@ class PositionTest(StaleTest):
         self.assertTrue(after == scratch, "the library is the one before the change")
 
 
-add_tests(PositionTest, "line", PositionTest.check_position, list(POSITIONS), red=RED_POSITIONS)
+add_tests(PositionTest, "line", PositionTest.check_position, list(POSITIONS))
 
 BACKSLASH = "// c:\\\\temp\\\n"
 RAW = '// R"(\n'
@@ -341,7 +322,6 @@ class MovedCheckoutTest(StaleTest):
     def test_cuda_with_comments_kept_and_a_backslash(self):
         self.check_moved(BACKSLASH, "--debug", path="a.cu", real=True, env={"NVCC_APPEND_FLAGS": "-Xcompiler=-C"})
 
-    @red_until("records")
     def test_cuda_with_comments_kept_and_a_raw_string(self):
         self.check_moved(RAW, "--debug", path="a.cu", real=True, env={"NVCC_APPEND_FLAGS": "-Xcompiler=-C"})
 

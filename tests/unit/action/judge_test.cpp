@@ -15,7 +15,8 @@ struct World {
   DigestMemo digests{files, "/memo"};
   Lists lists{files, "/b", {}};
   Record record;
-  ActionKey key = {{"version", "4"}, {"command", "run tools/cxx.id obj/a.o -- g++ -O2 -c pack/a.cpp"}, {"tools", ""}};
+  ActionKey key = {
+      {"version", "4"}, {"command", "run tools/cxx.id obj/a.o -- g++ -O2 -c pack/a.cpp"}, {"tools", ""}};
 
   World() {
     files.add_link("/b/pack", "/p");
@@ -27,7 +28,8 @@ struct World {
     record.key = key;
     record.inputs = {{"pack/a.cpp", sha256("#include \"v.h\"\n")}, {"pack/inc/v.h", sha256("1")}};
     record.others = lists.put(sha256("system") + " /usr/include/s.h\n");
-    record.search = lists.put(render_search({{"pack", "pack/inc", "/usr/include"}, {"v.h", "s.h", "t.h"}, false}));
+    record.search =
+        lists.put(render_search({{"pack", "pack/inc", "/usr/include"}, {"v.h", "s.h", "t.h"}, false}));
     record.present = lists.put("pack/inc\tv.h\n/usr/include\ts.h\n");
     record.outputs = {{"obj/a.o", sha256("object")}};
   }
@@ -92,7 +94,8 @@ TEST_CASE("A change is told in words of the user's") {
     CHECK(world.difference() == "option -O2 is gone");
   }
   SECTION("a tool's part") {
-    world.key[2].value = world.lists.put(sha256("cc1plus") + " /usr/lib/cc1plus\n" + sha256("other") + " as\n");
+    world.key[2].value =
+        world.lists.put(sha256("cc1plus") + " /usr/lib/cc1plus\n" + sha256("other") + " as\n");
     CHECK(world.difference() == "tool as has changed");
   }
   SECTION("an output that was damaged") {

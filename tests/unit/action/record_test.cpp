@@ -11,7 +11,8 @@ Record sample() {
   record.key = {{"version", "4"}, {"command", "run -- g++ -DX='a b'\nc\\n"}};
   record.result = std::string(64, 'a');
   record.given = std::string(64, 'b');
-  record.inputs = {{"pack/a b.h", std::string(64, '1')}, {"pack/new\nline.h", std::string(64, '2')}, {"pack/gone.h", ""}};
+  record.inputs = {
+      {"pack/a b.h", std::string(64, '1')}, {"pack/new\nline.h", std::string(64, '2')}, {"pack/gone.h", ""}};
   record.others = std::string(64, 'c');
   record.search = std::string(64, 'd');
   record.present = std::string(64, 'e');

@@ -10,7 +10,8 @@ using Files = std::vector<std::string>;
 TEST_CASE("A depfile's files are read as gcc quotes them") {
   CHECK(files_in_depfile("a.o: a.cpp b.h\n") == Files{"a.cpp", "b.h"});
   CHECK(files_in_depfile("a.o: a.cpp \\\n b.h\n") == Files{"a.cpp", "b.h"});
-  CHECK(files_in_depfile("a.o: a\\ b.h a\\#b.h a$$b.h a\\:b.h\n") == Files{"a b.h", "a#b.h", "a$b.h", "a:b.h"});
+  CHECK(files_in_depfile("a.o: a\\ b.h a\\#b.h a$$b.h a\\:b.h\n") ==
+        Files{"a b.h", "a#b.h", "a$b.h", "a:b.h"});
   CHECK(files_in_depfile("a.o: a\\b.h a'b.h a;b.h\n") == Files{"a\\b.h", "a'b.h", "a;b.h"});
 }
 
@@ -25,11 +26,19 @@ TEST_CASE("A colon in a name does not end the target") {
 }
 
 TEST_CASE("nvcc sets a blank before the colon") {
-  CHECK(files_in_depfile("x.o : pack/a.cu \\\n    /usr/include/b.h\n") == Files{"pack/a.cu", "/usr/include/b.h"});
+  CHECK(files_in_depfile("x.o : pack/a.cu \\\n    /usr/include/b.h\n") ==
+        Files{"pack/a.cu", "/usr/include/b.h"});
 }
 
 TEST_CASE("The linker adds a rule without files for each file, and no file is named twice") {
-  CHECK(files_in_depfile("lib/a.so.tmp: \\\n  obj/a.o \\\n  /lib/libc.so.6 obj/a.o\n\nobj/a.o:\n\n/lib/libc.so.6:\n") ==
+  const auto always = [](const std::string&) { return true; };
+  const auto never = [](const std::string&) { return false; };
+  const std::string text = "lib/a.so.tmp: \\\n  obj/a.o \\\n  /lib/with space/libc.a\n\nobj/a.o:\n";
+  CHECK(files_in_link_depfile(text, always) == Files{"obj/a.o", "/lib/with space/libc.a"});
+  CHECK(files_in_link_depfile("a.so: \\\n  /lib/with\\ space/libc.a\n", never) ==
+        Files{"/lib/with space/libc.a"});
+  CHECK(files_in_depfile(
+            "lib/a.so.tmp: \\\n  obj/a.o \\\n  /lib/libc.so.6 obj/a.o\n\nobj/a.o:\n\n/lib/libc.so.6:\n") ==
         Files{"obj/a.o", "/lib/libc.so.6"});
 }
 

@@ -9,15 +9,16 @@ using namespace dsbuild;
 using Names = std::set<std::string>;
 
 TEST_CASE("Names are those of directives, however they are spelled") {
-  CHECK(names_looked_for("#include <a.h>\n  #  include \"b.h\"\n#include_next <c.h>\n#import \"d.h\"\n").names ==
-        Names{"a.h", "b.h", "c.h", "d.h"});
+  CHECK(names_looked_for("#include <a.h>\n  #  include \"b.h\"\n#include_next <c.h>\n#import \"d.h\"\n")
+            .names == Names{"a.h", "b.h", "c.h", "d.h"});
   CHECK(names_looked_for("#include /* why */ \"a.h\"\n%:include <b.h>\n#\\\ninclude \\\n <c.h>\n").names ==
         Names{"a.h", "b.h", "c.h"});
   CHECK(names_looked_for("int include = 3;\nint my_include;\nf(include \"x.h\");\n").names.empty());
 }
 
 TEST_CASE("What __has_include asks for counts, whoever hands it the name") {
-  const LookedFor plain = names_looked_for("#if __has_include(\".local.h\") || __has_include_next( <b.h> )\n#endif\n");
+  const LookedFor plain =
+      names_looked_for("#if __has_include(\".local.h\") || __has_include_next( <b.h> )\n#endif\n");
   CHECK(plain.names == Names{".local.h", "b.h"});
   CHECK(plain.asks);
   CHECK_FALSE(plain.is_computed);
@@ -79,7 +80,8 @@ TEST_CASE("Names that lead upward, or are absolute, are looked for as they are")
   world.files.add_directory("/build/pack/a");
   world.files.add_file("/build/pack/common/x.h", "");
   world.files.add_file("/abs/y.h", "");
-  CHECK(world.present({{"pack/a"}, {"../common/x.h", "/abs/y.h"}, false}) == "pack/a\t../common/x.h\npack/a\t/abs/y.h\n");
+  CHECK(world.present({{"pack/a"}, {"../common/x.h", "/abs/y.h"}, false}) ==
+        "pack/a\t../common/x.h\npack/a\t/abs/y.h\n");
 }
 
 TEST_CASE("Where a name is computed, all of the project's count, but not those in build folders") {

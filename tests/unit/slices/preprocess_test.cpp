@@ -49,8 +49,8 @@ TEST_CASE("a C++ command is preprocessed once each, and writes nothing but the d
   world.compiler([](const Command&) { return "text"; });
   CHECK(world.compare(CompilerKind::cxx, k_ours, k_theirs) == "k.o: k.cu k.h\n");
   REQUIRE(world.processes.started.size() == 2);
-  CHECK(world.processes.started[0].argv ==
-        std::vector<std::string>{"g++", "-DA", "-E", "k.cpp", "-C", "-MD", "-MF", "obj/k.o.pass.d", "-MT", "k.o"});
+  CHECK(world.processes.started[0].argv == std::vector<std::string>{"g++", "-DA", "-E", "k.cpp", "-C", "-MD",
+                                                                    "-MF", "obj/k.o.pass.d", "-MT", "k.o"});
   CHECK(world.files.kind("obj/k.o.pass.d") == FileKind::absent);
 }
 

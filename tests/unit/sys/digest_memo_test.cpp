@@ -43,7 +43,9 @@ TEST_CASE("What two processes have found is kept of both, and a damaged file of 
   DigestMemo both(files, "/memo");
   CHECK(both.digest("/src/a").value() == sha256("a"));
   CHECK(both.digest("/src/b").value() == sha256("b"));
-  CHECK(std::count(files.reads.begin(), files.reads.end(), "/src/a") + std::count(files.reads.begin(), files.reads.end(), "/src/b") == 0);
+  CHECK(std::count(files.reads.begin(), files.reads.end(), "/src/a") +
+            std::count(files.reads.begin(), files.reads.end(), "/src/b") ==
+        0);
   for (const std::string& path : files.tree("/memo"))
     if (files.kind(path) == FileKind::file) {
       std::string bytes = files.bytes(path);

@@ -30,8 +30,9 @@ inline std::string clang_says(const std::string& version) {
   return "Debian clang version " + version + "\nTarget: x86_64-pc-linux-gnu\n";
 }
 
-inline const std::string k_machine_code = "\x7f"
-                                          "ELF";
+inline const std::string k_machine_code =
+    "\x7f"
+    "ELF";
 
 struct Machine {
   FakeFileSystem files;
