@@ -14,6 +14,8 @@ find_package(CLI11 REQUIRED)
 find_package(tl-expected REQUIRED)
 
 add_library(third_party_yaml INTERFACE)
+add_library(third_party_json INTERFACE)
+target_link_libraries(third_party_json INTERFACE nlohmann_json::nlohmann_json)
 add_library(third_party_spdlog INTERFACE)
 add_library(third_party_minizip INTERFACE)
 find_path(minizip_headers minizip/zip.h REQUIRED)

@@ -209,7 +209,8 @@ require_toolkit_13_5() {
 # The wheel is built from the same sources as the tests, and a checkout cloned anew need not compile all again.
 use_ccache() {
   have ccache || return 0
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$repository" CCACHE_NOHASHDIR=1 \
+    CCACHE_SLOPPINESS=pch_defines,time_macros
 }
 
 # configure_and_build PRESET
@@ -219,12 +220,20 @@ configure_and_build() {
     on_debian_like || explain_other_system "CMake's message is above"
     die 1 "dsbuild: CMake could not configure dsbuild (its message is above)"
   fi
+  build_preset "$1"
+}
+
+# build_preset PRESET: of a folder that is configured.
+build_preset() {
+  cd "$repository" || exit 1
   cmake --build --preset "$1" >&2 || die 1 "dsbuild: dsbuild could not be built (the compiler's message is above)"
 }
 
 # ---- what the tests use
 
-test_packages=(catch2 ccache fish g++-11 mandoc mmdebstrap python3-venv python3-yaml strace zsh)
+fast_test_packages=(catch2 ccache)
+test_packages=(fish mandoc python3-venv python3-yaml strace zsh)
+deep_test_packages=(clang g++-11 mmdebstrap)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 clang_tidy_version=22.1.8
 clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"

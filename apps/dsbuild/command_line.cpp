@@ -218,6 +218,44 @@ std::string plainly(const std::string& text) {
   return value == once ? once : replace_all(value, " missing", "");
 }
 
+OptionInfo describe(const CLI::Option& option) {
+  OptionInfo info{{}, option.get_type_size() == 0 ? "" : option.get_type_name(), option.get_description()};
+  for (const std::string& name : option.get_lnames())
+    info.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames())
+    info.names.push_back("-" + name);
+  if (option.get_positional()) info.names = {option.get_name(true)};
+  return info;
+}
+
+std::vector<OptionInfo> describe_options(const CLI::App& app, bool operands) {
+  std::vector<OptionInfo> infos;
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_positional() == operands) infos.push_back(describe(*option));
+  return infos;
+}
+
+// Every command takes --help and --help-all: those of the program stand for all of them.
+std::vector<OptionInfo> own_options(const CLI::App& command) {
+  std::vector<OptionInfo> options = describe_options(command, false);
+  const auto is_help = [](const OptionInfo& option) {
+    return option.has_name("--help") || option.has_name("--help-all");
+  };
+  options.erase(std::remove_if(options.begin(), options.end(), is_help), options.end());
+  return options;
+}
+
+Interface describe_interface(const CLI::App& app) {
+  Interface interface{app.get_description(), describe_options(app, false), {}};
+  for (const CommandRow& row : commands()) {
+    if (row.hidden) continue;
+    const CLI::App& command = *app.get_subcommand(row.name);
+    interface.commands.push_back(
+        {row.name, row.help, row.examples, own_options(command), describe_options(command, true)});
+  }
+  return interface;
+}
+
 bool has_word(int argc, const char* const* argv, const std::string& word) {
   return std::any_of(argv + 1, argv + argc, [&](const char* argument) { return argument == word; });
 }

@@ -1,15 +1,11 @@
-// What the command line offers, as data: read out of the table that parses it, for the man page and for
-// completion.
+// What the command line offers, as data: read out of the table that parses it (command_line.cpp), for the man
+// page and for completion.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "command.h"
-
-namespace CLI {
-class App;
-}
 
 namespace dsbuild {
 
@@ -35,7 +31,6 @@ struct Interface {
   std::vector<CommandInfo> commands;
 };
 
-Interface describe_interface(const CLI::App& app);
 Interface command_line_interface();
 
 // "Archs: 8.0, 80, …", what --help says below its examples.

@@ -10,30 +10,30 @@ void JsonCursor::refuse(const std::string& why) const {
 
 JsonCursor JsonCursor::at(const std::string& key) const {
   const std::string place = place_.empty() ? key : place_ + "." + key;
-  if (value_ && !value_->is_object()) refuse("is no object");
-  const bool found = value_ && value_->is_object() && value_->contains(key);
-  const JsonCursor child(found ? &value_->at(key) : nullptr, place, *problem_);
+  if (value_ && !value_->members()) refuse("is no object");
+  const Json* found = value_ ? value_->find(key) : nullptr;
+  const JsonCursor child(found, place, *problem_);
   if (!found) child.refuse("is missing");
   return child;
 }
 
 std::optional<JsonCursor> JsonCursor::find(const std::string& key) const {
-  if (!value_ || !value_->is_object() || !value_->contains(key)) return std::nullopt;
+  if (!value_ || !value_->find(key)) return std::nullopt;
   return at(key);
 }
 
 std::vector<JsonCursor> JsonCursor::items() const {
   std::vector<JsonCursor> cursors;
-  if (value_ && !value_->is_array()) refuse("is no list");
-  if (!value_ || !value_->is_array()) return cursors;
-  for (size_t i = 0; i < value_->size(); ++i) {
-    cursors.emplace_back(&(*value_)[i], place_ + "[" + std::to_string(i) + "]", *problem_);
+  const std::vector<Json>* list = value_ ? value_->items() : nullptr;
+  if (value_ && !list) refuse("is no list");
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    cursors.emplace_back(&(*list)[i], place_ + "[" + std::to_string(i) + "]", *problem_);
   }
   return cursors;
 }
 
 std::string JsonCursor::text() const {
-  if (value_ && value_->is_string()) return value_->get<std::string>();
+  if (value_ && value_->text()) return *value_->text();
   refuse("is no text");
   return {};
 }
@@ -46,13 +46,13 @@ std::vector<std::string> JsonCursor::texts() const {
 }
 
 uint64_t JsonCursor::number() const {
-  if (value_ && value_->is_number_unsigned()) return value_->get<uint64_t>();
+  if (const auto number = value_ ? value_->number() : std::nullopt) return *number;
   refuse("is no whole number");
   return 0;
 }
 
 bool JsonCursor::flag() const {
-  if (value_ && value_->is_boolean()) return value_->get<bool>();
+  if (const auto flag = value_ ? value_->flag() : std::nullopt) return *flag;
   refuse("is neither true nor false");
   return false;
 }
@@ -71,14 +71,11 @@ ArchSet JsonCursor::archs() const {
 }
 
 Json arch_array(const ArchSet& set) {
-  Json array = Json::array();
-  for (const std::string& arch : arch_strings(set))
-    array.push_back(arch);
-  return array;
+  return arch_strings(set);
 }
 
 std::string json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace dsbuild

@@ -3,17 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "arch/target.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace dsbuild {
-
-using Json = nlohmann::ordered_json;
 
 class JsonCursor {
  public:
@@ -41,10 +39,10 @@ class JsonCursor {
 // with `code`, `where` = file.
 template <class T, class Read>
 Result<T> read_json(std::string_view json, MessageCode code, const std::string& file, Read read) {
-  const Json document = Json::parse(json, nullptr, false);
-  std::string problem = document.is_discarded() ? "is not valid JSON" : "";
+  const std::optional<Json> document = Json::parse(json);
+  std::string problem = document ? "" : "is not valid JSON";
   T value{};
-  if (problem.empty()) value = read(JsonCursor(&document, "", problem));
+  if (document) value = read(JsonCursor(&*document, "", problem));
   if (problem.empty()) return value;
   return fail(Exit::failed, code, file, problem,
               "It was written by another program or changed by hand; build again.");

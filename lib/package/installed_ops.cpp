@@ -1,23 +1,18 @@
 #include "package/installed_ops.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "base/version.h"
 
 namespace dsbuild {
 namespace {
 
-// JSON's strings are Python's too.
-std::string python_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
-
 // "0.0" is what DeepSpeed writes where there is none.
 std::string short_or_none(const std::string& version) {
   const auto parsed = parse_version(version);
-  return python_text(parsed ? parsed->short_text() : "0.0");
+  return ascii_literal(parsed ? parsed->short_text() : "0.0");
 }
 
 bool belongs_to_deepspeed(const ManifestOp& op) {
@@ -31,10 +26,10 @@ std::optional<std::string> render_installed_ops(const Manifest& manifest,
   std::vector<std::string> installed;
   for (const ManifestOp& op : manifest.ops)
     if (belongs_to_deepspeed(op) && std::ranges::count(ops, op.name) > 0)
-      installed.push_back(python_text(op.name) + ": True");
+      installed.push_back(ascii_literal(op.name) + ": True");
   if (installed.empty() || !manifest.torch) return std::nullopt;
   const ManifestTorch& torch = *manifest.torch;
-  return "version = " + python_text(manifest.source_version) +
+  return "version = " + ascii_literal(manifest.source_version) +
          "\n"
          "git_hash = \"unknown\"\n"
          "git_branch = \"unknown\"\n"
@@ -42,7 +37,7 @@ std::optional<std::string> render_installed_ops(const Manifest& manifest,
          join(installed, ", ") +
          "}\n"
          "accelerator_name = " +
-         python_text(torch.accelerator) +
+         ascii_literal(torch.accelerator) +
          "\n"
          "torch_info = {\"version\": " +
          short_or_none(torch.version) +

@@ -63,7 +63,7 @@ Json toolkit_json(const Toolkit& toolkit) {
 }
 
 std::string json_line(const Json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json.dump() + "\n";
 }
 
 }  // namespace dsbuild

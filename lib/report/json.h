@@ -1,13 +1,10 @@
 // Pieces that several JSON documents share.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "report/report.h"
 
 namespace dsbuild {
-
-using Json = nlohmann::ordered_json;
 
 // {"schema":1,"dsbuild":"0.1.0"}: how every document starts.
 Json json_document();

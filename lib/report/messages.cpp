@@ -1,6 +1,4 @@
-#include <nlohmann/json.hpp>
-
-#include "report/report.h"
+#include "report/json.h"
 
 namespace dsbuild {
 namespace {
@@ -49,11 +47,9 @@ std::string render_warning(const Warning& warning, const Style& style) {
 }
 
 std::string render_error_json(const Error& error) {
-  const nlohmann::ordered_json json = {
-      {"schema", 1},
-      {"dsbuild", k_version},
-      {"error", {{"code", error.code}, {"where", error.where}, {"what", error.what}, {"fix", error.fix}}}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  Json json = json_document();
+  json["error"] = message_json(error);
+  return json_line(json);
 }
 
 }  // namespace dsbuild

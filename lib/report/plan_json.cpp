@@ -46,7 +46,8 @@ Json forecast_json(const Forecast& forecast) {
 
 std::string render_plan_json(const PlanView& view, bool as_event) {
   Json json = as_event ? Json{{"event", "plan"}} : Json::object();
-  json.update(json_document());
+  json["schema"] = 1;
+  json["dsbuild"] = k_version;
   json["toolkit"] = view.toolkit ? toolkit_json(*view.toolkit) : Json(nullptr);
   json["requested"] = arch_strings(view.archs.requested);
   json["shared"] = {{"archs", arch_strings(view.archs.shared)},

@@ -1,39 +1,32 @@
 #include "sys/fact_store.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/digest.h"
+#include "base/json.h"
 
 namespace dsbuild {
 namespace {
 
-using nlohmann::json;
-
-constexpr int k_schema = 2;
+constexpr uint64_t k_schema = 2;
 
 // A path need not be UTF-8, as JSON must be: such a fact is not found again, which does no harm.
-std::string render(const json& value, int indent) {
-  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+std::string digest_of(const Json& facts) {
+  return sha256(facts.dump());
 }
 
-std::string digest_of(const json& facts) {
-  return sha256(render(facts, -1));
-}
-
-std::string text_at(const json& object, const char* key) {
-  const auto member = object.find(key);
-  return member != object.end() && member->is_string() ? member->get<std::string>() : "";
+std::string text_at(const Json& object, const char* key) {
+  const Json* member = object.find(key);
+  return member && member->text() ? *member->text() : "";
 }
 
 // The facts of a file as JSON; an empty object for anything that is not one.
-json read_facts(const Path& file, const FileReader& files) {
-  if (files.kind(file) != FileKind::file) return json::object();
+Json read_facts(const Path& file, const FileReader& files) {
+  if (files.kind(file) != FileKind::file) return Json::object();
   const auto text = files.read_file(file);
-  if (!text) return json::object();
-  const json document = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object() || document.value("schema", json()) != k_schema) return json::object();
-  const json facts = document.value("facts", json());
-  return facts.is_object() && text_at(document, "digest") == digest_of(facts) ? facts : json::object();
+  const auto document = text ? Json::parse(*text) : std::nullopt;
+  const Json* schema = document ? document->find("schema") : nullptr;
+  const Json* facts = document ? document->find("facts") : nullptr;
+  if (!schema || schema->number() != k_schema || !facts || !facts->members()) return Json::object();
+  return text_at(*document, "digest") == digest_of(*facts) ? *facts : Json::object();
 }
 
 }  // namespace
@@ -63,12 +56,12 @@ void FactStore::forget_unused(size_t most) {
 
 // All at first. Later what another dsbuild has learnt since then: what both have put is ours.
 void FactStore::take_facts_of_file() {
-  const json facts = read_facts(file_, files_);
-  for (const auto& [key, fact] : facts.items()) {
+  const Json facts = read_facts(file_, files_);
+  for (const auto& [key, fact] : *facts.members()) {
     const auto ours = facts_.find(key);
     const bool is_ours = ours != facts_.end() && ours->second.put;
     const bool is_forgotten = ours == facts_.end() && forgot_;
-    if (fact.is_object() && !is_ours && !is_forgotten)
+    if (fact.members() && !is_ours && !is_forgotten)
       facts_[key] = {text_at(fact, "identity"), text_at(fact, "value")};
   }
 }
@@ -76,10 +69,10 @@ void FactStore::take_facts_of_file() {
 void FactStore::save() {
   if (!changed_) return;
   take_facts_of_file();
-  json facts = json::object();
+  Json facts = Json::object();
   for (const auto& [key, fact] : facts_)
-    facts[key] = {{"identity", fact.identity}, {"value", fact.value}};
-  const std::string text = render({{"schema", k_schema}, {"digest", digest_of(facts)}, {"facts", facts}}, 1);
+    facts.add(key, {{"identity", fact.identity}, {"value", fact.value}});
+  const std::string text = Json{{"digest", digest_of(facts)}, {"facts", facts}, {"schema", k_schema}}.dump(1);
   if (files_.make_directories(file_.parent_path()) && files_.write_file(file_, text + "\n")) changed_ = false;
 }
 

@@ -59,7 +59,7 @@ BAD = [
 
 def read():
     folders = ["lib", "apps", "kernels", "ops", "configs", "templates", "completions", "scripts", "tests", "docs", "cmake", ".ci"]
-    files = [path.name for path in lint.ROOT.iterdir() if path.is_file()]
+    files = [path.name for path in lint.ROOT.iterdir() if path.is_file() and path.name != ".git"]  # a file in a second work tree
     return lint.read_tree(*(folder for folder in folders + files if (lint.ROOT / folder).exists()))
 
 
