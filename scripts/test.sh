@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test.sh [CTEST ARGS...]: builds dsbuild and its tests (under the sanitizers) and runs them all, after
-# getting what is missing. CTest's closing lines are the last lines.
+# test.sh [fast|deep] [CTEST ARGS...]: gets what is missing, builds dsbuild and its tests and runs them; CTest's closing lines
+# are the last lines. `fast`: what a minute is enough for, after each edit. `deep`: what takes longer than each commit may;
+# hours, root, torch; FUZZ_SECONDS is the time per fuzz target (3600). docs/testing.md says which test is where.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -14,18 +15,30 @@ phase() {
   say "== $1: $(seconds_since "$from") s"
 }
 
-install_test_needs() {
-  build_packages+=("${test_packages[@]}")
+install_fast_needs() {
+  build_packages+=("${fast_test_packages[@]}")
   require_build_tools
+}
+
+install_default_needs() {
+  build_packages+=("${test_packages[@]}")
+  install_fast_needs
   on_debian_like && install_clang_format
   require_test_python
+  require_from_cache cuobjdump "$cuobjdump"
+  find_cuda_13 >/dev/null || require_toolkit_13_5
+}
+
+install_deep_needs() {
+  [[ $EUID -eq 0 ]] || die 3 "dsbuild: test.sh deep needs root (its clean Debian roots use chroot and mount)"
+  build_packages+=("${deep_test_packages[@]}")
+  install_default_needs
   require_clang_tidy
   require_torch
   require_deepspeed 0.19.8
   require_deepspeed 0.19.6
-  require_from_cache cuobjdump "$cuobjdump"
   require_toolkit_11_8
-  find_cuda_13 >/dev/null || require_toolkit_13_5
+  require_toolkit_13_5
 }
 
 # Not every Debian carries version 19; the test that needs it skips without it.
@@ -35,17 +48,36 @@ install_clang_format() {
   return 0
 }
 
-build_all() {
+# A configured folder sees by itself what has changed.
+build_for_fast() {
+  if [[ -e "$repository/build/dev/build.ninja" ]]; then build_preset dev; else configure_and_build dev; fi
+}
+
+# The tests build with the sanitizers, the program that they run as users have it.
+build_for_default() {
+  use_ccache
   configure_and_build release
   configure_and_build test
 }
 
-phase "what the tests need" install_test_needs
+build_for_deep() { build_for_default; }
+
+tier=default
+if [[ "${1:-}" == fast || "${1:-}" == deep ]]; then
+  tier="$1"
+  shift
+fi
+phase "what the tests need" "install_${tier}_needs"
 export PATH="$ninja_bin:$PATH"
-use_ccache
-phase "build" build_all
+phase "build" "build_for_$tier"
 export_test_environment
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"
+export DSBUILD_TIER="$tier"
+case "$tier" in
+  fast) chosen=(--preset dev -L '^fast$') ;;
+  default) chosen=(--preset test -LE '^deep$') ;;
+  deep) chosen=(--preset test -L '^deep$') ;;
+esac
 say "== tests"
 cd "$repository"
-exec ctest --preset test --no-tests=error "$@"
+exec ctest "${chosen[@]}" --no-tests=error "$@"

@@ -123,7 +123,7 @@ Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, 
 
 Error still_due(const DueActions& due) {
   const auto& [output, change] = *due.begin();
-  return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.path,
+  return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.where(),
                     "it went on changing while it was compiled: " + output + ": " + change.text(),
                     "Build again when nothing writes into the sources.");
 }
@@ -197,6 +197,7 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   outcome.waits = run.waits;
   outcome.skipped = static_cast<int>(stages.archs.skipped().size());
   outcome.warnings = stages.warnings;
+  DSBUILD_CHECK(digest_sources(stages));
   DSBUILD_TRY(manifest, make_manifest(stages, run.failures, context.system.files));
   outcome.manifest = std::move(manifest);
   if (settings.audit.value) outcome.audited = audited_files(stages.build, outcome.manifest);

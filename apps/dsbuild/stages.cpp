@@ -154,19 +154,6 @@ void identify_tools(Stages& stages, System& system) {
   if (stages.toolkit) stages.tools.nvcc = parts_of_nvcc(*stages.toolkit, system, facts, digests);
 }
 
-Result<void> digest_sources(Stages& stages) {
-  for (const PlannedOp& op : stages.archs.ops) {
-    if (op.status != OpStatus::build) continue;
-    for (const PlannedSource& source : op.sources) {
-      const std::string& path = source.source.path;
-      if (stages.source_digests.count(path) > 0) continue;
-      DSBUILD_TRY(digest, stages.base.digests->digest(stages.selected.registry.source_root / path));
-      stages.source_digests.emplace(path, digest);
-    }
-  }
-  return {};
-}
-
 // Inputs of edges that include torch's header; looked into once for each content.
 Result<std::set<std::string>> find_torch_sources(const Stages& stages, const FileReader& files) {
   std::set<std::string> found;
@@ -188,12 +175,11 @@ Result<std::set<std::string>> find_torch_sources(const Stages& stages, const Fil
 void name_places(Stages& stages, const FileReader& files) {
   const Settings& settings = stages.base.settings;
   const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
-  std::set<std::string> folders(stages.tools.nvcc.include_folders.begin(),
-                                stages.tools.nvcc.include_folders.end());
-  folders.insert(stages.tools.cxx.include_folders.begin(), stages.tools.cxx.include_folders.end());
+  std::set<std::string> folders(stages.tools.nvcc.folders.begin(), stages.tools.nvcc.folders.end());
+  folders.insert(stages.tools.cxx.folders.begin(), stages.tools.cxx.folders.end());
   stages.build.files.push_back({k_store_file, store.string()});
   stages.build.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
-  stages.build.files.push_back({k_include_folders_file, join({folders.begin(), folders.end()}, "\n")});
+  stages.build.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
 }
 
 Result<void> check_audit(const Settings& settings) {
@@ -289,6 +275,20 @@ Result<Selected> load_selected(const CommandContext& context, const Base& base) 
   DSBUILD_TRY(selected, select(context, base));
   DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu_ops(base), selected.ops));
   return selected;
+}
+
+Result<void> digest_sources(Stages& stages) {
+  stages.source_digests.clear();
+  for (const PlannedOp& op : stages.archs.ops) {
+    if (op.status != OpStatus::build) continue;
+    for (const PlannedSource& source : op.sources) {
+      const std::string& path = source.source.path;
+      if (stages.source_digests.count(path) > 0) continue;
+      DSBUILD_TRY(digest, stages.base.digests->digest(stages.selected.registry.source_root / path));
+      stages.source_digests.emplace(path, digest);
+    }
+  }
+  return {};
 }
 
 ArchPlanInput arch_plan_input(const Stages& stages) {

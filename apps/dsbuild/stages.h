@@ -69,6 +69,9 @@ Result<Stages> plan_stages(SelfTest self_test, const CommandContext& context);
 Result<Stages> survey_stages(const CommandContext& context);
 // From a survey to what plan_stages gives.
 Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandContext& context);
+// What the sources of the planned ops are now. To be asked again behind a build: an edit may have come
+// meanwhile, and been compiled.
+Result<void> digest_sources(Stages& stages);
 ArchPlanInput arch_plan_input(const Stages& stages);
 
 // The GPUs that --gpu names, else the visible ones. Errors: those of parse_gpus.

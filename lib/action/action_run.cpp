@@ -34,6 +34,12 @@ void add_names_of(const std::string& file, const std::set<std::string>& folders,
   names.insert(Path(file).filename().string());
 }
 
+// Not a compile, nor a preprocessor.
+bool links(const std::vector<std::string>& command) {
+  return std::none_of(command.begin(), command.end(),
+                      [](const std::string& word) { return word == "-c" || word == "-E"; });
+}
+
 // Precompiled headers count by what they were made of.
 bool is_precompiled(const std::string& path) {
   return path.ends_with(".gch");
@@ -151,8 +157,9 @@ std::vector<std::string> ActionRun::folders_of(const FilesRead& read) const {
       folder.pop_back();
     folders.insert(folder);
   }
-  for (const std::string& folder : split_lines(text_of(k_include_folders_file, files_)))
-    folders.insert(folder);
+  const bool is_link = links(read.command);
+  for (const std::string& folder : split_lines(text_of(k_tool_folders_file, files_)))
+    if (folder.starts_with("-L") == is_link) folders.insert(is_link ? folder.substr(2) : folder);
   std::erase_if(folders, [](const std::string& folder) {
     return is_of_build(folder) || folder.find('\n') != std::string::npos;
   });
@@ -165,12 +172,12 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
   const std::set<std::string> folders(search.folders.begin(), search.folders.end());
   const std::set<std::string> read_files(read.files.begin(), read.files.end());
   search.names = library_names(read.command);
-  const bool is_link = std::find(read.command.begin(), read.command.end(), "-c") == read.command.end() &&
-                       std::find(read.command.begin(), read.command.end(), "-E") == read.command.end();
+  const bool is_link = links(read.command);
   bool project_asks = false;
   for (const std::string& file : read.files) {
-    if (is_of_build(file) || is_link) continue;
+    if (is_of_build(file)) continue;
     add_names_of(file, folders, search.names);
+    if (is_link) continue;
     const std::string text = text_of(file, files_);
     LookedFor looked_for = names_looked_for(text);
     if (is_of_project(file)) {

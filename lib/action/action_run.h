@@ -13,7 +13,8 @@ inline constexpr const char* k_store_file =
     "tools/store";  // the cache's folder; empty or absent: there is none
 inline constexpr const char* k_digests_file =
     "tools/digests";  // the folder of digests of this machine's files
-inline constexpr const char* k_include_folders_file = "tools/include_folders";  // compilers' own, a line each
+inline constexpr const char* k_tool_folders_file =
+    "tools/folders";  // compilers' own, a line each; of libraries behind "-L"
 
 // What tools read, as depfiles name it.
 struct FilesRead {

@@ -35,8 +35,12 @@ std::string behind_first_word(const std::string& line) {
 
 }  // namespace
 
+std::string Change::where() const {
+  return shown(path);
+}
+
 std::string Change::text() const {
-  const std::string name = shown(path);
+  const std::string name = where();
   if (what == "file" || what == "tool" || what == "output") {
     const std::string who = what == "file" ? name : what + " " + name;
     if (now.empty()) return who + (before.empty() ? " cannot be read" : " is gone");

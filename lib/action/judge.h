@@ -19,6 +19,7 @@ struct Change {
   std::string path;         // of the file or folder; "" where there is none
   std::string before, now;  // the words or digests that differ; "" for what is not there
   std::string text() const;
+  std::string where() const;  // the path as the user knows it
   bool operator==(const Change&) const = default;
 };
 

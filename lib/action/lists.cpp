@@ -15,8 +15,7 @@ std::string Lists::put(const std::string& text) {
   if (!known_.emplace(name, text).second) return name;
   const Path file = folder_ / name;
   // A list that cannot be written makes its records be judged as lost, and their actions run again.
-  if (files_.kind(file) != FileKind::file && files_.make_directories(folder_))
-    (void)files_.write_file(file, text);
+  if (files_.make_directories(folder_)) (void)files_.write_if_different(file, text);
   if (cache_ && !cache_->has(name)) cache_->put(name, {{k_list, text}});
   return name;
 }

@@ -79,6 +79,37 @@ class Builder : public nlohmann::json_sax<Library> {
 
 Json::Json(std::initializer_list<JsonMember> members) : value_(std::vector<JsonMember>(members)) {}
 
+Json::Json() = default;
+Json::Json(std::nullptr_t) {}
+Json::Json(const Json&) = default;
+Json::Json(Json&&) noexcept = default;
+Json& Json::operator=(const Json&) = default;
+Json& Json::operator=(Json&&) noexcept = default;
+Json::~Json() = default;
+
+void Json::hold(bool flag) {
+  value_ = flag;
+}
+void Json::hold(int64_t number) {
+  value_ = number;
+}
+void Json::hold(uint64_t number) {
+  value_ = number;
+}
+void Json::hold(double number) {
+  value_ = number;
+}
+void Json::hold(std::string text) {
+  value_ = std::move(text);
+}
+void Json::hold(std::vector<Json> items) {
+  value_ = std::move(items);
+}
+
+Json Json::array() {
+  return std::vector<Json>{};
+}
+
 Json Json::object() {
   return std::initializer_list<JsonMember>{};
 }

@@ -17,27 +17,38 @@ struct JsonMember;
 
 class Json {
  public:
-  Json() = default;
-  Json(std::nullptr_t) {}
+  Json();
+  Json(std::nullptr_t);
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+  ~Json();
   Json(std::initializer_list<JsonMember> members);
   template <std::integral T>
-  Json(T number) {
+  Json(T number) : Json() {
     if constexpr (std::same_as<T, bool>) {
-      value_ = number;
+      hold(number);
     } else if constexpr (std::signed_integral<T>) {
-      value_ = static_cast<int64_t>(number);
+      hold(static_cast<int64_t>(number));
     } else {
-      value_ = static_cast<uint64_t>(number);
+      hold(static_cast<uint64_t>(number));
     }
   }
   template <std::floating_point T>
-  Json(T number) : value_(static_cast<double>(number)) {}
+  Json(T number) : Json() {
+    hold(static_cast<double>(number));
+  }
   template <class T>
     requires std::convertible_to<const T&, std::string_view>
-  Json(const T& text) : value_(std::string(std::string_view(text))) {}
+  Json(const T& text) : Json() {
+    hold(std::string(std::string_view(text)));
+  }
   template <class T>
-  Json(const std::vector<T>& items) : value_(std::vector<Json>(items.begin(), items.end())) {}
-  static Json array() { return std::vector<Json>{}; }
+  Json(const std::vector<T>& items) : Json() {
+    hold(std::vector<Json>(items.begin(), items.end()));
+  }
+  static Json array();
   static Json object();
 
   // nullopt for text that is no JSON, or nests deeper than 100. Of two members with one key, `find` gives the
@@ -61,10 +72,17 @@ class Json {
   Json& operator[](std::string_view key);
 
  private:
+  // Whatever needs all of a member's type is in json.cpp.
+  void hold(bool flag);
+  void hold(int64_t number);
+  void hold(uint64_t number);
+  void hold(double number);
+  void hold(std::string text);
+  void hold(std::vector<Json> items);
   void write(std::string& text, int indent, size_t level) const;
   std::variant<std::nullptr_t, bool, int64_t, uint64_t, double, std::string, std::vector<Json>,
                std::vector<JsonMember>>
-      value_ = nullptr;
+      value_;
 };
 
 struct JsonMember {

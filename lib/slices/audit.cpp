@@ -89,11 +89,13 @@ class Audit {
     return "";
   }
 
-  // All but nvcc's object and its module id, which a later audit needs. The value says: no difference.
+  // All but nvcc's object with its record and its module id, which a later audit needs. The value says: no
+  // difference.
   Result<std::string> remove_what_was_kept() {
     DSBUILD_TRY(names, files_.list(kept_));
     for (const std::string& name : names)
-      if (name != request_.objects.whole.filename() && !name.ends_with(k_module_id_end))
+      if (name != request_.objects.whole.filename() &&
+          name != record_file(request_.objects.whole.filename()) && !name.ends_with(k_module_id_end))
         DSBUILD_CHECK(files_.remove_all(kept_ / name));
     return "";
   }

@@ -127,6 +127,8 @@ Result<int> run_host(StepPart& part) {
   if (const auto known = part.action.recall_of_text(key)) {
     DSBUILD_TRY(is_there, part.results.take(known->result));
     if (is_there) return finish_host(part, *known);
+  } else {
+    part.results.note_miss();
   }
   part.tools.wait_to_work();
   DSBUILD_TRY(object, make_host(part));

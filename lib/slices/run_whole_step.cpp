@@ -106,8 +106,8 @@ class WholeRun {
     if (const auto objects = files_.read_file(step_.output + ".rsp"))
       for (std::string& object : shell_split(*objects))
         read.files.push_back(std::move(object));
-    for (const std::string& file : std::vector<std::string>(read.files))
-      if (file.ends_with(".gch")) add_files_of_precompiled(file, read.files);
+    for (size_t i = 0; i + 1 < step_.command.size(); ++i)
+      if (step_.command[i] == "-include") add_files_of_precompiled(step_.command[i + 1] + ".gch", read.files);
     std::sort(read.files.begin(), read.files.end());
     read.files.erase(std::unique(read.files.begin(), read.files.end()), read.files.end());
     // What it makes is none of what it reads.
@@ -117,7 +117,7 @@ class WholeRun {
 
   bool is_link() const { return value_of(step_.command, "-c").empty(); }
 
-  // No depfile of its users names them.
+  // No depfile of its users names them, whether gcc took it or passed over an empty one.
   void add_files_of_precompiled(const std::string& header, std::vector<std::string>& read) const {
     const auto text = files_.read_file(record_file(header));
     const auto record = text ? parse_record(*text) : std::nullopt;

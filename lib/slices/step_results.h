@@ -30,6 +30,11 @@ class StepResults {
   // Of what ptxas gets, which is a device part's first output; "" where the part has no ptxas.
   std::string images_key(const std::string& ptx) const;
 
+  // That the store has no record by which something could be looked for.
+  void note_miss() {
+    if (store_) note_store_use(false, files_);
+  }
+
   // From now on nothing of what is there and no store: what the outputs are made of is not all in their key.
   void keep_nothing() {
     store_.reset();

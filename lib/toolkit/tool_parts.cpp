@@ -208,8 +208,12 @@ ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore&
   };
   tool.links_tell_files =
       asked("linker of", {compiler.string(), "-Wl,--help"}).find("--dependency-file") != std::string::npos;
-  tool.include_folders = include_folders_in(
+  tool.folders = include_folders_in(
       asked("include folders of", {compiler.string(), "-v", "-E", "-x", "c++", "/dev/null"}));
+  for (const std::string& word :
+       shell_split(asked("library folders of", {compiler.string(), "-###", "-shared", "-x", "none",
+                                                "/dev/null", "-o", "dsbuild.so"})))
+    if (word.starts_with("-L/")) tool.folders.push_back(word);
   return tool;
 }
 

@@ -197,7 +197,7 @@ class NamesTest(CliTest):
 
     def test_such_folders_work_with_the_real_nvcc(self):
         space = TestSpace("a b $HOME 'q' \"d\" Straße", pack=real_kernel_pack)
-        space.toolkit.home = testspace.find_real_toolkit()
+        space.use_real_toolkit()
         run = self.run_in(space, "--arch", "9.0")
         self.assertEqual(run.code, 0, run)
         self.assertEqual(space.verify().code, 0)

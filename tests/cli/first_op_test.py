@@ -39,6 +39,7 @@ class FirstOpTest(CliTest):
         toolkit = testspace.find_real_toolkit()
         if os.path.exists("/dev/nvidiactl"):
             self.skipTest("this machine has a GPU, and the page's --arch may not be its own")
+        testspace.copy_facts(self.space.cache_folder())
         printed = self.follow(GPU_PART, CUDA_HOME=toolkit)
         self.assertEqual(printed["python3 use_scale.py"], "scale.so is loaded; there is no GPU here to run it on\n")
         self.assertEqual(sorted(file.name for file in (self.space.root / "dsbuild-out").iterdir()),

@@ -158,11 +158,6 @@ class HistoryTest(MemoryTest):
         self.assertEqual(edge.sub("", first), edge.sub("", second))
         self.assertEqual(first_bundle, second_bundle)
 
-    def test_whole_nvcc_commands_stay_plain(self):
-        self.space_with("a_5m", seconds=0)
-        self.assertEqual(self.space.build("--backend", "nvcc").code, 0)
-        self.assertNotIn("step run", (self.space.build_dir / "build.ninja").read_text())
-
 
 class ForecastTest(MemoryTest):
     def forecast(self, *more):

@@ -15,6 +15,7 @@ class BuiltTest(CliTest):
     def test_the_cuda_op_builds_and_passes_its_own_test(self):
         space = TestSpace()
         use_python(space)
+        testspace.copy_facts(space.cache_folder())
         env = {"CUDA_HOME": testspace.find_real_toolkit(), "TORCH_CUDA_ARCH_LIST": "8.0"}
         code, text = type_line(space, "dsbuild new int", **env)  # a word of C++, like any other
         self.assertEqual(code, 0, text)

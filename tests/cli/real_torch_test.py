@@ -49,6 +49,7 @@ class RealTorchTest(CliTest):
         cls.python = find("DSBUILD_TORCH_PYTHON", "torch/venv/bin/python")
         cls.torch = json.loads(subprocess.check_output([cls.python, "-c", ASK_TORCH]))
         cls.space = TestSpace()
+        cls.space.use_real_toolkit()
         source = pathlib.Path(find("DSBUILD_DEEPSPEED_SOURCES", "deepspeed")) / "0.19.8"
         cls.built = cls.space.run(
             "--pack", "deepspeed", "--source", str(source), "--ops", "fused_adam,utils", "--arch", "8.0", "--python",

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -57,8 +58,8 @@ CACHE = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
 
 def make_space(name="space"):
     space = TestSpace(name=name, pack=make_pack)
-    space.toolkit.home = pathlib.Path(testspace.find_real_toolkit())
     space.environment["XDG_CACHE_HOME"] = CACHE.name
+    space.use_real_toolkit()
     space.arch = "8.0;9.0+PTX"
     return space
 
@@ -74,13 +75,17 @@ class SlicesTest(CliTest):
         return run
 
     def keys(self, source):
-        """part -> the moment its key was written."""
+        """part -> the key of what it was made of, as its record has it."""
         folder = next(self.space.build_dir.glob(f"obj/*/{source}"))
-        names = {file.name.split(".")[1]: file for file in folder.glob("*.key")}
-        return {"front" if name == "cudafe1" else name: file.stat().st_mtime_ns for name, file in names.items()}
+        found = {}
+        for record in folder.glob("*.made"):
+            part, result = record.name.split(".")[1], re.search(r"(?m)^result (.*)$", record.read_text())
+            if result:
+                found["front" if part == "cudafe1" else part] = result.group(1)
+        return found
 
     def made_by(self, change, source="plain.cu", **options):
-        """The parts whose tools ran in the build after the change."""
+        """The parts whose tools ran behind the preprocessor in the build after the change."""
         before = self.keys(source)
         change()
         self.built(**options)
@@ -136,5 +141,5 @@ class SlicesTest(CliTest):
         home = os.environ.get("DSBUILD_CUDA_11_8")
         if not home or not os.path.isdir(home):
             self.skipTest("no CUDA 11.8 toolkit (DSBUILD_CUDA_11_8)")
-        self.space.toolkit.home = pathlib.Path(home)
+        self.space.use_real_toolkit(home)
         self.space.arch = "7.0;8.0+PTX"

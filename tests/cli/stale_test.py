@@ -196,6 +196,7 @@ class StaleTest(SlicesTest):
                 before = after
 
 
+@testspace.deep_but("test_nothing_is_made_where_lines_move")
 class MovedLinesTest(SlicesTest):
     """An edit that only moves lines: nothing is made anew where no output can show it, and everything else is."""
 
@@ -275,6 +276,7 @@ __global__ void nothing() {}
         self.assertEqual(self.check_nothing_is_stale({"checked.cu": code}, {"libraries": ["ubsan"]}), {"checked.cu"})
 
 
+@testspace.deep_but("test_code_of_a_later_arch_is_stale")
 class CcacheTest(SlicesTest):
     """What a cache that knows nothing of nvcc's steps does with the same edits."""
 

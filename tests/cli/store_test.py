@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from sliced import SIZES, SlicesTest, make_space, testspace  # noqa: E402
 
 
+@testspace.deep_but("test_another_checkout_takes_everything")
 class StoreTest(SlicesTest):
     def setUp(self):
         super().setUp()

@@ -124,7 +124,7 @@ class CpuTwinsTest(TwinsTest):
 class CudaTwinsTest(TwinsTest):
     def setUp(self):
         super().setUp()
-        self.space.toolkit.home = pathlib.Path(testspace.find_real_toolkit())
+        self.space.use_real_toolkit()
 
     def test_device_code_of_one_arch_that_differs_is_compiled_and_other_code_is_taken(self):
         for backend in ("slices", "nvcc"):

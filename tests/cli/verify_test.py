@@ -97,7 +97,8 @@ class VerifyTest(CliTest):
         cls.space = TestSpace(pack=make_pack)
         cls.space.arch = "7.5;8.0+PTX"
         if cls.real:
-            cls.space.toolkit.home, cls.space.arch = cls.real
+            cls.space.use_real_toolkit(cls.real[0])
+            cls.space.arch = cls.real[1]
             cls.space.environment["PATH"] = os.environ["PATH"]
         cls.lowest = cls.space.arch[:3].replace(".", "")
         cls.first = cls.space.build()

@@ -128,6 +128,7 @@ class DamageTest(unittest.TestCase):
         real = self.space.environment["DSBUILD_NINJA"]
         ninja.write_text(f'#!/bin/sh\n[ "$1" != --version ] && [ -e .ninja_log ] && kill -SEGV $$\nexec {real} "$@"\n')
         ninja.chmod(0o755)
+        (self.space.build_dir / LIBRARY).unlink()
         run = self.space.build(env={"DSBUILD_NINJA": str(ninja)})
         self.check_healed(run)
         self.assertIn("Ninja crashed", run.err)

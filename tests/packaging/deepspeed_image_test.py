@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """docs/recipes/Dockerfile.deepspeed does what it says: every line of it is executed in clean Debian roots, for three ops.
 
-Fetches torch, 2 GB: too long for every commit, so scripts/nightly.sh runs it.
+Fetches torch, 2 GB: too long for every commit, so `scripts/test.sh deep` runs it.
 """
 
 import pathlib

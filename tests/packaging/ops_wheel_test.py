@@ -17,7 +17,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from distributions import (NAME, OPS, PYTHON, SUFFIX, Venv, deepspeed_files, digest, edit_manifest, make_pack,  # noqa: E402
                            torch_files, write_wheel)
-from testspace import SEED, TestSpace, count, main, skip  # noqa: E402
+from testspace import SEED, TestSpace, count, deep, main, skip  # noqa: E402
 
 MODULES = list(OPS.values())
 
@@ -302,6 +302,7 @@ print("loaded", FusedAdamBuilder().load().__file__, SpatialInferenceBuilder().lo
             self.skipTest(f"{path} is not there ({variable})")
         return path
 
+    @deep
     def test_it_loads_the_ops(self):
         torch_python = self.real("DSBUILD_TORCH_PYTHON", "torch/venv/bin/python")
         source = self.real("DSBUILD_DEEPSPEED_SOURCES", "deepspeed") / "0.19.8"

@@ -1,6 +1,6 @@
 """What the tests that run dsbuild share: a folder of their own, a controlled environment, hashes of bundles.
 
-DSBUILD names the program under test. DSBUILD_SEED repeats a run of a randomised test, DSBUILD_NIGHTLY=1 makes the
+DSBUILD names the program under test, DSBUILD_TIER the tier (docs/testing.md). DSBUILD_SEED repeats a run of a randomised test, DSBUILD_NIGHTLY=1 makes the
 tests try more, DSBUILD_KEEP=1 keeps the folders. A script that cannot run here exits with 77, "skipped".
 """
 
@@ -26,6 +26,7 @@ from packs import make_pack  # noqa: E402
 
 SEED = int(os.environ.get("DSBUILD_SEED") or random.SystemRandom().randrange(1 << 32))
 NIGHTLY = os.environ.get("DSBUILD_NIGHTLY") == "1"
+TIER = os.environ.get("DSBUILD_TIER", "deep")  # of scripts/test.sh; a script that is run by hand tries all its cases
 TIME_LIMIT = 400  # seconds for one run of the program; the first of a cache folder runs a self-test, sanitized
 
 
@@ -39,6 +40,19 @@ def dsbuild_program():
     if not program:
         skip("DSBUILD is not set (the program to test)")
     return os.path.abspath(program)
+
+
+deep = unittest.skipUnless(TIER == "deep", "`scripts/test.sh deep` runs it")
+
+
+def deep_but(*names):
+    """Of the test case's tests, each commit runs these; `deep` runs all."""
+    def mark(case):
+        for name in unittest.TestLoader().getTestCaseNames(case):
+            if name not in names:
+                setattr(case, name, deep(getattr(case, name)))
+        return case
+    return mark
 
 
 def count(default, nightly):
@@ -138,6 +152,14 @@ class TestSpace:
         """From now on all C++ goes through a compiler that can be slowed down."""
         self.compiler = make_fake_compiler(self.root / "compiler")
         self.environment["CXX"] = str(self.compiler.program)
+
+    def use_real_toolkit(self, home=None):
+        """From now on a real nvcc compiles: that of this toolkit, or of the newest."""
+        self.toolkit.home = pathlib.Path(home or find_real_toolkit())
+        copy_facts(self.cache_folder())
+
+    def cache_folder(self):
+        return pathlib.Path(self.environment["XDG_CACHE_HOME"]) / "dsbuild"
 
     def arguments(self, *more):
         """dsbuild's options for the space's own pack, toolkit and folders; `more` comes last."""
@@ -255,7 +277,17 @@ def wait_until(condition, seconds=20.0, step=0.005):
     return False
 
 
+def copy_facts(cache_folder):
+    """What dsbuild knows of real toolkits (real_facts.py), so that it need not find it out again."""
+    facts = os.environ.get("DSBUILD_TEST_FACTS", "")
+    if os.path.isfile(facts) and not (cache_folder / "facts.json").exists():
+        cache_folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(facts, cache_folder / "facts.json")
+
+
 def find_real_toolkit():
+    if TIER == "fast":
+        raise unittest.SkipTest("a real nvcc is not for `scripts/test.sh fast`")
     for home in (os.environ.get("DSBUILD_CUDA_13"), "/usr/local/cuda"):
         if home and os.path.isfile(os.path.join(home, "bin", "nvcc")):
             return home
@@ -276,9 +308,9 @@ class RealSpace(TestSpace):
     """The project's own ops and a real nvcc."""
 
     def __init__(self):
-        toolkit, tvm_ffi = find_real_toolkit(), find_tvm_ffi()
+        tvm_ffi = find_tvm_ffi()
         super().__init__("real")
-        self.toolkit.home = pathlib.Path(toolkit)
+        self.use_real_toolkit()
         self.environment["TVM_FFI_HOME"] = tvm_ffi
         self.arch = "9.0"
 
