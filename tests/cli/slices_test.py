@@ -45,20 +45,6 @@ class ImagesTest(SlicesTest):
         self.assertEqual(sliced, self.images("plain.cu"))
 
 
-class StaleToolsTest(SlicesTest):
-    def test_a_part_of_the_toolkit_that_is_upgraded_alone_is_noticed(self):
-        """ptxas, cicc and the header of what cudafe++ writes come in packages of their own."""
-        self.wrap_nvcc('exec REAL "$@"\n')
-        self.built()
-        self.assertEqual(self.built().edges_run(), 0)
-        ptxas = self.space.toolkit.home / "bin" / "ptxas"
-        os.utime(ptxas, (1e9, 1e9))
-        self.assertEqual(self.built().edges_run(), 0)
-        ptxas.write_bytes(ptxas.read_bytes() + b"another build of it")
-        os.utime(ptxas, (1e9, 1e9))
-        self.assertGreater(self.built().edges_run(), 0)
-
-
 @testspace.deep_but("test_code_of_one_arch_makes_its_slice_alone")
 class EditsTest(SlicesTest):
     def setUp(self):
