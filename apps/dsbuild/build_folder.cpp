@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "action/lists.h"
 #include "inputs/layout.h"
 #include "ninja/ninja_file.h"
 
@@ -78,9 +79,11 @@ Result<void> remove_temporaries(const BuildPlan& plan, const Path& folder, FileS
 
 // Half-written files of a dsbuild that was killed.
 Result<void> remove_own_temporaries(const BuildPlan& plan, const Path& folder, FileSystem& files) {
-  std::set<Path> folders = {folder, folder / "log"};
+  std::set<Path> folders = {folder, folder / "log", folder / k_lists_dir};
   for (const PlannedFile& file : plan.files)
     folders.insert((folder / file.path).parent_path());
+  for (const Edge& edge : plan.edges)
+    folders.insert((folder / edge.output).parent_path());
   for (const Path& each : folders) {
     if (files.kind(each) != FileKind::directory) continue;
     DSBUILD_TRY(names, files.list(each));

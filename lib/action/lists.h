@@ -11,11 +11,13 @@
 
 namespace dsbuild {
 
+inline constexpr const char* k_lists_dir = "lists";  // in a build folder
+
 class Lists {
  public:
   // `build_dir`: the folder of the build; `cache`: nullopt where results are not kept.
   Lists(FileSystem& files, const Path& build_dir, std::optional<ContentStore> cache)
-      : files_(files), folder_(build_dir / "lists"), cache_(std::move(cache)) {}
+      : files_(files), folder_(build_dir / k_lists_dir), cache_(std::move(cache)) {}
 
   // The name of a text, 64 hex digits; "" of an empty one. Writes it where it is not there yet.
   std::string put(const std::string& text);
