@@ -156,7 +156,8 @@ Result<GraphRun> run_what_is_due(const Stages& stages, const Ninja& ninja, const
   for (int round = 0; !due.empty(); ++round) {
     if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
     DSBUILD_CHECK(take_records_away(due, settings.build_dir.value, files));
-    DSBUILD_TRY(run, run_graph(stages, ninja, lock, jobs_for(settings, stages.base.host), context));
+    DSBUILD_TRY(run, run_graph(stages, reasons_of(due, stages.build), ninja, lock,
+                               jobs_for(settings, stages.base.host), context));
     add_run(sum, std::move(run));
     if (sum.exit_code != 0) break;
     due = without_incomplete(find_due());

@@ -81,13 +81,18 @@ Result<void> take_records_away(const DueActions& due, const Path& build_dir, Fil
   return {};
 }
 
+PendingEdges reasons_of(const DueActions& due, const BuildPlan& plan) {
+  PendingEdges pending;
+  for (const auto& [output, change] : due)
+    pending.emplace(output, change.text());
+  return with_users(plan, std::move(pending));
+}
+
 Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context) {
   DSBUILD_TRY(lock, lock_if_built(stages.base.settings, context));
-  PendingEdges pending;
-  for (const auto& [output, change] :
-       find_due_actions(stages, context.system.files, *stages.base.digests, context.system.environment))
-    pending.emplace(output, change.text());
-  return with_users(stages.build, std::move(pending));
+  return reasons_of(
+      find_due_actions(stages, context.system.files, *stages.base.digests, context.system.environment),
+      stages.build);
 }
 
 }  // namespace dsbuild

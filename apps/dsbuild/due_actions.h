@@ -21,7 +21,10 @@ DueActions without_incomplete(DueActions due);
 // Takes the records of what is due away, so that Ninja must run it.
 Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files);
 
-// What the next build would run, with the edges that use what is made anew, in words. Nothing is written but
+// In words, with the edges that use what is made anew.
+PendingEdges reasons_of(const DueActions& due, const BuildPlan& plan);
+
+// What the next build would run, and why. Nothing is written but
 // lists (lib/action/lists.h). Errors: those of lock_if_built.
 Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context);
 

@@ -29,8 +29,8 @@ std::string wall_clock() {
   return text;
 }
 
-// log/dsbuild.log: every edge that ended, what its tools said, and how long it took. Opened with the first
-// edge, so that a null build writes nothing.
+// log/dsbuild.log: every edge that ended, how long it took, why it ran, and what its tools said. Opened with
+// the first edge, so that a null build writes nothing.
 class RunLog {
  public:
   RunLog(Path file, FileSystem& files) : file_(std::move(file)), files_(files) {}
@@ -39,8 +39,9 @@ class RunLog {
     open();
     if (!log_) return;
     const bool failed = event.kind == EdgeEventKind::failed;
-    log_->info("[{}/{}] {} {} {:.2f} s", event.finished, event.total, edge_title(*event.edge),
-               failed ? "FAILED after" : "ok,", event.seconds);
+    log_->info("[{}/{}] {} {} {:.2f} s{}", event.finished, event.total, edge_title(*event.edge),
+               failed ? "FAILED after" : "ok,", event.seconds,
+               event.reason.empty() ? "" : ": " + event.reason);
     if (!event.output.empty()) log_->info("{}", event.output);
   }
 
@@ -210,12 +211,12 @@ Result<void> forget_history(const Path& folder, FileSystem& files) {
 
 }  // namespace
 
-Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,
-                           const CommandContext& context) {
+Result<GraphRun> run_graph(const Stages& stages, const PendingEdges& reasons, const Ninja& ninja,
+                           const FolderLock& lock, int jobs, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
   const bool quiet = settings.verbosity < 0 || settings.json.value;
   Progress progress({context.terminal.stderr_is_terminal && !quiet && settings.verbosity == 0, quiet,
-                     context.terminal.columns},
+                     settings.verbosity > 0, context.terminal.columns},
                     print_message, now_seconds, wall_clock);
   RunLog log(settings.build_dir.value / "log" / "dsbuild.log", context.system.files);
   NinjaRun run{ninja,
@@ -228,7 +229,9 @@ Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const Folde
                {},
                {},
                now_seconds};
-  run.on_event = [&](const EdgeEvent& event) {
+  run.on_event = [&](EdgeEvent event) {
+    if (const auto reason = reasons.find(event.edge->output); reason != reasons.end())
+      event.reason = reason->second;
     progress.on_event(event);
     log.on_event(event);
     if (settings.json.value) (void)print_result(render_edge_event_json(event));

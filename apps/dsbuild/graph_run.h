@@ -21,7 +21,8 @@ struct GraphRun {
   MemoryWaits waits;
 };
 
-Result<GraphRun> run_graph(const Stages& stages, const Ninja& ninja, const FolderLock& lock, int jobs,
-                           const CommandContext& context);
+// `reasons`: why edges run (find_pending_edges of due_actions.h); the log and the user are told.
+Result<GraphRun> run_graph(const Stages& stages, const PendingEdges& reasons, const Ninja& ninja,
+                           const FolderLock& lock, int jobs, const CommandContext& context);
 
 }  // namespace dsbuild

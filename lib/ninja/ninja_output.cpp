@@ -83,7 +83,7 @@ void NinjaOutputParser::status(const std::string& text) {
 
 void NinjaOutputParser::start(const Edge& edge) {
   running_.emplace_back(&edge, clock_());
-  on_event_({EdgeEventKind::started, &edge, 0, finished_, total_, {}, {}});
+  on_event_({EdgeEventKind::started, &edge, 0, finished_, total_, {}, {}, {}});
 }
 
 void NinjaOutputParser::finish(const Edge& edge) {
@@ -104,7 +104,7 @@ void NinjaOutputParser::close_ended() {
   const EdgeEventKind kind = ended_->failed ? EdgeEventKind::failed : EdgeEventKind::finished;
   while (ended_->output.size() > 1 && ended_->output.compare(ended_->output.size() - 2, 2, "\n\n") == 0)
     ended_->output.pop_back();  // the line break before Ninja's next status
-  on_event_({kind, ended_->edge, ended_->seconds, finished_, total_, ended_->output, ended_->command});
+  on_event_({kind, ended_->edge, ended_->seconds, finished_, total_, ended_->output, ended_->command, {}});
   result_.finished.push_back(std::move(*ended_));
   ended_.reset();
   expect_command_ = false;

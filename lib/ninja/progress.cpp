@@ -79,7 +79,8 @@ void Progress::on_event(const EdgeEvent& event) {
     if (!options_.live && !options_.quiet)
       write_(wall_clock_() + " [" + std::to_string(finished_) + "/" + std::to_string(total_) + "] " +
              edge_title(*event.edge) + (event.kind == EdgeEventKind::failed ? " FAILED after " : " ") +
-             seconds_text(event.seconds) + "\n");
+             seconds_text(event.seconds) +
+             (options_.reasons && !event.reason.empty() ? ": " + event.reason : "") + "\n");
   }
   if (options_.live) draw();
 }

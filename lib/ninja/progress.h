@@ -16,6 +16,7 @@ class Progress {
   struct Options {
     bool live = false;  // stderr is a terminal and nothing asked for quiet
     bool quiet = false;
+    bool reasons = false;  // says of each edge why it ran; not on a live line
     int columns = 80;
     double heartbeat_seconds = 30;
   };

@@ -74,6 +74,7 @@ std::string render_edge_event_json(const EdgeEvent& event) {
                {"total", event.total}};
   if (!event.edge->part.empty()) json["part"] = event.edge->part;
   if (event.kind != EdgeEventKind::started) json["seconds"] = event.seconds;
+  if (!event.reason.empty()) json["reason"] = event.reason;
   if (event.kind == EdgeEventKind::failed) json["output"] = event.output;
   return json_line(json);
 }

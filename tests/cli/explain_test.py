@@ -176,6 +176,31 @@ class EdgesTest(ExplainTest):
         self.assertRegex(runs["link beta"], "one.o is made anew")
         self.assertEqual(self.runs(op="alpha"), {})
 
+    def test_a_build_says_why_each_edge_runs_in_its_log_and_to_who_asks(self):
+        self.build()
+        source = self.space.pack.source("beta/one.cu")
+        text = source.read_text()
+        reasons = {"compile beta: beta/one.cu": "beta/one.cu has changed", "link beta": "one.o is made anew",
+                   "verify beta": "lib/beta.so is made anew"}
+
+        source.write_text(text + "int more;\n")
+        plain = self.space.build()
+        self.assertNotIn("has changed", plain.err)
+        log = (self.space.build_dir / "log/dsbuild.log").read_text()
+
+        source.write_text(text + "int more, other;\n")
+        verbose = self.space.build("-v").err
+
+        source.write_text(text + "int more, others;\n")
+        events = [json.loads(line) for line in self.space.build("--json").out.splitlines()]
+        said = {event["kind"]: event["reason"] for event in events if event.get("event") == "edge_finished"}
+        for edge, reason in reasons.items():
+            for where, printed in (("log", log), ("-v", verbose)):
+                with self.subTest(where, edge=edge):
+                    line = next(line for line in printed.splitlines() if edge in line)
+                    self.assertRegex(line, f" s: .*{reason}$")
+        self.assertEqual(said["cuda_compile"], "beta/one.cu has changed")
+
     def test_a_lost_library(self):
         self.build()
         (self.space.build_dir / "lib" / "beta.so").unlink()

@@ -111,7 +111,7 @@ TEST_CASE(
   double time = 100;
   Progress progress(
       {}, [&](std::string_view piece) { text += piece; }, [&] { return time; }, [] { return "12:00:00"; });
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}});
+  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}, {}});
   time = 129;
   progress.on_tick();
   CHECK(text.empty());
@@ -120,9 +120,23 @@ TEST_CASE(
   progress.on_tick();
   CHECK(text == "12:00:00 [0/2] compile adam: adam.cu still running after 31.0 s\n");
   text.clear();
-  progress.on_event({EdgeEventKind::finished, &plan.edges[0], 33.21, 1, 2, {}, {}});
+  progress.on_event({EdgeEventKind::finished, &plan.edges[0], 33.21, 1, 2, {}, {}, {}});
   CHECK(text == "12:00:00 [1/2] compile adam: adam.cu 33.2 s\n");
   CHECK(text.find('\r') == std::string::npos);
+}
+
+TEST_CASE("why an edge ran is said of those who ask for more") {
+  const BuildPlan plan = two_edges();
+  for (const bool asked : {false, true}) {
+    std::string text;
+    Progress progress(
+        {false, false, asked, 80, 30}, [&](std::string_view piece) { text += piece; }, [] { return 0.0; },
+        [] { return "12:00:00"; });
+    const EdgeEvent event{EdgeEventKind::finished, &plan.edges[0], 1, 1, 2, {}, {}, "inc/v.h has changed"};
+    progress.on_event(event);
+    const std::string line = "12:00:00 [1/2] compile adam: adam.cu 1.0 s";
+    CHECK(text == line + (asked ? ": inc/v.h has changed\n" : "\n"));
+  }
 }
 
 TEST_CASE("on a terminal one live line shows what runs, never wider than the terminal") {
@@ -130,9 +144,9 @@ TEST_CASE("on a terminal one live line shows what runs, never wider than the ter
   std::string text;
   double time = 0;
   Progress progress(
-      {true, false, 30, 30}, [&](std::string_view piece) { text += piece; }, [&] { return time; },
+      {true, false, false, 30, 30}, [&](std::string_view piece) { text += piece; }, [&] { return time; },
       [] { return ""; });
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}});
+  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}, {}});
   CHECK(text == "\r[0/2] 0.0 s  compile adam: ad\x1b[K");
   progress.finish();
   CHECK(text.substr(text.size() - 4) == "\r\x1b[K");
