@@ -5,9 +5,7 @@
 
 #include "action/action_run.h"
 #include "command.h"
-#include "inputs/depfile.h"
 #include "slices/audit.h"
-#include "slices/preprocess.h"
 #include "slices/run_step.h"
 #include "slices/run_whole_step.h"
 #include "sys/memory_gate.h"
@@ -55,50 +53,25 @@ Result<int> run_tool(const Words& command, System& system, MemoryTurn& turn) {
   return result.exit_code;
 }
 
-Result<int> run_whole(const Words& command, ActionRun& action, System& system, MemoryTurn& turn) {
-  return run_whole_step({action.output(), command}, action, system,
-                        [&](const Words& words) { return run_tool(words, system, turn); });
-}
-
-// step run TOOLS OUTPUT -- COMMAND: when there is memory for it.
+// step run TOOLS OUTPUT [text] -- COMMAND: when there is memory for it.
 Result<int> run_when_there_is_memory(const Words& words, ActionRun& action, System& system) {
-  if (words.size() <= k_before_words + 1 || words[k_before_words] != "--") return refuse(words);
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (end == words.end() || end + 1 == words.end()) return refuse(words);
+  const bool is_known_by_text = words[k_before_words] == k_known_by_text;
+  if (end - words.begin() != static_cast<std::ptrdiff_t>(k_before_words + (is_known_by_text ? 1 : 0)))
+    return refuse(words);
   MemoryTurn turn(system.environment, action.output());
-  return run_whole({words.begin() + k_before_words + 1, words.end()}, action, system, turn);
+  if (is_known_by_text) turn.wait_to_look();
+  return run_whole_step({action.output(), {end + 1, words.end()}, is_known_by_text}, action, system,
+                        [&](const Words& command) { return run_tool(command, system, turn); });
 }
 
-// step twin TOOLS OUTPUT cxx|nvcc TWIN -- TWIN'S COMMAND -- COMMAND: takes the twin's object where it is the
-// same, and compiles where it is not or that cannot be told.
-Result<int> take_twin_or_compile(const Words& words, ActionRun& action, System& system) {
-  constexpr size_t k_before_commands = k_before_words + 2;
-  if (words.size() <= k_before_commands || words[k_before_commands] != "--") return refuse(words);
-  const auto first = words.begin() + k_before_commands;
-  const auto second = std::find(first + 1, words.end(), "--");
-  if (second == words.end()) return refuse(words);
-  const CompilerKind kind = words[k_before_words] == "nvcc" ? CompilerKind::nvcc : CompilerKind::cxx;
-  const std::string& twin = words[k_before_words + 1];
-  const Words twin_command(first + 1, second), command(second + 1, words.end());
-  MemoryTurn turn(system.environment, action.output());
-  turn.wait_to_look();
-  const auto depfile =
-      depfile_if_same_texts(kind, command, twin_command, action.output(), action.output(), system);
-  if (!depfile) return run_whole(command, action, system, turn);
-  DSBUILD_TRY(object, system.files.read_file(twin));
-  DSBUILD_CHECK(system.files.write_if_different(action.output(), object));
-  FilesRead read{files_in_depfile(*depfile), command};
-  read.files.push_back(twin);
-  DSBUILD_CHECK(action.write(action.describe(read), {action.output()}));
-  return 0;
-}
-
-// step slice TOOLS OUTPUT STEP_FILE [TWIN'S OUTPUT] -- [SOURCE GENCODE…]
+// step slice TOOLS OUTPUT STEP_FILE -- [SOURCE GENCODE…]
 Result<int> run_slice(const Words& words, ActionRun& action, System& system) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto number = static_cast<size_t>(end - words.begin());
-  if (end == words.end() || (number != k_before_words + 1 && number != k_before_words + 2))
-    return refuse(words);
-  SliceStep step{
-      words[k_before_words], action.output(), number == k_before_words + 2 ? words[number - 1] : "", {}, {}};
+  if (end == words.end() || number != k_before_words + 1) return refuse(words);
+  SliceStep step{words[k_before_words], action.output(), {}, {}};
   if (end + 1 != words.end()) {
     step.source = *(end + 1);
     step.gencodes.assign(end + 2, words.end());
@@ -123,11 +96,8 @@ Result<int> audit(const Words& words, ActionRun& action, System& system) {
 using RunKind = Result<int> (*)(const Words& words, ActionRun& action, System& system);
 
 RunKind find_kind(const std::string& name) {
-  static const std::map<std::string, RunKind> kinds = {{"slice", run_slice},
-                                                       {"run", run_when_there_is_memory},
-                                                       {"twin", take_twin_or_compile},
-                                                       {"verify", verify},
-                                                       {"audit", audit}};
+  static const std::map<std::string, RunKind> kinds = {
+      {"slice", run_slice}, {"run", run_when_there_is_memory}, {"verify", verify}, {"audit", audit}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? nullptr : found->second;
 }

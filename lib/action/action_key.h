@@ -35,6 +35,9 @@ ActionKey action_key(const KeyInput& input, Lists& lists);
 // The first output: what the record lies beside.
 std::string output_of(const StepWords& words);
 
+// Behind the output of a whole compile: a source of several ops, whose text may make what another's makes.
+inline constexpr const char* k_known_by_text = "text";
+
 // The files that say which tools run ("tools/nvcc.id").
 inline constexpr const char* k_no_tools = "-";
 

@@ -87,7 +87,7 @@ bool ActionRun::has_outputs_of(const std::optional<Record>& record) {
 }
 
 std::optional<Record> ActionRun::recall() {
-  return find_in_cache(digest_of(key_));
+  return find_in_cache(digest_of(key_), Command::same);
 }
 
 std::optional<Record> ActionRun::recall_of_text(const std::string& given) {
@@ -96,21 +96,30 @@ std::optional<Record> ActionRun::recall_of_text(const std::string& given) {
     last.inputs.clear();
     if (!judge_.first_difference(last, key_)) return last;
   }
-  return find_in_cache(given);
+  return find_in_cache(key_of_text({}, given), Command::any);
 }
 
 void ActionRun::keep_of_text(Record record) {
   record.key = key_;
   record.inputs.clear();
-  keep(record.given, record);
+  keep(key_of_text({}, record.given), record);
 }
 
-std::optional<Record> ActionRun::find_in_cache(const std::string& key) {
+std::string ActionRun::key_of_text(const std::vector<std::string>& command, std::string_view text) const {
+  ActionKey key = key_;
+  for (KeyPart& part : key)
+    if (part.name == "command") part.value = shell_join(command);
+  key.push_back({"text", sha256(text)});
+  return digest_of(key);
+}
+
+std::optional<Record> ActionRun::find_in_cache(const std::string& key, Command command) {
   const auto entry = cache_ ? cache_->find(key) : std::nullopt;
   if (!entry) return std::nullopt;
   for (const StoredFile& file : *entry) {
     auto record = parse_record(file.bytes);
-    if (record && !judge_.first_difference(*record, key_)) return record;
+    if (!record) continue;
+    if (!judge_.first_difference(*record, command == Command::same ? key_ : record->key)) return record;
   }
   return std::nullopt;
 }

@@ -45,6 +45,9 @@ class ActionRun {
   std::optional<Record> recall_of_text(const std::string& given);
   void keep_of_text(Record record);
 
+  // In the cache, of what a command makes of a text: the command counts in the place of the action's own.
+  std::string key_of_text(const std::vector<std::string>& command, std::string_view text) const;
+
   // What was read, once tools have run. A file that changed since this object was made leaves it unsettled,
   // and one that names files which no compiler tells of, incomplete.
   Record describe(const FilesRead& read);
@@ -65,7 +68,9 @@ class ActionRun {
   std::vector<std::string> present_files(const Record& record);
   bool changed_since_begin(const std::string& path) const;
   std::vector<std::string> folders_of(const FilesRead& read) const;
-  std::optional<Record> find_in_cache(const std::string& key);
+  // What is kept by a text may be of another op's action.
+  enum class Command { same, any };
+  std::optional<Record> find_in_cache(const std::string& key, Command command);
   void keep(const std::string& key, const Record& record);
 
   FileSystem& files_;

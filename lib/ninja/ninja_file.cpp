@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "action/record.h"
+#include "action/action_key.h"
 #include "base/text.h"
 #include "ninja/quote.h"
 
@@ -13,11 +13,11 @@ namespace {
 const char* rule_name(const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::cuda_compile:
-      return edge.twin.empty() ? "cuda_compile" : "cuda_twin";
+      return "cuda_compile";
     case EdgeKind::cuda_slice:
       return edge.reads_source() ? "cuda_slice" : "cuda_join";
     case EdgeKind::cxx_compile:
-      return edge.twin.empty() ? "cxx_compile" : "cxx_twin";
+      return "cxx_compile";
     case EdgeKind::link:
       return "link";
     case EdgeKind::verify:
@@ -80,14 +80,11 @@ std::string rule(const char* name, const std::string& words) {
 std::string rules_section(const BuildPlan& plan) {
   const std::string outputs = " -MD -MF $out.d -MT $out -c $in -o $out.tmp";
   const std::string cuda = "$nvcc $flags $gencode", cxx = "$cxx $flags";
-  const std::string twin_cuda = "$nvcc $twin_flags $gencode -c $in", twin_cxx = "$cxx $twin_flags -c $in";
   const std::vector<std::pair<const char*, std::string>> words = {
       {"cuda_compile", "run $tools $out -- " + cuda + outputs},
-      {"cuda_twin", "twin $tools $out nvcc $twin -- " + twin_cuda + " -- " + cuda + outputs},
-      {"cuda_slice", "slice $tools $out $step $twin -- $in $gencode"},
-      {"cuda_join", "slice $tools $out $step $twin -- $flags"},
-      {"cxx_compile", "run $tools $out -- " + cxx + outputs},
-      {"cxx_twin", "twin $tools $out cxx $twin -- " + twin_cxx + " -- " + cxx + outputs},
+      {"cuda_slice", "slice $tools $out $step -- $in $gencode"},
+      {"cuda_join", "slice $tools $out $step -- $flags"},
+      {"cxx_compile", "run $tools $out $known_by -- " + cxx + outputs},
       {"audit", "audit $tools $out $in"},
       {"verify", "verify $tools $out $in"}};
   std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("cxx", plan.tools.cxx) +
@@ -124,12 +121,12 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   if (!edge.implicit_inputs.empty()) text += " |";
   for (const std::string& input : edge.implicit_inputs)
     text += " " + ninja_path(input);
+  if (!edge.after.empty()) text += " || " + ninja_path(edge.after);
   text += "\n  tools = " + ninja_word(tools_file(edge)) + "\n";
   if (edge.by_host_compiler) text += "  cxx = $host_cxx\n";
   if (!edge.flags.empty()) text += "  flags = " + ninja_words(edge.flags) + "\n";
   if (!edge.step_file.empty()) text += "  step = " + ninja_word(edge.step_file) + "\n";
-  if (!edge.twin.empty()) text += "  twin = " + ninja_word(edge.twin) + "\n";
-  if (!edge.twin_flags.empty()) text += "  twin_flags = " + ninja_words(edge.twin_flags) + "\n";
+  if (edge.is_shared) text += std::string("  known_by = ") + k_known_by_text + "\n";
   if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, shared) + "\n";
   return text;
 }

@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
-#include "plan/twins.h"
+#include "plan/shared_sources.h"
 
 namespace dsbuild {
 namespace {
@@ -157,16 +157,6 @@ const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& e
   return edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
 }
 
-// What the twin is compiled with, from the same source.
-std::vector<std::string> twin_argv(const BuildPlan& plan, const Edge& edge) {
-  std::vector<std::string> argv = compiler_of(plan, edge);
-  append_all(argv, edge.twin_flags);
-  for (const Target& target : edge.targets)
-    argv.push_back(target.gencode());
-  append_all(argv, {"-c", edge.inputs.front()});
-  return argv;
-}
-
 }  // namespace
 
 std::string source_path(const std::string& relative) {
@@ -198,7 +188,7 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   for (const PlannedOp& op : input.archs.ops)
     if (op.status == OpStatus::build) plan_op(input, op, plan);
   precompile_torch_header(input, plan);
-  find_twins(plan);
+  mark_shared_sources(plan);
   name_users_of_precompiled_headers(input.settings.precompile.value, plan);
   put_longest_first(plan.edges, input.history, input.registry.pack);
   plan.links = {{"pack", input.registry.source_root}};
@@ -239,7 +229,7 @@ bool is_for_op(const BuildPlan& plan, const Edge& edge, const std::string& op) {
   if (edge.op == op) return true;
   if (!edge.is_compile()) return false;
   return std::any_of(plan.edges.begin(), plan.edges.end(), [&](const Edge& user) {
-    return user.is_dirty_after(edge.output) && is_for_op(plan, user, op);
+    return (user.is_dirty_after(edge.output) || user.after == edge.output) && is_for_op(plan, user, op);
   });
 }
 
@@ -293,7 +283,6 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::cuda_slice:
       words = {"slice", tools, edge.output, edge.step_file};
-      if (!edge.twin.empty()) words.push_back(edge.twin);
       words.emplace_back("--");
       append_all(words, edge.flags);
       if (!edge.reads_source()) break;
@@ -304,14 +293,9 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
     case EdgeKind::cuda_compile:
     case EdgeKind::cxx_compile:
     case EdgeKind::link:
-      if (edge.twin.empty()) {
-        words = {"run", tools, edge.output, "--"};
-      } else {
-        words = {"twin",    tools, edge.output, edge.kind == EdgeKind::cuda_compile ? "nvcc" : "cxx",
-                 edge.twin, "--"};
-        append_all(words, twin_argv(plan, edge));
-        words.emplace_back("--");
-      }
+      words = {"run", tools, edge.output};
+      if (edge.is_shared) words.emplace_back(k_known_by_text);
+      words.emplace_back("--");
       append_all(words, plain_argv(plan, edge));
       break;
     case EdgeKind::verify:

@@ -32,9 +32,9 @@ struct Edge {
   std::vector<std::string> more_outputs;
   std::string step_file;  // cuda_slice: what it runs, a planned file
   bool by_host_compiler =
-      false;         // cxx_compile, link: by the toolkit's host compiler instead of the machine's
-  std::string twin;  // a compile that may make the same object: its output; "" for none
-  std::vector<std::string> twin_flags;  // what that one is compiled with instead of `flags`
+      false;               // cxx_compile, link: by the toolkit's host compiler instead of the machine's
+  bool is_shared = false;  // cxx_compile: of a source that another op compiles alike but for macros
+  std::string after;       // the output of that op's compile, where it comes first; "" for none
   // cuda_slice: whether it starts with the preprocessor; the others join what such edges made.
   bool reads_source() const { return part != "host" && part != "fatbin"; }
   bool is_dirty_after(const std::string& path) const;  // is it an implicit input

@@ -143,7 +143,7 @@ void name_users_of_precompiled_headers(Precompile setting, BuildPlan& plan) {
     if (header.op != k_torch_header) continue;
     std::string text = std::to_string(setting == Precompile::on ? 1 : fewest_users()) + "\n";
     for (const Edge& edge : plan.edges)
-      if (edge.twin.empty() && edge.is_dirty_after(header.output))
+      if (edge.after.empty() && edge.is_dirty_after(header.output))
         text += shell_join(step_words(plan, edge)) + "\n";
     plan.files.push_back({header.output + k_users_end, text});
   }

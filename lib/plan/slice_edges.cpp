@@ -62,13 +62,8 @@ class Slicer {
 
   WholeFiles run() {
     std::vector<Edge> edges;
-    for (const Edge& edge : plan_.edges)
-      if (edge.kind == EdgeKind::cuda_compile && edge.twin.empty()) take(edge);
     for (Edge& edge : plan_.edges) {
-      if (edge.kind == EdgeKind::cuda_compile && units_.count(edge.twin) > 0) {
-        take(edge);
-        if (units_.count(edge.output) == 0) forget_twin(edge);
-      }
+      if (edge.kind == EdgeKind::cuda_compile) take(edge);
       const auto parts = units_.find(edge.output);
       if (parts == units_.end())
         edges.push_back(std::move(edge));
@@ -77,6 +72,7 @@ class Slicer {
       if (edges.back().kind == EdgeKind::verify) append_audits(edges);
     }
     plan_.edges = std::move(edges);
+    forget_order_of_whole_files();
     link_host_objects();
     for (const auto& [path, content] : step_contents_)
       plan_.files.push_back({path, content});
@@ -114,7 +110,6 @@ class Slicer {
 
   // The whole command; nvcc keeps what it makes on the way.
   static Edge audited_edge(Edge edge) {
-    if (!edge.twin.empty()) forget_twin(edge);
     edge.part = "nvcc";
     const Path folder = "audit" / Path(edge.output).parent_path().lexically_relative("obj");
     edge.output = (folder / (Path(edge.output).stem().string() + ".nvcc.o")).string();
@@ -153,13 +148,6 @@ class Slicer {
     return recipe;
   }
 
-  // A whole command cannot take the images of a sliced one for its object.
-  static void forget_twin(Edge& edge) {
-    std::erase(edge.implicit_inputs, edge.twin);
-    edge.twin.clear();
-    edge.twin_flags.clear();
-  }
-
   // Of the outputs those that some part reads, for Ninja looks at each file of its graph; libraries read the
   // others' first one.
   static std::vector<std::string> ends_in_graph(const StepFile& step, const std::set<std::string>& inputs) {
@@ -183,7 +171,6 @@ class Slicer {
     if (edge.reads_source()) {
       edge.inputs = whole.inputs;
       edge.implicit_inputs = whole.implicit_inputs;
-      std::erase(edge.implicit_inputs, whole.twin);
     } else {
       for (const std::string& input : step.inputs)
         edge.inputs.push_back(unit + input);
@@ -194,11 +181,19 @@ class Slicer {
     edge.output = unit + ends.front();
     for (size_t i = 1; i < ends.size(); ++i)
       edge.more_outputs.push_back(unit + ends[i]);
-    if (!whole.twin.empty() && step.part != "fatbin") {
-      edge.twin = unit_of(whole.twin) + ends.front();
-      edge.implicit_inputs.push_back(edge.twin);
-    }
+    if (!whole.after.empty() && step.part != "fatbin") edge.after = unit_of(whole.after) + ends.front();
     return edge;
+  }
+
+  // Only parts of two sliced files may be the same.
+  void forget_order_of_whole_files() {
+    std::set<std::string> slices;
+    for (const Edge& edge : plan_.edges)
+      if (edge.kind == EdgeKind::cuda_slice) slices.insert(edge.output);
+    for (Edge& edge : plan_.edges)
+      if (edge.kind == EdgeKind::cuda_compile ||
+          (edge.kind == EdgeKind::cuda_slice && slices.count(edge.after) == 0))
+        edge.after.clear();
   }
 
   // Behind the op's other edges.

@@ -71,7 +71,7 @@ class Audit {
     const std::string output = again_.string() + step.outputs.front();
     ActionRun action({"slice", k_tools_file, output, step_file, "--", request_.source}, system_,
                      ActionRun::Cache::unused);
-    DSBUILD_TRY(code, run_slice_step({step_file, output, "", request_.source, {}}, action, system_, print_));
+    DSBUILD_TRY(code, run_slice_step({step_file, output, request_.source, {}}, action, system_, print_));
     if (code == 0) return {};
     return fail(Exit::failed, "edge_failed", output, "the step " + step.part + " fails when it is run again",
                 "Build again.");

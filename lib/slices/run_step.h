@@ -16,18 +16,17 @@ namespace dsbuild {
 struct SliceStep {
   Path step_file;
   std::string output;  // the first of the part's outputs
-  std::string twin;    // that of another op, made already, which may be the same; "" for none
   std::string source;  // "pack/adam.cu"; "" for the host part
   Words gencodes;      // of this part, for people
 };
 
 // The preprocessed text, the commands and the tools make a key. Where it is that of the outputs that are
-// there, they stay as they are; where it is the twin's, its outputs are taken; else the commands run, in a
-// folder of their own, and outputs are written whole, and only where their bytes change. So what comes after
-// a part runs only if there is something new. __CUDA_ARCH_LIST__ counts as read where a header or the source
-// names it. What the tools say goes to `print`; a failing part ends with one plain nvcc command that does the
-// same. The value is the exit code of the first command that fails, or 0. Errors: those of reading and
-// writing; `bad_elf`: a tool gave no ELF file.
+// there, they stay as they are; where it is in the cache, as of another op, they are taken; else the commands
+// run, in a folder of their own, and outputs are written whole, and only where their bytes change. So what
+// comes after a part runs only if there is something new. __CUDA_ARCH_LIST__ counts as read where a header or
+// the source names it. What the tools say goes to `print`; a failing part ends with one plain nvcc command
+// that does the same. The value is the exit code of the first command that fails, or 0. Errors: those of
+// reading and writing; `bad_elf`: a tool gave no ELF file.
 Result<int> run_slice_step(const SliceStep& request, ActionRun& action, System& system,
                            const std::function<void(std::string_view)>& print);
 

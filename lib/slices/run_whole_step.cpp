@@ -5,6 +5,8 @@
 #include "base/digest.h"
 #include "inputs/depfile.h"
 #include "inputs/layout.h"
+#include "inputs/preprocessor_words.h"
+#include "slices/preprocess.h"
 
 namespace dsbuild {
 namespace {
@@ -35,6 +37,19 @@ bool is_kept(const Words& command) {
   return !value_of(command, "-c").empty() && !has_option(command, of_more);
 }
 
+// Ops have objects of their own.
+Words without_outputs(const Words& command) {
+  static const Words of_outputs = {"-o", "-MF", "-MT"};
+  Words left;
+  for (size_t i = 0; i < command.size(); ++i) {
+    if (has_word(of_outputs, command[i]))
+      ++i;
+    else
+      left.push_back(command[i]);
+  }
+  return left;
+}
+
 class WholeRun {
  public:
   WholeRun(const WholeStep& step, ActionRun& action, System& system, const RunTools& run_tools)
@@ -45,6 +60,8 @@ class WholeRun {
     if (is_kept_in_cache) {
       DSBUILD_TRY(is_there, take());
       if (is_there) return 0;
+      DSBUILD_TRY(is_same_text, take_by_text());
+      if (is_same_text) return 0;
     }
     const std::string temporary = step_.output + ".tmp";
     DSBUILD_CHECK(files_.remove_all(temporary));
@@ -79,8 +96,24 @@ class WholeRun {
     return true;
   }
 
+  // Takes the object of another op's compile, where that was given the same text.
+  Result<bool> take_by_text() {
+    if (!step_.is_known_by_text || !action_.cache()) return false;
+    const auto text = preprocessed_text(step_.command, system_);
+    if (!text) return false;  // the compiler will say why
+    text_key_ = action_.key_of_text(words_behind_preprocessor(without_outputs(step_.command)), *text);
+    const auto entry = action_.cache()->find(text_key_);
+    if (!entry || entry->size() != 1 || entry->front().name != k_object) return false;
+    Record record = action_.describe(files_read());
+    if (!record.incomplete.empty()) return false;
+    record.result = text_key_;
+    DSBUILD_CHECK(put_output(entry->front().bytes));
+    DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
+    return true;
+  }
+
   void keep(Record& record, std::string bytes) const {
-    record.result = sha256(digest_of(record.key) + bytes);
+    record.result = text_key_.empty() ? sha256(digest_of(record.key) + bytes) : text_key_;
     if (action_.cache() && record.unsettled.empty())
       action_.cache()->put(record.result, {{k_object, std::move(bytes)}});
   }
@@ -133,6 +166,7 @@ class WholeRun {
   System& system_;
   FileSystem& files_;
   const RunTools& run_tools_;
+  std::string text_key_;  // in the cache; "" where the text is not known
 };
 
 // Whether too few of the header's users would be compiled for it to pay: the others are in the store.

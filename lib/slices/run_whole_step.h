@@ -12,9 +12,11 @@ namespace dsbuild {
 struct WholeStep {
   std::string output;
   Words command;
+  bool is_known_by_text = false;  // a C++ source that another op compiles alike but for macros
 };
 
-// A compile is known by its command, its tools and what it read; where it uses a precompiled header, by what
+// A compile is known by its command, its tools and what it read, a shared source also by its preprocessed
+// text; where it uses a precompiled header, by what
 // that was made of. A header is precompiled only where enough of its users (k_users_end) are not in the
 // cache; else it stays an empty file, and those few read the header itself, which makes the same objects. The
 // output is written only where its bytes change. `run_tools` runs a command, and gives its exit code. Errors:

@@ -12,8 +12,7 @@ Result<bool> StepResults::take(const std::string& key) {
   if (keeps_nothing_) return false;
   const auto& last = action_.last();
   if (last && last->result == key && action_.has_outputs_of(last)) return true;
-  auto entry = outputs_of_twin(key);
-  if (!entry) entry = find_in_store(key);
+  const auto entry = find_in_store(key);
   if (!entry) return false;
   DSBUILD_CHECK(write(*entry));
   return true;
@@ -35,21 +34,6 @@ Result<bool> StepResults::take_images(const std::string& ptx) {
   if (!images) return false;
   DSBUILD_CHECK(write(*images));
   return true;
-}
-
-// The other op's unit has files of the same ends.
-std::optional<StoreEntry> StepResults::outputs_of_twin(const std::string& key) const {
-  if (unit_.twin_path.empty()) return std::nullopt;
-  const auto text = files_.read_file(record_file(unit_.request.twin));
-  const auto record = text ? parse_record(*text) : std::nullopt;
-  if (!record || record->result != key || !action_.has_outputs_of(record)) return std::nullopt;
-  StoreEntry entry;
-  for (const std::string& end : unit_.step.outputs) {
-    auto bytes = files_.read_file(unit_.twin_path + end);
-    if (!bytes) return std::nullopt;
-    entry.push_back({end, std::move(*bytes)});
-  }
-  return entry;
 }
 
 std::optional<StoreEntry> StepResults::find_in_store(const std::string& key) {

@@ -1,5 +1,5 @@
-// The outputs of one part, by the key of what they were made of: those that are there, those of another op,
-// those in the content store.
+// The outputs of one part, by the key of what they were made of: those that are there, and those in the
+// cache.
 #pragma once
 
 #include "slices/step_unit.h"
@@ -42,7 +42,6 @@ class StepResults {
   }
 
  private:
-  std::optional<StoreEntry> outputs_of_twin(const std::string& key) const;
   std::optional<StoreEntry> find_in_store(const std::string& key);
   std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends) const;
   void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends) const;

@@ -65,7 +65,6 @@ Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) 
                 "the file names no command or no output", "Build again with dsbuild, which writes it anew.");
   const std::string end = end_of(request.output, unit.step);
   unit.path = request.output.substr(0, request.output.size() - end.size());
-  if (!request.twin.empty()) unit.twin_path = request.twin.substr(0, request.twin.size() - end.size());
   unit.stem = Path(unit.path).filename().string();
   unit.scratch = unit.path + "." + unit.step.part + ".run";
   DSBUILD_TRY(module_id, system.files.read_file(unit.path + k_module_id_end));

@@ -9,7 +9,6 @@ struct StepUnit {
   SliceStep request;
   StepFile step;
   std::string path, stem;         // "obj/adam/adam.cu/adam", "adam"
-  std::string twin_path;          // of the unit that may be the same; "" for none
   Path scratch;                   // a folder of this part's own, while it runs
   std::string arch_list;          // the value of __CUDA_ARCH_LIST__
   std::string module_id;          // free of paths

@@ -90,20 +90,19 @@ TEST_CASE("what cannot be taken apart stays one command, and is counted by the r
   CHECK(slice(plan) == WholeFiles{{"has --keep", 2}});
 }
 
-TEST_CASE("a slice of a file that another op has too names that one's as its twin") {
+TEST_CASE("a slice of a file that another op has too comes after that one's") {
   PlanWorld world;
   world.add_op("first", "sources: [first.cu]\n");
   world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
   const BuildPlan plan = sliced(world);
   const Edge& slice = edge_of(plan, "obj/second/first.cu/first.compute_80.cubin");
-  CHECK(slice.twin == "obj/first/first.cu/first.compute_80.cubin");
-  CHECK(std::count(slice.implicit_inputs.begin(), slice.implicit_inputs.end(), slice.twin) == 1);
-  CHECK(slice.twin_flags.empty());
-  CHECK(edge_of(plan, "obj/second/first.cu/first.o").twin.empty());
-  CHECK(edge_of(plan, "obj/first/first.cu/first.compute_80.cubin").twin.empty());
+  CHECK(slice.after == "obj/first/first.cu/first.compute_80.cubin");
+  CHECK(std::count(slice.implicit_inputs.begin(), slice.implicit_inputs.end(), slice.after) == 0);
+  CHECK(edge_of(plan, "obj/second/first.cu/first.o").after.empty());
+  CHECK(edge_of(plan, "obj/first/first.cu/first.compute_80.cubin").after.empty());
 }
 
-TEST_CASE("a file that stays whole does not take the images of a sliced one for its object") {
+TEST_CASE("a file that stays whole comes after no slice") {
   PlanWorld world;
   world.add_op("first", "sources: [first.cu]\n");
   world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
@@ -114,9 +113,20 @@ TEST_CASE("a file that stays whole does not take the images of a sliced one for 
   });
   const Edge& whole = edge_of(plan, "obj/second/first.cu/first.o");
   CHECK(whole.kind == EdgeKind::cuda_compile);
-  CHECK(whole.twin.empty());
-  CHECK(std::count(whole.implicit_inputs.begin(), whole.implicit_inputs.end(),
-                   "obj/first/first.cu/first.o") == 0);
+  CHECK(whole.after.empty());
+}
+
+TEST_CASE("a slice comes after none of a file that stays whole") {
+  PlanWorld world;
+  world.add_op("first", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
+  world.add_op("second", "sources: [first.cu]\n");
+  const BuildPlan plan = sliced(world, [](const Words& nvcc) -> LearntCommands {
+    const bool is_first = std::find(nvcc.begin(), nvcc.end(), "-DMORE=1") != nvcc.end();
+    if (is_first) return tl::unexpected(std::string("it is a riddle"));
+    return learnt(nvcc);
+  });
+  for (const Edge& edge : plan.edges)
+    CHECK(edge.after.empty());
 }
 
 // nvcc 13.0.88 calls a.cu _c2de202b_4_a_cu_48338201, and a-b.c-hid.cu _b0744e32_12_a_b_c_hid_cu_f, whose
@@ -155,7 +165,7 @@ TEST_CASE("an audit keeps nvcc's whole command beside the parts, with a folder o
   slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", true});
   const Edge& whole = edge_of(plan, "audit/second/first.cu/first.nvcc.o");
   CHECK(whole.kind == EdgeKind::cuda_compile);
-  CHECK(whole.twin.empty());
+  CHECK(whole.after.empty());
   CHECK(std::count(whole.flags.begin(), whole.flags.end(), "-DMORE=1") == 1);
   CHECK(std::count(whole.flags.begin(), whole.flags.end(), "--keep-dir=audit/second/first.cu") == 1);
   const Edge& audit = edge_of(plan, "audit/second/first.cu/first.nvcc.ok");

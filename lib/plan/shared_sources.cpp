@@ -1,28 +1,11 @@
-#include "plan/twins.h"
+#include "plan/shared_sources.h"
 
 #include <algorithm>
 
+#include "inputs/preprocessor_words.h"
+
 namespace dsbuild {
 namespace {
-
-bool takes_a_word_more(const std::string& flag) {
-  return flag == "-isystem" || flag == "-include" || flag == "-I" || flag == "-D" || flag == "-U";
-}
-
-bool is_for_preprocessor(const std::string& flag) {
-  return takes_a_word_more(flag) || flag.starts_with("-D") || flag.starts_with("-U") ||
-         flag.starts_with("-I");
-}
-
-// What is left of the flags once the text is preprocessed.
-std::vector<std::string> flags_behind_preprocessor(const std::vector<std::string>& flags) {
-  std::vector<std::string> left;
-  for (size_t i = 0; i < flags.size(); ++i) {
-    if (!is_for_preprocessor(flags[i])) left.push_back(flags[i]);
-    if (takes_a_word_more(flags[i])) ++i;
-  }
-  return left;
-}
 
 bool has_debug_info(const Edge& edge) {
   return std::any_of(edge.flags.begin(), edge.flags.end(), [](const std::string& flag) {
@@ -30,13 +13,13 @@ bool has_debug_info(const Edge& edge) {
   });
 }
 
-// Two edges with the same key are twins.
-std::string twin_key(const BuildPlan& plan, const Edge& edge) {
+// Two edges of which this is the same may have the same preprocessed text.
+std::string compiled_as(const BuildPlan& plan, const Edge& edge) {
   const auto& compiler = edge.kind == EdgeKind::cuda_compile ? plan.tools.nvcc
                          : edge.by_host_compiler             ? plan.tools.host_cxx
                                                              : plan.tools.cxx;
   return shell_join(compiler) + "\n" + edge.inputs.front() + "\n" + target_names(edge.targets) + "\n" +
-         shell_join(flags_behind_preprocessor(edge.flags));
+         shell_join(words_behind_preprocessor(edge.flags));
 }
 
 // By op, so that which of two is compiled does not depend on how long they took the last time.
@@ -51,14 +34,14 @@ std::vector<Edge*> compiles_by_op(BuildPlan& plan) {
 
 }  // namespace
 
-void find_twins(BuildPlan& plan) {
-  std::map<std::string, const Edge*> firsts;
+void mark_shared_sources(BuildPlan& plan) {
+  std::map<std::string, Edge*> firsts;
   for (Edge* edge : compiles_by_op(plan)) {
-    const auto [first, is_new] = firsts.emplace(twin_key(plan, *edge), edge);
+    const auto [first, is_new] = firsts.emplace(compiled_as(plan, *edge), edge);
     if (is_new || first->second->op == edge->op) continue;
-    edge->twin = first->second->output;
-    edge->twin_flags = first->second->flags;
-    edge->implicit_inputs.push_back(edge->twin);
+    // Slices are known by their text anyhow.
+    first->second->is_shared = edge->is_shared = edge->kind == EdgeKind::cxx_compile;
+    edge->after = first->second->output;
   }
 }
 

@@ -1,0 +1,13 @@
+// The words of a compile command that a preprocessor alone reads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dsbuild {
+
+// What is left of a command once its text is preprocessed: without macros, include folders and headers that
+// are included by force.
+std::vector<std::string> words_behind_preprocessor(const std::vector<std::string>& command);
+
+}  // namespace dsbuild
