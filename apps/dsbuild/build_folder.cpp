@@ -134,9 +134,13 @@ Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
   DSBUILD_CHECK(remove_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_own_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_strange_logs(folder, files));
-  DSBUILD_TRY(text, render_ninja(stages.build));
-  DSBUILD_TRY(is_new, files.write_if_different(folder / "build.ninja", text));
+  DSBUILD_TRY(is_new, write_graph(stages.build, folder, files));
   return any || is_new;
+}
+
+Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files) {
+  DSBUILD_TRY(text, render_ninja(plan));
+  return files.write_if_different(folder / plan.graph_file, text);
 }
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context) {

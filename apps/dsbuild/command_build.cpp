@@ -5,9 +5,8 @@
 #include <set>
 
 #include "build_folder.h"
-#include "due_actions.h"
-#include "graph_run.h"
 #include "publish.h"
+#include "settled_run.h"
 #include "store/content_store.h"
 #include "unchanged.h"
 
@@ -93,17 +92,6 @@ Result<int> publish_nothing(const GraphRun& run, size_t planned_ops, const Setti
       fix + ".");
 }
 
-size_t audited_files(const BuildPlan& plan, const Manifest& manifest) {
-  const auto is_published = [&](const std::string& name) {
-    return std::any_of(manifest.ops.begin(), manifest.ops.end(),
-                       [&](const ManifestOp& op) { return op.name == name; });
-  };
-  const auto count = std::count_if(plan.edges.begin(), plan.edges.end(), [&](const Edge& edge) {
-    return edge.kind == EdgeKind::audit && is_published(edge.op);
-  });
-  return static_cast<size_t>(count);
-}
-
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -115,54 +103,10 @@ Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, 
   outcome.bundle = build.bundle;
   outcome.manifest.ops.resize(build.ops);
   outcome.skipped = build.skipped;
-  outcome.audited = build.audited;
+  outcome.compared = build.compared;
   outcome.seconds = seconds_since(start);
   DSBUILD_CHECK(print_outcome(outcome, settings, context));
   return 0;
-}
-
-Error still_due(const DueActions& due) {
-  const auto& [output, change] = *due.begin();
-  return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.where(),
-                    "it went on changing while it was compiled: " + output + ": " + change.text(),
-                    "Build again when nothing writes into the sources.");
-}
-
-// Adds what another run of the graph did.
-void add_run(GraphRun& sum, GraphRun more) {
-  more.edges_run += sum.edges_run;
-  more.store.hits += sum.store.hits;
-  more.store.misses += sum.store.misses;
-  if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds))
-    more.slowest = sum.slowest;
-  more.waits.edges += sum.waits.edges;
-  more.waits.seconds += sum.waits.seconds;
-  more.waits.alone.insert(more.waits.alone.begin(), sum.waits.alone.begin(), sum.waits.alone.end());
-  sum = std::move(more);
-}
-
-// The graph is run until nothing is due: what changed while it was compiled is compiled once more. Nothing is
-// published of files of which two actions saw two states, for all records are of what is there at the end.
-Result<GraphRun> run_what_is_due(const Stages& stages, const Ninja& ninja, const FolderLock& lock,
-                                 const CommandContext& context) {
-  constexpr int k_most_rounds = 4;
-  const Settings& settings = stages.base.settings;
-  FileSystem& files = context.system.files;
-  const auto find_due = [&] {
-    return find_due_actions(stages, files, *stages.base.digests, context.system.environment);
-  };
-  GraphRun sum;
-  DueActions due = find_due();
-  for (int round = 0; !due.empty(); ++round) {
-    if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
-    DSBUILD_CHECK(take_records_away(due, settings.build_dir.value, files));
-    DSBUILD_TRY(run, run_graph(stages, reasons_of(due, stages.build), ninja, lock,
-                               jobs_for(settings, stages.base.host), context));
-    add_run(sum, std::move(run));
-    if (sum.exit_code != 0) break;
-    due = without_incomplete(find_due());
-  }
-  return sum;
 }
 
 Result<int> plan_and_build(Clock::time_point start, const CommandContext& context) {
@@ -179,7 +123,15 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
 
   DSBUILD_TRY(lock, open_build_folder(settings, context));
   DSBUILD_TRY(is_new_plan, write_planned_files(stages, context.system.files));
-  DSBUILD_TRY(run, run_what_is_due(stages, ninja, *lock, context));
+  RunLog log(settings.build_dir.value, context.system.files);
+  const GraphRunner runner{stages, ninja, *lock, log, context};
+  DSBUILD_TRY(run, run_until_settled(runner, stages.build));
+  std::unique_ptr<ComparisonRun> comparison;
+  if (settings.verify_against_nvcc.value && ended_by_itself(run)) {
+    DSBUILD_TRY(compared, run_comparison(runner, run.failures));
+    comparison = std::move(compared);
+    add_run(run, comparison->run);
+  }
   stages.base.digests->save();
   stages.base.user_facts->forget_unused();
   stages.base.user_facts->save();
@@ -201,7 +153,7 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   DSBUILD_CHECK(digest_sources(stages));
   DSBUILD_TRY(manifest, make_manifest(stages, run.failures, context.system.files));
   outcome.manifest = std::move(manifest);
-  if (settings.audit.value) outcome.audited = audited_files(stages.build, outcome.manifest);
+  if (comparison) outcome.compared = comparison->compared;
   DSBUILD_TRY(bundle, publish(stages, outcome.manifest, context));
   outcome.bundle = std::move(bundle);
   stages.build_facts->save();
@@ -213,7 +165,7 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   const int code = strict_exit(stages, context);
   const bool did_something = is_new_plan || run.edges_run > 0 || outcome.bundle.changed;
   if (code == 0 && did_something)
-    remember_build({shown, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.audited},
+    remember_build({shown, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.compared},
                    stages, context);
   return code;
 }

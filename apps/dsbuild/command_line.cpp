@@ -61,7 +61,8 @@ void add_more_options(CLI::App& app, Arguments& a, bool show_all) {
                  "CUDA files: slices where that gives what nvcc gives, slices or an error, nvcc [auto]")
       ->type_name("auto|slices|nvcc")
       ->group(more);
-  app.add_flag("--audit", a.audit, "Compile CUDA files by nvcc too, and compare what slices made with it")
+  app.add_flag("--verify-against-nvcc,--audit", a.verify_against_nvcc,
+               "Compile CUDA files by nvcc too, and compare what slices made with it")
       ->group(more);
   app.add_option("--python", a.python, "The Python whose torch the ops are for [python3]")
       ->type_name("FILE")
@@ -121,6 +122,9 @@ void add_command_options(const std::string& name, CLI::App& command, CommandLine
   if (name == "inspect") add_operands(command, line, "files", "FILE|DIR", "Binary files or folders");
   if (name == "verify" || name == "wheel" || name == "install")
     add_operands(command, line, "bundle", "DIR", "The bundle [--out]")->expected(0, 1);
+  if (name == "verify")
+    command.add_flag("--against-nvcc", line.against_nvcc,
+                     "Compile what was built of slices by nvcc too, and compare (give the build's options)");
   if (name == "wheel")
     command.add_option("--wheel-dir", line.wheel_dir, "Where the wheel goes [.]")->type_name("DIR");
   if (name == "install") {

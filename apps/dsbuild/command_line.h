@@ -22,6 +22,7 @@ struct CommandLine {
   std::optional<std::string> gpus;    // report, inspect --gpu
   bool hide_operator_status = false;  // report
   bool hide_errors_and_warnings = false;
+  bool against_nvcc = false;          // verify --against-nvcc
   bool with_bundle = false;           // clean --bundle
   std::string wheel_dir = ".";        // wheel
   std::string target;                 // install --target

@@ -5,7 +5,7 @@
 
 #include "action/action_run.h"
 #include "command.h"
-#include "slices/audit.h"
+#include "slices/nvcc_comparison.h"
 #include "slices/run_step.h"
 #include "slices/run_whole_step.h"
 #include "sys/memory_gate.h"
@@ -79,12 +79,12 @@ Result<int> run_slice(const Words& words, ActionRun& action, System& system) {
   return run_slice_step(step, action, system, print_message);
 }
 
-// step audit TOOLS STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
-Result<int> audit(const Words& words, ActionRun& action, System& system) {
+// step compare TOOLS STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
+Result<int> compare(const Words& words, ActionRun& action, System& system) {
   if (words.size() <= k_before_words + 4) return refuse(words);
   const auto from = words.begin() + k_before_words;
-  const AuditStep step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
-  DSBUILD_TRY(difference, run_audit_step(step, system, print_message));
+  const NvccComparison step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
+  DSBUILD_TRY(difference, compare_with_nvcc(step, system, print_message));
   if (!difference.empty())
     return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
                 "slices do not make what nvcc makes: " + difference, "Build with --backend nvcc.");
@@ -97,7 +97,7 @@ using RunKind = Result<int> (*)(const Words& words, ActionRun& action, System& s
 
 RunKind find_kind(const std::string& name) {
   static const std::map<std::string, RunKind> kinds = {
-      {"slice", run_slice}, {"run", run_when_there_is_memory}, {"verify", verify}, {"audit", audit}};
+      {"slice", run_slice}, {"run", run_when_there_is_memory}, {"verify", verify}, {"compare", compare}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? nullptr : found->second;
 }

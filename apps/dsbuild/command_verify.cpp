@@ -1,8 +1,51 @@
+// verify: a bundle against its manifest and, where that is asked for, against what nvcc makes.
+#include "build_folder.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
-#include "stages.h"
+#include "due_actions.h"
+#include "settled_run.h"
 
 namespace dsbuild {
+namespace {
+
+// Whether the build folder is that of the bundle, and up to date: else what is compared is not what is there.
+Result<void> check_is_of_build(const Stages& stages, const Manifest& manifest,
+                               const CommandContext& context) {
+  const Path& folder = stages.base.settings.build_dir.value;
+  const DueActions due = find_due_actions(stages, stages.build, context.system.files, *stages.base.digests,
+                                          context.system.environment);
+  std::string why = due.empty() ? "" : due.begin()->first + ": " + due.begin()->second.text();
+  for (const ManifestOp& op : manifest.ops) {
+    const PlannedOp* planned = stages.archs.find(op.name);
+    const bool is_planned = planned && planned->status == OpStatus::build;
+    const auto digest = stages.base.digests->digest(folder / library_path(op.name));
+    if (why.empty() && (!is_planned || !digest || *digest != op.sha256))
+      why = op.name + " is of another build";
+  }
+  if (why.empty()) return {};
+  return fail(Exit::failed, "not_built", folder.string(),
+              "the bundle is not what a build with these options has made here: " + why,
+              "Give the options of the build, and its folder with --build-dir; or build again.");
+}
+
+// The number of files that are the same; failures are shown, and make it none.
+Result<std::optional<size_t>> compare(const Manifest& manifest, const CommandContext& context) {
+  DSBUILD_TRY(stages, plan_stages(SelfTest::recall, context));
+  const Settings& settings = stages.base.settings;
+  DSBUILD_CHECK(check_can_compare(settings.backend, "verify --against-nvcc"));
+  DSBUILD_TRY(ninja, find_ninja(settings, context.system, *stages.base.user_facts));
+  DSBUILD_TRY(lock, lock_if_built(settings, context));
+  DSBUILD_CHECK(check_is_of_build(stages, manifest, context));
+  RunLog log(settings.build_dir.value, context.system.files);
+  DSBUILD_TRY(comparison, run_comparison({stages, ninja, *lock, log, context}, {}));
+  stages.base.digests->save();
+  stages.base.user_facts->save();
+  for (const EdgeFailure& failure : comparison->run.failures)
+    print_message(render_edge_failure(failure, style_for(settings, context, true)));
+  return comparison->run.exit_code == 0 ? std::optional(comparison->compared) : std::nullopt;
+}
+
+}  // namespace
 
 Result<int> run_verify(const CommandContext& context) {
   DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
@@ -13,11 +56,18 @@ Result<int> run_verify(const CommandContext& context) {
   const std::vector<Warning> warnings =
       lesser_cpu_warnings(manifest, read_host(context.system.files).cpu_features);
   print_warnings(warnings, settings, context);
+  std::optional<size_t> compared;
+  const bool is_compared = context.line.against_nvcc && differences.empty();
+  if (is_compared) {
+    DSBUILD_TRY(files, compare(manifest, context));
+    compared = files;
+  }
   DSBUILD_CHECK(print_result(
       settings.json.value
-          ? render_differences_json(differences, bundle.string(), warnings)
-          : render_differences(differences, bundle.string(), style_for(settings, context, false))));
-  return static_cast<int>(differences.empty() ? Exit::done : Exit::failed);
+          ? render_differences_json(differences, bundle.string(), compared, warnings)
+          : render_differences(differences, bundle.string(), compared, style_for(settings, context, false))));
+  const bool is_same = differences.empty() && (!is_compared || compared);
+  return static_cast<int>(is_same ? Exit::done : Exit::failed);
 }
 
 }  // namespace dsbuild

@@ -8,8 +8,9 @@ namespace {
 
 class DueFinder {
  public:
-  DueFinder(const Stages& stages, FileSystem& files, DigestMemo& digests, const Environment& environment)
-      : plan_(stages.build),
+  DueFinder(const Stages& stages, const BuildPlan& plan, FileSystem& files, DigestMemo& digests,
+            const Environment& environment)
+      : plan_(plan),
         build_dir_(stages.base.settings.build_dir.value),
         whole_build_dir_(files.absolute(build_dir_).string()),
         environment_(environment),
@@ -61,10 +62,10 @@ class DueFinder {
 
 }  // namespace
 
-DueActions find_due_actions(const Stages& stages, FileSystem& files, DigestMemo& digests,
-                            const Environment& environment) {
+DueActions find_due_actions(const Stages& stages, const BuildPlan& plan, FileSystem& files,
+                            DigestMemo& digests, const Environment& environment) {
   const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
-  return DueFinder(stages, files, digests, tool_environment(environment, toolkit)).find();
+  return DueFinder(stages, plan, files, digests, tool_environment(environment, toolkit)).find();
 }
 
 DueActions without_incomplete(DueActions due) {
@@ -90,9 +91,9 @@ PendingEdges reasons_of(const DueActions& due, const BuildPlan& plan) {
 
 Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context) {
   DSBUILD_TRY(lock, lock_if_built(stages.base.settings, context));
-  return reasons_of(
-      find_due_actions(stages, context.system.files, *stages.base.digests, context.system.environment),
-      stages.build);
+  return reasons_of(find_due_actions(stages, stages.build, context.system.files, *stages.base.digests,
+                                     context.system.environment),
+                    stages.build);
 }
 
 }  // namespace dsbuild

@@ -12,9 +12,10 @@ namespace dsbuild {
 // An edge's output -> what is no longer as its record says.
 using DueActions = std::map<std::string, Change>;
 
-// Of the plan, in the build folder of an earlier build. `files`: the disk, or what watches it.
-DueActions find_due_actions(const Stages& stages, FileSystem& files, DigestMemo& digests,
-                            const Environment& environment);
+// Of a plan, that of the stages or one that goes with it, in the build folder of an earlier build. `files`:
+// the disk, or what watches it.
+DueActions find_due_actions(const Stages& stages, const BuildPlan& plan, FileSystem& files,
+                            DigestMemo& digests, const Environment& environment);
 // Those that tools can make so that they are not due: not what reads files that no compiler names.
 DueActions without_incomplete(DueActions due);
 

@@ -1,8 +1,5 @@
 #include "graph_run.h"
 
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -28,40 +25,6 @@ std::string wall_clock() {
   std::strftime(text, sizeof text, "%H:%M:%S", &parts);
   return text;
 }
-
-// log/dsbuild.log: every edge that ended, how long it took, why it ran, and what its tools said. Opened with
-// the first edge, so that a null build writes nothing.
-class RunLog {
- public:
-  RunLog(Path file, FileSystem& files) : file_(std::move(file)), files_(files) {}
-  void on_event(const EdgeEvent& event) {
-    if (event.kind == EdgeEventKind::started) return;
-    open();
-    if (!log_) return;
-    const bool failed = event.kind == EdgeEventKind::failed;
-    log_->info("[{}/{}] {} {} {:.2f} s{}", event.finished, event.total, edge_title(*event.edge),
-               failed ? "FAILED after" : "ok,", event.seconds,
-               event.reason.empty() ? "" : ": " + event.reason);
-    if (!event.output.empty()) log_->info("{}", event.output);
-  }
-
- private:
-  void open() {
-    if (log_ || broken_) return;
-    (void)files_.remove_all(file_);  // a link there would be written through
-    try {
-      auto sink = std::make_shared<spdlog::sinks::basic_file_sink_st>(file_.string(), true);
-      log_ = std::make_shared<spdlog::logger>("dsbuild", std::move(sink));
-      log_->flush_on(spdlog::level::info);
-    } catch (const spdlog::spdlog_ex&) {
-      broken_ = true;  // the build goes on without its log
-    }
-  }
-  Path file_;
-  FileSystem& files_;
-  std::shared_ptr<spdlog::logger> log_;
-  bool broken_ = false;
-};
 
 std::string log_name(const Edge& edge) {
   std::string name =
@@ -102,7 +65,7 @@ std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
 }
 
 std::string hint_of(const EdgeFailure& failure, const ArchPlan& archs) {
-  if (failure.edge->kind == EdgeKind::audit)
+  if (failure.edge->kind == EdgeKind::comparison)
     return "Build with --backend nvcc, and report it with the log and the source.";
   return link_hint(failure, archs);
 }
@@ -152,10 +115,10 @@ bool crashed(const RunResult& result) {
 
 // Idle cores are given to nvcc by its environment, which is no part of a command: how many there are changes
 // neither what is rebuilt nor a byte.
-Environment edge_environment(const Stages& stages, int jobs, const System& system) {
+Environment edge_environment(const Stages& stages, const BuildPlan& plan, int jobs, const System& system) {
   const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
   Environment environment = tool_environment(system.environment, toolkit);
-  const int threads = threads_per_nvcc(stages.build.edges, jobs);
+  const int threads = threads_per_nvcc(plan.edges, jobs);
   const bool chosen_by_user = stages.base.settings.nvcc_threads.value > 1;
   if (threads > 1 && !chosen_by_user)
     environment["NVCC_APPEND_FLAGS"] = "--threads=" + std::to_string(threads);
@@ -163,9 +126,9 @@ Environment edge_environment(const Stages& stages, int jobs, const System& syste
 }
 
 // What an edge is let in with. A tool does not take the same each time, and an edit may make it take more.
-GateNeeds needs_of(const Stages& stages, const std::string& output) {
+GateNeeds needs_of(const Stages& stages, const BuildPlan& plan, const std::string& output) {
   const auto with_margin = [](ByteCount peak) { return peak + peak / 16 + (8 << 20); };
-  for (const Edge& edge : stages.build.edges) {
+  for (const Edge& edge : plan.edges) {
     if (edge.output != output) continue;
     const EdgeCost cost = expected_cost(stages.history, stages.selected.registry.pack, edge);
     return {with_margin(cost.look_bytes), with_margin(cost.peak_bytes)};
@@ -180,10 +143,10 @@ ByteCount memory_for_tools(ByteCount memory, int jobs) {
   return memory - std::min(memory, beside);
 }
 
-MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Stages& stages) {
+MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Stages& stages, const BuildPlan& plan) {
   constexpr double k_worth_a_word = 0.1;
   MemoryWaits waits{memory_for(stages.base.settings, stages.base.host), 0, 0, {}};
-  for (const Edge& edge : stages.build.edges) {
+  for (const Edge& edge : plan.edges) {
     const auto use = uses.find(edge.output);
     if (use == uses.end()) continue;
     if (use->second.waited_seconds >= k_worth_a_word) {
@@ -211,20 +174,20 @@ Result<void> forget_history(const Path& folder, FileSystem& files) {
 
 }  // namespace
 
-Result<GraphRun> run_graph(const Stages& stages, const PendingEdges& reasons, const Ninja& ninja,
-                           const FolderLock& lock, int jobs, const CommandContext& context) {
+Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& plan, const PendingEdges& reasons) {
+  const auto& [stages, ninja, lock, log, context] = runner;
   const Settings& settings = stages.base.settings;
+  const int jobs = jobs_for(settings, stages.base.host);
   const bool quiet = settings.verbosity < 0 || settings.json.value;
   Progress progress({context.terminal.stderr_is_terminal && !quiet && settings.verbosity == 0, quiet,
                      settings.verbosity > 0, context.terminal.columns},
                     print_message, now_seconds, wall_clock);
-  RunLog log(settings.build_dir.value / "log" / "dsbuild.log", context.system.files);
   NinjaRun run{ninja,
-               stages.build,
+               plan,
                settings.build_dir.value,
                jobs,
                settings.keep_going.value,
-               edge_environment(stages, jobs, context.system),
+               edge_environment(stages, plan, jobs, context.system),
                lock.descriptor(),
                {},
                {},
@@ -238,8 +201,8 @@ Result<GraphRun> run_graph(const Stages& stages, const PendingEdges& reasons, co
   };
   run.on_tick = [&] { progress.on_tick(); };
   const ByteCount bound = memory_for_tools(memory_for(settings, stages.base.host), jobs);
-  DSBUILD_TRY(gate,
-              open_memory_gate(bound, [&](const std::string& output) { return needs_of(stages, output); }));
+  DSBUILD_TRY(gate, open_memory_gate(
+                        bound, [&](const std::string& output) { return needs_of(stages, plan, output); }));
   const Environment environment = run.environment;
   run.environment[k_memory_gate_variable] = gate->name();
   DSBUILD_TRY(result, run_ninja(run, context.system));
@@ -259,7 +222,7 @@ Result<GraphRun> run_graph(const Stages& stages, const PendingEdges& reasons, co
   if (!result.finished.empty()) summary.store = end_store_use(settings, context.system.files);
   summary.trouble = result.trouble;
   summary.stopped = result.stopped;
-  summary.waits = sum_up(uses, stages);
+  summary.waits = sum_up(uses, stages, plan);
   const FailureContext failure_context{stages.archs, stages.selected.registry.source_root,
                                        context.system.files.absolute(settings.build_dir.value), environment,
                                        context.system.files};

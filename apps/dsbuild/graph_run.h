@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "report/report.h"
+#include "run_log.h"
 #include "stages.h"
 #include "sys/lock.h"
 
@@ -21,8 +22,17 @@ struct GraphRun {
   MemoryWaits waits;
 };
 
-// `reasons`: why edges run (find_pending_edges of due_actions.h); the log and the user are told.
-Result<GraphRun> run_graph(const Stages& stages, const PendingEdges& reasons, const Ninja& ninja,
-                           const FolderLock& lock, int jobs, const CommandContext& context);
+// What runs graphs in a build folder.
+struct GraphRunner {
+  const Stages& stages;
+  const Ninja& ninja;
+  const FolderLock& lock;
+  RunLog& log;
+  const CommandContext& context;
+};
+
+// `plan`: that of the stages, or one that goes with it, and outlives what is returned. `reasons`: why edges
+// run (reasons_of in due_actions.h); the log and the user are told.
+Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& plan, const PendingEdges& reasons);
 
 }  // namespace dsbuild

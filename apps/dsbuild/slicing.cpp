@@ -82,7 +82,7 @@ std::string why_not_sliced(const Stages& stages, SelfTest self_test, bool has_li
   return difference;
 }
 
-WholeFiles slice_edges(Stages& stages, SelfTest self_test, System& system) {
+Sliced slice_edges(Stages& stages, SelfTest self_test, System& system) {
   std::map<bool, std::string> refusals;  // with line information, without
   const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
     auto commands = learn_commands(nvcc, stages, system);
@@ -93,8 +93,7 @@ WholeFiles slice_edges(Stages& stages, SelfTest self_test, System& system) {
     if (!refusal->second.empty()) return tl::unexpected(refusal->second);
     return commands;
   };
-  return slice_cuda_edges(
-      stages.build, {learn, stages.history, stages.selected.registry.pack, stages.base.settings.audit.value});
+  return slice_cuda_edges(stages.build, {learn, stages.history, stages.selected.registry.pack});
 }
 
 Error cannot_slice(const WholeFiles& files, const std::string& origin) {
@@ -108,7 +107,9 @@ Error cannot_slice(const WholeFiles& files, const std::string& origin) {
 }  // namespace
 
 Result<void> slice(Stages& stages, SelfTest self_test, System& system) {
-  const WholeFiles whole_files = slice_edges(stages, self_test, system);
+  Sliced sliced = slice_edges(stages, self_test, system);
+  const WholeFiles& whole_files = sliced.whole_files;
+  stages.sliced_commands = std::move(sliced.commands);
   stages.base.user_facts->save();
   const Settings& settings = stages.base.settings;
   if (settings.backend.value == CudaBackend::slices && !whole_files.empty())

@@ -182,13 +182,6 @@ void name_places(Stages& stages, const FileReader& files) {
   stages.build.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
 }
 
-Result<void> check_audit(const Settings& settings) {
-  if (!settings.audit.value || settings.backend.value != CudaBackend::nvcc) return {};
-  return fail(Exit::usage, "nothing_to_audit", settings.audit.origin,
-              "compares slices with what nvcc makes, and --backend nvcc makes no slices",
-              "Leave --backend nvcc out, or leave --audit out.");
-}
-
 // Settings, toolkits and the pack, up to the question which ops are wanted.
 Result<Stages> begin(const CommandContext& context) {
   Stages stages;
@@ -298,7 +291,8 @@ ArchPlanInput arch_plan_input(const Stages& stages) {
 
 Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandContext& context) {
   const Settings& settings = stages.base.settings;
-  DSBUILD_CHECK(check_audit(settings));
+  if (settings.verify_against_nvcc.value)
+    DSBUILD_CHECK(check_can_compare(settings.backend, settings.verify_against_nvcc.origin));
   if (!stages.selected.needs_toolkit) {
     stages.toolkit.reset();
     stages.archs.requested.clear();
@@ -391,6 +385,13 @@ std::vector<std::string> removed_ops(const Stages& stages, const FileReader& fil
     if (!planned || planned->status != OpStatus::build) removed.push_back(op.name);
   }
   return removed;
+}
+
+Result<void> check_can_compare(const Setting<CudaBackend>& backend, const std::string& asked_by) {
+  if (backend.value != CudaBackend::nvcc) return {};
+  return fail(Exit::usage, "nothing_to_compare", asked_by,
+              "compares slices with what nvcc makes, and --backend nvcc makes no slices",
+              "Leave " + backend.origin + " nvcc out, or leave " + asked_by + " out.");
 }
 
 }  // namespace dsbuild

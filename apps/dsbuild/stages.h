@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "command.h"
-#include "plan/build_plan.h"
+#include "plan/slice_edges.h"
 #include "sys/host.h"
 
 namespace dsbuild {
@@ -51,7 +51,8 @@ struct Stages {
   ArchPlan archs;
   EdgeHistory history;  // of the planned edges
   BuildPlan build;
-  std::unique_ptr<FactStore> build_facts;  // about libraries and sources, in the build folder
+  std::vector<SlicedCommand> sliced_commands;  // of `build`
+  std::unique_ptr<FactStore> build_facts;      // about libraries and sources, in the build folder
   std::map<std::string, std::string> source_digests;
   std::vector<Warning> warnings;  // of all stages
 
@@ -72,6 +73,8 @@ Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandCont
 // What the sources of the planned ops are now. To be asked again behind a build: an edit may have come
 // meanwhile, and been compiled.
 Result<void> digest_sources(Stages& stages);
+// Exit 2 `nothing_to_compare`: there are no slices to compare with what nvcc makes.
+Result<void> check_can_compare(const Setting<CudaBackend>& backend, const std::string& asked_by);
 ArchPlanInput arch_plan_input(const Stages& stages);
 
 // The GPUs that --gpu names, else the visible ones. Errors: those of parse_gpus.

@@ -75,7 +75,8 @@ std::optional<Answers> results_of(const Stages& stages, const CommandContext& co
   const Path &out = settings.out.value, &folder = settings.build_dir.value;
   WatchedFiles files(disk);
   DigestMemo digests(files, settings.cache_dir / "digests");
-  if (!find_due_actions(stages, files, digests, context.system.environment).empty()) return std::nullopt;
+  if (!find_due_actions(stages, stages.build, files, digests, context.system.environment).empty())
+    return std::nullopt;
   digests.save();
   (void)files.identity(folder / "build.ninja");
   for (const auto& [name, target] : stages.build.links)
@@ -160,7 +161,7 @@ std::string render(const std::string& key, const UnchangedBuild& build, const An
                    const Answers& planning) {
   const std::string text = key + "\n" + std::to_string(build.bundle.bytes) + " " + std::to_string(build.ops) +
                            " " + std::to_string(build.skipped) +
-                           (build.audited ? " " + std::to_string(*build.audited) : "") + "\n" +
+                           (build.compared ? " " + std::to_string(*build.compared) : "") + "\n" +
                            render(results) + render(planning) + build.shown;
   return sha256(text) + "\n" + text;
 }
@@ -203,7 +204,7 @@ bool read_numbers(std::string_view line, UnchangedBuild& build) {
   build.bundle.bytes = whole_number<unsigned long long>(words[0]).value_or(0);
   build.ops = whole_number<size_t>(words[1]).value_or(0);
   build.skipped = whole_number<int>(words[2]).value_or(0);
-  if (words.size() > 3) build.audited = whole_number<size_t>(words[3]);
+  if (words.size() > 3) build.compared = whole_number<size_t>(words[3]);
   return true;
 }
 

@@ -13,7 +13,7 @@ struct UnchangedBuild {
   Bundle bundle;
   size_t ops = 0;
   int skipped = 0;
-  std::optional<size_t> audited;
+  std::optional<size_t> compared;
 };
 
 // nullopt: plan and build. So it is where something has changed, Ninja would run an edge, or another dsbuild

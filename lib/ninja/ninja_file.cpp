@@ -22,8 +22,8 @@ const char* rule_name(const Edge& edge) {
       return "link";
     case EdgeKind::verify:
       return "verify";
-    case EdgeKind::audit:
-      return "audit";
+    case EdgeKind::comparison:
+      return "comparison";
   }
   return "";
 }
@@ -85,7 +85,7 @@ std::string rules_section(const BuildPlan& plan) {
       {"cuda_slice", "slice $tools $out $step -- $in $gencode"},
       {"cuda_join", "slice $tools $out $step -- $flags"},
       {"cxx_compile", "run $tools $out $known_by -- " + cxx + outputs},
-      {"audit", "audit $tools $out $in"},
+      {"comparison", "compare $tools $out $in"},
       {"verify", "verify $tools $out $in"}};
   std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("cxx", plan.tools.cxx) +
                      program_line("host_cxx", plan.tools.host_cxx) +
@@ -174,7 +174,7 @@ Result<std::string> render_ninja(const BuildPlan& plan) {
   for (const Edge& edge : plan.edges) {
     if (edge.kind == EdgeKind::link) text += op_heading(plan, edge.op);
     text += edge_text(plan, edge);
-    if (edge.kind == EdgeKind::verify || edge.kind == EdgeKind::audit)
+    if (edge.kind == EdgeKind::verify || edge.kind == EdgeKind::comparison)
       checks += " " + ninja_path(edge.output);
   }
   return text + "\nbuild all: phony" + checks + "\ndefault all\n";

@@ -36,7 +36,7 @@ std::optional<Version> ninja_version(const Path& program, System& system, FactSt
 
 Command ninja_command(const NinjaRun& run) {
   Command command;
-  command.argv = {run.ninja.program.string(), "-j", std::to_string(run.jobs)};
+  command.argv = {run.ninja.program.string(), "-f", run.plan.graph_file, "-j", std::to_string(run.jobs)};
   if (run.keep_going) command.argv.insert(command.argv.end(), {"-k", "0"});
   command.env = run.environment;
   command.env["NINJA_STATUS"] = NinjaOutputParser::status_format();

@@ -16,8 +16,8 @@ const char* verb(EdgeKind kind) {
       return "link";
     case EdgeKind::verify:
       return "verify";
-    case EdgeKind::audit:
-      return "audit";
+    case EdgeKind::comparison:
+      return "compare";
   }
   return "";
 }

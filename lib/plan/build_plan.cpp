@@ -210,7 +210,7 @@ std::string tools_file(const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::cuda_compile:
     case EdgeKind::cuda_slice:
-    case EdgeKind::audit:
+    case EdgeKind::comparison:
       return k_nvcc_id_file;
     case EdgeKind::cxx_compile:
     case EdgeKind::link:
@@ -301,8 +301,8 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
     case EdgeKind::verify:
       words = {"verify", tools, edge.output, edge.inputs.front()};
       break;
-    case EdgeKind::audit:
-      words = {"audit", tools, edge.output};
+    case EdgeKind::comparison:
+      words = {"compare", tools, edge.output};
       append_all(words, edge.inputs);
       break;
   }

@@ -14,7 +14,7 @@
 
 namespace dsbuild {
 
-enum class EdgeKind { cuda_compile, cuda_slice, cxx_compile, link, verify, audit };
+enum class EdgeKind { cuda_compile, cuda_slice, cxx_compile, link, verify, comparison };
 
 // Paths are relative to the build folder, in which Ninja runs; `pack/` there is a link to the source root, so
 // that no command holds a path of this machine (nvcc itself mishandles `$` and quotes in paths).
@@ -66,6 +66,7 @@ struct BuildPlan {
   std::vector<PlannedFile> files;    // check/<op>.json, tools/*.id
   std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
   std::vector<Warning> warnings;
+  std::string graph_file = "build.ninja";  // in the build folder
   bool operator==(const BuildPlan&) const = default;
 };
 

@@ -38,7 +38,8 @@ ArchSet targets_of(const ArchSet& targets, const std::string& virtual_arch) {
 }
 
 // Of the source alone: an op's images do not depend on which ops share it. cudafe++ makes it part of names.
-// Its form is that of nvcc's, so that an audit can put one in the other's place (slices/compare_objects.h).
+// Its form is that of nvcc's, so that a comparison can put one in the other's place
+// (slices/compare_objects.h).
 std::string module_id_of(const Edge& whole) {
   std::string name = Path(whole.source).filename().string();
   std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
@@ -60,7 +61,7 @@ class Slicer {
  public:
   Slicer(BuildPlan& plan, const SliceInput& input) : plan_(plan), input_(input) {}
 
-  WholeFiles run() {
+  Sliced run() {
     std::vector<Edge> edges;
     for (Edge& edge : plan_.edges) {
       if (edge.kind == EdgeKind::cuda_compile) take(edge);
@@ -69,53 +70,28 @@ class Slicer {
         edges.push_back(std::move(edge));
       else
         std::move(parts->second.begin(), parts->second.end(), std::back_inserter(edges));
-      if (edges.back().kind == EdgeKind::verify) append_audits(edges);
     }
     plan_.edges = std::move(edges);
     forget_order_of_whole_files();
     link_host_objects();
     for (const auto& [path, content] : step_contents_)
       plan_.files.push_back({path, content});
-    return std::move(whole_files_);
+    return std::move(sliced_);
   }
 
  private:
-  void take(Edge whole) {
+  void take(const Edge& whole) {
     const Recipe& recipe = recipe_for(whole);
     if (!recipe.refusal.empty()) {
-      ++whole_files_[recipe.refusal];
+      ++sliced_.whole_files[recipe.refusal];
       return;
     }
     std::vector<Edge>& parts = units_[whole.output];
     for (size_t i = 0; i < recipe.steps.size(); ++i)
       parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i], recipe.inputs));
-    if (input_.audit) add_audit(whole, recipe, parts);
+    sliced_.commands.push_back({whole, recipe.step_files});
     plan_.files.push_back({unit_of(whole.output) + k_module_id_end, module_id_of(whole)});
     plan_.files.push_back({unit_of(whole.output) + k_arch_list_end, recipe.arch_list + "\n"});
-  }
-
-  void add_audit(const Edge& whole, const Recipe& recipe, std::vector<Edge>& parts) {
-    parts.push_back(audited_edge(whole));
-    Edge edge;
-    edge.kind = EdgeKind::audit;
-    edge.op = whole.op;
-    edge.source = whole.source;
-    edge.targets = whole.targets;
-    edge.output = unit_of(parts.back().output) + ".ok";
-    edge.inputs = {whole.inputs.front(), parts.back().output, whole.output,
-                   unit_of(whole.output) + ".host.o"};
-    edge.inputs.insert(edge.inputs.end(), recipe.step_files.begin(), recipe.step_files.end());
-    audits_.push_back(std::move(edge));
-  }
-
-  // The whole command; nvcc keeps what it makes on the way.
-  static Edge audited_edge(Edge edge) {
-    edge.part = "nvcc";
-    const Path folder = "audit" / Path(edge.output).parent_path().lexically_relative("obj");
-    edge.output = (folder / (Path(edge.output).stem().string() + ".nvcc.o")).string();
-    std::erase(edge.flags, "--objdir-as-tempdir");
-    edge.flags.insert(edge.flags.end(), {"--keep", "--keep-dir=" + folder.string()});
-    return edge;
   }
 
   // Learnt once, however many files have these flags.
@@ -196,13 +172,6 @@ class Slicer {
         edge.after.clear();
   }
 
-  // Behind the op's other edges.
-  void append_audits(std::vector<Edge>& edges) const {
-    const std::string op = edges.back().op;
-    std::copy_if(audits_.begin(), audits_.end(), std::back_inserter(edges),
-                 [&](const Edge& audit) { return audit.op == op; });
-  }
-
   void link_host_objects() {
     for (Edge& edge : plan_.edges) {
       if (edge.kind != EdgeKind::link) continue;
@@ -220,16 +189,15 @@ class Slicer {
   std::map<std::string, std::vector<Edge>> units_;  // by the object
   std::map<Words, Recipe> recipes_;                 // by what is asked of nvcc
   std::map<std::string, std::string> step_contents_;
-  std::vector<Edge> audits_;
-  WholeFiles whole_files_;
+  Sliced sliced_;
 };
 
 }  // namespace
 
-WholeFiles slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
-  WholeFiles whole_files = Slicer(plan, input).run();
+Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
+  Sliced sliced = Slicer(plan, input).run();
   put_longest_first(plan.edges, input.history, input.pack);
-  return whole_files;
+  return sliced;
 }
 
 }  // namespace dsbuild

@@ -18,14 +18,24 @@ struct SliceInput {
   LearnCommands learn;
   const EdgeHistory& history;
   std::string pack;
-  bool audit = false;  // the whole command stays too, and an edge compares (lib/slices/audit.h)
 };
 
 // How many files stay whole nvcc commands, by the reason.
 using WholeFiles = std::map<std::string, size_t>;
 
+// A whole nvcc command that parts stand for.
+struct SlicedCommand {
+  Edge whole;
+  std::vector<std::string> step_files;  // of its parts, in their order
+};
+
+struct Sliced {
+  WholeFiles whole_files;
+  std::vector<SlicedCommand> commands;
+};
+
 // Replaces the CUDA compile edges and adds their planned files; puts the longest first again. What cannot be
 // taken apart stays as it is.
-WholeFiles slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
+Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
 }  // namespace dsbuild

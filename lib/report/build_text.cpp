@@ -24,11 +24,6 @@ std::string counts_text(const BuildOutcome& outcome) {
   return text + "\n";
 }
 
-// What is not the same fails the build.
-std::string audit_text(size_t files) {
-  return "audited " + plural(files, "file") + (files > 0 ? ": the same as nvcc's\n" : ": none is sliced\n");
-}
-
 std::string waits_text(const MemoryWaits& waits) {
   constexpr size_t k_shown = 3;
   std::string text;
@@ -83,7 +78,7 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
                      plural(outcome.manifest.ops.size(), "op") + ", " + human_size(outcome.bundle.bytes) +
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
   text += counts_text(outcome) + waits_text(outcome.waits);
-  if (outcome.audited) text += audit_text(*outcome.audited);
+  if (outcome.compared) text += render_comparison(*outcome.compared);
   return text + "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
 }
 
@@ -102,7 +97,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
                               {"log", failure.log.string()},
                               {"reproduce", failure.reproduce}});
   json["skipped"] = outcome.skipped;
-  if (outcome.audited) json["audited"] = *outcome.audited;
+  if (outcome.compared) json["compared"] = *outcome.compared;
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
   json["store"] = store_uses_json(outcome.store);

@@ -92,7 +92,7 @@ struct BuildOutcome {
   double seconds = 0;
   StoreUses store;
   std::optional<FinishedEdge> slowest;
-  std::optional<size_t> audited;  // --audit: files of the published ops that were compared
+  std::optional<size_t> compared;  // with nvcc's: sliced files of the published ops
   MemoryWaits waits;
   std::vector<EdgeFailure> failures;
   std::vector<Warning> warnings;
@@ -109,10 +109,13 @@ ArchSet archs_of(const BinaryFile& file);
 std::string render_inspect(const std::vector<InspectedFile>& files);
 std::string render_inspect_json(const std::vector<InspectedFile>& files);
 
+// "compared 3 files: the same as nvcc's": what is not the same is a failure.
+std::string render_comparison(size_t files);
+// `compared`: how many files, where they were compared with nvcc's.
 std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
-                               const Style& style);
+                               std::optional<size_t> compared, const Style& style);
 std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
-                                    const std::vector<Warning>& warnings);
+                                    std::optional<size_t> compared, const std::vector<Warning>& warnings);
 
 std::string render_wheel(const Package& package, const std::string& wheel);
 std::string render_wheel_json(const Package& package, const std::string& wheel);

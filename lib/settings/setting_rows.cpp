@@ -88,7 +88,7 @@ std::vector<SettingRow> setting_rows(const Settings& settings) {
   rows.push_back(row("compress_mode", settings.compress_mode));
   rows.push_back(row("pch", settings.precompile));
   rows.push_back(row("backend", settings.backend));
-  rows.push_back(row("audit", settings.audit));
+  rows.push_back(row("verify_against_nvcc", settings.verify_against_nvcc));
   rows.push_back(row("cache_dir", settings.store));
   rows.push_back({"cache_size", human_size(settings.store_size.value), settings.store_size.origin});
   rows.push_back(row("accelerator", settings.accelerator));

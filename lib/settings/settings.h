@@ -30,7 +30,7 @@ struct Arguments {
       precompile, backend, memory, python, cpu_baseline, store, store_size;
   std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
   bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
-       drop_unsupported_archs = false, offline = false, debug = false, audit = false;
+       drop_unsupported_archs = false, offline = false, debug = false, verify_against_nvcc = false;
   int verbosity = 0;  // -v +1 each, -q -1
 };
 
@@ -76,7 +76,7 @@ struct Settings {
   Setting<std::string> compress_mode;  // "" : the toolkit's default; else default|size|speed|balance|none
   Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
   Setting<CudaBackend> backend;
-  Setting<bool> audit;                     // compile CUDA files by nvcc too, and compare
+  Setting<bool> verify_against_nvcc;       // compile CUDA files by nvcc too, and compare
   Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
   Setting<bool> debug_cuda_build;          // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
   Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
@@ -112,8 +112,8 @@ struct Settings {
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs memory keep_going
 // strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
-// allow_disjoint_archs python cpu_baseline debug audit cache_dir cache_size; unknown ones are exit 2 with
-// "did you mean".
+// allow_disjoint_archs python cpu_baseline debug verify_against_nvcc cache_dir cache_size; unknown ones are
+// exit 2 with "did you mean".
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -162,7 +162,7 @@ class LineInformationTest(SlicesTest):
             self.assertNotIn(str(self.space.root).encode(), content)
 
     def check_objects_and_nvccs(self):
-        self.assertIn("audited 1 file: the same as nvcc's\n", self.built("--debug", "--audit").out)
+        self.assertIn("compared 1 file: the same as nvcc's\n", self.built("--debug", "--verify-against-nvcc").out)
         self.check_lines_are_those_of_the_source()
         mine = [self.object("plain.cu", end).read_bytes() for end in (".o", ".host.o")]
         arch, toolkit = self.space.arch, self.space.toolkit.home

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Slices against nvcc, by `dsbuild --audit`: one row for each pack, toolkit and list of archs.
+"""Slices against nvcc, by `dsbuild --verify-against-nvcc`: one row for each pack, toolkit and list of archs.
 
   slices.py WORK [--packs native,deepspeed] [--toolkits 11.8,13.0,13.5] [--lists 1,2…] [--ops LIST] [--jobs N]
 
@@ -64,13 +64,13 @@ def result_of(command):
 
 def compared_files(folder):
     """Those found to be the same, of ops that are not published too (a C++ file does not compile)."""
-    return sum(1 for _ in (folder / "audit").rglob("*.nvcc.ok"))
+    return sum(1 for _ in (folder / "against_nvcc").rglob("*.nvcc.ok"))
 
 
 def make_row(options, pack, toolkit, archs, folder):
     """The columns behind the first three."""
     begin = time.monotonic()
-    result = result_of([os.environ["DSBUILD"], "--backend", "slices", "--audit", "--keep-going", "--json", "--ops", options.ops,
+    result = result_of([os.environ["DSBUILD"], "--backend", "slices", "--verify-against-nvcc", "--keep-going", "--json", "--ops", options.ops,
                         *pack_options(pack), "--cuda-home", os.environ[TOOLKITS[toolkit]], "--arch", archs,
                         "--build-dir", str(folder), "--out", f"{folder}-out", *(["-j", options.jobs] if options.jobs else [])])
     for failed in result["failed"]:

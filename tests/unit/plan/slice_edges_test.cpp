@@ -16,7 +16,7 @@ LearntCommands learnt(const Words&) {
 }
 
 WholeFiles slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {
-  return slice_cuda_edges(plan, {learn, times, "native"});
+  return slice_cuda_edges(plan, {learn, times, "native"}).whole_files;
 }
 
 BuildPlan sliced(PlanWorld& world, const LearnCommands& learn = learnt) {
@@ -155,25 +155,4 @@ TEST_CASE("the slice that takes longest stands first") {
   slice(plan, learnt, history);
   CHECK(plan.edges[0].output == "obj/adam/adam.cu/adam.compute_90.ptx");
   CHECK(plan.edges[1].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
-}
-
-TEST_CASE("an audit keeps nvcc's whole command beside the parts, with a folder of its own, and compares") {
-  PlanWorld world;
-  world.add_op("first", "sources: [first.cu]\n");
-  world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
-  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native", true});
-  const Edge& whole = edge_of(plan, "audit/second/first.cu/first.nvcc.o");
-  CHECK(whole.kind == EdgeKind::cuda_compile);
-  CHECK(whole.after.empty());
-  CHECK(std::count(whole.flags.begin(), whole.flags.end(), "-DMORE=1") == 1);
-  CHECK(std::count(whole.flags.begin(), whole.flags.end(), "--keep-dir=audit/second/first.cu") == 1);
-  const Edge& audit = edge_of(plan, "audit/second/first.cu/first.nvcc.ok");
-  CHECK(audit.kind == EdgeKind::audit);
-  const Words compared(audit.inputs.begin(), audit.inputs.begin() + 4);
-  CHECK(compared == Words{"pack/first.cu", whole.output, "obj/second/first.cu/first.o",
-                          "obj/second/first.cu/first.host.o"});
-  CHECK(audit.inputs.size() == 4 + 5);  // front, two archs, host, fatbin
-  for (size_t i = 4; i < audit.inputs.size(); ++i)
-    CHECK(is_planned(plan, audit.inputs[i]));
 }

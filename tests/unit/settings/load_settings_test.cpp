@@ -235,7 +235,8 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
       world.error(),
       message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
               "Keys of a config file: ops, arch, pack, source, out, build_dir, cuda_home, jobs, memory, "
-              "keep_going, strict, json, color, compress_mode, pch, backend, audit, cache_dir, cache_size, "
+              "keep_going, strict, json, color, compress_mode, pch, backend, verify_against_nvcc, cache_dir, "
+              "cache_size, "
               "lock_timeout, "
               "offline, "
               "drop_unsupported_archs, "

@@ -1,5 +1,5 @@
 // Whether the objects of a build that slices made are what nvcc makes of the same source: `dsbuild step
-// audit …`.
+// compare …`.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace dsbuild {
 
 // Paths are relative to the build folder, which is the current one.
-struct AuditStep {
+struct NvccComparison {
   std::string source;  // "pack/adam.cu"
   // What is compared. nvcc's object has a folder of its own, in which `--keep` has left what nvcc made on
   // the way, its module id among it.
@@ -23,7 +23,7 @@ struct AuditStep {
 // longer) the steps run twice more: with nvcc's module id and folder, which must give what nvcc made, and
 // with our own, which must give, byte for byte, the objects that are there. "" where all is the same; then
 // nothing is left of what was made for it. What tools say goes to `print`.
-Result<std::string> run_audit_step(const AuditStep& request, System& system,
-                                   const std::function<void(std::string_view)>& print);
+Result<std::string> compare_with_nvcc(const NvccComparison& request, System& system,
+                                      const std::function<void(std::string_view)>& print);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-#include "slices/audit.h"
+#include "slices/nvcc_comparison.h"
 
 #include "base/text.h"
 #include "slices/run_step.h"
@@ -8,9 +8,10 @@ namespace {
 
 constexpr std::string_view k_object = ".o";
 
-class Audit {
+class Comparison {
  public:
-  Audit(const AuditStep& request, System& system, const std::function<void(std::string_view)>& print)
+  Comparison(const NvccComparison& request, System& system,
+             const std::function<void(std::string_view)>& print)
       : request_(request),
         system_(system),
         files_(system.files),
@@ -89,8 +90,8 @@ class Audit {
     return "";
   }
 
-  // All but nvcc's object with its record and its module id, which a later audit needs. The value says: no
-  // difference.
+  // All but nvcc's object with its record and its module id, which a later comparison needs. The value says:
+  // no difference.
   Result<std::string> remove_what_was_kept() {
     DSBUILD_TRY(names, files_.list(kept_));
     for (const std::string& name : names)
@@ -100,7 +101,7 @@ class Audit {
     return "";
   }
 
-  const AuditStep& request_;
+  const NvccComparison& request_;
   System& system_;
   FileSystem& files_;
   const std::function<void(std::string_view)>& print_;
@@ -111,9 +112,9 @@ class Audit {
 
 }  // namespace
 
-Result<std::string> run_audit_step(const AuditStep& request, System& system,
-                                   const std::function<void(std::string_view)>& print) {
-  return Audit(request, system, print).run();
+Result<std::string> compare_with_nvcc(const NvccComparison& request, System& system,
+                                      const std::function<void(std::string_view)>& print) {
+  return Comparison(request, system, print).run();
 }
 
 }  // namespace dsbuild

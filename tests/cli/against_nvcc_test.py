@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--audit with a real nvcc: what slices made is what nvcc makes, and a build in which it is not says so and publishes nothing."""
+"""--verify-against-nvcc with a real nvcc: what slices made is what nvcc makes, and a build in which it is not says so and publishes nothing."""
 
 import hashlib
 import json
@@ -42,13 +42,13 @@ def call(elf, name):
 
 
 @testspace.deep_but("test_images_that_nvcc_makes_otherwise")
-class AuditTest(SlicesTest):
-    def audited(self, *more, ops="scaling"):
-        return self.built("--audit", *more, ops=ops).out
+class AgainstNvccTest(SlicesTest):
+    def compared(self, *more, ops="scaling"):
+        return self.built("--verify-against-nvcc", *more, ops=ops).out
 
     def refused(self, name, words):
-        """The audited build of `scaling` fails with the golden file's words, and there is no bundle."""
-        run = self.check(name, self.space, "--audit", "--quiet", "--ops", "scaling", code=1)
+        """The compared build of `scaling` fails with the golden file's words, and there is no bundle."""
+        run = self.check(name, self.space, "--verify-against-nvcc", "--quiet", "--ops", "scaling", code=1)
         self.assertIn(words, run.err)
         self.assertFalse(self.space.out.exists())
 
@@ -63,55 +63,79 @@ class AuditTest(SlicesTest):
         object_file.write_bytes(data)
 
     def test_every_sliced_file_is_compared_and_nothing_stays_of_it_but_nvccs_object(self):
-        self.assertIn("audited 3 files: the same as nvcc's\n", self.audited(ops="scaling,inner"))
-        kept = sorted(file.name for file in (self.space.build_dir / "audit").rglob("*") if file.is_file())
+        self.assertIn("compared 3 files: the same as nvcc's\n", self.compared(ops="scaling,inner"))
+        kept = sorted(file.name for file in (self.space.build_dir / "against_nvcc").rglob("*") if file.is_file())
         self.assertEqual(kept, sorted(f"{stem}{end}" for stem in ("plain", "inner", "in-ner.v2")
                                       for end in (".module_id", ".nvcc.o", ".nvcc.o.made", ".nvcc.ok", ".nvcc.ok.made")))
-        again = self.built("--audit", ops="scaling,inner")
+        again = self.built("--verify-against-nvcc", ops="scaling,inner")
         self.assertEqual(again.edges_run(), 0)
-        self.assertIn("audited 3 files", again.out)
+        self.assertIn("compared 3 files", again.out)
 
-    def test_nothing_that_is_compared_comes_from_the_store_but_what_is_audited(self):
+    def test_nothing_that_is_compared_comes_from_the_store_but_what_slices_made(self):
         self.space.environment["DSBUILD_CACHE_SIZE"] = "1G"
         self.space.environment["DSBUILD_CACHE_DIR"] = str(self.space.root / "store")
         asked = []
-        for more in ((), ("--audit",)):
+        for more in ((), ("--verify-against-nvcc",)):
             self.built(*more, ops="inner")
             last = json.loads(self.space.run("cache", "stats", "--json").out)["last_build"]
             asked.append(last["hits"] + last["misses"])
             self.space.remove_build()
         self.assertEqual(asked[0], asked[1])
-        self.assertIn("audited 2 files", self.audited(ops="inner"))
+        self.assertIn("compared 2 files", self.compared(ops="inner"))
 
-    def test_the_bundle_is_the_same_with_an_audit_and_without_and_then_nothing_is_compiled_twice(self):
-        self.audited(ops="inner")
-        audited = self.space.hash()
+    def test_the_bundle_is_the_same_with_a_comparison_and_without_and_then_nothing_is_compiled_twice(self):
+        self.compared(ops="inner")
+        compared = self.space.hash()
         self.space.remove_build()
         self.space.remove_out()
         out = self.built(ops="inner").out
-        self.assertEqual(self.space.hash(), audited)
-        self.assertNotIn("audited", out)
-        self.assertFalse((self.space.build_dir / "audit").exists())
-        self.assertNotIn("step audit", (self.space.build_dir / "build.ninja").read_text())
+        self.assertEqual(self.space.hash(), compared)
+        self.assertNotIn("compared", out)
+        self.assertFalse((self.space.build_dir / "against_nvcc").exists())
+        self.assertNotIn("step compare", (self.space.build_dir / "build.ninja").read_text())
+
+    def test_the_older_name_of_the_option_is_the_same(self):
+        self.assertIn("compared 1 file: the same as nvcc's\n", self.built("--audit", ops="scaling").out)
+
+    def verify(self, *more, ops="scaling"):
+        return self.space.run(*self.space.arguments("verify", "--against-nvcc", "--ops", ops, *more))
+
+    def test_a_bundle_is_verified_against_nvcc_with_the_folder_of_its_build(self):
+        self.built(ops="scaling,inner")
+        run = self.verify(ops="scaling,inner")
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("compared 3 files: the same as nvcc's\n", run.out)
+        other = self.verify("--json", ops="inner")  # another build's options
+        self.assertEqual((other.code, json.loads(other.out)["error"]["code"]), (1, "not_built"), other)
+        self.edit("k_by + 7", "k_by + 8")()
+        edited = self.verify("--json", ops="scaling,inner")
+        self.assertEqual((edited.code, json.loads(edited.out)["error"]["code"]), (1, "not_built"), edited)
+
+    def test_a_bundle_that_nvcc_makes_otherwise_does_not_verify(self):
+        self.wrap_nvcc('[[ " $* " == *" --keep-dir="* ]] && exec REAL "$@" -Xptxas=-O0; exec REAL "$@"\n')
+        self.built()
+        run = self.verify()
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("its device images of sm_80, sm_90 differ from nvcc's", run.err)
 
     def test_an_edit_is_compared_again(self):
-        self.audited()
+        self.compared()
         self.edit("k_by + 7", "k_by + 8")()
-        self.assertIn("audited 1 file: the same as nvcc's\n", self.audited())
+        self.assertIn("compared 1 file: the same as nvcc's\n", self.compared())
 
     def test_names_of_internal_linkage_with_cuda_11_8(self):
         self.use_toolkit_11_8()
         self.space.pack.add_op("hidden", {"hidden.cu": HIDDEN})
-        self.assertIn("audited 1 file: the same as nvcc's\n", self.audited(ops="hidden"))
+        self.assertIn("compared 1 file: the same as nvcc's\n", self.compared(ops="hidden"))
 
     def test_names_of_internal_linkage_are_compared_with_our_module_id_for_nvccs_and_no_step_runs_again(self):
         self.space.pack.add_op("internal", {"inter-nal.v2.cu": INTERNAL})
         ptxas_runs = self.count_ptxas()
         self.built(ops="listing")  # and the self-test
         before = ptxas_runs()
-        self.assertIn("audited 1 file: the same as nvcc's\n", self.audited(ops="internal"))
+        self.assertIn("compared 1 file: the same as nvcc's\n", self.compared(ops="internal"))
         self.assertEqual(ptxas_runs() - before, 2)  # archs
-        theirs = next((self.space.build_dir / "audit").rglob("*.module_id")).read_text().strip()
+        theirs = next((self.space.build_dir / "against_nvcc").rglob("*.module_id")).read_text().strip()
         ours = next((self.space.build_dir / "obj").rglob("inter-*.module_id")).read_text().strip()
         self.assertNotEqual(theirs, ours)
         self.assertEqual(re.sub("[0-9a-f]{8}", "", theirs), re.sub("[0-9a-f]{8}", "", ours))
@@ -147,20 +171,20 @@ class AuditTest(SlicesTest):
 
     def test_the_other_ops_are_published_with_keep_going(self):
         self.wrap_nvcc('[[ " $* " == *" --keep-dir="*plain* ]] && exec REAL "$@" -Xptxas=-O0; exec REAL "$@"\n')
-        run = self.space.build("--ops", "scaling,inner", "--audit", "--keep-going", "--json")
+        run = self.space.build("--ops", "scaling,inner", "--verify-against-nvcc", "--keep-going", "--json")
         self.assertEqual(run.code, 1, run)
         result = run.result()
-        self.assertEqual((result["audited"], [op["name"] for op in result["ops"]]), (2, ["inner"]))
+        self.assertEqual((result["compared"], [op["name"] for op in result["ops"]]), (2, ["inner"]))
         self.assertEqual([(failed["op"], failed["source"]) for failed in result["failed"]], [("scaling", "plain.cu")])
         self.assertIn("error[not_as_nvcc]", result["failed"][0]["error"])
 
     def test_what_is_not_sliced_is_not_counted(self):
-        run = self.space.build("--ops", "scaling", "--audit", env={"NVCC_APPEND_FLAGS": "-G"})
+        run = self.space.build("--ops", "scaling", "--verify-against-nvcc", env={"NVCC_APPEND_FLAGS": "-G"})
         self.assertEqual(run.code, 0, run)
-        self.assertIn("audited 0 files: none is sliced\n", run.out)
+        self.assertIn("compared 0 files: none is sliced\n", run.out)
 
-    def test_whole_nvcc_commands_leave_nothing_to_audit(self):
-        self.check("nothing_to_audit", self.space, "--backend", "nvcc", "--audit", code=2)
+    def test_whole_nvcc_commands_leave_nothing_to_compare(self):
+        self.check("nothing_to_compare", self.space, "--backend", "nvcc", "--verify-against-nvcc", code=2)
 
 
 del SlicesTest  # what the others share is no test

@@ -1,0 +1,84 @@
+#include "settled_run.h"
+
+#include <algorithm>
+#include <set>
+
+#include "build_folder.h"
+#include "due_actions.h"
+#include "plan/nvcc_comparison.h"
+
+namespace dsbuild {
+namespace {
+
+Error still_due(const DueActions& due) {
+  const auto& [output, change] = *due.begin();
+  return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.where(),
+                    "it went on changing while it was compiled: " + output + ": " + change.text(),
+                    "Build again when nothing writes into the sources.");
+}
+
+std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
+  std::set<std::string> ops;
+  for (const EdgeFailure& failure : failures)
+    ops.insert(failure.edge->op);
+  return ops;
+}
+
+}  // namespace
+
+Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& plan) {
+  constexpr int k_most_rounds = 4;
+  FileSystem& files = runner.context.system.files;
+  const Base& base = runner.stages.base;
+  const auto find_due = [&] {
+    return find_due_actions(runner.stages, plan, files, *base.digests, runner.context.system.environment);
+  };
+  GraphRun sum;
+  DueActions due = find_due();
+  for (int round = 0; !due.empty(); ++round) {
+    if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
+    DSBUILD_CHECK(take_records_away(due, base.settings.build_dir.value, files));
+    DSBUILD_TRY(run, run_graph(runner, plan, reasons_of(due, plan)));
+    add_run(sum, std::move(run));
+    if (sum.exit_code != 0) break;
+    due = without_incomplete(find_due());
+  }
+  return sum;
+}
+
+Result<std::unique_ptr<ComparisonRun>> run_comparison(const GraphRunner& runner,
+                                                      const std::vector<EdgeFailure>& failures) {
+  const Stages& stages = runner.stages;
+  std::vector<SlicedCommand> commands = stages.sliced_commands;
+  std::erase_if(commands, [failed = ops_of(failures)](const SlicedCommand& command) {
+    return failed.count(command.whole.op) > 0;
+  });
+  auto comparison = std::make_unique<ComparisonRun>();
+  comparison->plan = plan_nvcc_comparison(stages.build, commands);
+  DSBUILD_CHECK(
+      write_graph(comparison->plan, stages.base.settings.build_dir.value, runner.context.system.files));
+  DSBUILD_TRY(run, run_until_settled(runner, comparison->plan));
+  comparison->run = std::move(run);
+  const std::set<std::string> failed = ops_of(comparison->run.failures);
+  comparison->compared =
+      static_cast<size_t>(std::count_if(commands.begin(), commands.end(), [&](const SlicedCommand& command) {
+        return failed.count(command.whole.op) == 0;
+      }));
+  return comparison;
+}
+
+void add_run(GraphRun& sum, GraphRun more) {
+  more.edges_run += sum.edges_run;
+  more.store.hits += sum.store.hits;
+  more.store.misses += sum.store.misses;
+  if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds))
+    more.slowest = sum.slowest;
+  more.waits.edges += sum.waits.edges;
+  more.waits.seconds += sum.waits.seconds;
+  more.waits.alone.insert(more.waits.alone.begin(), sum.waits.alone.begin(), sum.waits.alone.end());
+  more.failures.insert(more.failures.begin(), sum.failures.begin(), sum.failures.end());
+  if (more.exit_code == 0) more.exit_code = sum.exit_code;
+  sum = std::move(more);
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,13 @@
+// What slices made beside what nvcc makes of the same files: a graph of its own, which runs behind the
+// build's, in the same folder.
+#pragma once
+
+#include "plan/slice_edges.h"
+
+namespace dsbuild {
+
+// For each command one edge that runs it whole, and one that compares its object with those of the parts
+// (lib/slices/nvcc_comparison.h). `build`: the plan that the parts are in.
+BuildPlan plan_nvcc_comparison(const BuildPlan& build, const std::vector<SlicedCommand>& commands);
+
+}  // namespace dsbuild
