@@ -1,4 +1,5 @@
-// Preprocessed C++ line by line, where a raw string counts as part of the line in which it begins.
+// Preprocessed C++ line by line, where a raw string, or a comment that was kept, counts as part of the line
+// in which it begins.
 #pragma once
 
 #include <optional>

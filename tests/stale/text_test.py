@@ -325,7 +325,6 @@ class MovedCheckoutTest(StaleTest):
     def test_cuda_with_comments_kept_and_a_backslash(self):
         self.check_moved(BACKSLASH, "--debug", path="a.cu", real=True, env={"NVCC_APPEND_FLAGS": "-Xcompiler=-C"})
 
-    @unittest.expectedFailure  # comments that are kept, with debug information: not mended yet
     def test_cuda_with_comments_kept_and_a_raw_string(self):
         self.check_moved(RAW, "--debug", path="a.cu", real=True, env={"NVCC_APPEND_FLAGS": "-Xcompiler=-C"})
 

@@ -32,6 +32,13 @@ TEST_CASE("slices: what looks like a raw string and is none ends with its line")
     CHECK(lines_of(line + "b\n") == std::vector<std::string>{line, "b\n"});
 }
 
+TEST_CASE("slices: a comment that was kept goes on to its end, and begins no raw string") {
+  for (const std::string line : {"// R\"(\n", "a; /* R\"( */ // /*\n", "/*\n R\"(\n*/ b;\n", "\"/*\"\n",
+                                 "R\"(/*)\"; /*\n*/ R\"(\n)\";\n"})
+    CHECK(lines_of(line + "b\n") == std::vector<std::string>{line, "b\n"});
+  CHECK(lines_of("/* never\nclosed") == std::vector<std::string>{"/* never\nclosed"});
+}
+
 TEST_CASE("slices: text is the same for keys where lines have moved") {
   const std::string near = "# 1 \"a.cu\"\nint a;\n\n\nint b;\n";
   CHECK(without_positions(near) == without_positions("# 1 \"a.cu\"\nint a;\n# 40 \"a.cu\"\nint b;\n"));
