@@ -158,8 +158,10 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   outcome.bundle = std::move(bundle);
   stages.build_facts->save();
   outcome.seconds = seconds_since(start);
-  append(outcome.warnings, outcome.bundle.warnings);
-  print_warnings(outcome.bundle.warnings, settings, context);
+  std::vector<Warning> warnings = run.warnings;
+  append(warnings, outcome.bundle.warnings);
+  append(outcome.warnings, warnings);
+  print_warnings(warnings, settings, context);
   DSBUILD_CHECK(print_outcome(outcome, settings, context));
   if (!outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(stages, context);

@@ -1,5 +1,7 @@
 #include "due_actions.h"
 
+#include <set>
+
 #include "action/action_key.h"
 #include "build_folder.h"
 
@@ -68,9 +70,28 @@ DueActions find_due_actions(const Stages& stages, const BuildPlan& plan, FileSys
   return DueFinder(stages, plan, files, digests, tool_environment(environment, toolkit)).find();
 }
 
-DueActions without_incomplete(DueActions due) {
-  std::erase_if(due, [](const auto& action) { return action.second.what == "incomplete"; });
-  return due;
+DueActions take_incomplete(DueActions& due) {
+  DueActions incomplete;
+  std::erase_if(due, [&](const auto& action) {
+    const bool is_incomplete = action.second.what == "incomplete";
+    if (is_incomplete) incomplete.insert(action);
+    return is_incomplete;
+  });
+  return incomplete;
+}
+
+std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete) {
+  std::set<std::string> sources;
+  for (const auto& [output, change] : incomplete)
+    sources.insert(change.where());
+  std::vector<Warning> warnings;
+  for (const std::string& source : sources)
+    warnings.push_back(warning("unnamed_files", source,
+                               "it may read files that no compiler names (#embed, or .incbin and .include in "
+                               "asm): what is made of it is made anew in each build, and never kept",
+                               "Compile it with gcc and without -flto: GNU as says what it reads. For #embed "
+                               "there is no other way."));
+  return warnings;
 }
 
 Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files) {

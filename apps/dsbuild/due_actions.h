@@ -16,8 +16,10 @@ using DueActions = std::map<std::string, Change>;
 // the disk, or what watches it.
 DueActions find_due_actions(const Stages& stages, const BuildPlan& plan, FileSystem& files,
                             DigestMemo& digests, const Environment& environment);
-// Those that tools can make so that they are not due: not what reads files that no compiler names.
-DueActions without_incomplete(DueActions due);
+// Takes those out that no tool can make so that they are not due: what reads files that no compiler names.
+DueActions take_incomplete(DueActions& due);
+// One for each source of theirs.
+std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete);
 
 // Takes the records of what is due away, so that Ninja must run it.
 Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files);

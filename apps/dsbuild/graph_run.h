@@ -20,6 +20,7 @@ struct GraphRun {
   std::string trouble;  // Ninja's own complaint
   std::string stopped;  // why Ninja itself ended early; "" too when it was killed
   MemoryWaits waits;
+  std::vector<Warning> warnings;
 };
 
 // What runs graphs in a build folder.

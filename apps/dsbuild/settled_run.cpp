@@ -41,7 +41,8 @@ Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& p
     DSBUILD_TRY(run, run_graph(runner, plan, reasons_of(due, plan)));
     add_run(sum, std::move(run));
     if (sum.exit_code != 0) break;
-    due = without_incomplete(find_due());
+    due = find_due();
+    sum.warnings = warnings_of_incomplete(take_incomplete(due));
   }
   return sum;
 }
@@ -77,6 +78,7 @@ void add_run(GraphRun& sum, GraphRun more) {
   more.waits.seconds += sum.waits.seconds;
   more.waits.alone.insert(more.waits.alone.begin(), sum.waits.alone.begin(), sum.waits.alone.end());
   more.failures.insert(more.failures.begin(), sum.failures.begin(), sum.failures.end());
+  more.warnings.insert(more.warnings.begin(), sum.warnings.begin(), sum.warnings.end());
   if (more.exit_code == 0) more.exit_code = sum.exit_code;
   sum = std::move(more);
 }

@@ -109,6 +109,8 @@ inline constexpr MessageMeaning k_messages[] = {
     {"unknown_op", "An op was named that the pack does not have."},
     {"unknown_pack", "--pack names neither a pack nor a folder with ops."},
     {"unknown_preset", "--config names neither a preset nor a file."},
+    {"unnamed_files",
+     "A source has what reads files and does not say which, so it is compiled in each build."},
     {"unsettled", "A file went on changing while it was compiled, so nothing was published."},
     {"unsupported_host", "dsbuild does not run on this system."},
 };

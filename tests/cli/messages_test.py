@@ -294,6 +294,16 @@ class MachineTest(MessageTest):
         compiler.chmod(0o755)
         self.message("unsettled", "--ops", "host", code=1, env={"CXX": str(compiler)})
 
+    def test_a_source_that_reads_files_that_no_compiler_names(self):
+        space = TestSpace(steps=True)
+        compiler = space.root / "g++"
+        compiler.write_text("#!/bin/sh\n[ \"$1\" = -Wa,--help ] && exit 1\nexec g++ \"$@\"\n")
+        compiler.chmod(0o755)
+        source = space.pack.source("host/host.cpp")
+        (source.parent / "host.bin").write_text("1")
+        source.write_text(source.read_text() + 'asm(".data\\n.incbin \\"pack/host/host.bin\\"\\n.text\\n");\n')
+        self.check("unnamed_files", space, "--ops", "host", code=0, env={"CXX": str(compiler)})
+
     def test_no_ninja(self):
         folder = options_only(self.space.root / "compiler-only", "g++", "as", "ld")
         self.message("no_ninja", "--ops", "host", code=3, env={"PATH": str(folder), "DSBUILD_NINJA": ""})
