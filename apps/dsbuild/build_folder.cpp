@@ -6,6 +6,7 @@
 #include "action/lists.h"
 #include "inputs/layout.h"
 #include "ninja/ninja_file.h"
+#include "slices/assembler_depfile.h"
 
 namespace dsbuild {
 namespace {
@@ -65,7 +66,7 @@ std::vector<const char*> temporaries_of(const Edge& edge) {
   if (edge.kind == EdgeKind::link) return {".tmp", ".rsp", ".d"};
   if (edge.kind == EdgeKind::cuda_slice && edge.part == "fatbin") return {".tmp"};
   if (edge.kind == EdgeKind::cuda_slice || !edge.is_compile()) return {};
-  return {".tmp", ".d"};
+  return {".tmp", ".d", k_assembler_depfile_end};
 }
 
 // What tools write beside an output before it is whole. A killed run leaves some; a link at such a name would

@@ -180,6 +180,10 @@ void name_places(Stages& stages, const FileReader& files) {
   stages.build.files.push_back({k_store_file, store.string()});
   stages.build.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
   stages.build.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
+  std::string telling;
+  if (stages.tools.nvcc.assembler_tells_files) telling += std::string(k_nvcc_id_file) + "\n";
+  if (stages.tools.cxx.assembler_tells_files) telling += std::string(k_cxx_id_file) + "\n";
+  stages.build.files.push_back({k_assemblers_file, telling});
 }
 
 // Settings, toolkits and the pack, up to the question which ops are wanted.

@@ -47,6 +47,10 @@ ActionKey action_key(const KeyInput& input, Lists& lists) {
   return key;
 }
 
+std::string tools_file_of(const StepWords& words) {
+  return words.size() > k_tools_place ? words[k_tools_place] : k_no_tools;
+}
+
 std::string output_of(const StepWords& words) {
   return words.size() > k_output_place ? words[k_output_place] : "";
 }

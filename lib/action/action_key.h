@@ -14,7 +14,7 @@ namespace dsbuild {
 
 // Of what this program itself adds to the tools' commands, and of what it writes down. It is in every key:
 // another number makes everything anew, also what other checkouts have in the cache.
-inline constexpr const char* k_key_version = "4";
+inline constexpr const char* k_key_version = "5";
 
 // The words behind `dsbuild step`, as build.ninja has them (apps/dsbuild/command_step.cpp).
 using StepWords = std::vector<std::string>;
@@ -34,6 +34,8 @@ ActionKey action_key(const KeyInput& input, Lists& lists);
 
 // The first output: what the record lies beside.
 std::string output_of(const StepWords& words);
+// The file that says which tools run; k_no_tools where none do.
+std::string tools_file_of(const StepWords& words);
 
 // Behind the output of a whole compile: a source of several ops, whose text may make what another's makes.
 inline constexpr const char* k_known_by_text = "text";

@@ -56,6 +56,7 @@ std::optional<ContentStore> store_of_build(FileSystem& files) {
 ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
     : files_(system.files),
       begin_ns_(file_clock_now()),
+      tools_file_(tools_file_of(words)),
       output_(output_of(words)),
       cache_(cache == Cache::used ? store_of_build(files_) : std::nullopt),
       digests_(files_, folder_named_by(k_digests_file, files_)),
@@ -90,10 +91,13 @@ std::optional<Record> ActionRun::recall() {
   return find_in_cache(digest_of(key_), Command::same);
 }
 
-std::optional<Record> ActionRun::recall_of_text(const std::string& given) {
+std::optional<Record> ActionRun::recall_of_text(const std::string& given,
+                                                const std::vector<std::string>& text) {
   if (last_ && last_->given == given) {
     Record last = *last_;
-    last.inputs.clear();
+    std::erase_if(last.inputs, [&](const FileDigest& input) {
+      return std::find(text.begin(), text.end(), input.path) != text.end();
+    });
     if (!judge_.first_difference(last, key_)) return last;
   }
   return find_in_cache(key_of_text({}, given), Command::any);
@@ -101,8 +105,12 @@ std::optional<Record> ActionRun::recall_of_text(const std::string& given) {
 
 void ActionRun::keep_of_text(Record record) {
   record.key = key_;
-  record.inputs.clear();
   keep(key_of_text({}, record.given), record);
+}
+
+bool ActionRun::assembler_tells() {
+  const std::vector<std::string> telling = split_lines(text_of(k_assemblers_file, files_));
+  return std::find(telling.begin(), telling.end(), tools_file_) != telling.end();
 }
 
 std::string ActionRun::key_of_text(const std::vector<std::string>& command, std::string_view text) const {
@@ -190,7 +198,9 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
     const std::string text = text_of(file, files_);
     LookedFor looked_for = names_looked_for(text);
     if (is_of_project(file)) {
-      if (record.incomplete.empty() && reads_unnamed_files(text)) record.incomplete = file;
+      if (record.incomplete.empty() &&
+          (may_embed_files(text) || (read.by_silent_assembler && may_read_in_assembler(text))))
+        record.incomplete = file;
       search.all = search.all || looked_for.is_computed;
       project_asks = project_asks || looked_for.asks;
     } else if (!looked_for.asks) {

@@ -15,12 +15,15 @@ inline constexpr const char* k_digests_file =
     "tools/digests";  // the folder of digests of this machine's files
 inline constexpr const char* k_tool_folders_file =
     "tools/folders";  // compilers' own, a line each; of libraries behind "-L"
+inline constexpr const char* k_assemblers_file =
+    "tools/assemblers";  // a line for each file of tools whose assembler says what it read
 
 // What tools read, as depfiles name it.
 struct FilesRead {
   std::vector<std::string> files;
   std::vector<std::string>
       command;  // whose -I and the like say where names are looked for; empty: no names are
+  bool by_silent_assembler = false;  // one ran, and did not say what it read
 };
 
 class ActionRun {
@@ -42,7 +45,9 @@ class ActionRun {
   std::optional<Record> recall();
   // The same by the key of a text that a tool is given: inputs do not count, for they are in the text. What
   // was read besides does.
-  std::optional<Record> recall_of_text(const std::string& given);
+  // `text`: the files that it came in.
+  std::optional<Record> recall_of_text(const std::string& given, const std::vector<std::string>& text);
+  // A record of what was read besides the text.
   void keep_of_text(Record record);
 
   // In the cache, of what a command makes of a text: the command counts in the place of the action's own.
@@ -53,6 +58,9 @@ class ActionRun {
   Record describe(const FilesRead& read);
   // The last thing that is done: the record beside the output, and a copy in the cache.
   Result<void> write(Record record, const std::vector<std::string>& outputs);
+
+  // Whether that of the tools has to be asked, and then says it (slices/assembler_depfile.h).
+  bool assembler_tells();
 
   // The paths in a record's list of others.
   std::vector<std::string> files_of_list(const std::string& list);
@@ -75,7 +83,7 @@ class ActionRun {
 
   FileSystem& files_;
   const int64_t begin_ns_;
-  const std::string output_;
+  const std::string tools_file_, output_;
   std::optional<ContentStore> cache_;
   DigestMemo digests_;
   Lists lists_;

@@ -104,4 +104,12 @@ std::vector<std::string> files_in_link_depfile(std::string_view depfile,
   return files;
 }
 
+std::vector<std::string> files_in_assembler_depfile(std::string_view depfile,
+                                                    const std::function<bool(const std::string&)>& exists) {
+  std::vector<std::string> files;
+  for (const std::string& file : files_in_depfile(depfile))
+    if (exists(file)) files.push_back(file.starts_with("./") ? file.substr(2) : file);
+  return files;
+}
+
 }  // namespace dsbuild

@@ -20,4 +20,9 @@ std::vector<std::string> files_in_depfile(std::string_view depfile);
 std::vector<std::string> files_in_link_depfile(std::string_view depfile,
                                                const std::function<bool(const std::string&)>& exists);
 
+// The same of GNU as's --MD, which names more than was read: what .file and line markers name, and its own
+// temporary source. What is not there was none of what it read.
+std::vector<std::string> files_in_assembler_depfile(std::string_view depfile,
+                                                    const std::function<bool(const std::string&)>& exists);
+
 }  // namespace dsbuild

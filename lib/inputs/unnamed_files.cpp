@@ -37,10 +37,14 @@ bool has_embed_directive(std::string_view text) {
 
 }  // namespace
 
-bool reads_unnamed_files(std::string_view source) {
+bool may_read_in_assembler(std::string_view source) {
   const std::string text = joined(source);
-  return text.find("incbin") != k_none || text.find(".include") != k_none ||
-         text.find("__has_embed") != k_none || has_embed_directive(text);
+  return text.find("incbin") != k_none || text.find(".include") != k_none;
+}
+
+bool may_embed_files(std::string_view source) {
+  const std::string text = joined(source);
+  return text.find("__has_embed") != k_none || has_embed_directive(text);
 }
 
 }  // namespace dsbuild

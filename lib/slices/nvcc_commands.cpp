@@ -228,6 +228,15 @@ bool has_word(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+bool has_option(const Words& command, const Words& beginnings) {
+  return std::any_of(command.begin(), command.end(), [&](const std::string& word) {
+    const Words options = split(word, "=,");
+    return std::any_of(options.begin(), options.end(), [&](const std::string& option) {
+      return !option.starts_with("-gencode") && starts_with_one_of(option, beginnings);
+    });
+  });
+}
+
 std::string value_of(const Words& words, std::string_view option) {
   const auto found = std::find(words.begin(), words.end(), option);
   return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);

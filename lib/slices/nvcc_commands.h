@@ -23,6 +23,8 @@ inline constexpr const char* k_arch_list = "-D__CUDA_ARCH_LIST__=";  // its valu
 // The word behind an option; "" where the option is not there.
 std::string value_of(const Words& words, std::string_view option);
 bool has_word(const Words& words, std::string_view word);
+// Whether one of the options, or of those that nvcc is to hand on (-Xcompiler=-a,-b), begins so.
+bool has_option(const Words& command, const Words& beginnings);
 
 // One virtual arch: preprocess → compile (cicc: PTX and the host's stub) → assemble (ptxas, for each real
 // arch).

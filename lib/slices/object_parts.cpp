@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "inputs/depfile.h"
 #include "inputs/unnamed_files.h"
+#include "slices/assembler_depfile.h"
 #include "slices/host_text.h"
 #include "slices/step_parts.h"
 
@@ -32,13 +33,18 @@ struct HostObject {
 };
 
 // The host's compiler has relative include folders, so it runs in the build folder. What it includes besides
-// the text (the runtime's crt/host_runtime.h) its depfile names.
+// the text (the runtime's crt/host_runtime.h) its depfile names, and what is assembled with it the
+// assembler's.
 Result<HostObject> make_host(StepPart& part) {
   const StepUnit& unit = part.unit;
   Words command = unit.step.commands.front();
   const Words maps = debug_maps(part);
   command.insert(command.end(), maps.begin(), maps.end());
   command.insert(command.end(), {"-MD", "-MF", std::string(k_any_unit) + ".d", "-MT", "object"});
+  const std::string of_assembler = unit.in_scratch(k_assembler_depfile_end);
+  if (part.action.assembler_tells())
+    for (std::string& word : words_for_assembler(command, of_assembler))
+      command.push_back(std::move(word));
   HostObject object;
   DSBUILD_TRY(code, part.tools.run_in_build_folder(command));
   object.code = code;
@@ -47,6 +53,7 @@ Result<HostObject> make_host(StepPart& part) {
   object.bytes = std::move(bytes);
   DSBUILD_TRY(depfile, part.files.read_file(unit.in_scratch(".d")));
   object.read = {files_in_depfile(depfile), unit.step.commands.front()};
+  add_files_of_assembler(of_assembler, object.bytes, object.read, part.files);
   std::erase_if(object.read.files,
                 [&](const std::string& file) { return file.starts_with(unit.scratch.string()); });
   part.tools.done();
@@ -60,23 +67,28 @@ std::vector<std::string> input_files(const StepUnit& unit) {
   return files;
 }
 
-// `record`: of what the compiler read besides the text, now or when the same text was compiled before.
+// `record`: of what was read besides the text, now or when the same text was compiled before.
 Result<int> finish_host(StepPart& part, Record record) {
-  record.inputs = part.action.describe({input_files(part.unit), {}}).inputs;
+  for (FileDigest& input : part.action.describe({input_files(part.unit), {}}).inputs)
+    record.inputs.push_back(std::move(input));
   DSBUILD_CHECK(part.action.write(std::move(record), part.unit.outputs()));
   return 0;
 }
 
-Result<int> make_incomplete_host(StepPart& part, const std::string& key) {
-  part.results.keep_nothing();
-  part.tools.wait_to_work();
-  DSBUILD_TRY(object, make_host(part));
-  if (object.code != 0) return object.code;
-  DSBUILD_CHECK(part.results.publish(key, {{part.unit.step.outputs.front(), std::move(object.bytes)}}));
+// `source`: the text. Its key and what was read besides it are the object's.
+Record describe_host(StepPart& part, const HostObject& object, const std::string& source,
+                     const std::string& key) {
+  const StepUnit& unit = part.unit;
   Record record = part.action.describe(object.read);
-  record.incomplete = part.unit.request.source.empty() ? part.unit.path + part.unit.step.inputs.front()
-                                                       : part.unit.request.source;
-  return finish_host(part, std::move(record));
+  if (object.read.by_silent_assembler && may_read_in_assembler(source))
+    record.incomplete =
+        unit.request.source.empty() ? unit.path + unit.step.inputs.front() : unit.request.source;
+  record.given = key;
+  std::string besides = record.others;
+  for (const FileDigest& input : record.inputs)
+    besides += '\0' + input.path + '\0' + input.digest;
+  record.result = sha256(key + besides);
+  return record;
 }
 
 // fatbinary writes the names that it is given, so the commands run beside the images.
@@ -123,8 +135,7 @@ Result<int> run_host(StepPart& part) {
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".fatbin.c"), shim));
   const std::string key = unit.key_of(
       unit.text_for_key(source) + '\0' + unit.text_for_key(stub) + '\0' + shim, unit.step.commands);
-  if (reads_unnamed_files(source)) return make_incomplete_host(part, key);
-  if (const auto known = part.action.recall_of_text(key)) {
+  if (const auto known = part.action.recall_of_text(key, input_files(unit))) {
     DSBUILD_TRY(is_there, part.results.take(known->result));
     if (is_there) return finish_host(part, *known);
   } else {
@@ -133,9 +144,8 @@ Result<int> run_host(StepPart& part) {
   part.tools.wait_to_work();
   DSBUILD_TRY(object, make_host(part));
   if (object.code != 0) return object.code;
-  Record record = part.action.describe(object.read);
-  record.given = key;
-  record.result = sha256(key + record.others);
+  Record record = describe_host(part, object, source, key);
+  if (!record.incomplete.empty()) part.results.keep_nothing();
   DSBUILD_CHECK(part.results.publish(record.result, {{unit.step.outputs.front(), std::move(object.bytes)}}));
   part.action.keep_of_text(record);
   return finish_host(part, std::move(record));

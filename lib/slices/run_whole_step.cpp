@@ -1,11 +1,13 @@
 #include "slices/run_whole_step.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/digest.h"
 #include "inputs/depfile.h"
 #include "inputs/layout.h"
 #include "inputs/preprocessor_words.h"
+#include "slices/assembler_depfile.h"
 #include "slices/preprocess.h"
 
 namespace dsbuild {
@@ -14,16 +16,6 @@ namespace {
 constexpr const char* k_object = "object";  // in the store's entry
 
 using RunTools = std::function<Result<int>(const Words&)>;
-
-// Whether one of the options, or of those that nvcc is to hand on (-Xcompiler=-a,-b), begins so.
-bool has_option(const Words& command, const Words& beginnings) {
-  return std::any_of(command.begin(), command.end(), [&](const std::string& word) {
-    const Words options = split(word, "=,");
-    return std::any_of(options.begin(), options.end(), [&](const std::string& option) {
-      return !option.starts_with("-gencode") && starts_with_one_of(option, beginnings);
-    });
-  });
-}
 
 // A command whose files or messages are not all in its object and its words: files of options and profiles
 // that no depfile names, files written beside the object, and what it is run for is what it prints. nvcc with
@@ -65,10 +57,11 @@ class WholeRun {
     }
     const std::string temporary = step_.output + ".tmp";
     DSBUILD_CHECK(files_.remove_all(temporary));
-    DSBUILD_TRY(code, run_tools_(step_.command));
+    DSBUILD_CHECK(files_.remove_all(depfile_of_assembler()));
+    DSBUILD_TRY(code, run_tools_(command()));
     if (code != 0) return code;
     DSBUILD_TRY(bytes, files_.read_file(temporary));
-    Record record = action_.describe(files_read());
+    Record record = describe(bytes);
     DSBUILD_CHECK(put_output(bytes));
     if (is_kept_in_cache && record.incomplete.empty()) keep(record, std::move(bytes));
     DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
@@ -96,7 +89,7 @@ class WholeRun {
     return true;
   }
 
-  // Takes the object of another op's compile, where that was given the same text.
+  // Takes the object of another op's compile, where that was given the same text and nothing else.
   Result<bool> take_by_text() {
     if (!step_.is_known_by_text || !action_.cache()) return false;
     const auto text = preprocessed_text(step_.command, system_);
@@ -105,7 +98,6 @@ class WholeRun {
     const auto entry = action_.cache()->find(text_key_);
     if (!entry || entry->size() != 1 || entry->front().name != k_object) return false;
     Record record = action_.describe(files_read());
-    if (!record.incomplete.empty()) return false;
     record.result = text_key_;
     DSBUILD_CHECK(put_output(entry->front().bytes));
     DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
@@ -127,6 +119,50 @@ class WholeRun {
     return files_.write_file(step_.output, bytes);
   }
 
+  std::string depfile_of_assembler() const { return step_.output + k_assembler_depfile_end; }
+
+  // A header that is precompiled is not assembled.
+  bool is_assembled() const { return !is_link() && !has_word(step_.command, "c++-header"); }
+
+  Words command() const {
+    Words words = step_.command;
+    if (is_assembled() && action_.assembler_tells())
+      for (std::string& word : words_for_assembler(words, depfile_of_assembler()))
+        words.push_back(std::move(word));
+    return words;
+  }
+
+  Record describe(const std::string& bytes) {
+    FilesRead read = files_read();
+    const std::set<std::string> preprocessed(read.files.begin(), read.files.end());
+    if (is_assembled()) add_files_of_assembler(depfile_of_assembler(), bytes, read, files_);
+    // Of what the assembler read besides, the text says nothing: another op's folders may hold other files.
+    for (const std::string& file : read.files)
+      if (preprocessed.count(file) == 0) text_key_.clear();
+    // What it makes is none of what it reads: the output, and what -flto links in its place.
+    const std::string temporaries = variable(system_.environment, "TMPDIR") + "/";
+    std::erase_if(read.files, [&](const std::string& file) {
+      return file == step_.output + ".tmp" || (temporaries != "/" && file.starts_with(temporaries));
+    });
+    std::sort(read.files.begin(), read.files.end());
+    read.files.erase(std::unique(read.files.begin(), read.files.end()), read.files.end());
+    Record record = action_.describe(read);
+    if (is_link()) record.incomplete = incomplete_in_link(read.files);
+    return record;
+  }
+
+  // What an object's own record could not say, where the link assembles it.
+  std::string incomplete_in_link(const std::vector<std::string>& objects) const {
+    for (const std::string& object : objects) {
+      const auto text = files_.read_file(record_file(object));
+      const auto record = text ? parse_record(*text) : std::nullopt;
+      if (!record || record->incomplete.empty()) continue;
+      const auto bytes = files_.read_file(object);
+      if (bytes && is_assembled_in_link(*bytes)) return record->incomplete;
+    }
+    return "";
+  }
+
   FilesRead files_read() const {
     FilesRead read;
     if (const auto depfile = files_.read_file(step_.output + ".d"))
@@ -141,10 +177,6 @@ class WholeRun {
         read.files.push_back(std::move(object));
     for (size_t i = 0; i + 1 < step_.command.size(); ++i)
       if (step_.command[i] == "-include") add_files_of_precompiled(step_.command[i + 1] + ".gch", read.files);
-    std::sort(read.files.begin(), read.files.end());
-    read.files.erase(std::unique(read.files.begin(), read.files.end()), read.files.end());
-    // What it makes is none of what it reads.
-    std::erase_if(read.files, [&](const std::string& file) { return file == step_.output + ".tmp"; });
     return read;
   }
 

@@ -208,8 +208,14 @@ ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore&
   };
   tool.links_tell_files =
       asked("linker of", {compiler.string(), "-Wl,--help"}).find("--dependency-file") != std::string::npos;
-  tool.folders = include_folders_in(
-      asked("include folders of", {compiler.string(), "-v", "-E", "-x", "c++", "/dev/null"}));
+  const std::string said =
+      asked("include folders of", {compiler.string(), "-v", "-E", "-x", "c++", "/dev/null"});
+  tool.folders = include_folders_in(said);
+  // A script may add -flto.
+  tool.assembler_tells_files = said.find("-flto") == std::string::npos &&
+                               asked("assembler of", {compiler.string(), "-Wa,--help", "-c", "-x",
+                                                      "assembler", "/dev/null", "-o", "/dev/null"})
+                                       .find("--MD ") != std::string::npos;
   for (const std::string& word :
        shell_split(asked("library folders of", {compiler.string(), "-###", "-shared", "-x", "none",
                                                 "/dev/null", "-o", "dsbuild.so"})))

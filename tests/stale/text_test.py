@@ -3,15 +3,18 @@
 are about, headers that are one file while they are equal, lines and files that code knows."""
 
 import functools
+import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
-from stale import StaleSpace, StaleTest, add_tests  # noqa: E402
+from stale import StaleSpace, StaleTest, add_tests, write_program  # noqa: E402
+from testspace import bundle_files  # noqa: E402
 
 CACHE = tempfile.TemporaryDirectory(prefix="dsbuild-test-")  # what is known of the real toolkit, its self-test among it
 
@@ -22,21 +25,26 @@ def use_real_toolkit(space):
     space.environment["DSBUILD_CACHE_DIR"] = str(space.root / "store")
 
 
-class AssemblerTest(StaleTest):
-    """Files that `as` reads are in no depfile."""
+class AssemblerCase(StaleTest):
+    """Sources of which files are read that the compiler's depfile does not name."""
 
-    def check_read_by_assembler(self, source, path="a.cpp", clean=False, **keys):
+    def add(self, source, path="a.cpp", **keys):
         self.space.pack.add_op("hosty", {path: source}, keys)
-        self.space.write("x.s", ".globl value\nvalue: .long 1\n")
-        self.space.write("x.bin", "1")
+        self.write("1")
+
+    def write(self, value):
+        self.space.write("x.s", f".globl value\nvalue: .long {value}\n")
+        self.space.write("x.bin", value)
+
+    def check_read_by_assembler(self, source, path="a.cpp", clean=False, more=(), **keys):
+        self.add(source, path, **keys)
 
         def change():
-            self.space.write("x.s", ".globl value\nvalue: .long 2\n")
-            self.space.write("x.bin", "2")
+            self.write("2")
             if clean:
                 self.clean()
 
-        self.check_change(change, cache=CACHE.name)
+        self.check_change(change, *more, cache=CACHE.name)
 
     INCLUDE = 'asm(".data\\n.include \\"pack/x.s\\"\\n.text\\n");\nextern "C" int v() { return 1; }\n'
     INCBIN = 'asm(".data\\n.incbin \\"pack/x.bin\\"\\n.text\\n");\nextern "C" int v() { return 1; }\n'
@@ -44,6 +52,16 @@ class AssemblerTest(StaleTest):
                'asm(".data\\n" NAME(inc, bin) "\\n.text\\n");\n' \
                'extern "C" int v() { return 1; }\n'
     KERNEL = "__global__ void k() {}\n#ifndef __CUDA_ARCH__\n"
+
+    def built(self):
+        run = self.space.build()
+        if run.code != 0:
+            raise RuntimeError(str(run))
+        return run
+
+
+class AssemblerTest(AssemblerCase):
+    """GNU as says which they are."""
 
     def test_include(self):
         self.check_read_by_assembler(self.INCLUDE, backend="cpu")
@@ -57,11 +75,9 @@ class AssemblerTest(StaleTest):
     def test_incbin_after_clean(self):
         self.check_read_by_assembler(self.INCBIN, backend="cpu", clean=True)
 
-    @unittest.expectedFailure  # what macros make of asm is known to the assembler alone
     def test_computed_incbin(self):
         self.check_read_by_assembler(self.COMPUTED, backend="cpu")
 
-    @unittest.expectedFailure
     def test_computed_incbin_after_clean(self):
         self.check_read_by_assembler(self.COMPUTED, backend="cpu", clean=True)
 
@@ -72,6 +88,88 @@ class AssemblerTest(StaleTest):
     def test_include_of_a_cuda_file_after_clean(self):
         use_real_toolkit(self.space)
         self.check_read_by_assembler(self.KERNEL + self.INCLUDE + "#endif\n", "a.cu", clean=True)
+
+    def test_computed_incbin_of_a_cuda_file(self):
+        use_real_toolkit(self.space)
+        self.check_read_by_assembler(self.KERNEL + self.COMPUTED + "#endif\n", "a.cu")
+
+    def test_computed_incbin_of_a_cuda_file_that_nvcc_compiles_whole(self):
+        use_real_toolkit(self.space)
+        self.check_read_by_assembler(self.KERNEL + self.COMPUTED + "#endif\n", "a.cu", more=("--backend", "nvcc"))
+
+    def check_kept(self):
+        """Nothing is compiled for nothing, and the cache has what was made of either state."""
+        first = self.build()
+        self.assertEqual(self.built().edges_run(), 0)
+        self.write("2")
+        second = self.build()
+        self.assertNotEqual(first, second)
+        self.assertEqual(self.built().edges_run(), 0)
+        for value, expected in (("2", second), ("1", first)):
+            self.write(value)
+            self.clean()
+            run = self.built()
+            self.assertEqual(bundle_files(self.space.out), expected)
+            last = json.loads(self.space.run("cache", "stats", "--json").out)["last_build"]
+            self.assertEqual((last["hits"] > 0, last["misses"]), (True, 0))
+            self.assertNotIn("unnamed_files", run.err)
+
+    def test_what_it_read_is_known_to_the_cache(self):
+        self.add(self.COMPUTED, backend="cpu")
+        self.check_kept()
+
+    def test_what_it_read_is_known_to_the_cache_of_a_cuda_file(self):
+        use_real_toolkit(self.space)
+        self.add(self.KERNEL + self.INCLUDE + "#endif\n", "a.cu")
+        self.check_kept()
+
+    def test_a_file_of_a_folder_that_is_searched_later(self):
+        """One of that name comes to a folder that is searched before."""
+        self.space.write("late/y.bin", "1")
+        self.space.pack.source("early").mkdir()
+        self.add('asm(".data\\n.incbin \\"y.bin\\"\\n.text\\n");\nextern "C" int v() { return 1; }\n', backend="cpu",
+                 include_dirs=["early", "late"])
+        self.check_change(lambda: self.space.write("early/y.bin", "2"))
+
+
+class SilentAssemblerTest(AssemblerCase):
+    """One that does not say what it read: what may have had it read files is made anew in each build."""
+
+    def setUp(self):
+        super().setUp()
+        self.space.environment["CXX"] = str(write_program(
+            self.space.root / "g++", 'case "$*" in *--help*|*--MD*) exit 1;; esac\nexec g++ "$@"\n'))
+
+    def test_include(self):
+        self.check_read_by_assembler(self.INCLUDE, backend="cpu")
+
+    def test_incbin_after_clean(self):
+        self.check_read_by_assembler(self.INCBIN, backend="cpu", clean=True)
+
+    def test_each_build_says_so_once(self):
+        self.add(self.INCBIN, backend="cpu")
+        self.space.pack.add_op("too", {"b.cpp": self.INCLUDE, "c.cpp": "int w;\n"}, {"backend": "cpu"})
+        for _ in range(2):
+            run = self.built()
+            self.assertEqual(re.findall(r"warning\[unnamed_files\]: (\S+):", run.err), ["a.cpp", "b.cpp"])
+            self.assertGreaterEqual(run.edges_run(), 2)
+        run = self.space.build("--json")
+        warnings = json.loads(run.out.splitlines()[-1])["warnings"] if run.code == 0 else []
+        self.assertEqual([(each["code"], each["where"]) for each in warnings],
+                         [("unnamed_files", "a.cpp"), ("unnamed_files", "b.cpp")], run)
+
+
+class LinkTimeTest(AssemblerCase):
+    """What -flto compiles is assembled when it is linked."""
+
+    def test_incbin(self):
+        self.space.environment["CXX"] = str(write_program(self.space.root / "g++", 'exec g++ -flto "$@"\n'))
+        self.check_read_by_assembler(self.INCBIN, backend="cpu")
+
+    def test_incbin_of_a_cuda_file(self):
+        use_real_toolkit(self.space)
+        self.space.environment["NVCC_APPEND_FLAGS"] = "-Xcompiler=-flto"
+        self.check_read_by_assembler(self.KERNEL + self.INCBIN + "#endif\n", "a.cu")
 
 
 FALL = """#pragma GCC diagnostic error "-Wimplicit-fallthrough"

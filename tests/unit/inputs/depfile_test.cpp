@@ -42,6 +42,12 @@ TEST_CASE("The linker adds a rule without files for each file, and no file is na
         Files{"obj/a.o", "/lib/libc.so.6"});
 }
 
+TEST_CASE("An assembler's depfile names more than was read") {
+  const auto is_there = [](const std::string& file) { return file != "/tmp/ccx.s" && file != "gone.cu"; };
+  CHECK(files_in_assembler_depfile("a.o: pack/with\\ space.bin ./x.s pack/a.cpp gone.cu /tmp/ccx.s\n",
+                                   is_there) == Files{"pack/with space.bin", "x.s", "pack/a.cpp"});
+}
+
 TEST_CASE("An empty depfile names nothing") {
   CHECK(files_in_depfile("").empty());
   CHECK(files_in_depfile("a.o:").empty());

@@ -11,14 +11,14 @@ TEST_CASE("unnamed files: the assembler's directives, in one piece and in severa
         "asm(\".inc\" \"\" \"bin \\\"a.bin\\\"\");", "asm(\".incl\\\nude \\\"a.s\\\"\");",
         "asm(\".incl\\ \r\nude \\\"a.s\\\"\");", "asm(R\"(\n.include \"a.s\"\n)\");",
         "#define READ(file) asm(\".include \" #file)"})
-    CHECK(reads_unnamed_files(source));
+    CHECK(may_read_in_assembler(source));
 }
 
 TEST_CASE("unnamed files: files taken as data") {
   for (const char* source :
        {"#embed \"a.h\"\n", "  # embed \"a.h\"\n", "%:embed \"a.h\"\n", "# /* data */ embed \"a.h\"\n",
         "#em\\\nbed \"a.h\"\n", "#if __has_embed(\"a.h\")\n"})
-    CHECK(reads_unnamed_files(source));
+    CHECK(may_embed_files(source));
 }
 
 TEST_CASE("unnamed files: code that has none of them") {
@@ -26,5 +26,5 @@ TEST_CASE("unnamed files: code that has none of them") {
        {"", "\"", "\\", "\"\"", "#include \"a.h\"\nasm volatile(\"cp.async.wait_all;\");",
         "#include <a.h>  // it includes more\n", "float* embed = a; embedding(embed); embed_dim(to_embed);\n",
         "print(\"done.\", \"include\");"})
-    CHECK_FALSE(reads_unnamed_files(source));
+    CHECK_FALSE((may_read_in_assembler(source) || may_embed_files(source)));
 }

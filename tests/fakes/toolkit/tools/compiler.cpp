@@ -102,6 +102,7 @@ class Compiler {
 
   int run() {
     expand_files();
+    if (has(argv_, "-Wa,--help")) return 1;  // it tells nothing of what it reads
     if (has(argv_, "--version")) return fputs(k_version, stdout), 0;
     for (const std::string& word : argv_) {
       const std::string name = word.substr(std::min(word.find('=') + 1, word.size()));
@@ -298,7 +299,7 @@ int run_slowly(const Settings& settings, const Words& argv) {
 int run_compiler(const Words& argv) {
   const Settings settings(own_folder() + "/fake.json");
   const std::string log = settings.text("log");
-  if (!log.empty() && has(argv, "-o"))
+  if (!log.empty() && has(argv, "-o") && !has(argv, "-Wa,--help"))
     append_line(log, "{\"argv\": " + json(argv) + ", \"cwd\": " + json(current_folder()) +
                          ", \"pid\": " + std::to_string(getpid()) + "}\n");
   if (settings.text("real").empty()) return Compiler(argv).run();
