@@ -147,11 +147,15 @@ void choose_cxx(Stages& stages, const System& system) {
     stages.cxx_error = chosen.error();
 }
 
-void identify_tools(Stages& stages, System& system) {
+Result<void> identify_tools(Stages& stages, System& system) {
   FactStore& facts = *stages.base.user_facts;
   DigestMemo& digests = *stages.base.digests;
-  stages.tools.cxx = parts_of_host_compiler(stages.cxx->path, system, facts, digests);
-  if (stages.toolkit) stages.tools.nvcc = parts_of_nvcc(*stages.toolkit, system, facts, digests);
+  DSBUILD_TRY(cxx, parts_of_host_compiler(stages.cxx->path, system, facts, digests));
+  stages.tools.cxx = std::move(cxx);
+  if (!stages.toolkit) return {};
+  DSBUILD_TRY(nvcc, parts_of_nvcc(*stages.toolkit, system, facts, digests));
+  stages.tools.nvcc = std::move(nvcc);
+  return {};
 }
 
 // Inputs of edges that include torch's header; looked into once for each content.
@@ -309,7 +313,7 @@ Result<void> complete_plan(Stages& stages, SelfTest self_test, const CommandCont
   append(stages.warnings, stages.archs.warnings);
   stages.build_facts =
       std::make_unique<FactStore>(context.system.files, settings.build_dir.value / "facts.json");
-  identify_tools(stages, context.system);
+  DSBUILD_CHECK(identify_tools(stages, context.system));
   DSBUILD_CHECK(digest_sources(stages));
   stages.base.digests->save();
   DSBUILD_TRY(torch_sources, find_torch_sources(stages, context.system.files));

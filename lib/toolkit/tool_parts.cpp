@@ -17,9 +17,18 @@ constexpr std::string_view k_elf_magic =
     "ELF";
 constexpr std::string_view k_dry_run_mark = "#$ ";
 
-std::string said_by(const Words& argv, const Environment& environment, System& system) {
-  const auto answer = system.processes.run({argv, environment, {}, std::chrono::seconds(60)});
-  return answer ? answer->out + "\n" + answer->err : "";
+// A tool that does not answer may be made of anything: what it was made of before tells nothing, so that
+// nothing is remembered of it, and nothing is built with it.
+Result<std::string> said_by(const Words& argv, const Environment& environment, System& system) {
+  DSBUILD_TRY(answer, system.processes.run({argv, environment, {}, std::chrono::seconds(60)}));
+  if (answer.ok()) return answer.out + "\n" + answer.err;
+  const std::vector<std::string> lines = split(answer.err + answer.out, "\r\n");
+  const std::string how =
+      answer.timed_out ? "does not end" : "ends with exit code " + std::to_string(answer.exit_code);
+  return fail(Exit::unmet, "tool_does_not_answer", argv.front(),
+              shell_join({argv.begin() + 1, argv.end()}) + " " + how +
+                  (lines.empty() ? "" : ": " + trim(printable(lines.front()))),
+              "Run that by hand: dsbuild has to know what a compiler is made of, so it asks.");
 }
 
 // "/usr/bin/x" of "/usr/bin/x", "-plugin-opt=/usr/bin/x", "COLLECT_LTO_WRAPPER=/usr/bin/x"; "" for others.
@@ -39,18 +48,19 @@ Paths files_named_in(const std::string& text, const FileReader& files) {
 }
 
 // What a compiler would run for a compile and for a link, asked with names of files that need not be there.
-Paths ask_host_compiler(const Path& compiler, const Environment& environment, System& system) {
+Result<Paths> ask_host_compiler(const Path& compiler, const Environment& environment, System& system) {
   const std::string program = compiler.string();
   Paths found;
   for (const Words& more : {Words{"-c", "-x", "c++", "/dev/null", "-o", "dsbuild.o"},
                             Words{"-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"}}) {
     Words argv = {program, "-###"};
     argv.insert(argv.end(), more.begin(), more.end());
-    found.merge(files_named_in(said_by(argv, environment, system), system.files));
+    DSBUILD_TRY(said, said_by(argv, environment, system));
+    found.merge(files_named_in(said, system.files));
   }
   for (const char* name : {"as", "ld"}) {
-    const std::string said =
-        trim(said_by({program, std::string("-print-prog-name=") + name}, environment, system));
+    DSBUILD_TRY(answer, said_by({program, std::string("-print-prog-name=") + name}, environment, system));
+    const std::string said = trim(answer);
     if (!said.empty() && said.find('\n') == std::string::npos) found.insert(said);  // by name alone: on PATH
   }
   return found;
@@ -104,11 +114,12 @@ class DryRun {
   std::set<std::string> programs_;
 };
 
-Paths ask_nvcc_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
+Result<Paths> ask_nvcc_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
   Words argv = {toolkit.nvcc().string()};
   if (toolkit.host) argv.insert(argv.end(), {"-ccbin", toolkit.host->path.string()});
   argv.insert(argv.end(), {"--dryrun", "-c", "dsbuild.cu", "-o", "dsbuild.o"});
-  Paths found = DryRun(said_by(argv, environment, system)).parts(system.files);
+  DSBUILD_TRY(said, said_by(argv, environment, system));
+  Paths found = DryRun(said).parts(system.files);
   found.insert((toolkit.home / "bin" / "nvcc.profile").string());
   return found;
 }
@@ -121,8 +132,8 @@ std::string identity_text(const Path& path, const FileReader& files) {
 // What `ask` gives, remembered for as long as the program and what configures it are the same files; a
 // script's answer never is.
 template <typename Ask>
-Paths remembered_parts(const std::string& what, const Path& program, const Path& configuration,
-                       System& system, FactStore& facts, const Ask& ask) {
+Result<Paths> remembered_parts(const std::string& what, const Path& program, const Path& configuration,
+                               System& system, FactStore& facts, const Ask& ask) {
   if (is_script(program, system.files, facts)) return ask();
   const std::string key = "parts of " + what;
   const std::string identity =
@@ -130,9 +141,9 @@ Paths remembered_parts(const std::string& what, const Path& program, const Path&
   const auto known = facts.find(key, identity);
   if (known) {
     const std::vector<std::string> lines = split_lines(*known);
-    return {lines.begin(), lines.end()};
+    return Paths(lines.begin(), lines.end());
   }
-  Paths found = ask();
+  DSBUILD_TRY(found, ask());
   facts.put(key, identity, join({found.begin(), found.end()}, "\n"));
   return found;
 }
@@ -144,14 +155,34 @@ Environment asking_environment(const System& system, const Toolkit* toolkit) {
   return environment;
 }
 
-// Between "#include <...> search starts here:" and "End of search list.".
+// Between "#include <...> search starts here:" and "End of search list."; and those that are not there, for
+// they may come.
 std::vector<std::string> include_folders_in(const std::string& said) {
+  constexpr std::string_view k_absent = "ignoring nonexistent directory ";
   std::vector<std::string> folders;
   bool in_list = false;
   for (const std::string& line : split_lines(said)) {
+    if (line.starts_with(k_absent))
+      for (const std::string& folder : shell_split(line.substr(k_absent.size())))
+        folders.push_back(folder);
     if (line.starts_with("End of search list")) in_list = false;
     if (in_list && line.starts_with(" ")) folders.push_back(trim(line));
     if (line.starts_with("#include ")) in_list = true;
+  }
+  return folders;
+}
+
+// "-L<folder>" of those that the linker is given, which are there, and of "libraries: =<folder>:…", which all
+// may come to be.
+std::vector<std::string> library_folders_in(const std::string& said) {
+  constexpr std::string_view k_libraries = "libraries: =";
+  std::vector<std::string> folders;
+  for (const std::string& line : split_lines(said)) {
+    if (line.starts_with(k_libraries))
+      for (const std::string& folder : split(line.substr(k_libraries.size()), ":"))
+        if (folder.starts_with("/")) folders.push_back("-L" + folder);
+    for (const std::string& word : shell_split(line))
+      if (word.starts_with("-L/")) folders.push_back(word);
   }
   return folders;
 }
@@ -193,45 +224,55 @@ bool scripts_answer_as_known(const std::optional<Toolkit>& toolkit, const std::o
   return nvcc_does && host_does && compiler_does(cxx);
 }
 
-ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts, DigestMemo& digests) {
+Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
+                                        DigestMemo& digests) {
   const Environment environment = asking_environment(system, nullptr);
-  Paths parts = remembered_parts(compiler.string(), compiler, compiler, system, facts,
-                                 [&] { return ask_host_compiler(compiler, environment, system); });
+  DSBUILD_TRY(parts, remembered_parts(compiler.string(), compiler, compiler, system, facts,
+                                      [&] { return ask_host_compiler(compiler, environment, system); }));
   parts.insert(compiler.string());
   ToolText tool;
   tool.text = render(parts, environment, system, digests);
-  const auto asked = [&](const std::string& what, const Words& argv) {
+  const auto asked = [&](const std::string& what, Words argv) -> Result<std::string> {
     const std::string key = what + " " + compiler.string(), identity = sha256(tool.text);
-    auto said = facts.find(key, identity);
-    if (!said) facts.put(key, identity, *(said = said_by(argv, environment, system)));
-    return *said;
+    if (const auto known = facts.find(key, identity)) return *known;
+    argv.insert(argv.begin(), compiler.string());
+    DSBUILD_TRY(said, said_by(argv, environment, system));
+    facts.put(key, identity, said);
+    return said;
   };
-  tool.links_tell_files =
-      asked("linker of", {compiler.string(), "-Wl,--help"}).find("--dependency-file") != std::string::npos;
-  const std::string said =
-      asked("include folders of", {compiler.string(), "-v", "-E", "-x", "c++", "/dev/null"});
-  tool.folders = include_folders_in(said);
+  const auto linker =
+      asked("linker of", {"-Wl,--help"});  // gcc fails where its linker does not know the word
+  tool.links_tell_files = linker && linker->find("--dependency-file") != std::string::npos;
+  DSBUILD_TRY(including, asked("include folders of", {"-v", "-E", "-x", "c++", "/dev/null"}));
+  DSBUILD_TRY(linking, asked("library folders of",
+                             {"-###", "-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"}));
+  DSBUILD_TRY(searching, asked("search folders of", {"-print-search-dirs"}));
+  tool.folders = include_folders_in(including);
+  for (const std::string& said : {linking, searching})
+    for (const std::string& folder : library_folders_in(said))
+      tool.folders.push_back(folder);
+  const auto assembler =
+      asked("assembler of", {"-Wa,--help", "-c", "-x", "assembler", "/dev/null", "-o", "/dev/null"});
   // A script may add -flto.
-  tool.assembler_tells_files = said.find("-flto") == std::string::npos &&
-                               asked("assembler of", {compiler.string(), "-Wa,--help", "-c", "-x",
-                                                      "assembler", "/dev/null", "-o", "/dev/null"})
-                                       .find("--MD ") != std::string::npos;
-  for (const std::string& word :
-       shell_split(asked("library folders of", {compiler.string(), "-###", "-shared", "-x", "none",
-                                                "/dev/null", "-o", "dsbuild.so"})))
-    if (word.starts_with("-L/")) tool.folders.push_back(word);
+  tool.assembler_tells_files = including.find("-flto") == std::string::npos && assembler &&
+                               assembler->find("--MD ") != std::string::npos;
   return tool;
 }
 
-ToolText parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts, DigestMemo& digests) {
+Result<ToolText> parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts,
+                               DigestMemo& digests) {
   const Environment environment = asking_environment(system, &toolkit);
   const std::string host = toolkit.host ? toolkit.host->path.string() : "";
   const Path profile = toolkit.home / "bin" / "nvcc.profile";
-  Paths parts = remembered_parts(toolkit.nvcc().string() + " with " + host, toolkit.nvcc(), profile, system,
-                                 facts, [&] { return ask_nvcc_parts(toolkit, environment, system); });
+  DSBUILD_TRY(parts,
+              remembered_parts(toolkit.nvcc().string() + " with " + host, toolkit.nvcc(), profile, system,
+                               facts, [&] { return ask_nvcc_parts(toolkit, environment, system); }));
   parts.insert(toolkit.nvcc().string());
   ToolText tool;
-  if (toolkit.host) tool = parts_of_host_compiler(toolkit.host->path, system, facts, digests);
+  if (toolkit.host) {
+    DSBUILD_TRY(host_parts, parts_of_host_compiler(toolkit.host->path, system, facts, digests));
+    tool = std::move(host_parts);
+  }
   tool.text = render(parts, environment, system, digests) + tool.text;
   return tool;
 }

@@ -31,12 +31,14 @@ struct ToolParts {
 };
 
 // The compiler, and each file that it names when it is asked what it would run
-// (`-###`: cc1plus, as, collect2, the linker's start files; as and ld by -print-prog-name).
-ToolText parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts, DigestMemo& digests);
+// (`-###`: cc1plus, as, collect2, the linker's start files; as and ld by -print-prog-name). The error is that
+// of one that does not answer.
+Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
+                                        DigestMemo& digests);
 
 // The same of nvcc (`--dryrun`: cudafe++, cicc, ptxas, fatbinary; nvcc.profile, libdevice) and of its host
 // compiler, where it has one.
-ToolText parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts, DigestMemo& digests);
+Result<ToolText> parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts, DigestMemo& digests);
 
 // Whether the scripts among them still say what is known of them; where one does not, it is known from then
 // on, and toolkits are to be found anew.

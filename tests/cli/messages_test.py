@@ -304,6 +304,11 @@ class MachineTest(MessageTest):
         source.write_text(source.read_text() + 'asm(".data\\n.incbin \\"pack/host/host.bin\\"\\n.text\\n");\n')
         self.check("unnamed_files", space, "--ops", "host", code=0, env={"CXX": str(compiler)})
 
+    def test_a_compiler_that_does_not_say_what_it_is_made_of(self):
+        self.addCleanup(self.space.toolkit.set, mute=0)
+        self.space.toolkit.set(mute=1)
+        self.message("tool_does_not_answer", code=3)
+
     def test_no_ninja(self):
         folder = options_only(self.space.root / "compiler-only", "g++", "as", "ld")
         self.message("no_ninja", "--ops", "host", code=3, env={"PATH": str(folder), "DSBUILD_NINJA": ""})

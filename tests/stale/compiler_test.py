@@ -105,6 +105,17 @@ class FoldersTest(CompilerTest):
         _, second = self.headers_of(variable)
         self.check_change(lambda: replace(second / "v.h", b"#define V 2\n", keep_time=True))
 
+    def check_folder_that_comes(self, variable):
+        """Compilers do not name what is not there among the folders where they look."""
+        first, _ = self.headers_of(variable)
+        first.rmdir()
+
+        def change():
+            first.mkdir()
+            (first / "v.h").write_text("#define V 2\n")
+
+        self.check_change(change)
+
     def check_other_folders(self, variable):
         first, _ = self.headers_of(variable)
         (first / "v.h").write_text("#define V 2\n")
@@ -145,11 +156,22 @@ class FoldersTest(CompilerTest):
         first, _ = self.libraries_of()
         self.check_change(lambda: self.make_archive(first, 2))
 
+    def test_a_library_comes_with_its_folder(self):
+        first, _ = self.libraries_of()
+        first.rmdir()
+
+        def change():
+            first.mkdir()
+            self.make_archive(first, 2)
+
+        self.check_change(change)
+
 
 PATHS = ["CPATH", "CPLUS_INCLUDE_PATH"]
 add_tests(FoldersTest, "new_header_in", FoldersTest.check_new_header, PATHS)
 add_tests(FoldersTest, "edited_header_in", FoldersTest.check_edited_header, PATHS)
 add_tests(FoldersTest, "header_of_same_time_in", FoldersTest.check_header_of_same_time, PATHS)
+add_tests(FoldersTest, "folder_comes_in", FoldersTest.check_folder_that_comes, PATHS)
 add_tests(FoldersTest, "other_folders_in", FoldersTest.check_other_folders, PATHS)
 add_tests(FoldersTest, "variable", FoldersTest.check_variable,
           [*PATHS, "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"])

@@ -11,7 +11,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
-from stale import StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
+from fake_toolkit import make_made_up_compiler  # noqa: E402
+from packs import kernel  # noqa: E402
+from stale import StaleSpace, StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
 
 PARTS = ["bin", "nvvm", "include", "lib/libcudart_static.a", "lib/libcudadevrt.a"]
 FOLDER = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
@@ -140,6 +142,21 @@ class ToolkitTest(StaleTest):
             link.symlink_to(shutil.which("g++-11"))
 
         self.assertIn("gcc 11", self.check_change(change).err)
+
+
+class MadeUpToolkitTest(StaleTest):
+    def setUp(self):
+        self.space = StaleSpace(steps=True, text=1)
+        compiler = make_made_up_compiler(self.space.root / "compiler")
+        self.space.environment.update({"CXX": str(compiler.program), "CUDAHOSTCXX": str(compiler.program)})
+        self.space.pack.add_op("tool", {"a.cu": kernel("run")}, {"exports": ["run"]})
+
+    def test_nvcc_did_not_answer_once(self):
+        """It is not remembered as one that has no parts."""
+        self.space.toolkit.set(mute=1)
+        self.check()
+        self.space.toolkit.set(mute=0)
+        self.check_change(lambda: append(self.space.toolkit.home / "bin/cudafe++", "\nFAKE:2"))
 
 
 add_tests(ToolkitTest, "changed", ToolkitTest.check_changed, list(CHANGES))

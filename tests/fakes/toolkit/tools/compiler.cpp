@@ -113,6 +113,7 @@ class Compiler {
       return answer("install: " + folder_ + "/\nprograms: =" + folder_ + "/\nlibraries: =" + folder_ + "/");
     if (has(argv_, "-dumpmachine")) return answer("x86_64-linux-gnu");
     if (has(argv_, "-dumpversion")) return answer("12");
+    if (has(argv_, "-Wl,--help")) return answer("  --dependency-file=FILE");
     if (has(argv_, "-v") || has(argv_, "-###")) show_parts();
     if (has(argv_, "-###") || argv_ == Words{"-v"}) return 0;
     parse();
@@ -134,13 +135,15 @@ class Compiler {
     fprintf(stderr, "COMPILER_PATH=%s/\nLIBRARY_PATH=%s/\n", folder_.c_str(), folder_.c_str());
     for (const char* part : {"cc1plus", "as", "ld"})
       fprintf(stderr, " %s/%s\n", folder_.c_str(), part);
+    for (const std::string& folder : own_folders())
+      if (!exists(folder)) fprintf(stderr, "ignoring nonexistent directory \"%s\"\n", folder.c_str());
     fputs("#include \"...\" search starts here:\n", stderr);
     for (const std::string& folder : job.quoted)
       fprintf(stderr, " %s\n", folder.c_str());
     fputs("#include <...> search starts here:\n", stderr);
     for (const Words& folders : {job.folders, job.system})
       for (const std::string& folder : folders)
-        fprintf(stderr, " %s\n", folder.c_str());
+        if (exists(folder)) fprintf(stderr, " %s\n", folder.c_str());
     fputs("End of search list.\n", stderr);
   }
 

@@ -14,6 +14,7 @@
 //            compiler.
 //   payload  Bytes of each device image.
 //   fail     Sources that do not compile.
+//   mute     Its dry run fails.
 //
 // What a source can say: `// export: NAME` makes the object define the function NAME. The images' bytes
 // depend on the source, on the headers that it includes, on its defines and on the target; with `steps` on
@@ -204,7 +205,9 @@ class Nvcc : public Tool {
     if (argv_ == Words{"--help"}) return answer("help.txt");
     add_flags();
     parse();
-    return has(argv_, "--dryrun") ? show_steps() : compile();
+    if (!has(argv_, "--dryrun")) return compile();
+    if (settings_.is_on("mute")) fail("nvcc fatal   : Memory allocation failure");
+    return show_steps();
   }
 
  private:
@@ -251,6 +254,9 @@ class Nvcc : public Tool {
         job_.archs.insert(job_.pairs.back().first);
       }
     }
+    if (!job_.pairs.empty()) return;
+    job_.pairs.emplace_back("compute_75", "sm_75");
+    job_.archs.insert("compute_75");
   }
 
   // Those that the host's compiler gets.
@@ -378,9 +384,9 @@ class Nvcc : public Tool {
 
   // What the host's compiler makes of cudafe++'s output.
   Object host_object() const {
-    const std::string tmp = variable("TMPDIR"),
-                      base = (tmp.empty() ? "/tmp" : tmp) + "/fake_" + std::to_string(getpid());
-    write(base + ".cpp", host_code(preprocessed(""), base + ".c"), name_);
+    const std::string tmp = variable("TMPDIR"), name = "fake_" + std::to_string(getpid()),
+                      base = (tmp.empty() ? "/tmp" : tmp) + "/" + name;
+    write(base + ".cpp", host_code(preprocessed(""), name + ".c"), name_);
     write(base + ".c", stub_code(), name_);
     Words words = {job_.compiler, "-c", "-x", "c++"};
     for (const std::string& flag : host_flags())
