@@ -1,20 +1,33 @@
 """Random changes of all that a build is made of, for random_edits_test.py: two checkouts of a small project, the toolkit and the
-compiler, the environment. Each change is a function of a World that says in words what it did."""
+compiler, the environment, what was built. Each change is a function of a World that says in words what it did.
 
+What takes real tools is in fixed tests of tests/stale alone: comments that a diagnostic pragma makes count, raw strings and
+joined lines, positions (text_test.py); scripts with another toolkit or compiler behind them (toolkit_test.py); CPATH and the
+like, which reach a compiler only through a script in front of it (compiler_test.py); what two compiles of one build saw of a
+file that changed between them (race_test.py)."""
+
+import hashlib
 import json
 import os
 import shutil
 import subprocess
+import time
 
-HEADERS = {"inc/a.h": "A", "inc/b.h": "B", "inc/deep/c.h": "C", "common/d.h": "D", "one/e.h": "E"}
+import testspace
+
+ODD = "inc/odd $name #1 (2).h"
+HEADERS = {"inc/a.h": "A", "inc/b.h": "B", "inc/deep/c.h": "C", "inc/common/d.h": "D", "one/e.h": "E", ODD: "I"}
 # Where each of these names is looked for, in this order, and what is included through what.
 INCLUDED = {"A": "<a.h>", "B": '"b.h"', "C": "<deep/c.h>", "D": '"../common/d.h"', "E": '"e.h"', "F": '".local.h"',
-            "G": "<current/g.h>", "H": "<own.h>"}
+            "G": "<current/g.h>", "H": "<own.h>", "I": f"<{ODD[4:]}>"}
 # Names that come before others, or that are only asked for.
 COMING = {"first/a.h": "A", "first/b.h": "B", "first/deep/c.h": "C", "one/b.h": "B", "two/b.h": "B", "two/e.h": "E",
-          "inc/e.h": "E", "one/.local.h": "F", "two/.local.h": "F", "common/b.h": "B", "common/own.h": "H", "first/own.h": "H"}
-SOURCES = {"one": ["one/k.cu", "one/l.cu", "one/m.cpp", "one/n.cpp"], "two": ["two/k.cu", "two/l.cu", "two/m.cpp"]}
-EXPORTS = {op: [f"{op}_{source[4]}" for source in sources] for op, sources in SOURCES.items()}
+          "inc/e.h": "E", "one/.local.h": "F", "two/.local.h": "F", "common/b.h": "B", "common/own.h": "H", "first/own.h": "H",
+          "common/d.h": "D", "first/" + ODD[4:]: "I"}
+# One is in both ops.
+SOURCES = {"one": ["one/k.cu", "one/m.cpp", "one/n.cpp"], "two": ["two/k.cu", "one/n.cpp"]}
+EXPORTS = {op: [f"{source[:3]}_{source[4]}" for source in sources] for op, sources in SOURCES.items()}
+OTHER_SOURCES = "src of another branch"  # in the pack's folder
 ARCHS = ["8.0", "9.0+PTX", "8.0;9.0+PTX", "8.0;8.6;9.0", "8.0-virtual"]
 ONCE = "#pragma once\n#ifdef SEEN_ONCE\n#undef TWICE\n#define TWICE 1\n#endif\n#define SEEN_ONCE\n"
 
@@ -28,9 +41,9 @@ def header_text(letter, value, more=""):
     return f"{more}#undef {letter}_VALUE\n#define {letter}_VALUE {value}\n"
 
 
-def source_text(op, source, value):
+def source_text(source, value):
     """What is right for a real compiler, and for the made-up one (`// export:`)."""
-    name = f"{op}_{source[4]}"
+    name = f"{source[:3]}_{source[4]}"
     text = "".join(map(including, INCLUDED)) + '#include "x.h"\n#include "y.h"\n'
     for macro in ("TWICE", "PROFILE"):
         text += f"#ifndef {macro}\n#define {macro} 0\n#endif\n"
@@ -39,7 +52,7 @@ def source_text(op, source, value):
         text += f"__global__ void {name}_kernel(int* x) {{\n#if __CUDA_ARCH__ >= 900\n  *x = {total};\n#else\n" \
                 "  *x = B_VALUE;\n#endif\n}\n"
     if source.endswith("m.cpp"):
-        text += 'asm(".data\\n.include \\"pack/data.s\\"\\n.text\\n");\n'
+        text += 'asm(".data\\n.include \\"pack/data.s\\"\\n.incbin \\"pack/data.bin\\"\\n.text\\n");\n'
     text += f"// moved\n// export: {name}\n"
     return text + f'extern "C" int {name}() {{ return {total} + {value} + MORE + __LINE__; }}\n'
 
@@ -48,7 +61,7 @@ class Checkout:
     """A copy of the project, with a build folder of its own."""
 
     def __init__(self, space):
-        self.space, self.spec, self.versions = space, {"define": 1, "optimize": "-O2", "folders": ["first", "inc"]}, {}
+        self.space, self.spec, self.versions = space, {"define": 1, "optimize": "-O2", "folders": ["first", "inc", "inc/deep"]}, {}
         pack = space.pack
         for folder in ("first", "variants"):
             pack.source(folder).mkdir(parents=True)
@@ -61,9 +74,10 @@ class Checkout:
             space.write(f"variants/a{number}.h", header_text("A", 10 + number))
         pack.source("inc/current").symlink_to("v1")
         space.write("data.s", ".long 1\n")
+        space.write("data.bin", "1")
         for op, sources in SOURCES.items():
             for source in sources:
-                space.write(source, source_text(op, source, 1))
+                space.write(source, source_text(source, 1))
             (pack.folder / op).mkdir()
         self.write_specs()
 
@@ -77,25 +91,51 @@ class Checkout:
     def file(self, path):
         return self.space.pack.source(path)
 
+    def use_sources(self, name):
+        """A folder of the pack's."""
+        self.space.pack.sources = self.space.pack.folder / name
+        self.space.more = ["--source", str(self.space.pack.sources)]
+
+    def state(self):
+        """All that a build of it reads of the project."""
+        times = {self.file("inc/x.h"), self.file("inc/y.h")}  # as far as they count: two with `#pragma once` may be equal
+        yield self.space.root, self.space.arch, self.space.more
+        for folder, folders, names in os.walk(self.space.pack.folder):
+            folders.sort()
+            yield folder
+            for name in sorted(names + folders):
+                path = self.space.pack.folder / folder / name
+                if path.is_symlink():
+                    yield name, os.readlink(path)
+                elif path.is_file():
+                    yield name, path.read_bytes(), int(path.stat().st_mtime) if path in times else 0
+
 
 class World:
     """`parts`: files of tools, each with a function that gives its content for a number. `generator`: of random numbers."""
 
     def __init__(self, checkouts, parts, own_headers, generator):
         self.checkouts, self.parts, self.own_headers, self.generator = checkouts, parts, own_headers, generator
-        self.checkout, self.environment, self.tools_changed, self.numbers = checkouts[0], {}, False, 10
+        self.checkout, self.environment, self.numbers = checkouts[0], {}, 10
+        self.tools = {}  # what of them was changed last, and to what
 
     def number(self):
         """Never the same one, always of as many digits."""
         self.numbers += 1
         return 1000 + self.numbers
 
+    def digest(self):
+        """Of all that a build of the current checkout is made of."""
+        whole = (list(self.checkout.state()), sorted(self.environment.items()), sorted(self.tools.items()))
+        return hashlib.sha256(repr(whole).encode()).hexdigest()
+
     def choose(self, values):
         return self.generator.choice(list(values))
 
     def texts(self):
         """The files of the current checkout that are there and have a number that can be edited."""
-        paths = [*HEADERS, *COMING, "inc/v1/g.h", "inc/v2/g.h", "variants/a1.h", "variants/a2.h", *sum(SOURCES.values(), [])]
+        paths = [*HEADERS, *COMING, "inc/v1/g.h", "inc/v2/g.h", "variants/a1.h", "variants/a2.h",
+                 *sorted(set(sum(SOURCES.values(), [])))]
         return [path for path in paths if self.checkout.file(path).is_file()]
 
 
@@ -240,8 +280,22 @@ def once(world):
 
 
 def assembly(world):
-    world.checkout.space.write("data.s", f".long {world.number()}\n")
-    return "edit data.s, which the assembler reads"
+    name = world.choose(["data.s", "data.bin"])
+    world.checkout.space.write(name, f".long {world.number()}\n")
+    return f"edit {name}, which the assembler reads"
+
+
+def other_sources(world):
+    """--source names another folder, and the first one again."""
+    checkout = world.checkout
+    if checkout.space.pack.sources.name == OTHER_SOURCES:
+        checkout.use_sources("src")
+        return "the first --source again"
+    new = checkout.space.pack.folder / OTHER_SOURCES
+    if not new.exists():
+        subprocess.run(["cp", "-a", checkout.space.pack.sources, new], check=True)
+    checkout.use_sources(OTHER_SOURCES)
+    return f"another --source; {edit_with_much_older_time(world)}"
 
 
 def define(world):
@@ -282,7 +336,8 @@ def set_environment(world):
 def tool(world):
     """A part of the toolkit or of the compiler becomes another one of the same size, with or without another time."""
     path = world.choose(world.parts)
-    data = world.parts[path](world.number())
+    number = world.number()
+    data = world.parts[path](number)
     keep = world.generator.random() < 0.5 and path.exists()
     time = path.stat().st_mtime_ns if keep else None
     new = path.with_name(path.name + ".new")
@@ -292,19 +347,66 @@ def tool(world):
     if keep:
         set_time(new, time)
     os.replace(new, path)
-    world.tools_changed = True
+    world.tools[path] = number
     return f"another {path.name}" + (" of the same time" if keep else "")
 
 
 def own_header(world):
-    """In a folder where the compiler looks by itself."""
+    """In a folder where the compiler looks by itself, which comes and goes with it."""
     file = world.choose(world.own_headers)
-    world.tools_changed = True
-    if file.exists() and world.generator.random() < 0.3:
-        file.unlink()
-        return f"{file.name} goes from the compiler's own folder"
-    file.write_text(header_text("H", world.number()))
+    if file.exists() and world.generator.random() < 0.4:
+        shutil.rmtree(file.parent)
+        world.tools[file] = 0
+        return "the compiler's own folder of headers goes"
+    world.tools[file] = world.number()
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(header_text("H", world.tools[file]))
     return f"edit {file.name} in the compiler's own folder"
+
+
+def damage(world):
+    """A file that was built, or that dsbuild keeps."""
+    space, kept = world.checkout.space, ("lock", "dsbuild-build-folder")  # without that one the folder is not dsbuild's
+    files = [path for folder in (space.build_dir, space.cache_folder()) for path in sorted(folder.rglob("*"))
+             if path.is_file() and not path.is_symlink() and path.name not in kept]
+    if not files:
+        return edit(world)
+    path = world.choose(files)
+    before, data = path.stat(), bytearray(path.read_bytes())
+    what = world.choose(["cut off", "another byte in", "remove"])
+    if what == "cut off":
+        del data[len(data) // 2:]
+    elif data:
+        data[world.generator.randrange(len(data))] ^= 1
+    path.write_bytes(data)
+    if world.generator.random() < 0.5:
+        set_time(path, before.st_mtime_ns)
+    if what == "remove":
+        path.unlink()
+    return f"damage: {what} {path.parent.name}/{path.name}"
+
+
+def start_build(world):
+    """A build of an edit, and a moment later."""
+    said = edit(world)
+    process = world.checkout.space.start_build(env=world.environment)
+    time.sleep(world.generator.uniform(0, 0.3))
+    return said, process
+
+
+def edit_during_build(world):
+    """What it ends with does not count: its files were changed under it."""
+    said, process = start_build(world)
+    more = edit(world)
+    process.communicate(timeout=testspace.TIME_LIMIT)
+    return f"{said}; while that is built, {more}"
+
+
+def kill(world):
+    said, process = start_build(world)
+    testspace.kill_all(process.pid)
+    process.communicate(timeout=testspace.TIME_LIMIT)
+    return f"{said}; kill the build of it"
 
 
 def clean(world):
@@ -323,10 +425,12 @@ def copy_checkout(world):
     shutil.rmtree(other.space.pack.folder)
     subprocess.run(["cp", "-a", world.checkout.space.pack.folder, other.space.pack.folder], check=True)
     other.spec, other.space.arch = json.loads(json.dumps(world.checkout.spec)), world.checkout.space.arch
+    other.use_sources(world.checkout.space.pack.sources.name)
     world.checkout = other
     return f"copy the sources, and go to {other.space.root.name}"
 
 
 CHANGES = [edit, edit, edit, edit_under_old_time, edit_with_much_older_time, put_back, put_back, touch, comment, come, come, go,
-           rename, link_header, link_folder, once, assembly, define, optimize, reorder_folders, archs, set_environment, tool,
-           tool, own_header, clean, change_checkout, copy_checkout]
+           rename, link_header, link_folder, once, assembly, other_sources, define, optimize, reorder_folders, archs,
+           set_environment, tool, tool, own_header, clean, damage, damage, edit_during_build, kill, kill, change_checkout,
+           copy_checkout]

@@ -25,7 +25,11 @@ class StaleSpace(testspace.TestSpace):
         super().__init__(name=name, pack=lambda folder: Pack(folder, "small"), store=True, **options)
         if cache:
             self.environment["XDG_CACHE_HOME"] = str(cache)
-        self.arch, self.numbers = "8.0", itertools.count()
+        self.arch, self.numbers, self.more = "8.0", itertools.count(), []
+
+    def arguments(self, *more):
+        """With `self.more`, options of all builds."""
+        return super().arguments(*more, *self.more)
 
     def add_cpu_op(self, name, files, sources=("a.cpp",), **keys):
         self.pack.add_op(name, files, {"sources": list(sources), "backend": "cpu", **keys})

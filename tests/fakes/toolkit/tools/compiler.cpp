@@ -247,6 +247,14 @@ class Compiler {
     return "";
   }
 
+  // As GNU ld writes it, who quotes nothing.
+  std::string link_depfile(const Words& read_files) const {
+    std::string text = output_ + ":";
+    for (const std::string& file : read_files)
+      text += " \\\n  " + file;
+    return text + "\n";
+  }
+
   int link() {
     Object whole;
     std::string seed = part("ld") + flags_ + own_mark();
@@ -268,7 +276,7 @@ class Compiler {
     constexpr std::string_view k_depfile = "-Wl,--dependency-file";
     for (const std::string& word : argv_)
       if (starts_with(word, k_depfile))
-        write(word.substr(k_depfile.size() + 1), depfile(output_, read_files), "ld");
+        write(word.substr(k_depfile.size() + 1), link_depfile(read_files), "ld");
     write(output_.empty() ? "a.out" : output_, make_library(whole), "ld", 0755);
     return 0;
   }

@@ -307,8 +307,16 @@ class Nvcc : public Tool {
     show(words);
   }
 
+  void show_variables() const {
+    const std::string here = home_ + "/bin", top = here + "/..";
+    for (const std::string& line :
+         {"_HERE_=" + here, "TOP=" + top, "NVVMIR_LIBRARY_DIR=" + top + "/nvvm/libdevice",
+          "PATH=" + variable("PATH"), "INCLUDES=\"-I" + top + "/include\"  "})
+      fprintf(stderr, "#$ %s\n", line.c_str());
+  }
+
   int show_steps() const {
-    fprintf(stderr, "#$ PATH=%s\n", variable("PATH").c_str());
+    show_variables();
     if (!settings_.is_on("steps")) {
       fputs("#$ fake-nvcc --all-at-once\n", stderr);
       return 0;
