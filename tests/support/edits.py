@@ -181,8 +181,8 @@ def edit_under_old_time(world):
     return f"edit {path}, and set its time back"
 
 
-def edit_with_much_older_time(world):
-    path = world.choose(world.texts())
+def edit_with_much_older_time(world, paths=()):
+    path = world.choose(paths or world.texts())
     file = world.checkout.file(path)
     keep_version(world, path)
     file.write_text(edited(world, path))
@@ -286,16 +286,15 @@ def assembly(world):
 
 
 def other_sources(world):
-    """--source names another folder, and the first one again."""
+    """--source names another folder, or the first one again, as it was but for one header of old."""
     checkout = world.checkout
-    if checkout.space.pack.sources.name == OTHER_SOURCES:
-        checkout.use_sources("src")
-        return "the first --source again"
-    new = checkout.space.pack.folder / OTHER_SOURCES
-    if not new.exists():
-        subprocess.run(["cp", "-a", checkout.space.pack.sources, new], check=True)
-    checkout.use_sources(OTHER_SOURCES)
-    return f"another --source; {edit_with_much_older_time(world)}"
+    now, other = checkout.space.pack.sources, "src" if checkout.space.pack.sources.name == OTHER_SOURCES else OTHER_SOURCES
+    if world.generator.random() < 0.5:  # of the same commit
+        shutil.rmtree(now.with_name(other), ignore_errors=True)
+    if not now.with_name(other).exists():
+        subprocess.run(["cp", "-a", now, now.with_name(other)], check=True)
+    checkout.use_sources(other)
+    return f"another --source; {edit_with_much_older_time(world, [path for path in HEADERS if checkout.file(path).is_file()])}"
 
 
 def define(world):
