@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """How long a build with nothing to do takes, and `dsbuild plan`: medians, for both backends.
 
-  scripts/bench_null.py [DSBUILD] [--files N] [--keep DIR]      default: build/release/apps/dsbuild/dsbuild, the project's own ops
+  scripts/bench_null.py [DSBUILD] [--before FILE] [--backends LIST] [--files N] [--arch LIST] [--cores LIST] [--keep DIR]
 
---files: a pack of N small CUDA files for six archs instead (200 take 8 minutes of two cores by nvcc, and as long by slices).
+DSBUILD: build/release/apps/dsbuild/dsbuild unless given. The project's own ops are built, or with --files a pack of N small CUDA
+files (200 for six archs take 8 minutes of two cores by nvcc, and as long by slices).
+--before: another dsbuild, which builds the same in folders of its own; the two take turns.
+--cores: which cores are measured on (`0,1`); what has to be built first is built on all.
 --keep: where it is built; a second run there measures alone."""
 
 import argparse
+import os
 import pathlib
 import statistics
 import subprocess
@@ -16,8 +20,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
 from packs import Pack  # noqa: E402
+from programs import RELEASE, ratio, turn_takers  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUNS = 25
 FILES_PER_OP = 10
 ARCHS = "7.5;8.0;8.6;9.0;10.0;12.0+PTX"
@@ -33,36 +37,63 @@ def make_pack(folder, files):
                                    for number in range(first, min(first + FILES_PER_OP, files))})
 
 
-def seconds_of(command, folder):
+def seconds_of(command, folder, environment):
     begin = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         sys.exit(done.stdout)
     return time.perf_counter() - begin
 
 
-def row(name, command, folder):
-    times = sorted(seconds_of(command, folder) for _ in range(RUNS))
-    milliseconds = [1000 * each for each in (statistics.median(times), times[0], times[-1])]
-    return f"| {name} | {milliseconds[0]:.1f} ms | {milliseconds[1]:.1f} ms | {milliseconds[2]:.1f} ms | {RUNS} |"
+class Bench:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.programs = turn_takers(options.before, options.dsbuild, folder)
+        self.cores = os.sched_getaffinity(0)
+        self.more = ["--pack", "./pack", "--arch", ARCHS] if options.files else []
+        self.more += ["--arch", options.arch] if options.arch else []
 
+    def build(self, program, backend):
+        """Builds it if it has to be built; gives the options, with which there is nothing to do from now on."""
+        place = f"{program.name}-{backend}"
+        options = ["--ops", "all", "--backend", backend, "--build-dir", place, "--out", f"{place}-out", *self.more]
+        first = seconds_of([program.file, *options], self.folder, program.environment())
+        print(f"{program.name}, {backend}: the build before took {first:.1f} s", file=sys.stderr)
+        return options
 
-def measure(program, folder, more):
-    print("| | median | fastest | slowest | runs |\n|---|---|---|---|---|", flush=True)
-    for backend in ("nvcc", "slices"):
-        options = ["--ops", "all", "--backend", backend, "--build-dir", backend, "--out", f"{backend}-out", *more]
-        first = seconds_of([program, *options], folder)
-        for name, command in (("null build", [program, *options, "--quiet"]), ("plan", [program, "plan", *options]),
-                              ("Ninja alone", ["ninja", "-C", backend])):
-            print(row(f"{backend}: {name}", command, folder), flush=True)
-        print(f"{backend}: the build before took {first:.1f} s", file=sys.stderr)
-    print(row("--version", [program, "--version"], folder))
+    def rows(self, name, commands):
+        """`commands`: {program: command}, which take turns."""
+        if self.options.cores:
+            os.sched_setaffinity(0, map(int, self.options.cores.split(",")))
+        times = {program: [] for program in commands}
+        for _ in range(RUNS):
+            for program, command in commands.items():
+                times[program].append(1000 * seconds_of(command, self.folder, program.environment()))
+        os.sched_setaffinity(0, self.cores)
+        medians = [statistics.median(each) for each in times.values()]
+        for (program, each), median in zip(times.items(), medians):
+            print(f"| {program.name} | {name} | {median:.1f} ms | {min(each):.1f} ms | {max(each):.1f} ms | {RUNS} | {ratio(median, medians[0])} |",
+                  flush=True)
+
+    def run(self):
+        print("| program | | median | fastest | slowest | runs | of the first |\n|---|---|---|---|---|---|---|", flush=True)
+        for backend in self.options.backends.split(","):
+            built = {program: self.build(program, backend) for program in self.programs}
+            self.rows(f"{backend}: null build", {program: [program.file, *options, "--quiet"] for program, options in built.items()})
+            self.rows(f"{backend}: plan", {program: [program.file, "plan", *options] for program, options in built.items()})
+            self.rows(f"{backend}: Ninja alone", {program: [os.environ.get("DSBUILD_NINJA", "ninja"), "-C", f"{program.name}-{backend}"]
+                                                  for program in self.programs})
+        self.rows("--version", {program: [program.file, "--version"] for program in self.programs})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dsbuild", nargs="?", default=ROOT / "build/release/apps/dsbuild/dsbuild", type=pathlib.Path)
+    parser.add_argument("dsbuild", nargs="?", default=RELEASE, type=pathlib.Path)
+    parser.add_argument("--before", type=pathlib.Path)
+    parser.add_argument("--backends", default="nvcc,slices")
     parser.add_argument("--files", type=int, default=0)
+    parser.add_argument("--arch")
+    parser.add_argument("--cores")
     parser.add_argument("--keep", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -70,7 +101,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         if options.files and not (folder / "pack").exists():
             make_pack(folder / "pack", options.files)
-        measure(str(options.dsbuild.resolve()), folder, ["--pack", "./pack", "--arch", ARCHS] if options.files else [])
+        Bench(options, folder).run()
 
 
 if __name__ == "__main__":

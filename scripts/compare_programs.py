@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Builds a pack with two programs of dsbuild and compares what they made, byte for byte.
+
+  scripts/compare_programs.py OLD NEW [--pack NAME]… [--cuda HOME]… [--arch LIST] [--ops LIST] [--work DIR] [-- DSBUILD-OPTION…]
+
+Each pack with each toolkit, in fresh build folders and with a cache folder for each program and toolkit, which are empty at
+first, so that nothing which OLD made can be in NEW's bundle. Compared: each op's library, and each field of the manifest,
+which says the archs, images, exports and sources of each op, and what compiled them. Each reads the ops that are installed
+beside it; where their sources are others, the manifests' digests of them say so.
+Exit code 1: something differs that is not below as intended, or an op failed. --work keeps what was built.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from programs import Program
+
+# {field of the manifest, or "library PACK/OP": why it may differ}. `dsbuild` is not among what is compared as bytes would be:
+# it is the program's own version, and says no more than which of the two wrote the manifest.
+INTENDED = {"dsbuild": "the version of the program itself"}
+
+
+def differences(old, new, place=""):
+    """Where two JSON values differ: [(place, old, new)], places as `ops.fused_adam.sha256`."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        found = []
+        for key in sorted({*old, *new}):
+            found += differences(old.get(key), new.get(key), f"{place}.{key}" if place else key)
+        return found
+    return [] if old == new else [(place, old, new)]
+
+
+def by_name(manifest):
+    """The manifest with its ops by their names: one op more is one difference, not one in each behind it."""
+    return {**manifest, "ops": {op["name"]: op for op in manifest["ops"]}}
+
+
+def first_difference(old, new):
+    at = next((place for place, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
+    return f"from byte {at} of {len(old)} and {len(new)}"
+
+
+class Comparison:
+    """One pack with one toolkit."""
+
+    def __init__(self, options, programs, pack, home):
+        self.options, self.programs, self.pack, self.home = options, programs, pack, home
+        self.work = options.work / f"{pack}-{home.parent.name}-{home.name}"
+        self.unexpected = []
+
+    def build(self, program):
+        folder = self.work / program.name
+        shutil.rmtree(folder, ignore_errors=True)
+        program.cache = folder / "cache"
+        words = ["--pack", self.pack, "--ops", self.options.ops, "--arch", self.options.arch, "--cuda-home", self.home, "--keep-going",
+                 "--out", folder / "out", "--build-dir", folder / "build", *self.options.more]
+        result = program.build(*words)
+        print(f"{self.pack}, {self.home}, {program.name}: {len(result['ops'])} ops, {result['edges_run']} edges in {result['wall']:.1f} s; "
+              f"{len(result['failed'])} failed, {result['skipped']} skipped", file=sys.stderr, flush=True)
+        for op in result["failed"]:
+            self.unexpected.append(f"{program.name}: {op} failed")
+        if result["failed"]:
+            print(result["text"][-4000:], file=sys.stderr)
+        return folder / "out", result
+
+    def judge(self, place, text):
+        """Intended or not; gives the word for the table."""
+        if place in INTENDED:
+            return f"intended: {INTENDED[place]}"
+        self.unexpected.append(f"{self.pack}, {self.home}: {place} differs: {text}")
+        return "DIFFERS"
+
+    def compare_library(self, name, files):
+        old, new = (file.read_bytes() if file.is_file() else None for file in files)
+        if old == new:
+            verdict = "same"
+        elif old is None or new is None:
+            verdict = self.judge(f"library {self.pack}/{name}", f"only {'OLD' if new is None else 'NEW'} made it")
+        else:
+            verdict = self.judge(f"library {self.pack}/{name}", first_difference(old, new))
+        print(f"| {self.pack} | {self.version} | {self.options.arch} | {name} | {len(old or new or b'')} | {verdict} |", flush=True)
+
+    def compare_manifests(self, old, new):
+        found = differences(by_name(old), by_name(new))
+        for place, before, after in found:
+            # The digest and size of a library that differs are no second difference.
+            if not (place.startswith("ops.") and place.endswith((".sha256", ".bytes"))):
+                self.judge(place, f"{json.dumps(before)[:200]} became {json.dumps(after)[:200]}")
+
+    def run(self):
+        (old_out, old), (new_out, new) = (self.build(program) for program in self.programs)
+        manifests = [json.loads((out / "manifest.json").read_text(encoding="utf-8")) for out in (old_out, new_out)]
+        toolkit = manifests[1]["toolkit"]
+        self.version = toolkit["version"] if toolkit else "none"
+        files = {op["name"]: op["file"] for manifest in manifests for op in manifest["ops"]}
+        for name in sorted(files):
+            self.compare_library(name, [out / files[name] for out in (old_out, new_out)])
+        self.compare_manifests(*manifests)
+        if old["skipped"] != new["skipped"]:
+            self.judge("skipped", f"{old['skipped']} ops became {new['skipped']}")
+        return self.unexpected, len(files)
+
+
+def parse_options():
+    words = sys.argv[1:]
+    end = words.index("--") if "--" in words else len(words)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", type=pathlib.Path)
+    parser.add_argument("new", type=pathlib.Path)
+    parser.add_argument("--pack", action="append")
+    parser.add_argument("--cuda", action="append", type=pathlib.Path, help="a toolkit's folder (default: /usr/local/cuda)")
+    parser.add_argument("--arch", default="8.0;9.0+PTX")
+    parser.add_argument("--ops", default="all")
+    parser.add_argument("--work", type=pathlib.Path)
+    options = parser.parse_args(words[:end])
+    options.more = words[end + 1:]
+    return options
+
+
+def main():
+    options = parse_options()
+    unexpected, libraries = [], 0
+    with tempfile.TemporaryDirectory() as temporary:
+        options.work = (options.work or pathlib.Path(temporary)).resolve()
+        programs = [Program("OLD", options.old, options.work), Program("NEW", options.new, options.work)]
+        print("| pack | CUDA | archs | op | bytes | |\n|---|---|---|---|---|---|", flush=True)
+        for pack in options.pack or ["native"]:
+            for home in options.cuda or [pathlib.Path("/usr/local/cuda")]:
+                found, number = Comparison(options, programs, pack, home).run()
+                unexpected, libraries = unexpected + found, libraries + number
+    print(f"\n{libraries} libraries; {len(unexpected)} unexpected differences", *unexpected, sep="\n")
+    return 1 if unexpected or not libraries else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
