@@ -21,8 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from programs import Program
 
-# {field of the manifest, or "library PACK/OP": why it may differ}. `dsbuild` is not among what is compared as bytes would be:
-# it is the program's own version, and says no more than which of the two wrote the manifest.
+# {field of the manifest, or "library PACK/OP": why it may differ}. Libraries: none. The toolkit's, the compiler's and the
+# sources' digests are the same for both, so they may not.
 INTENDED = {"dsbuild": "the version of the program itself"}
 
 
