@@ -185,8 +185,8 @@ std::string FolderNames::present(const NameSearch& search) {
   std::string text;
   for (const std::string& folder : search.folders) {
     const auto add = [&](const std::string& name) {
-      const Path path = name.starts_with('/') ? Path(name) : Path(folder) / name;
-      if (files_.kind(at(path)) == FileKind::file) text += folder + "\t" + name + "\n";
+      if (is_file(folder.empty() || name.starts_with('/') ? name : folder + "/" + name))
+        text += folder + "\t" + name + "\n";
     };
     if (search.all && is_of_project(folder)) {
       add_all(folder, "", k_deepest, text);
@@ -200,6 +200,12 @@ std::string FolderNames::present(const NameSearch& search) {
       add(*name);
   }
   return text;
+}
+
+bool FolderNames::is_file(const std::string& path) {
+  const auto [known, is_new] = known_files_.try_emplace(path);
+  if (is_new) known->second = files_.kind(at(path)) == FileKind::file;
+  return known->second;
 }
 
 const std::set<std::string>& FolderNames::list(const std::string& folder) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "sys/file_system.h"
@@ -45,6 +46,7 @@ class FolderNames {
   std::string present(const NameSearch& search);
 
  private:
+  bool is_file(const std::string& path);
   const std::set<std::string>& list(const std::string& folder);
   void add_all(const std::string& folder, const std::string& below, int depth, std::string& text);
 
@@ -53,6 +55,7 @@ class FolderNames {
   Path root_;
   const FileReader& files_;
   std::map<std::string, std::set<std::string>> listed_;
+  std::unordered_map<std::string, bool> known_files_;
 };
 
 }  // namespace dsbuild
