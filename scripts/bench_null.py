@@ -50,8 +50,8 @@ class Bench:
         self.options, self.folder = options, folder
         self.programs = turn_takers(options.before, options.dsbuild, folder)
         self.cores = os.sched_getaffinity(0)
-        self.more = ["--pack", "./pack", "--arch", ARCHS] if options.files else []
-        self.more += ["--arch", options.arch] if options.arch else []
+        archs = options.arch or (ARCHS if options.files else None)
+        self.more = [*(["--pack", "./pack"] if options.files else []), *(["--arch", archs] if archs else [])]
 
     def build(self, program, backend):
         """Builds it if it has to be built; gives the options, with which there is nothing to do from now on."""

@@ -193,7 +193,9 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
   bool project_asks = false;
   for (const std::string& file : read.files) {
     if (is_of_build(file)) continue;
-    add_names_of(file, folders, search.names);
+    // What the command itself names is not looked for.
+    if (std::find(read.command.begin(), read.command.end(), file) == read.command.end())
+      add_names_of(file, folders, search.names);
     if (is_link) continue;
     const std::string text = text_of(file, files_);
     LookedFor looked_for = names_looked_for(text);

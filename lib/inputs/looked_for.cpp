@@ -192,9 +192,10 @@ std::string FolderNames::present(const NameSearch& search) {
       add_all(folder, "", k_deepest, text);
       continue;
     }
-    for (const std::string& entry : list(folder))
-      if (const auto names = by_first.find(entry); names != by_first.end())
-        for (const std::string* name : names->second)
+    const std::unordered_set<std::string>& entries = list(folder);
+    for (const auto& [first, names] : by_first)
+      if (entries.count(first) > 0)
+        for (const std::string* name : names)
           add(*name);
     for (const std::string* name : elsewhere)
       add(*name);
@@ -208,7 +209,7 @@ bool FolderNames::is_file(const std::string& path) {
   return known->second;
 }
 
-const std::set<std::string>& FolderNames::list(const std::string& folder) {
+const std::unordered_set<std::string>& FolderNames::list(const std::string& folder) {
   const auto [known, is_new] = listed_.try_emplace(folder);
   if (is_new)
     if (const auto names = files_.list(at(folder.empty() ? "." : folder)))
@@ -218,7 +219,8 @@ const std::set<std::string>& FolderNames::list(const std::string& folder) {
 
 // But for what lies in build folders.
 void FolderNames::add_all(const std::string& folder, const std::string& below, int depth, std::string& text) {
-  const std::set<std::string>& names = list(folder + below);
+  const std::unordered_set<std::string>& listed = list(folder + below);
+  const std::set<std::string> names(listed.begin(), listed.end());
   if (depth == 0 || names.count(k_build_folder_marker) > 0) return;
   for (const std::string& name : names) {
     const std::string path = below + "/" + name;

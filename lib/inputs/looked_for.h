@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sys/file_system.h"
@@ -47,14 +48,14 @@ class FolderNames {
 
  private:
   bool is_file(const std::string& path);
-  const std::set<std::string>& list(const std::string& folder);
+  const std::unordered_set<std::string>& list(const std::string& folder);
   void add_all(const std::string& folder, const std::string& below, int depth, std::string& text);
 
   Path at(const Path& path) const { return root_ / path; }
 
   Path root_;
   const FileReader& files_;
-  std::map<std::string, std::set<std::string>> listed_;
+  std::unordered_map<std::string, std::unordered_set<std::string>> listed_;
   std::unordered_map<std::string, bool> known_files_;
 };
 

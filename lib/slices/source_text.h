@@ -13,7 +13,7 @@ class SourceText {
   Result<int> preprocess(StepTools& tools);
   // Of the text that preprocess() made.
   std::string key() const { return unit_.key_of(unit_.text_for_key(text_), unit_.step.commands); }
-  FilesRead files_read() const { return {read_files_, command_}; }
+  FilesRead files_read() const { return {read_files_, unit_.expand(command_, unit_.in_scratch(""))}; }
 
  private:
   Words command() const;

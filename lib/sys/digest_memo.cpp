@@ -55,6 +55,17 @@ void DigestMemo::save() {
   }
 }
 
+void DigestMemo::remove_temporaries() {
+  const auto folders = files_.list(folder_);
+  if (!folders) return;
+  for (const std::string& name : *folders) {
+    const auto names = files_.list(folder_ / name);
+    if (!names) continue;
+    for (const std::string& file : *names)
+      if (is_own_temporary(file)) (void)files_.remove_all(folder_ / name / file);
+  }
+}
+
 Path DigestMemo::file_of(const Path& folder) const {
   const std::string digest = sha256(folder.string());
   return folder_ / digest.substr(0, 2) / digest.substr(2, 30);

@@ -21,6 +21,9 @@ class DigestMemo {
   // Writes what is new, beside what other processes have written since. What cannot be written is found
   // again.
   void save();
+  // Half-written files of processes that were killed. One that is just being written may be among them: then
+  // what it was to say is found again.
+  void remove_temporaries();
 
  private:
   struct Known {

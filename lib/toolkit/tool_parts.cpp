@@ -31,6 +31,14 @@ Result<std::string> said_by(const Words& argv, const Environment& environment, S
               "Run that by hand: dsbuild has to know what a compiler is made of, so it asks.");
 }
 
+// The same of one that may not know the words, and then ends with a code: "".
+Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system) {
+  DSBUILD_TRY(answer, system.processes.run({argv, environment, {}, std::chrono::seconds(60)}));
+  const bool is_killed = answer.timed_out || answer.exit_code > 128;
+  if (!answer.ok() && is_killed) return said_by(argv, environment, system);
+  return answer.ok() ? answer.out + "\n" + answer.err : "";
+}
+
 // "/usr/bin/x" of "/usr/bin/x", "-plugin-opt=/usr/bin/x", "COLLECT_LTO_WRAPPER=/usr/bin/x"; "" for others.
 std::string path_in(const std::string& word) {
   const size_t slash = word.find('/');
@@ -232,30 +240,30 @@ Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, Fa
   parts.insert(compiler.string());
   ToolText tool;
   tool.text = render(parts, environment, system, digests);
-  const auto asked = [&](const std::string& what, Words argv) -> Result<std::string> {
+  const auto asked = [&](const std::string& what, Words argv, auto&& ask) -> Result<std::string> {
     const std::string key = what + " " + compiler.string(), identity = sha256(tool.text);
     if (const auto known = facts.find(key, identity)) return *known;
     argv.insert(argv.begin(), compiler.string());
-    DSBUILD_TRY(said, said_by(argv, environment, system));
+    DSBUILD_TRY(said, ask(argv, environment, system));
     facts.put(key, identity, said);
     return said;
   };
-  const auto linker =
-      asked("linker of", {"-Wl,--help"});  // gcc fails where its linker does not know the word
-  tool.links_tell_files = linker && linker->find("--dependency-file") != std::string::npos;
-  DSBUILD_TRY(including, asked("include folders of", {"-v", "-E", "-x", "c++", "/dev/null"}));
+  DSBUILD_TRY(linker, asked("linker of", {"-Wl,--help"}, said_if_known));
+  DSBUILD_TRY(assembler,
+              asked("assembler of", {"-Wa,--help", "-c", "-x", "assembler", "/dev/null", "-o", "/dev/null"},
+                    said_if_known));
+  DSBUILD_TRY(including, asked("include folders of", {"-v", "-E", "-x", "c++", "/dev/null"}, said_by));
   DSBUILD_TRY(linking, asked("library folders of",
-                             {"-###", "-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"}));
-  DSBUILD_TRY(searching, asked("search folders of", {"-print-search-dirs"}));
+                             {"-###", "-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"}, said_by));
+  DSBUILD_TRY(searching, asked("search folders of", {"-print-search-dirs"}, said_by));
+  tool.links_tell_files = linker.find("--dependency-file") != std::string::npos;
+  // A script may add -flto.
+  tool.assembler_tells_files =
+      including.find("-flto") == std::string::npos && assembler.find("--MD ") != std::string::npos;
   tool.folders = include_folders_in(including);
   for (const std::string& said : {linking, searching})
     for (const std::string& folder : library_folders_in(said))
       tool.folders.push_back(folder);
-  const auto assembler =
-      asked("assembler of", {"-Wa,--help", "-c", "-x", "assembler", "/dev/null", "-o", "/dev/null"});
-  // A script may add -flto.
-  tool.assembler_tells_files = including.find("-flto") == std::string::npos && assembler &&
-                               assembler->find("--MD ") != std::string::npos;
   return tool;
 }
 
