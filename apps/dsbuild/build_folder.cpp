@@ -4,20 +4,21 @@
 #include <set>
 
 #include "action/lists.h"
+#include "base/build_layout.h"
 #include "inputs/layout.h"
 #include "ninja/ninja_file.h"
-#include "slices/assembler_depfile.h"
+#include "nvcc/assembler_depfile.h"
 
 namespace dsbuild {
 namespace {
 
-constexpr const char* k_lock = "lock";
 constexpr const char* k_marker_text = "Made by dsbuild; `dsbuild clean` removes it.\n";
 
 // A dsbuild that starts at this moment has made these, and writes the marker next.
 bool is_beginning(const std::vector<std::string>& names) {
-  return std::all_of(names.begin(), names.end(),
-                     [](const std::string& name) { return name == k_lock || is_own_temporary(name); });
+  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == k_build_lock_file || is_own_temporary(name);
+  });
 }
 
 bool has_marker(const Path& folder, const FileReader& files) {
@@ -46,7 +47,7 @@ Result<std::unique_ptr<FolderLock>> lock(const Take& take, const Settings& setti
                                          const CommandContext& context) {
   std::optional<std::chrono::seconds> timeout;
   if (settings.lock_timeout.value >= 0) timeout = std::chrono::seconds(settings.lock_timeout.value);
-  return take(settings.build_dir.value / k_lock, context.line.as_typed, timeout,
+  return take(settings.build_dir.value / k_build_lock_file, context.line.as_typed, timeout,
               [&](const std::string& holder) {
                 print_message("waiting for another dsbuild in " + settings.build_dir.value.string() + " (" +
                               holder + ")\n");
@@ -63,10 +64,10 @@ Result<void> empty_folder(const Path& folder, FileSystem& files) {
 
 // Slices are written by dsbuild itself, all but the object of images.
 std::vector<const char*> temporaries_of(const Edge& edge) {
-  if (edge.kind == EdgeKind::link) return {".tmp", ".rsp", ".d"};
-  if (edge.kind == EdgeKind::cuda_slice && edge.part == "fatbin") return {".tmp"};
+  if (edge.kind == EdgeKind::link) return {k_temporary_end, k_objects_list_end, k_depfile_end};
+  if (edge.kind == EdgeKind::cuda_slice && edge.part == "fatbin") return {k_temporary_end};
   if (edge.kind == EdgeKind::cuda_slice || !edge.is_compile()) return {};
-  return {".tmp", ".d", k_assembler_depfile_end};
+  return {k_temporary_end, k_depfile_end, k_assembler_depfile_end};
 }
 
 // What tools write beside an output before it is whole. A killed run leaves some; a link at such a name would
@@ -80,7 +81,7 @@ Result<void> remove_temporaries(const BuildPlan& plan, const Path& folder, FileS
 
 // Half-written files of a dsbuild that was killed.
 Result<void> remove_own_temporaries(const BuildPlan& plan, const Path& folder, FileSystem& files) {
-  std::set<Path> folders = {folder, folder / "log", folder / k_lists_dir};
+  std::set<Path> folders = {folder, folder / k_log_folder, folder / k_lists_dir};
   for (const PlannedFile& file : plan.files)
     folders.insert((folder / file.path).parent_path());
   for (const Edge& edge : plan.edges)
@@ -113,7 +114,7 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
   DSBUILD_TRY(held, lock(take_lock, settings, context));
   DSBUILD_CHECK(files.write_if_different(folder / k_build_folder_marker, k_marker_text));
   DSBUILD_CHECK(empty_folder(folder / k_tool_tmp_dir, files));
-  DSBUILD_CHECK(files.make_directories(folder / "log"));
+  DSBUILD_CHECK(files.make_directories(folder / k_log_folder));
   return held;
 }
 
@@ -145,7 +146,7 @@ Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, cons
   const FileReader& files = context.system.files;
   std::unique_ptr<FolderLock> held;
   if (has_marker(folder, files)) {
-    DSBUILD_TRY(taken, take_lock_if_there(folder / k_lock, context.line.as_typed,
+    DSBUILD_TRY(taken, take_lock_if_there(folder / k_build_lock_file, context.line.as_typed,
                                           std::chrono::seconds::zero(), [](const std::string&) {}));
     held = std::move(taken);
   }
@@ -164,7 +165,7 @@ Result<bool> remove_build_folder(const Settings& settings, const CommandContext&
   DSBUILD_CHECK(check_ours(folder, files));
   const bool is_link = files.own_kind(folder) != FileKind::directory;
   DSBUILD_CHECK(is_link ? files.remove_all(folder)
-                        : remove_locked_folder(folder / k_lock, k_build_folder_marker));
+                        : remove_locked_folder(folder / k_build_lock_file, k_build_folder_marker));
   return true;
 }
 

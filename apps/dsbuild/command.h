@@ -49,7 +49,7 @@ Result<int> run_cache(const CommandContext& context);
 Result<int> run_clean(const CommandContext& context);
 Result<int> run_completion(const CommandContext& context);
 Result<int> run_complete(const CommandContext& context);
-Result<int> run_step(const CommandContext& context);
+Result<int> run_action(const CommandContext& context);
 
 // Results go to stdout; everything for people's eyes only goes to stderr. A stdout that cannot be written is
 // exit 1.

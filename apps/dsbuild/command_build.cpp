@@ -5,9 +5,9 @@
 #include <set>
 
 #include "build_folder.h"
+#include "cache/content_store.h"
 #include "publish.h"
 #include "settled_run.h"
-#include "store/content_store.h"
 #include "unchanged.h"
 
 namespace dsbuild {

@@ -1,6 +1,6 @@
 // cache stats|prune|clear: the store of results that all build folders share.
+#include "cache/content_store.h"
 #include "command.h"
-#include "store/content_store.h"
 
 namespace dsbuild {
 namespace {

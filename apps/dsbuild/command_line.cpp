@@ -107,7 +107,7 @@ CLI::Option* add_operands(CLI::App& command, CommandLine& line, const char* name
 
 void add_command_options(const std::string& name, CLI::App& command, CommandLine& line) {
   if (name == "plan")
-    add_choice(command, "--format", line.format, {"table", "json", "env", "flags"},
+    add_choice(command, "--format", line.format, {"table", "json", "env", "flags", "ninja"},
                "What is printed [table]");
   if (name == "report" || name == "inspect")
     command.add_option("--gpu", line.gpus, "How GPUs of these archs would run it: 8.6,9.0 or native or all")
@@ -274,7 +274,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   for (int i = 0; i < argc; ++i)
     line.as_typed += (i ? " " : "") + shell_quote(argv[i]);
   // Its words hold compilers' commands, whose options are none of ours.
-  if (argc > 1 && std::string_view(argv[1]) == "step") {
+  if (argc > 1 && std::string_view(argv[1]) == "action") {
     line.command = argv[1];
     line.operands.assign(argv + 2, argv + argc);
     return line;

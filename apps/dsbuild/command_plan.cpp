@@ -1,4 +1,5 @@
 #include "due_actions.h"
+#include "ninja/plain_ninja.h"
 #include "stages.h"
 
 namespace dsbuild {
@@ -34,6 +35,10 @@ Result<int> run_plan(const CommandContext& context) {
   if (format == "json") text = render_plan_json(view);
   if (format == "env") text = render_plan_env(view);
   if (format == "flags") text = render_plan_flags(view);
+  if (format == "ninja") {
+    DSBUILD_TRY(graph, render_plain_ninja(stages.build, stages.sliced_commands));
+    text = std::move(graph);
+  }
   if (format == "table") {
     text = render_plan_table(view, style);
     if (settings.verbosity > 0) text += "\n" + render_settings(setting_rows(settings));

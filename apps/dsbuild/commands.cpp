@@ -101,7 +101,7 @@ std::vector<CommandRow> other_commands() {
        {{"source <(dsbuild completion bash)", "Tab completes ops, archs and options (or zsh)"},
         {"dsbuild completion fish | source", "the same in fish"}}},
       {"complete", "Answer a completion script", true, run_complete, {}},
-      {"step", "Run one step of a build (for build.ninja)", true, run_step, {}},
+      {"action", "Run one action of a build (for build.ninja)", true, run_action, {}},
   };
 }
 

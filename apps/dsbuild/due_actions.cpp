@@ -3,6 +3,7 @@
 #include <set>
 
 #include "action/action_key.h"
+#include "base/build_layout.h"
 #include "build_folder.h"
 
 namespace dsbuild {
@@ -46,7 +47,7 @@ class DueFinder {
 
   // The objects of a link are written down by Ninja, when it runs.
   std::optional<std::string> read_planned(const Edge& edge, const std::string& path) const {
-    if (path == edge.output + ".rsp")
+    if (path == edge.output + k_objects_list_end)
       return edge.kind == EdgeKind::link ? std::optional(join(edge.inputs, "\n")) : std::nullopt;
     const auto planned = planned_.find(path);
     return planned == planned_.end() ? std::nullopt : std::optional(*planned->second);

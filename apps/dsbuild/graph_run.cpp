@@ -5,10 +5,11 @@
 #include <csignal>
 #include <ctime>
 
+#include "base/build_layout.h"
+#include "cache/content_store.h"
 #include "edge_costs.h"
 #include "ninja/progress.h"
-#include "slices/run_step.h"
-#include "store/content_store.h"
+#include "nvcc/run_step.h"
 
 namespace dsbuild {
 namespace {
@@ -97,7 +98,7 @@ EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& co
   failure.first_error = first_error_line(ended.output);
   failure.place = place_of(failure.first_error, context);
   failure.hint = hint_of(failure, context.archs);
-  failure.log = context.build_dir / "log" / log_name(*ended.edge);
+  failure.log = context.build_dir / k_log_folder / log_name(*ended.edge);
   failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
   if (ended.edge->kind == EdgeKind::cuda_slice) failure.nvcc = nvcc_alone(ended.output, context.build_dir);
   // A log that cannot be written must not hide the failure itself.
@@ -136,7 +137,7 @@ GateNeeds needs_of(const Stages& stages, const BuildPlan& plan, const std::strin
   return {};
 }
 
-// What is left for tools beside this process, Ninja, and the shell and `dsbuild step` of each edge.
+// What is left for tools beside this process, Ninja, and the shell and `dsbuild action` of each edge.
 ByteCount memory_for_tools(ByteCount memory, int jobs) {
   constexpr ByteCount k_ninja = 16 << 20, k_step = 12 << 20;
   const ByteCount beside = resident_memory() + k_ninja + k_step * static_cast<ByteCount>(jobs);

@@ -56,7 +56,7 @@ int run(int argc, const char* const* argv) {
   const auto files = make_real_file_system();
   // Ninja ends a step by a signal to its group: the compilers must be in it, and not outlive the build.
   const auto processes =
-      make_real_process_runner(line->command == "step" ? ChildGroup::ours : ChildGroup::own);
+      make_real_process_runner(line->command == "action" ? ChildGroup::ours : ChildGroup::own);
   System system{*files, *processes, environment, files->real_path("/proc/self/exe").value_or(Path())};
   const Result<int> code = run_command(*line, system);
   return code ? *code : report_failure(code.error(), json, error_style(line->arguments.color, environment));

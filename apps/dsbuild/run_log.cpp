@@ -3,12 +3,12 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "base/build_layout.h"
 #include "ninja/progress.h"
 
 namespace dsbuild {
 
-RunLog::RunLog(const Path& build_dir, FileSystem& files)
-    : file_(build_dir / "log" / "dsbuild.log"), files_(files) {}
+RunLog::RunLog(const Path& build_dir, FileSystem& files) : file_(build_dir / k_run_log_file), files_(files) {}
 
 void RunLog::on_event(const EdgeEvent& event) {
   if (event.kind == EdgeEventKind::started) return;

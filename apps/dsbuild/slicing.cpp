@@ -5,8 +5,8 @@
 #include <random>
 
 #include "base/digest.h"
+#include "nvcc/self_test.h"
 #include "plan/slice_edges.h"
-#include "slices/self_test.h"
 #include "toolkit/tool_parts.h"
 
 namespace dsbuild {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "action/action_run.h"
+#include "base/build_layout.h"
 #include "edge_costs.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"

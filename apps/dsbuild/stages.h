@@ -59,7 +59,7 @@ struct Stages {
   PlanView view(std::vector<std::string> removes) const;
 };
 
-// Whether slices make what a toolkit makes (lib/slices/self_test.h) is tested by compiling. Commands that
+// Whether slices make what a toolkit makes (lib/nvcc/self_test.h) is tested by compiling. Commands that
 // only look start no compiler: they recall what the last build found, and without one count on slices.
 enum class SelfTest { run, recall };
 Result<Stages> plan_stages(SelfTest self_test, const CommandContext& context);

@@ -4,6 +4,7 @@
 #include <map>
 #include <thread>
 
+#include "base/build_layout.h"
 #include "base/digest.h"
 #include "build_folder.h"
 #include "due_actions.h"
@@ -12,8 +13,6 @@
 
 namespace dsbuild {
 namespace {
-
-constexpr const char* k_file = "unchanged";
 
 // Programs that planning starts, which answer for more than the disk.
 class WatchedProcesses : public ProcessRunner {
@@ -78,7 +77,7 @@ std::optional<Answers> results_of(const Stages& stages, const CommandContext& co
   if (!find_due_actions(stages, stages.build, files, digests, context.system.environment).empty())
     return std::nullopt;
   digests.save();
-  (void)files.identity(folder / "build.ninja");
+  (void)files.identity(folder / k_graph_file);
   for (const auto& [name, target] : stages.build.links)
     (void)files.real_path(folder / name);
   for (const PlannedFile& file : stages.build.files)
@@ -213,9 +212,9 @@ bool read_numbers(std::string_view line, UnchangedBuild& build) {
 std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, const CommandContext& context) {
   FileSystem& files = context.system.files;
   const Path& folder = settings.build_dir.value;
-  if (settings.json.value || files.kind(folder / k_file) != FileKind::file) return std::nullopt;
+  if (settings.json.value || files.kind(folder / k_unchanged_file) != FileKind::file) return std::nullopt;
   const auto lock = lock_if_built(settings, context);
-  const auto text = files.read_file(folder / k_file);
+  const auto text = files.read_file(folder / k_unchanged_file);
   if (!lock || !text) return std::nullopt;
   Remembered remembered(*text);
   const std::string_view digest = remembered.line();
@@ -236,7 +235,7 @@ void remember_build(const UnchangedBuild& build, const Stages& stages, const Com
   const auto planning = watch_planning(stages, context);
   const auto results = planning ? results_of(stages, context) : std::nullopt;
   if (!results || !can_be_listed(*planning) || !can_be_listed(*results)) return;
-  (void)files.write_if_different(stages.base.settings.build_dir.value / k_file,
+  (void)files.write_if_different(stages.base.settings.build_dir.value / k_unchanged_file,
                                  render(key, build, *results, *planning));
 }
 

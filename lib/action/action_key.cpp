@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "base/build_layout.h"
 #include "base/text.h"
 
 namespace dsbuild {
 namespace {
 
-// step KIND TOOLS OUTPUT …
+// action KIND TOOLS OUTPUT …
 constexpr size_t k_tools_place = 1, k_output_place = 2;
 
 bool asks_for_debug_information(const std::string& word) {
@@ -37,7 +38,8 @@ ActionKey action_key(const KeyInput& input, Lists& lists) {
   if (words.size() > k_output_place) {
     if (words[k_tools_place] != k_no_tools) add_file("tools", words[k_tools_place]);
     // Ninja quotes them as for a shell.
-    const auto objects = words.front() == "run" ? input.read(words[k_output_place] + ".rsp") : std::nullopt;
+    const auto objects =
+        words.front() == "run" ? input.read(words[k_output_place] + k_objects_list_end) : std::nullopt;
     if (objects) key.push_back({"objects", lists.put(join(shell_split(*objects), "\n"))});
     if (words.front() == "run" && has_debug_information(words))
       key.push_back({"build_folder", input.build_dir});

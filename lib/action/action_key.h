@@ -16,7 +16,7 @@ namespace dsbuild {
 // another number makes everything anew, also what other checkouts have in the cache.
 inline constexpr const char* k_key_version = "5";
 
-// The words behind `dsbuild step`, as build.ninja has them (apps/dsbuild/command_step.cpp).
+// The words behind `dsbuild action`, as build.ninja has them (apps/dsbuild/command_action.cpp).
 using StepWords = std::vector<std::string>;
 
 // A planned file's text, by its path in the build folder: of the plan, or of the disk.

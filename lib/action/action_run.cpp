@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/build_layout.h"
 #include "base/digest.h"
 #include "inputs/layout.h"
 #include "inputs/unnamed_files.h"

@@ -8,16 +8,6 @@
 
 namespace dsbuild {
 
-// Planned files of a build folder.
-inline constexpr const char* k_store_file =
-    "tools/store";  // the cache's folder; empty or absent: there is none
-inline constexpr const char* k_digests_file =
-    "tools/digests";  // the folder of digests of this machine's files
-inline constexpr const char* k_tool_folders_file =
-    "tools/folders";  // compilers' own, a line each; of libraries behind "-L"
-inline constexpr const char* k_assemblers_file =
-    "tools/assemblers";  // a line for each file of tools whose assembler says what it read
-
 // What tools read, as depfiles name it.
 struct FilesRead {
   std::vector<std::string> files;
@@ -59,7 +49,7 @@ class ActionRun {
   // The last thing that is done: the record beside the output, and a copy in the cache.
   Result<void> write(Record record, const std::vector<std::string>& outputs);
 
-  // Whether that of the tools has to be asked, and then says it (slices/assembler_depfile.h).
+  // Whether that of the tools has to be asked, and then says it (nvcc/assembler_depfile.h).
   bool assembler_tells();
 
   // The paths in a record's list of others.

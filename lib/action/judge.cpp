@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/build_layout.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "inputs/layout.h"
@@ -168,7 +169,7 @@ std::string Judge::with_step_file(const std::string& command) {
   std::string text;
   for (const std::string& word : shell_split(command)) {
     const auto step =
-        word.starts_with("tools/steps/") ? files_.read_file(root_ / word) : Result<std::string>("");
+        word.starts_with(k_steps_folder) ? files_.read_file(root_ / word) : Result<std::string>("");
     text += " " + (step && !step->empty() ? replace_all(*step, "\n", " ") : shell_quote(word));
   }
   return text;

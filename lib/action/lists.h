@@ -7,11 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "store/content_store.h"
+#include "base/build_layout.h"
+#include "cache/content_store.h"
 
 namespace dsbuild {
-
-inline constexpr const char* k_lists_dir = "lists";  // in a build folder
 
 class Lists {
  public:

@@ -1,5 +1,6 @@
 #include "action/record.h"
 
+#include "base/build_layout.h"
 #include "base/digest.h"
 #include "base/text.h"
 
@@ -102,11 +103,11 @@ std::optional<Record> parse_record(std::string_view text) {
 }
 
 std::string record_file(const std::string& output) {
-  return output + ".made";
+  return output + k_record_end;
 }
 
 std::string old_record_file(const std::string& output) {
-  return output + ".was";
+  return output + k_old_record_end;
 }
 
 }  // namespace dsbuild

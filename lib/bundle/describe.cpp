@@ -1,6 +1,6 @@
 #include "bundle/describe.h"
 
-#include "bundle/image.h"
+#include "binary/image.h"
 #include "bundle/verify.h"
 
 namespace dsbuild {

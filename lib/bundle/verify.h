@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "bundle/image.h"
+#include "binary/image.h"
 #include "bundle/manifest.h"
 #include "sys/file_system.h"
 

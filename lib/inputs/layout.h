@@ -1,15 +1,11 @@
 // What a path says about whose file it is, as commands that run in a build folder name it.
 #pragma once
 
+#include "base/build_layout.h"
+
 #include <string_view>
 
 namespace dsbuild {
-
-// What stands for the source root in a build folder.
-inline constexpr const char* k_pack_folder = "pack";
-
-// A file in each build folder.
-inline constexpr const char* k_build_folder_marker = "dsbuild-build-folder";
 
 // Below the source root: a relative path that begins with that.
 inline bool is_in_pack(std::string_view path) {

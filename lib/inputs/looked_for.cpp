@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/build_layout.h"
 #include "base/text.h"
 #include "inputs/layout.h"
 

@@ -73,7 +73,7 @@ std::string program_line(const char* name, const std::vector<std::string>& progr
 // Every edge is an action of dsbuild's, which knows by its record whether there is anything to do. What it
 // makes stays as it is where nothing new came out, and then Ninja goes no further (restat).
 std::string rule(const char* name, const std::string& words) {
-  return "rule " + std::string(name) + "\n  command = $dsbuild step " + words +
+  return "rule " + std::string(name) + "\n  command = $dsbuild action " + words +
          "\n  restat = 1\n  description = $out\n\n";
 }
 
@@ -94,7 +94,7 @@ std::string rules_section(const BuildPlan& plan) {
     if (has_rule(plan, name)) text += rule(name, command);
   return text +
          "rule link\n"
-         "  command = $dsbuild step run $tools $out -- $cxx -o $out.tmp @$out.rsp $flags\n"
+         "  command = $dsbuild action run $tools $out -- $cxx -o $out.tmp @$out.rsp $flags\n"
          "  rspfile = $out.rsp\n"
          "  rspfile_content = $in_newline\n"
          "  restat = 1\n"

@@ -4,8 +4,8 @@
 
 #include "base/digest.h"
 #include "base/version.h"
+#include "binary/elf.h"
 #include "bundle/bundle.h"
-#include "bundle/elf.h"
 #include "bundle/verify.h"
 #include "package/installed_ops.h"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "nvcc/step_file.h"
 #include "plan/build_plan.h"
-#include "slices/step_file.h"
 
 namespace dsbuild {
 
@@ -35,12 +35,6 @@ std::vector<std::string> include_flags(const BackendOp& op);
 std::vector<std::string> fallback_include_flags(const BackendOp& op);
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
               const std::vector<std::string>& more_flags);
-
-// Files in the build folder that hold the identity of a tool: what it is made of is in the key of each action
-// that runs it (lib/action/action_key.h).
-inline constexpr const char* k_nvcc_id_file = k_tools_file;
-inline constexpr const char* k_cxx_id_file = k_cxx_file;
-inline constexpr const char* k_torch_id_file = k_torch_file;
 
 // A path of the pack, seen from the build folder.
 std::string source_path(const std::string& relative);

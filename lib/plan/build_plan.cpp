@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "action/action_key.h"
+#include "base/build_layout.h"
 #include "base/digest.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
@@ -64,7 +65,7 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);
   const ToolText& linker = edge.by_host_compiler ? input.tools.nvcc : input.tools.cxx;
-  if (linker.links_tell_files) edge.flags.push_back("-Wl,--dependency-file=" + edge.output + ".d");
+  if (linker.links_tell_files) edge.flags.push_back("-Wl,--dependency-file=" + edge.output + k_depfile_end);
   return edge;
 }
 
@@ -72,11 +73,11 @@ Edge verify_edge(const ExpectedOp& expected) {
   Edge edge;
   edge.kind = EdgeKind::verify;
   edge.op = expected.op;
-  edge.inputs = {"check/" + expected.op + ".json"};
+  edge.inputs = {std::string(k_checks_folder) + "/" + expected.op + ".json"};
   edge.implicit_inputs = {expected.library};
   for (const ExpectedObject& object : expected.objects)
     edge.implicit_inputs.push_back(object.file);
-  edge.output = "check/" + expected.op + ".ok";
+  edge.output = std::string(k_checks_folder) + "/" + expected.op + ".ok";
   return edge;
 }
 
@@ -98,7 +99,8 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
   plan.edges.insert(plan.edges.end(), compiles.begin(), compiles.end());
   plan.edges.push_back(link);
   plan.edges.push_back(verify_edge(expected));
-  plan.files.push_back({"check/" + planned.name + ".json", render_expected(expected)});
+  plan.files.push_back(
+      {std::string(k_checks_folder) + "/" + planned.name + ".json", render_expected(expected)});
   plan.expected.push_back(std::move(expected));
 }
 
@@ -160,11 +162,11 @@ const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& e
 }  // namespace
 
 std::string source_path(const std::string& relative) {
-  return "pack/" + relative;
+  return std::string(k_pack_folder) + "/" + relative;
 }
 
 std::string library_path(const std::string& op) {
-  return "lib/" + op + ".so";
+  return std::string(k_libraries_folder) + "/" + op + ".so";
 }
 
 // One folder per TU: nvcc puts its temporaries there, and two TUs never share a name. Names are plain, so
@@ -176,8 +178,8 @@ std::string object_path(const std::string& op, const SourceSpec& source) {
   const std::string id = source.id();
   std::string folder = plain_name(id, k_longest_folder);
   if (folder != id) folder += "-" + sha256(id).substr(0, 8);
-  return "obj/" + op + "/" + folder + "/" + plain_name(Path(source.path).stem().string(), k_longest_stem) +
-         ".o";
+  return std::string(k_objects_folder) + "/" + op + "/" + folder + "/" +
+         plain_name(Path(source.path).stem().string(), k_longest_stem) + ".o";
 }
 
 BuildPlan plan_build(const BuildPlanInput& input) {
@@ -191,13 +193,13 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   mark_shared_sources(plan);
   name_users_of_precompiled_headers(input.settings.precompile.value, plan);
   put_longest_first(plan.edges, input.history, input.registry.pack);
-  plan.links = {{"pack", input.registry.source_root}};
+  plan.links = {{k_pack_folder, input.registry.source_root}};
   return plan;
 }
 
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
   std::vector<std::string> argv = plan.tools.dsbuild;
-  argv.emplace_back("step");
+  argv.emplace_back("action");
   append_all(argv, step_words(plan, edge));
   return argv;
 }
@@ -262,18 +264,18 @@ PendingEdges with_users(const BuildPlan& plan, PendingEdges pending) {
 }
 
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
-  const std::string temporary = edge.output + ".tmp";
+  const std::string temporary = edge.output + k_temporary_end;
   std::vector<std::string> argv = compiler_of(plan, edge);
   if (edge.kind == EdgeKind::link) {
-    append_all(argv, {"-o", temporary, "@" + edge.output + ".rsp"});
+    append_all(argv, {"-o", temporary, "@" + edge.output + k_objects_list_end});
     append_all(argv, edge.flags);
     return argv;
   }
   append_all(argv, edge.flags);
   for (const Target& target : edge.targets)
     argv.push_back(target.gencode());
-  append_all(argv, {"-MD", "-MF", edge.output + ".d", "-MT", edge.output, "-c", edge.inputs.front(), "-o",
-                    temporary});
+  append_all(argv, {"-MD", "-MF", edge.output + k_depfile_end, "-MT", edge.output, "-c", edge.inputs.front(),
+                    "-o", temporary});
   return argv;
 }
 

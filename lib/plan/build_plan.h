@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/build_layout.h"
 #include "bundle/verify.h"
 #include "plan/arch_plan.h"
 #include "plan/edge_order.h"
@@ -23,7 +24,7 @@ struct Edge {
   std::string op;      // what several ops share: the header that is precompiled
   std::string source;  // SourceSpec::id(); "" for link and verify
   std::string
-      part;  // cuda_slice: of the source's work (lib/slices/step_file.h); "nvcc" for what is only compared
+      part;  // cuda_slice: of the source's work (lib/nvcc/step_file.h); "nvcc" for what is only compared
   std::vector<std::string> flags;            // of this op and source, in order, without gencodes
   ArchSet targets;                           // cuda_compile: its gencodes, in canonical order
   std::vector<std::string> inputs;           // source, or objects
@@ -66,7 +67,7 @@ struct BuildPlan {
   std::vector<PlannedFile> files;    // check/<op>.json, tools/*.id
   std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
   std::vector<Warning> warnings;
-  std::string graph_file = "build.ninja";  // in the build folder
+  std::string graph_file = k_graph_file;  // in the build folder
   bool operator==(const BuildPlan&) const = default;
 };
 
@@ -92,7 +93,7 @@ bool runs_tools(const Edge& edge);
 // The command of a compile or link, gencodes written out. The tool writes <output>.tmp, so that a killed tool
 // never leaves half an output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge);
-// What stands behind `dsbuild step` for an edge (apps/dsbuild/command_step.cpp), and so in its key.
+// What stands behind `dsbuild action` for an edge (apps/dsbuild/command_action.cpp), and so in its key.
 std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge);
 // The whole command of an edge: what Ninja runs, before quoting.
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);

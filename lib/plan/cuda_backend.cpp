@@ -1,3 +1,4 @@
+#include "base/build_layout.h"
 #include "plan/backend.h"
 
 namespace dsbuild {

@@ -1,13 +1,14 @@
 #include "plan/nvcc_comparison.h"
 
+#include "base/build_layout.h"
+
 namespace dsbuild {
 namespace {
 
-constexpr const char* k_folder = "against_nvcc";
-
 // The whole command with an output of its own; nvcc keeps what it makes on the way.
 Edge nvcc_edge(Edge edge) {
-  const Path folder = k_folder / Path(edge.output).parent_path().lexically_relative("obj");
+  const Path folder =
+      k_comparison_folder / Path(edge.output).parent_path().lexically_relative(k_objects_folder);
   edge.part = "nvcc";
   edge.after.clear();
   edge.output = (folder / (Path(edge.output).stem().string() + ".nvcc.o")).string();
@@ -38,7 +39,7 @@ BuildPlan plan_nvcc_comparison(const BuildPlan& build, const std::vector<SlicedC
   plan.shared = build.shared;
   plan.files = build.files;
   plan.links = build.links;
-  plan.graph_file = std::string(k_folder) + ".ninja";
+  plan.graph_file = k_comparison_graph_file;
   for (const SlicedCommand& command : commands) {
     plan.edges.push_back(nvcc_edge(command.whole));
     plan.edges.push_back(comparison_edge(command, plan.edges.back().output));

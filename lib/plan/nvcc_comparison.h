@@ -7,7 +7,7 @@
 namespace dsbuild {
 
 // For each command one edge that runs it whole, and one that compares its object with those of the parts
-// (lib/slices/nvcc_comparison.h). `build`: the plan that the parts are in.
+// (lib/nvcc/nvcc_comparison.h). `build`: the plan that the parts are in.
 BuildPlan plan_nvcc_comparison(const BuildPlan& build, const std::vector<SlicedCommand>& commands);
 
 }  // namespace dsbuild

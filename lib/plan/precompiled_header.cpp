@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/build_layout.h"
 #include "base/digest.h"
-#include "slices/step_file.h"
+#include "nvcc/step_file.h"
 
 namespace dsbuild {
 namespace {
@@ -46,7 +47,7 @@ Groups group_by_flags(const BuildPlanInput& input, BuildPlan& plan) {
       continue;
     const std::string key = (edge.by_host_compiler ? "host\n" : "\n") + shell_join(header_flags(edge));
     Group& group = groups[key];
-    group.header = "pch/" + sha256(key).substr(0, 8) + "/torch.h";
+    group.header = std::string(k_headers_folder) + "/" + sha256(key).substr(0, 8) + "/torch.h";
     group.members.push_back(&edge);
   }
   return groups;

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "base/build_layout.h"
 #include "base/digest.h"
+#include "nvcc/step_file.h"
 #include "plan/backend.h"
-#include "slices/step_file.h"
 
 namespace dsbuild {
 namespace {
@@ -39,7 +40,7 @@ ArchSet targets_of(const ArchSet& targets, const std::string& virtual_arch) {
 
 // Of the source alone: an op's images do not depend on which ops share it. cudafe++ makes it part of names.
 // Its form is that of nvcc's, so that a comparison can put one in the other's place
-// (slices/compare_objects.h).
+// (nvcc/compare_objects.h).
 std::string module_id_of(const Edge& whole) {
   std::string name = Path(whole.source).filename().string();
   std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
@@ -118,7 +119,7 @@ class Slicer {
     for (const StepFile& step : recipe.steps) {
       recipe.inputs.insert(step.inputs.begin(), step.inputs.end());
       const std::string content = render_step_file(step);
-      recipe.step_files.push_back("tools/steps/" + sha256(content).substr(0, 16));
+      recipe.step_files.push_back(std::string(k_steps_folder) + "/" + sha256(content).substr(0, 16));
       step_contents_[recipe.step_files.back()] = content;
     }
     return recipe;
@@ -198,6 +199,19 @@ Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
   Sliced sliced = Slicer(plan, input).run();
   put_longest_first(plan.edges, input.history, input.pack);
   return sliced;
+}
+
+BuildPlan with_whole_commands(BuildPlan plan, const std::vector<SlicedCommand>& commands) {
+  std::set<std::string> hosts;
+  std::erase_if(plan.edges, [](const Edge& edge) { return edge.kind == EdgeKind::cuda_slice; });
+  for (const SlicedCommand& command : commands) {
+    plan.edges.push_back(command.whole);
+    hosts.insert(unit_of(command.whole.output) + ".host.o");
+  }
+  for (Edge& edge : plan.edges)
+    if (edge.kind == EdgeKind::link)
+      std::erase_if(edge.inputs, [&](const std::string& input) { return hosts.count(input) > 0; });
+  return plan;
 }
 
 }  // namespace dsbuild

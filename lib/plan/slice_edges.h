@@ -6,8 +6,8 @@
 
 #include <functional>
 
+#include "nvcc/nvcc_commands.h"
 #include "plan/build_plan.h"
-#include "slices/nvcc_commands.h"
 
 namespace dsbuild {
 
@@ -37,5 +37,8 @@ struct Sliced {
 // Replaces the CUDA compile edges and adds their planned files; puts the longest first again. What cannot be
 // taken apart stays as it is.
 Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
+
+// The plan as it was before: whole commands, and links of their objects alone.
+BuildPlan with_whole_commands(BuildPlan plan, const std::vector<SlicedCommand>& commands);
 
 }  // namespace dsbuild

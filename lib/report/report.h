@@ -9,16 +9,16 @@
 
 #include "arch/coverage.h"
 #include "base/place.h"
+#include "binary/image.h"
 #include "bundle/bundle.h"
-#include "bundle/image.h"
 #include "bundle/verify.h"
+#include "cache/content_store.h"
 #include "ninja/ninja_run.h"
 #include "package/package.h"
 #include "plan/arch_plan.h"
 #include "plan/build_plan.h"
 #include "plan/forecast.h"
 #include "requirements/torch.h"
-#include "store/content_store.h"
 
 namespace dsbuild {
 

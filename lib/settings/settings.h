@@ -91,7 +91,7 @@ struct Settings {
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.
   Path cache_dir;
-  // Results of slices, for all build folders (lib/store/content_store.h).
+  // Results of slices, for all build folders (lib/cache/content_store.h).
   Setting<Path> store;                                  // cache_dir / "store" unless given
   Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
   Path data_dir;  // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)

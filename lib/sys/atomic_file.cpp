@@ -14,7 +14,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr std::string_view k_temporary_end = ".dsbuild-tmp";
+constexpr std::string_view k_own_temporary_end = ".dsbuild-tmp";
 
 }  // namespace
 
@@ -23,7 +23,7 @@ Path temporary_beside(const Path& path) {
   // Where the kernel has no randomness yet, O_EXCL still refuses a name that is taken.
   if (::getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<uint64_t>(::getpid());
   // Not made from path's name, which may already be as long as a name can be.
-  return path.parent_path() / ("." + std::to_string(number) + std::string(k_temporary_end));
+  return path.parent_path() / ("." + std::to_string(number) + std::string(k_own_temporary_end));
 }
 
 AtomicFile::AtomicFile(Path path)
@@ -61,7 +61,7 @@ bool AtomicFile::commit(unsigned mode, bool durable) {
 }
 
 bool is_own_temporary(std::string_view name) {
-  return name.size() > k_temporary_end.size() && name.ends_with(k_temporary_end);
+  return name.size() > k_own_temporary_end.size() && name.ends_with(k_own_temporary_end);
 }
 
 }  // namespace dsbuild

@@ -1,3 +1,4 @@
+#include "base/build_layout.h"
 #include "toolkit/toolkit.h"
 
 namespace dsbuild {

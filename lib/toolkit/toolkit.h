@@ -64,8 +64,7 @@ Toolkits find_toolkits(const Settings& settings, System& system, FactStore& fact
 // The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
 // in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME,
 // LD_LIBRARY_PATH, and PATH behind the toolkit's. CPATH and friends do not get through.
-// The folder that TMPDIR names must exist where a tool runs.
-constexpr const char* k_tool_tmp_dir = "tmp";
+// The folder that TMPDIR names (base/build_layout.h) must exist where a tool runs.
 Environment tool_environment(const Environment& caller, const Toolkit* toolkit);
 
 // What an op set asks of a toolkit.

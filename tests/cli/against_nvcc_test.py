@@ -92,7 +92,7 @@ class AgainstNvccTest(SlicesTest):
         self.assertEqual(self.space.hash(), compared)
         self.assertNotIn("compared", out)
         self.assertFalse((self.space.build_dir / "against_nvcc").exists())
-        self.assertNotIn("step compare", (self.space.build_dir / "build.ninja").read_text())
+        self.assertNotIn("action compare", (self.space.build_dir / "build.ninja").read_text())
 
     def test_the_older_name_of_the_option_is_the_same(self):
         self.assertIn("compared 1 file: the same as nvcc's\n", self.built("--audit", ops="scaling").out)

@@ -214,6 +214,31 @@ class PlanTest(CliTest):
         self.plan()
         self.assertEqual(self.space.compiled(), [])
 
+    def test_a_graph_of_the_compilers_own_commands_gives_the_same_libraries_without_dsbuild(self):
+        space = TestSpace(steps=True)
+        folder = space.root / "plain"
+        folder.mkdir()
+        graph = folder / "build.ninja"
+        graph.write_text(self.run_in(space, "plan", "--arch", "7.5;8.0+PTX", "--format", "ninja").out)
+        self.assertNotIn(str(space.program), graph.read_text())
+        link = re.search("^# +(ln -sfn .* pack)$", graph.read_text(), re.MULTILINE)[1]
+        subprocess.run(["sh", "-c", link], cwd=folder, check=True)
+        ninja = [space.environment.get("DSBUILD_NINJA", "ninja"), "-C", folder]
+        environment = {**space.environment, "PATH": f"{space.toolkit.home}/bin:{space.environment['PATH']}"}
+
+        def built():
+            return subprocess.run(ninja, env=environment, capture_output=True, text=True, check=True).stdout
+
+        built()
+        run = space.build("--arch", "7.5;8.0+PTX", "--backend", "nvcc")
+        self.assertEqual(run.code, 0, run)
+        libraries = {file.name: file.read_bytes() for file in space.out.glob("*.so")}
+        self.assertEqual({file.name: file.read_bytes() for file in (folder / "lib").glob("*.so")}, libraries)
+        self.assertIn("no work to do", built())
+        header = space.pack.source("alpha/shared.h")
+        header.write_text(header.read_text() + "// more\n")
+        self.assertNotIn("no work to do", built())
+
 
 class BackendTest(CliTest):
     """How CUDA files are compiled, and what build.ninja says of it."""
@@ -230,19 +255,19 @@ class BackendTest(CliTest):
         run, rules = self.graph(space)
         self.assertNotIn("warning", run.err)
         self.assertIn("[compute_80]", run.err)
-        self.assertIn("step slice", rules["cuda_slice"])
+        self.assertIn("action slice", rules["cuda_slice"])
         self.assertNotIn("cuda_compile", rules)
         run, rules = self.graph(space, "--backend", "nvcc")
         self.assertNotIn("warning", run.err)
-        self.assertIn("step run $tools $out -- $nvcc $flags $gencode ", rules["cuda_compile"])
-        self.assertIn("step run $tools $out -- $cxx ", rules["link"])
+        self.assertIn("action run $tools $out -- $nvcc $flags $gencode ", rules["cuda_compile"])
+        self.assertIn("action run $tools $out -- $cxx ", rules["link"])
         self.assertNotIn("cuda_slice", rules)
 
     def test_by_default_by_nvcc_where_there_can_be_no_slices_and_one_line_says_so(self):
         run, rules = self.graph(TestSpace())
         self.assertEqual(run.err.count("not_sliced"), 1, run)
         self.assertIn("2 files compiled by whole nvcc commands: nvcc's dry run has a step", run.err)
-        self.assertIn("step run $tools $out -- $nvcc ", rules["cuda_compile"])
+        self.assertIn("action run $tools $out -- $nvcc ", rules["cuda_compile"])
         self.assertNotIn("cuda_slice", rules)
 
 

@@ -86,7 +86,7 @@ class CompileErrorTest(CliTest):
     def test_a_slice_that_fails_shows_the_command_with_which_nvcc_fails_too(self):
         run = self.run_in(TestSpace(fail=["alpha.cu"], steps=True), "--ops", "alpha", "--arch", "8.0+PTX")
         command = re.search(r"^  nvcc alone: (.*)$", run.err, re.M).group(1)
-        self.assertNotIn("step slice", command)
+        self.assertNotIn("action slice", command)
         self.assertIn("-gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_80,code=compute_80 -c pack/alpha/alpha.cu", command)
         self.assertIn('identifier "undefined_name" is undefined', run_anywhere(command).stdout)
 

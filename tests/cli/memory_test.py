@@ -118,7 +118,7 @@ class BoundTest(MemoryTest):
 
         def steps():
             return [pid for pid in testspace.children(process.pid)
-                    if testspace.command_of(pid)[1:3] == ["step", "run"] and "--" in testspace.command_of(pid)]
+                    if testspace.command_of(pid)[1:3] == ["action", "run"] and "--" in testspace.command_of(pid)]
         self.assertTrue(testspace.wait_until(lambda: any(
             "_100m.cpp" in " ".join(testspace.command_of(child)) for step in steps() for child in testspace.children(step))))
         holder = next(step for step in steps() if testspace.children(step))

@@ -1,7 +1,7 @@
 // Any bytes as an object, library, archive, fatbin, cubin or PTX.
 #include <cstdlib>
 
-#include "bundle/image.h"
+#include "binary/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto binary = dsbuild::read_binary({reinterpret_cast<const std::byte*>(data), size}, "fuzz");

@@ -1,7 +1,7 @@
 // Any bytes as the device code section of a file.
 #include <cstdlib>
 
-#include "bundle/image.h"
+#include "binary/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto containers = dsbuild::read_fatbins({reinterpret_cast<const std::byte*>(data), size}, "fuzz");

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-// A file below tests/: "unit/slices/data/steps-13.0.txt".
+// A file below tests/: "unit/nvcc/data/steps-13.0.txt".
 inline std::string test_data(const std::string& name) {
   std::ifstream file(std::string(DSBUILD_TESTS_DIR) + "/" + name);
   INFO(name);

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "base/digest.h"
-#include "store/content_store.h"
+#include "cache/content_store.h"
 
 namespace {
 

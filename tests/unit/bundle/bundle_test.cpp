@@ -3,7 +3,7 @@
 
 #include "bundle/bundle.h"
 #include "fakes/fake_file_system.h"
-#include "temp_folder.h"
+#include "support/temp_folder.h"
 
 using namespace dsbuild;
 

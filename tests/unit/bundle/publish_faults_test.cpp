@@ -6,7 +6,7 @@
 
 #include "bundle/bundle.h"
 #include "fakes/faulty_file_system.h"
-#include "temp_folder.h"
+#include "support/temp_folder.h"
 
 using namespace dsbuild;
 

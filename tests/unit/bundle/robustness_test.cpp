@@ -3,11 +3,11 @@
 #include <iostream>
 #include <random>
 
-#include "bundle/elf.h"
-#include "bundle/image.h"
+#include "binary/elf.h"
+#include "binary/image.h"
 #include "bundle/manifest.h"
 #include "bundle/verify.h"
-#include "sample_bytes.h"
+#include "support/sample_bytes.h"
 
 using namespace dsbuild;
 using namespace dsbuild::samples;

@@ -4,7 +4,7 @@
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "fakes/fake_file_system.h"
-#include "sample_bytes.h"
+#include "support/sample_bytes.h"
 
 using namespace dsbuild;
 using namespace dsbuild::samples;

@@ -47,7 +47,7 @@ LearntCommands learnt(const Words& nvcc) {
       return word.find("arch=" + arch) != std::string::npos;
     });
   };
-  LearntCommands commands = parse_nvcc_commands(test_data("unit/slices/data/steps-13.0.txt"));
+  LearntCommands commands = parse_nvcc_commands(test_data("unit/nvcc/data/steps-13.0.txt"));
   std::erase_if(commands->devices, [&](const DeviceCommands& device) { return !is_asked_for(device.arch); });
   std::erase_if(commands->fatbinary, [&](const std::string& word) {
     return word.find("compute_80") != std::string::npos && !is_asked_for("compute_80");

@@ -2,17 +2,17 @@
 
 #include <catch2/catch.hpp>
 
+#include "nvcc/step_file.h"
 #include "plan_world.h"
-#include "slices/step_file.h"
 #include "support/test_data.h"
 
 using namespace dsbuild;
 
 namespace {
 
-// nvcc's own answer for 8.0 and 9.0+PTX (tests/unit/slices/nvcc_commands_test.cpp).
+// nvcc's own answer for 8.0 and 9.0+PTX (tests/unit/nvcc/nvcc_commands_test.cpp).
 LearntCommands learnt(const Words&) {
-  return parse_nvcc_commands(test_data("unit/slices/data/steps-13.0.txt"));
+  return parse_nvcc_commands(test_data("unit/nvcc/data/steps-13.0.txt"));
 }
 
 WholeFiles slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {

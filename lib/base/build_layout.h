@@ -1,0 +1,61 @@
+// Every name in a build folder. Paths are relative to it, and it is the current folder of all tools; names
+// that begin with a dot end an output's or a translation unit's.
+#pragma once
+
+namespace dsbuild {
+
+// The folder itself.
+inline constexpr const char* k_build_folder_marker = "dsbuild-build-folder";  // that it is ours
+inline constexpr const char* k_build_lock_file = "lock";
+inline constexpr const char* k_unchanged_file = "unchanged";  // what the last plan was made of
+inline constexpr const char* k_graph_file = "build.ninja";
+inline constexpr const char* k_pack_folder = "pack";  // a link to the source root
+inline constexpr const char* k_tool_tmp_dir = "tmp";  // of tools; emptied by each build
+inline constexpr const char* k_log_folder = "log";    // dsbuild.log, and one of each edge that failed
+inline constexpr const char* k_run_log_file = "log/dsbuild.log";
+inline constexpr const char* k_lists_dir = "lists";  // of records, by content (action/lists.h)
+
+// What is made.
+inline constexpr const char* k_objects_folder = "obj";    // <op>/<source>/<stem>…
+inline constexpr const char* k_libraries_folder = "lib";  // <op>.so
+inline constexpr const char* k_checks_folder = "check";   // <op>.json: what is expected; <op>.ok: it is so
+inline constexpr const char* k_headers_folder = "pch";    // precompiled headers, by what they are made of
+
+// Beside what nvcc makes of the same sources (plan/nvcc_comparison.h).
+inline constexpr const char* k_comparison_folder = "against_nvcc";
+inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
+
+// Written with the plan, for the actions.
+inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";  // what a tool is made of: in actions' keys
+inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
+inline constexpr const char* k_torch_id_file = "tools/torch.id";
+inline constexpr const char* k_steps_folder = "tools/steps";  // nvcc's steps, by content
+inline constexpr const char* k_store_file = "tools/store";    // the cache's folder; "": there is none
+inline constexpr const char* k_digests_file =
+    "tools/digests";  // the folder of digests of this machine's files
+inline constexpr const char* k_tool_folders_file = "tools/folders";  // compilers' own, a line each; of
+                                                                     // libraries behind "-L"
+inline constexpr const char* k_assemblers_file =
+    "tools/assemblers";  // the files of tools whose assembler says what it read
+
+// Beside an output.
+inline constexpr const char* k_record_end = ".made";             // what it was made of (action/record.h)
+inline constexpr const char* k_old_record_end = ".was";          // the same, before it was out of date
+inline constexpr const char* k_temporary_end = ".tmp";           // while a tool writes it
+inline constexpr const char* k_depfile_end = ".d";               // of its compile or link
+inline constexpr const char* k_assembler_depfile_end = ".as.d";  // of its assembler, while that runs
+inline constexpr const char* k_objects_list_end = ".rsp";        // what a link takes
+// Beside a precompiled header: for how many of its users it pays, and a line for each user, its command.
+inline constexpr const char* k_users_end = ".users";
+
+// Of a translation unit that is sliced, beside its parts.
+inline constexpr const char* k_module_id_end = ".module_id";
+inline constexpr const char* k_arch_list_end = ".arch_list";  // the value of __CUDA_ARCH_LIST__
+inline constexpr const char* k_stub_end = ".cudafe1.stub.c";  // as the host compile includes it
+inline constexpr const char* k_scratch_end = ".run";          // a part's own folder, while it runs
+// What stands for the build folder in line information and in the host's debug information, where it is not
+// k_folder_in_objects: objects are the same in every folder.
+inline constexpr const char* k_folder_in_objects_end = ".folder";
+inline constexpr const char* k_folder_in_objects = "/dsbuild";
+
+}  // namespace dsbuild

@@ -1,0 +1,32 @@
+// Loads from file bytes. Every offset is 64 bits and checked here, once; file bytes are never cast to
+// structs.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+#include "binary/image.h"
+
+namespace dsbuild {
+
+// The little-endian number at `offset`. The caller has checked that it lies inside.
+template <class T>
+T load(Bytes bytes, size_t offset) {
+  static_assert(std::is_unsigned_v<T>);
+  T value{};
+  std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  return value;
+}
+
+// `size` bytes from `offset`, or nullopt when they do not all lie inside.
+inline std::optional<Bytes> slice(Bytes bytes, uint64_t offset, uint64_t size) {
+  if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
+  return bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
+}
+
+inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,195 @@
+#include "binary/elf.h"
+
+#include <algorithm>
+
+#include "binary/bytes.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr size_t k_header_size = 64;
+constexpr size_t k_section_header_size = 64;
+constexpr size_t k_symbol_size = 24;
+constexpr size_t k_dynamic_size = 16;
+constexpr size_t k_relocation_size = 24;
+
+constexpr uint16_t k_relocatable = 1;       // ET_REL
+constexpr uint32_t k_relocations = 4;       // SHT_RELA
+constexpr uint32_t k_no_bits = 8;           // SHT_NOBITS
+constexpr uint16_t k_in_section_0 = 65535;  // SHN_XINDEX: the number did not fit, section 0 holds it
+constexpr uint64_t k_needed = 1;            // DT_NEEDED
+constexpr int k_section_symbol = 3;         // STT_SECTION
+
+tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
+  return fail(Exit::failed, "bad_elf", name, std::move(what),
+              "Build the file again; it is damaged or foreign.");
+}
+
+// Bounds what hostile tables of overlapping names can cost; no name that anyone declares is longer.
+constexpr size_t k_longest_name = 4096;
+
+// The text up to the next zero byte; "" when it does not lie inside.
+std::string_view text_at(Bytes strings, uint64_t offset) {
+  if (offset >= strings.size()) return {};
+  const std::string_view rest = as_text(strings).substr(static_cast<size_t>(offset), k_longest_name);
+  const size_t end = rest.find('\0');
+  return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end);
+}
+
+struct SectionHeader {
+  uint32_t name = 0;
+  uint32_t type = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  uint32_t link = 0;
+};
+
+SectionHeader load_section_header(Bytes table, size_t index) {
+  const Bytes row = table.subspan(index * k_section_header_size, k_section_header_size);
+  return {.name = load<uint32_t>(row, 0),
+          .type = load<uint32_t>(row, 4),
+          .offset = load<uint64_t>(row, 24),
+          .size = load<uint64_t>(row, 32),
+          .link = load<uint32_t>(row, 40)};
+}
+
+// The section header table: as many rows as the file says it has, all of them inside the file.
+Result<Bytes> section_table(Bytes file, const std::string& name) {
+  const uint64_t offset = load<uint64_t>(file, 40);
+  if (offset == 0) return Bytes{};
+  if (load<uint16_t>(file, 58) != k_section_header_size)
+    return bad_elf(name, "has section headers of unknown size");
+  const auto first = slice(file, offset, k_section_header_size);
+  if (!first) return bad_elf(name, "ends before its section headers");
+  uint64_t count = load<uint16_t>(file, 60);
+  if (count == 0) count = load_section_header(*first, 0).size;
+  if (count > file.size() / k_section_header_size)
+    return bad_elf(name, "says it has more sections than fit in it");
+  const auto table = slice(file, offset, count * k_section_header_size);
+  if (!table) return bad_elf(name, "ends inside its section headers");
+  return *table;
+}
+
+// The bytes of the string table that holds the sections' names.
+Result<Bytes> section_names(Bytes file, Bytes table, const std::string& name) {
+  const size_t count = table.size() / k_section_header_size;
+  if (count == 0) return Bytes{};
+  uint32_t index = load<uint16_t>(file, 62);
+  if (index == k_in_section_0) index = load_section_header(table, 0).link;
+  if (index >= count) return bad_elf(name, "has no table of section names");
+  const SectionHeader header = load_section_header(table, index);
+  const auto strings = slice(file, header.offset, header.size);
+  if (!strings) return bad_elf(name, "ends before its table of section names");
+  return *strings;
+}
+
+// A symbol of an object or library that others can link against.
+bool is_exported(Bytes symbol) {
+  const auto info = load<uint8_t>(symbol, 4);
+  const auto other = load<uint8_t>(symbol, 5);
+  const auto section = load<uint16_t>(symbol, 6);
+  const int binding = info >> 4;
+  const int type = info & 15;
+  const int visibility = other & 3;
+  const bool linkable = binding == 1 || binding == 2 || binding == 10;  // STB_GLOBAL, _WEAK, _GNU_UNIQUE
+  const bool entity = type != k_section_symbol && type != 4;            // not STT_FILE
+  const bool visible = visibility == 0 || visibility == 3;              // STV_DEFAULT, _PROTECTED
+  return linkable && entity && visible && section != 0;
+}
+
+const ElfSection* linked(const ElfFile& elf, const ElfSection& section) {
+  return section.link < elf.sections.size() ? &elf.sections[section.link] : nullptr;
+}
+
+// The name of a section's symbol is the section's.
+std::string_view symbol_name(const ElfFile& elf, const ElfSection& symbols, uint32_t index) {
+  const auto symbol = slice(symbols.bytes, uint64_t{index} * k_symbol_size, k_symbol_size);
+  if (!symbol) return {};
+  const auto section = load<uint16_t>(*symbol, 6);
+  if ((load<uint8_t>(*symbol, 4) & 15) == k_section_symbol && section < elf.sections.size())
+    return elf.sections[section].name;
+  const ElfSection* strings = linked(elf, symbols);
+  return strings ? text_at(strings->bytes, load<uint32_t>(*symbol, 0)) : std::string_view{};
+}
+
+}  // namespace
+
+const ElfSection* ElfFile::find(std::string_view name) const {
+  const auto found = std::ranges::find(sections, name, &ElfSection::name);
+  return found == sections.end() ? nullptr : &*found;
+}
+
+bool is_elf(Bytes file) {
+  return as_text(file).substr(0, 4) ==
+         "\x7f"
+         "ELF";
+}
+
+Result<ElfFile> read_elf(Bytes file, const std::string& name) {
+  if (!is_elf(file) || file.size() < k_header_size) return bad_elf(name, "is no ELF file");
+  const bool wide = load<uint8_t>(file, 4) == 2;
+  const bool little_endian = load<uint8_t>(file, 5) == 1;
+  if (!wide || !little_endian) return bad_elf(name, "is not a 64-bit little-endian ELF file");
+  DSBUILD_TRY(table, section_table(file, name));
+  DSBUILD_TRY(names, section_names(file, table, name));
+  ElfFile elf{.abi_version = load<uint8_t>(file, 8),
+              .type = load<uint16_t>(file, 16),
+              .machine = load<uint16_t>(file, 18),
+              .flags = load<uint32_t>(file, 48),
+              .sections = {}};
+  const size_t count = table.size() / k_section_header_size;
+  elf.sections.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const SectionHeader header = load_section_header(table, i);
+    const bool has_bytes = i != 0 && header.type != k_no_bits;
+    const auto bytes = has_bytes ? slice(file, header.offset, header.size) : Bytes{};
+    if (!bytes) return bad_elf(name, "ends inside section " + std::to_string(i));
+    elf.sections.push_back({text_at(names, header.name), header.type, header.link, *bytes});
+  }
+  return elf;
+}
+
+std::vector<std::string> elf_exports(const ElfFile& elf) {
+  const ElfSection* symbols = elf.find(elf.type == k_relocatable ? ".symtab" : ".dynsym");
+  const ElfSection* strings = symbols ? linked(elf, *symbols) : nullptr;
+  std::vector<std::string> names;
+  if (!strings) return names;
+  for (size_t at = 0; symbols->bytes.size() - at >= k_symbol_size; at += k_symbol_size) {
+    const Bytes symbol = symbols->bytes.subspan(at, k_symbol_size);
+    const std::string_view name = text_at(strings->bytes, load<uint32_t>(symbol, 0));
+    if (!name.empty() && is_exported(symbol)) names.emplace_back(name);
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::vector<ElfRelocation> elf_relocations(const ElfFile& elf, const ElfSection& section) {
+  const ElfSection* symbols = section.type == k_relocations ? linked(elf, section) : nullptr;
+  std::vector<ElfRelocation> relocations;
+  if (!symbols) return relocations;
+  for (size_t at = 0; section.bytes.size() - at >= k_relocation_size; at += k_relocation_size) {
+    const Bytes entry = section.bytes.subspan(at, k_relocation_size);
+    const auto info = load<uint64_t>(entry, 8);
+    relocations.push_back({.offset = load<uint64_t>(entry, 0),
+                           .type = static_cast<uint32_t>(info),
+                           .addend = load<uint64_t>(entry, 16),
+                           .symbol = symbol_name(elf, *symbols, static_cast<uint32_t>(info >> 32))});
+  }
+  return relocations;
+}
+
+std::vector<std::string> elf_needed(const ElfFile& elf) {
+  const ElfSection* dynamic = elf.find(".dynamic");
+  const ElfSection* strings = dynamic ? linked(elf, *dynamic) : nullptr;
+  std::vector<std::string> names;
+  if (!strings) return names;
+  for (size_t at = 0; dynamic->bytes.size() - at >= k_dynamic_size; at += k_dynamic_size) {
+    const Bytes entry = dynamic->bytes.subspan(at, k_dynamic_size);
+    const std::string_view name = text_at(strings->bytes, load<uint64_t>(entry, 8));
+    if (load<uint64_t>(entry, 0) == k_needed && !name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,21 @@
+// What the assembler of a compile read, as GNU as says it (--MD). No object is another for it.
+#pragma once
+
+#include "action/action_run.h"
+#include "nvcc/nvcc_commands.h"
+
+namespace dsbuild {
+
+// What makes a compile of gcc's or nvcc's write the depfile, at the command's end. None for -flto, which
+// assembles in the link and writes the words into the object, nor where that may stand in another file, nor
+// where the path has characters that one of them takes for its own.
+Words words_for_assembler(const Words& command, const std::string& depfile);
+
+// What stands in the depfile is added, and the file removed. Where it is not there, or the object is to be
+// assembled only when it is linked, the assembler was silent.
+void add_files_of_assembler(const Path& depfile, std::string_view object, FilesRead& read, FileSystem& files);
+
+// Whether it has code that is assembled in the link: of gcc's -flto, or clang's.
+bool is_assembled_in_link(std::string_view object);
+
+}  // namespace dsbuild

@@ -1,0 +1,29 @@
+// Whether the objects of a build that slices made are what nvcc makes of the same source: `dsbuild action
+// compare …`.
+#pragma once
+
+#include <functional>
+
+#include "nvcc/compare_objects.h"
+#include "nvcc/step_file.h"
+
+namespace dsbuild {
+
+// Paths are relative to the build folder, which is the current one.
+struct NvccComparison {
+  std::string source;  // "pack/adam.cu"
+  // What is compared. nvcc's object has a folder of its own, in which `--keep` has left what nvcc made on
+  // the way, its module id among it.
+  ObjectFiles objects;
+  std::vector<std::string> step_files;  // of all parts, in their order
+};
+
+// Compares as objects_differ_by, with our module id in place of nvcc's, which has a checksum of the source's
+// absolute path in it. Where something differs (line information names the build folder; nvcc's id may be
+// longer) the steps run twice more: with nvcc's module id and folder, which must give what nvcc made, and
+// with our own, which must give, byte for byte, the objects that are there. "" where all is the same; then
+// nothing is left of what was made for it. What tools say goes to `print`.
+Result<std::string> compare_with_nvcc(const NvccComparison& request, System& system,
+                                      const std::function<void(std::string_view)>& print);
+
+}  // namespace dsbuild

@@ -1,0 +1,25 @@
+// Where code stands in its files, and when that matters to what is made of it: an edit that only moves lines
+// should run nothing behind the preprocessor.
+#pragma once
+
+#include "nvcc/nvcc_commands.h"
+
+namespace dsbuild {
+
+// For keys: the preprocessed text without blank lines and without the line numbers of its markers. What
+// compilers make does not depend on them: __LINE__ is a number in the text already. The files that code is
+// of, and which of them are the system's, stay. The text as it is where it names a builtin that reads
+// positions, or source_location, which is made of one, anywhere. Raw strings keep their lines.
+std::string without_positions(std::string_view text);
+
+// The text with names of the build folder's files, which are relative, put below `root` in its markers: cicc
+// writes the absolute names of files into line information.
+std::string with_files_below(const std::string& root, std::string_view text);
+
+// A word of the commands for which outputs hold positions, or with which that is not known; "" for none:
+// line and debug information, coverage, sanitizers, and any option of code generation of which the opposite
+// is not known. Host compilers other than GCC name their program.
+std::string word_that_keeps_positions(const NvccCommands& commands);
+bool may_keep_positions(const std::string& word_of_host_compiler);
+
+}  // namespace dsbuild

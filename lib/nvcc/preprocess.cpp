@@ -1,0 +1,40 @@
+#include "nvcc/preprocess.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words preprocess_command(const Words& compile) {
+  Words words;
+  for (size_t i = 0; i < compile.size(); ++i) {
+    if (compile[i] == "-o")
+      ++i;
+    else
+      words.push_back(compile[i] == "-c" ? "-E" : compile[i]);
+  }
+  words.emplace_back("-C");
+  return words;
+}
+
+// As line markers end that name it: "./pch/a/torch.h\"".
+std::string forced_include(const Words& command) {
+  const auto word = std::find(command.begin(), command.end(), "-include");
+  return word == command.end() || word + 1 == command.end() ? "" : *(word + 1) + "\"";
+}
+
+}  // namespace
+
+std::optional<std::string> preprocessed_text(const Words& compile, System& system) {
+  auto result =
+      system.processes.run({preprocess_command(compile), system.environment, {}, std::chrono::hours(24)});
+  if (!result || !result->ok() || result->out.size() >= k_kept_output) return std::nullopt;
+  const std::string header = forced_include(compile);
+  return header.empty() ? std::move(result->out) : replace_all(std::move(result->out), header, "\"");
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,17 @@
+// Whether slices make what nvcc makes, found out with a small file for each toolkit and host compiler.
+#pragma once
+
+#include "nvcc/nvcc_commands.h"
+
+namespace dsbuild {
+
+// Compiles a .cu with functions, templates, constants and variables of inner linkage by the whole command
+// `nvcc` (which names two archs or more and no source) and by slices of it, and compares byte for byte: the
+// device images, the host's machine code, and the names that the objects export. Then by slices once more
+// with lines moved, which must change no byte. `folder` is made, and removed afterwards. Slices run
+// `commands`, the steps of that command, as `program` action slice. "" where all is the same, else what is
+// not, in words.
+std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Path& folder,
+                             const Path& program, System system);
+
+}  // namespace dsbuild

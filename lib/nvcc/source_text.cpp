@@ -1,0 +1,46 @@
+#include "nvcc/source_text.h"
+
+#include "base/build_layout.h"
+#include "inputs/depfile.h"
+#include "nvcc/positions.h"
+
+namespace dsbuild {
+
+Words SourceText::command() const {
+  Words words = unit_.step.preprocess;
+  for (std::string& word : words)
+    if (word == k_arch_list) word += unit_.arch_list;
+  return words;
+}
+
+Result<int> SourceText::preprocess(StepTools& tools) {
+  tools.wait_to_look();
+  Words argv = unit_.expand(command_, unit_.in_scratch(""));
+  const std::string depfile = unit_.in_scratch(".d");
+  argv.insert(argv.end(), {"-MD", "-MF", depfile, "-MT", "text"});
+  DSBUILD_TRY(code, tools.run(argv, {}));
+  if (code != 0) return code;
+  DSBUILD_CHECK(note_what_was_read(depfile));
+  const std::string output = value_of(argv, "-o");
+  DSBUILD_TRY(text, files_.read_file(output));
+  text_ = std::move(text);
+  if (!has_line_information(unit_.step.commands.front())) return 0;
+  text_ = with_files_below(unit_.folder_in_objects, text_);
+  DSBUILD_CHECK(files_.write_file(output, text_));
+  return 0;
+}
+
+// The archs' list is read where a text names it.
+Result<void> SourceText::note_what_was_read(const Path& depfile_of_preprocessor) {
+  DSBUILD_TRY(depfile, files_.read_file(depfile_of_preprocessor));
+  read_files_ = files_in_depfile(depfile);
+  for (const std::string& name : read_files_) {
+    const auto text = files_.read_file(name);
+    if (!text || text->find("__CUDA_ARCH_LIST__") == std::string::npos) continue;
+    read_files_.push_back(unit_.path + k_arch_list_end);
+    break;
+  }
+  return {};
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,30 @@
+// What one sliced edge runs, as a file in the build folder that is named by its content: build.ninja stays
+// small, and an edge's command changes exactly when what it runs does.
+#pragma once
+
+#include "nvcc/nvcc_commands.h"
+
+namespace dsbuild {
+
+// `preprocess` of a step runs in the build folder and gives text; each later command runs beside its files.
+struct StepFile {
+  std::string part;  // "front", "compute_80", "host", "fatbin"
+  Environment environment;
+  Words preprocess;             // front and device parts
+  std::vector<Words> commands;  // what is made of the text
+  // Of the outputs and inputs, what follows the unit's name: {".compute_80.ptx", ".compute_80.cubin"}.
+  // Any of the outputs may be the edge's own.
+  std::vector<std::string> inputs, outputs;
+  bool keeps_positions = false;  // outputs depend on where code stands in its files (lib/nvcc/positions.h)
+  Words nvcc;                    // the whole command without archs and source, for people
+  bool operator==(const StepFile&) const = default;
+};
+
+// Pure. Lines of a word and a shell-quoted rest.
+std::string render_step_file(const StepFile& step);
+StepFile parse_step_file(std::string_view text);
+
+// The steps of one translation unit: front, one of each device arch, host, fatbin.
+std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc);
+
+}  // namespace dsbuild

@@ -1,0 +1,59 @@
+// The outputs of one part, by the key of what they were made of: those that are there, and those in the
+// cache.
+#pragma once
+
+#include "cache/content_store.h"
+#include "nvcc/step_unit.h"
+
+namespace dsbuild {
+
+// An output's end: only ptxas makes images.
+bool is_image(const std::string& end);
+
+class StepResults {
+ public:
+  StepResults(const StepUnit& unit, ActionRun& action, FileSystem& files)
+      : unit_(unit), action_(action), files_(files), store_(action.cache()) {
+    for (const std::string& end : unit.step.outputs)
+      (is_image(end) ? image_ends_ : other_ends_).push_back(end);
+  }
+
+  // Whether the outputs are those of the key now, because they were before or were taken from elsewhere.
+  Result<bool> take(const std::string& key);
+  // Outputs are written only where their bytes change; `outputs` may leave out the images, which then stay as
+  // they are. The store keeps images by their PTX, apart from the rest: those that stay may have been damaged
+  // since, and it has them from when they were made.
+  Result<void> publish(const std::string& key, const StoreEntry& outputs);
+  // Whether the images are those of this PTX now, because they were before or were taken from the store: an
+  // edit of host code changes the text that cicc reads, and not its PTX.
+  Result<bool> take_images(const std::string& ptx);
+  // Of what ptxas gets, which is a device part's first output; "" where the part has no ptxas.
+  std::string images_key(const std::string& ptx) const;
+
+  // That the store has no record by which something could be looked for.
+  void note_miss() {
+    if (store_) note_store_use(false, files_);
+  }
+
+  // From now on nothing of what is there and no store: what the outputs are made of is not all in their key.
+  void keep_nothing() {
+    store_.reset();
+    keeps_nothing_ = true;
+  }
+
+ private:
+  std::optional<StoreEntry> find_in_store(const std::string& key);
+  std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends) const;
+  void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends) const;
+  Result<void> write(const StoreEntry& outputs);
+
+  const StepUnit& unit_;
+  ActionRun& action_;
+  FileSystem& files_;
+  std::optional<ContentStore> store_;
+  bool keeps_nothing_ = false;
+  std::vector<std::string> image_ends_, other_ends_;  // of the outputs
+  std::string missed_;                                // a key that the store does not have
+};
+
+}  // namespace dsbuild

@@ -1,0 +1,23 @@
+#include "nvcc/step_tools.h"
+
+#include <chrono>
+
+namespace dsbuild {
+
+Result<int> StepTools::run_in_scratch(const Words& command) {
+  return run(unit_.expand(command, unit_.stem), unit_.scratch);
+}
+
+Result<int> StepTools::run_in_build_folder(const Words& command) {
+  return run(unit_.expand(command, unit_.in_scratch("")), {});
+}
+
+Result<int> StepTools::run(Words argv, const Path& folder) {
+  DSBUILD_TRY(result,
+              system_.processes.run({std::move(argv), unit_.environment, folder, std::chrono::hours(24)}));
+  print_(result.out + result.err);
+  turn_.add_peak(result.peak_memory_bytes);
+  return result.exit_code;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,35 @@
+// Runs the tools of one part, when there is memory for them.
+#pragma once
+
+#include "nvcc/step_unit.h"
+#include "sys/memory_gate.h"
+
+namespace dsbuild {
+
+using Print = std::function<void(std::string_view)>;
+
+class StepTools {
+ public:
+  StepTools(const StepUnit& unit, System& system, const Print& print)
+      : unit_(unit), system_(system), print_(print), turn_(system.environment, unit.request.output) {}
+
+  // Before it is known whether there is anything to do; before the tools that do it; when all of them have
+  // run, and well.
+  void wait_to_look() { turn_.wait_to_look(); }
+  void wait_to_work() { turn_.wait_to_work(); }
+  void done() { turn_.done(); }
+
+  // Exit codes. What a tool says is printed, whether it fails or not. In the scratch folder the stand-in is
+  // a name; in the build folder it is a path to the scratch folder.
+  Result<int> run_in_scratch(const Words& command);
+  Result<int> run_in_build_folder(const Words& command);
+  Result<int> run(Words argv, const Path& folder);
+
+ private:
+  const StepUnit& unit_;
+  System& system_;
+  const Print& print_;
+  MemoryTurn turn_;
+};
+
+}  // namespace dsbuild
