@@ -118,27 +118,31 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
   return held;
 }
 
-Result<void> write_planned_files(const Stages& stages, FileSystem& files) {
+Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
+  bool any = false;
   const Path& folder = stages.base.settings.build_dir.value;
   for (const auto& [name, target] : stages.build.links)
-    if (files.real_path(folder / name) != files.real_path(target))
+    if (files.real_path(folder / name) != files.real_path(target)) {
       DSBUILD_CHECK(files.make_symlink(target, folder / name));
+      any = true;
+    }
   std::set<Path> folders;
   for (const PlannedFile& file : stages.build.files) {
     const Path parent = (folder / file.path).parent_path();
     if (folders.insert(parent).second) DSBUILD_CHECK(files.make_directories(parent));
-    DSBUILD_CHECK(files.write_if_different(folder / file.path, file.content));
+    DSBUILD_TRY(is_new, files.write_if_different(folder / file.path, file.content));
+    any = any || is_new;
   }
   DSBUILD_CHECK(remove_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_own_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_strange_logs(folder, files));
-  return write_graph(stages.build, folder, files);
+  DSBUILD_TRY(is_new, write_graph(stages.build, folder, files));
+  return any || is_new;
 }
 
-Result<void> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files) {
+Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files) {
   DSBUILD_TRY(text, render_ninja(plan));
-  DSBUILD_CHECK(files.write_if_different(folder / plan.graph_file, text));
-  return {};
+  return files.write_if_different(folder / plan.graph_file, text);
 }
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context) {

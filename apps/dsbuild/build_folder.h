@@ -14,11 +14,12 @@ namespace dsbuild {
 Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
                                                       const CommandContext& context);
 
-// build.ninja, check/*.json, tools/* and the link to the pack.
-Result<void> write_planned_files(const Stages& stages, FileSystem& files);
+// build.ninja, check/*.json, tools/* and the link to the pack. Whether any of them was
+// not there as it should be.
+Result<bool> write_planned_files(const Stages& stages, FileSystem& files);
 
-// The plan's graph, as Ninja reads it. Errors: those of render_ninja.
-Result<void> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files);
+// The plan's graph, as Ninja reads it. Whether it was not so there. Errors: those of render_ninja.
+Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files);
 
 // The lock of a folder that a build made, without waiting for it. Errors: exit 1 `not_built` where there is
 // no such folder; exit 75 `locked` while another dsbuild works in it.

@@ -122,7 +122,7 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   print_message(shown);
 
   DSBUILD_TRY(lock, open_build_folder(settings, context));
-  DSBUILD_CHECK(write_planned_files(stages, context.system.files));
+  DSBUILD_TRY(is_new_plan, write_planned_files(stages, context.system.files));
   RunLog log(settings.build_dir.value, context.system.files);
   const GraphRunner runner{stages, ninja, *lock, log, context};
   DSBUILD_TRY(run, run_until_settled(runner, stages.build));
@@ -166,7 +166,8 @@ Result<int> plan_and_build(Clock::time_point start, const CommandContext& contex
   DSBUILD_CHECK(print_outcome(outcome, settings, context));
   if (!outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(stages, context);
-  if (code == 0)
+  const bool did_something = is_new_plan || run.edges_run > 0 || outcome.bundle.changed;
+  if (code == 0 && did_something)
     remember_build({shown, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.compared},
                    stages, context);
   return code;

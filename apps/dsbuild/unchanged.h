@@ -20,7 +20,8 @@ struct UnchangedBuild {
 // holds the lock.
 std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, const CommandContext& context);
 
-// To be called when a build is published, under the lock. The plan is made once more and watched: what was
+// To be called when a build that did something is published, under the lock: one that did nothing writes
+// nothing. The plan is made once more and watched: what was
 // learnt for the first one (from compilers and the like) is known by now. Nothing is remembered of a plan
 // that is another by now, that started a process, or of which a file is just being changed.
 void remember_build(const UnchangedBuild& build, const Stages& stages, const CommandContext& context);
