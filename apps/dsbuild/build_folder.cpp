@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "action/lists.h"
 #include "base/build_layout.h"
 #include "inputs/layout.h"
 #include "ninja/ninja_file.h"
-#include "nvcc/assembler_depfile.h"
 
 namespace dsbuild {
 namespace {
@@ -133,14 +131,14 @@ Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
     DSBUILD_TRY(is_new, files.write_if_different(folder / file.path, file.content));
     any = any || is_new;
   }
-  DSBUILD_CHECK(remove_temporaries(stages.build, folder, files));
-  DSBUILD_CHECK(remove_own_temporaries(stages.build, folder, files));
   DSBUILD_CHECK(remove_strange_logs(folder, files));
   DSBUILD_TRY(is_new, write_graph(stages.build, folder, files));
   return any || is_new;
 }
 
 Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files) {
+  DSBUILD_CHECK(remove_temporaries(plan, folder, files));
+  DSBUILD_CHECK(remove_own_temporaries(plan, folder, files));
   DSBUILD_TRY(text, render_ninja(plan));
   return files.write_if_different(folder / plan.graph_file, text);
 }

@@ -18,7 +18,8 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
 // not there as it should be.
 Result<bool> write_planned_files(const Stages& stages, FileSystem& files);
 
-// The plan's graph, as Ninja reads it. Whether it was not so there. Errors: those of render_ninja.
+// The plan's graph, as Ninja reads it, without what killed runs of it left half written. Whether it was not
+// so there. Errors: those of render_ninja.
 Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files);
 
 // The lock of a folder that a build made, without waiting for it. Errors: exit 1 `not_built` where there is

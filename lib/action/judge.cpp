@@ -168,8 +168,8 @@ Change Judge::compare_commands(const std::string& before, const std::string& now
 std::string Judge::with_step_file(const std::string& command) {
   std::string text;
   for (const std::string& word : shell_split(command)) {
-    const auto step =
-        word.starts_with(k_steps_folder) ? files_.read_file(root_ / word) : Result<std::string>("");
+    const auto step = word.starts_with(std::string(k_steps_folder) + "/") ? files_.read_file(root_ / word)
+                                                                          : Result<std::string>("");
     text += " " + (step && !step->empty() ? replace_all(*step, "\n", " ") : shell_quote(word));
   }
   return text;

@@ -1,9 +1,9 @@
 // What a path says about whose file it is, as commands that run in a build folder name it.
 #pragma once
 
-#include "base/build_layout.h"
-
 #include <string_view>
+
+#include "base/build_layout.h"
 
 namespace dsbuild {
 

@@ -113,14 +113,8 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   const ArchSet shared = edge.kind == EdgeKind::cuda_slice ? ArchSet() : plan.shared;  // a slice has one arch
   std::string text = "build " + ninja_path(edge.output);
   text += " | " + ninja_path(record_file(edge.output));
-  for (const std::string& output : edge.more_outputs)
-    text += " " + ninja_path(output);
-  text += std::string(": ") + rule_name(edge);
-  for (const std::string& input : edge.inputs)
-    text += " " + ninja_path(input);
-  if (!edge.implicit_inputs.empty()) text += " |";
-  for (const std::string& input : edge.implicit_inputs)
-    text += " " + ninja_path(input);
+  text += ninja_paths(edge.more_outputs) + ": " + rule_name(edge) + ninja_paths(edge.inputs);
+  if (!edge.implicit_inputs.empty()) text += " |" + ninja_paths(edge.implicit_inputs);
   if (!edge.after.empty()) text += " || " + ninja_path(edge.after);
   text += "\n  tools = " + ninja_word(tools_file(edge)) + "\n";
   if (edge.by_host_compiler) text += "  cxx = $host_cxx\n";

@@ -19,13 +19,8 @@ constexpr const char* k_rules =
 
 std::string build_line(const std::string& output, const char* rule, const std::vector<std::string>& inputs,
                        const std::vector<std::string>& implicit) {
-  std::string text = "build " + ninja_path(output) + ": " + rule;
-  for (const std::string& input : inputs)
-    text += " " + ninja_path(input);
-  if (!implicit.empty()) text += " |";
-  for (const std::string& input : implicit)
-    text += " " + ninja_path(input);
-  return text + "\n";
+  return "build " + ninja_path(output) + ": " + rule + ninja_paths(inputs) +
+         (implicit.empty() ? "" : " |" + ninja_paths(implicit)) + "\n";
 }
 
 // Without the temporary, which an action of dsbuild's renames.

@@ -34,6 +34,13 @@ std::string ninja_word(std::string_view word) {
   return escape_dollars(shell_quote(word));
 }
 
+std::string ninja_paths(const std::vector<std::string>& paths) {
+  std::string text;
+  for (const std::string& path : paths)
+    text += " " + ninja_path(path);
+  return text;
+}
+
 std::string ninja_words(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
   for (const std::string& word : words)

@@ -1,5 +1,6 @@
-#include "base/build_layout.h"
 #include "toolkit/toolkit.h"
+
+#include "base/build_layout.h"
 
 namespace dsbuild {
 namespace {

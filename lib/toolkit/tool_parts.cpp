@@ -17,11 +17,15 @@ constexpr std::string_view k_elf_magic =
     "ELF";
 constexpr std::string_view k_dry_run_mark = "#$ ";
 
-// A tool that does not answer may be made of anything: what it was made of before tells nothing, so that
-// nothing is remembered of it, and nothing is built with it.
-Result<std::string> said_by(const Words& argv, const Environment& environment, System& system) {
-  DSBUILD_TRY(answer, system.processes.run({argv, environment, {}, std::chrono::seconds(60)}));
-  if (answer.ok()) return answer.out + "\n" + answer.err;
+Result<ProcessResult> answer_of(const Words& argv, const Environment& environment, System& system) {
+  return system.processes.run({argv, environment, {}, std::chrono::seconds(60)});
+}
+
+std::string said(const ProcessResult& answer) {
+  return answer.out + "\n" + answer.err;
+}
+
+tl::unexpected<Error> does_not_answer(const Words& argv, const ProcessResult& answer) {
   const std::vector<std::string> lines = split(answer.err + answer.out, "\r\n");
   const std::string how =
       answer.timed_out ? "does not end" : "ends with exit code " + std::to_string(answer.exit_code);
@@ -31,12 +35,19 @@ Result<std::string> said_by(const Words& argv, const Environment& environment, S
               "Run that by hand: dsbuild has to know what a compiler is made of, so it asks.");
 }
 
+// A tool that does not answer may be made of anything: what it was made of before tells nothing, so that
+// nothing is remembered of it, and nothing is built with it.
+Result<std::string> said_by(const Words& argv, const Environment& environment, System& system) {
+  DSBUILD_TRY(answer, answer_of(argv, environment, system));
+  if (!answer.ok()) return does_not_answer(argv, answer);
+  return said(answer);
+}
+
 // The same of one that may not know the words, and then ends with a code: "".
 Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system) {
-  DSBUILD_TRY(answer, system.processes.run({argv, environment, {}, std::chrono::seconds(60)}));
-  const bool is_killed = answer.timed_out || answer.exit_code > 128;
-  if (!answer.ok() && is_killed) return said_by(argv, environment, system);
-  return answer.ok() ? answer.out + "\n" + answer.err : "";
+  DSBUILD_TRY(answer, answer_of(argv, environment, system));
+  if (answer.timed_out || answer.exit_code > 128) return does_not_answer(argv, answer);
+  return answer.ok() ? said(answer) : "";
 }
 
 // "/usr/bin/x" of "/usr/bin/x", "-plugin-opt=/usr/bin/x", "COLLECT_LTO_WRAPPER=/usr/bin/x"; "" for others.
