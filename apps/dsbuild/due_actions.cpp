@@ -28,6 +28,7 @@ class DueFinder {
     DueActions due;
     for (const Edge& edge : plan_.edges)
       if (auto change = change_of(edge)) due.emplace(edge.output, std::move(*change));
+    if (!due.empty()) lists_.remove_unused();
     return due;
   }
 
@@ -82,9 +83,9 @@ DueActions take_incomplete(DueActions& due) {
 }
 
 std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete) {
-  std::set<std::string> sources;
+  std::set<std::string> libraries, sources;
   for (const auto& [output, change] : incomplete)
-    sources.insert(change.where());
+    (change.path == output ? libraries : sources).insert(change.where());
   std::vector<Warning> warnings;
   for (const std::string& source : sources)
     warnings.push_back(warning("unnamed_files", source,
@@ -92,6 +93,11 @@ std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete) {
                                "asm): what is made of it is made anew in each build, and never kept",
                                "Compile it with gcc and without -flto: GNU as says what it reads. For #embed "
                                "there is no other way."));
+  for (const std::string& library : libraries)
+    warnings.push_back(warning("unnamed_files", library,
+                               "its linker does not say which libraries it read: it is linked anew in each "
+                               "build, and never kept",
+                               "Link with GNU ld 2.35, lld 14 or newer, which have --dependency-file."));
   return warnings;
 }
 

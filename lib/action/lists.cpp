@@ -33,4 +33,11 @@ std::optional<std::string> Lists::find(const std::string& name) {
   return known_.emplace(name, std::move(*text)).first->second;
 }
 
+void Lists::remove_unused() {
+  const auto names = files_.list(folder_);
+  if (!names || names->size() <= k_spare + 2 * known_.size()) return;
+  for (const std::string& name : *names)
+    if (known_.count(name) == 0) (void)files_.remove_all(folder_ / name);
+}
+
 }  // namespace dsbuild

@@ -14,6 +14,9 @@ namespace dsbuild {
 
 class Lists {
  public:
+  // How many unused ones may lie there, beside as many again for each used one.
+  static constexpr size_t k_spare = 256;
+
   // `build_dir`: the folder of the build; `cache`: nullopt where results are not kept.
   Lists(FileSystem& files, const Path& build_dir, std::optional<ContentStore> cache)
       : files_(files), folder_(build_dir / k_lists_dir), cache_(std::move(cache)) {}
@@ -22,6 +25,9 @@ class Lists {
   std::string put(const std::string& text);
   // What was put under the name, here or in the cache; nullopt where that is lost or damaged.
   std::optional<std::string> find(const std::string& name);
+  // Behind a look at all records: where the build folder has many more lists than were put and found here
+  // (those of earlier edits), removes the others.
+  void remove_unused();
 
  private:
   FileSystem& files_;

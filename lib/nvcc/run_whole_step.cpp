@@ -148,8 +148,14 @@ class WholeRun {
     std::sort(read.files.begin(), read.files.end());
     read.files.erase(std::unique(read.files.begin(), read.files.end()), read.files.end());
     Record record = action_.describe(read);
-    if (is_link()) record.incomplete = incomplete_in_link(read.files);
+    if (is_link()) record.incomplete = linker_tells() ? incomplete_in_link(read.files) : step_.output;
     return record;
+  }
+
+  // One without --dependency-file, or whose file was lost, may have read any library.
+  bool linker_tells() const {
+    const auto depfile = files_.read_file(step_.output + k_depfile_end);
+    return depfile && !files_in_link_depfile(*depfile, [](const std::string&) { return true; }).empty();
   }
 
   // What an object's own record could not say, where the link assembles it.

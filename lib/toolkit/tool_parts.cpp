@@ -66,7 +66,16 @@ Paths files_named_in(const std::string& text, const FileReader& files) {
   return found;
 }
 
-// What a compiler would run for a compile and for a link, asked with names of files that need not be there.
+// Where a compiler looks for programs, which all may come to be there: "programs: =<folder>:…".
+Words program_folders_in(const std::string& said) {
+  constexpr std::string_view k_programs = "programs: =";
+  for (const std::string& line : split_lines(said))
+    if (line.starts_with(k_programs)) return split(line.substr(k_programs.size()), ":");
+  return {};
+}
+
+// What a compiler would run for a compile and for a link, asked with names of files that need not be there;
+// and every file that would be run in their place if it were there.
 Result<Paths> ask_host_compiler(const Path& compiler, const Environment& environment, System& system) {
   const std::string program = compiler.string();
   Paths found;
@@ -82,6 +91,10 @@ Result<Paths> ask_host_compiler(const Path& compiler, const Environment& environ
     const std::string said = trim(answer);
     if (!said.empty() && said.find('\n') == std::string::npos) found.insert(said);  // by name alone: on PATH
   }
+  DSBUILD_TRY(searching, said_by({program, "-print-search-dirs"}, environment, system));
+  for (const Path folder : program_folders_in(searching))
+    for (const char* name : {"as", "ld", "real-ld", "collect-ld", "cc1plus", "collect2"})
+      if (folder.is_absolute()) found.insert((folder / name).string());
   return found;
 }
 
@@ -154,7 +167,7 @@ template <typename Ask>
 Result<Paths> remembered_parts(const std::string& what, const Path& program, const Path& configuration,
                                System& system, FactStore& facts, const Ask& ask) {
   if (is_script(program, system.files, facts)) return ask();
-  const std::string key = "parts of " + what;
+  const std::string key = "programs of " + what;
   const std::string identity =
       identity_text(program, system.files) + " " + identity_text(configuration, system.files);
   const auto known = facts.find(key, identity);

@@ -18,9 +18,8 @@ bool is_script(const Path& program, const FileReader& files, FactStore& facts);
 
 // What a compiler and its linker are.
 struct ToolText {
-  std::string text;  // "<sha256> <path>" a line, sorted
-  bool links_tell_files =
-      false;  // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer; gold has not)
+  std::string text;                    // "<sha256> <path>" a line, sorted
+  bool links_tell_files = false;       // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer)
   bool assembler_tells_files = false;  // it has --MD (GNU as; the one in clang has not)
   std::vector<std::string> folders;    // where it looks for headers unasked; behind "-L", for libraries
   bool operator==(const ToolText&) const = default;

@@ -124,6 +124,16 @@ class KillTest(unittest.TestCase):
                 self.assertEqual(space.hash(), hashes[index % 2])
                 self.assertEqual(leftovers(space), [])
 
+    def test_what_a_killed_comparison_left_half_written_goes(self):
+        space = TestSpace(steps=True)
+        space.build("--verify-against-nvcc")  # tools that are made up make other bytes whole
+        compared = next((space.build_dir / "against_nvcc").rglob("*.nvcc.o"))
+        for name in (compared.name + ".tmp", compared.name + ".1.dsbuild-tmp"):
+            (compared.parent / name).write_text("half")
+        self.assertNotEqual(leftovers(space), [])
+        space.build("--verify-against-nvcc")
+        self.assertEqual(leftovers(space), [])
+
     def test_the_same_with_the_real_nvcc(self):
         space = testspace.RealSpace()
         self.rounds(space, testspace.count(2, 20))

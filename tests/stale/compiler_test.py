@@ -152,6 +152,16 @@ class FoldersTest(CompilerTest):
         _, second = self.libraries_of()
         self.check_change(lambda: self.make_archive(second, 2))
 
+    def test_a_linker_that_does_not_say_what_it_reads(self):
+        """Its link is made anew each time, and a warning says so."""
+        _, second = self.libraries_of()
+        old = 'case "$*" in *-Wl,--help*) exit 1;; esac\n'
+        self.make_driver(f'-L"{second}" ', variables=old)
+        self.check_change(lambda: self.make_archive(second, 2))
+        run = self.space.build()
+        self.assertEqual((run.code, run.edges_run()), (0, 1), run)
+        self.assertIn("lib/tool.so: its linker does not say which libraries it read", run.err)
+
     def test_a_library_comes_to_stand_before_another(self):
         first, _ = self.libraries_of()
         self.check_change(lambda: self.make_archive(first, 2))

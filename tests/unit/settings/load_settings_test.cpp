@@ -227,6 +227,13 @@ TEST_CASE("memory may stand in a config file, and --memory beats it") {
   CHECK(world.settings().memory.value == 3ULL << 30);
 }
 
+TEST_CASE("audit in a config file is the older name of verify_against_nvcc") {
+  World world;
+  world.files.add_file("/data/configs/old.yaml", "audit: true\n");
+  world.arguments.config = "old";
+  CHECK(world.settings().verify_against_nvcc == Setting<bool>{true, "configs/old.yaml:1:1"});
+}
+
 TEST_CASE("an unknown key of a config file is an error with its position and the nearest key") {
   World world;
   world.files.add_file("/data/configs/typo.yaml", "ops: all\njbs: 3\n");

@@ -1,0 +1,120 @@
+#include "toolkit/tool_parts.h"
+
+#include <catch2/catch.hpp>
+
+#include "unit/toolkit/machine.h"
+
+using namespace dsbuild;
+
+namespace {
+
+// A compiler whose folders, in this order, are /first and /own; its parts lie in /own.
+struct Compilers : Machine {
+  const Path compiler = "/usr/bin/g++";
+
+  Compilers() {
+    add_compiler(compiler, gcc_says("12.2.0"));
+    for (const char* part : {"cc1plus", "collect2", "as", "ld"})
+      files.add_file(Path("/own") / part, k_machine_code + part, true);
+    processes.on({"/usr/bin/g++"}, "");
+    processes.on({"/usr/bin/g++", "-c"},
+                 FakeProcessRunner::succeeded("", " /own/cc1plus -quiet\n /own/as\n"));
+    processes.on({"/usr/bin/g++", "-shared"},
+                 FakeProcessRunner::succeeded("", " /own/collect2 -L/lib/own\n"));
+    processes.on({"/usr/bin/g++", "-print-prog-name=as"}, "/own/as\n");
+    processes.on({"/usr/bin/g++", "-print-prog-name=ld"}, "/own/ld\n");
+    processes.on({"/usr/bin/g++", "-print-search-dirs"},
+                 "install: /own/\nprograms: =/first/:/own/\nlibraries: =/lib/first/:/lib/own/\n");
+    processes.on({"/usr/bin/g++", "-Wl,--help"}, "  --dependency-file=FILE Write dependency file\n");
+    processes.on({"/usr/bin/g++", "-Wa,--help"}, "  --MD FILE  write dependency information\n");
+    processes.on({"/usr/bin/g++", "-E"},
+                 FakeProcessRunner::succeeded("",
+                                              "ignoring nonexistent directory \"/opt/include\"\n"
+                                              "#include <...> search starts here:\n /usr/include\n"
+                                              "End of search list.\n"));
+  }
+
+  // As a new process would see it.
+  Result<ToolText> ask() {
+    FactStore facts(files, facts_file);
+    DigestMemo digests(files, "/digests");
+    auto parts = parts_of_host_compiler(compiler, system, facts, digests);
+    facts.save();
+    return parts;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A compiler is made of the programs that it names, and says where it looks") {
+  Compilers machine;
+  const auto parts = machine.ask();
+  REQUIRE(parts);
+  for (const char* part : {"/own/cc1plus", "/own/collect2", "/own/as", "/own/ld", "/usr/bin/g++"})
+    CHECK(parts->text.find(" " + std::string(part) + "\n") != std::string::npos);
+  CHECK(parts->text.find("absent /own/") != std::string::npos);  // real-ld
+  CHECK(parts->text.find("absent /own/as") == std::string::npos);
+  CHECK(parts->links_tell_files);
+  CHECK(parts->assembler_tells_files);
+  CHECK(parts->folders == std::vector<std::string>{"/opt/include", "/usr/include", "-L/lib/own",
+                                                   "-L/lib/first/", "-L/lib/own/"});
+}
+
+TEST_CASE("What a compiler is made of is asked once, for as long as its program is the same") {
+  Compilers machine;
+  const auto first = machine.ask();
+  const size_t starts = machine.processes.starts();
+  CHECK(machine.ask() == first);
+  CHECK(machine.processes.starts() == starts);
+  machine.files.touch(machine.compiler);
+  CHECK(machine.ask() == first);
+  CHECK(machine.processes.starts() > starts);
+}
+
+TEST_CASE("A program that comes to stand before a compiler's own is seen without asking") {
+  const char* name = GENERATE("as", "ld", "real-ld", "collect-ld", "cc1plus", "collect2");
+  Compilers machine;
+  const auto before = machine.ask();
+  machine.files.add_file(Path("/first") / name, k_machine_code, true);
+  const auto now = machine.ask();
+  REQUIRE(now);
+  CHECK(now->text != before->text);
+  CHECK(now->text.find("absent /first/" + std::string(name) + "\n") == std::string::npos);
+}
+
+TEST_CASE("A compiler that does not answer is an error, and nothing is remembered of it") {
+  const auto [answer, how] = GENERATE(
+      table<ProcessResult, std::string>({{FakeProcessRunner::failed("g++: internal error\nmore\n"),
+                                          "ends with exit code 1: g++: internal error"},
+                                         {FakeProcessRunner::failed("", 137), "ends with exit code 137"},
+                                         {FakeProcessRunner::out_of_time(), "does not end"}}));
+  Compilers machine;
+  FakeProcessRunner working = machine.processes;
+  machine.processes.on({"/usr/bin/g++", "-print-prog-name=ld"}, answer);
+  const auto parts = machine.ask();
+  REQUIRE_FALSE(parts);
+  CHECK(parts.error().exit == Exit::unmet);
+  CHECK(parts.error().code == "tool_does_not_answer");
+  CHECK(parts.error().where == "/usr/bin/g++");
+  CHECK(parts.error().what == "'-print-prog-name=ld' " + how);
+  machine.processes = working;
+  CHECK(machine.ask());
+}
+
+TEST_CASE("A linker or an assembler that knows no such words does not tell what it reads") {
+  Compilers machine;
+  machine.processes.on({"/usr/bin/g++", "-Wl,--help"}, FakeProcessRunner::failed("unknown option"));
+  machine.processes.on({"/usr/bin/g++", "-Wa,--help"}, FakeProcessRunner::failed("unknown option"));
+  const auto parts = machine.ask();
+  REQUIRE(parts);
+  CHECK_FALSE(parts->links_tell_files);
+  CHECK_FALSE(parts->assembler_tells_files);
+}
+
+TEST_CASE("A compiler that is killed while it is asked for words which it may not know is an error") {
+  Compilers machine;
+  machine.processes.on({"/usr/bin/g++", "-Wa,--help"}, FakeProcessRunner::failed("", 137));
+  const auto parts = machine.ask();
+  REQUIRE_FALSE(parts);
+  CHECK(parts.error().code == "tool_does_not_answer");
+}
