@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "build/request.h"
+#include "build/session.h"
 #include "command_line.h"
 #include "report/report.h"
 #include "sys/system.h"
@@ -55,6 +57,16 @@ Result<int> run_action(const CommandContext& context);
 // exit 1.
 Result<void> print_result(std::string_view text);
 void print_message(std::string_view text);
+
+// What the command line, the environment and config files ask for.
+Result<Request> load_request(const CommandContext& context);
+
+// The GPUs that --gpu names, else the visible ones. Errors: those of parse_gpus.
+Result<std::vector<ComputeCapability>> asked_gpus(const CommandContext& context,
+                                                  const std::vector<Gpu>& visible);
+
+// 0, or under --strict exit 3 with its message when a selected op was skipped.
+int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandContext& context);
 
 // The bundle that a command's operand names, else --out.
 Path named_bundle(const Settings& settings, const CommandContext& context);

@@ -33,8 +33,8 @@ Result<void> print_removal(const StoreRemoval& removal, const Settings& settings
 
 Result<int> run_cache(const CommandContext& context) {
   DSBUILD_TRY(work, read_work(context.line.operands));
-  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
-                                      context.system.files, context.data_dir));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
   const ContentStore store(context.system.files, settings.store.value);
   if (work == Work::stats) {
     DSBUILD_CHECK(print_stats(store, settings));

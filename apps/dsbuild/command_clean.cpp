@@ -1,16 +1,16 @@
-#include "build_folder.h"
-#include "publish.h"
-#include "stages.h"
+#include "build/build_folder.h"
+#include "build/publish.h"
+#include "show_events.h"
 
 namespace dsbuild {
 namespace {
 
-Result<void> remove_published(const Settings& settings, const CommandContext& context) {
-  const Path& out = settings.out.value;
-  if (context.system.files.kind(out) == FileKind::absent) return {};
-  DSBUILD_TRY(held, lock_published(out, settings, context));
-  if (context.system.files.kind(out) == FileKind::absent) return {};
-  DSBUILD_CHECK(remove_bundle(out, context.system.files));
+Result<void> remove_published(const Request& request, FileSystem& files, Events& events) {
+  const Path& out = request.settings.out.value;
+  if (files.kind(out) == FileKind::absent) return {};
+  DSBUILD_TRY(held, lock_published(out, request, files, events));
+  if (files.kind(out) == FileKind::absent) return {};
+  DSBUILD_CHECK(remove_bundle(out, files));
   print_message("removed " + out.string() + "\n");
   return {};
 }
@@ -18,11 +18,13 @@ Result<void> remove_published(const Settings& settings, const CommandContext& co
 }  // namespace
 
 Result<int> run_clean(const CommandContext& context) {
-  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
-                                      context.system.files, context.data_dir));
-  DSBUILD_TRY(removed, remove_build_folder(settings, context));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  FileSystem& files = context.system.files;
+  ShownEvents events(settings, context);
+  DSBUILD_TRY(removed, remove_build_folder(request, files, events));
   if (removed) print_message("removed " + settings.build_dir.value.string() + "\n");
-  if (context.line.with_bundle) DSBUILD_CHECK(remove_published(settings, context));
+  if (context.line.with_bundle) DSBUILD_CHECK(remove_published(request, files, events));
   return 0;
 }
 

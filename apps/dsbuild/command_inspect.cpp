@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "stages.h"
+#include "command.h"
 
 namespace dsbuild {
 namespace {

@@ -1,7 +1,7 @@
 // `dsbuild install`: what pip would make of the wheel, for images without pip.
+#include "build/publish.h"
 #include "package/package.h"
-#include "publish.h"
-#include "stages.h"
+#include "show_events.h"
 
 namespace dsbuild {
 namespace {
@@ -33,10 +33,11 @@ Result<int> remove(const Settings& settings, const CommandContext& context) {
 
 Result<int> run_install(const CommandContext& context) {
   DSBUILD_CHECK(check_target(context));
-  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
-                                      context.system.files, context.data_dir));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  ShownEvents events(settings, context);
   const Path target = context.line.target;
-  DSBUILD_TRY(held, lock_published(target, settings, context));
+  DSBUILD_TRY(held, lock_published(target, request, context.system.files, events));
   if (context.line.remove) return remove(settings, context);
   DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
                                     context.system.files));

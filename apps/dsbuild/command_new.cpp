@@ -1,6 +1,5 @@
 // `dsbuild new OP`: the files of templates/<backend>/my_op, under the op's own name.
-#include "registry/registry.h"
-#include "stages.h"
+#include "command.h"
 
 namespace dsbuild {
 namespace {
@@ -91,8 +90,8 @@ std::string summary(const std::vector<NewFile>& written, const Pack& pack, const
 
 Result<int> run_new(const CommandContext& context) {
   DSBUILD_CHECK(check_name(context));
-  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
-                                      context.system.files, context.data_dir));
+  DSBUILD_TRY(request, load_request(context));
+  Settings& settings = request.settings;
   if (settings.pack.is_default()) settings.pack.value = k_default_pack;
   FileSystem& files = context.system.files;
   DSBUILD_TRY(pack, open_pack(settings, context.system));

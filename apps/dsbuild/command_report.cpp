@@ -1,10 +1,16 @@
 // report: what there is, and what is missing, even with no CUDA, no GPU, no Ninja, no Python and no bundle.
 #include <algorithm>
 
-#include "stages.h"
+#include "build/survey.h"
+#include "command.h"
 
 namespace dsbuild {
 namespace {
+
+template <typename T>
+std::optional<Error> error_in(const Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error());
+}
 
 Finding finding_of(RequirementKind kind, const std::string& subject, const std::optional<Error>& error,
                    const std::string& found) {
@@ -18,21 +24,21 @@ Finding finding_of(RequirementKind kind, const std::string& subject, const std::
 }
 
 // The tools that an op of this backend is built with, as one more finding.
-Finding tool_finding(BackendKind backend, const Stages& stages) {
+Finding tool_finding(BackendKind backend, const Survey& survey) {
   if (backend == BackendKind::cuda)
-    return finding_of(RequirementKind::cuda, "CUDA toolkit", stages.toolkit_error,
-                      stages.toolkit ? toolkit_line(*stages.toolkit) : "");
-  return finding_of(RequirementKind::command, "C++ compiler", stages.cxx_error,
-                    stages.cxx ? stages.cxx->path.string() : "");
+    return finding_of(RequirementKind::cuda, "CUDA toolkit", error_in(*survey.cuda),
+                      survey.toolkit() ? toolkit_line(*survey.toolkit()) : "");
+  return finding_of(RequirementKind::command, "C++ compiler", error_in(survey.cxx),
+                    survey.cxx ? survey.cxx->path.string() : "");
 }
 
-ReportRow row_of(const OpBuilder& builder, const Stages& stages, const PlannedOp& planned,
+ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp& planned,
                  const std::optional<Manifest>& bundle, const std::vector<ComputeCapability>& gpus) {
   ReportRow row;
   row.op = builder.name();
   row.selected = planned.status != OpStatus::off;
-  row.findings = {tool_finding(builder.spec().backend, stages)};
-  for (const Finding& finding : stages.requirements.by_op.at(row.op))
+  row.findings = {tool_finding(builder.spec().backend, survey)};
+  for (const Finding& finding : survey.requirements.by_op.at(row.op))
     row.findings.push_back(finding);
   if (planned.status == OpStatus::skip && row.compatible()) row.skipped = planned.reason;
   for (const ManifestOp& op : bundle ? bundle->ops : std::vector<ManifestOp>{}) {
@@ -54,47 +60,50 @@ void add_bundle(const CommandContext& context, Report& report) {
     report.bundle_error = manifest.error();
 }
 
-void add_programs(const CommandContext& context, Stages& stages, Report& report) {
-  FactStore& facts = *stages.base.user_facts;
-  if (const auto ninja = find_ninja(stages.base.settings, context.system, facts))
+void add_programs(const Survey& survey, Session& session, Report& report) {
+  FactStore& facts = session.facts;
+  if (const auto ninja = find_ninja(survey.settings(), session.system, facts))
     report.ninja = *ninja;
   else
     report.ninja_error = ninja.error();
-  const Interpreter interpreter{stages.base.settings.python.value, context.system, facts};
+  const Interpreter interpreter{survey.settings().python.value, session.system, facts};
   if (const auto python = find_python(interpreter)) report.python = *python;
-  if (stages.requirements.torch)
-    report.torch = stages.requirements.torch;
-  else if (const auto torch = report.python ? find_torch(interpreter) : stages.selected.torch)
+  if (survey.requirements.torch)
+    report.torch = survey.requirements.torch;
+  else if (const auto torch = report.python ? find_torch(interpreter) : survey.selected.torch)
     report.torch = *torch;
   facts.save();
 }
 
-Result<Report> make_report(const CommandContext& context, Stages& stages) {
+Result<Report> make_report(const CommandContext& context, const Survey& survey, Session& session) {
   Report report;
-  report.host = stages.base.host;
-  report.pack = stages.selected.registry.pack + " in " + stages.selected.registry.spec_root.string();
-  report.toolkit = stages.toolkit;
-  report.toolkit_error = stages.toolkit_error;
-  report.toolkits = stages.base.toolkits;
-  report.cxx_error = stages.cxx_error;
+  report.host = survey.machine.host;
+  report.pack = survey.selected.registry.pack + " in " + survey.selected.registry.spec_root.string();
+  if (survey.toolkit()) report.toolkit = *survey.toolkit();
+  report.toolkit_error = error_in(*survey.cuda);
+  report.toolkits = survey.machine.toolkits;
+  report.cxx_error = error_in(survey.cxx);
   report.gpus = find_gpus(context.system);
-  report.bundle_path = stages.base.settings.out.value;
-  report.warnings = stages.warnings;
+  report.bundle_path = survey.settings().out.value;
+  report.warnings = survey.warnings;
   add_bundle(context, report);
-  add_programs(context, stages, report);
+  add_programs(survey, session, report);
   DSBUILD_TRY(gpus, asked_gpus(context, report.gpus));
-  const ArchPlan draft = draft_archs(arch_plan_input(stages));
-  for (const OpBuilder& builder : stages.selected.registry.ops)
-    report.ops.push_back(row_of(builder, stages, *draft.find(builder.name()), report.bundle, gpus));
+  const ArchPlan draft = draft_archs(survey.arch_plan_input());
+  for (const OpBuilder& builder : survey.selected.registry.ops)
+    report.ops.push_back(row_of(builder, survey, *draft.find(builder.name()), report.bundle, gpus));
   return report;
 }
 
 }  // namespace
 
 Result<int> run_report(const CommandContext& context) {
-  DSBUILD_TRY(stages, survey_stages(context));
-  DSBUILD_TRY(report, make_report(context, stages));
-  const Settings& settings = stages.base.settings;
+  DSBUILD_TRY(request, load_request(context));
+  Events silent;
+  Session session(request.settings, context.system, silent);
+  DSBUILD_TRY(survey, survey_all(std::move(request), session));
+  DSBUILD_TRY(report, make_report(context, survey, session));
+  const Settings& settings = survey.settings();
   const ReportOptions options{context.line.hide_operator_status, context.line.hide_errors_and_warnings,
                               settings.verbosity > 0};
   if (!options.hide_errors_and_warnings) print_warnings(report.warnings, settings, context);

@@ -1,15 +1,20 @@
-#include "stages.h"
+#include "build/survey.h"
+#include "command.h"
 
 namespace dsbuild {
 namespace {
 
 Result<int> advise(const CommandContext& context) {
-  DSBUILD_TRY(base, load_base(context));
-  DSBUILD_TRY(selected, load_selected(context, base));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  Events silent;
+  Session session(settings, context.system, silent);
+  DSBUILD_TRY(machine, find_machine(settings, session));
+  DSBUILD_TRY(selected, select_wanted(settings, machine, session));
   const ToolkitAdvice advice =
-      advise_toolkit(base.settings, base.toolkits, selected.demand, selected.gpus, selected.needs_toolkit);
-  DSBUILD_CHECK(print_result(base.settings.json.value ? render_advice_json(advice)
-                                                      : std::string(advice_word(advice)) + "\n"));
+      advise_toolkit(settings, machine.toolkits, selected.demand, selected.gpus, selected.needs_toolkit);
+  DSBUILD_CHECK(print_result(settings.json.value ? render_advice_json(advice)
+                                                 : std::string(advice_word(advice)) + "\n"));
   return 0;
 }
 
@@ -26,8 +31,8 @@ Result<void> check_offline(const Settings& settings, const std::string& version,
 
 // The recipe is a script, because it is apt, dpkg and pip that do the work.
 Result<int> get(const CommandContext& context, const std::string& version) {
-  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
-                                      context.system.files, context.data_dir));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
   DSBUILD_CHECK(check_offline(settings, version, context.system.files));
   const Path script = context.data_dir / "scripts" / "get_toolkit.sh";
   if (context.system.files.kind(script) != FileKind::file)
@@ -35,8 +40,9 @@ Result<int> get(const CommandContext& context, const std::string& version) {
                 "Run it from a checkout of dsbuild, or install CUDA by hand (docs/toolkits.md).");
   const Command command{
       {script.string(), version}, context.system.environment, {}, std::chrono::seconds::zero()};
-  DSBUILD_TRY(result, context.system.processes.run_on_terminal(
-                          command, {}, [](std::string_view bytes) { print_message(bytes); }, [] {}));
+  DSBUILD_TRY(result,
+              context.system.processes.run_on_terminal(
+                  command, {}, [](std::string_view bytes) { print_message(bytes); }, [] { return true; }));
   return result.exit_code;
 }
 
@@ -49,10 +55,14 @@ Result<int> run_toolkits(const CommandContext& context) {
   if (!words.empty())
     return fail(Exit::usage, "bad_option", "toolkits", "not understood: " + shell_join(words),
                 "dsbuild toolkits, or dsbuild toolkits get 11.8|13.5");
-  DSBUILD_TRY(base, load_base(context));
-  DSBUILD_CHECK(print_result(base.settings.json.value
-                                 ? render_toolkits_json(base.toolkits)
-                                 : render_toolkits(base.toolkits, style_for(base.settings, context, false))));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  Events silent;
+  Session session(settings, context.system, silent);
+  DSBUILD_TRY(machine, find_machine(settings, session));
+  DSBUILD_CHECK(print_result(settings.json.value
+                                 ? render_toolkits_json(machine.toolkits)
+                                 : render_toolkits(machine.toolkits, style_for(settings, context, false))));
   return 0;
 }
 

@@ -1,24 +1,22 @@
 // verify: a bundle against its manifest and, where that is asked for, against what nvcc makes.
-#include "build_folder.h"
-#include "bundle/bundle.h"
+#include "build/build_folder.h"
+#include "build/due_actions.h"
+#include "build/settled_run.h"
 #include "bundle/verify.h"
-#include "due_actions.h"
-#include "settled_run.h"
+#include "show_events.h"
 
 namespace dsbuild {
 namespace {
 
 // Whether the build folder is that of the bundle, and up to date: else what is compared is not what is there.
-Result<void> check_is_of_build(const Stages& stages, const Manifest& manifest,
-                               const CommandContext& context) {
-  const Path& folder = stages.base.settings.build_dir.value;
-  const DueActions due = find_due_actions(stages, stages.build, context.system.files, *stages.base.digests,
-                                          context.system.environment);
+Result<void> check_is_of_build(const Plan& plan, const Manifest& manifest, Session& session) {
+  const Path& folder = plan.settings().build_dir.value;
+  const DueActions due = find_due_actions(plan, plan.graph, session.system, session.digests);
   std::string why = due.empty() ? "" : due.begin()->first + ": " + due.begin()->second.text();
   for (const ManifestOp& op : manifest.ops) {
-    const PlannedOp* planned = stages.archs.find(op.name);
+    const PlannedOp* planned = plan.archs.find(op.name);
     const bool is_planned = planned && planned->status == OpStatus::build;
-    const auto digest = stages.base.digests->digest(folder / library_path(op.name));
+    const auto digest = session.digests.digest(folder / library_path(op.name));
     if (why.empty() && (!is_planned || !digest || *digest != op.sha256))
       why = op.name + " is of another build";
   }
@@ -29,27 +27,30 @@ Result<void> check_is_of_build(const Stages& stages, const Manifest& manifest,
 }
 
 // The number of files that are the same; failures are shown, and make it none.
-Result<std::optional<size_t>> compare(const Manifest& manifest, const CommandContext& context) {
-  DSBUILD_TRY(stages, plan_stages(SelfTest::recall, context));
-  const Settings& settings = stages.base.settings;
+Result<std::optional<size_t>> compare(const Request& request, const Manifest& manifest,
+                                      const CommandContext& context) {
+  ShownEvents events(request.settings, context);
+  Session session(request.settings, context.system, events);
+  DSBUILD_TRY(plan, make_plan(request, SelfTest::recall, session));
+  const Settings& settings = plan.settings();
   DSBUILD_CHECK(check_can_compare(settings.backend, "verify --against-nvcc"));
-  DSBUILD_TRY(ninja, find_ninja(settings, context.system, *stages.base.user_facts));
-  DSBUILD_TRY(lock, lock_if_built(settings, context));
-  DSBUILD_CHECK(check_is_of_build(stages, manifest, context));
+  DSBUILD_TRY(ninja, find_ninja(settings, context.system, session.facts));
+  DSBUILD_TRY(lock, lock_if_built(request, context.system.files));
+  DSBUILD_CHECK(check_is_of_build(plan, manifest, session));
   RunLog log(settings.build_dir.value, context.system.files);
-  DSBUILD_TRY(comparison, run_comparison({stages, ninja, *lock, log, context}, {}));
-  stages.base.digests->save();
-  stages.base.user_facts->save();
+  DSBUILD_TRY(comparison, run_comparison({plan, ninja, *lock, log, session}, {}));
+  session.digests.save();
+  session.facts.save();
   for (const EdgeFailure& failure : comparison->run.failures)
-    print_message(render_edge_failure(failure, style_for(settings, context, true)));
+    events.on_failure(failure);
   return comparison->run.exit_code == 0 ? std::optional(comparison->compared) : std::nullopt;
 }
 
 }  // namespace
 
 Result<int> run_verify(const CommandContext& context) {
-  DSBUILD_TRY(settings, load_settings(context.line.arguments, context.system.environment,
-                                      context.system.files, context.data_dir));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
   const Path bundle = named_bundle(settings, context);
   DSBUILD_TRY(differences, verify_bundle(bundle, context.system.files));
   DSBUILD_TRY(manifest, load_manifest(bundle, context.system.files));
@@ -59,7 +60,7 @@ Result<int> run_verify(const CommandContext& context) {
   std::optional<size_t> compared;
   const bool is_compared = context.line.against_nvcc && differences.empty();
   if (is_compared) {
-    DSBUILD_TRY(files, compare(manifest, context));
+    DSBUILD_TRY(files, compare(request, manifest, context));
     compared = files;
   }
   DSBUILD_CHECK(print_result(

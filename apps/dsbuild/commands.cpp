@@ -132,6 +132,29 @@ void print_message(std::string_view text) {
   std::fflush(stderr);
 }
 
+Result<Request> load_request(const CommandContext& context) {
+  const System& system = context.system;
+  DSBUILD_TRY(settings,
+              load_settings(context.line.arguments, system.environment, system.files, context.data_dir));
+  return Request{std::move(settings), context.line.as_typed};
+}
+
+Result<std::vector<ComputeCapability>> asked_gpus(const CommandContext& context,
+                                                  const std::vector<Gpu>& visible) {
+  const std::vector<ComputeCapability> found = capabilities_of(visible);
+  return context.line.gpus ? parse_gpus(*context.line.gpus, "--gpu", found) : found;
+}
+
+int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandContext& context) {
+  const std::vector<std::string> skipped = archs.skipped();
+  if (!settings.strict.value || skipped.empty()) return 0;
+  const Error error = make_error(Exit::unmet, "skipped_ops", settings.strict.origin,
+                                 plural(skipped.size(), "op") + " skipped: " + join(skipped, ", "),
+                                 "Leave out what cannot be built: --ops all,-" + join(skipped, ",-") + ".");
+  if (!settings.json.value) print_message(render_error(error, style_for(settings, context, true)));
+  return static_cast<int>(error.exit);
+}
+
 Path named_bundle(const Settings& settings, const CommandContext& context) {
   return context.line.operands.empty() ? settings.out.value : Path(context.line.operands.front());
 }

@@ -86,7 +86,7 @@ struct NinjaRun {
   Environment environment;  // of every edge
   int lock_descriptor = -1;
   std::function<void(const EdgeEvent&)> on_event;
-  std::function<void()> on_tick;
+  std::function<bool()> on_tick;  // false: it is to end
   std::function<double()> clock;  // seconds
 };
 Result<RunResult> run_ninja(const NinjaRun& run, System& system);

@@ -87,6 +87,19 @@ std::string forecast_line(const Forecast& forecast) {
 
 }  // namespace
 
+PlanView view_of(const Plan& plan, std::vector<std::string> removes) {
+  return {plan.settings(),
+          plan.archs,
+          plan.graph,
+          plan.registry(),
+          plan.survey.requirements,
+          plan.toolkit_or_null(),
+          &plan.cxx,
+          std::move(removes),
+          {},
+          plan.warnings};
+}
+
 std::string render_plan_table(const PlanView& view, const Style& style) {
   std::vector<TableRow> rows = {{"op", "archs", "extra", "dropped"}};
   std::vector<std::string> added, skipped, off, less;

@@ -8,15 +8,12 @@
 #include <vector>
 
 #include "arch/coverage.h"
-#include "base/place.h"
 #include "binary/image.h"
+#include "build/build_bundle.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "cache/content_store.h"
-#include "ninja/ninja_run.h"
 #include "package/package.h"
-#include "plan/arch_plan.h"
-#include "plan/build_plan.h"
 #include "plan/forecast.h"
 #include "requirements/torch.h"
 
@@ -53,6 +50,7 @@ struct PlanView {
   std::optional<Forecast> forecast;  // plan alone shows one
   std::vector<Warning> warnings;
 };
+PlanView view_of(const Plan& plan, std::vector<std::string> removes);
 std::string render_plan_table(const PlanView& view, const Style& style);
 std::string render_plan_json(const PlanView& view, bool as_event = false);  // one line; build's first event
 // For a neighbour's build: `export TORCH_CUDA_ARCH_LIST="7.0;8.0+PTX"`, only what dsbuild would build.
@@ -64,39 +62,9 @@ std::string render_settings(const std::vector<SettingRow>& rows);
 // One line of `build --json`.
 std::string render_edge_event_json(const EdgeEvent& event);
 
-struct EdgeFailure {
-  const Edge* edge = nullptr;
-  std::string first_error;
-  Place place;            // of the first error; the file absolute, or relative to the current folder if in it
-  Path log;               // absolute
-  std::string reproduce;  // a command that works from any folder
-  std::string nvcc;       // of a slice: the nvcc command that does the same; from any folder
-  std::string hint;       // what to do, where that is known
-};
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style);
 std::string render_annotation(const EdgeFailure& failure);
 
-// What it cost to keep to a bound of memory.
-struct MemoryWaits {
-  ByteCount bound = 0;
-  size_t edges = 0;                                      // that waited
-  double seconds = 0;                                    // all of them together
-  std::vector<std::pair<const Edge*, ByteCount>> alone;  // edges that need more than all, so they ran alone
-};
-
-struct BuildOutcome {
-  Bundle bundle;
-  Manifest manifest;
-  int skipped = 0;
-  int edges_run = 0;
-  double seconds = 0;
-  StoreUses store;
-  std::optional<FinishedEdge> slowest;
-  std::optional<size_t> compared;  // with nvcc's: sliced files of the published ops
-  MemoryWaits waits;
-  std::vector<EdgeFailure> failures;
-  std::vector<Warning> warnings;
-};
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
 std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event":"result",…}, one line
 

@@ -108,7 +108,7 @@ class RealProcessRunner : public ProcessRunner {
 
   Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>& inherited,
                                         const std::function<void(std::string_view)>& on_output,
-                                        const std::function<void()>& on_tick) override {
+                                        const std::function<bool()>& on_tick) override {
     return run_terminal_process(command, inherited, on_output, on_tick);
   }
 

@@ -46,11 +46,12 @@ class ProcessRunner {
   // Runs with a pseudo terminal as stdout and stderr (so that a program which draws for a terminal
   // says when each piece of work starts), raw, 65535 columns wide, TERM=xterm. `on_output` gets
   // bytes as they come, `on_tick` is called at least every 250 ms. SIGINT, SIGTERM and SIGHUP are
-  // passed on to the child's process group and then returned as exit_code 128 + n. File
+  // passed on to the child's process group and then returned as exit_code 128 + n; where `on_tick` says
+  // that it is not to go on, the child gets SIGINT, as of a user. File
   // descriptors in `inherited` stay open in the child. The child gets SIGTERM if dsbuild dies.
   virtual Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>& inherited,
                                                 const std::function<void(std::string_view)>& on_output,
-                                                const std::function<void()>& on_tick) = 0;
+                                                const std::function<bool()>& on_tick) = 0;
 };
 
 // The process group of what run() starts. Its own: a command whose time is up ends with all that it started.

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <mutex>
 
 #include "sys/child.h"
 #include "sys/descriptor.h"
@@ -27,42 +29,63 @@ constexpr std::chrono::milliseconds k_drain_time{300};
 
 constexpr std::array k_caught_signals{SIGINT, SIGTERM, SIGHUP};
 
-volatile std::sig_atomic_t g_caught_signal = 0;
+// Handlers are the process's: the first of several processes that are followed at once sets them, the last
+// sets back what was there, and each takes every signal.
+std::atomic<int> g_caught_signal = 0, g_caught_signals = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void remember_signal(int signal) {
   g_caught_signal = signal;
+  ++g_caught_signals;
+}
+
+struct Handlers {
+  std::mutex mutex;
+  int users = 0;
+  std::array<struct sigaction, k_caught_signals.size()> before{};
+};
+
+Handlers& handlers() {
+  static Handlers all;
+  return all;
 }
 
 // While it lives, the signals that end a program are remembered instead. One that our caller set to
 // be ignored (nohup) stays ignored.
 class SignalCatcher {
  public:
-  SignalCatcher() {
-    g_caught_signal = 0;
+  SignalCatcher() : taken_(g_caught_signals) {
+    Handlers& all = handlers();
+    const std::lock_guard lock(all.mutex);
+    if (all.users++ > 0) return;
     struct sigaction remember{};
     remember.sa_handler = remember_signal;
     for (size_t i = 0; i < k_caught_signals.size(); ++i) {
-      ::sigaction(k_caught_signals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) ::sigaction(k_caught_signals[i], &remember, nullptr);
+      ::sigaction(k_caught_signals[i], nullptr, &all.before[i]);
+      if (all.before[i].sa_handler != SIG_IGN) ::sigaction(k_caught_signals[i], &remember, nullptr);
     }
   }
   SignalCatcher(const SignalCatcher&) = delete;
   SignalCatcher& operator=(const SignalCatcher&) = delete;
   ~SignalCatcher() {
+    Handlers& all = handlers();
+    const std::lock_guard lock(all.mutex);
+    if (--all.users > 0) return;
     for (size_t i = 0; i < k_caught_signals.size(); ++i) {
-      ::sigaction(k_caught_signals[i], &before_[i], nullptr);
+      ::sigaction(k_caught_signals[i], &all.before[i], nullptr);
     }
   }
 
   // The signal that came since the last call, or 0.
   int take() {
-    const int signal = g_caught_signal;
-    if (signal != 0) g_caught_signal = 0;
-    return signal;
+    const int count = g_caught_signals;
+    if (count == taken_) return 0;
+    taken_ = count;
+    return g_caught_signal;
   }
 
  private:
-  std::array<struct sigaction, k_caught_signals.size()> before_{};
+  int taken_;
 };
 
 struct PseudoTerminal {
@@ -113,7 +136,7 @@ ReadState read_output(int master, std::chrono::milliseconds patience,
 class Follower {
  public:
   Follower(Child& child, int master, const std::function<void(std::string_view)>& on_output,
-           const std::function<void()>& on_tick)
+           const std::function<bool()>& on_tick)
       : child_(child), master_(master), on_output_(on_output), on_tick_(on_tick) {}
 
   // `signals` caught meanwhile go to the child; the first of them becomes the exit code.
@@ -140,7 +163,7 @@ class Follower {
   void tick() {
     if (Clock::now() < next_tick_) return;
     next_tick_ = Clock::now() + k_tick_interval;
-    on_tick_();
+    if (!on_tick_() && first_signal_ == 0) pass_on(SIGINT);
   }
 
   void read(std::chrono::milliseconds patience) {
@@ -159,7 +182,7 @@ class Follower {
   Child& child_;
   int master_;
   const std::function<void(std::string_view)>& on_output_;
-  const std::function<void()>& on_tick_;
+  const std::function<bool()>& on_tick_;
   Clock::time_point next_tick_ = Clock::now();
   int first_signal_ = 0;
   bool closed_ = false;
@@ -169,7 +192,7 @@ class Follower {
 
 Result<ProcessResult> run_terminal_process(const Command& command, const std::vector<int>& inherited,
                                            const std::function<void(std::string_view)>& on_output,
-                                           const std::function<void()>& on_tick) {
+                                           const std::function<bool()>& on_tick) {
   auto terminal = open_pseudo_terminal();
   if (!terminal) {
     return fail(Exit::unmet, "cannot_start", "/dev/ptmx",

@@ -7,6 +7,6 @@ namespace dsbuild {
 
 Result<ProcessResult> run_terminal_process(const Command& command, const std::vector<int>& inherited,
                                            const std::function<void(std::string_view)>& on_output,
-                                           const std::function<void()>& on_tick);
+                                           const std::function<bool()>& on_tick);
 
 }  // namespace dsbuild

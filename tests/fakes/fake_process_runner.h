@@ -62,10 +62,10 @@ class FakeProcessRunner : public ProcessRunner {
   // The answer's `out` arrives as output, in one piece.
   Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>&,
                                         const std::function<void(std::string_view)>& on_output,
-                                        const std::function<void()>& on_tick) override {
+                                        const std::function<bool()>& on_tick) override {
     auto result = run(command);
     if (!result) return result;
-    on_tick();
+    if (!on_tick()) result->exit_code = 130;
     on_output(result->out);
     result->out.clear();
     return result;

@@ -44,7 +44,7 @@ if __name__ == "__main__":
         sys.exit(77)
     if sys.argv[1:] == ["--self-test"]:
         lint.finish(self_test())
-    files = lint.read_tree("lib", "apps", "kernels", "templates", "tests", suffixes=lint.CPP)
+    files = lint.read_tree("lib", "apps", "examples", "kernels", "templates", "tests", suffixes=lint.CPP)
     # What tests read as data is not ours to lay out.
     problems = misformatted([lint.ROOT / path for path in files if "/data/" not in path])
     if problems:

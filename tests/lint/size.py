@@ -95,4 +95,4 @@ BAD = [
 
 if __name__ == "__main__":
     suffixes = (*lint.CPP, ".py", ".sh")
-    lint.main(check, lambda: lint.read_tree("lib", "apps", "kernels", "templates", "tests", suffixes=suffixes), GOOD, BAD)
+    lint.main(check, lambda: lint.read_tree("lib", "apps", "examples", "kernels", "templates", "tests", suffixes=suffixes), GOOD, BAD)

@@ -187,7 +187,7 @@ TEST_CASE("A lock that a child inherited outlives the killed dsbuild, until the 
     command.env = {{"PATH", "/usr/bin:/bin"}};
     command.cwd = folder.path();
     [[maybe_unused]] const auto ran = make_real_process_runner()->run_on_terminal(
-        command, {lock->descriptor()}, [](std::string_view) {}, [] {});
+        command, {lock->descriptor()}, [](std::string_view) {}, [] { return true; });
     ::_exit(0);
   }
   wait_until_there(folder / "started");

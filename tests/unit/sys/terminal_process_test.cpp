@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <limits>
 #include <thread>
 
 #include "sys/process.h"
@@ -29,14 +30,15 @@ Command script(const std::string& text) {
 }
 
 TerminalRun run(const Command& command, const std::vector<int>& inherited = {},
-                const std::function<void(std::string_view)>& watch = {}) {
+                const std::function<void(std::string_view)>& watch = {},
+                int most_ticks = std::numeric_limits<int>::max()) {
   TerminalRun run;
   const auto on_output = [&](std::string_view bytes) {
     run.out += bytes;
     if (watch) watch(run.out);
   };
   run.result = make_real_process_runner()
-                   ->run_on_terminal(command, inherited, on_output, [&] { ++run.ticks; })
+                   ->run_on_terminal(command, inherited, on_output, [&] { return ++run.ticks < most_ticks; })
                    .value();
   return run;
 }
@@ -97,6 +99,39 @@ TEST_CASE("The handlers of signals are as before when the command has ended") {
   struct sigaction after{};
   ::sigaction(SIGTERM, nullptr, &before);
   run(script("true"));
+  ::sigaction(SIGTERM, nullptr, &after);
+  CHECK(before.sa_handler == after.sa_handler);
+}
+
+TEST_CASE("A child that is not to go on is interrupted once, and its end waited for") {
+  const TerminalRun ran =
+      run(script("trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.05; done"), {}, {}, 2);
+  CHECK_THAT(ran.out, Catch::EndsWith("caught\n"));
+  CHECK(ran.out.find("caught") == ran.out.rfind("caught"));
+  CHECK(ran.result.exit_code == 130);
+}
+
+TEST_CASE("A signal goes to each of the children that are followed at once") {
+  struct sigaction before{};
+  struct sigaction after{};
+  ::sigaction(SIGTERM, nullptr, &before);
+  const std::string text = "trap 'sleep 0.2; exit 9' TERM; echo ready; while :; do sleep 0.05; done";
+  std::atomic<int> ready = 0;
+  const auto follow = [&](int& exit_code) {
+    bool counted = false;
+    exit_code = run(script(text), {}, [&](std::string_view out) {
+                  if (!counted && out == "ready\n") counted = ++ready > 0;
+                }).result.exit_code;
+  };
+  int first_code = 0, second_code = 0;
+  std::thread first(follow, std::ref(first_code)), second(follow, std::ref(second_code));
+  while (ready < 2)
+    std::this_thread::sleep_for(5ms);
+  ::kill(::getpid(), SIGTERM);
+  first.join();
+  second.join();
+  CHECK(first_code == 128 + SIGTERM);
+  CHECK(second_code == 128 + SIGTERM);
   ::sigaction(SIGTERM, nullptr, &after);
   CHECK(before.sa_handler == after.sa_handler);
 }

@@ -1,4 +1,4 @@
-#include "build_folder.h"
+#include "build/build_folder.h"
 
 #include <algorithm>
 #include <set>
@@ -41,14 +41,14 @@ Result<void> check_ours(const Path& folder, const FileReader& files) {
 
 // `take` is take_lock or take_lock_if_there.
 template <typename Take>
-Result<std::unique_ptr<FolderLock>> lock(const Take& take, const Settings& settings,
-                                         const CommandContext& context) {
+Result<std::unique_ptr<FolderLock>> lock(const Take& take, const Request& request, Events& events) {
+  const Settings& settings = request.settings;
   std::optional<std::chrono::seconds> timeout;
   if (settings.lock_timeout.value >= 0) timeout = std::chrono::seconds(settings.lock_timeout.value);
-  return take(settings.build_dir.value / k_build_lock_file, context.line.as_typed, timeout,
+  return take(settings.build_dir.value / k_build_lock_file, request.title, timeout,
               [&](const std::string& holder) {
-                print_message("waiting for another dsbuild in " + settings.build_dir.value.string() + " (" +
-                              holder + ")\n");
+                events.on_message("waiting for another dsbuild in " + settings.build_dir.value.string() +
+                                  " (" + holder + ")");
               });
 }
 
@@ -104,35 +104,34 @@ Result<void> remove_strange_logs(const Path& folder, FileSystem& files) {
 
 }  // namespace
 
-Result<std::unique_ptr<FolderLock>> open_build_folder(const Settings& settings,
-                                                      const CommandContext& context) {
-  FileSystem& files = context.system.files;
-  const Path& folder = settings.build_dir.value;
+Result<std::unique_ptr<FolderLock>> open_build_folder(const Request& request, Session& session) {
+  FileSystem& files = session.system.files;
+  const Path& folder = request.settings.build_dir.value;
   DSBUILD_CHECK(check_ours(folder, files));
-  DSBUILD_TRY(held, lock(take_lock, settings, context));
+  DSBUILD_TRY(held, lock(take_lock, request, session.events));
   DSBUILD_CHECK(files.write_if_different(folder / k_build_folder_marker, k_marker_text));
   DSBUILD_CHECK(empty_folder(folder / k_tool_tmp_dir, files));
   DSBUILD_CHECK(files.make_directories(folder / k_log_folder));
   return held;
 }
 
-Result<bool> write_planned_files(const Stages& stages, FileSystem& files) {
+Result<bool> write_planned_files(const Plan& plan, FileSystem& files) {
   bool any = false;
-  const Path& folder = stages.base.settings.build_dir.value;
-  for (const auto& [name, target] : stages.build.links)
+  const Path& folder = plan.settings().build_dir.value;
+  for (const auto& [name, target] : plan.graph.links)
     if (files.real_path(folder / name) != files.real_path(target)) {
       DSBUILD_CHECK(files.make_symlink(target, folder / name));
       any = true;
     }
   std::set<Path> folders;
-  for (const PlannedFile& file : stages.build.files) {
+  for (const PlannedFile& file : plan.graph.files) {
     const Path parent = (folder / file.path).parent_path();
     if (folders.insert(parent).second) DSBUILD_CHECK(files.make_directories(parent));
     DSBUILD_TRY(is_new, files.write_if_different(folder / file.path, file.content));
     any = any || is_new;
   }
   DSBUILD_CHECK(remove_strange_logs(folder, files));
-  DSBUILD_TRY(is_new, write_graph(stages.build, folder, files));
+  DSBUILD_TRY(is_new, write_graph(plan.graph, folder, files));
   return any || is_new;
 }
 
@@ -143,12 +142,11 @@ Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& 
   return files.write_if_different(folder / plan.graph_file, text);
 }
 
-Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, const CommandContext& context) {
-  const Path& folder = settings.build_dir.value;
-  const FileReader& files = context.system.files;
+Result<std::unique_ptr<FolderLock>> lock_if_built(const Request& request, const FileReader& files) {
+  const Path& folder = request.settings.build_dir.value;
   std::unique_ptr<FolderLock> held;
   if (has_marker(folder, files)) {
-    DSBUILD_TRY(taken, take_lock_if_there(folder / k_build_lock_file, context.line.as_typed,
+    DSBUILD_TRY(taken, take_lock_if_there(folder / k_build_lock_file, request.title,
                                           std::chrono::seconds::zero(), [](const std::string&) {}));
     held = std::move(taken);
   }
@@ -157,12 +155,11 @@ Result<std::unique_ptr<FolderLock>> lock_if_built(const Settings& settings, cons
               "Build, or name the folder of a build with --build-dir.");
 }
 
-Result<bool> remove_build_folder(const Settings& settings, const CommandContext& context) {
-  FileSystem& files = context.system.files;
-  const Path& folder = settings.build_dir.value;
+Result<bool> remove_build_folder(const Request& request, FileSystem& files, Events& events) {
+  const Path& folder = request.settings.build_dir.value;
   if (files.kind(folder) == FileKind::absent) return false;
   DSBUILD_CHECK(check_ours(folder, files));
-  DSBUILD_TRY(held, lock(take_lock_if_there, settings, context));
+  DSBUILD_TRY(held, lock(take_lock_if_there, request, events));
   if (!held) return false;
   DSBUILD_CHECK(check_ours(folder, files));
   const bool is_link = files.own_kind(folder) != FileKind::directory;

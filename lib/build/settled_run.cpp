@@ -1,10 +1,10 @@
-#include "settled_run.h"
+#include "build/settled_run.h"
 
 #include <algorithm>
 #include <set>
 
-#include "build_folder.h"
-#include "due_actions.h"
+#include "build/build_folder.h"
+#include "build/due_actions.h"
 #include "plan/nvcc_comparison.h"
 
 namespace dsbuild {
@@ -26,19 +26,17 @@ std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
 
 }  // namespace
 
-Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& plan) {
+Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& graph) {
   constexpr int k_most_rounds = 4;
-  FileSystem& files = runner.context.system.files;
-  const Base& base = runner.stages.base;
-  const auto find_due = [&] {
-    return find_due_actions(runner.stages, plan, files, *base.digests, runner.context.system.environment);
-  };
+  const Plan& plan = runner.plan;
+  Session& session = runner.session;
+  const auto find_due = [&] { return find_due_actions(plan, graph, session.system, session.digests); };
   GraphRun sum;
   DueActions due = find_due();
   for (int round = 0; !due.empty(); ++round) {
     if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
-    DSBUILD_CHECK(take_records_away(due, base.settings.build_dir.value, files));
-    DSBUILD_TRY(run, run_graph(runner, plan, reasons_of(due, plan)));
+    DSBUILD_CHECK(take_records_away(due, plan.settings().build_dir.value, session.system.files));
+    DSBUILD_TRY(run, run_graph(runner, graph, reasons_of(due, graph)));
     add_run(sum, std::move(run));
     if (sum.exit_code != 0) break;
     due = find_due();
@@ -49,16 +47,15 @@ Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& p
 
 Result<std::unique_ptr<ComparisonRun>> run_comparison(const GraphRunner& runner,
                                                       const std::vector<EdgeFailure>& failures) {
-  const Stages& stages = runner.stages;
-  std::vector<SlicedCommand> commands = stages.sliced_commands;
+  const Plan& plan = runner.plan;
+  std::vector<SlicedCommand> commands = plan.sliced_commands;
   std::erase_if(commands, [failed = ops_of(failures)](const SlicedCommand& command) {
     return failed.count(command.whole.op) > 0;
   });
   auto comparison = std::make_unique<ComparisonRun>();
-  comparison->plan = plan_nvcc_comparison(stages.build, commands);
-  DSBUILD_CHECK(
-      write_graph(comparison->plan, stages.base.settings.build_dir.value, runner.context.system.files));
-  DSBUILD_TRY(run, run_until_settled(runner, comparison->plan));
+  comparison->graph = plan_nvcc_comparison(plan.graph, commands);
+  DSBUILD_CHECK(write_graph(comparison->graph, plan.settings().build_dir.value, runner.session.system.files));
+  DSBUILD_TRY(run, run_until_settled(runner, comparison->graph));
   comparison->run = std::move(run);
   const std::set<std::string> failed = ops_of(comparison->run.failures);
   comparison->compared =

@@ -2,18 +2,16 @@
 // build's edges and for how many of them run at once.
 #pragma once
 
-#include "ninja/ninja_run.h"
-#include "stages.h"
+#include "build/plan.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {
 
 // What is known of the planned edges: from earlier builds, else what their specs say, else the sizes of their
 // sources.
-EdgeHistory recall_edge_costs(const Stages& stages, std::set<std::string> torch_sources,
-                              const FileReader& files);
+EdgeHistory recall_edge_costs(const Plan& plan, std::set<std::string> torch_sources, Session& session);
 // Of the edges that ended well and whose tools ran. `uses`: what the gate knows, by output.
-void remember_edge_costs(const Stages& stages, const std::vector<FinishedEdge>& finished,
-                         const std::map<std::string, GateUse>& uses, const FileReader& files);
+void remember_edge_costs(const Plan& plan, const std::vector<FinishedEdge>& finished,
+                         const std::map<std::string, GateUse>& uses, Session& session);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-#include "edge_costs.h"
+#include "build/edge_costs.h"
 
 #include <cmath>
 
@@ -40,8 +40,8 @@ std::set<std::string> parts_of(const PlannedSource& source) {
 
 class Recall {
  public:
-  Recall(const Stages& stages, const FileReader& files)
-      : registry_(stages.selected.registry), facts_(*stages.base.user_facts), files_(files) {}
+  Recall(const Plan& plan, Session& session)
+      : registry_(plan.registry()), facts_(session.facts), files_(session.system.files) {}
 
   void op(const PlannedOp& op, EdgeHistory& history) const {
     for (const PlannedSource& source : op.sources) {
@@ -76,33 +76,32 @@ ByteCount written_by(const Edge& edge, const Path& folder, const FileReader& fil
 
 }  // namespace
 
-EdgeHistory recall_edge_costs(const Stages& stages, std::set<std::string> torch_sources,
-                              const FileReader& files) {
+EdgeHistory recall_edge_costs(const Plan& plan, std::set<std::string> torch_sources, Session& session) {
   EdgeHistory history;
   history.torch_sources = std::move(torch_sources);
-  const Recall recall(stages, files);
-  for (const PlannedOp& op : stages.archs.ops)
+  const Recall recall(plan, session);
+  for (const PlannedOp& op : plan.archs.ops)
     recall.op(op, history);
-  recall.cost(history_key(stages.selected.registry.pack, k_torch_header, "", "header"), history);
+  recall.cost(history_key(plan.registry().pack, k_torch_header, "", "header"), history);
   return history;
 }
 
-void remember_edge_costs(const Stages& stages, const std::vector<FinishedEdge>& finished,
-                         const std::map<std::string, GateUse>& uses, const FileReader& files) {
-  const Path& folder = stages.base.settings.build_dir.value;
+void remember_edge_costs(const Plan& plan, const std::vector<FinishedEdge>& finished,
+                         const std::map<std::string, GateUse>& uses, Session& session) {
+  const Path& folder = plan.settings().build_dir.value;
   for (const FinishedEdge& ended : finished) {
     const Edge& edge = *ended.edge;
     const auto found = uses.find(edge.output);
     const GateUse use = found == uses.end() ? GateUse{} : found->second;
     if (ended.failed || (runs_tools(edge) && !use.done)) continue;
-    const std::string key = history_key(stages.selected.registry.pack, edge);
-    const auto before = stages.history.measured.find(key);
-    EdgeCost cost = before == stages.history.measured.end() ? EdgeCost{} : before->second;
+    const std::string key = history_key(plan.registry().pack, edge);
+    const auto before = plan.history.measured.find(key);
+    EdgeCost cost = before == plan.history.measured.end() ? EdgeCost{} : before->second;
     cost.seconds = seconds_per_target(edge, std::max(ended.seconds - use.waited_seconds, 0.0));
-    cost.output_bytes = written_by(edge, folder, files);
+    cost.output_bytes = written_by(edge, folder, session.system.files);
     if (use.peak_bytes > 0) cost.peak_bytes = use.peak_bytes;
     if (use.look_bytes > 0) cost.look_bytes = use.look_bytes;
-    stages.base.user_facts->put(fact_key(key), k_unit, render_cost(cost));
+    session.facts.put(fact_key(key), k_unit, render_cost(cost));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "unchanged.h"
+#include "build/unchanged.h"
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,8 @@
 
 #include "base/build_layout.h"
 #include "base/digest.h"
-#include "build_folder.h"
-#include "due_actions.h"
+#include "build/build_folder.h"
+#include "build/due_actions.h"
 #include "sys/clock.h"
 #include "sys/watched_files.h"
 
@@ -25,7 +25,7 @@ class WatchedProcesses : public ProcessRunner {
   }
   Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>& inherited,
                                         const std::function<void(std::string_view)>& on_output,
-                                        const std::function<void()>& on_tick) override {
+                                        const std::function<bool()>& on_tick) override {
     any_ = true;
     return processes_.run_on_terminal(command, inherited, on_output, on_tick);
   }
@@ -37,16 +37,13 @@ class WatchedProcesses : public ProcessRunner {
 
 // Of all that a plan is made of but the disk; "" where that cannot be told. A machine is the same until it is
 // started again.
-std::string key_of(const CommandContext& context) {
+std::string key_of(const std::string& asked, const System& system) {
   static const std::set<std::string> k_of_shell = {"_", "OLDPWD", "PWD",
                                                    "SHLVL"};  // it changes them at each command
-  const auto boot = context.system.files.read_file("/proc/sys/kernel/random/boot_id");
+  const auto boot = system.files.read_file("/proc/sys/kernel/random/boot_id");
   if (!boot) return "";
-  std::string text =
-      *boot + k_version + '\0' + context.line.as_typed + '\0' + context.system.files.absolute(".").string() +
-      '\0' + context.data_dir.string() + '\0' + std::to_string(context.terminal.stderr_is_terminal) +
-      std::to_string(context.terminal.stdout_is_terminal) + " " + std::to_string(context.terminal.columns);
-  for (const auto& [name, value] : context.system.environment)
+  std::string text = *boot + k_version + '\0' + asked + '\0' + system.files.absolute(".").string();
+  for (const auto& [name, value] : system.environment)
     if (k_of_shell.count(name) == 0) text += '\0' + name + "=" + value;
   return sha256(text);
 }
@@ -68,23 +65,23 @@ bool counts(const std::string& path, const Settings& settings, const FileReader&
 
 // What is published, of what, and all that the judge asks: nullopt where an action is due, or that cannot be
 // told.
-std::optional<Answers> results_of(const Stages& stages, const CommandContext& context) {
-  FileSystem& disk = context.system.files;
-  const Settings& settings = stages.base.settings;
+std::optional<Answers> results_of(const Plan& plan, System& system) {
+  FileSystem& disk = system.files;
+  const Settings& settings = plan.settings();
   const Path &out = settings.out.value, &folder = settings.build_dir.value;
   WatchedFiles files(disk);
   DigestMemo digests(files, settings.cache_dir / "digests");
-  if (!find_due_actions(stages, stages.build, files, digests, context.system.environment).empty())
-    return std::nullopt;
+  System watched{files, system.processes, system.environment, system.program};
+  if (!find_due_actions(plan, plan.graph, watched, digests).empty()) return std::nullopt;
   digests.save();
   (void)files.identity(folder / k_graph_file);
-  for (const auto& [name, target] : stages.build.links)
+  for (const auto& [name, target] : plan.graph.links)
     (void)files.real_path(folder / name);
-  for (const PlannedFile& file : stages.build.files)
+  for (const PlannedFile& file : plan.graph.files)
     (void)files.identity(folder / file.path);
   (void)files.list(out);
   (void)files.identity(out / k_manifest_name);
-  for (const ExpectedOp& op : stages.build.expected)
+  for (const ExpectedOp& op : plan.graph.expected)
     (void)files.identity(out / (op.op + ".so"));
   Answers answers = files.answers();
   std::erase_if(answers, [&](const auto& answer) { return is_own_memo(answer.first.first, settings, disk); });
@@ -124,20 +121,19 @@ int64_t newest_of(const Answers& answers, const FileReader& files) {
 }
 
 // All that planning asked of the disk; nullopt where that is not all that the plan comes from.
-std::optional<Answers> watch_planning(const Stages& stages, const CommandContext& context) {
+std::optional<Answers> watch_planning(const Plan& plan, const PlanAgain& plan_again, System& disk) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(k_file_clock_step_ns));
   const int64_t begin_ns = file_clock_now();
-  WatchedFiles files(context.system.files);
-  WatchedProcesses processes(context.system.processes);
-  System system{files, processes, context.system.environment, context.system.program};
+  WatchedFiles files(disk.files);
+  WatchedProcesses processes(disk.processes);
+  System system{files, processes, disk.environment, disk.program};
   (void)files.identity(system.program);
-  const auto again = plan_stages(SelfTest::run, {context.line, system, context.terminal, context.data_dir});
-  if (!again || processes.any() || !is_same_graph(again->build, stages.build)) return std::nullopt;
+  const auto again = plan_again(system);
+  if (!again || processes.any() || !is_same_graph(again->graph, plan.graph)) return std::nullopt;
   Answers answers = files.answers();
-  std::erase_if(answers, [&](const auto& answer) {
-    return !counts(answer.first.first, stages.base.settings, context.system.files);
-  });
-  const bool is_settled = newest_of(answers, context.system.files) < begin_ns - k_file_clock_step_ns;
+  std::erase_if(answers,
+                [&](const auto& answer) { return !counts(answer.first.first, plan.settings(), disk.files); });
+  const bool is_settled = newest_of(answers, disk.files) < begin_ns - k_file_clock_step_ns;
   return is_settled ? std::optional(answers) : std::nullopt;
 }
 
@@ -209,16 +205,18 @@ bool read_numbers(std::string_view line, UnchangedBuild& build) {
 
 }  // namespace
 
-std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, const CommandContext& context) {
-  FileSystem& files = context.system.files;
+std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
+                                                   const System& system) {
+  const FileReader& files = system.files;
+  const Settings& settings = request.settings;
   const Path& folder = settings.build_dir.value;
-  if (settings.json.value || files.kind(folder / k_unchanged_file) != FileKind::file) return std::nullopt;
-  const auto lock = lock_if_built(settings, context);
+  if (files.kind(folder / k_unchanged_file) != FileKind::file) return std::nullopt;
+  const auto lock = lock_if_built(request, files);
   const auto text = files.read_file(folder / k_unchanged_file);
   if (!lock || !text) return std::nullopt;
   Remembered remembered(*text);
   const std::string_view digest = remembered.line();
-  if (digest != sha256(remembered.rest()) || remembered.line() != key_of(context)) return std::nullopt;
+  if (digest != sha256(remembered.rest()) || remembered.line() != key_of(asked, system)) return std::nullopt;
   UnchangedBuild build;
   build.bundle.path = settings.out.value;
   if (!read_numbers(remembered.line(), build) || !are_still_so(remembered, files) ||
@@ -228,15 +226,15 @@ std::optional<UnchangedBuild> find_unchanged_build(const Settings& settings, con
   return build;
 }
 
-void remember_build(const UnchangedBuild& build, const Stages& stages, const CommandContext& context) {
-  FileSystem& files = context.system.files;
-  const std::string key = key_of(context);
-  if (key.empty() || stages.base.settings.json.value) return;
-  const auto planning = watch_planning(stages, context);
-  const auto results = planning ? results_of(stages, context) : std::nullopt;
+void remember_build(const UnchangedBuild& build, const std::string& asked, const Plan& plan,
+                    const PlanAgain& plan_again, System& system) {
+  const std::string key = key_of(asked, system);
+  if (key.empty()) return;
+  const auto planning = watch_planning(plan, plan_again, system);
+  const auto results = planning ? results_of(plan, system) : std::nullopt;
   if (!results || !can_be_listed(*planning) || !can_be_listed(*results)) return;
-  (void)files.write_if_different(stages.base.settings.build_dir.value / k_unchanged_file,
-                                 render(key, build, *results, *planning));
+  (void)system.files.write_if_different(plan.settings().build_dir.value / k_unchanged_file,
+                                        render(key, build, *results, *planning));
 }
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-#include "publish.h"
+#include "build/publish.h"
 
 #include <algorithm>
 #include <set>
@@ -14,26 +14,26 @@ std::string compiler_text(const HostCompiler& compiler) {
   return compiler.family + " " + compiler.version.text();
 }
 
-Manifest planned_manifest(const Stages& stages) {
-  const Settings& settings = stages.base.settings;
+Manifest planned_manifest(const Plan& plan) {
+  const Settings& settings = plan.settings();
   Manifest manifest;
   manifest.dsbuild = k_version;
-  manifest.pack = stages.selected.registry.pack;
-  manifest.source_version = stages.selected.registry.source_version.text();
+  manifest.pack = plan.registry().pack;
+  manifest.source_version = plan.registry().source_version.text();
   manifest.build_string = settings.build_string.value;
-  if (stages.toolkit) {
-    const Toolkit& toolkit = *stages.toolkit;
+  if (plan.toolkit) {
+    const Toolkit& toolkit = *plan.toolkit;
     manifest.toolkit = {toolkit.version.text(), toolkit.host ? compiler_text(*toolkit.host) : "",
                         toolkit.nvcc_digest};
     if (toolkit.has_option("--compress-mode"))
       manifest.compress_mode =
           settings.compress_mode.value.empty() ? "default" : settings.compress_mode.value;
   }
-  if (stages.cxx) manifest.cxx = compiler_text(*stages.cxx);
+  manifest.cxx = compiler_text(plan.cxx);
   manifest.nvcc_prepend_flags = settings.nvcc_prepend_flags.value;
   manifest.nvcc_append_flags = settings.nvcc_append_flags.value;
-  manifest.requested = stages.archs.requested;
-  manifest.shared = stages.archs.shared;
+  manifest.requested = plan.archs.requested;
+  manifest.shared = plan.archs.shared;
   return manifest;
 }
 
@@ -58,18 +58,18 @@ ManifestTorch manifest_torch(const Torch& torch, const std::string& accelerator)
 }
 
 // Sources in link order: the library's containers come in the same order (bundle/verify.h).
-std::vector<ManifestSource> manifest_sources(const Stages& stages, const PlannedOp& op) {
+std::vector<ManifestSource> manifest_sources(const SourceDigests& digests, const PlannedOp& op) {
   std::vector<ManifestSource> sources;
   for (const PlannedSource& source : op.sources)
-    sources.push_back({source.source.id(), stages.source_digests.at(source.source.path), source.archs});
+    sources.push_back({source.source.id(), digests.at(source.source.path), source.archs});
   return sources;
 }
 
-Result<ManifestOp> manifest_op(Stages& stages, const PlannedOp& op, const FileReader& files) {
-  const OpBuilder& builder = *stages.selected.registry.find(op.name);
-  const WhenContext when =
-      when_context(stages.selected.registry, stages.requirements, stages.toolkit ? &*stages.toolkit : nullptr,
-                   stages.base.host.machine, op.archs);
+Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const SourceDigests& digests,
+                               Session& session) {
+  const OpBuilder& builder = *plan.registry().find(op.name);
+  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, plan.toolkit_or_null(),
+                                        plan.survey.machine.host.machine, op.archs);
   ManifestOp entry;
   entry.name = op.name;
   entry.module = builder.absolute_name();
@@ -77,28 +77,28 @@ Result<ManifestOp> manifest_op(Stages& stages, const PlannedOp& op, const FileRe
   entry.file = op.name + ".so";
   entry.archs = op.archs;
   if (op.uses_cpu_level)
-    entry.cpu_baseline = {stages.requirements.cpu_level.name, stages.requirements.cpu_level.features};
+    entry.cpu_baseline = {plan.survey.requirements.cpu_level.name,
+                          plan.survey.requirements.cpu_level.features};
   entry.exports = builder.exports(when);
   entry.needs = builder.needs(when);
   entry.features_off = op.features_off;
-  entry.sources = manifest_sources(stages, op);
-  const Path library = stages.base.settings.build_dir.value / library_path(op.name);
-  DSBUILD_CHECK(describe_library(entry, library, files, *stages.build_facts, *stages.base.digests));
+  entry.sources = manifest_sources(digests, op);
+  const Path library = plan.settings().build_dir.value / library_path(op.name);
+  DSBUILD_CHECK(describe_library(entry, library, session.system.files, session.build_facts, session.digests));
   return entry;
 }
 
 // Ops with a failed edge, and those that need one of them.
-std::map<std::string, std::string> failed_ops(const Stages& stages,
-                                              const std::vector<EdgeFailure>& failures) {
+std::map<std::string, std::string> failed_ops(const Plan& plan, const std::vector<EdgeFailure>& failures) {
   std::map<std::string, std::string> failed;
   for (const EdgeFailure& failure : failures)
-    for (const PlannedOp& op : stages.archs.ops)
-      if (is_for_op(stages.build, *failure.edge, op.name)) failed.emplace(op.name, failure.first_error);
+    for (const PlannedOp& op : plan.archs.ops)
+      if (is_for_op(plan.graph, *failure.edge, op.name)) failed.emplace(op.name, failure.first_error);
   for (bool changed = true; changed;) {
     changed = false;
-    for (const PlannedOp& op : stages.archs.ops) {
+    for (const PlannedOp& op : plan.archs.ops) {
       if (op.status != OpStatus::build || failed.count(op.name) > 0) continue;
-      for (const auto& need : stages.selected.registry.find(op.name)->spec().needs)
+      for (const auto& need : plan.registry().find(op.name)->spec().needs)
         if (failed.count(need.value) > 0)
           changed = failed.emplace(op.name, "needs " + need.value).second || changed;
     }
@@ -107,45 +107,46 @@ std::map<std::string, std::string> failed_ops(const Stages& stages,
 }
 
 Result<std::unique_ptr<FolderLock>> take_file_lock(const Path& file, const Path& folder,
-                                                   const CommandContext& context) {
-  return take_lock(file, context.line.as_typed, std::nullopt, [&](const std::string& holder) {
-    print_message("waiting for another dsbuild that publishes to " + folder.string() + " (" + holder + ")\n");
+                                                   const Request& request, Events& events) {
+  return take_lock(file, request.title, std::nullopt, [&](const std::string& holder) {
+    events.on_message("waiting for another dsbuild that publishes to " + folder.string() + " (" + holder +
+                      ")");
   });
 }
 
 }  // namespace
 
 // In the cache folder, where it litters nothing; beside the folder where that cannot be written.
-Result<std::unique_ptr<FolderLock>> lock_published(const Path& folder, const Settings& settings,
-                                                   const CommandContext& context) {
-  const Path out = context.system.files.absolute(folder).lexically_normal();
-  const Path file = settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
-  auto held = take_file_lock(file, folder, context);
+Result<std::unique_ptr<FolderLock>> lock_published(const Path& folder, const Request& request,
+                                                   FileSystem& files, Events& events) {
+  const Path out = files.absolute(folder).lexically_normal();
+  const Path file = request.settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
+  auto held = take_file_lock(file, folder, request, events);
   if (held || held.error().code != "io") return held;
   const Path place = out.has_filename() ? out : out.parent_path();
   return take_file_lock(place.parent_path() / ("." + place.filename().string() + ".dsbuild-lock"), folder,
-                        context);
+                        request, events);
 }
 
-Result<Manifest> make_manifest(Stages& stages, const std::vector<EdgeFailure>& failures,
-                               const FileReader& files) {
-  Manifest manifest = planned_manifest(stages);
-  const auto failed = failed_ops(stages, failures);
+Result<Manifest> make_manifest(const Plan& plan, const std::vector<EdgeFailure>& failures, Session& session) {
+  Manifest manifest = planned_manifest(plan);
+  DSBUILD_TRY(digests, digest_sources(plan, session));
+  const auto failed = failed_ops(plan, failures);
   manifest.failed.assign(failed.begin(), failed.end());
-  for (const PlannedOp& op : stages.archs.ops) {
+  for (const PlannedOp& op : plan.archs.ops) {
     if (op.status != OpStatus::build || failed.count(op.name) > 0) continue;
-    DSBUILD_TRY(entry, manifest_op(stages, op, files));
+    DSBUILD_TRY(entry, manifest_op(plan, op, digests, session));
     manifest.ops.push_back(std::move(entry));
-    manifest.tvm_ffi = std::max(manifest.tvm_ffi, tvm_ffi_version(stages.requirements, op.name));
-    if (is_python_module(stages.requirements, op.name))
-      manifest.torch = manifest_torch(*stages.requirements.torch, stages.selected.registry.accelerator);
+    manifest.tvm_ffi = std::max(manifest.tvm_ffi, tvm_ffi_version(plan.survey.requirements, op.name));
+    if (is_python_module(plan.survey.requirements, op.name))
+      manifest.torch = manifest_torch(*plan.survey.requirements.torch, plan.registry().accelerator);
   }
   return manifest;
 }
 
-Result<Bundle> publish(Stages& stages, const Manifest& manifest, const CommandContext& context) {
-  const Settings& settings = stages.base.settings;
-  FileSystem& files = context.system.files;
+Result<Bundle> publish(const Plan& plan, const Manifest& manifest, Session& session) {
+  const Settings& settings = plan.settings();
+  FileSystem& files = session.system.files;
   std::vector<BundleFile> libraries;
   for (const ManifestOp& op : manifest.ops)
     libraries.push_back({settings.build_dir.value / library_path(op.name), op.file});
@@ -153,10 +154,10 @@ Result<Bundle> publish(Stages& stages, const Manifest& manifest, const CommandCo
   const bool current = published && *published == render_manifest(manifest);
   std::unique_ptr<FolderLock> held;
   if (!current) {
-    DSBUILD_TRY(taken, lock_published(settings.out.value, settings, context));
+    DSBUILD_TRY(taken, lock_published(settings.out.value, plan.survey.request, files, session.events));
     held = std::move(taken);
   }
-  return publish_bundle(settings.out.value, libraries, manifest, files, *stages.base.digests);
+  return publish_bundle(settings.out.value, libraries, manifest, files, session.digests);
 }
 
 }  // namespace dsbuild

@@ -1,17 +1,17 @@
 // Runs a graph until nothing of it is due: what changed while it was compiled is compiled once more.
 #pragma once
 
-#include "graph_run.h"
+#include "build/graph_run.h"
 
 namespace dsbuild {
 
 // The sum of all rounds. Nothing is to be published of files of which two actions saw two states: all records
 // are of what is there at the end. Errors: `unsettled`, where it goes on changing.
-Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& plan);
+Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& graph);
 
 // What nvcc makes of the files that slices were made of, compared with that (lib/plan/nvcc_comparison.h).
 struct ComparisonRun {
-  BuildPlan plan;
+  BuildPlan graph;
   GraphRun run;
   size_t compared = 0;  // files of ops that did not fail
 };

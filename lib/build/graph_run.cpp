@@ -1,13 +1,11 @@
-#include "graph_run.h"
+#include "build/graph_run.h"
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 
 #include "base/build_layout.h"
-#include "cache/content_store.h"
-#include "edge_costs.h"
+#include "build/edge_costs.h"
 #include "ninja/progress.h"
 #include "nvcc/run_step.h"
 
@@ -16,15 +14,6 @@ namespace {
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::string wall_clock() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  char text[16];
-  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
-  return text;
 }
 
 std::string log_name(const Edge& edge) {
@@ -116,22 +105,21 @@ bool crashed(const RunResult& result) {
 
 // Idle cores are given to nvcc by its environment, which is no part of a command: how many there are changes
 // neither what is rebuilt nor a byte.
-Environment edge_environment(const Stages& stages, const BuildPlan& plan, int jobs, const System& system) {
-  const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
-  Environment environment = tool_environment(system.environment, toolkit);
-  const int threads = threads_per_nvcc(plan.edges, jobs);
-  const bool chosen_by_user = stages.base.settings.nvcc_threads.value > 1;
+Environment edge_environment(const Plan& plan, const BuildPlan& graph, int jobs, const System& system) {
+  Environment environment = tool_environment(system.environment, plan.toolkit_or_null());
+  const int threads = threads_per_nvcc(graph.edges, jobs);
+  const bool chosen_by_user = plan.settings().nvcc_threads.value > 1;
   if (threads > 1 && !chosen_by_user)
     environment["NVCC_APPEND_FLAGS"] = "--threads=" + std::to_string(threads);
   return environment;
 }
 
 // What an edge is let in with. A tool does not take the same each time, and an edit may make it take more.
-GateNeeds needs_of(const Stages& stages, const BuildPlan& plan, const std::string& output) {
+GateNeeds needs_of(const Plan& plan, const BuildPlan& graph, const std::string& output) {
   const auto with_margin = [](ByteCount peak) { return peak + peak / 16 + (8 << 20); };
-  for (const Edge& edge : plan.edges) {
+  for (const Edge& edge : graph.edges) {
     if (edge.output != output) continue;
-    const EdgeCost cost = expected_cost(stages.history, stages.selected.registry.pack, edge);
+    const EdgeCost cost = expected_cost(plan.history, plan.registry().pack, edge);
     return {with_margin(cost.look_bytes), with_margin(cost.peak_bytes)};
   }
   return {};
@@ -144,10 +132,10 @@ ByteCount memory_for_tools(ByteCount memory, int jobs) {
   return memory - std::min(memory, beside);
 }
 
-MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Stages& stages, const BuildPlan& plan) {
+MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Plan& plan, const BuildPlan& graph) {
   constexpr double k_worth_a_word = 0.1;
-  MemoryWaits waits{memory_for(stages.base.settings, stages.base.host), 0, 0, {}};
-  for (const Edge& edge : plan.edges) {
+  MemoryWaits waits{memory_for(plan.settings(), plan.survey.machine.host), 0, 0, {}};
+  for (const Edge& edge : graph.edges) {
     const auto use = uses.find(edge.output);
     if (use == uses.end()) continue;
     if (use->second.waited_seconds >= k_worth_a_word) {
@@ -173,64 +161,76 @@ Result<void> forget_history(const Path& folder, FileSystem& files) {
   return {};
 }
 
-}  // namespace
+// Starts over without its logs where it crashes, as it does on damaged ones.
+Result<RunResult> run_ninja_surely(const NinjaRun& run, Session& session) {
+  DSBUILD_TRY(result, run_ninja(run, session.system));
+  if (!crashed(result)) return result;
+  session.events.on_message("Ninja crashed, as it does on damaged logs; starting over without them");
+  DSBUILD_CHECK(forget_history(run.build_dir, session.system.files));
+  return run_ninja(run, session.system);
+}
 
-Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& plan, const PendingEdges& reasons) {
-  const auto& [stages, ninja, lock, log, context] = runner;
-  const Settings& settings = stages.base.settings;
-  const int jobs = jobs_for(settings, stages.base.host);
-  const bool quiet = settings.verbosity < 0 || settings.json.value;
-  Progress progress({context.terminal.stderr_is_terminal && !quiet && settings.verbosity == 0, quiet,
-                     settings.verbosity > 0, context.terminal.columns},
-                    print_message, now_seconds, wall_clock);
+NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons) {
+  const auto& [plan, ninja, lock, log, session] = runner;
+  const int jobs = jobs_for(plan.settings(), plan.survey.machine.host);
   NinjaRun run{ninja,
-               plan,
-               settings.build_dir.value,
+               graph,
+               plan.settings().build_dir.value,
                jobs,
-               settings.keep_going.value,
-               edge_environment(stages, plan, jobs, context.system),
+               plan.settings().keep_going.value,
+               edge_environment(plan, graph, jobs, session.system),
                lock.descriptor(),
                {},
                {},
                now_seconds};
-  run.on_event = [&](EdgeEvent event) {
+  run.on_event = [&events = session.events, &log = runner.log, &reasons](EdgeEvent event) {
     if (const auto reason = reasons.find(event.edge->output); reason != reasons.end())
       event.reason = reason->second;
-    progress.on_event(event);
+    events.on_edge(event);
     log.on_event(event);
-    if (settings.json.value) (void)print_result(render_edge_event_json(event));
   };
-  run.on_tick = [&] { progress.on_tick(); };
-  const ByteCount bound = memory_for_tools(memory_for(settings, stages.base.host), jobs);
-  DSBUILD_TRY(gate, open_memory_gate(
-                        bound, [&](const std::string& output) { return needs_of(stages, plan, output); }));
+  run.on_tick = [&session = runner.session] {
+    session.events.on_tick();
+    return session.check().has_value();
+  };
+  return run;
+}
+
+}  // namespace
+
+Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons) {
+  const Plan& plan = runner.plan;
+  Session& session = runner.session;
+  FileSystem& files = session.system.files;
+  const Settings& settings = plan.settings();
+  DSBUILD_CHECK(session.check());
+  NinjaRun run = ninja_run(runner, graph, reasons);
   const Environment environment = run.environment;
+  const ByteCount bound = memory_for_tools(memory_for(settings, plan.survey.machine.host), run.jobs);
+  DSBUILD_TRY(gate, open_memory_gate(
+                        bound, [&](const std::string& output) { return needs_of(plan, graph, output); }));
   run.environment[k_memory_gate_variable] = gate->name();
-  DSBUILD_TRY(result, run_ninja(run, context.system));
-  if (crashed(result)) {
-    print_message("Ninja crashed, as it does on damaged logs; starting over without them\n");
-    DSBUILD_CHECK(forget_history(settings.build_dir.value, context.system.files));
-    DSBUILD_TRY(second, run_ninja(run, context.system));
-    result = std::move(second);
-  }
-  progress.finish();
+  session.events.on_graph_begins();
+  const Result<RunResult> ran = run_ninja_surely(run, session);
+  session.events.on_graph_ends();
+  if (!ran) return tl::unexpected<Error>(ran.error());
   const auto uses = gate->close();
-  remember_edge_costs(stages, result.finished, uses, context.system.files);
+  remember_edge_costs(plan, ran->finished, uses, session);
 
   GraphRun summary;
-  summary.exit_code = result.exit_code;
-  summary.edges_run = static_cast<int>(result.finished.size());
-  if (!result.finished.empty()) summary.store = end_store_use(settings, context.system.files);
-  summary.trouble = result.trouble;
-  summary.stopped = result.stopped;
-  summary.waits = sum_up(uses, stages, plan);
-  const FailureContext failure_context{stages.archs, stages.selected.registry.source_root,
-                                       context.system.files.absolute(settings.build_dir.value), environment,
-                                       context.system.files};
-  for (const FinishedEdge& ended : result.finished) {
+  summary.exit_code = ran->exit_code;
+  summary.edges_run = static_cast<int>(ran->finished.size());
+  if (!ran->finished.empty()) summary.store = end_store_use(settings, files);
+  summary.trouble = ran->trouble;
+  summary.stopped = ran->stopped;
+  summary.waits = sum_up(uses, plan, graph);
+  const FailureContext failure_context{plan.archs, plan.registry().source_root,
+                                       files.absolute(settings.build_dir.value), environment, files};
+  for (const FinishedEdge& ended : ran->finished) {
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
     if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
   }
+  DSBUILD_CHECK(session.check());
   return summary;
 }
 

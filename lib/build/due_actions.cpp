@@ -1,32 +1,31 @@
-#include "due_actions.h"
+#include "build/due_actions.h"
 
 #include <set>
 
 #include "action/action_key.h"
 #include "base/build_layout.h"
-#include "build_folder.h"
+#include "build/build_folder.h"
 
 namespace dsbuild {
 namespace {
 
 class DueFinder {
  public:
-  DueFinder(const Stages& stages, const BuildPlan& plan, FileSystem& files, DigestMemo& digests,
-            const Environment& environment)
-      : plan_(plan),
-        build_dir_(stages.base.settings.build_dir.value),
-        whole_build_dir_(files.absolute(build_dir_).string()),
-        environment_(environment),
-        files_(files),
-        lists_(files, build_dir_, {}),
-        judge_(build_dir_, files, digests, lists_) {
-    for (const PlannedFile& file : plan_.files)
+  DueFinder(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests)
+      : graph_(graph),
+        build_dir_(plan.settings().build_dir.value),
+        whole_build_dir_(system.files.absolute(build_dir_).string()),
+        environment_(tool_environment(system.environment, plan.toolkit_or_null())),
+        files_(system.files),
+        lists_(files_, build_dir_, {}),
+        judge_(build_dir_, files_, digests, lists_) {
+    for (const PlannedFile& file : graph_.files)
       planned_[file.path] = &file.content;
   }
 
   DueActions find() {
     DueActions due;
-    for (const Edge& edge : plan_.edges)
+    for (const Edge& edge : graph_.edges)
       if (auto change = change_of(edge)) due.emplace(edge.output, std::move(*change));
     if (!due.empty()) lists_.remove_unused();
     return due;
@@ -38,7 +37,7 @@ class DueFinder {
     if (!text) return Change{"record", "", "it was not made yet", ""};
     const auto record = parse_record(*text);
     if (!record) return Change{"record", "", "its record is damaged", ""};
-    const StepWords words = step_words(plan_, edge);
+    const StepWords words = step_words(graph_, edge);
     const ActionKey key = action_key({words, environment_, whole_build_dir_,
                                       [&](const std::string& path) { return read_planned(edge, path); }},
                                      lists_);
@@ -54,10 +53,10 @@ class DueFinder {
     return planned == planned_.end() ? std::nullopt : std::optional(*planned->second);
   }
 
-  const BuildPlan& plan_;
+  const BuildPlan& graph_;
   const Path& build_dir_;
   const std::string whole_build_dir_;
-  const Environment& environment_;
+  const Environment environment_;
   FileSystem& files_;
   Lists lists_;
   Judge judge_;
@@ -66,10 +65,8 @@ class DueFinder {
 
 }  // namespace
 
-DueActions find_due_actions(const Stages& stages, const BuildPlan& plan, FileSystem& files,
-                            DigestMemo& digests, const Environment& environment) {
-  const Toolkit* toolkit = stages.toolkit ? &*stages.toolkit : nullptr;
-  return DueFinder(stages, plan, files, digests, tool_environment(environment, toolkit)).find();
+DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests) {
+  return DueFinder(plan, graph, system, digests).find();
 }
 
 DueActions take_incomplete(DueActions& due) {
@@ -110,18 +107,16 @@ Result<void> take_records_away(const DueActions& due, const Path& build_dir, Fil
   return {};
 }
 
-PendingEdges reasons_of(const DueActions& due, const BuildPlan& plan) {
+PendingEdges reasons_of(const DueActions& due, const BuildPlan& graph) {
   PendingEdges pending;
   for (const auto& [output, change] : due)
     pending.emplace(output, change.text());
-  return with_users(plan, std::move(pending));
+  return with_users(graph, std::move(pending));
 }
 
-Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context) {
-  DSBUILD_TRY(lock, lock_if_built(stages.base.settings, context));
-  return reasons_of(find_due_actions(stages, stages.build, context.system.files, *stages.base.digests,
-                                     context.system.environment),
-                    stages.build);
+Result<PendingEdges> find_pending_edges(const Plan& plan, Session& session) {
+  DSBUILD_TRY(lock, lock_if_built(plan.survey.request, session.system.files));
+  return reasons_of(find_due_actions(plan, plan.graph, session.system, session.digests), plan.graph);
 }
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-#include "run_log.h"
+#include "build/run_log.h"
 
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>

@@ -5,17 +5,15 @@
 #include <string>
 
 #include "action/judge.h"
-#include "stages.h"
+#include "build/plan.h"
 
 namespace dsbuild {
 
 // An edge's output -> what is no longer as its record says.
 using DueActions = std::map<std::string, Change>;
 
-// Of a plan, that of the stages or one that goes with it, in the build folder of an earlier build. `files`:
-// the disk, or what watches it.
-DueActions find_due_actions(const Stages& stages, const BuildPlan& plan, FileSystem& files,
-                            DigestMemo& digests, const Environment& environment);
+// Of a graph, the plan's or one that goes with it, in the build folder of an earlier build.
+DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests);
 // Takes those out that no tool can make so that they are not due: what reads files that no compiler names.
 DueActions take_incomplete(DueActions& due);
 // One for each source of theirs.
@@ -25,10 +23,10 @@ std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete);
 Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files);
 
 // In words, with the edges that use what is made anew.
-PendingEdges reasons_of(const DueActions& due, const BuildPlan& plan);
+PendingEdges reasons_of(const DueActions& due, const BuildPlan& graph);
 
 // What the next build would run, and why. Nothing is written but
 // lists (lib/action/lists.h). Errors: those of lock_if_built.
-Result<PendingEdges> find_pending_edges(const Stages& stages, const CommandContext& context);
+Result<PendingEdges> find_pending_edges(const Plan& plan, Session& session);
 
 }  // namespace dsbuild

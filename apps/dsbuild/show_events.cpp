@@ -1,0 +1,68 @@
+#include "show_events.h"
+
+#include <chrono>
+#include <ctime>
+
+namespace dsbuild {
+namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string wall_clock() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char text[16];
+  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
+  return text;
+}
+
+}  // namespace
+
+// For people; none where they want to be told little.
+void ShownEvents::on_plan(const Plan& plan, const std::vector<std::string>& removed) {
+  const PlanView view = view_of(plan, removed);
+  if (settings_.json.value) {
+    (void)print_result(render_plan_json(view, true));
+  } else if (settings_.verbosity >= 0) {
+    shown_plan_ = render_plan_table(view, style_for(settings_, context_, true)) + "\n" +
+                  warnings_text(plan.warnings, settings_, context_);
+    print_message(shown_plan_);
+  }
+}
+
+void ShownEvents::on_graph_begins() {
+  const bool quiet = settings_.verbosity < 0 || settings_.json.value;
+  const bool live = context_.terminal.stderr_is_terminal && !quiet && settings_.verbosity == 0;
+  progress_.emplace(Progress::Options{live, quiet, settings_.verbosity > 0, context_.terminal.columns},
+                    print_message, now_seconds, wall_clock);
+}
+
+void ShownEvents::on_edge(const EdgeEvent& event) {
+  progress_->on_event(event);
+  if (settings_.json.value) (void)print_result(render_edge_event_json(event));
+}
+
+void ShownEvents::on_tick() {
+  progress_->on_tick();
+}
+
+void ShownEvents::on_graph_ends() {
+  progress_->finish();
+}
+
+void ShownEvents::on_failure(const EdgeFailure& failure) {
+  print_message(render_edge_failure(failure, style_for(settings_, context_, true)));
+}
+
+void ShownEvents::on_warning(const Warning& warning) {
+  print_warnings({warning}, settings_, context_);
+}
+
+void ShownEvents::on_message(const std::string& line) {
+  print_message(line + "\n");
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,35 @@
+// What a build tells on its way, for people or as JSON lines.
+#pragma once
+
+#include <optional>
+
+#include "command.h"
+#include "ninja/progress.h"
+
+namespace dsbuild {
+
+class ShownEvents : public Events {
+ public:
+  ShownEvents(const Settings& settings, const CommandContext& context)
+      : settings_(settings), context_(context) {}
+
+  void on_plan(const Plan& plan, const std::vector<std::string>& removed) override;
+  void on_graph_begins() override;
+  void on_edge(const EdgeEvent& event) override;
+  void on_tick() override;
+  void on_graph_ends() override;
+  void on_failure(const EdgeFailure& failure) override;
+  void on_warning(const Warning& warning) override;
+  void on_message(const std::string& line) override;
+
+  // The plan and its warnings, as they were shown to people.
+  const std::string& shown_plan() const { return shown_plan_; }
+
+ private:
+  const Settings settings_;
+  const CommandContext& context_;
+  std::optional<Progress> progress_;
+  std::string shown_plan_;
+};
+
+}  // namespace dsbuild

@@ -1,0 +1,185 @@
+#include "build/build_bundle.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <set>
+
+#include "build/build_folder.h"
+#include "build/publish.h"
+
+namespace dsbuild {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A store that cannot be one would be passed over in silence by every step.
+Result<void> check_store(const Settings& settings, FileSystem& files) {
+  if (settings.backend.value == CudaBackend::nvcc || settings.store_size.value == 0) return {};
+  return ContentStore(files, settings.store.value).check();
+}
+
+// By a signal that was meant for us, which Ninja too was told of. Ninja >= 1.13 also ends with the code of an
+// edge, which may be that of a killed compiler.
+bool was_interrupted(const GraphRun& run) {
+  const int signal = run.exit_code - 128;
+  const bool by_signal = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+  return by_signal && (run.failures.empty() || run.stopped == "interrupted by user.");
+}
+
+Error interrupted(const GraphRun& run) {
+  return make_error(
+      static_cast<Exit>(run.exit_code), "interrupted", "build",
+      "it was ended by signal " + std::to_string(run.exit_code - 128) + "; the bundle is as it was",
+      "Ask again: what was made so far is not made anew.");
+}
+
+// Not when it was killed: then not even --keep-going may publish what there is.
+bool ended_by_itself(const GraphRun& run) {
+  return run.exit_code == 0 || !run.stopped.empty();
+}
+
+std::string how_ninja_ended(int exit_code) {
+  if (exit_code > 128) return "Ninja was killed by signal " + std::to_string(exit_code - 128);
+  return "Ninja stopped with exit code " + std::to_string(exit_code);
+}
+
+// A failure of Ninja itself, not of an edge: a log it cannot read, a file that is missing, no memory.
+Error ninja_trouble(const GraphRun& run, const Settings& settings) {
+  return make_error(Exit::failed, "ninja_failed", settings.build_dir.value.string(),
+                    how_ninja_ended(run.exit_code) + (run.trouble.empty() ? "" : ": " + run.trouble),
+                    "`dsbuild clean` and build again; if it stays, run ninja -C " +
+                        settings.build_dir.value.string() + " -v.");
+}
+
+// What links and verifies reads objects alone. Where nothing else was to be done, they are of an earlier
+// build, and may have been damaged since, as by a machine that lost its power.
+bool may_be_of_damaged_objects(const GraphRun& run) {
+  return static_cast<size_t>(run.edges_run) <= run.failures.size() &&
+         std::all_of(run.failures.begin(), run.failures.end(), [](const EdgeFailure& failure) {
+           return failure.edge->kind == EdgeKind::link || failure.edge->kind == EdgeKind::verify;
+         });
+}
+
+std::set<std::string> ops_that_failed(const GraphRun& run) {
+  std::set<std::string> ops;
+  for (const EdgeFailure& failure : run.failures)
+    ops.insert(failure.edge->op);
+  return ops;
+}
+
+Error edges_failed(const GraphRun& run, const Plan& plan) {
+  const Settings& settings = plan.settings();
+  const std::set<std::string> ops = ops_that_failed(run);
+  std::string fix = "Mend the error above";
+  if (plan.graph.expected.size() > ops.size() && !settings.keep_going.value)
+    fix += ", or build the other ops with --keep-going";
+  if (may_be_of_damaged_objects(run))
+    fix += "; if a file in " + settings.build_dir.value.string() +
+           " is damaged, `dsbuild clean` and build again";
+  return make_error(
+      Exit::failed, "edge_failed", join({ops.begin(), ops.end()}, ", "),
+      plural(run.failures.size(), "edge") + " failed; " + settings.out.value.string() + " is as it was",
+      fix + ".");
+}
+
+// Why nothing of the run is to be published.
+Result<void> check_can_publish(const GraphRun& run, const Plan& plan) {
+  const bool keeps_going = plan.settings().keep_going.value;
+  if (was_interrupted(run)) return tl::unexpected<Error>(interrupted(run));
+  if (run.exit_code != 0 && (run.failures.empty() || (keeps_going && !ended_by_itself(run))))
+    return tl::unexpected<Error>(ninja_trouble(run, plan.settings()));
+  return {};
+}
+
+struct Ran {
+  GraphRun sum;
+  std::unique_ptr<ComparisonRun> comparison;
+};
+
+Result<Ran> run_all(const GraphRunner& runner) {
+  Ran ran;
+  DSBUILD_TRY(run, run_until_settled(runner, runner.plan.graph));
+  ran.sum = std::move(run);
+  if (!runner.plan.settings().verify_against_nvcc.value || !ended_by_itself(ran.sum)) return ran;
+  DSBUILD_TRY(comparison, run_comparison(runner, ran.sum.failures));
+  ran.comparison = std::move(comparison);
+  add_run(ran.sum, ran.comparison->run);
+  return ran;
+}
+
+void save_what_was_learnt(const GraphRun& run, Session& session) {
+  session.digests.save();
+  if (run.edges_run > 0) session.digests.remove_temporaries();
+  session.facts.forget_unused();
+  session.facts.save();
+}
+
+BuildOutcome outcome_of(const Plan& plan, const GraphRun& run) {
+  BuildOutcome outcome;
+  outcome.failures = run.failures;
+  outcome.edges_run = run.edges_run;
+  outcome.store = run.store;
+  outcome.slowest = run.slowest;
+  outcome.waits = run.waits;
+  outcome.skipped = static_cast<int>(plan.archs.skipped().size());
+  outcome.warnings = plan.warnings;
+  return outcome;
+}
+
+Result<void> publish_outcome(Built& built, const GraphRun& run, Session& session) {
+  BuildOutcome& outcome = built.outcome;
+  DSBUILD_TRY(manifest, make_manifest(built.plan, run.failures, session));
+  if (manifest.ops.empty()) return tl::unexpected<Error>(edges_failed(run, built.plan));
+  outcome.manifest = std::move(manifest);
+  if (built.comparison) outcome.compared = built.comparison->compared;
+  DSBUILD_TRY(bundle, publish(built.plan, outcome.manifest, session));
+  outcome.bundle = std::move(bundle);
+  session.build_facts.save();
+  std::vector<Warning> warnings = run.warnings;
+  append(warnings, outcome.bundle.warnings);
+  for (const Warning& warning : warnings)
+    session.events.on_warning(warning);
+  append(outcome.warnings, warnings);
+  return {};
+}
+
+}  // namespace
+
+Result<Built> build_bundle(Request request, Session& session) {
+  const Clock::time_point start = Clock::now();
+  FileSystem& files = session.system.files;
+  Built built;
+  DSBUILD_TRY(plan, make_plan(std::move(request), SelfTest::run, session));
+  built.plan = std::move(plan);
+  const Settings& settings = built.plan.settings();
+  DSBUILD_CHECK(check_out_folder(settings.out.value, files));
+  DSBUILD_CHECK(check_store(settings, files));
+  DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));
+  session.facts.save();
+  session.events.on_plan(built.plan, removed_ops(built.plan, files));
+
+  DSBUILD_TRY(lock, open_build_folder(built.plan.survey.request, session));
+  built.lock = std::move(lock);
+  DSBUILD_TRY(is_new_plan, write_planned_files(built.plan, files));
+  RunLog log(settings.build_dir.value, files);
+  auto ran = run_all({built.plan, ninja, *built.lock, log, session});
+  if (!ran) return tl::unexpected<Error>(ran.error());
+  const GraphRun& run = ran->sum;
+  built.comparison = std::move(ran->comparison);
+  save_what_was_learnt(run, session);
+  DSBUILD_CHECK(check_can_publish(run, built.plan));
+  for (const EdgeFailure& failure : run.failures)
+    session.events.on_failure(failure);
+  if (!run.failures.empty() && !settings.keep_going.value)
+    return tl::unexpected<Error>(edges_failed(run, built.plan));
+
+  DSBUILD_CHECK(session.check());
+  built.outcome = outcome_of(built.plan, run);
+  DSBUILD_CHECK(publish_outcome(built, run, session));
+  built.outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  built.did_something = is_new_plan || run.edges_run > 0 || built.outcome.bundle.changed;
+  return built;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,37 @@
+// The driver: from a request to the bundle in its place. What `dsbuild build` calls, and any other program
+// may.
+#pragma once
+
+#include "build/settled_run.h"
+#include "bundle/bundle.h"
+
+namespace dsbuild {
+
+struct BuildOutcome {
+  Bundle bundle;
+  Manifest manifest;
+  int skipped = 0;
+  int edges_run = 0;
+  double seconds = 0;
+  StoreUses store;
+  std::optional<FinishedEdge> slowest;
+  std::optional<size_t> compared;  // with nvcc's: sliced files of the published ops
+  MemoryWaits waits;
+  std::vector<EdgeFailure> failures;  // of ops that are not in the bundle; only with --keep-going
+  std::vector<Warning> warnings;
+};
+
+struct Built {
+  Plan plan;
+  std::unique_ptr<ComparisonRun> comparison;  // nullptr: nothing was compared
+  BuildOutcome outcome;
+  bool did_something = false;        // else all was as it is now
+  std::unique_ptr<FolderLock> lock;  // of the build folder
+};
+
+// Errors besides those of make_plan: `edge_failed` (its failures were told as events), `interrupted`,
+// `ninja_failed`, `unsettled`, `foreign_build_dir`, `locked`, `cancelled`, `out_of_time`, those of
+// publishing. The bundle that is there stays as it is then.
+Result<Built> build_bundle(Request request, Session& session);
+
+}  // namespace dsbuild

@@ -1,0 +1,28 @@
+// What a request tells on its way, to whoever shows it, writes it down or counts it. Called from the thread
+// that works on the request.
+#pragma once
+
+#include "ninja/ninja_run.h"
+
+namespace dsbuild {
+
+struct EdgeFailure;
+struct Plan;
+
+class Events {
+ public:
+  virtual ~Events() = default;
+  // Before anything of the plan is run. `removed`: ops of the bundle that is there, which the new one will
+  // not have.
+  virtual void on_plan(const Plan& /*plan*/, const std::vector<std::string>& /*removed*/) {}
+  // Around each run of a graph: there are several where files change while they are compiled.
+  virtual void on_graph_begins() {}
+  virtual void on_edge(const EdgeEvent& /*event*/) {}
+  virtual void on_tick() {}  // while a graph runs, at least every 250 ms
+  virtual void on_graph_ends() {}
+  virtual void on_failure(const EdgeFailure& /*failure*/) {}
+  virtual void on_warning(const Warning& /*warning*/) {}   // those of the plan are in it
+  virtual void on_message(const std::string& /*line*/) {}  // what it waits for
+};
+
+}  // namespace dsbuild

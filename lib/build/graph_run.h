@@ -1,0 +1,58 @@
+// Runs a graph: events on the way, a log file of each failure that says how to repeat it.
+#pragma once
+
+#include <vector>
+
+#include "base/place.h"
+#include "build/plan.h"
+#include "build/run_log.h"
+#include "cache/content_store.h"
+#include "sys/lock.h"
+
+namespace dsbuild {
+
+struct EdgeFailure {
+  const Edge* edge = nullptr;
+  std::string first_error;
+  Place place;            // of the first error; the file absolute, or relative to the current folder if in it
+  Path log;               // absolute
+  std::string reproduce;  // a command that works from any folder
+  std::string nvcc;       // of a slice: the nvcc command that does the same; from any folder
+  std::string hint;       // what to do, where that is known
+};
+
+// What it cost to keep to a bound of memory.
+struct MemoryWaits {
+  ByteCount bound = 0;
+  size_t edges = 0;                                      // that waited
+  double seconds = 0;                                    // all of them together
+  std::vector<std::pair<const Edge*, ByteCount>> alone;  // edges that need more than all, so they ran alone
+};
+
+struct GraphRun {
+  int exit_code = 0;  // Ninja's; 128 + n after signal n
+  int edges_run = 0;
+  StoreUses store;
+  std::optional<FinishedEdge> slowest;
+  std::vector<EdgeFailure> failures;
+  std::string trouble;  // Ninja's own complaint
+  std::string stopped;  // why Ninja itself ended early; "" too when it was killed
+  MemoryWaits waits;
+  std::vector<Warning> warnings;
+};
+
+// What runs the graphs of a plan in its build folder.
+struct GraphRunner {
+  const Plan& plan;
+  const Ninja& ninja;
+  const FolderLock& lock;
+  RunLog& log;
+  Session& session;
+};
+
+// `graph`: the plan's, or one that goes with it, and outlives what is returned. `reasons`: why edges run
+// (reasons_of in due_actions.h), for events and the log. Errors: those of Session::check, and what keeps
+// Ninja from running at all.
+Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons);
+
+}  // namespace dsbuild

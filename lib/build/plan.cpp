@@ -1,0 +1,139 @@
+#include "build/plan.h"
+
+#include "base/build_layout.h"
+#include "build/edge_costs.h"
+#include "build/slicing.h"
+#include "bundle/bundle.h"
+#include "plan/backend.h"
+#include "plan/precompiled_header.h"
+
+namespace dsbuild {
+namespace {
+
+// The tools that the survey found, where a build may do with them.
+Result<void> take_tools(Plan& plan) {
+  Survey& survey = plan.survey;
+  if (!survey.selected.needs_toolkit) {
+    survey.cuda.reset();
+    survey.nearest.reset();
+    survey.requested.clear();
+  } else if (!*survey.cuda) {
+    return tl::unexpected<Error>(survey.cuda->error());
+  } else {
+    plan.toolkit = (*survey.cuda)->toolkit;
+  }
+  if (!survey.cxx) return tl::unexpected<Error>(survey.cxx.error());
+  plan.cxx = *survey.cxx;
+  return {};
+}
+
+Result<void> identify_tools(Plan& plan, Session& session) {
+  DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx.path, session.system, session.facts, session.digests));
+  plan.tools.cxx = std::move(cxx);
+  if (!plan.toolkit) return {};
+  DSBUILD_TRY(nvcc, parts_of_nvcc(*plan.toolkit, session.system, session.facts, session.digests));
+  plan.tools.nvcc = std::move(nvcc);
+  return {};
+}
+
+// Inputs of edges that include torch's header; looked into once for each content.
+Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& session) {
+  std::set<std::string> found;
+  if (!plan.survey.requirements.torch) return found;
+  for (const auto& [path, digest] : plan.source_digests) {
+    const std::string key = "includes torch/extension.h " + digest;
+    auto answer = session.build_facts.find(key, "");
+    if (!answer) {
+      DSBUILD_TRY(text, session.system.files.read_file(plan.registry().source_root / path));
+      answer = includes_torch_header(text) ? "yes" : "no";
+      session.build_facts.put(key, "", *answer);
+    }
+    if (*answer == "yes") found.insert(source_path(path));
+  }
+  return found;
+}
+
+// For the steps of the build: where they look.
+void name_places(Plan& plan, const FileReader& files) {
+  const Settings& settings = plan.settings();
+  const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
+  std::set<std::string> folders(plan.tools.nvcc.folders.begin(), plan.tools.nvcc.folders.end());
+  folders.insert(plan.tools.cxx.folders.begin(), plan.tools.cxx.folders.end());
+  plan.graph.files.push_back({k_store_file, store.string()});
+  plan.graph.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
+  plan.graph.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
+  std::string telling;
+  if (plan.tools.nvcc.assembler_tells_files) telling += std::string(k_nvcc_id_file) + "\n";
+  if (plan.tools.cxx.assembler_tells_files) telling += std::string(k_cxx_id_file) + "\n";
+  plan.graph.files.push_back({k_assemblers_file, telling});
+}
+
+}  // namespace
+
+Result<SourceDigests> digest_sources(const Plan& plan, Session& session) {
+  SourceDigests digests;
+  for (const PlannedOp& op : plan.archs.ops) {
+    if (op.status != OpStatus::build) continue;
+    for (const PlannedSource& source : op.sources) {
+      const std::string& path = source.source.path;
+      if (digests.count(path) > 0) continue;
+      DSBUILD_TRY(digest, session.digests.digest(plan.registry().source_root / path));
+      digests.emplace(path, digest);
+    }
+  }
+  return digests;
+}
+
+Result<Plan> make_plan(Survey survey, SelfTest self_test, Session& session) {
+  DSBUILD_CHECK(session.check());
+  Plan plan;
+  plan.survey = std::move(survey);
+  plan.warnings = plan.survey.warnings;
+  const Settings& settings = plan.settings();
+  if (settings.verify_against_nvcc.value)
+    DSBUILD_CHECK(check_can_compare(settings.backend, settings.verify_against_nvcc.origin));
+  DSBUILD_CHECK(take_tools(plan));
+  DSBUILD_TRY(archs, plan_archs(plan.survey.arch_plan_input()));
+  plan.archs = std::move(archs);
+  append(plan.warnings, plan.archs.warnings);
+  DSBUILD_CHECK(identify_tools(plan, session));
+  DSBUILD_TRY(digests, digest_sources(plan, session));
+  plan.source_digests = std::move(digests);
+  session.digests.save();
+  DSBUILD_TRY(torch_sources, find_torch_sources(plan, session));
+  plan.history = recall_edge_costs(plan, std::move(torch_sources), session);
+  const Host& host = plan.survey.machine.host;
+  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs,
+                           plan.toolkit_or_null(), &plan.cxx, host.machine, plan.tools,
+                           session.system.program, plan.history, jobs_for(settings, host)});
+  name_places(plan, session.system.files);
+  if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, self_test, session));
+  append(plan.warnings, plan.graph.warnings);
+  DSBUILD_CHECK(session.check());
+  return plan;
+}
+
+Result<Plan> make_plan(Request request, SelfTest self_test, Session& session) {
+  DSBUILD_TRY(survey, survey_wanted(std::move(request), session));
+  return make_plan(std::move(survey), self_test, session);
+}
+
+std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) {
+  std::vector<std::string> removed;
+  const Result<Manifest> old = load_manifest(plan.settings().out.value, files);
+  if (!old) return removed;
+  for (const ManifestOp& op : old->ops) {
+    const PlannedOp* planned = plan.archs.find(op.name);
+    if (!planned || planned->status != OpStatus::build) removed.push_back(op.name);
+  }
+  return removed;
+}
+
+Result<void> check_can_compare(const Setting<CudaBackend>& backend, const std::string& asked_by) {
+  if (backend.value != CudaBackend::nvcc) return {};
+  return fail(Exit::usage, "nothing_to_compare", asked_by,
+              "compares slices with what nvcc makes, and --backend nvcc makes no slices",
+              "Leave " + backend.origin + " nvcc out, or leave " + asked_by + " out.");
+}
+
+}  // namespace dsbuild

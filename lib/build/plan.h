@@ -1,0 +1,47 @@
+// What will be run, and why: which op gets which archs, and the graph that makes them.
+#pragma once
+
+#include "build/survey.h"
+#include "plan/slice_edges.h"
+#include "toolkit/tool_parts.h"
+
+namespace dsbuild {
+
+using SourceDigests = std::map<std::string, std::string>;  // SHA-256, by path below the source root
+
+struct Plan {
+  Survey survey;
+  std::optional<Toolkit> toolkit;  // of CUDA ops
+  HostCompiler cxx;                // of CPU ops
+  ToolParts tools;
+  ArchPlan archs;
+  SourceDigests source_digests;
+  EdgeHistory history;  // of the graph's edges
+  BuildPlan graph;
+  std::vector<SlicedCommand> sliced_commands;  // of `graph`
+  std::vector<Warning> warnings;               // of this and of all before it
+
+  const Settings& settings() const { return survey.request.settings; }
+  const Registry& registry() const { return survey.selected.registry; }
+  const Toolkit* toolkit_or_null() const { return toolkit ? &*toolkit : nullptr; }
+};
+
+// Whether slices make what a toolkit makes (lib/nvcc/self_test.h) is tested by compiling. Those who only look
+// start no compiler: they recall what the last build found, and without one count on slices.
+enum class SelfTest { run, recall };
+
+// Errors: that a tool of the survey is missing; those of plan_archs; `cannot_slice`; `nothing_to_compare`.
+Result<Plan> make_plan(Survey survey, SelfTest self_test, Session& session);
+Result<Plan> make_plan(Request request, SelfTest self_test, Session& session);
+
+// What the sources of the planned ops are now. To be asked again behind a build: an edit may have come
+// meanwhile, and been compiled.
+Result<SourceDigests> digest_sources(const Plan& plan, Session& session);
+
+// Exit 2 `nothing_to_compare`: there are no slices to compare with what nvcc makes.
+Result<void> check_can_compare(const Setting<CudaBackend>& backend, const std::string& asked_by);
+
+// Ops of the bundle at --out that a build of this plan would take away.
+std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files);
+
+}  // namespace dsbuild

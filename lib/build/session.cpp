@@ -1,0 +1,23 @@
+#include "build/session.h"
+
+namespace dsbuild {
+
+Session::Session(const Settings& settings, System& of_system, Events& of_caller, Limits of_request)
+    : system{of_system},
+      events{of_caller},
+      limits(std::move(of_request)),
+      facts(of_system.files, settings.cache_dir / "facts.json"),
+      build_facts(of_system.files, settings.build_dir.value / "facts.json"),
+      digests(of_system.files, settings.cache_dir / "digests") {}
+
+Result<void> Session::check() const {
+  if (limits.stop.stop_requested())
+    return fail(Exit::failed, "cancelled", "build", "it was cancelled; the bundle is as it was",
+                "Ask again: what was made so far is not made anew.");
+  if (limits.end && std::chrono::steady_clock::now() >= *limits.end)
+    return fail(Exit::failed, "out_of_time", "build", "its time is over; the bundle is as it was",
+                "Ask again with more time: what was made so far is not made anew.");
+  return {};
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,38 @@
+// What a request is worked on with. Each request has a session of its own: several may run at once, in one
+// process or in many.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+
+#include "build/events.h"
+#include "settings/settings.h"
+#include "sys/digest_memo.h"
+#include "sys/fact_store.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+
+// Asked between the stages of a request and, while a graph runs, several times a second.
+struct Limits {
+  std::stop_token stop;
+  std::optional<std::chrono::steady_clock::time_point> end;
+};
+
+struct Session {
+  Session(const Settings& settings, System& system, Events& events, Limits limits = {});
+
+  // Errors: exit 1 `cancelled`, exit 1 `out_of_time`.
+  Result<void> check() const;
+
+  System& system;
+  Events& events;
+  Limits limits;
+  // What costs a process or the reading of a file, remembered.
+  FactStore facts;        // of programs of this machine, in the cache folder
+  FactStore build_facts;  // of libraries and sources, in the build folder
+  DigestMemo digests;     // of files of this machine, in the cache folder
+};
+
+}  // namespace dsbuild

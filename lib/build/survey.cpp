@@ -1,0 +1,255 @@
+#include "build/survey.h"
+
+#include <algorithm>
+
+#include "toolkit/tool_parts.h"
+
+namespace dsbuild {
+namespace {
+
+Result<void> check_host(const Host& host) {
+  if (host.os == "linux" && (host.machine == "x86_64" || host.machine == "aarch64")) return {};
+  return fail(Exit::unmet, "unsupported_host", host.os + " " + host.machine,
+              "dsbuild runs on Linux, x86-64 and aarch64; this is " + host.os + " on " + host.machine,
+              "Build in a Linux container or virtual machine.");
+}
+
+// Without any toolkit, `all` means the CPU ops, unless archs or the accelerator were asked for.
+bool only_cpu_ops(const Settings& settings, const Machine& machine) {
+  if (settings.accelerator.value == AcceleratorKind::cpu) return true;
+  return settings.accelerator.value == AcceleratorKind::automatic && machine.toolkits.found.empty() &&
+         settings.arch.value.is_default && settings.cuda_home.value.empty();
+}
+
+bool any_cuda_op(const Registry& registry, const SelectedOps& selected) {
+  return std::any_of(selected.ops.begin(), selected.ops.end(), [&](const SelectedOp& op) {
+    return op.wanted != Wanted::off && registry.find(op.name)->spec().backend == BackendKind::cuda;
+  });
+}
+
+Result<Torch> look_for_torch(const Settings& settings, const Registry& registry, Session& session) {
+  if (!asks_for_torch(registry))
+    return fail(Exit::unmet, "python", settings.python.value, "no op asks for torch");
+  return find_torch({settings.python.value, session.system, session.facts});
+}
+
+// What DeepSpeed runs on where it loads the ops: the CPU if its torch knows no GPU.
+std::string accelerator_of(const Settings& settings, const Result<Torch>& torch) {
+  const AcceleratorKind asked = settings.accelerator.value;
+  const bool no_gpu = torch && torch->cuda.empty() && torch->hip.empty();
+  return asked == AcceleratorKind::cpu || (asked == AcceleratorKind::automatic && no_gpu) ? "cpu" : "cuda";
+}
+
+// The CUDA version that a toolkit has to go with: torch's, where a selected CUDA op is an extension of torch.
+Version torch_cuda(const Selected& selected) {
+  const bool any = std::any_of(selected.ops.ops.begin(), selected.ops.ops.end(), [&](const SelectedOp& op) {
+    const OpSpec& spec = selected.registry.find(op.name)->spec();
+    return op.wanted != Wanted::off && spec.backend == BackendKind::cuda && requires_torch(spec);
+  });
+  return any && selected.torch ? parse_version(selected.torch->cuda).value_or(Version{}) : Version{};
+}
+
+Result<Selected> select(const Settings& settings, const Machine& machine, Session& session) {
+  System& system = session.system;
+  Selected selected;
+  DSBUILD_TRY(registry, load_registry(settings, system));
+  selected.torch = look_for_torch(settings, registry, session);
+  selected.registry = offer_ops(std::move(registry), selected.torch ? selected.torch->number() : Version{},
+                                accelerator_of(settings, selected.torch));
+  DSBUILD_TRY(ops, select_ops(settings, selected.registry, only_cpu_ops(settings, machine)));
+  selected.ops = std::move(ops);
+  selected.needs_toolkit = any_cuda_op(selected.registry, selected.ops);
+  selected.demand.request = settings.arch.value;
+  if (settings.arch.value.native) selected.gpus = capabilities_of(find_gpus(system));
+  ArchSet asked = settings.arch.value.targets;
+  for (const ComputeCapability& gpu : selected.gpus)
+    for (const CodeKind kind : {CodeKind::real, CodeKind::ptx})
+      asked.insert({gpu, Suffix::none, kind});
+  selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
+  const Setting<std::string>& baseline = settings.cpu_baseline;
+  DSBUILD_TRY(level, find_cpu_level(baseline.value, baseline.origin, machine.host.machine,
+                                    machine.host.cpu_features));
+  selected.cpu_level = std::move(level);
+  selected.demand.torch_cuda = torch_cuda(selected);
+  return selected;
+}
+
+// The compiler that CXX names; it may be known by another variable or by PATH.
+const HostCompiler* named_by(const std::string& cxx, const std::vector<HostCompiler>& found,
+                             const System& system) {
+  const std::string path = variable(system.environment, "PATH");
+  for (const std::string& word : shell_split(cxx)) {
+    const auto program = find_program(system.files, word, path);
+    if (!program) continue;
+    for (const HostCompiler& compiler : found)
+      if (system.files.real_path(compiler.path) == system.files.real_path(*program)) return &compiler;
+  }
+  return nullptr;
+}
+
+Error no_compiler(const std::string& what, const std::string& fix) {
+  return make_error(Exit::unmet, "no_compiler", "CXX", what, fix);
+}
+
+Result<HostCompiler> choose_cxx(const std::vector<HostCompiler>& found, const System& system) {
+  if (const auto cxx = system.environment.find("CXX");
+      cxx != system.environment.end() && !trim(cxx->second).empty()) {
+    if (const HostCompiler* named = named_by(cxx->second, found, system)) return *named;
+    return tl::unexpected<Error>(
+        no_compiler("'" + printable(cxx->second) + "' is no C++ compiler that works here",
+                    "Set CXX to g++ or clang++, or unset it."));
+  }
+  // CUDAHOSTCXX and NVCC_CCBIN are for nvcc; they count here only where there is nothing else.
+  for (const char* name : {"g++", "clang++"})
+    if (const HostCompiler* usual = named_by(name, found, system)) return *usual;
+  if (!found.empty()) return found.front();
+  return tl::unexpected<Error>(no_compiler("no C++ compiler was found (CXX, g++, clang++)",
+                                           "apt-get install g++, or set CXX to a compiler."));
+}
+
+struct ChosenTools {
+  std::optional<Result<ChosenToolkit>> cuda;
+  Result<HostCompiler> cxx;
+};
+
+ChosenTools choose_known_tools(const Survey& survey, bool needs_toolkit, const System& system) {
+  ChosenTools tools;
+  if (needs_toolkit)
+    tools.cuda = choose_toolkit(survey.settings(), survey.machine.toolkits, survey.selected.demand,
+                                survey.selected.gpus);
+  tools.cxx = choose_cxx(survey.machine.toolkits.host_compilers, system);
+  return tools;
+}
+
+bool scripts_are_as_known(const ChosenTools& tools, Session& session) {
+  const bool has_toolkit = tools.cuda && *tools.cuda;
+  return scripts_answer_as_known(has_toolkit ? std::optional((*tools.cuda)->toolkit) : std::nullopt,
+                                 tools.cxx ? std::optional(*tools.cxx) : std::nullopt, session.system,
+                                 session.facts);
+}
+
+// The tools of a build. A script among them may stand for others by now: then all is found and chosen anew.
+void choose_tools(Survey& survey, bool needs_toolkit, Session& session) {
+  ChosenTools tools = choose_known_tools(survey, needs_toolkit, session.system);
+  if (!scripts_are_as_known(tools, session)) {
+    survey.machine.toolkits =
+        find_toolkits(survey.settings(), session.system, session.facts, session.digests);
+    session.facts.save();
+    tools = choose_known_tools(survey, needs_toolkit, session.system);
+  }
+  survey.cuda = std::move(tools.cuda);
+  survey.cxx = std::move(tools.cxx);
+  if (!survey.cuda || !*survey.cuda) return;
+  survey.requested = (*survey.cuda)->requested;
+  append(survey.warnings, (*survey.cuda)->warnings);
+}
+
+// Where no toolkit will do: the first that may be used at all, to say how far it goes.
+void fall_back(Survey& survey) {
+  const std::string& demanded = survey.settings().cuda_home.value.string();
+  for (const Toolkit& toolkit : survey.machine.toolkits.found)
+    if (!survey.nearest && (demanded.empty() || toolkit.origin == "--cuda-home")) survey.nearest = toolkit;
+  const ArchRequest& request = survey.selected.demand.request;
+  survey.requested = request.targets;
+  if (!survey.nearest) return;
+  const auto resolved = resolve_arch_request(request, survey.nearest->targets, survey.nearest->version_code(),
+                                             survey.selected.gpus);
+  if (resolved) survey.requested = *resolved;
+}
+
+void check_requirements(Survey& survey, Session& session) {
+  const Selected& selected = survey.selected;
+  survey.requirements = check_requirements(
+      {survey.settings(), selected.registry, survey.toolkit(), survey.requested,
+       survey.cxx ? &*survey.cxx : nullptr, survey.machine.host, selected.cpu_level, selected.torch},
+      session.system, session.facts);
+  session.facts.save();
+}
+
+Survey begin(Request request, Machine machine, Selected selected) {
+  Survey survey;
+  survey.request = std::move(request);
+  survey.machine = std::move(machine);
+  survey.selected = std::move(selected);
+  append(survey.warnings, survey.settings().warnings);
+  append(survey.warnings, survey.selected.registry.warnings);
+  append(survey.warnings, survey.selected.ops.warnings);
+  return survey;
+}
+
+bool selects_nothing(const Selection& selection) {
+  return !selection.ops_given && selection.build_ops != Switch::on &&
+         std::none_of(selection.variables.begin(), selection.variables.end(),
+                      [](const auto& variable) { return variable.second == Switch::on; });
+}
+
+}  // namespace
+
+const Toolkit* Survey::toolkit() const {
+  if (cuda && *cuda) return &(*cuda)->toolkit;
+  return nearest ? &*nearest : nullptr;
+}
+
+ArchPlanInput Survey::arch_plan_input() const {
+  return {settings(), selected.registry, selected.ops,        requirements,
+          toolkit(),  requested,         machine.host.machine};
+}
+
+Result<Machine> find_machine(const Settings& settings, Session& session) {
+  Machine machine;
+  machine.host = read_host(session.system.files);
+  DSBUILD_CHECK(check_host(machine.host));
+  machine.toolkits = find_toolkits(settings, session.system, session.facts, session.digests);
+  session.facts.save();
+  return machine;
+}
+
+int jobs_for(const Settings& settings, const Host& host) {
+  const int jobs =
+      settings.jobs.value > 0 ? settings.jobs.value : host.cores / std::max(settings.nvcc_threads.value, 1);
+  return std::max(jobs, 1);
+}
+
+ByteCount memory_for(const Settings& settings, const Host& host) {
+  constexpr ByteCount k_percent = 85;
+  return settings.memory.value > 0 ? settings.memory.value : host.memory_bytes / 100 * k_percent;
+}
+
+Result<Selected> select_wanted(const Settings& settings, const Machine& machine, Session& session) {
+  DSBUILD_TRY(selected, select(settings, machine, session));
+  DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu_ops(settings, machine), selected.ops));
+  return selected;
+}
+
+Result<Survey> survey_wanted(Request request, Session& session) {
+  DSBUILD_CHECK(session.check());
+  DSBUILD_TRY(machine, find_machine(request.settings, session));
+  DSBUILD_CHECK(session.check());
+  DSBUILD_TRY(selected, select_wanted(request.settings, machine, session));
+  Survey survey = begin(std::move(request), std::move(machine), std::move(selected));
+  choose_tools(survey, survey.selected.needs_toolkit, session);
+  if (survey.cuda && !*survey.cuda) return tl::unexpected<Error>(survey.cuda->error());
+  if (!survey.cxx) return tl::unexpected<Error>(survey.cxx.error());
+  DSBUILD_CHECK(session.check());
+  check_requirements(survey, session);
+  return survey;
+}
+
+Result<Survey> survey_all(Request request, Session& session) {
+  Selection& selection = request.settings.selection;
+  if (selects_nothing(selection)) {
+    selection.ops_given = selection.all = true;
+    selection.origin = "no selection, so all ops";
+  }
+  DSBUILD_CHECK(session.check());
+  DSBUILD_TRY(machine, find_machine(request.settings, session));
+  DSBUILD_TRY(selected, select(request.settings, machine, session));
+  Survey survey = begin(std::move(request), std::move(machine), std::move(selected));
+  choose_tools(survey, true, session);
+  if (!*survey.cuda) fall_back(survey);
+  DSBUILD_CHECK(session.check());
+  check_requirements(survey, session);
+  return survey;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,65 @@
+// What there is: this machine and its toolkits, the pack, the ops that are wanted, whether their requirements
+// are met. Nothing here is changed by a plan.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "build/request.h"
+#include "build/session.h"
+#include "plan/arch_plan.h"
+#include "requirements/requirements.h"
+#include "sys/host.h"
+
+namespace dsbuild {
+
+struct Machine {
+  Host host;
+  Toolkits toolkits;
+};
+// Errors: exit 3 `unsupported_host`.
+Result<Machine> find_machine(const Settings& settings, Session& session);
+
+// What all edges together may take: --memory, else 85 % of what is available.
+ByteCount memory_for(const Settings& settings, const Host& host);
+// Edges at a time: --jobs, else cores over nvcc's own threads.
+int jobs_for(const Settings& settings, const Host& host);
+
+// What is wanted of the pack, before anything is checked.
+struct Selected {
+  Registry registry;
+  SelectedOps ops;
+  bool needs_toolkit = false;  // a selected op is a CUDA op
+  Result<Torch> torch;         // looked for only where an op of the pack asks for it
+  CpuLevel cpu_level;          // of --cpu-baseline
+  ToolkitDemand demand;
+  std::vector<ComputeCapability> gpus;  // asked only for --arch native
+};
+// Errors: those of load_registry, select_ops and check_any_selected.
+Result<Selected> select_wanted(const Settings& settings, const Machine& machine, Session& session);
+
+struct Survey {
+  Request request;
+  Machine machine;
+  Selected selected;
+  std::optional<Result<ChosenToolkit>> cuda;  // nullopt: nothing that is wanted needs one
+  std::optional<Toolkit> nearest;  // where none will do: the first that may be used at all, to say how far
+  Result<HostCompiler> cxx;        // of CPU ops
+  ArchSet requested;               // resolved with toolkit()
+  RequirementReport requirements;
+  std::vector<Warning> warnings;
+
+  const Settings& settings() const { return request.settings; }
+  const Toolkit* toolkit() const;  // the chosen one, else the nearest, else nullptr
+  ArchPlanInput arch_plan_input() const;
+};
+
+// What a build of the request needs. Errors besides those of the stages above: that no toolkit will do, or no
+// C++ compiler.
+Result<Survey> survey_wanted(Request request, Session& session);
+
+// For those who only look: every op's requirements; what keeps a build from its tools is no error. Without a
+// selection, every op is wanted.
+Result<Survey> survey_all(Request request, Session& session);
+
+}  // namespace dsbuild

@@ -1,0 +1,38 @@
+// A build with nothing to do is not planned again. Beside build.ninja stands what its plan was made of: the
+// command line, the environment, and each answer that planning and publishing had from the disk. While all of
+// them are the same, so is the plan; whether an edge is to be run is still Ninja's word alone.
+#pragma once
+
+#include <functional>
+
+#include "build/plan.h"
+#include "bundle/bundle.h"
+
+namespace dsbuild {
+
+// What a build that did nothing says.
+struct UnchangedBuild {
+  std::string shown;  // the plan and its warnings, as they were shown
+  Bundle bundle;
+  size_t ops = 0;
+  int skipped = 0;
+  std::optional<size_t> compared;
+};
+
+// `asked`, here and below: all that the request and what is shown come from, but the environment and the disk
+// (the command line, the terminal). nullopt: plan and build. So it is where something has changed, an action
+// is due, or another dsbuild holds the lock.
+std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
+                                                   const System& system);
+
+// Makes the same plan again, from nothing, by the system that is given.
+using PlanAgain = std::function<Result<Plan>(System& system)>;
+
+// To be called when a build that did something is published, under the lock: one that did nothing writes
+// nothing. The plan is made once more and watched: what was learnt for the first one (from compilers and the
+// like) is known by now. Nothing is remembered of a plan that is another by now, that started a process, or
+// of which a file is just being changed.
+void remember_build(const UnchangedBuild& build, const std::string& asked, const Plan& plan,
+                    const PlanAgain& plan_again, System& system);
+
+}  // namespace dsbuild

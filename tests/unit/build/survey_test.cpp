@@ -1,0 +1,53 @@
+#include "build/survey.h"
+
+#include <catch2/catch.hpp>
+
+#include "unit/build/build_world.h"
+
+using namespace dsbuild;
+
+namespace {
+
+Result<Survey> survey_all(BuildWorld& world) {
+  Session session(world.settings, world.system, world.events);
+  return survey_all(world.request(), session);
+}
+
+}  // namespace
+
+TEST_CASE("A survey of everything wants every op where none is named, and needs no tool to be there") {
+  BuildWorld world;
+  world.settings.selection = {};
+  world.settings.accelerator = {};
+  world.settings.cuda_home = {world.folder.path() / "no toolkit", "--cuda-home"};
+  world.system.environment["CXX"] = "/nothing/g++";
+  const auto survey = survey_all(world);
+  REQUIRE(survey);
+  CHECK(survey->selected.ops.ops.size() == 2);
+  REQUIRE_FALSE(survey->cxx);
+  CHECK(survey->cxx.error().code == "no_compiler");
+  REQUIRE(survey->cuda);
+  CHECK_FALSE(*survey->cuda);
+  CHECK(survey->toolkit() == nullptr);
+}
+
+TEST_CASE("A plan of a survey whose tools are missing is that error") {
+  BuildWorld world;
+  world.system.environment["CXX"] = "/nothing/g++";
+  const auto survey = survey_all(world);
+  REQUIRE(survey);
+  Session session(world.settings, world.system, world.events);
+  const auto plan = make_plan(*survey, SelfTest::recall, session);
+  REQUIRE_FALSE(plan);
+  CHECK(plan.error() == survey->cxx.error());
+}
+
+TEST_CASE("What is wanted needs no toolkit where it is CPU ops alone") {
+  BuildWorld world;
+  Session session(world.settings, world.system, world.events);
+  const auto survey = survey_wanted(world.request(), session);
+  REQUIRE(survey);
+  CHECK_FALSE(survey->cuda);
+  CHECK(survey->toolkit() == nullptr);
+  CHECK(survey->cxx->path == world.folder.path() / "compiler/g++");
+}
