@@ -5,14 +5,23 @@
 namespace dsbuild {
 namespace {
 
-Result<void> remove_published(const Request& request, FileSystem& files, Events& events) {
+// Whether there was one.
+Result<bool> remove_published(const Request& request, FileSystem& files, Events& events) {
   const Path& out = request.settings.out.value;
-  if (files.kind(out) == FileKind::absent) return {};
+  if (files.kind(out) == FileKind::absent) return false;
   DSBUILD_TRY(held, lock_published(out, request, files, events));
-  if (files.kind(out) == FileKind::absent) return {};
+  if (files.kind(out) == FileKind::absent) return false;
   DSBUILD_CHECK(remove_bundle(out, files));
-  print_message("removed " + out.string() + "\n");
-  return {};
+  return true;
+}
+
+// A bundle is removed only where that is asked for.
+Result<void> check_bundles_inside(const Path& folder, const CommandContext& context) {
+  const std::vector<Path> bundles = bundles_in_build_folder(folder, context.system.files);
+  if (bundles.empty() || context.line.with_bundle) return {};
+  return fail(Exit::usage, "bundle_in_build_dir", bundles.front().string(),
+              "the build folder holds a bundle, which would be removed with it",
+              "Move the bundle elsewhere, or remove both with --bundle.");
 }
 
 }  // namespace
@@ -22,9 +31,20 @@ Result<int> run_clean(const CommandContext& context) {
   const Settings& settings = request.settings;
   FileSystem& files = context.system.files;
   ShownEvents events(settings, context);
-  DSBUILD_TRY(removed, remove_build_folder(request, files, events));
-  if (removed) print_message("removed " + settings.build_dir.value.string() + "\n");
-  if (context.line.with_bundle) DSBUILD_CHECK(remove_published(request, files, events));
+  std::vector<std::string> removed;
+  const auto note = [&](bool is_removed, const Path& folder) {
+    if (!is_removed) return;
+    removed.push_back(folder.string());
+    if (!settings.json.value) print_message("removed " + folder.string() + "\n");
+  };
+  DSBUILD_CHECK(check_bundles_inside(settings.build_dir.value, context));
+  DSBUILD_TRY(had_folder, remove_build_folder(request, files, events));
+  note(had_folder, settings.build_dir.value);
+  if (context.line.with_bundle) {
+    DSBUILD_TRY(had_bundle, remove_published(request, files, events));
+    note(had_bundle, settings.out.value);
+  }
+  if (settings.json.value) DSBUILD_CHECK(print_result(render_removed_folders_json(removed)));
   return 0;
 }
 

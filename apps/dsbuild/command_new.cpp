@@ -77,13 +77,14 @@ Result<void> write(const std::vector<NewFile>& wanted, FileSystem& files) {
   return {};
 }
 
-std::string summary(const std::vector<NewFile>& written, const Pack& pack, const std::string& op) {
-  std::string text;
+NewOp summary(const std::vector<NewFile>& written, const Pack& pack, const std::string& op) {
+  NewOp made{op, {}, {}};
   for (const NewFile& file : written)
-    text += "wrote " + file.path.string() + "\n";
+    made.files.push_back(file.path.string());
   const Path test = pack.spec_root / op / ("test_" + op + ".py");
-  return text + "next: dsbuild --pack " + shell_quote(pack.shown) + " --ops " + op + " && python3 " +
-         shell_quote(test.string()) + "\n";
+  made.next = "dsbuild --pack " + shell_quote(pack.shown) + " --ops " + op + " && python3 " +
+              shell_quote(test.string());
+  return made;
 }
 
 }  // namespace
@@ -100,7 +101,8 @@ Result<int> run_new(const CommandContext& context) {
                                     pack, op, files));
   DSBUILD_CHECK(check_absent(wanted, files));
   DSBUILD_CHECK(write(wanted, files));
-  DSBUILD_CHECK(print_result(summary(wanted, pack, op)));
+  const NewOp made = summary(wanted, pack, op);
+  DSBUILD_CHECK(print_result(settings.json.value ? render_new_op_json(made) : render_new_op(made)));
   return 0;
 }
 

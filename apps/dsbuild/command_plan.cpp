@@ -1,3 +1,4 @@
+#include "build/build_folder.h"
 #include "build/due_actions.h"
 #include "command.h"
 #include "ninja/plain_ninja.h"
@@ -27,6 +28,7 @@ Result<int> run_plan(const CommandContext& context) {
   Session session(request.settings, context.system, silent);
   DSBUILD_TRY(plan, make_plan(std::move(request), SelfTest::recall, session));
   const Settings& settings = plan.settings();
+  DSBUILD_CHECK(check_folders(settings, context.system.files));
   PlanView view = view_of(plan, removed_ops(plan, context.system.files));
   const std::string format = settings.json.value || context.line.format.empty()
                                  ? (settings.json.value ? "json" : "table")

@@ -26,6 +26,7 @@ inline constexpr const char* k_comparison_folder = "against_nvcc";
 inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
 
 // Written with the plan, for the actions.
+inline constexpr const char* k_tools_folder = "tools";
 inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";  // what a tool is made of: in actions' keys
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_torch_id_file = "tools/torch.id";

@@ -37,6 +37,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"bad_version_range", "A requirement's range of versions cannot be read."},
     {"bad_yaml", "A file is not the plain YAML that dsbuild reads."},
     {"blank_arch_list", "TORCH_CUDA_ARCH_LIST is set but blank, which counts as unset."},
+    {"bundle_in_build_dir", "dsbuild clean would remove a bundle that lies in the build folder."},
     {"cancelled", "Who asked for a build cancelled it; the bundle is as it was."},
     {"cannot_exchange", "Two folders cannot be exchanged in one step; dsbuild then moves file by file."},
     {"cannot_slice", "--backend slices was asked for, and there are CUDA files that cannot be sliced."},

@@ -13,12 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A store that cannot be one would be passed over in silence by every step.
-Result<void> check_store(const Settings& settings, FileSystem& files) {
-  if (settings.backend.value == CudaBackend::nvcc || settings.store_size.value == 0) return {};
-  return ContentStore(files, settings.store.value).check();
-}
-
 // By a signal that was meant for us, which Ninja too was told of. Ninja >= 1.13 also ends with the code of an
 // edge, which may be that of a killed compiler.
 bool was_interrupted(const GraphRun& run) {
@@ -153,8 +147,7 @@ Result<Built> build_bundle(Request request, Session& session) {
   DSBUILD_TRY(plan, make_plan(std::move(request), SelfTest::run, session));
   built.plan = std::move(plan);
   const Settings& settings = built.plan.settings();
-  DSBUILD_CHECK(check_out_folder(settings.out.value, files));
-  DSBUILD_CHECK(check_store(settings, files));
+  DSBUILD_CHECK(check_folders(settings, files));
   DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));
   session.facts.save();
   session.events.on_plan(built.plan, removed_ops(built.plan, files));

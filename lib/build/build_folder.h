@@ -20,9 +20,15 @@ Result<bool> write_planned_files(const Plan& plan, FileSystem& files);
 // so there. Errors: those of render_ninja.
 Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files);
 
+// --out and the cache's folder: another's is exit 2 `foreign_out`, `foreign_cache_dir`.
+Result<void> check_folders(const Settings& settings, FileSystem& files);
+
 // The lock of a folder that a build made, without waiting for it. Errors: exit 1 `not_built` where there is
 // no such folder; exit 75 `locked` while another dsbuild works in it.
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Request& request, const FileReader& files);
+
+// Bundles that lie in the build folder, which would go with it.
+std::vector<Path> bundles_in_build_folder(const Path& folder, const FileReader& files);
 
 // false when there is none, or another dsbuild has removed it meanwhile. Exit 2 `foreign_build_dir` when the
 // folder does not carry our marker.

@@ -107,6 +107,18 @@ Result<HostCompiler> choose_cxx(const std::vector<HostCompiler>& found, const Sy
                                            "apt-get install g++, or set CXX to a compiler."));
 }
 
+// What a user names for nvcc is used, or nothing is.
+Result<void> check_named_compilers(const std::vector<HostCompiler>& found, const System& system) {
+  for (const char* name : {"CUDAHOSTCXX", "NVCC_CCBIN"}) {
+    const std::string named = trim(variable(system.environment, name));
+    if (!named.empty() && !named_by(named, found, system))
+      return fail(Exit::unmet, "no_compiler", name,
+                  "'" + printable(named) + "' is no C++ compiler that works here",
+                  "Set it to the path of g++ or clang++, or unset it.");
+  }
+  return {};
+}
+
 struct ChosenTools {
   std::optional<Result<ChosenToolkit>> cuda;
   Result<HostCompiler> cxx;
@@ -114,9 +126,12 @@ struct ChosenTools {
 
 ChosenTools choose_known_tools(const Survey& survey, bool needs_toolkit, const System& system) {
   ChosenTools tools;
-  if (needs_toolkit)
-    tools.cuda = choose_toolkit(survey.settings(), survey.machine.toolkits, survey.selected.demand,
-                                survey.selected.gpus);
+  if (needs_toolkit) {
+    const auto named = check_named_compilers(survey.machine.toolkits.host_compilers, system);
+    tools.cuda = named ? choose_toolkit(survey.settings(), survey.machine.toolkits, survey.selected.demand,
+                                        survey.selected.gpus)
+                       : tl::unexpected<Error>(named.error());
+  }
   tools.cxx = choose_cxx(survey.machine.toolkits.host_compilers, system);
   return tools;
 }
@@ -164,6 +179,15 @@ void check_requirements(Survey& survey, Session& session) {
        survey.cxx ? &*survey.cxx : nullptr, survey.machine.host, selected.cpu_level, selected.torch},
       session.system, session.facts);
   session.facts.save();
+}
+
+// What a user names is used, or nothing is: without it, ops would be skipped for want of torch.
+Result<void> check_named_python(const Settings& settings, const Selected& selected, Session& session) {
+  if (settings.python.is_default() || selected.torch) return {};
+  const auto python = find_python({settings.python.value, session.system, session.facts});
+  if (python) return {};
+  return fail(Exit::unmet, "python", settings.python.origin, python.error().what,
+              "Name a Python that runs here, or leave " + settings.python.origin + " out.");
 }
 
 Survey begin(Request request, Machine machine, Selected selected) {
@@ -226,6 +250,7 @@ Result<Survey> survey_wanted(Request request, Session& session) {
   DSBUILD_TRY(machine, find_machine(request.settings, session));
   DSBUILD_CHECK(session.check());
   DSBUILD_TRY(selected, select_wanted(request.settings, machine, session));
+  DSBUILD_CHECK(check_named_python(request.settings, selected, session));
   Survey survey = begin(std::move(request), std::move(machine), std::move(selected));
   choose_tools(survey, survey.selected.needs_toolkit, session);
   if (survey.cuda && !*survey.cuda) return tl::unexpected<Error>(survey.cuda->error());

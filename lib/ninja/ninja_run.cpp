@@ -8,8 +8,6 @@ constexpr int k_minimum_minor = 11;
 
 std::vector<Path> ninja_candidates(const Settings& settings, const System& system) {
   std::vector<Path> candidates;
-  if (const std::string chosen = variable(system.environment, "DSBUILD_NINJA"); !chosen.empty())
-    candidates.emplace_back(chosen);
   if (!system.program.empty()) candidates.push_back(system.program.parent_path() / "ninja");
   const Path cached = settings.cache_dir / "ninja";
   if (auto versions = system.files.list(cached); versions)
@@ -34,6 +32,22 @@ std::optional<Version> ninja_version(const Path& program, System& system, FactSt
   return version;
 }
 
+bool is_new_enough(const Version& version) {
+  return version.major() > k_minimum_major ||
+         (version.major() == k_minimum_major && version.minor() >= k_minimum_minor);
+}
+
+// What a user names is used, or nothing is.
+Result<Ninja> named_ninja(const std::string& name, System& system, FactStore& facts) {
+  const std::optional<Version> version = ninja_version(name, system, facts);
+  if (version && is_new_enough(*version)) return Ninja{name, *version};
+  return fail(Exit::unmet, "no_ninja", "DSBUILD_NINJA",
+              "'" + printable(name) + "' " +
+                  (version ? "is Ninja " + version->text() : "is no Ninja that runs here") +
+                  ", and 1.11 or newer is needed",
+              "Set it to the path of a Ninja, or unset it.");
+}
+
 Command ninja_command(const NinjaRun& run) {
   Command command;
   command.argv = {run.ninja.program.string(), "-f", run.plan.graph_file, "-j", std::to_string(run.jobs)};
@@ -48,13 +62,13 @@ Command ninja_command(const NinjaRun& run) {
 }  // namespace
 
 Result<Ninja> find_ninja(const Settings& settings, System& system, FactStore& facts) {
+  if (const std::string chosen = variable(system.environment, "DSBUILD_NINJA"); !chosen.empty())
+    return named_ninja(chosen, system, facts);
   std::string seen;
   for (const Path& candidate : ninja_candidates(settings, system)) {
     const std::optional<Version> version = ninja_version(candidate, system, facts);
     if (!version) continue;
-    const bool new_enough = version->major() > k_minimum_major ||
-                            (version->major() == k_minimum_major && version->minor() >= k_minimum_minor);
-    if (new_enough) return Ninja{candidate, *version};
+    if (is_new_enough(*version)) return Ninja{candidate, *version};
     seen += " " + candidate.string() + " is " + version->text() + ".";
   }
   return fail(Exit::unmet, "no_ninja", "ninja", "no Ninja of version 1.11 or newer was found." + seen,

@@ -9,6 +9,7 @@ namespace dsbuild {
 namespace {
 
 constexpr ByteCount k_mib = 1 << 20;
+constexpr const char* k_virtual_arch = "compute_";  // what the part of a slice begins with
 
 double targets_of(const Edge& edge) {
   if (edge.kind == EdgeKind::cuda_slice) return 1;
@@ -24,6 +25,22 @@ std::string part_of(const Edge& edge) {
 const EdgeCost* remembered(const EdgeHistory& history, const std::string& key) {
   const auto found = history.measured.find(key);
   return found == history.measured.end() ? nullptr : &found->second;
+}
+
+// Of a slice that was never measured: the longest of the source's other slices.
+const EdgeCost* of_sisters(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
+  if (edge.kind != EdgeKind::cuda_slice || !edge.part.starts_with(k_virtual_arch)) return nullptr;
+  const std::string slices = history_key(pack, edge.op, edge.source, k_virtual_arch);
+  const EdgeCost* longest = nullptr;
+  for (auto cost = history.measured.lower_bound(slices);
+       cost != history.measured.end() && cost->first.starts_with(slices); ++cost)
+    if (!longest || cost->second.seconds > longest->seconds) longest = &cost->second;
+  return longest;
+}
+
+const EdgeCost* known_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
+  const EdgeCost* own = remembered(history, history_key(pack, edge));
+  return own ? own : of_sisters(history, pack, edge);
 }
 
 // Whatever part of the source the edge works on.
@@ -78,8 +95,7 @@ double seconds_per_target(const Edge& edge, double seconds) {
 }
 
 double expected_seconds(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
-  if (const EdgeCost* cost = remembered(history, history_key(pack, edge)))
-    return cost->seconds * targets_of(edge);
+  if (const EdgeCost* cost = known_cost(history, pack, edge)) return cost->seconds * targets_of(edge);
   if (!edge.reads_source()) return 0;  // it has to wait for others anyway
   constexpr double k_of_precompiled_header = 40;
   if (edge.source.empty()) return edge.is_compile() ? k_of_precompiled_header : 0;
@@ -100,7 +116,7 @@ double expected_seconds(const EdgeHistory& history, const std::string& pack, con
 EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
   constexpr ByteCount k_look = 64 * k_mib, k_look_with_torch = 180 * k_mib;
   const bool with_torch = uses_torch(history, edge);
-  const EdgeCost* known = remembered(history, history_key(pack, edge));
+  const EdgeCost* known = known_cost(history, pack, edge);
   EdgeCost cost = known ? *known : EdgeCost{};
   const bool joins = !edge.reads_source() || !edge.is_compile();
   cost.seconds =

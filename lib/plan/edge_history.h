@@ -44,7 +44,7 @@ double seconds_per_target(const Edge& edge, double seconds);
 // For the order of edges: 0 for an edge that was never measured and waits for others.
 double expected_seconds(const EdgeHistory& history, const std::string& pack, const Edge& edge);
 
-// Measured, else guessed; no peak is 0.
+// Measured; of a slice, else that of the longest other slice of its source; else guessed. No peak is 0.
 EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge);
 bool is_measured(const EdgeHistory& history, const std::string& pack, const Edge& edge);
 

@@ -26,6 +26,13 @@ Result<PackFolder> find_pack(const Settings& settings, const FileReader& files) 
     return PackFolder{settings.data_dir / "ops" / pack, "ops/" + pack};
   }
   if (files.kind(pack) == FileKind::directory) return PackFolder{pack, pack};
+  if (packs.empty())
+    return fail(
+        Exit::usage, "unknown_pack", "--pack",
+        "there is no pack '" + printable(pack) +
+            "', nor any other: no folder above this program holds share/dsbuild/ops or ops/native",
+        "Run dsbuild where it was installed or built: its packs, presets and templates lie beside it. "
+        "A folder of your own is given by its path.");
   return fail(Exit::usage, "unknown_pack", "--pack",
               "there is no pack '" + printable(pack) + "'" + did_you_mean(pack, packs),
               "Packs: " + join(packs, ", ") + ". A folder of your own is given by its path.");

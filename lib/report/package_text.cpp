@@ -62,4 +62,27 @@ std::string render_removed_json(const std::vector<std::string>& removed, const s
   return json_line(json);
 }
 
+std::string render_removed_folders_json(const std::vector<std::string>& folders) {
+  Json json = json_document();
+  json["removed"] = folders;
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
+std::string render_new_op(const NewOp& made) {
+  std::string text;
+  for (const std::string& file : made.files)
+    text += "wrote " + file + "\n";
+  return text + "next: " + made.next + "\n";
+}
+
+std::string render_new_op_json(const NewOp& made) {
+  Json json = json_document();
+  json["op"] = made.name;
+  json["files"] = made.files;
+  json["next"] = made.next;
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
 }  // namespace dsbuild

@@ -94,6 +94,17 @@ std::string render_installed_json(const Package& package, const std::string& tar
 std::string render_removed(const std::vector<std::string>& removed, const std::string& target);
 std::string render_removed_json(const std::vector<std::string>& removed, const std::string& target);
 
+// What `dsbuild new` wrote.
+struct NewOp {
+  std::string name;
+  std::vector<std::string> files;
+  std::string next;  // the command that builds and tests it
+};
+std::string render_new_op(const NewOp& made);
+std::string render_new_op_json(const NewOp& made);
+
+std::string render_removed_folders_json(const std::vector<std::string>& folders);
+
 // The store of results, as `dsbuild cache` shows it.
 struct StoreView {
   std::string folder;

@@ -282,6 +282,15 @@ class CleanTest(CliTest):
         self.assertEqual(self.run_in(space, "clean", "--bundle").code, 0)
         self.assertFalse(space.out.exists())
 
+    def test_clean_leaves_a_build_folder_that_holds_a_bundle(self):
+        space = TestSpace()
+        out = space.build_dir / "release" / "out"
+        self.assertEqual(self.run_in(space, "--ops", "host", "--out", out).code, 0)
+        self.check("bundle_in_build_dir", space, "clean", code=2)
+        self.assertEqual(space.run("verify", str(out)).code, 0)
+        run = self.run_in(space, "clean", "--bundle", "--out", out)
+        self.assertEqual((run.code, run.err), (0, f"removed {space.build_dir}\n"))
+
     def test_clean_with_the_bundle_leaves_a_folder_that_is_no_bundle(self):
         space = TestSpace()
         space.out.mkdir()

@@ -55,6 +55,22 @@ class JsonTest(CliTest):
         return document
 
 
+class OtherCommandsTest(JsonTest):
+    def test_new(self):
+        made = self.document("new", "scale", "--pack", "./other")
+        self.assertEqual(made["op"], "scale")
+        self.assertTrue(all((self.space.root / file).exists() for file in made["files"]), made)
+        self.assertEqual(made["next"], "dsbuild --pack ./other --ops scale && python3 ./other/scale/test_scale.py")
+
+    def test_clean(self):
+        space = TestSpace()
+        self.assertEqual(space.build("--ops", "host").code, 0)
+        for expected in ([str(space.build_dir), str(space.out)], []):
+            run = self.run_in(space, "clean", "--bundle", "--json")
+            self.assertEqual((run.code, run.err), (0, ""), run)
+            self.assertEqual(json.loads(run.out)["removed"], expected)
+
+
 class PlanTest(JsonTest):
     def test_plan(self):
         plan = self.document("plan", "--arch", "7.5;8.0+PTX")

@@ -5,6 +5,7 @@ to fix it (tests/golden/cli)."""
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import time
 import unittest
@@ -308,6 +309,39 @@ class MachineTest(MessageTest):
         self.addCleanup(self.space.toolkit.set, mute=0)
         self.space.toolkit.set(mute=1)
         self.message("tool_does_not_answer", code=3)
+
+    def test_a_compiler_for_nvcc_that_is_not_there(self):
+        for name in ("CUDAHOSTCXX", "NVCC_CCBIN"):
+            self.message(f"{name.lower()}_absent", code=3, env={name: str(self.space.root / "g++-99")})
+
+    def test_a_compiler_for_nvcc_that_no_op_needs(self):
+        run = self.run_in(self.space, "plan", "--ops", "host", env={"CUDAHOSTCXX": "/nothing"})
+        self.assertEqual(run.code, 0, run)
+
+    def test_a_ninja_that_is_not_there(self):
+        self.message("ninja_absent", "--ops", "host", code=3, env={"DSBUILD_NINJA": str(self.space.root / "ninja-99")})
+
+    def test_a_python_that_is_not_there(self):
+        self.message("python_absent", "--python", self.space.root / "python-99", code=3)
+
+    def test_plan_checks_the_folders_as_build_does(self):
+        folder = self.space.root / "sources"
+        folder.mkdir()
+        (folder / "main.cpp").write_text("int main() {}\n")
+        for option, code in (("--out", "foreign_out"), ("--cache-dir", "foreign_cache_dir")):
+            run = self.run_in(self.space, "plan", option, folder, "--cache-size", "1G")
+            self.assertEqual(run.code, 2, run)
+            self.assertIn(f"error[{code}]: {folder}", run.err)
+
+    def test_a_program_apart_from_its_packs(self):
+        program = self.space.root / "moved" / "dsbuild"
+        program.parent.mkdir()
+        shutil.copy(os.environ["DSBUILD"], program)
+        run = subprocess.run([program, "plan", "--ops", "all"], env=self.space.environment, cwd=self.space.root, capture_output=True,
+                             text=True)
+        self.assertEqual(run.returncode, 2, run)
+        self.assertIn("error[unknown_pack]: --pack: there is no pack 'native', nor any other: no folder above this program holds "
+                      "share/dsbuild/ops or ops/native", run.stderr)
 
     def test_no_ninja(self):
         folder = options_only(self.space.root / "compiler-only", "g++", "as", "ld")

@@ -139,16 +139,13 @@ class FindTest(TorchTest):
         space.build("--ops", "ext")
         self.assertIn("-std=c++20", space.argv("ext.cu"))
 
-    def test_without_the_python_that_was_named_only_extensions_are_skipped(self):
+    def test_a_python_that_was_named_and_is_not_there_is_an_error(self):
         space = TorchSpace()
-        finding, status = self.requirement(space, "ext", "--python", "/nowhere/python")
-        self.assertEqual((finding["why"], status), ("no program /nowhere/python", "skip"))
-        self.assertIn("--python", finding["fix"])
-        self.assertEqual(self.requirement(space, "util", "--python", "no_such_python")[0]["why"],
-                         "no no_such_python on PATH")
-        run = space.build("--python", "/nowhere/python")
-        self.assertEqual([op["name"] for op in space.manifest()["ops"]], ["device", "plain"], run)
-        self.assertNotIn("torch", space.manifest())
+        for name, why in (("/nowhere/python", "no program /nowhere/python"), ("no_such_python", "no no_such_python on PATH")):
+            run = space.build("--python", name)
+            self.assertEqual(run.code, 3, run)
+            self.assertIn(f"error[python]: --python: {why}", run.err)
+        self.assertFalse(space.out.exists())
 
     def test_a_python_without_torch_says_so(self):
         space = TorchSpace()

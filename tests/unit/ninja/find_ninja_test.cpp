@@ -29,8 +29,7 @@ struct World {
 
 TEST_CASE("Ninja is taken from the first place that has one") {
   World world;
-  world.system.environment["DSBUILD_NINJA"] = "/named/ninja";
-  const std::vector<Path> places = {"/named/ninja", "/venv/bin/ninja", "/cache/ninja/1.13.2/bin/ninja",
+  const std::vector<Path> places = {"/venv/bin/ninja", "/cache/ninja/1.13.2/bin/ninja",
                                     "/cache/ninja/1.12.1/bin/ninja", "/usr/bin/ninja"};
   for (const Path& place : places)
     world.add_ninja(place, "1.12.0");
@@ -38,6 +37,17 @@ TEST_CASE("Ninja is taken from the first place that has one") {
     CHECK(world.find().value().program == place);
     CHECK(world.files.remove_all(place));
   }
+}
+
+TEST_CASE("A Ninja that is named is used, or none is") {
+  World world;
+  world.add_ninja("/usr/bin/ninja", "1.12.0");
+  world.system.environment["DSBUILD_NINJA"] = "/named/ninja";
+  CHECK(world.find().error().where == "DSBUILD_NINJA");
+  world.add_ninja("/named/ninja", "1.10.2");
+  CHECK(world.find().error().what == "'/named/ninja' is Ninja 1.10.2, and 1.11 or newer is needed");
+  world.add_ninja("/named/ninja", "1.11.1");
+  CHECK(world.find().value().program == "/named/ninja");
 }
 
 TEST_CASE("A Ninja that is too old is passed over, and named where there is no other") {

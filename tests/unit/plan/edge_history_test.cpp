@@ -41,6 +41,25 @@ struct World {
 
 }  // namespace
 
+TEST_CASE(
+    "history: a slice that was never measured is expected to take what the longest of its sisters takes") {
+  EdgeHistory history;
+  Edge slice = edge("a.cu");
+  slice.kind = EdgeKind::cuda_slice;
+  slice.part = "compute_90";
+  const EdgeCost guessed = expected_cost(history, "pack", slice);
+  history.measured[history_key("pack", "op", "a.cu", "compute_80")] = {30, 3000 * k_mib, 100 * k_mib, 7};
+  history.measured[history_key("pack", "op", "a.cu", "compute_75")] = {20, 9000 * k_mib, 100 * k_mib, 7};
+  history.measured[history_key("pack", "op", "a.cu", "front")] = {99, 1, 1, 7};
+  history.measured[history_key("pack", "op", "b.cu", "compute_80")] = {98, 1, 1, 7};
+  const EdgeCost cost = expected_cost(history, "pack", slice);
+  CHECK(cost.seconds == Approx(30));
+  CHECK(cost.peak_bytes == 3000 * k_mib);
+  CHECK_FALSE(is_measured(history, "pack", slice));
+  slice.part = "host";
+  CHECK(expected_cost(history, "pack", slice).seconds < guessed.seconds + 1);
+}
+
 TEST_CASE("forecast: edges run side by side on as many jobs as there are") {
   World world;
   for (const char* name : {"a", "b", "c"})

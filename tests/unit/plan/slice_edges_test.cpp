@@ -144,7 +144,7 @@ TEST_CASE("the module id is a name of nvcc's form, whatever the file's is") {
   CHECK(ids == 1);
 }
 
-TEST_CASE("the slice that takes longest stands first") {
+TEST_CASE("the slice that takes longest stands first, one that was never measured with its sister") {
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
   BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
@@ -153,6 +153,7 @@ TEST_CASE("the slice that takes longest stands first") {
                       {history_key("native", "adam", "adam_b.cu"), {2}},
                       {history_key("native", "adam", "adam.cu", "compute_90"), {9}}};
   slice(plan, learnt, history);
-  CHECK(plan.edges[0].output == "obj/adam/adam.cu/adam.compute_90.ptx");
-  CHECK(plan.edges[1].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
+  for (const size_t i : {0, 1})
+    CHECK(plan.edges[i].output.starts_with("obj/adam/adam.cu/adam.compute_"));
+  CHECK(plan.edges[2].output.starts_with("obj/adam/adam_b.cu/adam_b.compute_"));
 }
