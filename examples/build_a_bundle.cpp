@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   System system{*files, *processes, environment, dsbuild};
 
   Arguments arguments;  // as on the command line
-  arguments.pack = argv[1], arguments.ops = argv[2], arguments.out = argv[3];
+  arguments["--pack"] = argv[1], arguments["--ops"] = argv[2], arguments["--out"] = argv[3];
   const auto settings =
       load_settings(arguments, environment, *files, dsbuild.parent_path() / "../share/dsbuild");
   if (!settings) return std::puts(settings.error().what.c_str()), 2;

@@ -1,4 +1,4 @@
-// A command: one file command_<name>.cpp with its function, one row in commands() (commands.cpp).
+// A command: one file command_<name>.cpp with its row and its function, one word in commands.cpp.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "build/session.h"
 #include "command_line.h"
 #include "report/report.h"
+#include "settings/options.h"
 #include "sys/system.h"
 #include "sys/terminal.h"
 
@@ -27,31 +28,23 @@ struct Example {
   const char* what;
 };
 
+// What a command takes beside its options.
+struct Operands {
+  std::string name, type, help;
+  int most = 0;  // 0: any number
+};
+
 struct CommandRow {
-  const char* name;
-  const char* help;
-  bool hidden;
+  std::string name{};
+  std::string help{};
   // The exit code, or the error that main prints.
-  Result<int> (*run)(const CommandContext& context);
-  std::vector<Example> examples;  // `dsbuild --help` shows the first (of build two)
+  Result<int> (*run)(const CommandContext& context) = nullptr;
+  std::vector<Example> examples{};  // `dsbuild --help` shows the first (of build two)
+  std::vector<Option> options{};    // its own; those of settings/options.h apply to all commands
+  std::optional<Operands> operands{};
+  bool hidden = false;
 };
 const std::vector<CommandRow>& commands();
-
-Result<int> run_build(const CommandContext& context);
-Result<int> run_plan(const CommandContext& context);
-Result<int> run_report(const CommandContext& context);
-Result<int> run_explain(const CommandContext& context);
-Result<int> run_inspect(const CommandContext& context);
-Result<int> run_verify(const CommandContext& context);
-Result<int> run_wheel(const CommandContext& context);
-Result<int> run_install(const CommandContext& context);
-Result<int> run_toolkits(const CommandContext& context);
-Result<int> run_new(const CommandContext& context);
-Result<int> run_cache(const CommandContext& context);
-Result<int> run_clean(const CommandContext& context);
-Result<int> run_completion(const CommandContext& context);
-Result<int> run_complete(const CommandContext& context);
-Result<int> run_action(const CommandContext& context);
 
 // Results go to stdout; everything for people's eyes only goes to stderr. A stdout that cannot be written is
 // exit 1.

@@ -102,8 +102,6 @@ RunKind find_kind(const std::string& name) {
   return found == kinds.end() ? nullptr : found->second;
 }
 
-}  // namespace
-
 Result<int> run_action(const CommandContext& context) {
   const Words& words = context.line.operands;
   const RunKind run = words.size() > k_before_words ? find_kind(words.front()) : nullptr;
@@ -112,6 +110,15 @@ Result<int> run_action(const CommandContext& context) {
   if (action.holds()) return 0;
   action.begin();
   return run(words, action, context.system);
+}
+
+}  // namespace
+
+CommandRow action_command() {
+  return {.name = "action",
+          .help = "Run one action of a build (for build.ninja)",
+          .run = run_action,
+          .hidden = true};
 }
 
 }  // namespace dsbuild

@@ -65,8 +65,6 @@ Result<int> failure_of(const Error& error) {
   return tl::unexpected<Error>(error);
 }
 
-}  // namespace
-
 Result<int> run_build(const CommandContext& context) {
   const Clock::time_point start = Clock::now();
   DSBUILD_TRY(request, load_request(context));
@@ -84,6 +82,19 @@ Result<int> run_build(const CommandContext& context) {
   if (code == 0 && built->did_something && !settings.json.value)
     remember(*built, events.shown_plan(), context);
   return code;
+}
+
+}  // namespace
+
+CommandRow build_command() {
+  return {.name = "build",
+          .help = "Build the selected ops into a bundle (the default command)",
+          .run = run_build,
+          .examples = {{"dsbuild --ops all --arch \"7.0;8.0+PTX\"",
+                        "every op for V100 and A100, PTX for what comes later"},
+                       {"dsbuild --ops fused_adam,cpu_adam", "two ops, for the default archs of the toolkit"},
+                       {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
+                       {"dsbuild --config ci --arch 8.0", "with the options of a preset"}}};
 }
 
 }  // namespace dsbuild

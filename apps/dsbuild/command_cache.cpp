@@ -29,8 +29,6 @@ Result<void> print_removal(const StoreRemoval& removal, const Settings& settings
                                           : render_store_removal(removal, folder));
 }
 
-}  // namespace
-
 Result<int> run_cache(const CommandContext& context) {
   DSBUILD_TRY(work, read_work(context.line.operands));
   DSBUILD_TRY(request, load_request(context));
@@ -43,6 +41,20 @@ Result<int> run_cache(const CommandContext& context) {
   DSBUILD_TRY(removal, work == Work::prune ? store.prune(settings.store_size.value) : store.clear());
   DSBUILD_CHECK(print_removal(removal, settings));
   return 0;
+}
+
+}  // namespace
+
+CommandRow cache_command() {
+  return {.name = "cache",
+          .help = "Show, prune or clear the store of results that all build folders share",
+          .run = run_cache,
+          .examples = {{"dsbuild cache stats", "where it is, how large it is, what builds found in it"},
+                       {"dsbuild cache prune --cache-size 5G",
+                        "remove what was not used for longest, down to that size"},
+                       {"dsbuild cache clear", "remove all of it; builds make it anew"}},
+          .operands = Operands{"words", "stats|prune|clear",
+                               "Show it [stats], bring it down to --cache-size, or empty it"}};
 }
 
 }  // namespace dsbuild

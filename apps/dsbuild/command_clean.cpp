@@ -18,13 +18,11 @@ Result<bool> remove_published(const Request& request, FileSystem& files, Events&
 // A bundle is removed only where that is asked for.
 Result<void> check_bundles_inside(const Path& folder, const CommandContext& context) {
   const std::vector<Path> bundles = bundles_in_build_folder(folder, context.system.files);
-  if (bundles.empty() || context.line.with_bundle) return {};
+  if (bundles.empty() || context.line.has("--bundle")) return {};
   return fail(Exit::usage, "bundle_in_build_dir", bundles.front().string(),
               "the build folder holds a bundle, which would be removed with it",
               "Move the bundle elsewhere, or remove both with --bundle.");
 }
-
-}  // namespace
 
 Result<int> run_clean(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
@@ -40,12 +38,22 @@ Result<int> run_clean(const CommandContext& context) {
   DSBUILD_CHECK(check_bundles_inside(settings.build_dir.value, context));
   DSBUILD_TRY(had_folder, remove_build_folder(request, files, events));
   note(had_folder, settings.build_dir.value);
-  if (context.line.with_bundle) {
+  if (context.line.has("--bundle")) {
     DSBUILD_TRY(had_bundle, remove_published(request, files, events));
     note(had_bundle, settings.out.value);
   }
   if (settings.json.value) DSBUILD_CHECK(print_result(render_removed_folders_json(removed)));
   return 0;
+}
+
+}  // namespace
+
+CommandRow clean_command() {
+  return {.name = "clean",
+          .help = "Remove the build folder; what `cache` shows stays",
+          .run = run_clean,
+          .examples = {{"dsbuild clean --bundle", "remove the build folder and the bundle"}},
+          .options = {{.names = "--bundle", .help = "Remove the bundle too"}}};
 }
 
 }  // namespace dsbuild

@@ -5,6 +5,7 @@
 #include "completion.h"
 
 namespace dsbuild {
+namespace {
 
 Result<int> run_completion(const CommandContext& context) {
   const std::vector<std::string>& words = context.line.operands;
@@ -25,6 +26,25 @@ Result<int> run_complete(const CommandContext& context) {
                 "Completion scripts run it: dsbuild completion bash|zsh|fish");
   DSBUILD_CHECK(print_result(render_completion(complete(context.line.operands.front(), context))));
   return 0;
+}
+
+}  // namespace
+
+CommandRow completion_command() {
+  return {.name = "completion",
+          .help = "Print the completion script of a shell",
+          .run = run_completion,
+          .examples = {{"source <(dsbuild completion bash)", "Tab completes ops, archs and options (or zsh)"},
+                       {"dsbuild completion fish | source", "the same in fish"}},
+          .operands = Operands{"shell", "bash|zsh|fish", "The shell"}};
+}
+
+CommandRow complete_command() {
+  return {.name = "complete",
+          .help = "Answer a completion script",
+          .run = run_complete,
+          .operands = Operands{"words", "WORD", ""},
+          .hidden = true};
 }
 
 }  // namespace dsbuild

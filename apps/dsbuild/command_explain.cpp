@@ -40,8 +40,6 @@ void add_tool_errors(const Survey& survey, Explanation& explanation) {
     explanation.obstacles.push_back(survey.cxx.error());
 }
 
-}  // namespace
-
 Result<int> run_explain(const CommandContext& context) {
   if (context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "explain", "no op given", "dsbuild explain OP [ARCH]");
@@ -67,6 +65,17 @@ Result<int> run_explain(const CommandContext& context) {
                                  ? render_explanation_json(explanation)
                                  : render_explanation(explanation, style_for(settings, context, false))));
   return 0;
+}
+
+}  // namespace
+
+CommandRow explain_command() {
+  return {.name = "explain",
+          .help = "Say why each arch of an op is in or out, and what would be run for it",
+          .run = run_explain,
+          .examples = {{"dsbuild explain fused_adam", "why each arch is in it or not"},
+                       {"dsbuild explain fused_adam 8.6", "the same for one arch, and what runs on it"}},
+          .operands = Operands{"words", "OP|ARCH", "The op, and the archs asked about [all requested]"}};
 }
 
 }  // namespace dsbuild

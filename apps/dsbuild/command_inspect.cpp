@@ -30,13 +30,11 @@ Result<void> collect(const Path& path, bool named, const FileReader& files, std:
   return {};
 }
 
-}  // namespace
-
 Result<int> run_inspect(const CommandContext& context) {
   if (context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|DIR…");
   std::vector<ComputeCapability> gpus;
-  if (context.line.gpus) {
+  if (context.line.has("--gpu")) {
     DSBUILD_TRY(asked, asked_gpus(context, find_gpus(context.system)));
     gpus = std::move(asked);
   }
@@ -52,9 +50,24 @@ Result<int> run_inspect(const CommandContext& context) {
       if (!inspected.back().content.images.empty())
         inspected.back().coverage.push_back(coverage_of(archs_of(inspected.back().content), gpu));
   }
-  const bool json = context.line.arguments.json;
+  const bool json = context.line.arguments.find("--json").has_value();
   DSBUILD_CHECK(print_result(json ? render_inspect_json(inspected) : render_inspect(inspected)));
   return 0;
+}
+
+}  // namespace
+
+CommandRow inspect_command() {
+  return {.name = "inspect",
+          .help = "List the device images inside binary files; needs no CUDA",
+          .run = run_inspect,
+          .examples = {{"dsbuild inspect lib.so", "the device images inside a binary"},
+                       {"dsbuild inspect dsbuild-out --gpu 8.6",
+                        "those of every library of a bundle, and how that GPU runs them"}},
+          .options = {{.names = "--gpu",
+                       .type = "ARCHS",
+                       .help = "How GPUs of these archs would run it: 8.6,9.0 or native or all"}},
+          .operands = Operands{"files", "FILE|DIR", "Binary files or folders"}};
 }
 
 }  // namespace dsbuild

@@ -7,7 +7,7 @@ namespace dsbuild {
 namespace {
 
 Result<void> check_target(const CommandContext& context) {
-  if (!context.line.target.empty()) return {};
+  if (context.line.has("--target")) return {};
   return fail(Exit::usage, "bad_option", "install", "no folder to install into",
               "dsbuild install BUNDLE --target DIR, DIR being a site-packages folder of Python");
 }
@@ -23,22 +23,21 @@ std::vector<Warning> check_site_packages(const Package& package, const Path& tar
 }
 
 Result<int> remove(const Settings& settings, const CommandContext& context) {
-  DSBUILD_TRY(removed, remove_packages(context.line.target, context.system.files));
-  DSBUILD_CHECK(print_result(settings.json.value ? render_removed_json(removed, context.line.target)
-                                                 : render_removed(removed, context.line.target)));
+  DSBUILD_TRY(removed, remove_packages(context.line.value("--target"), context.system.files));
+  DSBUILD_CHECK(print_result(settings.json.value
+                                 ? render_removed_json(removed, context.line.value("--target"))
+                                 : render_removed(removed, context.line.value("--target"))));
   return 0;
 }
-
-}  // namespace
 
 Result<int> run_install(const CommandContext& context) {
   DSBUILD_CHECK(check_target(context));
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   ShownEvents events(settings, context);
-  const Path target = context.line.target;
+  const Path target = context.line.value("--target");
   DSBUILD_TRY(held, lock_published(target, request, context.system.files, events));
-  if (context.line.remove) return remove(settings, context);
+  if (context.line.has("--remove")) return remove(settings, context);
   DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
                                     context.system.files));
   DSBUILD_CHECK(install_package(package, target, context.system.files));
@@ -47,6 +46,22 @@ Result<int> run_install(const CommandContext& context) {
   DSBUILD_CHECK(print_result(settings.json.value ? render_installed_json(package, target.string(), warnings)
                                                  : render_installed(package, target.string())));
   return 0;
+}
+
+}  // namespace
+
+CommandRow install_command() {
+  return {
+      .name = "install",
+      .help = "Install a bundle's Python modules where there is no pip",
+      .run = run_install,
+      .examples = {{"dsbuild install dsbuild-out --target /venv/lib/python3.11/site-packages",
+                    "as pip would the wheel"},
+                   {"dsbuild install --remove --target /venv/lib/python3.11/site-packages",
+                    "take it away again"}},
+      .options = {{.names = "--target", .type = "DIR", .help = "The site-packages folder to install into"},
+                  {.names = "--remove", .help = "Remove what was installed there, instead"}},
+      .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
 }
 
 }  // namespace dsbuild

@@ -1,4 +1,5 @@
-// The command line as data. Every option is declared once, in command_line.cpp.
+// The command line as data. What every command takes is a row in lib/settings/options.cpp, what one command
+// takes stands in that command's row.
 #pragma once
 
 #include <optional>
@@ -12,23 +13,16 @@ namespace dsbuild {
 
 struct CommandLine {
   std::string command = "build";
-  Arguments arguments;
-  std::vector<std::string> operands;  // inspect FILE…, verify BUNDLE, wheel BUNDLE, toolkits get VERSION,
-                                      // cache WORD, new OP, step …
-  std::string format;                 // plan --format
-  std::string backend = "cuda";       // new --backend
-  bool wants_man_page = false;        // --help-man
-  bool for_request = false;           // toolkits --for
-  std::optional<std::string> gpus;    // report, inspect --gpu
-  bool hide_operator_status = false;  // report
-  bool hide_errors_and_warnings = false;
-  bool against_nvcc = false;          // verify --against-nvcc
-  bool with_bundle = false;           // clean --bundle
-  std::string wheel_dir = ".";        // wheel
-  std::string target;                 // install --target
-  bool remove = false;                // install --remove
+  Arguments arguments;                         // options that every command takes
+  std::map<std::string, std::string> options;  // the command's own, by name; of a flag "yes"
+  std::vector<std::string> operands;
   std::optional<std::string> answer;  // --help and the like: the text to print, nothing else to do
   std::string as_typed;               // for messages about who holds a lock
+
+  bool has(const std::string& option) const { return options.count(option) > 0; }
+  std::string value(const std::string& option, const std::string& fallback = "") const {
+    return has(option) ? options.at(option) : fallback;
+  }
 };
 
 // Errors: exit 2 `bad_option`.

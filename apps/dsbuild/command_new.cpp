@@ -87,8 +87,6 @@ NewOp summary(const std::vector<NewFile>& written, const Pack& pack, const std::
   return made;
 }
 
-}  // namespace
-
 Result<int> run_new(const CommandContext& context) {
   DSBUILD_CHECK(check_name(context));
   DSBUILD_TRY(request, load_request(context));
@@ -97,13 +95,26 @@ Result<int> run_new(const CommandContext& context) {
   FileSystem& files = context.system.files;
   DSBUILD_TRY(pack, open_pack(settings, context.system));
   const std::string& op = context.line.operands.front();
-  DSBUILD_TRY(wanted, fill_template(context.data_dir / "templates" / context.line.backend / k_placeholder,
+  DSBUILD_TRY(wanted, fill_template(context.data_dir / "templates" / context.line.value("--backend", "cuda") /
+                                        k_placeholder,
                                     pack, op, files));
   DSBUILD_CHECK(check_absent(wanted, files));
   DSBUILD_CHECK(write(wanted, files));
   const NewOp made = summary(wanted, pack, op);
   DSBUILD_CHECK(print_result(settings.json.value ? render_new_op_json(made) : render_new_op(made)));
   return 0;
+}
+
+}  // namespace
+
+CommandRow new_command() {
+  return {.name = "new",
+          .help = "Write an op of your own to start from: spec, kernel, binding, test",
+          .run = run_new,
+          .examples = {{"dsbuild new scale --pack ./mypack", "a working CUDA op in ./mypack/scale"},
+                       {"dsbuild new scale --backend cpu", "one for the CPU, in ./mypack"}},
+          .options = {{.names = "--backend", .type = "cuda|cpu", .help = "What the op runs on [cuda]"}},
+          .operands = Operands{"op", "NAME", "The op's name; its folder goes into --pack [mypack]"}};
 }
 
 }  // namespace dsbuild

@@ -20,8 +20,6 @@ Forecast forecast_of(const Plan& plan, Session& session) {
   return forecast;
 }
 
-}  // namespace
-
 Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   Events silent;
@@ -30,9 +28,7 @@ Result<int> run_plan(const CommandContext& context) {
   const Settings& settings = plan.settings();
   DSBUILD_CHECK(check_folders(settings, context.system.files));
   PlanView view = view_of(plan, removed_ops(plan, context.system.files));
-  const std::string format = settings.json.value || context.line.format.empty()
-                                 ? (settings.json.value ? "json" : "table")
-                                 : context.line.format;
+  const std::string format = settings.json.value ? "json" : context.line.value("--format", "table");
   const Style style = style_for(settings, context, false);
   if (format == "json" || format == "table") view.forecast = forecast_of(plan, session);
   std::string text;
@@ -50,6 +46,21 @@ Result<int> run_plan(const CommandContext& context) {
   if (format != "json") print_warnings(plan.warnings, settings, context);
   DSBUILD_CHECK(print_result(text));
   return strict_exit(plan.archs, settings, context);
+}
+
+}  // namespace
+
+CommandRow plan_command() {
+  return {
+      .name = "plan",
+      .help = "Show what build would do and why",
+      .run = run_plan,
+      .examples = {{"dsbuild plan --ops all --arch \"8.0;9.0a\"", "what would be built, dropped and why"},
+                   {"dsbuild plan -v --ops all", "the same, with where each setting came from"},
+                   {"dsbuild plan --ops all --format env",
+                    "the archs as TORCH_CUDA_ARCH_LIST, for another build"}},
+      .options = {
+          {.names = "--format", .type = "table|json|env|flags|ninja", .help = "What is printed [table]"}}};
 }
 
 }  // namespace dsbuild

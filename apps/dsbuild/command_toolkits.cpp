@@ -46,11 +46,9 @@ Result<int> get(const CommandContext& context, const std::string& version) {
   return result.exit_code;
 }
 
-}  // namespace
-
 Result<int> run_toolkits(const CommandContext& context) {
   const std::vector<std::string>& words = context.line.operands;
-  if (context.line.for_request) return advise(context);
+  if (context.line.has("--for")) return advise(context);
   if (words.size() == 2 && words[0] == "get") return get(context, words[1]);
   if (!words.empty())
     return fail(Exit::usage, "bad_option", "toolkits", "not understood: " + shell_join(words),
@@ -64,6 +62,20 @@ Result<int> run_toolkits(const CommandContext& context) {
                                  ? render_toolkits_json(machine.toolkits)
                                  : render_toolkits(machine.toolkits, style_for(settings, context, false))));
   return 0;
+}
+
+}  // namespace
+
+CommandRow toolkits_command() {
+  return {
+      .name = "toolkits",
+      .help = "List the CUDA installations found; `get VERSION` fetches one",
+      .run = run_toolkits,
+      .examples = {{"dsbuild toolkits get 11.8", "CUDA 11.8 into your cache folder, for 7.0 and older"},
+                   {"dsbuild toolkits", "the CUDA installations found"},
+                   {"dsbuild toolkits --for --ops all --arch 7.0", "which toolkit that build takes"}},
+      .options = {{.names = "--for", .help = "Say what it takes to build for the options given"}},
+      .operands = Operands{"words", "get|11.8|13.5", "`get 11.8`: fetch it into the user's cache folder"}};
 }
 
 }  // namespace dsbuild

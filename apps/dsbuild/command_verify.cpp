@@ -46,8 +46,6 @@ Result<std::optional<size_t>> compare(const Request& request, const Manifest& ma
   return comparison->run.exit_code == 0 ? std::optional(comparison->compared) : std::nullopt;
 }
 
-}  // namespace
-
 Result<int> run_verify(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
@@ -58,7 +56,7 @@ Result<int> run_verify(const CommandContext& context) {
       lesser_cpu_warnings(manifest, read_host(context.system.files).cpu_features);
   print_warnings(warnings, settings, context);
   std::optional<size_t> compared;
-  const bool is_compared = context.line.against_nvcc && differences.empty();
+  const bool is_compared = context.line.has("--against-nvcc") && differences.empty();
   if (is_compared) {
     DSBUILD_TRY(files, compare(request, manifest, context));
     compared = files;
@@ -69,6 +67,21 @@ Result<int> run_verify(const CommandContext& context) {
           : render_differences(differences, bundle.string(), compared, style_for(settings, context, false))));
   const bool is_same = differences.empty() && (!is_compared || compared);
   return static_cast<int>(is_same ? Exit::done : Exit::failed);
+}
+
+}  // namespace
+
+CommandRow verify_command() {
+  return {
+      .name = "verify",
+      .help = "Check a bundle against its manifest",
+      .run = run_verify,
+      .examples = {{"dsbuild verify dsbuild-out", "whether a bundle is what was planned"},
+                   {"dsbuild verify --against-nvcc --arch 8.0", "whether it is what nvcc makes"}},
+      .options =
+          {{.names = "--against-nvcc",
+            .help = "Compile what was built of slices by nvcc too, and compare (give the build's options)"}},
+      .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
 }
 
 }  // namespace dsbuild

@@ -96,9 +96,8 @@ struct Asked {
 // The ops of the pack that the line names.
 Candidates op_names(const Asked& asked) {
   Arguments arguments;
-  arguments.pack = value_of(asked.typed, "--pack");
-  arguments.source = value_of(asked.typed, "--source");
-  arguments.config = value_of(asked.typed, "--config");
+  for (const char* name : {"--pack", "--source", "--config"})
+    if (const auto value = value_of(asked.typed, name)) arguments[name] = *value;
   const System& system = asked.context.system;
   const auto settings = load_settings(arguments, system.environment, system.files, asked.context.data_dir);
   if (!settings) return {};

@@ -39,7 +39,7 @@ std::string render_examples(const std::vector<Example>& examples) {
 std::vector<Example> first_examples() {
   std::vector<Example> chosen;
   for (const CommandRow& row : commands()) {
-    const size_t wanted = row.run == run_build ? 2 : 1;
+    const size_t wanted = row.name == "build" ? 2 : 1;
     chosen.insert(chosen.end(), row.examples.begin(),
                   row.examples.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, row.examples.size())));
   }

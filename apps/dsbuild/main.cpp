@@ -59,7 +59,8 @@ int run(int argc, const char* const* argv) {
       make_real_process_runner(line->command == "action" ? ChildGroup::ours : ChildGroup::own);
   System system{*files, *processes, environment, files->real_path("/proc/self/exe").value_or(Path())};
   const Result<int> code = run_command(*line, system);
-  return code ? *code : report_failure(code.error(), json, error_style(line->arguments.color, environment));
+  return code ? *code
+              : report_failure(code.error(), json, error_style(line->arguments.find("--color"), environment));
 }
 
 }  // namespace

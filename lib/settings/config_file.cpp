@@ -3,37 +3,19 @@
 
 #include "base/yaml.h"
 #include "settings/given.h"
+#include "settings/options.h"
 
 namespace dsbuild {
 namespace {
 
 const std::vector<std::string> k_list_keys = {"ops", "arch"};
-const std::vector<std::string> k_keys = {"ops",
-                                         "arch",
-                                         "pack",
-                                         "source",
-                                         "out",
-                                         "build_dir",
-                                         "cuda_home",
-                                         "jobs",
-                                         "memory",
-                                         "keep_going",
-                                         "strict",
-                                         "json",
-                                         "color",
-                                         "compress_mode",
-                                         "pch",
-                                         "backend",
-                                         "verify_against_nvcc",
-                                         "cache_dir",
-                                         "cache_size",
-                                         "lock_timeout",
-                                         "offline",
-                                         "drop_unsupported_archs",
-                                         "allow_disjoint_archs",
-                                         "debug",
-                                         "python",
-                                         "cpu_baseline"};
+
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys;
+  for (const Option& option : options())
+    if (!option.names.empty() && !option.setting.empty()) keys.push_back(option.setting);
+  return keys;
+}
 
 // For this version, as the option's (apps/dsbuild/command_line.cpp).
 std::string today_name(const std::string& key) {
@@ -75,12 +57,13 @@ Result<ConfigEntries> parse_config(const ConfigFile& file, std::string_view text
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
   if (root.kind == YamlNode::Kind::null) return ConfigEntries{};
   if (!root.is_map()) return bad_config(file, root, "a config file is a map of option names to values");
+  const std::vector<std::string> keys = all_keys();
   ConfigEntries entries;
   for (const auto& [key, value] : root.entries) {
     const std::string name = today_name(key.scalar);
-    if (!contains(k_keys, name)) {
-      return bad_config(file, key, "unknown key '" + key.scalar + "'" + did_you_mean(key.scalar, k_keys),
-                        "Keys of a config file: " + join(k_keys, ", ") + ".");
+    if (!contains(keys, name)) {
+      return bad_config(file, key, "unknown key '" + key.scalar + "'" + did_you_mean(key.scalar, keys),
+                        "Keys of a config file: " + join(keys, ", ") + ".");
     }
     DSBUILD_TRY(value_as_text, value_text(file, key.scalar, value));
     entries[name] = Given{value_as_text, yaml_where(file.shown, key)};

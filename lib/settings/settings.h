@@ -23,16 +23,20 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
-// The options as the command line gave them; absent means not given. Filled by apps/dsbuild
-// (CLI11), so that settings stays free of a parser. Names are those of the options.
+// The options as the command line gave them, by their names in the table (options.h); of a flag "yes". Filled
+// by apps/dsbuild (CLI11), so that settings stays free of a parser; values are checked by load_settings.
 struct Arguments {
-  std::optional<std::string> ops, arch, pack, source, out, build_dir, cuda_home, config, color, compress_mode,
-      precompile, backend, memory, python, cpu_baseline, store, store_size;
-  std::optional<std::string> jobs, lock_timeout;  // numbers are checked by load_settings
-  bool keep_going = false, strict = false, json = false, allow_disjoint_archs = false,
-       drop_unsupported_archs = false, offline = false, debug = false, verify_against_nvcc = false;
+  std::map<std::string, std::string> values;
   int verbosity = 0;  // -v +1 each, -q -1
+
+  std::string& operator[](const std::string& option) { return values[option]; }
+  std::optional<std::string> find(const std::string& option) const {
+    const auto found = values.find(option);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  }
 };
+
+inline constexpr const char* k_arch_variable = "TORCH_CUDA_ARCH_LIST";
 
 enum class Precompile { automatic, on, off };
 // How CUDA files are compiled: by slices, edges for nvcc's own steps (lib/plan/slice_edges.h), or each by one
@@ -120,12 +124,10 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
 // What GITHUB_ACTIONS says, for errors that come before there are settings.
 Setting<bool> load_annotations(const Environment& environment);
 
-// One row per setting for `plan -v`: {"arch", "7.0;8.0+PTX", "--arch"}.
+// A setting as `plan -v` shows it.
 struct SettingRow {
   std::string name, value, origin;
 };
-std::vector<SettingRow> setting_rows(const Settings& settings);
-
 // "1", "off", "Yes", "-3" … -> Switch; nullopt when it is none of them. "" -> unset.
 std::optional<Switch> parse_switch(std::string_view text);
 

@@ -25,7 +25,7 @@ Registry registry() {
 // Settings as the command line and the environment would give them.
 Settings settings(const std::string& ops, const Environment& environment = {}) {
   Arguments arguments;
-  if (!ops.empty()) arguments.ops = ops;
+  if (!ops.empty()) arguments["--ops"] = ops;
   FakeFileSystem files;
   const auto loaded = load_settings(arguments, environment, files, "/data");
   if (!loaded) FAIL(loaded.error().what);

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "fakes/fake_file_system.h"
-#include "settings/settings.h"
+#include "settings/options.h"
 
 namespace dsbuild {
 namespace {
@@ -59,21 +59,21 @@ TEST_CASE("with nothing given every setting is its default") {
 TEST_CASE("the command line is above the environment, that above the config file, that above the default") {
   World world;
   CHECK(world.settings().jobs == Setting<int>{0, "default"});
-  world.arguments.config = "ci";
+  world.arguments["--config"] = "ci";
   CHECK(world.settings().jobs == Setting<int>{3, "configs/ci.yaml:3:1"});
   world.environment["MAX_JOBS"] = "5";
   CHECK(world.settings().jobs == Setting<int>{5, "MAX_JOBS"});
-  world.arguments.jobs = "7";
+  world.arguments["--jobs"] = "7";
   CHECK(world.settings().jobs == Setting<int>{7, "--jobs"});
 }
 
 TEST_CASE("the arch list comes from --arch, then TORCH_CUDA_ARCH_LIST, then the config file") {
   World world;
-  world.arguments.config = "docker";
+  world.arguments["--config"] = "docker";
   CHECK(world.settings().arch_text == Setting<std::string>{"8.0;9.0+PTX", "configs/docker.yaml:1:1"});
   world.environment["TORCH_CUDA_ARCH_LIST"] = "7.5";
   CHECK(world.settings().arch_text == Setting<std::string>{"7.5", "TORCH_CUDA_ARCH_LIST"});
-  world.arguments.arch = "7.0;8.0+PTX";
+  world.arguments["--arch"] = "7.0;8.0+PTX";
   const Settings settings = world.settings();
   CHECK(settings.arch.origin == "--arch");
   CHECK(arch_list(settings.arch.value.targets) == "7.0;8.0+PTX");
@@ -90,7 +90,7 @@ TEST_CASE("a blank TORCH_CUDA_ARCH_LIST counts as unset, and a warning says so")
     CHECK(settings.warnings[0] == warning("blank_arch_list", "TORCH_CUDA_ARCH_LIST",
                                           "it is set but blank, which counts as unset",
                                           "Unset it, or give architectures as in \"7.0;8.0+PTX\"."));
-    world.arguments.arch = "8.0";
+    world.arguments["--arch"] = "8.0";
     CHECK(world.settings().warnings.empty());
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE(
 
 TEST_CASE("an empty --arch is an error that names the option") {
   World world;
-  world.arguments.arch = "";
+  world.arguments["--arch"] = "";
   CHECK(world.error().code == "empty_arch_list");
   CHECK(world.error().where == "--arch");
   CHECK(world.error().exit == Exit::usage);
@@ -144,14 +144,14 @@ TEST_CASE("--python and --cpu-baseline beat the config file; Python is python3 b
   CHECK(world.settings().python == Setting<std::string>{"python3", "default"});
   CHECK(world.settings().cpu_baseline == Setting<std::string>{"", "default"});
   world.files.add_file("/data/configs/venv.yaml", "python: /venv/bin/python\ncpu_baseline: native\n");
-  world.arguments.config = "venv";
+  world.arguments["--config"] = "venv";
   CHECK(world.settings().python == Setting<std::string>{"/venv/bin/python", "configs/venv.yaml:1:1"});
   CHECK(world.settings().cpu_baseline == Setting<std::string>{"native", "configs/venv.yaml:2:1"});
-  world.arguments.python = "python3.11";
-  world.arguments.cpu_baseline = "x86-64-v2";
+  world.arguments["--python"] = "python3.11";
+  world.arguments["--cpu-baseline"] = "x86-64-v2";
   CHECK(world.settings().python == Setting<std::string>{"python3.11", "--python"});
   CHECK(world.settings().cpu_baseline == Setting<std::string>{"x86-64-v2", "--cpu-baseline"});
-  world.arguments.python = "";
+  world.arguments["--python"] = "";
   CHECK(world.error().code == "empty_value");
 }
 
@@ -159,13 +159,13 @@ TEST_CASE("the backend is auto unless a config file, DSBUILD_BACKEND or --backen
   World world;
   CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::automatic, "default"});
   world.files.add_file("/data/configs/plain.yaml", "backend: nvcc\n");
-  world.arguments.config = "plain";
+  world.arguments["--config"] = "plain";
   CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::nvcc, "configs/plain.yaml:1:1"});
   world.environment["DSBUILD_BACKEND"] = "slices";
   CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::slices, "DSBUILD_BACKEND"});
-  world.arguments.backend = "auto";
+  world.arguments["--backend"] = "auto";
   CHECK(world.settings().backend == Setting<CudaBackend>{CudaBackend::automatic, "--backend"});
-  world.arguments.backend = "slice";
+  world.arguments["--backend"] = "slice";
   check_equal(world.error(), message(Exit::usage, "bad_choice", "--backend",
                                      "'slice' is not one of the choices (did you mean 'slices'?)",
                                      "Choose auto, slices, nvcc."));
@@ -195,9 +195,9 @@ TEST_CASE("numbers are whole numbers of at least their minimum, and an error nam
   CHECK(world.error().where == "DS_NVCC_THREADS");
   world.environment["DS_NVCC_THREADS"] = "4";
   CHECK(world.settings().nvcc_threads == Setting<int>{4, "DS_NVCC_THREADS"});
-  world.arguments.lock_timeout = "0";
+  world.arguments["--lock-timeout"] = "0";
   CHECK(world.settings().lock_timeout == Setting<int>{0, "--lock-timeout"});
-  world.arguments.lock_timeout = "-5";
+  world.arguments["--lock-timeout"] = "-5";
   CHECK(world.error().where == "--lock-timeout");
 }
 
@@ -208,11 +208,11 @@ TEST_CASE("--memory takes bytes with a unit of 1024") {
                                                                              {"8gib", 8589934592},
                                                                              {"512M", 536870912},
                                                                              {"2K", 2048}}) {
-    world.arguments.memory = text;
+    world.arguments["--memory"] = text;
     CHECK(world.settings().memory.value == bytes);
   }
   for (const std::string bad : {"", "0", "G", "8X", "-1G", "99999999999999T"}) {
-    world.arguments.memory = bad;
+    world.arguments["--memory"] = bad;
     CHECK(world.error().code == "bad_size");
   }
 }
@@ -220,39 +220,38 @@ TEST_CASE("--memory takes bytes with a unit of 1024") {
 TEST_CASE("memory may stand in a config file, and --memory beats it") {
   World world;
   world.files.add_file("/data/configs/small.yaml", "memory: 2G\n");
-  world.arguments.config = "small";
+  world.arguments["--config"] = "small";
   CHECK(world.settings().memory.value == 2ULL << 30);
   CHECK(world.settings().memory.origin == "configs/small.yaml:1:1");
-  world.arguments.memory = "3G";
+  world.arguments["--memory"] = "3G";
   CHECK(world.settings().memory.value == 3ULL << 30);
 }
 
 TEST_CASE("audit in a config file is the older name of verify_against_nvcc") {
   World world;
   world.files.add_file("/data/configs/old.yaml", "audit: true\n");
-  world.arguments.config = "old";
+  world.arguments["--config"] = "old";
   CHECK(world.settings().verify_against_nvcc == Setting<bool>{true, "configs/old.yaml:1:1"});
 }
 
 TEST_CASE("an unknown key of a config file is an error with its position and the nearest key") {
   World world;
   world.files.add_file("/data/configs/typo.yaml", "ops: all\njbs: 3\n");
-  world.arguments.config = "typo";
+  world.arguments["--config"] = "typo";
   check_equal(
       world.error(),
-      message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
-              "Keys of a config file: ops, arch, pack, source, out, build_dir, cuda_home, jobs, memory, "
-              "keep_going, strict, json, color, compress_mode, pch, backend, verify_against_nvcc, cache_dir, "
-              "cache_size, "
-              "lock_timeout, "
-              "offline, "
-              "drop_unsupported_archs, "
-              "allow_disjoint_archs, debug, python, cpu_baseline."));
+      message(
+          Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
+          "Keys of a config file: ops, arch, out, build_dir, cuda_home, jobs, keep_going, strict, json, "
+          "pack, "
+          "source, color, compress_mode, pch, backend, verify_against_nvcc, python, cpu_baseline, memory, "
+          "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
+          "offline."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {
   World world;
-  world.arguments.config = "sub/my.yaml";
+  world.arguments["--config"] = "sub/my.yaml";
   const auto where_of = [&](const std::string& text) {
     world.files.add_file("/project/sub/my.yaml", text);
     return world.error().code + " " + world.error().where;
@@ -271,33 +270,79 @@ TEST_CASE("a config value of the wrong type or value is an error with its positi
 
 TEST_CASE("an unknown preset lists the presets") {
   World world;
-  world.arguments.config = "dokcer";
+  world.arguments["--config"] = "dokcer";
   check_equal(world.error(), message(Exit::usage, "unknown_preset", "--config",
                                      "no preset or file 'dokcer' (did you mean 'docker'?)",
                                      "Presets: ci, docker. A file is given by its path."));
-  world.arguments.config = "no/such.yaml";
+  world.arguments["--config"] = "no/such.yaml";
   check_equal(world.error(),
               message(Exit::usage, "no_config_file", "--config", "there is no file 'no/such.yaml'",
                       "Give a file, or a preset: ci, docker."));
   world.files.add_file("/project/mine", "jobs: 2\n");
-  world.arguments.config = "mine";
+  world.arguments["--config"] = "mine";
   CHECK(world.settings().jobs == Setting<int>{2, "mine:1:1"});
 }
 
 TEST_CASE("an empty value of an option is an error that names it") {
-  const std::vector<std::pair<std::optional<std::string> Arguments::*, std::string>> options = {
-      {&Arguments::pack, "--pack"},
-      {&Arguments::source, "--source"},
-      {&Arguments::out, "--out"},
-      {&Arguments::build_dir, "--build-dir"},
-      {&Arguments::cuda_home, "--cuda-home"}};
-  for (const auto& [member, option] : options) {
+  for (const char* option : {"--pack", "--source", "--out", "--build-dir", "--cuda-home"}) {
     World world;
-    world.arguments.*member = " ";
+    world.arguments[option] = " ";
     CHECK(world.error().code == "empty_value");
     CHECK(world.error().where == option);
-    world.arguments.*member = "some where";
+    world.arguments[option] = "some where";
     CHECK(world.load());
+  }
+}
+
+TEST_CASE("an option that is not in the table is an error, for programs that call this") {
+  World world;
+  world.arguments["--job"] = "3";
+  CHECK(world.error().code == "bad_option");
+  CHECK(world.error().where == "--job");
+}
+
+TEST_CASE("each row of the table is read from all that it names, and shows in plan -v where from") {
+  // Of a choice its last word.
+  const auto sample_of = [](const Option& option) -> std::string {
+    static const std::map<std::string, std::string> samples = {
+        {"", "1"},    {"OPS", "all"},   {"ARCHS", "8.0"}, {"N", "2"},       {"SIZE", "2G"},
+        {"DIR", "x"}, {"SECONDS", "2"}, {"FILE", "x"},    {"PACK|DIR", "x"}};
+    const auto sample = samples.find(option.type);
+    return sample != samples.end() ? sample->second : option.type.substr(option.type.rfind('|') + 1);
+  };
+  for (const Option& option : options()) {
+    if (!option.value.show) continue;
+    INFO(option.name() << option.variable);
+    const auto origin_in = [&](const World& world) {
+      std::string origin;
+      for (const SettingRow& row : setting_rows(world.settings()))
+        if (row.name == option.setting) origin = row.origin;
+      return origin;
+    };
+    if (!option.variable.empty()) {
+      World world;
+      world.environment[option.variable] = option.variable == "DS_ACCELERATOR" ? "cpu" : sample_of(option);
+      CHECK(origin_in(world) == option.variable);
+    }
+    if (option.names.empty()) continue;
+    World world;
+    world.files.add_file("/data/configs/all.yaml", option.setting + ": " + sample_of(option) + "\n");
+    world.arguments["--config"] = "all";
+    CHECK(origin_in(world) == "configs/all.yaml:1:1");
+    world.arguments[option.name()] = sample_of(option);
+    CHECK(origin_in(world) == option.name());
+  }
+}
+
+TEST_CASE("docs/cli.md has each option and each variable of the table") {
+  const auto page = make_real_file_system()->read_file(Path(DSBUILD_TESTS_DIR) / "../docs/cli.md");
+  REQUIRE(page);
+  for (const Option& option : options()) {
+    INFO(option.name() << option.variable);
+    if (!option.names.empty()) CHECK(page->find("| `" + option.name()) != std::string::npos);
+    if (!option.variable.empty()) CHECK(page->find("`" + option.variable + "`") != std::string::npos);
+    if (!option.names.empty() && !option.setting.empty())
+      CHECK(page->find("`" + option.setting + "`") != std::string::npos);
   }
 }
 
@@ -307,9 +352,9 @@ TEST_CASE("NO_COLOR means never unless --color says otherwise") {
   CHECK(world.settings().color.value == ColorMode::automatic);
   world.environment["NO_COLOR"] = "0";
   CHECK(world.settings().color == Setting<ColorMode>{ColorMode::never, "NO_COLOR"});
-  world.arguments.color = "always";
+  world.arguments["--color"] = "always";
   CHECK(world.settings().color == Setting<ColorMode>{ColorMode::always, "--color"});
-  world.arguments.color = "alway";
+  world.arguments["--color"] = "alway";
   check_equal(world.error(), message(Exit::usage, "bad_choice", "--color",
                                      "'alway' is not one of the choices (did you mean 'always'?)",
                                      "Choose auto, always, never."));
@@ -371,9 +416,9 @@ TEST_CASE("the cache folder is below XDG_CACHE_HOME where that is absolute, else
 
 TEST_CASE("plan -v's rows hold every setting that was given, with its origin") {
   World world;
-  world.arguments.arch = "8.0";
-  world.arguments.ops = "all,-gds";
-  world.arguments.strict = true;
+  world.arguments["--arch"] = "8.0";
+  world.arguments["--ops"] = "all,-gds";
+  world.arguments["--strict"] = "yes";
   world.environment["DS_BUILD_GDS"] = "1";
   std::map<std::string, std::string> rows;
   for (const SettingRow& row : setting_rows(world.settings()))
@@ -389,7 +434,7 @@ TEST_CASE("the presets of this repository load") {
   const auto files = make_real_file_system();
   for (const std::string preset : {"ci", "dev", "docker"}) {
     Arguments arguments;
-    arguments.config = preset;
+    arguments["--config"] = preset;
     const auto loaded = load_settings(arguments, {}, *files, Path(DSBUILD_TESTS_DIR) / "..");
     if (!loaded) FAIL(loaded.error().where << ": " << loaded.error().what);
     CHECK_FALSE(*loaded == *load_settings(Arguments{}, {}, *files, Path(DSBUILD_TESTS_DIR) / ".."));

@@ -11,8 +11,8 @@ Result<Settings> load(const std::optional<std::string>& ops, const Environment& 
   FakeFileSystem files;
   files.add_file("/project/c.yaml", config);
   Arguments arguments;
-  arguments.ops = ops;
-  if (!config.empty()) arguments.config = "c.yaml";
+  if (ops) arguments["--ops"] = *ops;
+  if (!config.empty()) arguments["--config"] = "c.yaml";
   return load_settings(arguments, environment, files, "/data");
 }
 

@@ -1,0 +1,408 @@
+#include "settings/options.h"
+
+#include <algorithm>
+
+#include "arch/cpu_level.h"
+#include "settings/values.h"
+
+namespace dsbuild {
+namespace {
+
+// ---- kinds of values
+
+template <class T>
+SettingRow row_of(const std::string& name, const Setting<T>& setting, std::string text) {
+  return {name, std::move(text), setting.origin};
+}
+
+template <class T>
+SettingValue text(Setting<T> Settings::* place) {
+  return {[place](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(value, parse_non_blank(given));
+            settings.*place = {T(value), given.origin};
+            return {};
+          },
+          [place](const std::string& name, const Settings& settings) {
+            return row_of(name, settings.*place, Path((settings.*place).value).string());
+          }};
+}
+
+SettingValue number(Setting<int> Settings::* place, int least, int automatic, const char* meaning) {
+  return {[=](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(value, parse_number(given, least));
+            settings.*place = {value, given.origin};
+            return {};
+          },
+          [=](const std::string& name, const Settings& settings) {
+            const int value = (settings.*place).value;
+            return row_of(name, settings.*place, value == automatic ? meaning : std::to_string(value));
+          }};
+}
+
+enum class Zero { is_wrong, is_none };
+
+SettingValue size(Setting<unsigned long long> Settings::* place, Zero zero, const char* meaning_of_zero) {
+  return {[=](const Given& given, Settings& settings) -> Result<void> {
+            settings.*place = {0, given.origin};
+            if (zero == Zero::is_none && trim(given.text) == "0") return {};
+            DSBUILD_TRY(bytes, parse_size(given));
+            (settings.*place).value = bytes;
+            return {};
+          },
+          [=](const std::string& name, const Settings& settings) {
+            const auto bytes = (settings.*place).value;
+            return row_of(name, settings.*place, bytes == 0 ? meaning_of_zero : human_size(bytes));
+          }};
+}
+
+SettingRow show_switch(const std::string& name, const Setting<bool>& setting) {
+  return row_of(name, setting, setting.value ? "yes" : "no");
+}
+
+SettingValue flag(Setting<bool> Settings::* place) {
+  return {[place](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(value, parse_bool(given));
+            settings.*place = {value, given.origin};
+            return {};
+          },
+          [place](const std::string& name, const Settings& settings) {
+            return show_switch(name, settings.*place);
+          }};
+}
+
+// On where the text is exactly this; any other is off.
+SettingValue exactly(const char* on, Setting<bool> Settings::* place) {
+  return {[=](const Given& given, Settings& settings) -> Result<void> {
+            settings.*place = {given.text == on, given.origin};
+            return {};
+          },
+          [place](const std::string& name, const Settings& settings) {
+            return show_switch(name, settings.*place);
+          }};
+}
+
+// `words`: in the order of the values.
+template <class T>
+SettingValue choice(Setting<T> Settings::* place, const std::vector<std::string>& words) {
+  return {[=](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(index, parse_choice(given, words));
+            settings.*place = {static_cast<T>(index), given.origin};
+            return {};
+          },
+          [=](const std::string& name, const Settings& settings) {
+            return row_of(name, settings.*place, words[static_cast<size_t>((settings.*place).value)]);
+          }};
+}
+
+SettingValue word_of(Setting<std::string> Settings::* place, const std::vector<std::string>& words) {
+  SettingValue value = text(place);
+  value.read = [=](const Given& given, Settings& settings) -> Result<void> {
+    DSBUILD_TRY(index, parse_choice(given, words));
+    settings.*place = {words[index], given.origin};
+    return {};
+  };
+  return value;
+}
+
+using Words = std::vector<std::string>;
+
+SettingValue words(Setting<Words> Settings::* place, Result<Words> (*parse)(const Given& given)) {
+  return {[=](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(value, parse(given));
+            settings.*place = {value, given.origin};
+            return {};
+          },
+          [place](const std::string& name, const Settings& settings) {
+            return row_of(name, settings.*place, shell_join((settings.*place).value));
+          }};
+}
+
+Result<Words> as_a_shell_does(const Given& given) {
+  return shell_split(given.text);
+}
+
+// ---- values of their own kind
+
+std::string ops_text(const Selection& selection) {
+  Words chosen;
+  if (selection.all) chosen.push_back("all");
+  chosen.insert(chosen.end(), selection.names.begin(), selection.names.end());
+  for (const std::string& name : selection.without)
+    chosen.push_back("-" + name);
+  return join(chosen, ",");
+}
+
+// load_selection reads it, with all variables DS_BUILD_….
+SettingValue ops() {
+  return {{}, [](const std::string& name, const Settings& settings) {
+            return SettingRow{name, ops_text(settings.selection), settings.selection.origin};
+          }};
+}
+
+SettingValue archs() {
+  return {[](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(request, parse_arch_list(given.text, given.origin));
+            settings.arch = {request, given.origin};
+            settings.arch_text = {given.text, given.origin};
+            return {};
+          },
+          [](const std::string& name, const Settings& settings) {
+            return row_of(name, settings.arch_text, settings.arch_text.value);
+          }};
+}
+
+SettingValue accelerator() {
+  SettingValue value = choice(&Settings::accelerator, {"auto", "cuda", "cpu"});
+  value.read = [](const Given& given, Settings& settings) -> Result<void> {
+    DSBUILD_TRY(kind, parse_accelerator(given));
+    settings.accelerator = {kind, given.origin};
+    return {};
+  };
+  return value;
+}
+
+// Whatever it is.
+SettingValue build_string() {
+  SettingValue value = text(&Settings::build_string);
+  value.read = [](const Given& given, Settings& settings) -> Result<void> {
+    settings.build_string = {given.text, given.origin};
+    return {};
+  };
+  return value;
+}
+
+std::string cpu_baseline_values() {
+  std::string values = "native";
+  for (const CpuLevel& level : cpu_levels())
+    values += "|" + level.name;
+  return values;
+}
+
+// ---- the table
+
+constexpr HelpScreen k_first = HelpScreen::first;
+
+std::vector<Option> first_options() {
+  return {
+      {.names = "--ops",
+       .type = "OPS",
+       .help = "Ops to build: all, or names; -NAME leaves one out (\"all,-quantizer\")",
+       .screen = k_first,
+       .setting = "ops",
+       .value = ops()},
+      {.names = "--arch",
+       .type = "ARCHS",
+       .help = "Architectures (TORCH_CUDA_ARCH_LIST)",
+       .screen = k_first,
+       .variable = k_arch_variable,
+       .setting = "arch",
+       .value = archs()},
+      {.names = "--out",
+       .type = "DIR",
+       .help = "The bundle's folder [dsbuild-out]",
+       .screen = k_first,
+       .setting = "out",
+       .value = text(&Settings::out)},
+      {.names = "--build-dir",
+       .type = "DIR",
+       .help = "Where objects, logs and build.ninja go [.dsbuild]",
+       .screen = k_first,
+       .setting = "build_dir",
+       .value = text(&Settings::build_dir)},
+      {.names = "--cuda-home",
+       .type = "DIR",
+       .help = "The CUDA toolkit to use, no other",
+       .screen = k_first,
+       .setting = "cuda_home",
+       .value = text(&Settings::cuda_home)},
+      {.names = "--config",
+       .type = "FILE|PRESET",
+       .help = "A preset (docker, ci, dev) or a YAML file",
+       .screen = k_first},
+      {.names = "--jobs,-j",
+       .type = "N",
+       .help = "Edges run at a time (MAX_JOBS) [the cores]",
+       .screen = k_first,
+       .variable = "MAX_JOBS",
+       .setting = "jobs",
+       .value = number(&Settings::jobs, 1, 0, "auto")},
+      {.names = "--keep-going,-k",
+       .help = "Finish the other ops after a failure",
+       .screen = k_first,
+       .setting = "keep_going",
+       .value = flag(&Settings::keep_going)},
+      {.names = "--strict",
+       .help = "Exit 3 if any selected op was skipped",
+       .screen = k_first,
+       .setting = "strict",
+       .value = flag(&Settings::strict)},
+      {.names = "--json",
+       .help = "Machine-readable results on stdout",
+       .screen = k_first,
+       .setting = "json",
+       .value = flag(&Settings::json)},
+  };
+}
+
+std::vector<Option> options_of_what_is_made() {
+  return {
+      {.names = "--pack",
+       .type = "PACK|DIR",
+       .help = "The pack of ops: a name or a folder [native]",
+       .setting = "pack",
+       .value = text(&Settings::pack)},
+      {.names = "--source",
+       .type = "DIR",
+       .help = "Source root of the pack",
+       .setting = "source",
+       .value = text(&Settings::source)},
+      {.names = "--color",
+       .type = "auto|always|never",
+       .help = "Whether text has colours (NO_COLOR)",
+       .variable = "NO_COLOR",
+       .variable_means = "never",
+       .setting = "color",
+       .value = choice(&Settings::color, {"auto", "always", "never"})},
+      {.names = "--compress-mode",
+       .type = "default|size|speed|balance|none",
+       .help = "Of nvcc, where the toolkit has it",
+       .setting = "compress_mode",
+       .value = word_of(&Settings::compress_mode, {"default", "size", "speed", "balance", "none"})},
+      {.names = "--pch",
+       .type = "auto|on|off",
+       .help = "Precompile torch/extension.h [where that is faster]",
+       .setting = "pch",
+       .value = choice(&Settings::precompile, {"auto", "on", "off"})},
+      {.names = "--backend",
+       .type = "auto|slices|nvcc",
+       .help = "CUDA files: slices where that gives what nvcc gives, slices or an error, nvcc [auto]",
+       .variable = "DSBUILD_BACKEND",
+       .setting = "backend",
+       .value = choice(&Settings::backend, {"auto", "slices", "nvcc"})},
+      {.names = "--verify-against-nvcc,--audit",
+       .help = "Compile CUDA files by nvcc too, and compare what slices made with it",
+       .setting = "verify_against_nvcc",
+       .value = flag(&Settings::verify_against_nvcc)},
+  };
+}
+
+std::vector<Option> options_of_the_run() {
+  return {
+      {.names = "--python",
+       .type = "FILE",
+       .help = "The Python whose torch the ops are for [python3]",
+       .setting = "python",
+       .value = text(&Settings::python)},
+      {.names = "--cpu-baseline",
+       .type = cpu_baseline_values(),
+       .help = "What CPU ops may use of the CPU [x86-64-v3, armv8.2-a]",
+       .setting = "cpu_baseline",
+       .value = text(&Settings::cpu_baseline)},
+      {.names = "--memory",
+       .type = "SIZE",
+       .help = "Memory that all edges may use together: 8GiB [85 % of what is free]",
+       .setting = "memory",
+       .value = size(&Settings::memory, Zero::is_wrong, "auto")},
+      {.names = "--cache-dir",
+       .type = "DIR",
+       .help = "The store of slices' results, for all build folders [~/.cache/dsbuild/store]",
+       .variable = "DSBUILD_CACHE_DIR",
+       .setting = "cache_dir",
+       .value = text(&Settings::store)},
+      {.names = "--cache-size",
+       .type = "SIZE",
+       .help = "How large the store may be; 0: none [10G]",
+       .variable = "DSBUILD_CACHE_SIZE",
+       .setting = "cache_size",
+       .value = size(&Settings::store_size, Zero::is_none, "0 B")},
+      {.names = "--lock-timeout",
+       .type = "SECONDS",
+       .help = "Seconds to wait for another dsbuild [for ever]",
+       .setting = "lock_timeout",
+       .value = number(&Settings::lock_timeout, 0, -1, "wait for ever")},
+      {.names = "--debug",
+       .help = "Debug info: -g for host code, -lineinfo for device code",
+       .setting = "debug",
+       .value = flag(&Settings::debug)},
+      {.names = "--allow-disjoint-archs",
+       .help = "Build even if no arch is common to all ops",
+       .setting = "allow_disjoint_archs",
+       .value = flag(&Settings::allow_disjoint_archs)},
+      {.names = "--drop-unsupported-archs",
+       .help = "Leave out archs that the toolkit cannot target",
+       .setting = "drop_unsupported_archs",
+       .value = flag(&Settings::drop_unsupported_archs)},
+      {.names = "--offline",
+       .help = "Fetch nothing",
+       .setting = "offline",
+       .value = flag(&Settings::offline)},
+  };
+}
+
+std::vector<Option> variables() {
+  return {
+      {.variable = "DS_NVCC_THREADS",
+       .setting = "nvcc_threads",
+       .value = number(&Settings::nvcc_threads, 1, 0, "")},
+      {.variable = "GITHUB_ACTIONS",
+       .setting = "annotations",
+       .value = exactly("true", &Settings::annotations)},
+      {.variable = "DS_ACCELERATOR", .setting = "accelerator", .value = accelerator()},
+      {.variable = "DS_DEBUG_CUDA_BUILD",
+       .setting = "debug_cuda_build",
+       .value = exactly("1", &Settings::debug_cuda_build)},
+      {.variable = "DS_SKIP_CUDA_CHECK",
+       .setting = "skip_cuda_check",
+       .value = exactly("1", &Settings::skip_cuda_check)},
+      {.variable = "DS_BUILD_STRING", .setting = "build_string", .value = build_string()},
+      {.variable = "NVCC_PREPEND_FLAGS",
+       .setting = "nvcc_prepend_flags",
+       .value = words(&Settings::nvcc_prepend_flags, parse_nvcc_flags)},
+      {.variable = "NVCC_APPEND_FLAGS",
+       .setting = "nvcc_append_flags",
+       .value = words(&Settings::nvcc_append_flags, parse_nvcc_flags)},
+      {.variable = "CFLAGS", .setting = "cflags", .value = words(&Settings::cflags, as_a_shell_does)},
+      {.variable = "LDFLAGS", .setting = "ldflags", .value = words(&Settings::ldflags, as_a_shell_does)},
+  };
+}
+
+std::vector<Option> all_options() {
+  std::vector<Option> all = first_options();
+  for (const auto& more : {options_of_what_is_made(), options_of_the_run(), variables()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+void add_switches(const Selection& selection, std::vector<SettingRow>& rows) {
+  const auto add = [&](const std::string& name, Switch value) {
+    if (value != Switch::unset) rows.push_back({name, value == Switch::on ? "on" : "off", name});
+  };
+  add("DS_BUILD_OPS", selection.build_ops);
+  for (const auto& [name, value] : selection.variables)
+    add(name, value);
+}
+
+}  // namespace
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> table = all_options();
+  return table;
+}
+
+const Option* find_option(const std::string& name) {
+  const auto found = std::find_if(options().begin(), options().end(), [&](const Option& option) {
+    return !option.names.empty() && option.name() == name;
+  });
+  return found == options().end() ? nullptr : &*found;
+}
+
+std::vector<SettingRow> setting_rows(const Settings& settings) {
+  std::vector<SettingRow> rows;
+  for (const Option& option : options()) {
+    if (option.value.show) rows.push_back(option.value.show(option.setting, settings));
+    if (option.setting == "ops") add_switches(settings.selection, rows);
+  }
+  return rows;
+}
+
+}  // namespace dsbuild
