@@ -54,10 +54,6 @@ void print_message(std::string_view text);
 // What the command line, the environment and config files ask for.
 Result<Request> load_request(const CommandContext& context);
 
-// The GPUs that --gpu names, else the visible ones. Errors: those of parse_gpus.
-Result<std::vector<ComputeCapability>> asked_gpus(const CommandContext& context,
-                                                  const std::vector<Gpu>& visible);
-
 // 0, or under --strict exit 3 with its message when a selected op was skipped.
 int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandContext& context);
 

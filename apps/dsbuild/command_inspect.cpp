@@ -35,7 +35,8 @@ Result<int> run_inspect(const CommandContext& context) {
     return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|DIR…");
   std::vector<ComputeCapability> gpus;
   if (context.line.has("--gpu")) {
-    DSBUILD_TRY(asked, asked_gpus(context, find_gpus(context.system)));
+    DSBUILD_TRY(asked,
+                parse_gpus(context.line.value("--gpu"), "--gpu", capabilities_of(find_gpus(context.system))));
     gpus = std::move(asked);
   }
   std::vector<Path> paths;

@@ -1,106 +1,20 @@
-// `dsbuild new OP`: the files of templates/<backend>/my_op, under the op's own name.
+// new: an op to start from.
 #include "command.h"
+#include "registry/new_op.h"
 
 namespace dsbuild {
 namespace {
 
-const char* const k_placeholder = "my_op";  // in the templates' names and texts
-const char* const k_default_pack = "mypack";
-
-struct NewFile {
-  Path path;
-  std::string text;
-};
-
-bool belongs_to_spec(const Path& file) {
-  return file.extension() == ".yaml" || file.extension() == ".py";
-}
-
-Result<void> check_name(const CommandContext& context) {
+Result<int> run_new(const CommandContext& context) {
   const std::vector<std::string>& words = context.line.operands;
   if (words.size() != 1)
     return fail(Exit::usage, "bad_option", "new", words.empty() ? "no op named" : "takes one op name",
                 "dsbuild new OP [--pack DIR] [--backend cuda|cpu]");
-  const std::string reason = op_name_refusal(words.front());
-  if (reason.empty()) return {};
-  return fail(Exit::usage, "bad_op_name", "new", "'" + printable(words.front()) + "' " + reason,
-              "Choose another name, such as fused_scale.");
-}
-
-// A folder of one's own, which may not be there yet.
-Result<Pack> open_pack(const Settings& settings, const System& system) {
-  const FileReader& files = system.files;
-  const std::string& word = settings.pack.value;
-  Result<Pack> found = load_pack(settings, system);
-  if (!found && files.kind(word) == FileKind::absent) return Pack{{}, word, word, {}, word};
-  DSBUILD_TRY(pack, std::move(found));
-  if (pack.shown == "ops/" + word)
-    return fail(Exit::usage, "foreign_pack", settings.pack.origin,
-                "'" + word + "' is a pack of dsbuild itself",
-                "Give a folder of your own: --pack ./" + std::string(k_default_pack) + ".");
-  if (files.kind(pack.spec_root / "op.yaml") != FileKind::absent)
-    return fail(Exit::usage, "foreign_pack", settings.pack.origin, "'" + word + "' is the folder of one op",
-                "Give the folder that is to hold <op>/op.yaml for each op.");
-  // Shown as the user wrote it.
-  if (files.absolute(pack.spec_root) == pack.source_root) pack.source_root = pack.spec_root;
-  return pack;
-}
-
-Result<std::vector<NewFile>> fill_template(const Path& folder, const Pack& pack, const std::string& op,
-                                           const FileReader& files) {
-  std::vector<NewFile> filled;
-  DSBUILD_TRY(names, files.list(folder));
-  for (const std::string& name : names) {
-    DSBUILD_TRY(text, files.read_file(folder / name));
-    const Path& root = belongs_to_spec(name) ? pack.spec_root : pack.source_root;
-    filled.push_back(
-        {root / op / replace_all(name, k_placeholder, op), replace_all(text, k_placeholder, op)});
-  }
-  return filled;
-}
-
-Result<void> check_absent(const std::vector<NewFile>& wanted, const FileReader& files) {
-  for (const NewFile& file : wanted) {
-    if (files.kind(file.path) == FileKind::absent) continue;
-    return fail(Exit::usage, "file_exists", file.path.string(),
-                "the file is already there, nothing was written",
-                "Choose another name for the op, or another --pack.");
-  }
-  return {};
-}
-
-Result<void> write(const std::vector<NewFile>& wanted, FileSystem& files) {
-  for (const NewFile& file : wanted) {
-    DSBUILD_CHECK(files.make_directories(file.path.parent_path()));
-    DSBUILD_CHECK(files.write_file(file.path, file.text));
-  }
-  return {};
-}
-
-NewOp summary(const std::vector<NewFile>& written, const Pack& pack, const std::string& op) {
-  NewOp made{op, {}, {}};
-  for (const NewFile& file : written)
-    made.files.push_back(file.path.string());
-  const Path test = pack.spec_root / op / ("test_" + op + ".py");
-  made.next = "dsbuild --pack " + shell_quote(pack.shown) + " --ops " + op + " && python3 " +
-              shell_quote(test.string());
-  return made;
-}
-
-Result<int> run_new(const CommandContext& context) {
-  DSBUILD_CHECK(check_name(context));
   DSBUILD_TRY(request, load_request(context));
   Settings& settings = request.settings;
-  if (settings.pack.is_default()) settings.pack.value = k_default_pack;
-  FileSystem& files = context.system.files;
-  DSBUILD_TRY(pack, open_pack(settings, context.system));
-  const std::string& op = context.line.operands.front();
-  DSBUILD_TRY(wanted, fill_template(context.data_dir / "templates" / context.line.value("--backend", "cuda") /
-                                        k_placeholder,
-                                    pack, op, files));
-  DSBUILD_CHECK(check_absent(wanted, files));
-  DSBUILD_CHECK(write(wanted, files));
-  const NewOp made = summary(wanted, pack, op);
+  if (settings.pack.is_default()) settings.pack.value = "mypack";
+  DSBUILD_TRY(made,
+              write_new_op(words.front(), context.line.value("--backend", "cuda"), settings, context.system));
   DSBUILD_CHECK(print_result(settings.json.value ? render_new_op_json(made) : render_new_op(made)));
   return 0;
 }

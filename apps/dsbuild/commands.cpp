@@ -51,12 +51,6 @@ Result<Request> load_request(const CommandContext& context) {
   return Request{std::move(settings), context.line.as_typed};
 }
 
-Result<std::vector<ComputeCapability>> asked_gpus(const CommandContext& context,
-                                                  const std::vector<Gpu>& visible) {
-  const std::vector<ComputeCapability> found = capabilities_of(visible);
-  return context.line.has("--gpu") ? parse_gpus(context.line.value("--gpu"), "--gpu", found) : found;
-}
-
 int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandContext& context) {
   const std::vector<std::string> skipped = archs.skipped();
   if (!settings.strict.value || skipped.empty()) return 0;

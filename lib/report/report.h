@@ -15,6 +15,7 @@
 #include "cache/content_store.h"
 #include "package/package.h"
 #include "plan/forecast.h"
+#include "registry/new_op.h"
 #include "requirements/torch.h"
 
 namespace dsbuild {
@@ -95,11 +96,6 @@ std::string render_removed(const std::vector<std::string>& removed, const std::s
 std::string render_removed_json(const std::vector<std::string>& removed, const std::string& target);
 
 // What `dsbuild new` wrote.
-struct NewOp {
-  std::string name;
-  std::vector<std::string> files;
-  std::string next;  // the command that builds and tests it
-};
 std::string render_new_op(const NewOp& made);
 std::string render_new_op_json(const NewOp& made);
 
@@ -154,6 +150,10 @@ struct Report {
   std::optional<Error> bundle_error;
   std::vector<Warning> warnings;
 };
+// With the bundle, Ninja, Python and the GPUs of this machine. `gpus_asked`: those that --gpu names, in place
+// of the visible ones. Errors: those of parse_gpus.
+Result<Report> make_report(const Survey& survey, const std::optional<std::string>& gpus_asked,
+                           Session& session);
 struct ReportOptions {
   bool hide_operator_status = false;      // the environment alone
   bool hide_errors_and_warnings = false;  // no reasons above the rows

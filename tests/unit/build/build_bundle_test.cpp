@@ -80,6 +80,7 @@ TEST_CASE("A request becomes a bundle, and says on the way what happens") {
 TEST_CASE("A request that was fulfilled runs nothing when it is made again in the same process") {
   BuildWorld world;
   REQUIRE(world.build());
+  REQUIRE(world.build());  // the graph of it has the longest edges first
   const auto before = world.bundle();
   world.events.told.clear();
   const auto again = world.build();

@@ -1,0 +1,47 @@
+#include "build/compare_bundle.h"
+
+#include "build/build_folder.h"
+#include "build/due_actions.h"
+
+namespace dsbuild {
+namespace {
+
+// Whether the build folder is that of the bundle, and up to date: else what is compared is not what is there.
+Result<void> check_is_of_build(const Plan& plan, const Manifest& manifest, Session& session) {
+  const Path& folder = plan.settings().build_dir.value;
+  const DueActions due = find_due_actions(plan, plan.graph, session.system, session.digests);
+  std::string why = due.empty() ? "" : due.begin()->first + ": " + due.begin()->second.text();
+  for (const ManifestOp& op : manifest.ops) {
+    const PlannedOp* planned = plan.archs.find(op.name);
+    const bool is_planned = planned && planned->status == OpStatus::build;
+    const auto digest = session.digests.digest(folder / library_path(op.name));
+    if (why.empty() && (!is_planned || !digest || *digest != op.sha256))
+      why = op.name + " is of another build";
+  }
+  if (why.empty()) return {};
+  return fail(Exit::failed, "not_built", folder.string(),
+              "the bundle is not what a build with these options has made here: " + why,
+              "Give the options of the build, and its folder with --build-dir; or build again.");
+}
+
+}  // namespace
+
+Result<std::optional<size_t>> compare_bundle(const Request& request, const Manifest& manifest,
+                                             Session& session) {
+  FileSystem& files = session.system.files;
+  DSBUILD_TRY(plan, make_plan(request, SelfTest::recall, session));
+  const Settings& settings = plan.settings();
+  DSBUILD_CHECK(check_can_compare(settings.backend, "verify --against-nvcc"));
+  DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));
+  DSBUILD_TRY(lock, lock_if_built(request, files));
+  DSBUILD_CHECK(check_is_of_build(plan, manifest, session));
+  RunLog log(settings.build_dir.value, files);
+  DSBUILD_TRY(comparison, run_comparison({plan, ninja, *lock, log, session}, {}));
+  session.digests.save();
+  session.facts.save();
+  for (const EdgeFailure& failure : comparison->run.failures)
+    session.events.on_failure(failure);
+  return comparison->run.exit_code == 0 ? std::optional(comparison->compared) : std::nullopt;
+}
+
+}  // namespace dsbuild
