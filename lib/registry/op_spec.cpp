@@ -4,6 +4,7 @@
 #include <array>
 
 #include "registry/arch_pattern.h"
+#include "registry/requirement_kinds.h"
 
 namespace dsbuild {
 namespace {
@@ -43,33 +44,7 @@ std::string version_text(const std::string& what, const Version& version) {
   return version.empty() ? "unknown version of " + what : what + " " + version.text();
 }
 
-struct KindName {
-  RequirementKind kind;
-  const char *key, *text;
-};
-constexpr std::array k_kind_names = {
-    KindName{RequirementKind::cuda, "cuda", "cuda"},
-    KindName{RequirementKind::header, "header", "header"},
-    KindName{RequirementKind::library, "library", "library"},
-    KindName{RequirementKind::command, "command", "command"},
-    KindName{RequirementKind::cpu_feature, "cpu", "CPU feature"},
-    KindName{RequirementKind::module, "module", "Python module"},
-    KindName{RequirementKind::tvm_ffi, "tvm_ffi", "tvm-ffi"},
-    KindName{RequirementKind::torch, "torch", "torch"},
-    KindName{RequirementKind::cutlass, "cutlass", "CUTLASS"},
-    KindName{RequirementKind::source, "source", "source"},
-};
-
-const KindName& name_of(RequirementKind kind) {
-  return *std::find_if(k_kind_names.begin(), k_kind_names.end(),
-                       [&](const KindName& name) { return name.kind == kind; });
-}
-
 }  // namespace
-
-const char* key_of(RequirementKind kind) {
-  return name_of(kind).key;
-}
 
 bool When::empty() const {
   return *this == When{};
@@ -137,7 +112,7 @@ std::string SourceSpec::id() const {
 }
 
 std::string Requirement::text() const {
-  std::string text = name_of(kind).text;
+  std::string text = kind_row(kind).text;
   if (!subjects.empty()) text += " " + join(subjects, " or ");
   if (!function.empty()) text += " with " + function;
   if (!range.text.empty()) text += " " + range.text;

@@ -2,27 +2,13 @@
 #include <algorithm>
 #include <array>
 
+#include "registry/requirement_kinds.h"
 #include "registry/source_files.h"
 #include "registry/spec_reader.h"
 #include "registry/spec_words.h"
 
 namespace dsbuild {
 namespace {
-
-struct KindRow {
-  RequirementKind kind;
-  std::string (*refuse)(const std::string&);  // of a subject; null: the value is a version range
-};
-constexpr std::array k_kinds = {KindRow{RequirementKind::cuda, nullptr},
-                                KindRow{RequirementKind::header, refuse_path},
-                                KindRow{RequirementKind::library, refuse_library},
-                                KindRow{RequirementKind::command, refuse_command},
-                                KindRow{RequirementKind::cpu_feature, refuse_cpu_feature},
-                                KindRow{RequirementKind::module, refuse_module},
-                                KindRow{RequirementKind::tvm_ffi, nullptr},
-                                KindRow{RequirementKind::torch, nullptr},
-                                KindRow{RequirementKind::cutlass, nullptr},
-                                KindRow{RequirementKind::source, refuse_path}};
 
 std::string refuse_line(const std::string& text) {
   if (text.empty()) return "is empty";
@@ -54,7 +40,7 @@ const std::vector<std::string> k_package_tools = {"apt", "dnf", "pacman", "zyppe
 
 std::vector<std::string> kind_keys() {
   std::vector<std::string> keys;
-  for (const KindRow& row : k_kinds)
+  for (const RequirementKindRow& row : requirement_kinds())
     keys.emplace_back(key_of(row.kind));
   return keys;
 }
@@ -67,9 +53,9 @@ std::vector<std::string> all_keys() {
   return keys;
 }
 
-Result<const KindRow*> find_kind(const SpecFile& file, const YamlNode& entry) {
-  const KindRow* found = nullptr;
-  for (const KindRow& row : k_kinds) {
+Result<const RequirementKindRow*> find_kind(const SpecFile& file, const YamlNode& entry) {
+  const RequirementKindRow* found = nullptr;
+  for (const RequirementKindRow& row : requirement_kinds()) {
     if (!entry.find(key_of(row.kind))) continue;
     if (found) {
       return bad_spec(file, entry,
@@ -82,7 +68,8 @@ Result<const KindRow*> find_kind(const SpecFile& file, const YamlNode& entry) {
   return found;
 }
 
-Result<void> read_subject(const SpecFile& file, const YamlNode& node, const KindRow& row, Requirement& into) {
+Result<void> read_subject(const SpecFile& file, const YamlNode& node, const RequirementKindRow& row,
+                          Requirement& into) {
   const std::string owner = std::string("'requires.") + key_of(row.kind) + "'";
   if (!row.refuse) {
     DSBUILD_TRY(range, read_range(file, node, owner));

@@ -25,6 +25,8 @@ struct ProbeInput {
 
 using Probe = Finding (*)(const ProbeInput& input);
 Probe probe_for(RequirementKind kind);
+// What to do about a requirement of this kind that is not met, where its op.yaml has no hint.
+std::string advice_for(const Requirement& requirement);
 
 Finding probe_cuda(const ProbeInput& input);
 Finding probe_header(const ProbeInput& input);

@@ -1,23 +1,67 @@
-#include <array>
-#include <utility>
+#include <vector>
 
 #include "requirements/probe.h"
 
 namespace dsbuild {
 namespace {
 
-constexpr std::array<std::pair<RequirementKind, Probe>, 10> k_probes{{
-    {RequirementKind::cuda, probe_cuda},
-    {RequirementKind::header, probe_header},
-    {RequirementKind::library, probe_library},
-    {RequirementKind::command, probe_command},
-    {RequirementKind::cpu_feature, probe_cpu_feature},
-    {RequirementKind::module, probe_module},
-    {RequirementKind::tvm_ffi, probe_tvm_ffi},
-    {RequirementKind::torch, probe_torch},
-    {RequirementKind::cutlass, probe_cutlass},
-    {RequirementKind::source, probe_source},
-}};
+std::string first_subject(const Requirement& requirement) {
+  return join(requirement.subjects, " or ");
+}
+
+// How a kind is probed, and what to do where it is not met and no op.yaml says it.
+struct ProbeRow {
+  RequirementKind kind;
+  Probe probe;
+  std::string (*advice)(const Requirement& requirement);
+};
+
+// A new kind is one file, one row here and one in lib/registry/requirement_kinds.cpp.
+const std::vector<ProbeRow>& probe_rows() {
+  static const std::vector<ProbeRow> rows = {
+      {RequirementKind::cuda, probe_cuda,
+       [](const Requirement& r) {
+         return "install a CUDA toolkit " + r.range.text + ", or name one with --cuda-home";
+       }},
+      {RequirementKind::header, probe_header,
+       [](const Requirement& r) {
+         return "install the package that holds " + first_subject(r) +
+                ", or add its folder to CFLAGS (-I...)";
+       }},
+      {RequirementKind::library, probe_library,
+       [](const Requirement& r) {
+         return "install the development package of lib" + first_subject(r) +
+                ", or add its folder to LDFLAGS (-L...)";
+       }},
+      {RequirementKind::command, probe_command,
+       [](const Requirement& r) { return "install " + first_subject(r) + " and put it on PATH"; }},
+      {RequirementKind::cpu_feature, probe_cpu_feature,
+       [](const Requirement& r) { return "build on a machine whose CPU has " + first_subject(r); }},
+      {RequirementKind::module, probe_module,
+       [](const Requirement& r) {
+         return "install the module " + first_subject(r) +
+                " for the Python in use, or name another with --python";
+       }},
+      {RequirementKind::tvm_ffi, probe_tvm_ffi,
+       [](const Requirement& r) {
+         return "install Python's apache-tvm-ffi " + r.range.text +
+                " with pip, or set TVM_FFI_HOME to a folder that holds include/tvm and lib/libtvm_ffi.so";
+       }},
+      {RequirementKind::torch, probe_torch,
+       [](const Requirement& r) {
+         return "install torch " + r.range.text + " for the Python in use, or name another with --python";
+       }},
+      {RequirementKind::cutlass, probe_cutlass,
+       [](const Requirement& r) {
+         return "pip install nvidia-cutlass, or set CUTLASS_PATH to a checkout of CUTLASS " + r.range.text;
+       }},
+      {RequirementKind::source, probe_source,
+       [](const Requirement&) {
+         return std::string("build from sources in which that is mended (--source), or leave the op out");
+       }},
+  };
+  return rows;
+}
 
 Finding finding_of(const ProbeInput& input, bool ok, std::string why) {
   Finding finding;
@@ -35,10 +79,15 @@ Finding probe_unknown(const ProbeInput& input) {
 }  // namespace
 
 Probe probe_for(RequirementKind kind) {
-  for (const auto& [known, probe] : k_probes) {
-    if (known == kind) return probe;
-  }
+  for (const ProbeRow& row : probe_rows())
+    if (row.kind == kind) return row.probe;
   return probe_unknown;
+}
+
+std::string advice_for(const Requirement& requirement) {
+  for (const ProbeRow& row : probe_rows())
+    if (row.kind == requirement.kind) return row.advice(requirement);
+  return {};
 }
 
 Finding met(const ProbeInput& input, std::string why) {

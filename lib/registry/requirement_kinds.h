@@ -1,0 +1,22 @@
+// The kinds of requirements that an op.yaml may name: one row each. How it is probed stands in
+// lib/requirements/probes.cpp.
+#pragma once
+
+#include <vector>
+
+#include "registry/op_spec.h"
+
+namespace dsbuild {
+
+struct RequirementKindRow {
+  RequirementKind kind;
+  const char* key;   // in op.yaml: "tvm_ffi"
+  const char* text;  // in messages: "tvm-ffi"
+  std::string (*refuse)(
+      const std::string& subject);  // why a subject is none; null: the value is a version range
+};
+
+const std::vector<RequirementKindRow>& requirement_kinds();
+const RequirementKindRow& kind_row(RequirementKind kind);
+
+}  // namespace dsbuild
