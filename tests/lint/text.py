@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """No file names a folder of the machine it was written on, or a package registry; YAML has no
-tabs; every header of lib/ says what it is for."""
+tabs; every header of lib/ says what it is for; sentences of the documentation have lines of at most 130 columns."""
 
 import re
 
@@ -12,6 +12,8 @@ REGISTRY = re.compile(
     r"\b(?:pypi\.(?:org|nvidia\.com)|test\.pypi\.|\w*\.?pythonhosted\.org|(?:deb|security|ftp)\.debian\.org|"
     r"(?:\w+\.)?archive\.ubuntu\.com|registry\.npmjs\.|crates\.io|(?:conda|repo)\.anaconda\.(?:org|com)|"
     r"index\.docker\.io|ghcr\.io|nvcr\.io|proxy\.golang\.org)")
+COLUMNS = 130
+MADE_PAGE = "docs/messages.md"  # by scripts/make_messages.py, of what programs say
 
 
 def matches(path, text, pattern, what):
@@ -26,6 +28,15 @@ def check_header(path, text):
         yield f"{path}:1: no #pragma once"
 
 
+def check_page(path, text):
+    """Tables have a row a line, and code its own lines."""
+    in_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        in_code ^= line.lstrip().startswith("```")
+        if len(line) > COLUMNS and not in_code and not line.startswith(("|", "    ")):
+            yield f"{path}:{number}: a line of {len(line)} columns; at most {COLUMNS}"
+
+
 def check(texts):
     problems = []
     for path, text in texts.items():
@@ -33,6 +44,8 @@ def check(texts):
         problems += matches(path, text, REGISTRY, "the host name of a package registry")
         if path.endswith((".yaml", ".yml")):
             problems += matches(path, text, re.compile("\t"), "a tab in YAML")
+        if path.startswith(("docs/", "README")) and path.endswith(".md") and path != MADE_PAGE:
+            problems += check_page(path, text)
         if path.startswith("lib/") and path.endswith(".h"):
             problems += check_header(path, text)
     return problems
@@ -43,6 +56,7 @@ GOOD = {
     "scripts/run.sh": 'cd "$root/work/x" && ls "${top}/root/y" src/work/z\n\ttrue\n',
     "docs/a.md": "pip install numpy; apt-get install g++-11; see https://github.com/a/b\n",
     "configs/a.yaml": "a: 1\n",
+    "docs/long.md": "| " + "x" * 200 + " |\n\n```\n" + "x" * 200 + "\n```\n\n    " + "x" * 200 + "\n",
 }
 BAD = [
     ("docs/b.md", "\nsee " + "/".join(["", "work", "x"]) + "\n", ":2: a path of one machine"),
@@ -52,6 +66,7 @@ BAD = [
     ("docs/b.md", ".".join(["files", "pythonhosted", "org"]) + "\n", "package registry"),
     ("scripts/b.sh", "deb http://" + ".".join(["deb", "debian", "org"]) + "/debian\n", "package registry"),
     ("ops/a/op.yaml", "a:\n\tb: 1\n", ":2: a tab"),
+    ("docs/b.md", "```\na\n```\n" + "x" * 131 + "\n", ":4: a line of 131 columns"),
     ("lib/a/b.h", "#pragma once\n", "begins with a comment"),
     ("lib/a/b.h", "// What it is.\n", "no #pragma once"),
 ]
