@@ -77,9 +77,8 @@ Result<Selected> select(const Settings& settings, const Machine& machine, Sessio
 // The compiler that CXX names; it may be known by another variable or by PATH.
 const HostCompiler* named_by(const std::string& cxx, const std::vector<HostCompiler>& found,
                              const System& system) {
-  const std::string path = variable(system.environment, "PATH");
   for (const std::string& word : shell_split(cxx)) {
-    const auto program = find_program(system.files, word, path);
+    const auto program = find_program(system, word);
     if (!program) continue;
     for (const HostCompiler& compiler : found)
       if (system.files.real_path(compiler.path) == system.files.real_path(*program)) return &compiler;
@@ -91,13 +90,12 @@ Error no_compiler(const std::string& what, const std::string& fix) {
   return make_error(Exit::unmet, "no_compiler", "CXX", what, fix);
 }
 
-Result<HostCompiler> choose_cxx(const std::vector<HostCompiler>& found, const System& system) {
-  if (const auto cxx = system.environment.find("CXX");
-      cxx != system.environment.end() && !trim(cxx->second).empty()) {
-    if (const HostCompiler* named = named_by(cxx->second, found, system)) return *named;
-    return tl::unexpected<Error>(
-        no_compiler("'" + printable(cxx->second) + "' is no C++ compiler that works here",
-                    "Set CXX to g++ or clang++, or unset it."));
+Result<HostCompiler> choose_cxx(const std::string& cxx, const std::vector<HostCompiler>& found,
+                                const System& system) {
+  if (!trim(cxx).empty()) {
+    if (const HostCompiler* named = named_by(cxx, found, system)) return *named;
+    return tl::unexpected<Error>(no_compiler("'" + printable(cxx) + "' is no C++ compiler that works here",
+                                             "Set CXX to g++ or clang++, or unset it."));
   }
   // CUDAHOSTCXX and NVCC_CCBIN are for nvcc; they count here only where there is nothing else.
   for (const char* name : {"g++", "clang++"})
@@ -108,9 +106,10 @@ Result<HostCompiler> choose_cxx(const std::vector<HostCompiler>& found, const Sy
 }
 
 // What a user names for nvcc is used, or nothing is.
-Result<void> check_named_compilers(const std::vector<HostCompiler>& found, const System& system) {
+Result<void> check_named_compilers(const Settings& settings, const std::vector<HostCompiler>& found,
+                                   const System& system) {
   for (const char* name : {"CUDAHOSTCXX", "NVCC_CCBIN"}) {
-    const std::string named = trim(variable(system.environment, name));
+    const std::string named = trim(settings.variable(name));
     if (!named.empty() && !named_by(named, found, system))
       return fail(Exit::unmet, "no_compiler", name,
                   "'" + printable(named) + "' is no C++ compiler that works here",
@@ -127,12 +126,13 @@ struct ChosenTools {
 ChosenTools choose_known_tools(const Survey& survey, bool needs_toolkit, const System& system) {
   ChosenTools tools;
   if (needs_toolkit) {
-    const auto named = check_named_compilers(survey.machine.toolkits.host_compilers, system);
+    const auto named =
+        check_named_compilers(survey.settings(), survey.machine.toolkits.host_compilers, system);
     tools.cuda = named ? choose_toolkit(survey.settings(), survey.machine.toolkits, survey.selected.demand,
                                         survey.selected.gpus)
                        : tl::unexpected<Error>(named.error());
   }
-  tools.cxx = choose_cxx(survey.machine.toolkits.host_compilers, system);
+  tools.cxx = choose_cxx(survey.settings().variable("CXX"), survey.machine.toolkits.host_compilers, system);
   return tools;
 }
 

@@ -13,8 +13,7 @@ std::vector<Path> ninja_candidates(const Settings& settings, const System& syste
   if (auto versions = system.files.list(cached); versions)
     for (auto version = versions->rbegin(); version != versions->rend(); ++version)
       candidates.push_back(cached / *version / "bin" / "ninja");
-  if (auto found = find_program(system.files, "ninja", variable(system.environment, "PATH")))
-    candidates.push_back(*found);
+  if (auto found = find_program(system, "ninja")) candidates.push_back(*found);
   return candidates;
 }
 
@@ -62,7 +61,7 @@ Command ninja_command(const NinjaRun& run) {
 }  // namespace
 
 Result<Ninja> find_ninja(const Settings& settings, System& system, FactStore& facts) {
-  if (const std::string chosen = variable(system.environment, "DSBUILD_NINJA"); !chosen.empty())
+  if (const std::string chosen = settings.variable("DSBUILD_NINJA"); !chosen.empty())
     return named_ninja(chosen, system, facts);
   std::string seen;
   for (const Path& candidate : ninja_candidates(settings, system)) {

@@ -25,7 +25,7 @@ constexpr std::array<PackageTool, 5> k_tools{{
 
 std::string package_tool(const System& system) {
   for (const PackageTool& tool : k_tools) {
-    if (find_program(system.files, tool.program, variable(system.environment, "PATH"))) return tool.key;
+    if (find_program(system, tool.program)) return tool.key;
   }
   return {};
 }

@@ -9,7 +9,7 @@ std::vector<Path> prefixes(const ProbeInput& input) {
   const Requirement& requirement = input.requirement;
   const FileReader& files = input.system.files;
   std::vector<Path> found;
-  const std::string root = variable(input.system.environment, requirement.root);
+  const std::string root = input.settings.variable(requirement.root);
   if (!root.empty()) found.push_back(files.absolute(root));
   if (requirement.package.empty()) return found;
   for (const Path& packages : find_site_packages(input.system, input.settings.python.value)) {

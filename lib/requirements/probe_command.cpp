@@ -4,10 +4,8 @@
 namespace dsbuild {
 
 Finding probe_command(const ProbeInput& input) {
-  const std::string folders = variable(input.system.environment, "PATH");
   for (const std::string& name : input.requirement.subjects) {
-    if (const auto program = find_program(input.system.files, name, folders))
-      return met(input, program->string());
+    if (const auto program = find_program(input.system, name)) return met(input, program->string());
   }
   return unmet(input, "not on PATH: " + join(input.requirement.subjects, ", "));
 }

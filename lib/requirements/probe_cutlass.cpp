@@ -22,7 +22,7 @@ std::vector<Path> package_places(const ProbeInput& input) {
 std::vector<Path> variable_places(const ProbeInput& input, const std::vector<const char*>& names) {
   std::vector<Path> places;
   for (const char* name : names)
-    for (const std::string& place : split(variable(input.system.environment, name), ":"))
+    for (const std::string& place : split(input.settings.variable(name), ":"))
       places.push_back(input.system.files.absolute(place));
   return places;
 }
@@ -93,7 +93,7 @@ Finding look(const ProbeInput& input, const std::vector<Path>& places, const std
 }  // namespace
 
 Finding probe_cutlass(const ProbeInput& input) {
-  const std::string demanded = variable(input.system.environment, "CUTLASS_PATH");
+  const std::string demanded = input.settings.variable("CUTLASS_PATH");
   if (demanded.empty()) return look(input, all_places(input), "no CUTLASS headers (cutlass/cutlass.h)");
   if (demanded == "DS_IGNORE_CUTLASS_DETECTION") return met(input, "not looked for: CUTLASS_PATH says so");
   if (demanded == "DS_USE_CUTLASS_PYTHON_BINDINGS")

@@ -91,7 +91,7 @@ Finding at_demanded_home(const ProbeInput& input, const Path& home) {
 }  // namespace
 
 Finding probe_tvm_ffi(const ProbeInput& input) {
-  const std::string demanded = variable(input.system.environment, "TVM_FFI_HOME");
+  const std::string demanded = input.settings.variable("TVM_FFI_HOME");
   if (!demanded.empty()) return at_demanded_home(input, demanded);
 
   const std::vector<TvmFfi> found = find_on_disk(input);

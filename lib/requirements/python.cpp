@@ -7,12 +7,8 @@ namespace {
 
 // What decides which modules Python sees, besides the program itself.
 std::string python_identity(const System& system, const Path& python) {
-  static const std::array<const char*, 5> variables{"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV",
-                                                    "PYENV_VERSION", "HOME"};
-  std::string text = program_identity(system.files, python);
-  for (const char* name : variables)
-    text += "\n" + variable(system.environment, name);
-  return text;
+  return program_identity(system.files, python) + "\n" +
+         values_of(system.environment, {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYENV_VERSION", "HOME"});
 }
 
 tl::unexpected<Error> no_answer(const Interpreter& python, std::string why) {
@@ -54,7 +50,7 @@ def tell(file):
 )";
 
 std::optional<Path> Interpreter::find() const {
-  const auto found = find_program(system.files, program, variable(system.environment, "PATH"));
+  const auto found = find_program(system, program);
   if (!found) return std::nullopt;
   return system.files.absolute(*found);
 }

@@ -89,6 +89,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   settings.cache_dir = find_cache_dir(environment);
   if (settings.store.is_default()) settings.store.value = settings.cache_dir / "store";
   settings.data_dir = data_dir;
+  settings.variables = environment;
   return settings;
 }
 

@@ -100,12 +100,19 @@ struct Settings {
   Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
   Path data_dir;  // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
+  // The environment as it was: CXX, CUDA_HOME and others that say where things are, for an op may name any
+  // of them (`root:` of a requirement).
+  Environment variables;
+
+  std::string variable(const std::string& name) const {  // "" if it is not set
+    const auto found = variables.find(name);
+    return found == variables.end() ? "" : found->second;
+  }
   bool operator==(const Settings&) const = default;
 };
 
 // Precedence: command line > environment > config file (--config FILE or the name of a preset in
-// data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, CUDA_HOME
-// and CUDA_PATH (by find_toolkits), CXX, CUDAHOSTCXX, NVCC_CCBIN (by find_host_compilers), NO_COLOR,
+// data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
 // NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_BACKEND, DSBUILD_CACHE_DIR,
 // DSBUILD_CACHE_SIZE, XDG_CACHE_HOME, HOME.

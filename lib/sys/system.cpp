@@ -44,4 +44,24 @@ std::optional<Path> find_program(const FileReader& files, const std::string& nam
   return std::nullopt;
 }
 
+std::optional<Path> find_program(const FileReader& files, const std::string& name,
+                                 const Environment& environment) {
+  return find_program(files, name, variable(environment, "PATH"));
+}
+
+std::optional<Path> find_program(const System& system, const std::string& name) {
+  return find_program(system.files, name, system.environment);
+}
+
+std::vector<std::string> path_folders(const System& system) {
+  return split(variable(system.environment, "PATH"), ":");
+}
+
+std::string values_of(const Environment& environment, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += variable(environment, name) + "\n";
+  return text;
+}
+
 }  // namespace dsbuild

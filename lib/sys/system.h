@@ -19,9 +19,16 @@ void open_standard_descriptors();
 
 Environment read_environment();
 std::string variable(const Environment& environment, const std::string& name);  // "" if it is not set
+// For what depends on them: a line each.
+std::string values_of(const Environment& environment, const std::vector<std::string>& names);
 
 // Looks `name` up in `path_variable` (colon-separated); a name with a slash is taken as it is.
 std::optional<Path> find_program(const FileReader& files, const std::string& name,
                                  const std::string& path_variable);
+// The same on the caller's PATH, and on that of a tool's environment.
+std::optional<Path> find_program(const System& system, const std::string& name);
+std::optional<Path> find_program(const FileReader& files, const std::string& name,
+                                 const Environment& environment);
+std::vector<std::string> path_folders(const System& system);
 
 }  // namespace dsbuild

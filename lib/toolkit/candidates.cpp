@@ -13,7 +13,7 @@ class Search {
     add_named();
     add_from_path();
     add_system();
-    const std::string conda = variable(system_.environment, "CONDA_PREFIX");
+    const std::string conda = settings_.variable("CONDA_PREFIX");
     if (!conda.empty()) add(conda, "conda");
     add_pip();
     add_cache();
@@ -28,13 +28,13 @@ class Search {
   void add_named() {
     if (!settings_.cuda_home.value.empty()) add(settings_.cuda_home.value, "--cuda-home", true);
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-      if (const std::string home = variable(system_.environment, name); !home.empty()) add(home, name, true);
+      if (const std::string home = settings_.variable(name); !home.empty()) add(home, name, true);
     }
   }
 
   // bin/nvcc may be a link from elsewhere into the toolkit.
   void add_from_path() {
-    const auto nvcc = find_program(system_.files, "nvcc", variable(system_.environment, "PATH"));
+    const auto nvcc = find_program(system_, "nvcc");
     const auto real = nvcc ? system_.files.real_path(*nvcc) : std::nullopt;
     if (real) add(real->parent_path().parent_path(), "PATH");
   }

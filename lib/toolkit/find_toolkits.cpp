@@ -45,9 +45,9 @@ std::optional<HostCompiler> first_accepted(const std::vector<HostCompiler>& comp
 
 class Finder {
  public:
-  Finder(System& system, FactStore& facts, DigestMemo& digests)
+  Finder(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests)
       : system_(system), facts_(facts), digests_(digests) {
-    toolkits_.host_compilers = find_host_compilers(system, facts);
+    toolkits_.host_compilers = find_host_compilers(settings, system, facts);
   }
 
   void consider(const ToolkitCandidate& candidate) {
@@ -109,7 +109,7 @@ class Finder {
 }  // namespace
 
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests) {
-  Finder finder(system, facts, digests);
+  Finder finder(settings, system, facts, digests);
   for (const ToolkitCandidate& candidate : toolkit_candidates(settings, system))
     finder.consider(candidate);
   return finder.take();

@@ -30,10 +30,11 @@ bool is_compiler(const FileReader& files, const Path& path) {
 }
 
 // CXX="ccache g++ -m64": the first word that is no wrapper.
-void add_variable(const System& system, const std::string& name, std::vector<Candidate>& candidates) {
-  for (const std::string& word : shell_split(variable(system.environment, name))) {
+void add_variable(const Settings& settings, const System& system, const std::string& name,
+                  std::vector<Candidate>& candidates) {
+  for (const std::string& word : shell_split(settings.variable(name))) {
     if (is_wrapper(word)) continue;
-    const auto program = find_program(system.files, word, variable(system.environment, "PATH"));
+    const auto program = find_program(system, word);
     if (program) candidates.push_back({system.files.absolute(*program), name});
     return;
   }
@@ -61,12 +62,12 @@ void add_from_path(const System& system,
     candidates.push_back({path, "PATH"});
 }
 
-std::vector<Candidate> compiler_candidates(const System& system) {
+std::vector<Candidate> compiler_candidates(const Settings& settings, const System& system) {
   std::vector<Candidate> candidates;
   for (const char* name : {"CUDAHOSTCXX", "NVCC_CCBIN", "CXX"})
-    add_variable(system, name, candidates);
+    add_variable(settings, system, name, candidates);
   std::vector<std::pair<Path, std::vector<std::string>>> folders;
-  for (const std::string& folder : split(variable(system.environment, "PATH"), ":")) {
+  for (const std::string& folder : path_folders(system)) {
     if (auto entries = system.files.list(folder)) folders.emplace_back(folder, std::move(*entries));
   }
   for (const char* name : {"g++", "clang++"})
@@ -120,10 +121,10 @@ bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& 
   return false;
 }
 
-std::vector<HostCompiler> find_host_compilers(System& system, FactStore& facts) {
+std::vector<HostCompiler> find_host_compilers(const Settings& settings, System& system, FactStore& facts) {
   std::vector<HostCompiler> compilers;
   std::set<Path> seen;
-  for (const Candidate& candidate : compiler_candidates(system)) {
+  for (const Candidate& candidate : compiler_candidates(settings, system)) {
     const std::optional<Path> real = system.files.real_path(candidate.path);
     if (!real || !seen.insert(*real).second) continue;
     const std::vector<std::string> words = split(known_fact(system, facts, candidate.path), " ");

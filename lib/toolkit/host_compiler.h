@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/version.h"
+#include "settings/settings.h"
 #include "sys/fact_store.h"
 #include "sys/system.h"
 
@@ -32,7 +33,7 @@ HostCompilerBounds parse_host_config(std::string_view host_config_h);
 
 // CUDAHOSTCXX, NVCC_CCBIN, CXX (in that order, where set), then g++, g++-N (highest first), clang++,
 // clang++-N on PATH; a version is asked once per compiler and remembered. Each path appears once.
-std::vector<HostCompiler> find_host_compilers(System& system, FactStore& facts);
+std::vector<HostCompiler> find_host_compilers(const Settings& settings, System& system, FactStore& facts);
 
 // Asks anew, as is due for a script, which may stand for another compiler by now: false where it says
 // something else than `facts` did, which know it from then on.

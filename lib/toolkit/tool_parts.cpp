@@ -223,7 +223,7 @@ std::vector<std::string> library_folders_in(const std::string& said) {
 std::string render(const Paths& parts, const Environment& environment, System& system, DigestMemo& digests) {
   std::string text;
   for (const std::string& part : parts) {
-    const auto path = find_program(system.files, part, variable(environment, "PATH"));
+    const auto path = find_program(system.files, part, environment);
     const auto digest = digests.digest(path.value_or(part));
     text += (digest ? *digest : "absent") + " " + part + "\n";
   }

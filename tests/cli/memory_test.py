@@ -125,7 +125,7 @@ class BoundTest(MemoryTest):
         testspace.send(holder, 9)
         out, err = process.communicate(timeout=30)
         self.assertEqual(process.returncode, 1, out + err)
-        self.assertEqual(len(json.loads(out.splitlines()[-1])["failed"]), 1, out)
+        self.assertEqual(json.loads(out.splitlines()[-1])["error"]["code"], "edge_failed", out)
         self.assertEqual(len(self.held()), 2, "the others were compiled")
 
     def test_a_null_build_waits_for_nothing(self):

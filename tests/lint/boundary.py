@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Only lib/sys (and apps) may touch the outside world: every other stage gets it handed in."""
+"""Only lib/sys (and apps) may touch the outside world: every other stage gets it handed in. Variables are read by lib/settings alone,
+and by an action, whose environment the plan made."""
 
 import re
 
@@ -17,6 +18,8 @@ RULES = [
 ]
 
 
+VARIABLE = re.compile(r"(?<![.\w>])variable\s*\([^()]*environment|\benvironment(?:_|\(\))?(?:\.|->)(?:find|at|count|contains)\b")
+READERS = ("lib/sys/", "lib/settings/", "lib/action/", "lib/nvcc/")
 LOG = ("lib/build/run_log.h", "lib/build/run_log.cpp")  # it writes by spdlog, which writes by itself
 
 
@@ -27,6 +30,9 @@ def check(texts):
             continue
         code = lint.without_comments(text)
         bare = lint.without_comments(text, strings_too=True)
+        if not path.startswith(READERS):
+            problems += [f"{path}:{lint.line_of(bare, match.start())}: reads a variable: {match.group()}"
+                         for match in VARIABLE.finditer(bare)]
         for pattern, what in RULES:
             searched = code if "include" in pattern else bare
             for match in re.finditer(pattern, searched):
@@ -36,6 +42,8 @@ def check(texts):
 
 
 GOOD = {
+    "lib/settings/a.cpp": 'auto x = variable(environment, "HOME");\n',
+    "lib/build/a.cpp": 'auto x = settings.variable("HOME"), y = find_program(system, "ninja");\n',
     LOG[1]: "#include <spdlog/spdlog.h>\n",
     "lib/sys/file.cpp": "#include <fstream>\n#include <unistd.h>\n",
     "lib/base/text.h": '#include <filesystem>\nusing Path = std::filesystem::path;\n'
@@ -43,6 +51,8 @@ GOOD = {
                        'const char* s = "call getenv(X)";\nSystem system(files);\nuse(input.system);\n',
 }
 BAD = [
+    ("lib/build/a.cpp", 'auto x = variable(system.environment, "HOME");\n', "reads a variable"),
+    ("lib/build/a.cpp", 'auto x = system.environment.find("HOME");\n', "reads a variable"),
     ("lib/base/a.cpp", "#include <fstream>\n", "header of the outside world"),
     ("lib/base/a.cpp", "#include <sys/stat.h>\n", "header of the outside world"),
     ("lib/base/a.cpp", '#include "x.h"\n#include <unistd.h>\n', ":2: includes"),

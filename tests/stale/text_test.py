@@ -138,7 +138,7 @@ class SilentAssemblerTest(AssemblerCase):
     def setUp(self):
         super().setUp()
         self.space.environment["CXX"] = str(write_program(
-            self.space.root / "g++", 'case "$*" in *--help*|*--MD*) exit 1;; esac\nexec g++ "$@"\n'))
+            self.space.root / "g++", 'case "$*" in *-Wa,--help*|*--MD*) exit 1;; esac\nexec g++ "$@"\n'))
 
     def test_include(self):
         self.check_read_by_assembler(self.INCLUDE, backend="cpu")

@@ -81,7 +81,10 @@ struct BuildWorld {
     write("pack/src/" + name + ".cpp",
           "// export: " + name + "_run\nextern \"C\" int " + name + "_run() { return 1; }\n" + more);
   }
-  Request request() const { return {settings, "a test"}; }
+  Request request() {
+    settings.variables = system.environment;
+    return {settings, "a test"};
+  }
   Result<Built> build(Limits limits = {}) {
     Session session(settings, system, events, std::move(limits));
     return build_bundle(request(), session);

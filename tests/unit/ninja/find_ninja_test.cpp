@@ -42,7 +42,7 @@ TEST_CASE("Ninja is taken from the first place that has one") {
 TEST_CASE("A Ninja that is named is used, or none is") {
   World world;
   world.add_ninja("/usr/bin/ninja", "1.12.0");
-  world.system.environment["DSBUILD_NINJA"] = "/named/ninja";
+  world.settings.variables["DSBUILD_NINJA"] = "/named/ninja";
   CHECK(world.find().error().where == "DSBUILD_NINJA");
   world.add_ninja("/named/ninja", "1.10.2");
   CHECK(world.find().error().what == "'/named/ninja' is Ninja 1.10.2, and 1.11 or newer is needed");

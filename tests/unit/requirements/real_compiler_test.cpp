@@ -18,7 +18,7 @@ class Machine {
     settings.cache_dir = folder / "cache";
     System system{*files, *processes, environment};
     FactStore facts(*files, folder / "compilers.json");
-    for (const HostCompiler& compiler : find_host_compilers(system, facts)) {
+    for (const HostCompiler& compiler : find_host_compilers({}, system, facts)) {
       if (compiler.family == "gcc") gcc = compiler;
     }
   }

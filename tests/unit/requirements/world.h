@@ -48,6 +48,7 @@ struct World {
     for (const OpSpec& spec : specs_)
       registry.ops.emplace_back(spec);
     System system{files, processes, environment, program};
+    settings.variables = environment;
     FactStore facts(files, "/facts.json");
     const Result<Torch> torch = asks_for_torch(registry) ? find_torch({settings.python.value, system, facts})
                                                          : fail(Exit::unmet, "python", "", "not looked for");

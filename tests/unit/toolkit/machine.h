@@ -62,7 +62,9 @@ struct Machine {
     processes.on({path.string(), "--version"}, says);
   }
 
-  void set(const std::string& variable, const std::string& value) { system.environment[variable] = value; }
+  void set(const std::string& variable, const std::string& value) {
+    system.environment[variable] = settings.variables[variable] = value;
+  }
 
   Toolkits find() {
     FactStore facts(files, facts_file);
@@ -73,7 +75,7 @@ struct Machine {
   }
   std::vector<HostCompiler> find_compilers() {
     FactStore facts(files, facts_file);
-    auto compilers = find_host_compilers(system, facts);
+    auto compilers = find_host_compilers(settings, system, facts);
     facts.save();
     return compilers;
   }
