@@ -1,6 +1,5 @@
 // `dsbuild action …`: what build.ninja runs of dsbuild itself, in the build folder.
 #include <algorithm>
-
 #include <map>
 
 #include "action/action_run.h"

@@ -51,8 +51,7 @@ void remember(const Built& built, const std::string& shown_plan, const CommandCo
   const PlanAgain plan_again = [&](System& system) -> Result<Plan> {
     const CommandContext again{context.line, system, context.terminal, context.data_dir};
     DSBUILD_TRY(request, load_request(again));
-    Events silent;
-    Session session(request.settings, system, silent);
+    Session session(request.settings, system);
     return make_plan(std::move(request), SelfTest::run, session);
   };
   remember_build({shown_plan, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.compared},
@@ -75,7 +74,6 @@ Result<int> run_build(const CommandContext& context) {
   Session session(settings, context.system, events);
   auto built = build_bundle(std::move(request), session);
   if (!built) return failure_of(built.error());
-  built->outcome.seconds = seconds_since(start);
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
   if (!built->outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(built->plan.archs, settings, context);

@@ -45,8 +45,7 @@ Result<int> run_explain(const CommandContext& context) {
     return fail(Exit::usage, "bad_option", "explain", "no op given", "dsbuild explain OP [ARCH]");
   const std::string& name = context.line.operands.front();
   DSBUILD_TRY(request, load_request(context));
-  Events silent;
-  Session session(request.settings, context.system, silent);
+  Session session(request.settings, context.system);
   DSBUILD_TRY(survey, survey_all(std::move(request), session));
   const OpBuilder* builder = survey.selected.registry.find(name);
   if (!builder) return tl::unexpected<Error>(unknown_op(name, "explain", survey.selected.registry));

@@ -177,9 +177,6 @@ bool has_word(int argc, const char* const* argv, const std::string& word) {
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
-  const bool show_all = has_word(argc, argv, "--help-all");
-  CLI::App app("", "dsbuild");
-  declare(app, line, show_all);
   for (int i = 0; i < argc; ++i)
     line.as_typed += (i ? " " : "") + shell_quote(argv[i]);
   // Its words hold compilers' commands, whose options are none of ours.
@@ -188,6 +185,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     line.operands.assign(argv + 2, argv + argc);
     return line;
   }
+  CLI::App app("", "dsbuild");
+  declare(app, line, has_word(argc, argv, "--help-all"));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion&) {

@@ -12,7 +12,7 @@ Result<int> run_new(const CommandContext& context) {
                 "dsbuild new OP [--pack DIR] [--backend cuda|cpu]");
   DSBUILD_TRY(request, load_request(context));
   Settings& settings = request.settings;
-  if (settings.pack.is_default()) settings.pack.value = "mypack";
+  if (settings.pack.is_default()) settings.pack.value = k_new_pack;
   DSBUILD_TRY(made,
               write_new_op(words.front(), context.line.value("--backend", "cuda"), settings, context.system));
   DSBUILD_CHECK(print_result(settings.json.value ? render_new_op_json(made) : render_new_op(made)));

@@ -22,8 +22,7 @@ Forecast forecast_of(const Plan& plan, Session& session) {
 
 Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
-  Events silent;
-  Session session(request.settings, context.system, silent);
+  Session session(request.settings, context.system);
   DSBUILD_TRY(plan, make_plan(std::move(request), SelfTest::recall, session));
   const Settings& settings = plan.settings();
   DSBUILD_CHECK(check_folders(settings, context.system.files));

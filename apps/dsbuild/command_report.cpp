@@ -9,8 +9,7 @@ namespace {
 
 Result<int> run_report(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
-  Events silent;
-  Session session(request.settings, context.system, silent);
+  Session session(request.settings, context.system);
   DSBUILD_TRY(survey, survey_all(std::move(request), session));
   const auto gpus = context.line.has("--gpu") ? std::optional(context.line.value("--gpu")) : std::nullopt;
   DSBUILD_TRY(report, make_report(survey, gpus, session));

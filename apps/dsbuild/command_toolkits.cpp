@@ -7,8 +7,7 @@ namespace {
 Result<int> advise(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
-  Events silent;
-  Session session(settings, context.system, silent);
+  Session session(settings, context.system);
   DSBUILD_TRY(machine, find_machine(settings, session));
   DSBUILD_TRY(selected, select_wanted(settings, machine, session));
   const ToolkitAdvice advice =
@@ -55,8 +54,7 @@ Result<int> run_toolkits(const CommandContext& context) {
                 "dsbuild toolkits, or dsbuild toolkits get 11.8|13.5");
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
-  Events silent;
-  Session session(settings, context.system, silent);
+  Session session(settings, context.system);
   DSBUILD_TRY(machine, find_machine(settings, session));
   DSBUILD_CHECK(print_result(settings.json.value
                                  ? render_toolkits_json(machine.toolkits)

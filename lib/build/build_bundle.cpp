@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <set>
 
 #include "build/build_folder.h"
 #include "build/publish.h"
@@ -55,16 +54,9 @@ bool may_be_of_damaged_objects(const GraphRun& run) {
          });
 }
 
-std::set<std::string> ops_that_failed(const GraphRun& run) {
-  std::set<std::string> ops;
-  for (const EdgeFailure& failure : run.failures)
-    ops.insert(failure.edge->op);
-  return ops;
-}
-
 Error edges_failed(const GraphRun& run, const Plan& plan) {
   const Settings& settings = plan.settings();
-  const std::set<std::string> ops = ops_that_failed(run);
+  const std::set<std::string> ops = ops_of(run.failures);
   std::string fix = "Mend the error above";
   if (plan.graph.expected.size() > ops.size() && !settings.keep_going.value)
     fix += ", or build the other ops with --keep-going";

@@ -54,14 +54,6 @@ Result<std::unique_ptr<FolderLock>> lock(const Take& take, const Request& reques
               });
 }
 
-Result<void> empty_folder(const Path& folder, FileSystem& files) {
-  DSBUILD_CHECK(files.make_directories(folder));
-  DSBUILD_TRY(names, files.list(folder));
-  for (const std::string& name : names)
-    DSBUILD_CHECK(files.remove_all(folder / name));
-  return {};
-}
-
 // Slices are written by dsbuild itself, all but the object of images.
 std::vector<const char*> temporaries_of(const Edge& edge) {
   if (edge.kind == EdgeKind::link) return {k_temporary_end, k_objects_list_end, k_depfile_end};
@@ -123,7 +115,7 @@ Result<std::unique_ptr<FolderLock>> open_build_folder(const Request& request, Se
   DSBUILD_CHECK(check_ours(folder, files));
   DSBUILD_TRY(held, lock(take_lock, request, session.events));
   DSBUILD_CHECK(files.write_if_different(folder / k_build_folder_marker, k_marker_text));
-  DSBUILD_CHECK(empty_folder(folder / k_tool_tmp_dir, files));
+  DSBUILD_CHECK(files.make_empty_directory(folder / k_tool_tmp_dir));
   DSBUILD_CHECK(files.make_directories(folder / k_log_folder));
   return held;
 }

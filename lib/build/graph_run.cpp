@@ -106,7 +106,7 @@ bool crashed(const RunResult& result) {
 // Idle cores are given to nvcc by its environment, which is no part of a command: how many there are changes
 // neither what is rebuilt nor a byte.
 Environment edge_environment(const Plan& plan, const BuildPlan& graph, int jobs, const System& system) {
-  Environment environment = tool_environment(system.environment, plan.toolkit_or_null());
+  Environment environment = tool_environment(system.environment, plan.toolkit());
   const int threads = threads_per_nvcc(graph.edges, jobs);
   const bool chosen_by_user = plan.settings().nvcc_threads.value > 1;
   if (threads > 1 && !chosen_by_user)
@@ -197,6 +197,13 @@ NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const Pend
 }
 
 }  // namespace
+
+std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
+  std::set<std::string> ops;
+  for (const EdgeFailure& failure : failures)
+    ops.insert(failure.edge->op);
+  return ops;
+}
 
 Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons) {
   const Plan& plan = runner.plan;

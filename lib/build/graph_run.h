@@ -1,6 +1,7 @@
 // Runs a graph: events on the way, a log file of each failure that says how to repeat it.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "base/place.h"
@@ -20,6 +21,9 @@ struct EdgeFailure {
   std::string nvcc;       // of a slice: the nvcc command that does the same; from any folder
   std::string hint;       // what to do, where that is known
 };
+
+// The names of the ops whose edges failed.
+std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures);
 
 // What it cost to keep to a bound of memory.
 struct MemoryWaits {

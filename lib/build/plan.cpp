@@ -10,28 +10,24 @@
 namespace dsbuild {
 namespace {
 
-// The tools that the survey found, where a build may do with them.
-Result<void> take_tools(Plan& plan) {
-  Survey& survey = plan.survey;
+// A survey of everything may have a toolkit that nothing needs, or lack one.
+Result<void> keep_needed_tools(Survey& survey) {
   if (!survey.selected.needs_toolkit) {
     survey.cuda.reset();
     survey.nearest.reset();
     survey.requested.clear();
   } else if (!*survey.cuda) {
     return tl::unexpected<Error>(survey.cuda->error());
-  } else {
-    plan.toolkit = (*survey.cuda)->toolkit;
   }
   if (!survey.cxx) return tl::unexpected<Error>(survey.cxx.error());
-  plan.cxx = *survey.cxx;
   return {};
 }
 
 Result<void> identify_tools(Plan& plan, Session& session) {
-  DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx.path, session.system, session.facts, session.digests));
+  DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx().path, session.system, session.facts, session.digests));
   plan.tools.cxx = std::move(cxx);
-  if (!plan.toolkit) return {};
-  DSBUILD_TRY(nvcc, parts_of_nvcc(*plan.toolkit, session.system, session.facts, session.digests));
+  if (!plan.toolkit()) return {};
+  DSBUILD_TRY(nvcc, parts_of_nvcc(*plan.toolkit(), session.system, session.facts, session.digests));
   plan.tools.nvcc = std::move(nvcc);
   return {};
 }
@@ -92,7 +88,7 @@ Result<Plan> make_plan(Survey survey, SelfTest self_test, Session& session) {
   const Settings& settings = plan.settings();
   if (settings.verify_against_nvcc.value)
     DSBUILD_CHECK(check_can_compare(settings.backend, settings.verify_against_nvcc.origin));
-  DSBUILD_CHECK(take_tools(plan));
+  DSBUILD_CHECK(keep_needed_tools(plan.survey));
   DSBUILD_TRY(archs, plan_archs(plan.survey.arch_plan_input()));
   plan.archs = std::move(archs);
   append(plan.warnings, plan.archs.warnings);
@@ -103,9 +99,9 @@ Result<Plan> make_plan(Survey survey, SelfTest self_test, Session& session) {
   DSBUILD_TRY(torch_sources, find_torch_sources(plan, session));
   plan.history = recall_edge_costs(plan, std::move(torch_sources), session);
   const Host& host = plan.survey.machine.host;
-  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs,
-                           plan.toolkit_or_null(), &plan.cxx, host.machine, plan.tools,
-                           session.system.program, plan.history, jobs_for(settings, host)});
+  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkit(),
+                           &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,
+                           jobs_for(settings, host)});
   name_places(plan, session.system.files);
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, self_test, session));
   append(plan.warnings, plan.graph.warnings);

@@ -11,8 +11,6 @@ using SourceDigests = std::map<std::string, std::string>;  // SHA-256, by path b
 
 struct Plan {
   Survey survey;
-  std::optional<Toolkit> toolkit;  // of CUDA ops
-  HostCompiler cxx;                // of CPU ops
   ToolParts tools;
   ArchPlan archs;
   SourceDigests source_digests;
@@ -23,7 +21,9 @@ struct Plan {
 
   const Settings& settings() const { return survey.request.settings; }
   const Registry& registry() const { return survey.selected.registry; }
-  const Toolkit* toolkit_or_null() const { return toolkit ? &*toolkit : nullptr; }
+  // make_plan takes no survey that lacks what its ops are built with.
+  const Toolkit* toolkit() const { return survey.toolkit(); }  // of CUDA ops; nullptr: there are none
+  const HostCompiler& cxx() const { return *survey.cxx; }      // of CPU ops
 };
 
 // Whether slices make what a toolkit makes (lib/nvcc/self_test.h) is tested by compiling. Those who only look

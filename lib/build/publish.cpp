@@ -21,15 +21,14 @@ Manifest planned_manifest(const Plan& plan) {
   manifest.pack = plan.registry().pack;
   manifest.source_version = plan.registry().source_version.text();
   manifest.build_string = settings.build_string.value;
-  if (plan.toolkit) {
-    const Toolkit& toolkit = *plan.toolkit;
-    manifest.toolkit = {toolkit.version.text(), toolkit.host ? compiler_text(*toolkit.host) : "",
-                        toolkit.nvcc_digest};
-    if (toolkit.has_option("--compress-mode"))
+  if (const Toolkit* toolkit = plan.toolkit()) {
+    manifest.toolkit = {toolkit->version.text(), toolkit->host ? compiler_text(*toolkit->host) : "",
+                        toolkit->nvcc_digest};
+    if (toolkit->has_option("--compress-mode"))
       manifest.compress_mode =
           settings.compress_mode.value.empty() ? "default" : settings.compress_mode.value;
   }
-  manifest.cxx = compiler_text(plan.cxx);
+  manifest.cxx = compiler_text(plan.cxx());
   manifest.nvcc_prepend_flags = settings.nvcc_prepend_flags.value;
   manifest.nvcc_append_flags = settings.nvcc_append_flags.value;
   manifest.requested = plan.archs.requested;
@@ -68,7 +67,7 @@ std::vector<ManifestSource> manifest_sources(const SourceDigests& digests, const
 Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const SourceDigests& digests,
                                Session& session) {
   const OpBuilder& builder = *plan.registry().find(op.name);
-  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, plan.toolkit_or_null(),
+  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, plan.toolkit(),
                                         plan.survey.machine.host.machine, op.archs);
   ManifestOp entry;
   entry.name = op.name;

@@ -1,6 +1,16 @@
 #include "build/session.h"
 
 namespace dsbuild {
+namespace {
+
+Events& nobody() {
+  static Events silent;
+  return silent;
+}
+
+}  // namespace
+
+Session::Session(const Settings& settings, System& of_system) : Session(settings, of_system, nobody()) {}
 
 Session::Session(const Settings& settings, System& of_system, Events& of_caller, Limits of_request)
     : system{of_system},

@@ -21,6 +21,8 @@ struct Limits {
 };
 
 struct Session {
+  // Without events: of a request that nobody watches.
+  Session(const Settings& settings, System& system);
   Session(const Settings& settings, System& system, Events& events, Limits limits = {});
 
   // Errors: exit 1 `cancelled`, exit 1 `out_of_time`.

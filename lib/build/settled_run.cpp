@@ -1,7 +1,6 @@
 #include "build/settled_run.h"
 
 #include <algorithm>
-#include <set>
 
 #include "build/build_folder.h"
 #include "build/due_actions.h"
@@ -15,13 +14,6 @@ Error still_due(const DueActions& due) {
   return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.where(),
                     "it went on changing while it was compiled: " + output + ": " + change.text(),
                     "Build again when nothing writes into the sources.");
-}
-
-std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
-  std::set<std::string> ops;
-  for (const EdgeFailure& failure : failures)
-    ops.insert(failure.edge->op);
-  return ops;
 }
 
 }  // namespace

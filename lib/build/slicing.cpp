@@ -20,7 +20,7 @@ LearntCommands learn_commands(const Words& nvcc, const Plan& plan, Session& sess
   const Words command = dry_run_command(nvcc);
   const std::string key = "nvcc steps " + sha256(shell_join(command)),
                     identity = sha256(plan.tools.nvcc.text);
-  const bool is_asked_anew = is_script(plan.toolkit->nvcc(), session.system.files, facts);
+  const bool is_asked_anew = is_script(plan.toolkit()->nvcc(), session.system.files, facts);
   auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
   if (!text) {
     const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
@@ -50,7 +50,7 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
 
 // That of builds, whose TMPDIR is relative to the build folder.
 Environment self_test_environment(const Plan& plan, const System& system) {
-  Environment environment = tool_environment(system.environment, &*plan.toolkit);
+  Environment environment = tool_environment(system.environment, plan.toolkit());
   environment.erase("TMPDIR");
   return environment;
 }
@@ -72,7 +72,7 @@ std::string run_self_test(const Words& command, const Plan& plan, Session& sessi
 // Why this toolkit is not to be sliced, "" where it is. What failed may not fail again: builds test it anew.
 // Line information is tested by itself, where it is asked for.
 std::string why_not_sliced(const Plan& plan, SelfTest self_test, bool has_lines, Session& session) {
-  const Words command = self_test_command(*plan.toolkit, plan.graph.tools.nvcc, has_lines);
+  const Words command = self_test_command(*plan.toolkit(), plan.graph.tools.nvcc, has_lines);
   const std::string key = "slices by " + shell_join(command), identity = sha256(plan.tools.nvcc.text);
   FactStore& facts = session.facts;
   std::string known = facts.find(key, identity).value_or("");

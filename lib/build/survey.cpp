@@ -86,36 +86,37 @@ const HostCompiler* named_by(const std::string& cxx, const std::vector<HostCompi
   return nullptr;
 }
 
-Error no_compiler(const std::string& what, const std::string& fix) {
-  return make_error(Exit::unmet, "no_compiler", "CXX", what, fix);
+tl::unexpected<Error> no_compiler(const char* variable, const std::string& what, const std::string& fix) {
+  return fail(Exit::unmet, "no_compiler", variable, what, fix);
 }
 
-Result<HostCompiler> choose_cxx(const std::string& cxx, const std::vector<HostCompiler>& found,
-                                const System& system) {
-  if (!trim(cxx).empty()) {
-    if (const HostCompiler* named = named_by(cxx, found, system)) return *named;
-    return tl::unexpected<Error>(no_compiler("'" + printable(cxx) + "' is no C++ compiler that works here",
-                                             "Set CXX to g++ or clang++, or unset it."));
-  }
+// The one that a variable names, which is used, or nothing is; nullptr: it names none.
+Result<const HostCompiler*> named_in(const char* variable, const Survey& survey, const System& system,
+                                     const std::string& fix) {
+  const std::string name = trim(survey.settings().variable(variable));
+  if (name.empty()) return nullptr;
+  if (const HostCompiler* named = named_by(name, survey.machine.toolkits.host_compilers, system))
+    return named;
+  return no_compiler(variable, "'" + printable(name) + "' is no C++ compiler that works here", fix);
+}
+
+Result<HostCompiler> choose_cxx(const Survey& survey, const System& system) {
+  const std::vector<HostCompiler>& found = survey.machine.toolkits.host_compilers;
+  DSBUILD_TRY(named, named_in("CXX", survey, system, "Set CXX to g++ or clang++, or unset it."));
+  if (named) return *named;
   // CUDAHOSTCXX and NVCC_CCBIN are for nvcc; they count here only where there is nothing else.
   for (const char* name : {"g++", "clang++"})
     if (const HostCompiler* usual = named_by(name, found, system)) return *usual;
   if (!found.empty()) return found.front();
-  return tl::unexpected<Error>(no_compiler("no C++ compiler was found (CXX, g++, clang++)",
-                                           "apt-get install g++, or set CXX to a compiler."));
+  return no_compiler("CXX", "no C++ compiler was found (CXX, g++, clang++)",
+                     "apt-get install g++, or set CXX to a compiler.");
 }
 
-// What a user names for nvcc is used, or nothing is.
-Result<void> check_named_compilers(const Settings& settings, const std::vector<HostCompiler>& found,
-                                   const System& system) {
-  for (const char* name : {"CUDAHOSTCXX", "NVCC_CCBIN"}) {
-    const std::string named = trim(settings.variable(name));
-    if (!named.empty() && !named_by(named, found, system))
-      return fail(Exit::unmet, "no_compiler", name,
-                  "'" + printable(named) + "' is no C++ compiler that works here",
-                  "Set it to the path of g++ or clang++, or unset it.");
-  }
-  return {};
+Result<ChosenToolkit> choose_cuda(const Survey& survey, const System& system) {
+  for (const char* variable : {"CUDAHOSTCXX", "NVCC_CCBIN"})
+    DSBUILD_CHECK(named_in(variable, survey, system, "Set it to the path of g++ or clang++, or unset it."));
+  return choose_toolkit(survey.settings(), survey.machine.toolkits, survey.selected.demand,
+                        survey.selected.gpus);
 }
 
 struct ChosenTools {
@@ -125,14 +126,8 @@ struct ChosenTools {
 
 ChosenTools choose_known_tools(const Survey& survey, bool needs_toolkit, const System& system) {
   ChosenTools tools;
-  if (needs_toolkit) {
-    const auto named =
-        check_named_compilers(survey.settings(), survey.machine.toolkits.host_compilers, system);
-    tools.cuda = named ? choose_toolkit(survey.settings(), survey.machine.toolkits, survey.selected.demand,
-                                        survey.selected.gpus)
-                       : tl::unexpected<Error>(named.error());
-  }
-  tools.cxx = choose_cxx(survey.settings().variable("CXX"), survey.machine.toolkits.host_compilers, system);
+  if (needs_toolkit) tools.cuda = choose_cuda(survey, system);
+  tools.cxx = choose_cxx(survey, system);
   return tools;
 }
 

@@ -84,14 +84,6 @@ Result<void> sweep(const Publication& work) {
   return has_leftover && has_manifest ? work.files.remove_all(work.staging_inside()) : Result<void>{};
 }
 
-Result<void> empty_folder(const Path& folder, FileSystem& files) {
-  DSBUILD_CHECK(files.make_directories(folder));
-  DSBUILD_TRY(names, files.list(folder));
-  for (const std::string& name : names)
-    DSBUILD_CHECK(files.remove_all(folder / name));
-  return {};
-}
-
 Result<void> copy_all(const Publication& work, const Path& staging) {
   for (const BundleFile& library : work.libraries) {
     DSBUILD_CHECK(work.files.copy_file(library.from, staging / library.name, true));
@@ -113,7 +105,7 @@ Result<void> fill_staging(const Publication& work, const Path& staging) {
 // that no mixture ever looks like a bundle; until then the staging folder marks the folder as ours.
 Result<void> publish_inside(const Publication& work, const std::vector<std::string>& old_names) {
   const Path staging = work.staging_inside();
-  DSBUILD_CHECK(empty_folder(staging, work.files));
+  DSBUILD_CHECK(work.files.make_empty_directory(staging));
   DSBUILD_CHECK(fill_staging(work, staging));
   DSBUILD_CHECK(work.files.remove_all(work.out / k_manifest_name));
   DSBUILD_CHECK(work.files.sync_directory(work.out));

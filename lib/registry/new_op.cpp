@@ -31,7 +31,7 @@ Result<Pack> open_pack(const Settings& settings, const System& system) {
   if (pack.shown == "ops/" + word)
     return fail(Exit::usage, "foreign_pack", settings.pack.origin,
                 "'" + word + "' is a pack of dsbuild itself",
-                "Give a folder of your own: --pack ./" + std::string("mypack") + ".");
+                "Give a folder of your own: --pack ./" + std::string(k_new_pack) + ".");
   if (files.kind(pack.spec_root / "op.yaml") != FileKind::absent)
     return fail(Exit::usage, "foreign_pack", settings.pack.origin, "'" + word + "' is the folder of one op",
                 "Give the folder that is to hold <op>/op.yaml for each op.");

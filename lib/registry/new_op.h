@@ -5,6 +5,8 @@
 
 namespace dsbuild {
 
+inline constexpr const char* k_new_pack = "mypack";  // the folder where the user names none
+
 struct NewOp {
   std::string name;
   std::vector<std::string> files;

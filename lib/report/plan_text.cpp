@@ -93,8 +93,8 @@ PlanView view_of(const Plan& plan, std::vector<std::string> removes) {
           plan.graph,
           plan.registry(),
           plan.survey.requirements,
-          plan.toolkit_or_null(),
-          &plan.cxx,
+          plan.toolkit(),
+          &plan.cxx(),
           std::move(removes),
           {},
           plan.warnings};

@@ -5,7 +5,7 @@
 namespace dsbuild {
 namespace {
 
-std::string first_subject(const Requirement& requirement) {
+std::string subjects_text(const Requirement& requirement) {
   return join(requirement.subjects, " or ");
 }
 
@@ -25,21 +25,21 @@ const std::vector<ProbeRow>& probe_rows() {
        }},
       {RequirementKind::header, probe_header,
        [](const Requirement& r) {
-         return "install the package that holds " + first_subject(r) +
+         return "install the package that holds " + subjects_text(r) +
                 ", or add its folder to CFLAGS (-I...)";
        }},
       {RequirementKind::library, probe_library,
        [](const Requirement& r) {
-         return "install the development package of lib" + first_subject(r) +
+         return "install the development package of lib" + subjects_text(r) +
                 ", or add its folder to LDFLAGS (-L...)";
        }},
       {RequirementKind::command, probe_command,
-       [](const Requirement& r) { return "install " + first_subject(r) + " and put it on PATH"; }},
+       [](const Requirement& r) { return "install " + subjects_text(r) + " and put it on PATH"; }},
       {RequirementKind::cpu_feature, probe_cpu_feature,
-       [](const Requirement& r) { return "build on a machine whose CPU has " + first_subject(r); }},
+       [](const Requirement& r) { return "build on a machine whose CPU has " + subjects_text(r); }},
       {RequirementKind::module, probe_module,
        [](const Requirement& r) {
-         return "install the module " + first_subject(r) +
+         return "install the module " + subjects_text(r) +
                 " for the Python in use, or name another with --python";
        }},
       {RequirementKind::tvm_ffi, probe_tvm_ffi,

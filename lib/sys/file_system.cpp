@@ -250,6 +250,14 @@ std::string FileIdentity::size_and_time() const {
   return std::to_string(size) + ":" + std::to_string(mtime_ns);
 }
 
+Result<void> FileSystem::make_empty_directory(const Path& path) {
+  DSBUILD_CHECK(make_directories(path));
+  DSBUILD_TRY(names, list(path));
+  for (const std::string& name : names)
+    DSBUILD_CHECK(remove_all(path / name));
+  return {};
+}
+
 Result<bool> FileSystem::write_if_different(const Path& path, std::string_view bytes) {
   if (kind(path) == FileKind::file) {
     const auto present = read_file(path);

@@ -65,6 +65,9 @@ class FileSystem : public FileReader {
   virtual Result<void> exchange(const Path& a, const Path& b) = 0;
   virtual Result<void> remove_all(const Path& path) = 0;  // no error when absent; never follows links
   virtual Result<void> sync_directory(const Path& path) = 0;
+
+  // There is the folder, and nothing is in it.
+  Result<void> make_empty_directory(const Path& path);
 };
 
 std::unique_ptr<FileSystem> make_real_file_system();
