@@ -54,10 +54,21 @@ std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
          "; guard calls into it with a define that has `when: {any_arch: …}`.";
 }
 
-std::string hint_of(const EdgeFailure& failure, const ArchPlan& archs) {
+// Not every tool gives the reason for which it could not write: gcc's "could not close temporary response
+// file".
+std::string space_hint(const FailureContext& context) {
+  constexpr uint64_t k_too_little = 16 << 20;
+  const auto free = context.files.free_bytes(context.build_dir);
+  if (!free || *free >= k_too_little) return "";
+  return human_size(*free) + " are left on the disk of " + context.build_dir.string() +
+         ": make room, or build elsewhere with --build-dir.";
+}
+
+std::string hint_of(const EdgeFailure& failure, const FailureContext& context) {
+  if (const std::string hint = space_hint(context); !hint.empty()) return hint;
   if (failure.edge->kind == EdgeKind::comparison)
     return "Build with --backend nvcc, and report it with the log and the source.";
-  return link_hint(failure, archs);
+  return link_hint(failure, context.archs);
 }
 
 // Where the first error is, as the user knows the file. The commands of a build name sources as pack/….
@@ -86,7 +97,7 @@ EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& co
   failure.edge = ended.edge;
   failure.first_error = first_error_line(ended.output);
   failure.place = place_of(failure.first_error, context);
-  failure.hint = hint_of(failure, context.archs);
+  failure.hint = hint_of(failure, context);
   failure.log = context.build_dir / k_log_folder / log_name(*ended.edge);
   failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
   if (ended.edge->kind == EdgeKind::cuda_slice) failure.nvcc = nvcc_alone(ended.output, context.build_dir);

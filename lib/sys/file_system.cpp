@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,6 +108,12 @@ class RealFileSystem : public FileSystem {
     Path real = found;
     std::free(found);
     return real;
+  }
+
+  std::optional<uint64_t> free_bytes(const Path& path) const override {
+    struct statvfs disk{};
+    if (::statvfs(path.c_str(), &disk) != 0) return std::nullopt;
+    return uint64_t{disk.f_bavail} * disk.f_frsize;
   }
 
   Path absolute(const Path& path) const override {

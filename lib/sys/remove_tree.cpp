@@ -27,8 +27,11 @@ Directory open_directory(int parent, const std::string& name) {
   const int number = ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (number < 0) return nullptr;
   Directory directory(::fdopendir(number));
-  if (!directory) ::close(number);
-  return directory;
+  if (directory) return directory;
+  const int why = errno;
+  ::close(number);
+  errno = why;
+  return nullptr;
 }
 
 std::vector<std::string> names_in(DIR* directory) {

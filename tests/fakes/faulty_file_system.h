@@ -16,6 +16,7 @@ class FaultyFileSystem : public FileSystem {
   FaultyFileSystem(FileSystem& real, int fail_at, Fault fault)
       : real_(real), fail_at_(fail_at), fault_(fault) {}
   bool can_exchange = true;
+  std::optional<uint64_t> free;  // of its disk, where it is not to be the real one's
   bool was_hit() const { return calls_ >= fail_at_; }
 
   Result<std::string> read_file(const Path& path) const override { return real_.read_file(path); }
@@ -26,6 +27,9 @@ class FaultyFileSystem : public FileSystem {
   std::optional<FileIdentity> identity(const Path& path) const override { return real_.identity(path); }
   std::optional<Path> real_path(const Path& path) const override { return real_.real_path(path); }
   Path absolute(const Path& path) const override { return real_.absolute(path); }
+  std::optional<uint64_t> free_bytes(const Path& path) const override {
+    return free ? free : real_.free_bytes(path);
+  }
 
   Result<void> write_file(const Path& path, std::string_view bytes, bool durable) override {
     if (Step step = next(); step != Step::works) return broken_write(step, path, bytes);

@@ -2,8 +2,10 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <limits>
 #include <thread>
 
+#include "fakes/faulty_file_system.h"
 #include "unit/build/build_world.h"
 
 using namespace dsbuild;
@@ -113,6 +115,22 @@ TEST_CASE("Of a failure nothing is published, and the old bundle stays") {
   CHECK(failed.error().where == "one");
   CHECK(world.events.has("failure of one"));
   CHECK(world.bundle() == before);
+}
+
+TEST_CASE("A failure on a disk that is almost full says so, for not every tool does") {
+  BuildWorld world;
+  world.write_source("one", k_wrong);
+  FaultyFileSystem narrow(*world.files, std::numeric_limits<int>::max(), Fault::error);
+  System system{narrow, *world.processes, world.system.environment, world.system.program};
+  world.settings.keep_going.value = true;
+  const auto hint_with = [&](uint64_t free) {
+    narrow.free = free;
+    const auto built = world.build_in(system);
+    REQUIRE(built);
+    return built->outcome.failures.at(0).hint;
+  };
+  CHECK(hint_with(24 << 10).find("24.0 KiB are left on the disk of ") == 0);
+  CHECK(hint_with(uint64_t{1} << 30).empty());
 }
 
 TEST_CASE("With keep_going what did not fail is published") {

@@ -85,8 +85,10 @@ struct BuildWorld {
     settings.variables = system.environment;
     return {settings, "a test"};
   }
-  Result<Built> build(Limits limits = {}) {
-    Session session(settings, system, events, std::move(limits));
+  Result<Built> build(Limits limits = {}) { return build_in(system, std::move(limits)); }
+  // In a world that differs in one thing.
+  Result<Built> build_in(System& other, Limits limits = {}) {
+    Session session(settings, other, events, std::move(limits));
     return build_bundle(request(), session);
   }
   // Of the libraries that are published.
