@@ -64,9 +64,10 @@ ask_for_toolkit() {
 
 build_dsbuild
 if wants_build "$@"; then
-  case "$(ask_for_toolkit "$@")" in
-    "get 11.8") require_toolkit_11_8 ;;
-    "get 13.5") require_toolkit_13_5 ;;
-  esac
+  advice="$(ask_for_toolkit "$@")"
+  if [[ "$advice" == "get "* ]]; then
+    version="${advice#get }"
+    "require_toolkit_${version//./_}"
+  fi
 fi
 exec "$dsbuild" "$@"

@@ -10,9 +10,10 @@ Result<std::optional<ArchSet>> asked_archs(const CommandContext& context, const 
   const std::vector<std::string>& words = context.line.operands;
   if (words.size() < 2) return std::nullopt;
   DSBUILD_TRY(request, parse_arch_list(join({words.begin() + 1, words.end()}, " "), "ARCH"));
-  const ArchSet targets = survey.toolkit() ? survey.toolkit()->targets : ArchSet{};
-  const auto gpus = request.native ? capabilities_of(find_gpus(context.system)) : survey.selected.gpus;
-  DSBUILD_TRY(resolved, resolve_arch_request(request, targets, 0, gpus));
+  const Toolkit* toolkit = survey.toolkit();
+  const auto gpus = request.native ? archs_of_gpus(find_gpus(context.system)) : survey.selected.gpus;
+  DSBUILD_TRY(resolved, resolve_arch_request(request, toolkit ? toolkit->vendor() : *vendors().front(),
+                                             toolkit ? toolkit->targets : ArchSet{}, 0, gpus));
   return resolved;
 }
 

@@ -33,10 +33,10 @@ Result<void> collect(const Path& path, bool named, const FileReader& files, std:
 Result<int> run_inspect(const CommandContext& context) {
   if (context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|DIR…");
-  std::vector<ComputeCapability> gpus;
+  std::vector<Target> gpus;
   if (context.line.has("--gpu")) {
     DSBUILD_TRY(asked,
-                parse_gpus(context.line.value("--gpu"), "--gpu", capabilities_of(find_gpus(context.system))));
+                parse_gpus(context.line.value("--gpu"), "--gpu", archs_of_gpus(find_gpus(context.system))));
     gpus = std::move(asked);
   }
   std::vector<Path> paths;
@@ -47,7 +47,7 @@ Result<int> run_inspect(const CommandContext& context) {
     DSBUILD_TRY(bytes, context.system.files.read_file(path));
     DSBUILD_TRY(content, read_binary(as_bytes_of(bytes), path.string()));
     inspected.push_back({path.string(), std::move(content), {}});
-    for (const ComputeCapability& gpu : gpus)
+    for (const Target& gpu : gpus)
       if (!inspected.back().content.images.empty())
         inspected.back().coverage.push_back(coverage_of(archs_of(inspected.back().content), gpu));
   }

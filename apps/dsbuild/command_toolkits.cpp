@@ -12,8 +12,7 @@ Result<int> advise(const CommandContext& context) {
   DSBUILD_TRY(selected, select_wanted(settings, machine, session));
   const ToolkitAdvice advice =
       advise_toolkit(settings, machine.toolkits, selected.demand, selected.gpus, selected.needs_toolkit);
-  DSBUILD_CHECK(print_result(settings.json.value ? render_advice_json(advice)
-                                                 : std::string(advice_word(advice)) + "\n"));
+  DSBUILD_CHECK(print_result(settings.json.value ? render_advice_json(advice) : advice_text(advice) + "\n"));
   return 0;
 }
 
@@ -51,7 +50,7 @@ Result<int> run_toolkits(const CommandContext& context) {
   if (words.size() == 2 && words[0] == "get") return get(context, words[1]);
   if (!words.empty())
     return fail(Exit::usage, "bad_option", "toolkits", "not understood: " + shell_join(words),
-                "dsbuild toolkits, or dsbuild toolkits get 11.8|13.5");
+                "dsbuild toolkits, or dsbuild toolkits get " + fetchable_cuda_text());
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   Session session(settings, context.system);
@@ -65,15 +64,15 @@ Result<int> run_toolkits(const CommandContext& context) {
 }  // namespace
 
 CommandRow toolkits_command() {
-  return {
-      .name = "toolkits",
-      .help = "List the CUDA installations found; `get VERSION` fetches one",
-      .run = run_toolkits,
-      .examples = {{"dsbuild toolkits get 11.8", "CUDA 11.8 into your cache folder, for 7.0 and older"},
-                   {"dsbuild toolkits", "the CUDA installations found"},
-                   {"dsbuild toolkits --for --ops all --arch 7.0", "which toolkit that build takes"}},
-      .options = {{.names = "--for", .help = "Say what it takes to build for the options given"}},
-      .operands = Operands{"words", "get|11.8|13.5", "`get 11.8`: fetch it into the user's cache folder"}};
+  return {.name = "toolkits",
+          .help = "List the CUDA installations found; `get VERSION` fetches one",
+          .run = run_toolkits,
+          .examples = {{"dsbuild toolkits get 11.8", "CUDA 11.8 into your cache folder, for 7.0 and older"},
+                       {"dsbuild toolkits", "the CUDA installations found"},
+                       {"dsbuild toolkits --for --ops all --arch 7.0", "which toolkit that build takes"}},
+          .options = {{.names = "--for", .help = "Say what it takes to build for the options given"}},
+          .operands = Operands{"words", "get|" + fetchable_cuda_text(),
+                               "`get 11.8`: fetch it into the user's cache folder"}};
 }
 
 }  // namespace dsbuild

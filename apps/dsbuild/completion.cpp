@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "arch/arch_list.h"
+#include "arch/vendor.h"
 #include "interface.h"
 #include "registry/registry.h"
 
@@ -118,26 +118,13 @@ Candidates op_list_words(const Asked& asked) {
   return words;
 }
 
-void add_arch(Candidates& words, const ArchRow& row) {
-  for (const Suffix suffix : {Suffix::none, Suffix::a, Suffix::f}) {
-    if (row.first_for(suffix) == 0) continue;
-    const Target target{row.cc, suffix, CodeKind::real};
-    words.push_back({target.dotted(), row.architecture});
-    words.push_back({target.name(), row.architecture});
-    words.push_back({target.virtual_name(), std::string(row.architecture) + ", PTX"});
-  }
-  words.push_back({row.cc.text() + "+PTX", std::string(row.architecture) + " and newer"});
-}
-
 Candidates arch_words(const Asked&) {
   Candidates words = {{"native", "the GPUs of this machine"},
                       {"all", "every arch of the toolkit"},
                       {"all-major", "the X.0 of each"}};
-  std::set<std::string> names;
-  for (const ArchRow& row : arch_table()) {
-    add_arch(words, row);
-    if (names.insert(row.architecture).second) words.push_back({row.architecture, "all of its kind"});
-  }
+  for (const Vendor* vendor : vendors())
+    for (const ArchWord& known : vendor->words())
+      words.push_back({known.word, known.meaning});
   return words;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "arch/entry.h"
+#include "arch/vendor.h"
 #include "base/text.h"
 
 namespace dsbuild {
@@ -49,6 +49,15 @@ tl::unexpected<Error> unknown(const std::string& where, const Entry& entry, size
               fix);
 }
 
+// The fault of the first vendor is told: the words of the others begin otherwise.
+std::optional<std::string> add_entry(std::string_view word, ArchRequest& request) {
+  const std::optional<std::string> fault = vendors().front()->add_entry(word, request);
+  const bool is_known =
+      !fault || std::any_of(vendors().begin() + 1, vendors().end(),
+                            [&](const Vendor* vendor) { return !vendor->add_entry(word, request); });
+  return is_known ? std::nullopt : fault;
+}
+
 }  // namespace
 
 Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& where) {
@@ -67,6 +76,21 @@ Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& wh
     }
   }
   return request;
+}
+
+Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& vendor, const ArchSet& targets,
+                                     int version, const std::vector<Target>& gpus) {
+  if (request.native && gpus.empty()) {
+    return fail(Exit::unmet, "no_gpu", "--arch native",
+                "architecture 'native' was asked for, but this machine shows no GPU",
+                "name the architectures instead, for example --arch \"8.0;9.0+PTX\"");
+  }
+  ArchSet resolved = request.targets;
+  if (request.is_default) resolved = union_of(resolved, vendor.default_of(version));
+  if (request.all) resolved = union_of(resolved, vendor.all_of(targets, false));
+  if (request.all_major) resolved = union_of(resolved, vendor.all_of(targets, true));
+  if (request.native) resolved = union_of(resolved, vendor.native_of(gpus));
+  return resolved;
 }
 
 }  // namespace dsbuild

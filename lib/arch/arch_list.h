@@ -1,4 +1,4 @@
-// The grammar of --arch and TORCH_CUDA_ARCH_LIST (docs/arch.md).
+// The grammar of --arch and TORCH_CUDA_ARCH_LIST (docs/arch.md). An entry is one of a vendor's; NVIDIA's:
 //   list    = [entry] { separator [entry] }      separator = one or more of ; , blank tab newline
 //   entry   = number [suffix] [kind] | ("sm_" | "compute_") digits [suffix] | name [kind]
 //           | "native" | "all" | "all-major"
@@ -37,33 +37,10 @@ struct ArchRequest {
 // valid word; `empty_arch_list` for no entry at all; `arch_list_too_long`.
 Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& where);
 
-// The targets of a request. `toolkit_targets`: all that nvcc's --help allows (with a and f);
-// `gpus`: visible GPUs, for native (exit 3 `no_gpu` when empty). `toolkit_version_major_minor`:
-// picks the row of the default table (major*100+minor, e.g. 1300, 1108).
-Result<ArchSet> resolve_arch_request(const ArchRequest& request, const ArchSet& toolkit_targets,
-                                     int toolkit_version, const std::vector<ComputeCapability>& gpus);
-
-// The committed default list for a toolkit version (major*100+minor).
-ArchSet default_archs(int toolkit_version);
-
-// What is known of each CC: name and the CUDA versions whose nvcc can target it. One row each.
-constexpr int k_current = 9999;
-struct ArchRow {
-  ComputeCapability cc;
-  const char* architecture;  // "Volta"
-  int first_cuda;            // 900 for CUDA 9.0
-  int last_cuda;             // last that targets it, e.g. 1209; k_current while nvcc still does
-  int first_cuda_a = 0;      // first that knows its `a` target; 0: there is none
-  int first_cuda_f = 0;      // first that knows its `f` target; 0: there is none
-
-  int first_for(Suffix suffix) const;  // 0: there is no such target
-};
-const std::vector<ArchRow>& arch_table();
-const ArchRow* find_arch(ComputeCapability cc);  // nullptr if it has no row
-// Every target, real and PTX, that nvcc of this version (major*100+minor) knows by the table.
-ArchSet targets_of_cuda(int version);
-// "CUDA 11.1 to 12.9", "CUDA 12.8 and newer" for all targets together, or "" when no version targets all
-// of them.
-std::string cuda_versions_for(const ArchSet& set);
+// The targets of a request to a toolkit. `targets`: all that its compiler can target, all of one vendor's;
+// `version`: its own, major * 100 + minor, which picks the vendor's default list; `gpus`: those that are
+// visible, for native (exit 3 `no_gpu` when empty).
+Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& vendor, const ArchSet& targets,
+                                     int version, const std::vector<Target>& gpus);
 
 }  // namespace dsbuild

@@ -12,19 +12,20 @@
 namespace dsbuild {
 
 struct Coverage {
-  ComputeCapability gpu;
+  Target gpu;  // its arch
   Runs runs = Runs::not_at_all;
-  // The image that runs: the one for the nearest CC, and of several for that CC the most specific one.
+  // The image that runs: the one for the nearest arch, and of several for that arch the most
+  // specific one.
   std::optional<Target> by;
   std::string text() const;  // "native (sm_80)", "by PTX (compute_80)", "will not run"
   bool operator==(const Coverage&) const = default;
 };
-Coverage coverage_of(const ArchSet& images, ComputeCapability gpu);
+Coverage coverage_of(const ArchSet& images, const Target& gpu);
 
 // GPUs are named as archs are, "8.6,9.0"; suffixes and PTX do not matter; `native` is `visible`, `all` every
 // GPU that dsbuild knows. Ascending, each once. Errors: those of parse_arch_list; exit 3 `no_gpu` for
 // `native` without a visible GPU.
-Result<std::vector<ComputeCapability>> parse_gpus(std::string_view text, const std::string& where,
-                                                  const std::vector<ComputeCapability>& visible);
+Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,
+                                       const std::vector<Target>& visible);
 
 }  // namespace dsbuild

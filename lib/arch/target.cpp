@@ -3,81 +3,53 @@
 #include <algorithm>
 #include <iterator>
 
+#include "arch/vendor.h"
 #include "base/text.h"
 
 namespace dsbuild {
-namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-std::string suffix_text(Suffix suffix) {
-  switch (suffix) {
-    case Suffix::a:
-      return "a";
-    case Suffix::f:
-      return "f";
-    case Suffix::none:
-      break;
-  }
-  return "";
-}
-
-std::string digits(const Target& target) {
-  return std::to_string(target.cc.major) + std::to_string(target.cc.minor) + suffix_text(target.suffix);
-}
-
-// "90a" -> 9.0 and a. A CC has one digit of minor and one or two of major.
-std::optional<Target> parse_digits(std::string_view text) {
-  Target target;
-  if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) {
-    target.suffix = text.back() == 'a' ? Suffix::a : Suffix::f;
-    text.remove_suffix(1);
-  }
-  const bool well_formed = (text.size() == 2 || text.size() == 3) && text[0] != '0' &&
-                           std::all_of(text.begin(), text.end(), is_digit);
-  if (!well_formed) return std::nullopt;
-  const int number = std::stoi(std::string(text));
-  target.cc = {number / 10, number % 10};
-  return target;
-}
-
-bool has(const ArchSet& set, Target target, CodeKind kind) {
-  target.kind = kind;
-  return set.count(target) > 0;
-}
-
-}  // namespace
-
-std::string ComputeCapability::text() const {
-  return std::to_string(major) + "." + std::to_string(minor);
+std::strong_ordering Target::operator<=>(const Target& other) const {
+  if (vendor != other.vendor) return vendor->name() <=> other.vendor->name();
+  return code <=> other.code;
 }
 
 std::string Target::name() const {
-  return (kind == CodeKind::real ? "sm_" : "compute_") + digits(*this);
+  return vendor->name_of(code);
 }
 
-std::string Target::virtual_name() const {
-  return "compute_" + digits(*this);
+std::string Target::text() const {
+  return vendor->text_of(code);
 }
 
-std::string Target::dotted() const {
-  return cc.text() + suffix_text(suffix) + (kind == CodeKind::ptx ? "-virtual" : "");
+std::string Target::flag() const {
+  return vendor->flag_of(code);
 }
 
-std::string Target::gencode() const {
-  return "-gencode=arch=" + virtual_name() + ",code=" + name();
+bool Target::is_virtual() const {
+  return vendor->is_virtual(code);
+}
+
+std::string Target::image_kind() const {
+  return std::string(vendor->image_kind(code));
+}
+
+Target Target::machine() const {
+  return {vendor, vendor->machine_of(code)};
+}
+
+Target Target::plain() const {
+  return {vendor, vendor->plain_of(code)};
 }
 
 std::optional<Target> parse_target_name(std::string_view name) {
-  for (const auto& [prefix, kind] :
-       {std::pair<std::string_view, CodeKind>{"sm_", CodeKind::real}, {"compute_", CodeKind::ptx}}) {
-    if (name.substr(0, prefix.size()) != prefix) continue;
-    std::optional<Target> target = parse_digits(name.substr(prefix.size()));
-    if (target) target->kind = kind;
-    return target;
-  }
+  for (const Vendor* vendor : vendors())
+    if (const auto target = vendor->parse_name(name)) return target;
+  return std::nullopt;
+}
+
+std::optional<Target> parse_target(std::string_view text) {
+  for (const Vendor* vendor : vendors())
+    if (const auto target = vendor->parse_text(text)) return target;
   return std::nullopt;
 }
 
@@ -99,15 +71,25 @@ ArchSet union_of(const ArchSet& a, const ArchSet& b) {
   return all;
 }
 
+ArchSet targets_of(const ArchSet& set, const Vendor& vendor) {
+  ArchSet own;
+  std::copy_if(set.begin(), set.end(), std::inserter(own, own.end()),
+               [&](const Target& target) { return target.vendor == &vendor; });
+  return own;
+}
+
+std::vector<const Vendor*> vendors_of(const ArchSet& set) {
+  std::vector<const Vendor*> found;
+  for (const Target& target : set)
+    if (found.empty() || found.back() != target.vendor) found.push_back(target.vendor);
+  return found;
+}
+
 std::vector<std::string> arch_strings(const ArchSet& set) {
   std::vector<std::string> texts;
-  for (const Target& target : set) {
-    if (target.kind == CodeKind::real) {
-      texts.push_back(target.dotted() + (has(set, target, CodeKind::ptx) ? "+PTX" : ""));
-    } else if (!has(set, target, CodeKind::real)) {
-      texts.push_back(target.dotted());
-    }
-  }
+  for (const Vendor* vendor : vendors_of(set))
+    for (std::string& text : vendor->texts_of(targets_of(set, *vendor)))
+      texts.push_back(std::move(text));
   return texts;
 }
 
@@ -126,22 +108,12 @@ std::string target_names(const ArchSet& set) {
   return join(names, " ");
 }
 
-Runs runs_on(const Target& target, ComputeCapability gpu) {
-  const bool real = target.kind == CodeKind::real;
-  const Runs if_it_fits = real ? Runs::natively : Runs::by_ptx;
-  switch (target.suffix) {
-    case Suffix::a:
-      return gpu == target.cc ? if_it_fits : Runs::not_at_all;
-    case Suffix::f:
-      return same_family(target.cc, gpu) ? if_it_fits : Runs::not_at_all;
-    case Suffix::none:
-      break;
-  }
-  const bool fits = gpu >= target.cc && (!real || gpu.major == target.cc.major);
-  return fits ? if_it_fits : Runs::not_at_all;
+Runs runs_on(const Target& target, const Target& gpu) {
+  if (target.vendor != gpu.vendor || !target.vendor->runs(target.code, gpu.code)) return Runs::not_at_all;
+  return target.is_virtual() ? Runs::by_driver : Runs::natively;
 }
 
-Runs runs_on(const ArchSet& set, ComputeCapability gpu) {
+Runs runs_on(const ArchSet& set, const Target& gpu) {
   Runs best = Runs::not_at_all;
   for (const Target& target : set)
     best = std::min(best, runs_on(target, gpu));

@@ -1,9 +1,9 @@
-// Device targets and ordered sets of them.
-// Source: CUDA C++ Programming Guide (compute capability, binary and PTX compatibility,
-// architecture- and family-specific targets) and nvcc --help (allowed values of -arch and -code).
+// Device targets of any vendor, and ordered sets of them. What a target is and what runs it, its vendor knows
+// (arch/vendor.h); what is planned, shared, written down and compared knows none of that.
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,41 +12,40 @@
 
 namespace dsbuild {
 
-// Compute capability (CC): 9.0 of an H100.
-struct ComputeCapability {
-  int major = 0;
-  int minor = 0;
-  auto operator<=>(const ComputeCapability&) const = default;
-  std::string text() const;  // "9.0"
-};
+class Vendor;
 
-// none: runs on this CC and what is compatible with it; a: this CC alone, with all its features;
-// f: this CC's family.
-enum class Suffix { none, a, f };
-// real: machine code (cubin) `sm_90`; ptx: virtual code `compute_90`.
-enum class CodeKind { real, ptx };
-
-// One image to build. The order (major, minor, suffix, kind) is the canonical order everywhere.
+// One image to build: a value of its vendor. The order (vendor, code) is the canonical order everywhere.
 struct Target {
-  ComputeCapability cc;
-  Suffix suffix = Suffix::none;
-  CodeKind kind = CodeKind::real;
-  auto operator<=>(const Target&) const = default;
+  const Vendor* vendor;  // never null; there is one object of each
+  uint64_t code;         // what the vendor makes of it; its order is that of the vendor's targets
 
-  std::string name() const;          // "sm_90a", "compute_80": nvcc's and build.ninja's word
-  std::string virtual_name() const;  // "compute_90a": the virtual architecture it is made from
-  std::string dotted() const;        // "9.0a", "8.0-virtual": accepted by --arch
-  std::string gencode() const;       // "-gencode=arch=compute_90a,code=sm_90a"
+  bool operator==(const Target&) const = default;
+  std::strong_ordering operator<=>(const Target& other) const;
+
+  std::string name() const;  // "sm_90a", "compute_80": its compilers' and build.ninja's word
+  std::string text() const;  // "9.0a", "8.0-virtual": --arch's word, of which parse_target makes it again
+  std::string flag() const;  // what asks its compiler for it: "-gencode=arch=compute_90a,code=sm_90a"
+  bool is_virtual() const;   // a driver compiles it when it is loaded, as PTX; else machine code
+  std::string image_kind() const;  // how it is stored: "elf", "ptx"
+
+  Target machine() const;  // 9.0a-virtual -> 9.0a
+  Target plain() const;    // without what makes it one of several forms: 9.0a-virtual -> 9.0-virtual
+  // The arch, by which GPUs are called and bounds compare: 9.0a-virtual -> 9.0.
+  Target base() const { return plain().machine(); }
 };
 
 // "sm_90a", "compute_80" -> Target; nullopt for anything else ("lto_80", "sm_9", "all").
 std::optional<Target> parse_target_name(std::string_view name);
+// "9.0a", "8.0-virtual" -> Target; nullopt for anything else ("90", "8.0+PTX", "Ampere").
+std::optional<Target> parse_target(std::string_view text);
 
 using ArchSet = std::set<Target>;
 
 ArchSet intersection(const ArchSet& a, const ArchSet& b);
 ArchSet difference(const ArchSet& a, const ArchSet& b);
 ArchSet union_of(const ArchSet& a, const ArchSet& b);
+ArchSet targets_of(const ArchSet& set, const Vendor& vendor);
+std::vector<const Vendor*> vendors_of(const ArchSet& set);  // in canonical order
 
 // The form of every JSON `archs[]` and of the manifest, in canonical order: "7.0" for real, "8.0+PTX" for
 // real and PTX, "8.0-virtual" for PTX alone.
@@ -59,12 +58,10 @@ std::string arch_list(const ArchSet& set);
 // "sm_70 sm_80 compute_80".
 std::string target_names(const ArchSet& set);
 
-// How code for `target` runs on a GPU of CC `gpu`, apart from driver versions.
-enum class Runs { natively, by_ptx, not_at_all };
-Runs runs_on(const Target& target, ComputeCapability gpu);
+// How code for `target` runs on a GPU whose arch is `gpu`, apart from driver versions.
+enum class Runs { natively, by_driver, not_at_all };
+Runs runs_on(const Target& target, const Target& gpu);
 // The best way that any target of the set offers.
-Runs runs_on(const ArchSet& set, ComputeCapability gpu);
-// Whether code for an `f` target of `family` runs on `gpu` ("100f": 10.0, 10.3, 10.7; never 10.1 or 11.0).
-bool same_family(ComputeCapability family, ComputeCapability gpu);
+Runs runs_on(const ArchSet& set, const Target& gpu);
 
 }  // namespace dsbuild

@@ -52,7 +52,7 @@ Suffix suffix_of(uint64_t flags) {
 DeviceImage image_of(const EntryHeader& entry) {
   const auto cc = cc_of_arch_number(entry.arch);
   const CodeKind kind = entry.kind == k_kind_ptx ? CodeKind::ptx : CodeKind::real;
-  return {.target = {cc, suffix_of(entry.flags), kind},
+  return {.target = NvidiaTarget{cc, suffix_of(entry.flags), kind},
           .bytes = entry.payload_size,
           .compressed = (entry.flags & (k_flag_lz4 | k_flag_zstd)) != 0};
 }

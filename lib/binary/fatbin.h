@@ -1,6 +1,7 @@
 // What the readers of device code share.
 #pragma once
 
+#include "arch/nvidia.h"
 #include "binary/image.h"
 
 namespace dsbuild {

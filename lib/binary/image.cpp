@@ -29,14 +29,14 @@ std::optional<Target> target_of_flags(const ElfFile& elf) {
   const uint32_t number = shifted ? elf.flags >> 8 & 0xff : elf.flags & 0xff;
   if (!is_arch_number(number)) return std::nullopt;
   const bool has_suffix_a = !shifted && (elf.flags & k_old_abi_suffix_a) != 0;
-  return Target{cc_of_arch_number(number), has_suffix_a ? Suffix::a : Suffix::none, CodeKind::real};
+  return NvidiaTarget{cc_of_arch_number(number), has_suffix_a ? Suffix::a : Suffix::none, CodeKind::real};
 }
 
 // Since CUDA 13 a cubin's flags hold no suffix; the ptxas command line that it records does.
 std::optional<Target> cubin_target(const ElfFile& elf) {
   if (const ElfSection* tool = elf.find(".note.nv.tkinfo")) {
-    const auto target = parse_target_name(word_after(as_text(tool->bytes), "-arch "));
-    if (target && target->kind == CodeKind::real) return target;
+    const auto target = nvidia().parse_name(word_after(as_text(tool->bytes), "-arch "));
+    if (target && !target->is_virtual()) return target;
   }
   return target_of_flags(elf);
 }
@@ -113,9 +113,10 @@ Result<BinaryFile> read_archive(Bytes file, const std::string& name) {
 // PTX is text that names its virtual architecture: ".target sm_90a, debug".
 std::optional<Target> ptx_target(std::string_view text) {
   if (text.find(".version ") == std::string_view::npos) return std::nullopt;
-  auto target = parse_target_name(word_after(text, ".target "));
-  if (!target || target->kind != CodeKind::real) return std::nullopt;
-  target->kind = CodeKind::ptx;
+  const auto named = nvidia().parse_name(word_after(text, ".target "));
+  if (!named || named->is_virtual()) return std::nullopt;
+  NvidiaTarget target = nvidia_target(*named);
+  target.kind = CodeKind::ptx;
   return target;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "arch/nvidia.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
 
@@ -34,7 +35,7 @@ std::string render_cost(const EdgeCost& cost) {
 std::set<std::string> parts_of(const PlannedSource& source) {
   std::set<std::string> parts = {"", "front", "host", "fatbin"};
   for (const Target& target : source.archs)
-    parts.insert(target.virtual_name());
+    parts.insert(virtual_name(target));
   return parts;
 }
 

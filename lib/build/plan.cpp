@@ -27,7 +27,7 @@ Result<void> identify_tools(Plan& plan, Session& session) {
   DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx().path, session.system, session.facts, session.digests));
   plan.tools.cxx = std::move(cxx);
   if (!plan.toolkit()) return {};
-  DSBUILD_TRY(nvcc, parts_of_nvcc(*plan.toolkit(), session.system, session.facts, session.digests));
+  DSBUILD_TRY(nvcc, parts_of_toolkit(*plan.toolkit(), session.system, session.facts, session.digests));
   plan.tools.nvcc = std::move(nvcc);
   return {};
 }

@@ -23,7 +23,7 @@ Manifest planned_manifest(const Plan& plan) {
   manifest.build_string = settings.build_string.value;
   if (const Toolkit* toolkit = plan.toolkit()) {
     manifest.toolkit = {toolkit->version.text(), toolkit->host ? compiler_text(*toolkit->host) : "",
-                        toolkit->nvcc_digest};
+                        toolkit->compiler_digest};
     if (toolkit->has_option("--compress-mode"))
       manifest.compress_mode =
           settings.compress_mode.value.empty() ? "default" : settings.compress_mode.value;

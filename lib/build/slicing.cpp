@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 
+#include "arch/nvidia.h"
 #include "base/digest.h"
 #include "nvcc/self_test.h"
 #include "plan/slice_edges.h"
@@ -20,7 +21,7 @@ LearntCommands learn_commands(const Words& nvcc, const Plan& plan, Session& sess
   const Words command = dry_run_command(nvcc);
   const std::string key = "nvcc steps " + sha256(shell_join(command)),
                     identity = sha256(plan.tools.nvcc.text);
-  const bool is_asked_anew = is_script(plan.toolkit()->nvcc(), session.system.files, facts);
+  const bool is_asked_anew = is_script(plan.toolkit()->compiler(), session.system.files, facts);
   auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
   if (!text) {
     const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
@@ -41,10 +42,10 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
   if (toolkit.has_option("--frandom-seed")) nvcc.push_back("-frandom-seed=" + std::string(k_any_seed));
   std::vector<Target> plain;
   for (const Target& target : toolkit.targets)
-    if (target.suffix == Suffix::none && target.kind == CodeKind::real) plain.push_back(target);
-  for (const Target& target :
-       {plain.front(), plain.back(), Target{plain.back().cc, Suffix::none, CodeKind::ptx}})
-    nvcc.push_back(target.gencode());
+    if (target == target.base()) plain.push_back(target);
+  const Target ptx = NvidiaTarget{nvidia_target(plain.back()).cc, Suffix::none, CodeKind::ptx};
+  for (const Target& target : {plain.front(), plain.back(), ptx})
+    nvcc.push_back(target.flag());
   return nvcc;
 }
 

@@ -60,11 +60,10 @@ Result<Selected> select(const Settings& settings, const Machine& machine, Sessio
   selected.ops = std::move(ops);
   selected.needs_toolkit = any_cuda_op(selected.registry, selected.ops);
   selected.demand.request = settings.arch.value;
-  if (settings.arch.value.native) selected.gpus = capabilities_of(find_gpus(system));
+  if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
   ArchSet asked = settings.arch.value.targets;
-  for (const ComputeCapability& gpu : selected.gpus)
-    for (const CodeKind kind : {CodeKind::real, CodeKind::ptx})
-      asked.insert({gpu, Suffix::none, kind});
+  for (const Vendor* vendor : vendors_of({selected.gpus.begin(), selected.gpus.end()}))
+    asked = union_of(asked, vendor->native_of(selected.gpus));
   selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
   const Setting<std::string>& baseline = settings.cpu_baseline;
   DSBUILD_TRY(level, find_cpu_level(baseline.value, baseline.origin, machine.host.machine,
@@ -162,8 +161,8 @@ void fall_back(Survey& survey) {
   const ArchRequest& request = survey.selected.demand.request;
   survey.requested = request.targets;
   if (!survey.nearest) return;
-  const auto resolved = resolve_arch_request(request, survey.nearest->targets, survey.nearest->version_code(),
-                                             survey.selected.gpus);
+  const auto resolved = resolve_arch_request(request, survey.nearest->vendor(), survey.nearest->targets,
+                                             survey.nearest->version_code(), survey.selected.gpus);
   if (resolved) survey.requested = *resolved;
 }
 

@@ -33,7 +33,7 @@ struct Selected {
   Result<Torch> torch;         // looked for only where an op of the pack asks for it
   CpuLevel cpu_level;          // of --cpu-baseline
   ToolkitDemand demand;
-  std::vector<ComputeCapability> gpus;  // asked only for --arch native
+  std::vector<Target> gpus;  // asked only for --arch native
 };
 // Errors: those of load_registry, select_ops and check_any_selected.
 Result<Selected> select_wanted(const Settings& settings, const Machine& machine, Session& session);

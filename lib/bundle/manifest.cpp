@@ -9,14 +9,10 @@ namespace {
 
 constexpr int k_schema = 1;
 
-const char* kind_word(CodeKind kind) {
-  return kind == CodeKind::real ? "elf" : "ptx";
-}
-
 Json json_of(const std::map<Target, int>& images) {
   Json array = Json::array();
   for (const auto& [target, count] : images) {
-    array.push_back({{"kind", kind_word(target.kind)}, {"arch", target.name()}, {"count", count}});
+    array.push_back({{"kind", target.image_kind()}, {"arch", target.name()}, {"count", count}});
   }
   return array;
 }
@@ -70,7 +66,7 @@ std::map<Target, int> read_images(const JsonCursor& images) {
     const uint64_t count = image.at("count").number();
     if (!target) {
       image.at("arch").refuse("is no architecture");
-    } else if (image.at("kind").text() != kind_word(target->kind)) {
+    } else if (image.at("kind").text() != target->image_kind()) {
       image.at("kind").refuse("does not fit its arch");
     } else if (count == 0 || count > static_cast<uint64_t>(std::numeric_limits<int>::max())) {
       image.at("count").refuse("is no count of images");

@@ -40,7 +40,7 @@ std::string gencode_section(const BuildPlan& plan) {
     used = union_of(used, edge.targets);
   std::string text;
   for (const Target& target : used)
-    text += target.name() + " = " + ninja_word(target.gencode()) + "\n";
+    text += target.name() + " = " + ninja_word(target.flag()) + "\n";
   if (plan.shared.empty()) return text;
   text += "shared =";
   for (const Target& target : plan.shared)

@@ -6,7 +6,7 @@ namespace dsbuild {
 namespace {
 
 bool has_ptx(const ArchSet& set) {
-  return std::any_of(set.begin(), set.end(), [](const Target& t) { return t.kind == CodeKind::ptx; });
+  return std::any_of(set.begin(), set.end(), [](const Target& target) { return target.is_virtual(); });
 }
 
 WhenContext context_of(const ArchPlanInput& input, ArchSet archs) {
@@ -25,7 +25,7 @@ ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& bu
       kept.insert(target);
     else
       planned.dropped.push_back(
-          {target, DroppedBy::toolkit, "CUDA " + input.toolkit->version.short_text() + " cannot target it"});
+          {target, DroppedBy::toolkit, input.toolkit->short_name() + " cannot target it"});
   }
   return kept;
 }
@@ -34,14 +34,15 @@ ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& bu
 void warn_of_specialisation(const ArchSet& op_archs, const SourceSpec& source, const PlannedOp& planned,
                             std::vector<Warning>& warnings) {
   for (const ArchPattern& pattern : source.archs.only) {
-    if (pattern.suffix == Suffix::none) continue;
-    const bool base_asked = std::any_of(op_archs.begin(), op_archs.end(), [&](const Target& t) {
-      return t.cc == pattern.cc && t.suffix == Suffix::none;
+    const Target& form = pattern.target;
+    if (form == form.plain()) continue;
+    const bool base_asked = std::any_of(op_archs.begin(), op_archs.end(), [&](const Target& target) {
+      return target == target.plain() && target.base() == form.base();
     });
     if (base_asked)
       warnings.push_back(warning("source_left_out", source.origin.text,
                                  planned.name + ": " + source.id() + " is left out: it is for " +
-                                     pattern.text() + " only, and " + pattern.cc.text() + " was asked for",
+                                     pattern.text() + " only, and " + form.base().text() + " was asked for",
                                  "Ask for " + pattern.text() + ", or put `specialise: [\"" + pattern.text() +
                                      "\"]` into the op's archs."));
   }
@@ -329,14 +330,17 @@ std::vector<std::string> ArchPlan::skipped() const {
 }
 
 ArchSet shared_archs(const std::vector<ArchSet>& op_sets) {
-  ArchSet shared;
-  bool first = true;
-  for (const ArchSet& set : op_sets) {
-    if (set.empty()) continue;
-    shared = first ? set : intersection(shared, set);
-    first = false;
-  }
-  return shared;
+  std::map<const Vendor*, ArchSet> shared;
+  for (const ArchSet& set : op_sets)
+    for (const Vendor* vendor : vendors_of(set)) {
+      const ArchSet own = targets_of(set, *vendor);
+      const auto [known, is_first] = shared.emplace(vendor, own);
+      if (!is_first) known->second = intersection(known->second, own);
+    }
+  ArchSet all;
+  for (const auto& [vendor, targets] : shared)
+    all = union_of(all, targets);
+  return all;
 }
 
 ArchSet kept_targets(const Registry& registry, const SelectedOps& selected, const ArchSet& requested) {

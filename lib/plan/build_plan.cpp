@@ -114,7 +114,7 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     plan.files.push_back({k_cxx_id_file, compiler_identity(*input.cxx) + "\n" + input.tools.cxx.text});
   }
   if (input.toolkit) {
-    plan.tools.nvcc = {input.toolkit->nvcc().string()};
+    plan.tools.nvcc = {input.toolkit->compiler().string()};
     append_all(plan.tools.nvcc, input.settings.nvcc_prepend_flags.value);
     if (input.toolkit->host) {
       append_all(plan.tools.nvcc, {"-ccbin", input.toolkit->host->path.string()});
@@ -122,7 +122,7 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     }
     plan.files.push_back(
         {k_nvcc_id_file,
-         "nvcc " + input.toolkit->version.text() + " sha256 " + input.toolkit->nvcc_digest + "\n" +
+         "nvcc " + input.toolkit->version.text() + " sha256 " + input.toolkit->compiler_digest + "\n" +
              (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string()) +
              input.tools.nvcc.text});
   }
@@ -138,7 +138,7 @@ void warn_of_compress_mode(const BuildPlanInput& input, BuildPlan& plan) {
     return;
   plan.warnings.push_back(
       warning("no_compress_mode", input.settings.compress_mode.origin,
-              "CUDA " + input.toolkit->version.short_text() +
+              input.toolkit->short_name() +
                   " has no --compress-mode: device code is compressed as it does by default",
               "Use CUDA 12.8 or newer, or leave --compress-mode out."));
 }
@@ -273,7 +273,7 @@ std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   }
   append_all(argv, edge.flags);
   for (const Target& target : edge.targets)
-    argv.push_back(target.gencode());
+    argv.push_back(target.flag());
   append_all(argv, {"-MD", "-MF", edge.output + k_depfile_end, "-MT", edge.output, "-c", edge.inputs.front(),
                     "-o", temporary});
   return argv;
@@ -290,7 +290,7 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
       if (!edge.reads_source()) break;
       words.push_back(edge.inputs.front());
       for (const Target& target : edge.targets)
-        words.push_back(target.gencode());
+        words.push_back(target.flag());
       break;
     case EdgeKind::cuda_compile:
     case EdgeKind::cxx_compile:

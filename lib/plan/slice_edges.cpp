@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "nvcc/step_file.h"
@@ -19,7 +20,7 @@ Words nvcc_command(const BuildPlan& plan, const Edge& edge) {
   Words words = plan.tools.nvcc;
   words.insert(words.end(), edge.flags.begin(), edge.flags.end());
   for (const Target& target : edge.targets)
-    words.push_back(target.gencode());
+    words.push_back(target.flag());
   return words;
 }
 
@@ -31,10 +32,10 @@ Words without_archs_and_seed(Words nvcc) {
   return nvcc;
 }
 
-ArchSet targets_of(const ArchSet& targets, const std::string& virtual_arch) {
+ArchSet made_of(const ArchSet& targets, const std::string& virtual_arch) {
   ArchSet found;
   for (const Target& target : targets)
-    if (target.virtual_name() == virtual_arch) found.insert(target);
+    if (virtual_name(target) == virtual_arch) found.insert(target);
   return found;
 }
 
@@ -144,7 +145,7 @@ class Slicer {
     edge.source = whole.source;
     edge.part = step.part;
     edge.step_file = step_file;
-    edge.targets = targets_of(whole.targets, step.part);
+    edge.targets = made_of(whole.targets, step.part);
     if (edge.reads_source()) {
       edge.inputs = whole.inputs;
       edge.implicit_inputs = whole.implicit_inputs;

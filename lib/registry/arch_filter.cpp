@@ -21,19 +21,15 @@ bool any_matches(const std::vector<ArchPattern>& patterns, const Target& target)
 // What is built where `asked` was asked for. PTX is left alone unless a pattern names it: `a` and `f`
 // PTX runs on no later GPU, so specialising it would lose the op's forward compatibility.
 Target specialise(const std::vector<ArchPattern>& patterns, const Target& asked) {
-  if (asked.suffix != Suffix::none) return asked;
-  for (const ArchPattern& pattern : patterns) {
-    if (pattern.cc == asked.cc && pattern.kind.value_or(CodeKind::real) == asked.kind) {
-      return Target{asked.cc, pattern.suffix, asked.kind};
-    }
-  }
+  for (const ArchPattern& pattern : patterns)
+    if (pattern.target.plain() == asked) return pattern.target;
   return asked;
 }
 
 // Why the filter drops a target; "" when it keeps it.
 std::string drop_reason(const ArchFilter& filter, const Target& target) {
-  if (filter.min && target.cc < *filter.min) return "needs >= " + filter.min->text();
-  if (filter.max && target.cc > *filter.max) return "needs <= " + filter.max->text();
+  if (filter.min && target.base() < *filter.min) return "needs >= " + filter.min->text();
+  if (filter.max && target.base() > *filter.max) return "needs <= " + filter.max->text();
   if (!filter.only.empty() && !any_matches(filter.only, target)) return "only " + pattern_texts(filter.only);
   if (any_matches(filter.exclude, target)) return "excludes " + pattern_texts(filter.exclude);
   return "";

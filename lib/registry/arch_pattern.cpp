@@ -2,20 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace dsbuild {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-bool drop_suffix(std::string_view& text, std::string_view suffix) {
-  if (text.size() < suffix.size() || text.substr(text.size() - suffix.size()) != suffix) return false;
-  text.remove_suffix(suffix.size());
-  return true;
-}
 
 struct Operator {
   std::string_view text;
@@ -26,7 +15,7 @@ constexpr std::array k_operators = {Operator{">=", Comparison::at_least}, Operat
                                     Operator{"==", Comparison::equal}, Operator{">", Comparison::above},
                                     Operator{"<", Comparison::below}};
 
-bool compare(Comparison comparison, ComputeCapability a, ComputeCapability b) {
+bool compare(Comparison comparison, const Target& a, const Target& b) {
   switch (comparison) {
     case Comparison::at_least:
       return a >= b;
@@ -44,60 +33,41 @@ bool compare(Comparison comparison, ComputeCapability a, ComputeCapability b) {
 
 }  // namespace
 
-std::optional<ComputeCapability> parse_cc(std::string_view text) {
-  const size_t dot = text.find('.');
-  const bool well_formed = (dot == 1 || dot == 2) && text.size() == dot + 2 && is_digit(text[0]) &&
-                           is_digit(text[dot - 1]) && is_digit(text[dot + 1]);
-  if (!well_formed) return std::nullopt;
-  return ComputeCapability{std::stoi(std::string(text.substr(0, dot))), text[dot + 1] - '0'};
+std::optional<Target> parse_bound(std::string_view text) {
+  const std::optional<Target> target = parse_target(text);
+  return target && *target == target->base() ? target : std::nullopt;
 }
 
 std::optional<ArchPattern> parse_arch_pattern(std::string_view text) {
-  ArchPattern pattern;
-  if (drop_suffix(text, "-real")) {
-    pattern.kind = CodeKind::real;
-  } else if (drop_suffix(text, "-virtual")) {
-    pattern.kind = CodeKind::ptx;
-  }
-  if (drop_suffix(text, "a")) {
-    pattern.suffix = Suffix::a;
-  } else if (drop_suffix(text, "f")) {
-    pattern.suffix = Suffix::f;
-  }
-  const std::optional<ComputeCapability> cc = parse_cc(text);
-  if (!cc) return std::nullopt;
-  pattern.cc = *cc;
-  return pattern;
+  constexpr std::string_view k_real = "-real";
+  const bool is_real = text.ends_with(k_real);
+  if (is_real) text.remove_suffix(k_real.size());
+  const std::optional<Target> target = parse_target(text);
+  if (!target || (is_real && target->is_virtual())) return std::nullopt;
+  return ArchPattern{*target, !is_real && !target->is_virtual()};
 }
 
 std::optional<ArchCondition> parse_arch_condition(std::string_view text) {
-  ArchCondition condition;
   for (const Operator& op : k_operators) {
-    if (text.substr(0, op.text.size()) != op.text) continue;
-    const auto cc = parse_cc(trim(text.substr(op.text.size())));
-    if (!cc) return std::nullopt;
-    condition.comparison = op.comparison;
-    condition.pattern.cc = *cc;
-    return condition;
+    if (!text.starts_with(op.text)) continue;
+    const auto bound = parse_bound(trim(text.substr(op.text.size())));
+    return bound ? std::optional(ArchCondition{op.comparison, {*bound}}) : std::nullopt;
   }
   const auto pattern = parse_arch_pattern(text);
-  if (!pattern) return std::nullopt;
-  condition.pattern = *pattern;
-  return condition;
+  return pattern ? std::optional(ArchCondition{std::nullopt, *pattern}) : std::nullopt;
 }
 
 bool ArchCondition::holds_for(const Target& target) const {
-  return comparison ? compare(*comparison, target.cc, pattern.cc) : pattern.matches(target);
+  if (!comparison) return pattern.matches(target);
+  return target.vendor == pattern.target.vendor && compare(*comparison, target.base(), pattern.target);
 }
 
-bool ArchPattern::matches(const Target& target) const {
-  return target.cc == cc && target.suffix == suffix && (!kind || target.kind == *kind);
+bool ArchPattern::matches(const Target& other) const {
+  return (any_kind ? other.machine() : other) == target;
 }
 
 std::string ArchPattern::text() const {
-  Target real{cc, suffix, CodeKind::real};
-  if (!kind) return real.dotted();
-  return real.dotted() + (*kind == CodeKind::real ? "-real" : "-virtual");
+  return target.text() + (any_kind || target.is_virtual() ? "" : "-real");
 }
 
 }  // namespace dsbuild

@@ -1,7 +1,7 @@
 // The small languages of `archs:` and `when:`. Private to this stage.
-//   cc        = digits "." digit                        8.0, 12.1
-//   pattern   = cc ["a" | "f"] ["-real" | "-virtual"]   9.0a
-//   condition = [">=" | ">" | "<=" | "<" | "=="] cc | pattern
+//   pattern   = target ["-real"]                           9.0a, 9.0a-real, 9.0a-virtual
+//   condition = [">=" | ">" | "<=" | "<" | "=="] bound | pattern
+// A target is as parse_target reads it (arch/target.h), a bound one that is its own base: 8.0, 12.1.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace dsbuild {
 
-std::optional<ComputeCapability> parse_cc(std::string_view text);
+std::optional<Target> parse_bound(std::string_view text);
 std::optional<ArchPattern> parse_arch_pattern(std::string_view text);
 
 enum class Comparison { at_least, above, at_most, below, equal };
-// What any_arch and every_arch ask of one target: a comparison of its CC, or a pattern.
+// What any_arch and every_arch ask of one target: a comparison of its arch, or a pattern.
 struct ArchCondition {
   std::optional<Comparison> comparison;
-  ArchPattern pattern;  // of a comparison: its CC alone
+  ArchPattern pattern;  // of a comparison: its bound
   bool holds_for(const Target& target) const;
 };
 std::optional<ArchCondition> parse_arch_condition(std::string_view text);

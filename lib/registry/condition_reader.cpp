@@ -11,7 +11,7 @@ namespace {
 constexpr size_t k_longest_list = 1024;
 
 std::string refuse_cc(const std::string& word) {
-  return parse_cc(word) ? "" : "is no compute capability (as in 8.0)";
+  return parse_bound(word) ? "" : "is no compute capability (as in 8.0)";
 }
 
 std::string refuse_pattern(const std::string& word) {
@@ -31,12 +31,11 @@ std::string refuse_accelerator(const std::string& word) {
 }
 
 // One bound: absent stays absent.
-Result<std::optional<ComputeCapability>> read_bound(const SpecFile& file, const YamlNode& map,
-                                                    const char* key) {
+Result<std::optional<Target>> read_bound(const SpecFile& file, const YamlNode& map, const char* key) {
   const YamlNode* node = map.find(key);
   if (!node) return std::nullopt;
   DSBUILD_TRY(word, read_word(file, *node, std::string("'archs.") + key + "'", refuse_cc));
-  return parse_cc(word);
+  return parse_bound(word);
 }
 
 bool by_text(const ArchPattern& a, const ArchPattern& b) {
@@ -61,18 +60,15 @@ Result<void> check_specialise(const SpecFile& file, const YamlNode& archs,
   for (size_t i = 0; i < patterns.size(); ++i) {
     const ArchPattern& pattern = patterns[i];
     const YamlNode& at = *archs.find("specialise");
-    if (pattern.suffix == Suffix::none) {
+    if (pattern.target == pattern.target.plain()) {
       return bad_spec(file, at, "'archs.specialise': '" + pattern.text() + "' has no suffix a or f");
     }
     for (size_t j = 0; j < i; ++j) {
       const ArchPattern& other = patterns[j];
-      if (other.cc != pattern.cc ||
-          other.kind.value_or(CodeKind::real) != pattern.kind.value_or(CodeKind::real)) {
-        continue;
-      }
+      if (other.target.plain() != pattern.target.plain()) continue;
       return bad_spec(file, at,
-                      "'archs.specialise' gives two forms of " + pattern.cc.text() + ": " + other.text() +
-                          " and " + pattern.text());
+                      "'archs.specialise' gives two forms of " + pattern.target.base().text() + ": " +
+                          other.text() + " and " + pattern.text());
     }
   }
   return {};

@@ -36,7 +36,7 @@ std::string refused_archs(const std::string& text, const ArchSet& archs) {
   const auto condition = parse_arch_condition(text);
   std::vector<std::string> refused;
   for (const Target& target : archs)
-    if (!condition || !condition->holds_for(target)) refused.push_back(target.dotted());
+    if (!condition || !condition->holds_for(target)) refused.push_back(target.text());
   return refused.empty() ? "no arch" : join(refused, ", ");
 }
 

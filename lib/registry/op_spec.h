@@ -22,9 +22,8 @@ struct Origin {
 
 // `9.0` matches sm_90 and compute_90; `9.0a` that suffix only; `9.0-real`, `9.0-virtual` one kind.
 struct ArchPattern {
-  ComputeCapability cc;
-  Suffix suffix = Suffix::none;
-  std::optional<CodeKind> kind;
+  Target target;         // machine code where both kinds match
+  bool any_kind = true;  // machine code and what a driver compiles
   bool matches(const Target& target) const;
   std::string text() const;
   bool operator==(const ArchPattern&) const = default;
@@ -32,7 +31,7 @@ struct ArchPattern {
 
 // `archs:` of an op or a source.
 struct ArchFilter {
-  std::optional<ComputeCapability> min, max;  // compare (major, minor); real and PTX alike
+  std::optional<Target> min, max;  // compare base()s: real and PTX alike
   std::vector<ArchPattern> only, exclude;
   // {9.0a}: where 9.0 is asked for, build 9.0a instead. Machine code only; "9.0a-virtual" does it to PTX.
   std::vector<ArchPattern> specialise;

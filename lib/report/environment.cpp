@@ -25,7 +25,7 @@ std::string cgroup_text(const CgroupLimits& limits) {
 std::string gpus_text(const std::vector<Gpu>& gpus) {
   std::vector<std::string> lines;
   for (const Gpu& gpu : gpus)
-    lines.push_back(gpu.name + ", " + gpu.cc.text() + ", driver " + gpu.driver);
+    lines.push_back(gpu.name + ", " + gpu.arch.text() + ", driver " + gpu.driver);
   return lines.empty() ? "none" : join(lines, "\n");
 }
 
@@ -82,7 +82,7 @@ std::string bundle_archs(const Manifest& bundle) {
 bool relies_on_ptx(const Report& report) {
   return std::any_of(report.ops.begin(), report.ops.end(), [](const ReportRow& row) {
     return std::any_of(row.coverage.begin(), row.coverage.end(),
-                       [](const Coverage& coverage) { return coverage.runs == Runs::by_ptx; });
+                       [](const Coverage& coverage) { return coverage.runs == Runs::by_driver; });
   });
 }
 

@@ -67,11 +67,11 @@ class Walk {
     const Toolkit* toolkit = input_.plan.toolkit;
     if (!toolkit) return add("toolkit", false, "there is none");
     const PlanDrop* drop = drop_by(DroppedBy::toolkit);
-    const std::string versions = cuda_versions_for({asked_});
+    const std::string versions = toolkit->vendor().toolkits_for({asked_});
     if (drop)
       return add("toolkit", false,
                  "dropped: " + drop->reason + in_parentheses(versions.empty() ? "" : versions + " can"));
-    return add("toolkit", true, "CUDA " + toolkit->version.text() + " targets it");
+    return add("toolkit", true, toolkit->name() + " targets it");
   }
 
   bool sources() {
@@ -145,9 +145,9 @@ ExplainedTarget not_requested(const ExplainInput& input, const PlannedOp& would,
     explained.steps.push_back({"op", false,
                                "would drop it: " + dropped.front().reason +
                                    in_parentheses(input.builder.spec().archs.origin.text)});
-  const Coverage coverage = coverage_of(would.archs, target.cc);
-  explained.steps.push_back(
-      {"gpu", coverage.runs != Runs::not_at_all, "on a GPU of " + target.cc.text() + ": " + coverage.text()});
+  const Coverage coverage = coverage_of(would.archs, target.base());
+  explained.steps.push_back({"gpu", coverage.runs != Runs::not_at_all,
+                             "on a GPU of " + target.base().text() + ": " + coverage.text()});
   return explained;
 }
 
@@ -155,7 +155,7 @@ std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const Pl
   const PlannedOp would = draft_op(input.plan, input.builder);
   const auto is_asked = [&](const Target& target) {
     return !input.asked || std::any_of(input.asked->begin(), input.asked->end(),
-                                       [&](const Target& asked) { return asked.cc == target.cc; });
+                                       [&](const Target& asked) { return asked.base() == target.base(); });
   };
   std::vector<ExplainedTarget> targets;
   for (const Target& target : input.plan.requested) {
@@ -166,8 +166,9 @@ std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const Pl
     targets.push_back(std::move(explained));
   }
   for (const Target& asked : input.asked.value_or(ArchSet{})) {
-    const bool known = std::any_of(targets.begin(), targets.end(),
-                                   [&](const ExplainedTarget& one) { return one.target.cc == asked.cc; });
+    const bool known = std::any_of(targets.begin(), targets.end(), [&](const ExplainedTarget& one) {
+      return one.target.base() == asked.base();
+    });
     if (!known) targets.push_back(not_requested(input, would, asked));
   }
   return targets;

@@ -44,7 +44,7 @@ std::string target_text(const ExplainedTarget& explained, const Style& style) {
   std::vector<TableRow> rows;
   for (const ExplainedStep& step : explained.steps)
     rows.push_back({"  " + step.stage, step.passed ? step.rule : style.warn(step.rule)});
-  return "\n" + style.bold(explained.target.dotted()) + "  " + explained.target.name() + "\n" +
+  return "\n" + style.bold(explained.target.text()) + "  " + explained.target.name() + "\n" +
          join(render_table(rows), "\n") + "\n";
 }
 
@@ -67,7 +67,7 @@ Json targets_json(const Explanation& explanation) {
     for (const ExplainedStep& step : explained.steps)
       steps.push_back({{"stage", step.stage}, {"passed", step.passed}, {"rule", step.rule}});
     list.push_back(
-        {{"arch", explained.target.dotted()}, {"target", explained.target.name()}, {"steps", steps}});
+        {{"arch", explained.target.text()}, {"target", explained.target.name()}, {"steps", steps}});
   }
   return list;
 }

@@ -7,7 +7,7 @@ namespace {
 Json images_json(const BinaryFile& file) {
   Json list = Json::array();
   for (const DeviceImage& image : file.images)
-    list.push_back({{"kind", image.target.kind == CodeKind::real ? "elf" : "ptx"},
+    list.push_back({{"kind", image.target.image_kind()},
                     {"arch", image.target.name()},
                     {"bytes", image.bytes},
                     {"compressed", image.compressed}});

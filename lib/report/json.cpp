@@ -47,7 +47,7 @@ Json coverage_json(const std::vector<Coverage>& coverage) {
 Json gencodes_json(const ArchSet& set) {
   Json list = Json::array();
   for (const Target& target : set)
-    list.push_back(target.gencode());
+    list.push_back(target.flag());
   return list;
 }
 

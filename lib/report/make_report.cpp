@@ -31,7 +31,7 @@ Finding tool_finding(BackendKind backend, const Survey& survey) {
 }
 
 ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp& planned,
-                 const std::optional<Manifest>& bundle, const std::vector<ComputeCapability>& gpus) {
+                 const std::optional<Manifest>& bundle, const std::vector<Target>& gpus) {
   ReportRow row;
   row.op = builder.name();
   row.selected = planned.status != OpStatus::off;
@@ -45,7 +45,7 @@ ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp
     row.archs = op.archs;
     row.features_off = op.features_off;
   }
-  for (const ComputeCapability& gpu : gpus)
+  for (const Target& gpu : gpus)
     if (!row.archs.empty()) row.coverage.push_back(coverage_of(row.archs, gpu));
   return row;
 }
@@ -89,7 +89,7 @@ Result<Report> make_report(const Survey& survey, const std::optional<std::string
   report.warnings = survey.warnings;
   add_bundle(session.system.files, report);
   add_programs(survey, session, report);
-  std::vector<ComputeCapability> gpus = capabilities_of(report.gpus);
+  std::vector<Target> gpus = archs_of_gpus(report.gpus);
   if (gpus_asked) {
     DSBUILD_TRY(asked, parse_gpus(*gpus_asked, "--gpu", gpus));
     gpus = std::move(asked);

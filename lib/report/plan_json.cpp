@@ -6,7 +6,7 @@ namespace {
 Json dropped_json(const PlannedOp& op) {
   Json list = Json::array();
   for (const PlanDrop& drop : op.dropped)
-    list.push_back({{"arch", drop.target.dotted()}, {"by", word(drop.by)}, {"reason", drop.reason}});
+    list.push_back({{"arch", drop.target.text()}, {"by", word(drop.by)}, {"reason", drop.reason}});
   return list;
 }
 

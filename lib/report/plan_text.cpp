@@ -10,7 +10,7 @@ namespace {
 std::string dropped_text(const PlannedOp& op) {
   std::vector<std::string> parts;
   for (const PlanDrop& drop : op.dropped)
-    parts.push_back(drop.target.dotted() + " (" + word(drop.by) + ": " + drop.reason + ")");
+    parts.push_back(drop.target.text() + " (" + word(drop.by) + ": " + drop.reason + ")");
   return join(parts, ", ");
 }
 
@@ -18,8 +18,8 @@ std::string archs_cell(const PlannedOp& op, const Registry& registry) {
   if (registry.find(op.name)->spec().backend == BackendKind::cpu) return "CPU";
   std::string text = op.archs.empty() ? "host code" : arch_text(op.archs);
   for (const auto& [built, asked] : op.specialised)
-    if (op.archs.count(built) > 0 && built.kind == CodeKind::real)
-      text += " (" + built.dotted() + " specialises " + asked.dotted() + ")";
+    if (op.archs.count(built) > 0 && !built.is_virtual())
+      text += " (" + built.text() + " specialises " + asked.text() + ")";
   return text;
 }
 
@@ -58,8 +58,8 @@ std::string header(const PlanView& view) {
     std::string host = view.toolkit->host
                            ? ", " + view.toolkit->host->family + " " + view.toolkit->host->version.text()
                            : "";
-    rows.push_back({"toolkit", "CUDA " + view.toolkit->version.text() + " in " + view.toolkit->home.string() +
-                                   " (" + view.toolkit->origin + ")" + host});
+    rows.push_back({"toolkit", view.toolkit->name() + " in " + view.toolkit->home.string() + " (" +
+                                   view.toolkit->origin + ")" + host});
     rows.push_back({"request", arch_text(view.archs.requested) + "  (" + view.settings.arch.origin + ")"});
     rows.push_back({"shared", arch_text(view.archs.shared)});
   } else {
@@ -143,7 +143,7 @@ std::string render_plan_flags(const PlanView& view) {
     if (op.archs.empty()) continue;
     text += op.name;
     for (const Target& target : op.archs)
-      text += " " + target.gencode();
+      text += " " + target.flag();
     text += "\n";
   }
   return text;

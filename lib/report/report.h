@@ -116,8 +116,8 @@ std::string toolkit_line(
     const Toolkit& toolkit);  // "13.0.88 in /usr/local/cuda (PATH), 7.5 to 12.1, gcc 12.2.0"
 std::string render_toolkits(const Toolkits& toolkits, const Style& style);
 std::string render_toolkits_json(const Toolkits& toolkits);
-const char* advice_word(ToolkitAdvice advice);  // "have", "get 11.8", "get 13.5", "none needed", "impossible"
-std::string render_advice_json(ToolkitAdvice advice);
+std::string advice_text(const ToolkitAdvice& advice);  // "have", "get 11.8", "none needed", "impossible"
+std::string render_advice_json(const ToolkitAdvice& advice);
 
 // `dsbuild report`: ds_report's table, then the environment.
 struct ReportRow {

@@ -8,13 +8,20 @@ namespace {
 std::string arch_range(const ArchSet& targets) {
   std::vector<std::string> plain;
   for (const Target& target : targets)
-    if (target.kind == CodeKind::real && target.suffix == Suffix::none) plain.push_back(target.cc.text());
+    if (target == target.base()) plain.push_back(target.text());
   return plain.empty() ? "none" : plain.front() + " to " + plain.back();
 }
 
 std::string host_text(const Toolkit& toolkit) {
   return toolkit.host ? toolkit.host->family + " " + toolkit.host->version.text()
                       : "no host compiler that it accepts (" + toolkit.bounds.text() + ")";
+}
+
+std::vector<std::string> ways_to_get_one() {
+  std::vector<std::string> ways;
+  for (const FetchableCuda& row : fetchable_cuda())
+    ways.push_back(std::string("`dsbuild toolkits get ") + row.version + "` (" + row.gpus + ")");
+  return ways;
 }
 
 }  // namespace
@@ -33,10 +40,7 @@ std::string render_toolkits(const Toolkits& toolkits, const Style& style) {
          toolkit.origin, toolkit.home.string()});
   std::string text;
   if (toolkits.found.empty())
-    text =
-        "no CUDA toolkit found; `dsbuild toolkits get 13.5` (7.5 and newer) or `dsbuild toolkits get 11.8` "
-        "(3.5 "
-        "to 9.0) fetches one\n";
+    text = "no CUDA toolkit found; " + join(ways_to_get_one(), " or ") + " fetches one\n";
   else
     text = join(render_table(rows), "\n") + "\n";
   for (const RejectedToolkit& rejected : toolkits.rejected)
@@ -55,25 +59,23 @@ std::string render_toolkits_json(const Toolkits& toolkits) {
   return json_line(json);
 }
 
-const char* advice_word(ToolkitAdvice advice) {
-  switch (advice) {
-    case ToolkitAdvice::none_needed:
+std::string advice_text(const ToolkitAdvice& advice) {
+  switch (advice.kind) {
+    case ToolkitAdvice::Kind::none_needed:
       return "none needed";
-    case ToolkitAdvice::have:
+    case ToolkitAdvice::Kind::have:
       return "have";
-    case ToolkitAdvice::get_11_8:
-      return "get 11.8";
-    case ToolkitAdvice::get_13_5:
-      return "get 13.5";
-    case ToolkitAdvice::impossible:
-      return "impossible";
+    case ToolkitAdvice::Kind::get:
+      return "get " + advice.version;
+    case ToolkitAdvice::Kind::impossible:
+      break;
   }
-  return "";
+  return "impossible";
 }
 
-std::string render_advice_json(ToolkitAdvice advice) {
+std::string render_advice_json(const ToolkitAdvice& advice) {
   Json json = json_document();
-  json["advice"] = advice_word(advice);
+  json["advice"] = advice_text(advice);
   json["warnings"] = Json::array();
   return json_line(json);
 }

@@ -6,7 +6,7 @@ namespace dsbuild {
 Finding probe_cuda(const ProbeInput& input) {
   if (input.toolkit == nullptr) return unmet(input, "no CUDA toolkit");
   const Version& version = input.toolkit->version;
-  const std::string named = "CUDA " + version.text() + " in " + input.toolkit->home.string();
+  const std::string named = input.toolkit->name() + " in " + input.toolkit->home.string();
   Finding finding = input.requirement.range.contains(version)
                         ? met(input, named)
                         : unmet(input, named + " is not " + input.requirement.range.text);

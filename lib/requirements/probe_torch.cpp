@@ -7,7 +7,7 @@
 
 #include "requirements/hints.h"
 #include "requirements/probe.h"
-#include "toolkit/cuda_match.h"
+#include "toolkit/cuda_versions.h"
 
 namespace dsbuild {
 namespace {
@@ -66,8 +66,8 @@ std::optional<Finding> no_cuda(const ProbeInput& input, const Torch& torch) {
 }
 
 std::string both_versions(const ProbeInput& input, const Torch& torch) {
-  return "CUDA " + input.toolkit->version.short_text() + " does not go with " + name_of(torch) +
-         ", which is of CUDA " + torch.cuda;
+  return input.toolkit->short_name() + " does not go with " + name_of(torch) + ", which is of CUDA " +
+         torch.cuda;
 }
 
 Finding mismatch(const ProbeInput& input, const Torch& torch) {

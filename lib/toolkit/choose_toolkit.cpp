@@ -106,8 +106,9 @@ std::vector<Warning> drop_warnings(const Toolkit& chosen, const ArchSet& needed)
 }
 
 Result<ArchSet> resolve(const Settings& settings, const ArchRequest& request, const Toolkit& toolkit,
-                        const std::vector<ComputeCapability>& gpus) {
-  auto resolved = resolve_arch_request(request, toolkit.targets, toolkit.version_code(), gpus);
+                        const std::vector<Target>& gpus) {
+  auto resolved =
+      resolve_arch_request(request, toolkit.vendor(), toolkit.targets, toolkit.version_code(), gpus);
   if (!resolved && !settings.arch.is_default()) resolved.error().where = settings.arch.origin;
   return resolved;
 }
@@ -115,8 +116,7 @@ Result<ArchSet> resolve(const Settings& settings, const ArchRequest& request, co
 }  // namespace
 
 Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
-                                     const ToolkitDemand& demand,
-                                     const std::vector<ComputeCapability>& gpus) {
+                                     const ToolkitDemand& demand, const std::vector<Target>& gpus) {
   const ToolkitNeed need = need_of(demand);
   DSBUILD_TRY(toolkit, pick(settings, toolkits, need));
   DSBUILD_TRY(requested, resolve(settings, demand.request, *toolkit, gpus));
@@ -126,16 +126,17 @@ Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& t
 }
 
 ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits, const ToolkitDemand& demand,
-                             const std::vector<ComputeCapability>& gpus, bool needs_toolkit) {
-  if (!needs_toolkit) return ToolkitAdvice::none_needed;
+                             const std::vector<Target>& gpus, bool needs_toolkit) {
+  using Kind = ToolkitAdvice::Kind;
+  if (!needs_toolkit) return {Kind::none_needed, ""};
   const ToolkitNeed need = need_of(demand);
   const Result<ChosenToolkit> chosen = choose_toolkit(settings, toolkits, demand, gpus);
-  if (chosen && need.goes_with(chosen->toolkit)) return ToolkitAdvice::have;
+  if (chosen && need.goes_with(chosen->toolkit)) return {Kind::have, ""};
   const bool no_gpu = demand.request.native && gpus.empty();
-  if (no_gpu || settings.offline.value || !settings.cuda_home.value.empty()) return ToolkitAdvice::impossible;
+  if (no_gpu || settings.offline.value || !settings.cuda_home.value.empty()) return {Kind::impossible, ""};
   const std::vector<std::string> versions = fetchable_versions(need.archs, need.torch_cuda);
-  if (versions.empty()) return ToolkitAdvice::impossible;
-  return versions.front() == "13.5" ? ToolkitAdvice::get_13_5 : ToolkitAdvice::get_11_8;
+  if (versions.empty()) return {Kind::impossible, ""};
+  return {Kind::get, versions.front()};
 }
 
 }  // namespace dsbuild

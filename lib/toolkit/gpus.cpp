@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "arch/nvidia.h"
 #include "base/text.h"
 #include "toolkit/toolkit.h"
 
@@ -11,7 +12,8 @@ std::optional<Gpu> parse_gpu(const std::string& line) {
   const std::vector<std::string> fields = split(line, ",");
   const auto version = fields.size() < 3 ? std::nullopt : parse_version(trim(fields[0]));
   if (!version || version->parts.size() != 2) return std::nullopt;
-  return Gpu{{version->major(), version->minor()}, trim(printable(fields[2])), trim(printable(fields[1]))};
+  return Gpu{NvidiaTarget{{version->major(), version->minor()}}, trim(printable(fields[2])),
+             trim(printable(fields[1]))};
 }
 
 }  // namespace
@@ -26,14 +28,14 @@ std::vector<Gpu> find_gpus(System& system) {
   if (!answer || !answer->ok()) return gpus;
   for (const std::string& line : split_lines(answer->out))
     if (const auto gpu = parse_gpu(line)) gpus.push_back(*gpu);
-  std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.cc < b.cc; });
+  std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.arch < b.arch; });
   return gpus;
 }
 
-std::vector<ComputeCapability> capabilities_of(const std::vector<Gpu>& gpus) {
-  std::vector<ComputeCapability> found;
+std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus) {
+  std::vector<Target> found;
   for (const Gpu& gpu : gpus)
-    if (found.empty() || found.back() != gpu.cc) found.push_back(gpu.cc);
+    if (found.empty() || found.back() != gpu.arch) found.push_back(gpu.arch);
   return found;
 }
 

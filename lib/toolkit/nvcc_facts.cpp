@@ -1,5 +1,6 @@
 #include "toolkit/nvcc_facts.h"
 
+#include "arch/nvidia.h"
 #include "base/text.h"
 
 namespace dsbuild {
@@ -36,7 +37,7 @@ std::optional<NvccFacts> parse(const std::string& text) {
   NvccFacts facts;
   facts.version = parse_version(lines[0]).value_or(Version{});
   for (const std::string& name : split(lines[1], " ")) {
-    if (const auto target = parse_target_name(name)) facts.targets.insert(*target);
+    if (const auto target = nvidia().parse_name(name)) facts.targets.insert(*target);
   }
   for (const std::string& option : split(lines[2], " "))
     facts.options.insert(option);
@@ -81,7 +82,7 @@ void parse_nvcc_help(std::string_view help_output, NvccFacts& facts) {
     in_values = in_values || line.find("Allowed values for this option:") != std::string::npos;
     if (!in_values || option != "--gpu-code") continue;
     for (const std::string& word : split(line, " \t\r',.")) {
-      if (const auto target = parse_target_name(word)) facts.targets.insert(*target);
+      if (const auto target = nvidia().parse_name(word)) facts.targets.insert(*target);
     }
   }
 }

@@ -1,70 +1,16 @@
 #include "toolkit/tool_parts.h"
 
-#include <set>
-
 #include "base/digest.h"
 #include "base/text.h"
-#include "toolkit/nvcc_facts.h"
+#include "toolkit/family.h"
+#include "toolkit/tool_answers.h"
 
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
-using Paths = std::set<std::string>;
-
 constexpr std::string_view k_elf_magic =
     "\x7f"
     "ELF";
-constexpr std::string_view k_dry_run_mark = "#$ ";
-
-Result<ProcessResult> answer_of(const Words& argv, const Environment& environment, System& system) {
-  return system.processes.run({argv, environment, {}, std::chrono::seconds(60)});
-}
-
-std::string said(const ProcessResult& answer) {
-  return answer.out + "\n" + answer.err;
-}
-
-tl::unexpected<Error> does_not_answer(const Words& argv, const ProcessResult& answer) {
-  const std::vector<std::string> lines = split(answer.err + answer.out, "\r\n");
-  const std::string how =
-      answer.timed_out ? "does not end" : "ends with exit code " + std::to_string(answer.exit_code);
-  return fail(Exit::unmet, "tool_does_not_answer", argv.front(),
-              shell_join({argv.begin() + 1, argv.end()}) + " " + how +
-                  (lines.empty() ? "" : ": " + trim(printable(lines.front()))),
-              "Run that by hand: dsbuild has to know what a compiler is made of, so it asks.");
-}
-
-// A tool that does not answer may be made of anything: what it was made of before tells nothing, so that
-// nothing is remembered of it, and nothing is built with it.
-Result<std::string> said_by(const Words& argv, const Environment& environment, System& system) {
-  DSBUILD_TRY(answer, answer_of(argv, environment, system));
-  if (!answer.ok()) return does_not_answer(argv, answer);
-  return said(answer);
-}
-
-// The same of one that may not know the words, and then ends with a code: "".
-Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system) {
-  DSBUILD_TRY(answer, answer_of(argv, environment, system));
-  if (answer.timed_out || answer.exit_code > 128) return does_not_answer(argv, answer);
-  return answer.ok() ? said(answer) : "";
-}
-
-// "/usr/bin/x" of "/usr/bin/x", "-plugin-opt=/usr/bin/x", "COLLECT_LTO_WRAPPER=/usr/bin/x"; "" for others.
-std::string path_in(const std::string& word) {
-  const size_t slash = word.find('/');
-  const bool is_value = slash != std::string::npos && (slash == 0 || word[slash - 1] == '=');
-  return is_value ? word.substr(slash) : "";
-}
-
-Paths files_named_in(const std::string& text, const FileReader& files) {
-  Paths found;
-  for (const std::string& line : split_lines(text))
-    for (const std::string& word : shell_split(line))
-      if (const std::string path = path_in(word); !path.empty() && files.kind(path) == FileKind::file)
-        found.insert(path);
-  return found;
-}
 
 // Where a compiler looks for programs, which all may come to be there: "programs: =<folder>:…".
 Words program_folders_in(const std::string& said) {
@@ -95,64 +41,6 @@ Result<Paths> ask_host_compiler(const Path& compiler, const Environment& environ
   for (const Path folder : program_folders_in(searching))
     for (const char* name : {"as", "ld", "real-ld", "collect-ld", "cc1plus", "collect2"})
       if (folder.is_absolute()) found.insert((folder / name).string());
-  return found;
-}
-
-// Reads what nvcc would run: "#$ NAME=value" and "#$ program words".
-class DryRun {
- public:
-  explicit DryRun(const std::string& text) {
-    for (const std::string& line : split_lines(text))
-      if (line.starts_with(k_dry_run_mark)) take(line.substr(k_dry_run_mark.size()));
-  }
-
-  Paths parts(const FileReader& files) const {
-    Paths found;
-    for (const std::string& program : programs_)
-      if (const auto path = find_program(files, program, value_of("PATH"))) found.insert(path->string());
-    if (const std::string here = value_of("_HERE_"); !here.empty())
-      found.insert({here + "/nvcc", here + "/nvcc.profile"});
-    add_all_in(value_of("NVVMIR_LIBRARY_DIR"), files, found);
-    for (const std::string& word : shell_split(value_of("INCLUDES"))) {
-      // What cudafe++ writes includes these, and nvcc's depfile does not name them.
-      const Path folder = word.starts_with("-I") ? word.substr(2) : "";
-      add_all_in(folder / "crt", files, found);
-      found.insert((folder / "fatbinary_section.h").string());
-    }
-    return found;
-  }
-
- private:
-  void take(const std::string& line) {
-    const size_t equals = line.find('=');
-    if (equals != std::string::npos && line.find_first_of(" \"/") > equals) {
-      variables_[line.substr(0, equals)] = line.substr(equals + 1);
-      return;
-    }
-    const Words words = shell_split(line);
-    if (!words.empty()) programs_.insert(replace_all(words.front(), "$CICC_PATH", value_of("CICC_PATH")));
-  }
-  static void add_all_in(const Path& folder, const FileReader& files, Paths& found) {
-    const auto names = files.list(folder);
-    for (const std::string& name : names ? *names : std::vector<std::string>{})
-      found.insert((folder / name).string());
-  }
-  std::string value_of(const std::string& name) const {
-    const auto found = variables_.find(name);
-    return found == variables_.end() ? "" : found->second;
-  }
-
-  std::map<std::string, std::string> variables_;
-  std::set<std::string> programs_;
-};
-
-Result<Paths> ask_nvcc_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
-  Words argv = {toolkit.nvcc().string()};
-  if (toolkit.host) argv.insert(argv.end(), {"-ccbin", toolkit.host->path.string()});
-  argv.insert(argv.end(), {"--dryrun", "-c", "dsbuild.cu", "-o", "dsbuild.o"});
-  DSBUILD_TRY(said, said_by(argv, environment, system));
-  Paths found = DryRun(said).parts(system.files);
-  found.insert((toolkit.home / "bin" / "nvcc.profile").string());
   return found;
 }
 
@@ -249,11 +137,10 @@ bool scripts_answer_as_known(const std::optional<Toolkit>& toolkit, const std::o
     return !compiler || !is_script(compiler->path, system.files, facts) ||
            compiler_answers_as_known(compiler->path, system, facts);
   };
-  const bool nvcc_does =
-      !toolkit || !is_script(toolkit->nvcc(), system.files, facts) ||
-      nvcc_answers_as_known(toolkit->nvcc(), system, tool_environment(system.environment, &*toolkit), facts);
+  const bool toolkit_does = !toolkit || !is_script(toolkit->compiler(), system.files, facts) ||
+                            toolkit->family->answers_as_known(*toolkit, system, facts);
   const bool host_does = !toolkit || compiler_does(toolkit->host);
-  return nvcc_does && host_does && compiler_does(cxx);
+  return toolkit_does && host_does && compiler_does(cxx);
 }
 
 Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
@@ -291,15 +178,15 @@ Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, Fa
   return tool;
 }
 
-Result<ToolText> parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts,
-                               DigestMemo& digests) {
+Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactStore& facts,
+                                  DigestMemo& digests) {
   const Environment environment = asking_environment(system, &toolkit);
   const std::string host = toolkit.host ? toolkit.host->path.string() : "";
-  const Path profile = toolkit.home / "bin" / "nvcc.profile";
-  DSBUILD_TRY(parts,
-              remembered_parts(toolkit.nvcc().string() + " with " + host, toolkit.nvcc(), profile, system,
-                               facts, [&] { return ask_nvcc_parts(toolkit, environment, system); }));
-  parts.insert(toolkit.nvcc().string());
+  const Path configuration = toolkit.home / toolkit.family->configuration;
+  DSBUILD_TRY(parts, remembered_parts(toolkit.compiler().string() + " with " + host, toolkit.compiler(),
+                                      configuration, system, facts,
+                                      [&] { return toolkit.family->parts(toolkit, environment, system); }));
+  parts.insert(toolkit.compiler().string());
   ToolText tool;
   if (toolkit.host) {
     DSBUILD_TRY(host_parts, parts_of_host_compiler(toolkit.host->path, system, facts, digests));

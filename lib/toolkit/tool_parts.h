@@ -35,9 +35,10 @@ struct ToolParts {
 Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
                                         DigestMemo& digests);
 
-// The same of nvcc (`--dryrun`: cudafe++, cicc, ptxas, fatbinary; nvcc.profile, libdevice) and of its host
-// compiler, where it has one.
-Result<ToolText> parts_of_nvcc(const Toolkit& toolkit, System& system, FactStore& facts, DigestMemo& digests);
+// The same of a toolkit's compiler (nvcc by `--dryrun`: cudafe++, cicc, ptxas, fatbinary; nvcc.profile,
+// libdevice) and of its host compiler, where it has one.
+Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactStore& facts,
+                                  DigestMemo& digests);
 
 // Whether the scripts among them still say what is known of them; where one does not, it is known from then
 // on, and toolkits are to be found anew.

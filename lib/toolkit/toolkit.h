@@ -1,4 +1,4 @@
-// CUDA installations of this machine.
+// Toolkits of this machine: a device compiler with its libraries, CUDA's.
 #pragma once
 
 #include <optional>
@@ -7,39 +7,46 @@
 #include <vector>
 
 #include "arch/arch_list.h"
-#include "arch/target.h"
+#include "arch/vendor.h"
 #include "base/result.h"
 #include "base/version.h"
 #include "settings/settings.h"
 #include "sys/digest_memo.h"
 #include "sys/fact_store.h"
 #include "sys/system.h"
-#include "toolkit/cuda_match.h"
+#include "toolkit/cuda_versions.h"
 #include "toolkit/host_compiler.h"
 
 namespace dsbuild {
 
-// One CUDA installation whose nvcc runs.
+struct CompilerFamily;                      // toolkit/family.h
+extern const CompilerFamily k_nvcc_family;  // CUDA's
+
+// One installation whose compiler runs.
 struct Toolkit {
+  const CompilerFamily* family = &k_nvcc_family;
   Path home;           // real path; holds bin/nvcc and include/
   std::string origin;  // "--cuda-home", "CUDA_HOME", "CUDA_PATH", "PATH", "/usr/local", "Debian", "conda",
                        // "pip", "dsbuild"
   Version version;     // 13.0.88
-  ArchSet targets;     // every allowed value of nvcc --help, `a` and `f` too
-  std::set<std::string> options;  // nvcc's long options: "--compress-mode", "--frandom-seed"
+  ArchSet targets;     // every one of its vendor's that it compiles; of nvcc, `a` and `f` too
+  std::set<std::string> options;  // its compiler's long options: "--compress-mode", "--frandom-seed"
   Path library_dir;               // holds libcudart_static.a
-  std::string nvcc_digest;        // sha256 of bin/nvcc
+  std::string compiler_digest;    // SHA-256
   HostCompilerBounds bounds;
   std::optional<HostCompiler> host;  // the first of the machine's compilers that it accepts
 
-  Path nvcc() const { return home / "bin" / "nvcc"; }
+  Path compiler() const;           // <home>/bin/nvcc
+  const Vendor& vendor() const;    // of its targets
+  std::string name() const;        // "CUDA 13.0.88"
+  std::string short_name() const;  // "CUDA 13.0"
   Path include_dir() const { return home / "include"; }
   int version_code() const { return version.major() * 100 + version.minor(); }  // 1300
   bool has_option(const std::string& long_option) const { return options.count(long_option) > 0; }
   bool operator==(const Toolkit&) const = default;
 };
 
-// A folder that holds an nvcc that cannot be used, or that the user named and that is no toolkit.
+// A folder that holds a compiler that cannot be used, or that the user named and that is no toolkit.
 struct RejectedToolkit {
   Path home;
   std::string origin;
@@ -76,9 +83,6 @@ struct ToolkitDemand {
   ArchSet kept;
   Version torch_cuda;  // of the torch that a selected CUDA op is an extension of; else empty
 };
-// The versions that `dsbuild toolkits get` fetches, that target all of `needed` and go with torch's CUDA
-// (cuda_match.h) where it has one; the preferred one first.
-std::vector<std::string> fetchable_versions(const ArchSet& needed, const Version& torch_cuda);
 // Pure. The first toolkit in order that targets all of `kept` and has a host compiler; all, all-major and
 // the default list ask for nothing of their own, so they take the first. Toolkits that do not go with torch's
 // CUDA are passed over where one does; where none does, the ops' findings say so. --cuda-home is a demand,
@@ -94,25 +98,30 @@ struct ChosenToolkit {
   std::vector<Warning> warnings;
 };
 Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
-                                     const ToolkitDemand& demand, const std::vector<ComputeCapability>& gpus);
+                                     const ToolkitDemand& demand, const std::vector<Target>& gpus);
 
 struct Gpu {
-  ComputeCapability cc;
+  Target arch;         // as an arch list calls it: 9.0
   std::string name;    // "NVIDIA H100 80GB HBM3"
   std::string driver;  // "580.65.06"
   bool operator==(const Gpu&) const = default;
 };
-// The GPUs that nvidia-smi lists, lowest CC first; empty without one.
+// The GPUs that nvidia-smi lists, lowest arch first; empty without one.
 std::vector<Gpu> find_gpus(System& system);
-// Their CCs, ascending, each once.
-std::vector<ComputeCapability> capabilities_of(const std::vector<Gpu>& gpus);
+// Their archs, ascending, each once.
+std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus);
 
 // For `dsbuild toolkits --for`: what it takes to serve the demand. `have`: choose_toolkit succeeds. A toolkit
-// without a host compiler is not had; getting one brings a compiler it accepts. 13.5 where it targets all
-// (it is smaller and takes this machine's compiler), else 11.8; `impossible` where neither does, or
-// --cuda-home demands one that does not.
-enum class ToolkitAdvice { none_needed, have, get_11_8, get_13_5, impossible };
+// without a host compiler is not had; getting one brings a compiler it accepts. `get`: the first that can be
+// fetched and targets all (toolkit/cuda_versions.h); `impossible` where none does, or --cuda-home demands one
+// that does not.
+struct ToolkitAdvice {
+  enum class Kind { none_needed, have, get, impossible };
+  Kind kind = Kind::impossible;
+  std::string version;  // to get: "13.5"
+  bool operator==(const ToolkitAdvice&) const = default;
+};
 ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits, const ToolkitDemand& demand,
-                             const std::vector<ComputeCapability>& gpus, bool needs_toolkit);
+                             const std::vector<Target>& gpus, bool needs_toolkit);
 
 }  // namespace dsbuild

@@ -1,17 +1,10 @@
 #include "toolkit/toolkit_message.h"
 
+#include "arch/nvidia.h"
 #include "base/text.h"
 
 namespace dsbuild {
 namespace {
-
-// What the scripts can fetch, the preferred one first: 13.5 is the smaller download and takes newer
-// compilers, 11.8 has the architectures that 13 dropped.
-struct Fetchable {
-  const char* version;
-  int code;
-};
-constexpr Fetchable k_fetchable[] = {{"13.5", 1305}, {"11.8", 1108}};
 
 bool demands_home(const Settings& settings) {
   return !settings.cuda_home.value.empty();
@@ -60,22 +53,11 @@ std::string compiler_names(const std::vector<HostCompiler>& compilers) {
 }  // namespace
 
 std::string toolkit_name(const Toolkit& toolkit) {
-  return "CUDA " + toolkit.version.text() + " (" + toolkit.home.string() + ")";
+  return toolkit.name() + " (" + toolkit.home.string() + ")";
 }
 
 bool ToolkitNeed::goes_with(const Toolkit& toolkit) const {
-  return torch_cuda.empty() || match_cuda(toolkit.version, torch_cuda) != CudaMatch::mismatch;
-}
-
-std::vector<std::string> fetchable_versions(const ArchSet& needed, const Version& torch_cuda) {
-  std::vector<std::string> versions;
-  for (const Fetchable& fetchable : k_fetchable) {
-    const bool goes_with_torch = torch_cuda.empty() || match_cuda(parse_version(fetchable.version).value(),
-                                                                  torch_cuda) != CudaMatch::mismatch;
-    if (goes_with_torch && difference(needed, targets_of_cuda(fetchable.code)).empty())
-      versions.emplace_back(fetchable.version);
-  }
-  return versions;
+  return goes_with_cuda(toolkit.version, torch_cuda);
 }
 
 Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const ToolkitNeed& need) {
@@ -106,8 +88,7 @@ Error lacks_archs_error(const Settings& settings, const Toolkits& toolkits,
   }
   for (const Toolkit& other : toolkits.found) {
     if (demands_home(settings) && need.goes_with(other) && difference(needed, other.targets).empty()) {
-      fix.push_back("--cuda-home " + other.home.string() + "   (CUDA " + other.version.text() +
-                    ", installed here)");
+      fix.push_back("--cuda-home " + other.home.string() + "   (" + other.name() + ", installed here)");
     }
   }
   for (const std::string& version : fetchable_versions(needed, need.torch_cuda))
@@ -129,7 +110,7 @@ Error no_host_compiler_error(const Toolkit& toolkit, const std::vector<HostCompi
   }
   fix.emplace_back("or set CUDAHOSTCXX to a C++ compiler that it accepts");
   return unmet("no_host_compiler", toolkit.home.string(),
-               "CUDA " + toolkit.version.text() + " takes " + toolkit.bounds.text() +
+               toolkit.name() + " takes " + toolkit.bounds.text() +
                    " as its host compiler; this machine has: " + compiler_names(compilers),
                fix);
 }

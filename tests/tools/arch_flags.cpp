@@ -15,7 +15,7 @@ std::string flags_of(const std::string& list) {
   if (!request) return "error: " + request.error().code;
   std::vector<std::string> flags;
   for (const dsbuild::Target& target : request->targets)
-    flags.push_back(target.gencode());
+    flags.push_back(target.flag());
   std::sort(flags.begin(), flags.end());
   return dsbuild::join(flags, " ");
 }

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <random>
 
-#include "arch/arch_list.h"
+#include "arch/nvidia.h"
 #include "base/text.h"
 
 using namespace dsbuild;
@@ -43,8 +43,8 @@ std::vector<Target> known_targets() {
   for (const ArchRow& row : arch_table()) {
     for (const Suffix suffix : {Suffix::none, Suffix::a, Suffix::f}) {
       if (row.first_for(suffix) == 0) continue;
-      targets.push_back({row.cc, suffix, CodeKind::real});
-      targets.push_back({row.cc, suffix, CodeKind::ptx});
+      targets.push_back(NvidiaTarget{row.cc, suffix, CodeKind::real});
+      targets.push_back(NvidiaTarget{row.cc, suffix, CodeKind::ptx});
     }
   }
   return targets;
@@ -65,14 +65,13 @@ std::string random_case(std::string text, Random& random) {
 }
 
 std::string random_spelling(const Target& target, Random& random) {
-  const std::string digits = target.virtual_name().substr(std::string("compute_").size());
-  Target real = target;
-  real.kind = CodeKind::real;
-  if (target.kind == CodeKind::ptx) {
-    return random.one_of<std::string>({target.name(), target.dotted(), digits + "-virtual"});
+  const std::string digits = virtual_name(target).substr(std::string("compute_").size());
+  const Target real = target.machine();
+  if (target.is_virtual()) {
+    return random.one_of<std::string>({target.name(), target.text(), digits + "-virtual"});
   }
   return random.one_of<std::string>(
-      {target.name(), real.dotted(), digits, digits + "-real", real.dotted() + "-real"});
+      {target.name(), real.text(), digits, digits + "-real", real.text() + "-real"});
 }
 
 // Any order, any spelling, some entries twice, any separators; a pair sometimes as one "+PTX".
@@ -82,10 +81,10 @@ std::string random_list(const ArchSet& set, Random& random) {
     const size_t copies = 1 + random.below(2);
     for (size_t i = 0; i < copies; ++i)
       words.push_back(random_case(random_spelling(target, random), random));
-    Target ptx = target;
+    NvidiaTarget ptx = nvidia_target(target);
     ptx.kind = CodeKind::ptx;
-    if (target.kind == CodeKind::real && set.count(ptx) > 0) {
-      words.push_back(random_case(target.dotted() + "+PTX", random));
+    if (!target.is_virtual() && set.count(ptx) > 0) {
+      words.push_back(random_case(target.text() + "+PTX", random));
     }
   }
   random.shuffle(words);

@@ -1,15 +1,16 @@
 #include <catch2/catch.hpp>
 
-#include "arch/arch_list.h"
+#include "arch/nvidia.h"
 #include "unit/arch/real_targets.h"
 
 using namespace dsbuild;
 
 namespace {
 
-std::string resolve(const std::string& list, int version, const std::vector<ComputeCapability>& gpus = {}) {
+std::string resolve(const std::string& list, int version, const std::vector<NvidiaTarget>& gpus = {}) {
   const ArchRequest request = parse_arch_list(list, "test").value();
-  const auto resolved = resolve_arch_request(request, load_real_targets()[version], version, gpus);
+  const auto resolved = resolve_arch_request(request, nvidia(), load_real_targets()[version], version,
+                                             {gpus.begin(), gpus.end()});
   return resolved ? target_names(*resolved) : resolved.error().code;
 }
 
@@ -39,13 +40,14 @@ TEST_CASE("all and named targets add up") {
 }
 
 TEST_CASE("native is the visible GPUs, with PTX of the highest") {
-  CHECK(resolve("native", 1300, {{9, 0}}) == "sm_90 compute_90");
-  CHECK(resolve("native", 1300, {{9, 0}, {10, 0}, {9, 0}}) == "sm_90 sm_100 compute_100");
-  CHECK(resolve("native;8.0", 1300, {{9, 0}}) == "sm_80 sm_90 compute_90");
+  CHECK(resolve("native", 1300, {{{9, 0}}}) == "sm_90 compute_90");
+  CHECK(resolve("native", 1300, {{{9, 0}}, {{10, 0}}, {{9, 0}}}) == "sm_90 sm_100 compute_100");
+  CHECK(resolve("native;8.0", 1300, {{{9, 0}}}) == "sm_80 sm_90 compute_90");
 }
 
 TEST_CASE("native without a GPU cannot be met") {
-  const auto resolved = resolve_arch_request(parse_arch_list("native", "test").value(), {}, 1300, {});
+  const auto resolved =
+      resolve_arch_request(parse_arch_list("native", "test").value(), nvidia(), {}, 1300, {});
   REQUIRE_FALSE(resolved);
   CHECK(resolved.error().code == "no_gpu");
   CHECK(resolved.error().exit == Exit::unmet);
@@ -64,7 +66,7 @@ TEST_CASE("Without a request the default list of the toolkit's version is taken"
       {1305, "7.5;8.0;8.6;8.9;9.0;10.0;12.0+PTX"},
   }));
   CAPTURE(version);
-  const auto resolved = resolve_arch_request(request, {}, version, {});
+  const auto resolved = resolve_arch_request(request, nvidia(), {}, version, {});
   REQUIRE(resolved);
   CHECK(arch_list(*resolved) == list);
 }
@@ -72,7 +74,7 @@ TEST_CASE("Without a request the default list of the toolkit's version is taken"
 TEST_CASE("Each CUDA version can target its own default list") {
   for (const auto& [version, targets] : load_real_targets()) {
     CAPTURE(version);
-    CHECK(arch_text(difference(default_archs(version), targets)) == "none");
-    CHECK_FALSE(default_archs(version).empty());
+    CHECK(arch_text(difference(nvidia().default_of(version), targets)) == "none");
+    CHECK_FALSE(nvidia().default_of(version).empty());
   }
 }

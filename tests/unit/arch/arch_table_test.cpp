@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "arch/arch_list.h"
+#include "arch/nvidia.h"
 #include "unit/arch/real_targets.h"
 
 using namespace dsbuild;
@@ -48,6 +48,6 @@ TEST_CASE("The CUDA versions that target a whole set are named") {
 
 TEST_CASE("No CUDA version is named for nothing, or for what the table does not know") {
   CHECK(cuda_versions_for({}).empty());
-  CHECK(cuda_versions_for({Target{{99, 0}}}).empty());
-  CHECK(cuda_versions_for({Target{{8, 0}, Suffix::a}}).empty());
+  CHECK(cuda_versions_for({NvidiaTarget{{99, 0}}}).empty());
+  CHECK(cuda_versions_for({NvidiaTarget{{8, 0}, Suffix::a}}).empty());
 }

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "arch/arch_list.h"
+#include "arch/nvidia.h"
 #include "real_targets.h"
 
 using namespace dsbuild;
@@ -13,9 +13,9 @@ ArchSet archs(const std::string& list) {
   return parse_arch_list(list, "test")->targets;
 }
 
-std::string codes(const Result<std::vector<ComputeCapability>>& gpus) {
+std::string codes(const Result<std::vector<Target>>& gpus) {
   std::string text;
-  for (const ComputeCapability& gpu : gpus.value())
+  for (const Target& gpu : gpus.value())
     text += (text.empty() ? "" : " ") + gpu.text();
   return text;
 }
@@ -55,12 +55,13 @@ TEST_CASE("A library runs where NVIDIA's compatibility rules say, by the image n
       {"12.0f", "12.1", "native (sm_120f)"},
   }));
   CAPTURE(row.library, row.gpu);
-  const ComputeCapability gpu = parse_gpus(row.gpu, "test", {})->front();
+  const Target gpu = parse_gpus(row.gpu, "test", {})->front();
   CHECK(coverage_of(archs(row.library), gpu).text() == row.outcome);
 }
 
 TEST_CASE("A library without device images runs on no GPU") {
-  CHECK(coverage_of({}, {9, 0}) == Coverage{{9, 0}, Runs::not_at_all, std::nullopt});
+  const Target hopper = NvidiaTarget{{9, 0}};
+  CHECK(coverage_of({}, hopper) == Coverage{hopper, Runs::not_at_all, std::nullopt});
 }
 
 TEST_CASE(
@@ -70,10 +71,10 @@ TEST_CASE(
     all = union_of(all, targets);
   for (const Target& first : all)
     for (const Target& second : all)
-      for (const ArchRow& gpu : arch_table()) {
-        const Coverage alone = coverage_of({first}, gpu.cc);
-        const Coverage both = coverage_of({first, second}, gpu.cc);
-        CAPTURE(first.name(), second.name(), gpu.cc.text());
+      for (const Target& gpu : nvidia().known_gpus()) {
+        const Coverage alone = coverage_of({first}, gpu);
+        const Coverage both = coverage_of({first, second}, gpu);
+        CAPTURE(first.name(), second.name(), gpu.text());
         REQUIRE(both.runs <= alone.runs);
         REQUIRE(both.by.has_value() == (both.runs != Runs::not_at_all));
         if (both.by) REQUIRE((*both.by == first || *both.by == second));
@@ -83,12 +84,13 @@ TEST_CASE(
 TEST_CASE("GPUs are named as archs are") {
   CHECK(codes(parse_gpus("9.0, sm_86;80", "--gpu", {})) == "8.0 8.6 9.0");
   CHECK(codes(parse_gpus("9.0a+PTX", "--gpu", {})) == "9.0");
-  CHECK(codes(parse_gpus("native,7.0", "--gpu", {{8, 9}, {9, 0}})) == "7.0 8.9 9.0");
+  CHECK(codes(parse_gpus("native,7.0", "--gpu", {NvidiaTarget{{8, 9}}, NvidiaTarget{{9, 0}}})) ==
+        "7.0 8.9 9.0");
   CHECK(parse_gpus("all", "--gpu", {})->size() == arch_table().size());
 }
 
 TEST_CASE("What names no GPU is refused") {
-  const std::vector<ComputeCapability> no_gpu;
+  const std::vector<Target> no_gpu;
   const auto unknown = parse_gpus("8.6,9.9", "--gpu", no_gpu);
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().code == "unknown_arch");

@@ -1,16 +1,16 @@
-#include "arch/target.h"
-
 #include <catch2/catch.hpp>
+
+#include "arch/nvidia.h"
 
 using namespace dsbuild;
 
 namespace {
 
 Target real(int major, int minor, Suffix suffix = Suffix::none) {
-  return {{major, minor}, suffix, CodeKind::real};
+  return NvidiaTarget{{major, minor}, suffix, CodeKind::real};
 }
 Target ptx(int major, int minor, Suffix suffix = Suffix::none) {
-  return {{major, minor}, suffix, CodeKind::ptx};
+  return NvidiaTarget{{major, minor}, suffix, CodeKind::ptx};
 }
 
 }  // namespace
@@ -27,10 +27,11 @@ TEST_CASE("A target has nvcc's name, its virtual arch, a dotted form and a genco
       Row{ptx(12, 0, Suffix::f), "compute_120f", "compute_120f", "12.0f-virtual",
           "-gencode=arch=compute_120f,code=compute_120f"});
   CHECK(row.target.name() == row.name);
-  CHECK(row.target.virtual_name() == row.virtual_name);
-  CHECK(row.target.dotted() == row.dotted);
-  CHECK(row.target.gencode() == row.gencode);
+  CHECK(virtual_name(row.target) == row.virtual_name);
+  CHECK(row.target.text() == row.dotted);
+  CHECK(row.target.flag() == row.gencode);
   CHECK(parse_target_name(row.name) == row.target);
+  CHECK(parse_target(row.dotted) == row.target);
 }
 
 TEST_CASE("What is no name of nvcc's for one target is refused") {
@@ -80,42 +81,42 @@ TEST_CASE("Sets meet, part and join") {
 
 // CUDA programming guide: "binary compatibility", "PTX compatibility", "feature set compiler targets".
 TEST_CASE("Code runs where NVIDIA's compatibility rules say") {
-  const auto [target, gpu, runs] = GENERATE(table<Target, ComputeCapability, Runs>({
+  const auto [target, gpu, runs] = GENERATE(table<Target, NvidiaTarget, Runs>({
       // Real code: the same major, this minor or a later one.
-      {real(8, 0), {8, 0}, Runs::natively},
-      {real(8, 0), {8, 6}, Runs::natively},
-      {real(8, 6), {8, 0}, Runs::not_at_all},
-      {real(8, 0), {9, 0}, Runs::not_at_all},
-      {real(9, 0), {8, 9}, Runs::not_at_all},
+      {real(8, 0), {{8, 0}}, Runs::natively},
+      {real(8, 0), {{8, 6}}, Runs::natively},
+      {real(8, 6), {{8, 0}}, Runs::not_at_all},
+      {real(8, 0), {{9, 0}}, Runs::not_at_all},
+      {real(9, 0), {{8, 9}}, Runs::not_at_all},
       // PTX: this CC and every later one.
-      {ptx(8, 0), {8, 0}, Runs::by_ptx},
-      {ptx(8, 0), {12, 1}, Runs::by_ptx},
-      {ptx(8, 0), {7, 5}, Runs::not_at_all},
+      {ptx(8, 0), {{8, 0}}, Runs::by_driver},
+      {ptx(8, 0), {{12, 1}}, Runs::by_driver},
+      {ptx(8, 0), {{7, 5}}, Runs::not_at_all},
       // a: this CC alone, as PTX too.
-      {real(9, 0, Suffix::a), {9, 0}, Runs::natively},
-      {ptx(9, 0, Suffix::a), {9, 0}, Runs::by_ptx},
-      {ptx(9, 0, Suffix::a), {10, 0}, Runs::not_at_all},
-      {real(10, 0, Suffix::a), {10, 3}, Runs::not_at_all},
+      {real(9, 0, Suffix::a), {{9, 0}}, Runs::natively},
+      {ptx(9, 0, Suffix::a), {{9, 0}}, Runs::by_driver},
+      {ptx(9, 0, Suffix::a), {{10, 0}}, Runs::not_at_all},
+      {real(10, 0, Suffix::a), {{10, 3}}, Runs::not_at_all},
       // f: the family, from this minor on.
-      {real(10, 0, Suffix::f), {10, 0}, Runs::natively},
-      {real(10, 0, Suffix::f), {10, 3}, Runs::natively},
-      {ptx(10, 0, Suffix::f), {10, 3}, Runs::by_ptx},
-      {real(10, 3, Suffix::f), {10, 0}, Runs::not_at_all},
-      {real(10, 0, Suffix::f), {10, 1}, Runs::not_at_all},
-      {real(10, 0, Suffix::f), {11, 0}, Runs::not_at_all},
-      {ptx(10, 0, Suffix::f), {12, 0}, Runs::not_at_all},
-      {real(11, 0, Suffix::f), {11, 0}, Runs::natively},
-      {real(12, 0, Suffix::f), {12, 1}, Runs::natively},
-      {real(12, 1, Suffix::f), {12, 0}, Runs::not_at_all},
+      {real(10, 0, Suffix::f), {{10, 0}}, Runs::natively},
+      {real(10, 0, Suffix::f), {{10, 3}}, Runs::natively},
+      {ptx(10, 0, Suffix::f), {{10, 3}}, Runs::by_driver},
+      {real(10, 3, Suffix::f), {{10, 0}}, Runs::not_at_all},
+      {real(10, 0, Suffix::f), {{10, 1}}, Runs::not_at_all},
+      {real(10, 0, Suffix::f), {{11, 0}}, Runs::not_at_all},
+      {ptx(10, 0, Suffix::f), {{12, 0}}, Runs::not_at_all},
+      {real(11, 0, Suffix::f), {{11, 0}}, Runs::natively},
+      {real(12, 0, Suffix::f), {{12, 1}}, Runs::natively},
+      {real(12, 1, Suffix::f), {{12, 0}}, Runs::not_at_all},
   }));
-  CAPTURE(target.name(), gpu.text());
+  CAPTURE(target.name(), gpu.cc.text());
   CHECK(runs_on(target, gpu) == runs);
 }
 
 TEST_CASE("A set runs the best way that one of its targets offers") {
   const ArchSet set{real(8, 0), ptx(8, 0)};
-  CHECK(runs_on(set, {8, 6}) == Runs::natively);
-  CHECK(runs_on(set, {9, 0}) == Runs::by_ptx);
-  CHECK(runs_on(set, {7, 5}) == Runs::not_at_all);
-  CHECK(runs_on(ArchSet{}, {9, 0}) == Runs::not_at_all);
+  CHECK(runs_on(set, real(8, 6)) == Runs::natively);
+  CHECK(runs_on(set, real(9, 0)) == Runs::by_driver);
+  CHECK(runs_on(set, real(7, 5)) == Runs::not_at_all);
+  CHECK(runs_on(ArchSet{}, real(9, 0)) == Runs::not_at_all);
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "arch/nvidia.h"
 #include "base/text.h"
 #include "binary/image.h"
 #include "support/temp_folder.h"
@@ -119,8 +120,8 @@ std::multiset<std::string> listed_by_cuobjdump(const Path& file, const Sample& s
 std::multiset<std::string> as_cuobjdump_says(const BinaryFile& binary) {
   std::multiset<std::string> all;
   for (DeviceImage image : binary.images) {
-    const bool hidden = image.target.kind == CodeKind::real && image.target.suffix == Suffix::f;
-    if (hidden) image.target.suffix = Suffix::none;
+    const bool hidden = !image.target.is_virtual() && nvidia_target(image.target).suffix == Suffix::f;
+    if (hidden) image.target = image.target.plain();
     all.insert(image.target.name());
   }
   return all;

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "arch/nvidia.h"
 #include "base/digest.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
@@ -25,9 +26,12 @@ std::string fatbin(const std::vector<std::string>& names) {
   std::vector<std::string> entries;
   for (const std::string& name : names) {
     const Target target = *parse_target_name(name);
-    const uint64_t suffix = target.suffix == Suffix::a ? 0x100000 : target.suffix == Suffix::f ? 0x200000 : 0;
-    entries.push_back(entry(target.kind == CodeKind::ptx ? k_ptx : k_elf,
-                            static_cast<uint32_t>(target.cc.major * 10 + target.cc.minor), k_plain | suffix));
+    const Suffix form = nvidia_target(target).suffix;
+    const uint64_t suffix = form == Suffix::a ? 0x100000 : form == Suffix::f ? 0x200000 : 0;
+    entries.push_back(
+        entry(target.is_virtual() ? k_ptx : k_elf,
+              static_cast<uint32_t>(nvidia_target(target).cc.major * 10 + nvidia_target(target).cc.minor),
+              k_plain | suffix));
   }
   return container(entries);
 }

@@ -2,7 +2,9 @@
 // examples.
 #include <catch2/catch.hpp>
 
+#include "arch/nvidia.h"
 #include "plan_world.h"
+#include "unit/arch/made_up_vendor.h"
 
 using namespace dsbuild;
 
@@ -172,4 +174,12 @@ TEST_CASE("without a toolkit CUDA ops are skipped and CPU ops are built") {
   REQUIRE(plan);
   CHECK(plan->find("adam")->reason == "no CUDA toolkit");
   CHECK(plan->find("cpu_adam")->status == OpStatus::build);
+}
+
+TEST_CASE("What two ops share is found for each vendor by itself") {
+  const MadeUpVendor other;
+  const Target ampere = NvidiaTarget{{8, 0}}, hopper = NvidiaTarget{{9, 0}};
+  const Target one = other.target(1), two = other.target(2);
+  CHECK(shared_archs({{ampere, hopper}, {hopper}, {one, two}, {two}, {}}) == ArchSet{hopper, two});
+  CHECK(shared_archs({{ampere, one}, {hopper, one}}) == ArchSet{one});
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "arch/nvidia.h"
 #include "fakes/fake_file_system.h"
 #include "plan/build_plan.h"
 
@@ -18,7 +19,7 @@ inline Toolkit fake_toolkit(int version_code) {
       *parse_version(std::to_string(version_code / 100) + "." + std::to_string(version_code % 100) + ".1");
   toolkit.targets = targets_of_cuda(version_code);
   toolkit.library_dir = "/cuda/lib64";
-  toolkit.nvcc_digest = "00ff";
+  toolkit.compiler_digest = "00ff";
   toolkit.host = HostCompiler{"/usr/bin/g++-11", "gcc", *parse_version("11.3.0"), "PATH"};
   toolkit.options = {"--objdir-as-tempdir"};
   return toolkit;

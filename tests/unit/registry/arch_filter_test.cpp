@@ -1,6 +1,7 @@
 // Expected values are from docs/op_yaml.md and the design's rules, written out by hand.
 #include <catch2/catch.hpp>
 
+#include "arch/nvidia.h"
 #include "registry/arch_pattern.h"
 #include "registry/op_spec.h"
 
@@ -38,11 +39,11 @@ TEST_CASE("an empty filter keeps all that is requested") {
 
 TEST_CASE("min and max compare the compute capability and treat machine code and PTX alike") {
   ArchFilter filter;
-  filter.min = ComputeCapability{8, 0};
+  filter.min = NvidiaTarget{{8, 0}};
   CHECK(target_names(apply_filter(filter, k_request).kept) == "sm_80 compute_80 sm_90");
   CHECK(dropped_text(apply_filter(filter, k_request)) == "sm_70: needs >= 8.0");
   CHECK(apply_filter(filter, targets("sm_75 compute_75")).kept.empty());
-  filter.max = ComputeCapability{8, 9};
+  filter.max = NvidiaTarget{{8, 9}};
   CHECK(target_names(apply_filter(filter, k_request).kept) == "sm_80 compute_80");
   CHECK(filter.text() == ">= 8.0, <= 8.9");
   CHECK(apply_filter(filter, targets("sm_100")).kept.empty());

@@ -1,3 +1,4 @@
+#include "arch/nvidia.h"
 #include "spec_world.h"
 
 namespace dsbuild {
@@ -36,7 +37,7 @@ TEST_CASE("a name and a source are enough; the rest has defaults") {
 TEST_CASE("scalars are text as written, so 10.0 needs no quotes") {
   const OpSpec spec =
       SpecWorld().spec("name: x\nsources: [a.cu]\narchs: {min: 10.0}\ndefines: {A: 10.0, B: no}\n");
-  CHECK(spec.archs.min == ComputeCapability{10, 0});
+  CHECK(spec.archs.min == NvidiaTarget{{10, 0}});
   CHECK(spec.defines[0].value.second == "10.0");
   CHECK(spec.defines[1].value.second == "no");
 }

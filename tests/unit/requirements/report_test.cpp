@@ -1,6 +1,7 @@
 // All findings of all ops, in one pass.
 #include <catch2/catch.hpp>
 
+#include "arch/nvidia.h"
 #include "unit/requirements/world.h"
 
 using namespace dsbuild;
@@ -76,10 +77,10 @@ TEST_CASE("A requirement whose condition does not hold is not asked") {
   World world;
   Requirement hopper = need(RequirementKind::command, {"a"});
   hopper.when.any_arch = "9.0";
-  world.add_op("op", {hopper}).archs.max = ComputeCapability{9, 0};
+  world.add_op("op", {hopper}).archs.max = NvidiaTarget{{9, 0}};
   CHECK(world.check().by_op.at("op").empty());
-  world.requested = {Target{{8, 0}, Suffix::none, CodeKind::real},
-                     Target{{9, 0}, Suffix::none, CodeKind::real}};
+  world.requested = {NvidiaTarget{{8, 0}, Suffix::none, CodeKind::real},
+                     NvidiaTarget{{9, 0}, Suffix::none, CodeKind::real}};
   CHECK(world.check().by_op.at("op").size() == 1);
 }
 
@@ -87,8 +88,8 @@ TEST_CASE("Arch conditions see what the op's own filter keeps") {
   World world;
   Requirement requirement = need(RequirementKind::command, {"a"});
   requirement.when.any_arch = "9.0";
-  world.add_op("op", {requirement}).archs.max = ComputeCapability{8, 0};
-  world.requested = {Target{{9, 0}, Suffix::none, CodeKind::real}};
+  world.add_op("op", {requirement}).archs.max = NvidiaTarget{{8, 0}};
+  world.requested = {NvidiaTarget{{9, 0}, Suffix::none, CodeKind::real}};
   CHECK(world.check().by_op.at("op").empty());
 }
 

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "arch/nvidia.h"
 #include "base/text.h"
 #include "toolkit/toolkit.h"
 
@@ -12,7 +13,7 @@ struct Choice {
   Settings settings;
   Toolkits toolkits;
   ToolkitDemand demand;
-  std::vector<ComputeCapability> gpus;
+  std::vector<Target> gpus;
 
   Choice& with(const std::string& version, const std::string& origin = "/usr/local", int gcc_max = 99) {
     Toolkit toolkit;
@@ -66,7 +67,12 @@ struct Choice {
     CHECK(choice.error().exit == Exit::unmet);
     return choice.error();
   }
-  ToolkitAdvice advice() const { return advise_toolkit(settings, toolkits, demand, gpus, true); }
+  std::string advice() const {
+    const ToolkitAdvice advice = advise_toolkit(settings, toolkits, demand, gpus, true);
+    return advice.kind == ToolkitAdvice::Kind::get    ? "get " + advice.version
+           : advice.kind == ToolkitAdvice::Kind::have ? "have"
+                                                      : "impossible";
+  }
 };
 
 std::vector<std::string> codes(const std::vector<Warning>& warnings) {
@@ -226,7 +232,7 @@ TEST_CASE("No toolkit at all: what was rejected and how to get one") {
 TEST_CASE("native takes the first toolkit that targets the machine's GPUs") {
   Choice choice;
   choice.with("11.8.89").with("13.0.88").asking("native").keeping("10.0+PTX");
-  choice.gpus = {{10, 0}};
+  choice.gpus = {NvidiaTarget{{10, 0}}};
   const auto chosen = choice.choose();
   REQUIRE(chosen);
   CHECK(chosen->toolkit.version.short_text() == "13.0");
@@ -237,38 +243,38 @@ TEST_CASE("native takes the first toolkit that targets the machine's GPUs") {
 }
 
 TEST_CASE("Advice: nothing is needed, or what is installed will do") {
-  CHECK(advise_toolkit({}, {}, {}, {}, false) == ToolkitAdvice::none_needed);
-  CHECK(Choice().with("13.0.88").asking("8.0").advice() == ToolkitAdvice::have);
-  CHECK(Choice().with("13.0.88").asking_for_default().advice() == ToolkitAdvice::have);
-  CHECK(Choice().with("13.0.88").asking("7.0;8.0").dropping().advice() == ToolkitAdvice::have);
+  CHECK(advise_toolkit({}, {}, {}, {}, false) == ToolkitAdvice{ToolkitAdvice::Kind::none_needed, ""});
+  CHECK(Choice().with("13.0.88").asking("8.0").advice() == "have");
+  CHECK(Choice().with("13.0.88").asking_for_default().advice() == "have");
+  CHECK(Choice().with("13.0.88").asking("7.0;8.0").dropping().advice() == "have");
 }
 
 TEST_CASE("Advice: get 13.5 where it targets all, 11.8 for what 13 dropped") {
-  CHECK(Choice().asking("7.0;8.0+PTX").advice() == ToolkitAdvice::get_11_8);
-  CHECK(Choice().with("13.0.88").asking("7.0;8.0+PTX").advice() == ToolkitAdvice::get_11_8);
-  CHECK(Choice().asking("7.5;8.0;9.0a+PTX;12.0f").advice() == ToolkitAdvice::get_13_5);
-  CHECK(Choice().asking("8.0").advice() == ToolkitAdvice::get_13_5);
-  CHECK(Choice().asking("all").advice() == ToolkitAdvice::get_13_5);
-  CHECK(Choice().asking_for_default().advice() == ToolkitAdvice::get_13_5);
-  CHECK(Choice().with("13.0.88").asking("10.7").advice() == ToolkitAdvice::get_13_5);
+  CHECK(Choice().asking("7.0;8.0+PTX").advice() == "get 11.8");
+  CHECK(Choice().with("13.0.88").asking("7.0;8.0+PTX").advice() == "get 11.8");
+  CHECK(Choice().asking("7.5;8.0;9.0a+PTX;12.0f").advice() == "get 13.5");
+  CHECK(Choice().asking("8.0").advice() == "get 13.5");
+  CHECK(Choice().asking("all").advice() == "get 13.5");
+  CHECK(Choice().asking_for_default().advice() == "get 13.5");
+  CHECK(Choice().with("13.0.88").asking("10.7").advice() == "get 13.5");
 }
 
 TEST_CASE("Advice: a toolkit without its compiler is got again, with one") {
-  CHECK(Choice().with("11.8.89", "dsbuild", 11).asking("7.0").advice() == ToolkitAdvice::get_11_8);
+  CHECK(Choice().with("11.8.89", "dsbuild", 11).asking("7.0").advice() == "get 11.8");
 }
 
 TEST_CASE("Advice: offline nothing is got") {
   Choice choice = Choice().asking("8.0");
   choice.settings.offline = {true, "--offline"};
-  CHECK(choice.advice() == ToolkitAdvice::impossible);
-  CHECK(choice.with("13.0.88").advice() == ToolkitAdvice::have);
+  CHECK(choice.advice() == "impossible");
+  CHECK(choice.with("13.0.88").advice() == "have");
 }
 
 TEST_CASE("Advice: impossible where neither toolkit targets all, or --cuda-home demands another") {
-  CHECK(Choice().with("13.0.88").asking("7.0;10.0").advice() == ToolkitAdvice::impossible);
+  CHECK(Choice().with("13.0.88").asking("7.0;10.0").advice() == "impossible");
   CHECK(Choice().with("13.0.88", "--cuda-home").cuda_home("/cuda-13.0").asking("7.0").advice() ==
-        ToolkitAdvice::impossible);
-  CHECK(Choice().with("13.0.88").asking("native").advice() == ToolkitAdvice::impossible);
+        "impossible");
+  CHECK(Choice().with("13.0.88").asking("native").advice() == "impossible");
 }
 
 TEST_CASE("with torch, toolkits that do not go with its CUDA are passed over") {
@@ -286,9 +292,9 @@ TEST_CASE(
   choice.with("11.8").asking("8.0");
   choice.demand.torch_cuda = *parse_version("13.0");
   CHECK(choice.chosen() == "11.8");
-  CHECK(choice.advice() == ToolkitAdvice::get_13_5);
+  CHECK(choice.advice() == "get 13.5");
   choice.demand.torch_cuda = *parse_version("12.8");
-  CHECK(choice.advice() == ToolkitAdvice::impossible);
+  CHECK(choice.advice() == "impossible");
 }
 
 TEST_CASE("--cuda-home is a demand whatever torch's CUDA is; CUDA_HOME is passed over with a line") {

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "arch/nvidia.h"
 #include "base/text.h"
 #include "toolkit/toolkit.h"
 #include "unit/arch/real_targets.h"
@@ -38,7 +39,7 @@ TEST_CASE("A toolkit's version, targets, options, bounds and compiler are found"
   REQUIRE(toolkit.host);
   CHECK(toolkit.host->version.major() == gcc);
   CHECK(toolkit.library_dir == "/usr/local/cuda/lib64");
-  CHECK(toolkit.nvcc_digest.size() == 64);
+  CHECK(toolkit.compiler_digest.size() == 64);
 }
 
 TEST_CASE("Candidates come in order of how plainly the user meant them") {
@@ -237,10 +238,10 @@ TEST_CASE("GPUs are what nvidia-smi lists, lowest first") {
       "9.0, 580.65.06, NVIDIA H100 80GB HBM3\n[N/A], 580.65.06, Old\n8.6, 580.65.06, NVIDIA A40\n"
       "9.0, 580.65.06, NVIDIA H200\n");
   const std::vector<Gpu> found = find_gpus(machine.system);
-  CHECK(found == std::vector<Gpu>{{{8, 6}, "NVIDIA A40", "580.65.06"},
-                                  {{9, 0}, "NVIDIA H100 80GB HBM3", "580.65.06"},
-                                  {{9, 0}, "NVIDIA H200", "580.65.06"}});
-  CHECK(capabilities_of(found) == std::vector<ComputeCapability>{{8, 6}, {9, 0}});
+  CHECK(found == std::vector<Gpu>{{NvidiaTarget{{8, 6}}, "NVIDIA A40", "580.65.06"},
+                                  {NvidiaTarget{{9, 0}}, "NVIDIA H100 80GB HBM3", "580.65.06"},
+                                  {NvidiaTarget{{9, 0}}, "NVIDIA H200", "580.65.06"}});
+  CHECK(archs_of_gpus(found) == std::vector<Target>{NvidiaTarget{{8, 6}}, NvidiaTarget{{9, 0}}});
   machine.processes.on({"nvidia-smi"}, FakeProcessRunner::failed("NVIDIA-SMI has failed", 9));
   CHECK(find_gpus(machine.system).empty());
 }

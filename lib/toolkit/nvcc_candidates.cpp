@@ -1,6 +1,5 @@
-#include "toolkit/candidates.h"
-
 #include "sys/site_packages.h"
+#include "toolkit/nvcc_family.h"
 
 namespace dsbuild {
 namespace {
@@ -76,7 +75,7 @@ class Search {
 
 }  // namespace
 
-std::vector<ToolkitCandidate> toolkit_candidates(const Settings& settings, const System& system) {
+std::vector<ToolkitCandidate> nvcc_candidates(const Settings& settings, const System& system) {
   return Search(settings, system).run();
 }
 

@@ -1,4 +1,4 @@
-#include "arch/entry.h"
+#include "arch/nvidia_entry.h"
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ using namespace entry_grammar;
 using Fault = std::optional<std::string>;
 
 Fault fault(std::string_view entry, const std::string& rule) {
-  const std::string near = nearest_entry(entry);
+  const std::string near = nearest_nvidia_entry(entry);
   if (near.empty()) return rule;
   return "did you mean '" + near + "'? " + rule;
 }
@@ -50,7 +50,7 @@ std::string known_ccs() {
 }
 
 // "8.0", "80", "9.0a" as the target of its digits; nullopt for anything else.
-std::optional<Target> parse_number(std::string_view text) {
+std::optional<NvidiaTarget> parse_number(std::string_view text) {
   std::string digits(text);
   const size_t dot = text.find('.');
   if (dot != std::string_view::npos) {
@@ -59,17 +59,18 @@ std::optional<Target> parse_number(std::string_view text) {
     if (dot == 0 || dot > 2 || !one_digit) return std::nullopt;
     digits.erase(dot, 1);
   }
-  return parse_target_name("sm_" + digits);
+  const auto target = nvidia().parse_name("sm_" + digits);
+  return target ? std::optional(nvidia_target(*target)) : std::nullopt;
 }
 
-Fault check_known(std::string_view entry, const Target& target) {
+Fault check_known(std::string_view entry, const NvidiaTarget& target) {
   const ArchRow* row = find_arch(target.cc);
   if (!row) return fault(entry, known_ccs());
   if (row->first_for(target.suffix) > 0) return std::nullopt;
   return fault(entry, "the suffix 'a' exists from 9.0 on, 'f' from 10.0 on");
 }
 
-void add(ArchSet& targets, Target target, Kind kind) {
+void add(ArchSet& targets, NvidiaTarget target, Kind kind) {
   target.kind = CodeKind::real;
   if (kind != Kind::ptx_only) targets.insert(target);
   target.kind = CodeKind::ptx;
@@ -77,7 +78,7 @@ void add(ArchSet& targets, Target target, Kind kind) {
 }
 
 Fault add_number(std::string_view entry, std::string_view number, Kind kind, ArchSet& targets) {
-  const std::optional<Target> target = parse_number(number);
+  const std::optional<NvidiaTarget> target = parse_number(number);
   if (!target) return fault(entry, known_ccs());
   if (Fault unknown = check_known(entry, *target)) return unknown;
   add(targets, *target, kind);
@@ -92,7 +93,7 @@ Fault add_nvcc_name(std::string_view entry, std::string_view digits, CodeKind pr
                  "'sm_' and 'compute_' already say what to build: they take no +PTX, -real or -virtual");
   }
   const bool has_dot = digits.find('.') != std::string_view::npos;
-  const std::optional<Target> target = has_dot ? std::nullopt : parse_number(digits);
+  const std::optional<NvidiaTarget> target = has_dot ? std::nullopt : parse_number(digits);
   if (!target) return fault(entry, known_ccs());
   if (Fault unknown = check_known(entry, *target)) return unknown;
   add(targets, *target, prefix == CodeKind::real ? Kind::real_only : Kind::ptx_only);
@@ -129,7 +130,7 @@ bool add_word(std::string_view lower, ArchRequest& request) {
 
 }  // namespace
 
-std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) {
+std::optional<std::string> add_nvidia_entry(std::string_view entry, ArchRequest& request) {
   const std::string lower = to_lower(entry);
   if (add_word(lower, request)) return std::nullopt;
   std::string_view rest = lower;

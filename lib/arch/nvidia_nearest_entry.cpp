@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "arch/entry.h"
+#include "arch/nvidia_entry.h"
 #include "base/text.h"
 
 namespace dsbuild {
@@ -67,9 +67,10 @@ std::string nearest_number(std::string_view number, std::optional<CodeKind> pref
   const std::optional<int> wanted = rank_of(number);
   if (!wanted) return "";
   const Suffix suffix = suffix_of(number);
-  Target target{nearest_row(*wanted, suffix).cc, suffix, prefix.value_or(CodeKind::real)};
+  const Target target =
+      NvidiaTarget{nearest_row(*wanted, suffix).cc, suffix, prefix.value_or(CodeKind::real)};
   if (prefix) return target.name();
-  return target.dotted() + kind_text(kind);
+  return target.text() + kind_text(kind);
 }
 
 std::string nearest_word(std::string_view word) {
@@ -83,7 +84,7 @@ std::string nearest_word(std::string_view word) {
 
 }  // namespace
 
-std::string nearest_entry(std::string_view entry) {
+std::string nearest_nvidia_entry(std::string_view entry) {
   const std::string lower = to_lower(entry);
   std::string_view rest = lower;
   const std::optional<CodeKind> prefix = take_prefix(rest);

@@ -1,7 +1,7 @@
 // The two tables of device architectures: which nvcc targets a CC, and which CCs are one family.
 #include <algorithm>
 
-#include "arch/arch_list.h"
+#include "arch/nvidia.h"
 
 namespace dsbuild {
 namespace {
@@ -89,8 +89,8 @@ ArchSet targets_of_cuda(int version) {
   for (const ArchRow& row : k_rows) {
     for (const Suffix suffix : {Suffix::none, Suffix::a, Suffix::f}) {
       if (!targeted_by(row, suffix, version)) continue;
-      targets.insert({row.cc, suffix, CodeKind::real});
-      targets.insert({row.cc, suffix, CodeKind::ptx});
+      targets.insert(NvidiaTarget{row.cc, suffix, CodeKind::real});
+      targets.insert(NvidiaTarget{row.cc, suffix, CodeKind::ptx});
     }
   }
   return targets;
@@ -106,7 +106,8 @@ bool same_family(ComputeCapability family, ComputeCapability gpu) {
 std::string cuda_versions_for(const ArchSet& set) {
   int first = 0;
   int last = k_current;
-  for (const Target& target : set) {
+  for (const Target& each : set) {
+    const NvidiaTarget target = nvidia_target(each);
     const ArchRow* row = find_arch(target.cc);
     if (!row || row->first_for(target.suffix) == 0) return "";
     first = std::max(first, row->first_for(target.suffix));

@@ -1,4 +1,4 @@
-#include "toolkit/cuda_match.h"
+#include "toolkit/cuda_versions.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,20 +1,19 @@
-// One entry of an arch list. Private to lib/arch; the grammar is in arch/arch_list.h.
+// NVIDIA's entries of an arch list. Private to lib/arch; the grammar is in arch/arch_list.h.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "arch/arch_list.h"
+#include "arch/nvidia.h"
 
 namespace dsbuild {
 
-// Adds the entry to `request`. A fault is how to fix the entry, in a sentence: the nearest valid word and,
-// where it helps, the rule that the entry breaks.
-std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request);
+// Vendor::add_entry.
+std::optional<std::string> add_nvidia_entry(std::string_view entry, ArchRequest& request);
 
 // The nearest valid entry to an invalid one, or "" when none is near.
-std::string nearest_entry(std::string_view entry);
+std::string nearest_nvidia_entry(std::string_view entry);
 
 namespace entry_grammar {
 

@@ -1,0 +1,58 @@
+// What a vendor of GPUs knows of its targets. One object each, in one table; lib/arch/nvidia.h is the first.
+#pragma once
+
+#include "arch/arch_list.h"
+
+namespace dsbuild {
+
+// A word of --arch and what it stands for, for completion.
+struct ArchWord {
+  std::string word;     // "9.0a"
+  std::string meaning;  // "Hopper"
+};
+
+class Vendor {
+ public:
+  using Code = uint64_t;  // Target::code; every one given is one that this vendor made
+
+  Vendor() = default;
+  Vendor(const Vendor&) = delete;
+  Vendor& operator=(const Vendor&) = delete;
+  virtual ~Vendor() = default;
+  virtual std::string_view name() const = 0;  // "nvidia"
+
+  // Of one target: what Target's functions say.
+  virtual std::string name_of(Code code) const = 0;
+  virtual std::string text_of(Code code) const = 0;
+  virtual std::string flag_of(Code code) const = 0;
+  virtual bool is_virtual(Code code) const = 0;
+  virtual std::string_view image_kind(Code code) const = 0;  // the manifest's word: "elf", "ptx"
+  virtual Code machine_of(Code code) const = 0;
+  virtual Code plain_of(Code code) const = 0;
+  virtual std::optional<Target> parse_name(std::string_view name) const = 0;
+  virtual std::optional<Target> parse_text(std::string_view text) const = 0;
+
+  // arch_strings of a set of this vendor's targets.
+  virtual std::vector<std::string> texts_of(const ArchSet& own) const = 0;
+  // Whether code for `image` runs on a GPU of `gpu`, as it is or compiled by the driver.
+  virtual bool runs(Code image, Code gpu) const = 0;
+  // Of two images that run on a GPU in the same way: whether `a` is the one that is taken.
+  virtual bool is_nearer(Code a, Code b) const = 0;
+
+  // One entry of a list (arch/arch_list.h). A fault is how to fix it, in a sentence: the nearest valid word
+  // and, where it helps, the rule that the entry breaks.
+  virtual std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) const = 0;
+  virtual std::vector<ArchWord> words() const = 0;  // that an entry may be
+  virtual ArchSet known_gpus() const = 0;           // the archs of all GPUs that dsbuild knows
+  // What the words of a list stand for. `toolkit`: all that the toolkit targets; `version`: its own, major *
+  // 100 + minor.
+  virtual ArchSet all_of(const ArchSet& toolkit, bool major_only) const = 0;
+  virtual ArchSet default_of(int version) const = 0;
+  virtual ArchSet native_of(const std::vector<Target>& gpus) const = 0;
+  // The versions of its toolkits that target all of a set: "CUDA 11.1 to 12.9"; "" where none does.
+  virtual std::string toolkits_for(const ArchSet& own) const = 0;
+};
+
+const std::vector<const Vendor*>& vendors();  // a row each
+
+}  // namespace dsbuild

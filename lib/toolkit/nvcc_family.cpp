@@ -1,0 +1,69 @@
+#include "toolkit/nvcc_family.h"
+
+#include "arch/nvidia.h"
+#include "toolkit/nvcc_facts.h"
+
+namespace dsbuild {
+namespace {
+
+using Reason = tl::unexpected<std::string>;
+
+#if defined(__aarch64__)
+// Servers' and Jetson's trees; the second is also what NVIDIA calls 64-bit Arm servers.
+constexpr const char* k_library_dirs[] = {"lib64", "lib", "targets/sbsa-linux/lib",
+                                          "targets/aarch64-linux/lib", "lib/aarch64-linux-gnu"};
+constexpr const char* k_include_dirs[] = {"include", "targets/sbsa-linux/include",
+                                          "targets/aarch64-linux/include"};
+#else
+constexpr const char* k_library_dirs[] = {"lib64", "lib", "targets/x86_64-linux/lib", "lib/x86_64-linux-gnu"};
+constexpr const char* k_include_dirs[] = {"include", "targets/x86_64-linux/include"};
+#endif
+
+Path find_library_dir(const FileReader& files, const Path& home) {
+  for (const char* folder : k_library_dirs) {
+    if (files.kind(home / folder / "libcudart_static.a") == FileKind::file) return home / folder;
+  }
+  return {};
+}
+
+HostCompilerBounds read_bounds(const FileReader& files, const Path& home) {
+  for (const char* folder : k_include_dirs) {
+    const Path header = home / folder / "crt" / "host_config.h";
+    if (files.kind(header) != FileKind::file) continue;
+    if (const auto text = files.read_file(header)) return parse_host_config(*text);
+  }
+  return {};
+}
+
+Environment environment_of(const Toolkit& toolkit, const System& system) {
+  return tool_environment(system.environment, &toolkit);
+}
+
+tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactStore& facts) {
+  toolkit.library_dir = find_library_dir(system.files, toolkit.home);
+  if (toolkit.library_dir.empty()) return Reason("it has no libcudart_static.a (nvcc without its libraries)");
+  auto said = ask_nvcc(toolkit.compiler(), system, environment_of(toolkit, system), facts);
+  if (!said) return Reason(said.error());
+  toolkit.version = said->version;
+  toolkit.targets = std::move(said->targets);
+  toolkit.options = std::move(said->options);
+  toolkit.bounds = read_bounds(system.files, toolkit.home);
+  return {};
+}
+
+bool answers_as_known(const Toolkit& toolkit, System& system, FactStore& facts) {
+  return nvcc_answers_as_known(toolkit.compiler(), system, environment_of(toolkit, system), facts);
+}
+
+}  // namespace
+
+const CompilerFamily k_nvcc_family = {.name = "CUDA",
+                                      .vendor = nvidia,
+                                      .compiler = "bin/nvcc",
+                                      .configuration = "bin/nvcc.profile",
+                                      .candidates = nvcc_candidates,
+                                      .describe = describe,
+                                      .answers_as_known = answers_as_known,
+                                      .parts = nvcc_parts};
+
+}  // namespace dsbuild

@@ -1,0 +1,69 @@
+#include "base/text.h"
+#include "toolkit/nvcc_family.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr std::string_view k_dry_run_mark = "#$ ";
+
+// Reads what nvcc would run: "#$ NAME=value" and "#$ program words".
+class DryRun {
+ public:
+  explicit DryRun(const std::string& text) {
+    for (const std::string& line : split_lines(text))
+      if (line.starts_with(k_dry_run_mark)) take(line.substr(k_dry_run_mark.size()));
+  }
+
+  Paths parts(const FileReader& files) const {
+    Paths found;
+    for (const std::string& program : programs_)
+      if (const auto path = find_program(files, program, value_of("PATH"))) found.insert(path->string());
+    if (const std::string here = value_of("_HERE_"); !here.empty())
+      found.insert({here + "/nvcc", here + "/nvcc.profile"});
+    add_all_in(value_of("NVVMIR_LIBRARY_DIR"), files, found);
+    for (const std::string& word : shell_split(value_of("INCLUDES"))) {
+      // What cudafe++ writes includes these, and nvcc's depfile does not name them.
+      const Path folder = word.starts_with("-I") ? word.substr(2) : "";
+      add_all_in(folder / "crt", files, found);
+      found.insert((folder / "fatbinary_section.h").string());
+    }
+    return found;
+  }
+
+ private:
+  void take(const std::string& line) {
+    const size_t equals = line.find('=');
+    if (equals != std::string::npos && line.find_first_of(" \"/") > equals) {
+      variables_[line.substr(0, equals)] = line.substr(equals + 1);
+      return;
+    }
+    const Words words = shell_split(line);
+    if (!words.empty()) programs_.insert(replace_all(words.front(), "$CICC_PATH", value_of("CICC_PATH")));
+  }
+  static void add_all_in(const Path& folder, const FileReader& files, Paths& found) {
+    const auto names = files.list(folder);
+    for (const std::string& name : names ? *names : std::vector<std::string>{})
+      found.insert((folder / name).string());
+  }
+  std::string value_of(const std::string& name) const {
+    const auto found = variables_.find(name);
+    return found == variables_.end() ? "" : found->second;
+  }
+
+  std::map<std::string, std::string> variables_;
+  std::set<std::string> programs_;
+};
+
+}  // namespace
+
+Result<Paths> nvcc_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
+  Words argv = {toolkit.compiler().string()};
+  if (toolkit.host) argv.insert(argv.end(), {"-ccbin", toolkit.host->path.string()});
+  argv.insert(argv.end(), {"--dryrun", "-c", "dsbuild.cu", "-o", "dsbuild.o"});
+  DSBUILD_TRY(said, said_by(argv, environment, system));
+  Paths found = DryRun(said).parts(system.files);
+  found.insert((toolkit.home / "bin" / "nvcc.profile").string());
+  return found;
+}
+
+}  // namespace dsbuild

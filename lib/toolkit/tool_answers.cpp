@@ -1,0 +1,56 @@
+#include "toolkit/tool_answers.h"
+
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+Result<ProcessResult> answer_of(const Words& argv, const Environment& environment, System& system) {
+  return system.processes.run({argv, environment, {}, std::chrono::seconds(60)});
+}
+
+std::string said(const ProcessResult& answer) {
+  return answer.out + "\n" + answer.err;
+}
+
+tl::unexpected<Error> does_not_answer(const Words& argv, const ProcessResult& answer) {
+  const std::vector<std::string> lines = split(answer.err + answer.out, "\r\n");
+  const std::string how =
+      answer.timed_out ? "does not end" : "ends with exit code " + std::to_string(answer.exit_code);
+  return fail(Exit::unmet, "tool_does_not_answer", argv.front(),
+              shell_join({argv.begin() + 1, argv.end()}) + " " + how +
+                  (lines.empty() ? "" : ": " + trim(printable(lines.front()))),
+              "Run that by hand: dsbuild has to know what a compiler is made of, so it asks.");
+}
+
+// "/usr/bin/x" of "/usr/bin/x", "-plugin-opt=/usr/bin/x", "COLLECT_LTO_WRAPPER=/usr/bin/x"; "" for others.
+std::string path_in(const std::string& word) {
+  const size_t slash = word.find('/');
+  const bool is_value = slash != std::string::npos && (slash == 0 || word[slash - 1] == '=');
+  return is_value ? word.substr(slash) : "";
+}
+
+}  // namespace
+
+Result<std::string> said_by(const Words& argv, const Environment& environment, System& system) {
+  DSBUILD_TRY(answer, answer_of(argv, environment, system));
+  if (!answer.ok()) return does_not_answer(argv, answer);
+  return said(answer);
+}
+
+Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system) {
+  DSBUILD_TRY(answer, answer_of(argv, environment, system));
+  if (answer.timed_out || answer.exit_code > 128) return does_not_answer(argv, answer);
+  return answer.ok() ? said(answer) : "";
+}
+
+Paths files_named_in(const std::string& text, const FileReader& files) {
+  Paths found;
+  for (const std::string& line : split_lines(text))
+    for (const std::string& word : shell_split(line))
+      if (const std::string path = path_in(word); !path.empty() && files.kind(path) == FileKind::file)
+        found.insert(path);
+  return found;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,25 @@
+// What compilers say when they are asked what they are made of. Private to lib/toolkit.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sys/system.h"
+
+namespace dsbuild {
+
+using Words = std::vector<std::string>;
+using Paths = std::set<std::string>;
+
+// What it prints. A tool that does not answer may be made of anything: what it was made of before tells
+// nothing, so that nothing is remembered of it, and nothing is built with it (exit 3 `tool_does_not_answer`).
+Result<std::string> said_by(const Words& argv, const Environment& environment, System& system);
+
+// The same of one that may not know the words, and then ends with a code: "".
+Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system);
+
+// The files among the words of a text: "/usr/bin/x", "-plugin-opt=/usr/bin/x".
+Paths files_named_in(const std::string& text, const FileReader& files);
+
+}  // namespace dsbuild

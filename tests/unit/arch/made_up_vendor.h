@@ -1,0 +1,40 @@
+// A vendor that does not exist: what knows targets only by their vendors works for it as for any other.
+#pragma once
+
+#include "arch/vendor.h"
+
+namespace dsbuild {
+
+// Its targets are gx1, gx2, …; a GPU runs its own and no other, and there is nothing that a driver compiles.
+class MadeUpVendor : public Vendor {
+ public:
+  std::string_view name() const override { return "made up"; }
+  Target target(Code number) const { return {this, number}; }
+
+  std::string name_of(Code code) const override { return "gx" + std::to_string(code); }
+  std::string text_of(Code code) const override { return name_of(code); }
+  std::string flag_of(Code code) const override { return "--for=" + name_of(code); }
+  bool is_virtual(Code) const override { return false; }
+  std::string_view image_kind(Code) const override { return "elf"; }
+  Code machine_of(Code code) const override { return code; }
+  Code plain_of(Code code) const override { return code; }
+  std::optional<Target> parse_name(std::string_view) const override { return std::nullopt; }
+  std::optional<Target> parse_text(std::string_view) const override { return std::nullopt; }
+  std::vector<std::string> texts_of(const ArchSet& own) const override {
+    std::vector<std::string> texts;
+    for (const Target& each : own)
+      texts.push_back(each.text());
+    return texts;
+  }
+  bool runs(Code image, Code gpu) const override { return image == gpu; }
+  bool is_nearer(Code, Code) const override { return false; }
+  std::optional<std::string> add_entry(std::string_view, ArchRequest&) const override { return "unknown"; }
+  std::vector<ArchWord> words() const override { return {}; }
+  ArchSet known_gpus() const override { return {target(1), target(2)}; }
+  ArchSet all_of(const ArchSet& toolkit, bool) const override { return toolkit; }
+  ArchSet default_of(int) const override { return {target(1)}; }
+  ArchSet native_of(const std::vector<Target>& gpus) const override { return {gpus.begin(), gpus.end()}; }
+  std::string toolkits_for(const ArchSet&) const override { return ""; }
+};
+
+}  // namespace dsbuild
