@@ -35,10 +35,8 @@ void explain_pending(const Survey& survey, Session& session, Explanation& explan
 // The same faults that make_plan finds, where the op itself is not built.
 void add_tool_errors(const Survey& survey, Explanation& explanation) {
   if (explanation.planned.status == OpStatus::build) return;
-  if (!*survey.cuda && explanation.backend == BackendKind::cuda)
-    explanation.obstacles.push_back(survey.cuda->error());
-  if (!survey.cxx && explanation.backend == BackendKind::cpu)
-    explanation.obstacles.push_back(survey.cxx.error());
+  if (!*survey.cuda && explanation.has_device_code) explanation.obstacles.push_back(survey.cuda->error());
+  if (!survey.cxx && !explanation.has_device_code) explanation.obstacles.push_back(survey.cxx.error());
 }
 
 Result<int> run_explain(const CommandContext& context) {

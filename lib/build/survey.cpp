@@ -21,9 +21,9 @@ bool only_cpu_ops(const Settings& settings, const Machine& machine) {
          settings.arch.value.is_default && settings.cuda_home.value.empty();
 }
 
-bool any_cuda_op(const Registry& registry, const SelectedOps& selected) {
+bool any_device_op(const Registry& registry, const SelectedOps& selected) {
   return std::any_of(selected.ops.begin(), selected.ops.end(), [&](const SelectedOp& op) {
-    return op.wanted != Wanted::off && registry.find(op.name)->spec().backend == BackendKind::cuda;
+    return op.wanted != Wanted::off && vendor_of(registry.find(op.name)->spec());
   });
 }
 
@@ -58,7 +58,7 @@ Result<Selected> select(const Settings& settings, const Machine& machine, Sessio
                                 accelerator_of(settings, selected.torch));
   DSBUILD_TRY(ops, select_ops(settings, selected.registry, only_cpu_ops(settings, machine)));
   selected.ops = std::move(ops);
-  selected.needs_toolkit = any_cuda_op(selected.registry, selected.ops);
+  selected.needs_toolkit = any_device_op(selected.registry, selected.ops);
   selected.demand.request = settings.arch.value;
   if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
   ArchSet asked = settings.arch.value.targets;

@@ -15,7 +15,7 @@ WhenContext context_of(const ArchPlanInput& input, ArchSet archs) {
 
 // The op's set after its own filter and the toolkit's; what was lost goes to `planned.dropped`.
 ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& builder, PlannedOp& planned) {
-  FilteredArchs filtered = builder.filter_archs(input.requested);
+  FilteredArchs filtered = builder.filter_archs(targets_of(input.requested, *vendor_of(builder.spec())));
   planned.specialised = filtered.specialised;
   for (const DroppedArch& drop : filtered.dropped)
     planned.dropped.push_back({drop.target, DroppedBy::op, drop.reason});
@@ -86,8 +86,8 @@ std::string lowest_that_works(const OpBuilder& builder) {
   return filter.max ? filter.max->text() : "8.0";
 }
 
-void plan_cuda_op(const ArchPlanInput& input, const OpBuilder& builder, PlannedOp& planned,
-                  std::vector<Warning>& warnings) {
+void plan_device_op(const ArchPlanInput& input, const OpBuilder& builder, PlannedOp& planned,
+                    std::vector<Warning>& warnings) {
   const ArchSet op_archs = filter_by_op_and_toolkit(input, builder, planned);
   if (!op_archs.empty()) plan_sources(input, builder, op_archs, planned, warnings);
   std::sort(planned.dropped.begin(), planned.dropped.end(),
@@ -132,17 +132,18 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     return planned;
   }
   planned.status = OpStatus::skip;
-  if (builder.spec().backend == BackendKind::hip) {
-    planned.reason = "backend hip is not built by this version";
-  } else if (builder.spec().backend == BackendKind::cuda && !input.toolkit) {
+  const BackendKindRow& kind = kind_row(builder.spec().backend);
+  if (!kind.is_built) {
+    planned.reason = std::string("backend ") + kind.key + " is not built by this version";
+  } else if (kind.vendor && !input.toolkit) {
     planned.reason = "no CUDA toolkit";
   } else if (!input.requirements.met(planned.name)) {
     planned.reason = join_reasons(input.requirements.reasons(planned.name));
   } else {
     planned.status = OpStatus::build;
     if (!selected.needed_by.empty()) planned.reason = selected.because;
-    if (builder.spec().backend == BackendKind::cuda) {
-      plan_cuda_op(input, builder, planned, warnings);
+    if (kind.vendor) {
+      plan_device_op(input, builder, planned, warnings);
     } else {
       for (const SourceSpec& source : builder.sources(context_of(input, {})))
         planned.sources.push_back({source, {}});
@@ -214,7 +215,7 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name)) return refuse_unmet(input, op);
-    const bool no_arch = builder.spec().backend == BackendKind::cuda && input.toolkit;
+    const bool no_arch = vendor_of(builder.spec()) && input.toolkit;
     const std::string fix = no_arch
                                 ? "Ask for an arch that it supports, for example --arch \"" +
                                       arch_list(input.requested) + ";" + lowest_that_works(builder) + "\"."
@@ -225,8 +226,8 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
   return {};
 }
 
-bool is_cuda(const ArchPlanInput& input, const PlannedOp& op) {
-  return input.registry.find(op.name)->spec().backend == BackendKind::cuda;
+bool has_device_code(const ArchPlanInput& input, const PlannedOp& op) {
+  return vendor_of(input.registry.find(op.name)->spec()) != nullptr;
 }
 
 std::string skip_list(const ArchPlan& plan) {
@@ -251,8 +252,8 @@ Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan
   bool any_built = false, any_cuda_built = false, any_cuda_wanted = false;
   for (const PlannedOp& op : plan.ops) {
     any_built = any_built || op.status == OpStatus::build;
-    any_cuda_built = any_cuda_built || (op.status == OpStatus::build && is_cuda(input, op));
-    any_cuda_wanted = any_cuda_wanted || (op.wanted != Wanted::off && is_cuda(input, op));
+    any_cuda_built = any_cuda_built || (op.status == OpStatus::build && has_device_code(input, op));
+    any_cuda_wanted = any_cuda_wanted || (op.wanted != Wanted::off && has_device_code(input, op));
   }
   if (any_cuda_wanted && !any_cuda_built && !input.settings.arch.value.is_default)
     return fail(
@@ -347,8 +348,9 @@ ArchSet kept_targets(const Registry& registry, const SelectedOps& selected, cons
   ArchSet kept;
   for (const SelectedOp& op : selected.ops) {
     const OpBuilder& builder = *registry.find(op.name);
-    if (op.wanted == Wanted::off || builder.spec().backend != BackendKind::cuda) continue;
-    const ArchSet op_archs = builder.filter_archs(requested).kept;
+    const Vendor* vendor = vendor_of(builder.spec());
+    if (op.wanted == Wanted::off || !vendor) continue;
+    const ArchSet op_archs = builder.filter_archs(targets_of(requested, *vendor)).kept;
     for (const SourceSpec& source : builder.spec().sources)
       if (source.is_cuda()) kept = union_of(kept, apply_filter(source.archs, op_archs).kept);
   }
@@ -360,7 +362,7 @@ PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder) {
   planned.name = builder.name();
   planned.status = OpStatus::build;
   std::vector<Warning> warnings;
-  plan_cuda_op(input, builder, planned, warnings);
+  plan_device_op(input, builder, planned, warnings);
   return planned;
 }
 

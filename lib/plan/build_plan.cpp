@@ -60,7 +60,7 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   append_all(edge.flags, backend.link_flags(input, op));
   append_all(edge.flags, op.gives.fallback_link_flags);
   name_library_files(edge.flags, op.gives.library_files);
-  edge.by_host_compiler = backend.kind == BackendKind::cuda;
+  edge.by_host_compiler = kind_row(backend.kind).vendor != nullptr;
   edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
   if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);

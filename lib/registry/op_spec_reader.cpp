@@ -12,17 +12,25 @@ namespace {
 const std::vector<std::string> k_keys = {
     "name",    "build_var",    "module",  "description", "when",  "backend",   "archs",    "needs",
     "sources", "include_dirs", "defines", "std",         "flags", "libraries", "requires", "exports"};
-const std::vector<std::string> k_backends = {"cuda", "cpu", "hip"};
 
 std::string refuse_description(const std::string& text) {
   const bool plain = printable(text) == text && text.find('\n') == std::string::npos;
   return plain ? "" : "is not one line of plain text";
 }
 
+const BackendKindRow* find_backend_kind(const std::string& key) {
+  const auto& rows = backend_kinds();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const BackendKindRow& row) { return row.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
 std::string refuse_backend(const std::string& word) {
-  const bool known = std::find(k_backends.begin(), k_backends.end(), word) != k_backends.end();
-  return known ? ""
-               : "is no backend" + did_you_mean(word, k_backends) + "; there are " + join(k_backends, ", ");
+  if (find_backend_kind(word)) return "";
+  std::vector<std::string> keys;
+  for (const BackendKindRow& row : backend_kinds())
+    keys.emplace_back(row.key);
+  return "is no backend" + did_you_mean(word, keys) + "; there are " + join(keys, ", ");
 }
 
 Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* key, const WordRule& rule,
@@ -61,8 +69,7 @@ Result<void> read_op_when(const SpecFile& file, const YamlNode& root, OpSpec& sp
 Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   std::string backend = "cuda";
   DSBUILD_CHECK(read_key(file, root, "backend", refuse_backend, backend));
-  const auto place = std::find(k_backends.begin(), k_backends.end(), backend) - k_backends.begin();
-  spec.backend = static_cast<BackendKind>(place);
+  spec.backend = find_backend_kind(backend)->kind;
   if (const YamlNode* archs = root.find("archs")) {
     DSBUILD_TRY(filter, read_arch_filter(file, *archs));
     if (spec.backend == BackendKind::cpu) return bad_spec(file, *archs, "'archs' means nothing for a cpu op");

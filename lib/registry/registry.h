@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "registry/backend_kinds.h"
 #include "registry/op_spec.h"
 #include "settings/settings.h"
 #include "sys/system.h"

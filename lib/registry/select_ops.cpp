@@ -112,8 +112,9 @@ class Chooser {
     return off(spec, "not selected");
   }
   SelectedOp by_all(const OpSpec& spec, const std::string& because) const {
-    if (spec.backend == BackendKind::hip) return off(spec, "hip is not built by this version");
-    if (cpu_only_ && spec.backend != BackendKind::cpu) return off(spec, k_cpu_ops_only);
+    const BackendKindRow& kind = kind_row(spec.backend);
+    if (!kind.is_built) return off(spec, kind.key + std::string(" is not built by this version"));
+    if (cpu_only_ && kind.vendor) return off(spec, k_cpu_ops_only);
     return {spec.name, Wanted::by_all, because, {}};
   }
   static SelectedOp off(const OpSpec& spec, std::string because) {

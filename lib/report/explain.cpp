@@ -182,7 +182,7 @@ Explanation explain_op(const ExplainInput& input) {
   explanation.op = spec.name;
   explanation.description = spec.description;
   explanation.spec = spec.file;
-  explanation.backend = spec.backend;
+  explanation.has_device_code = vendor_of(spec) != nullptr;
   explanation.planned = *input.draft.find(spec.name);
   for (const SelectedOp& op : input.plan.selected.ops)
     if (op.name == spec.name) explanation.selected = op.because;
@@ -191,7 +191,7 @@ Explanation explain_op(const ExplainInput& input) {
   if (const auto found = input.plan.requirements.by_op.find(spec.name);
       found != input.plan.requirements.by_op.end())
     explanation.findings = found->second;
-  if (spec.backend == BackendKind::cuda) explanation.targets = explain_targets(input, explanation.planned);
+  if (explanation.has_device_code) explanation.targets = explain_targets(input, explanation.planned);
   return explanation;
 }
 

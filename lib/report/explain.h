@@ -34,7 +34,7 @@ struct ExplainedEdge {
 struct Explanation {
   std::string op, description;
   Path spec;  // its op.yaml
-  BackendKind backend = BackendKind::cuda;
+  bool has_device_code = true;
   PlannedOp planned;      // what becomes of it in this build
   std::string selected;   // "by --ops", "not in --ops", "DS_BUILD_FUSED_ADAM=0"
   std::string switch_on;  // how to select it, where it is off

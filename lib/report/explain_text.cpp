@@ -10,7 +10,7 @@ std::string status_text(const Explanation& explanation) {
   if (op.status == OpStatus::off) return "off: " + explanation.selected;
   if (op.status == OpStatus::skip) return "skipped: " + op.reason;
   const std::string built = explanation.obstacles.empty() ? "built for " : "would be built for ";
-  return built + (explanation.backend == BackendKind::cuda ? arch_text(op.archs) : "the CPU");
+  return built + (explanation.has_device_code ? arch_text(op.archs) : "the CPU");
 }
 
 std::string head_text(const Explanation& explanation, const Style& style) {

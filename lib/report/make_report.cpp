@@ -21,9 +21,9 @@ Finding finding_of(RequirementKind kind, const std::string& subject, const std::
   return finding;
 }
 
-// The tools that an op of this backend is built with, as one more finding.
-Finding tool_finding(BackendKind backend, const Survey& survey) {
-  if (backend == BackendKind::cuda)
+// The tools that an op is built with, as one more finding.
+Finding tool_finding(const OpSpec& spec, const Survey& survey) {
+  if (vendor_of(spec))
     return finding_of(RequirementKind::cuda, "CUDA toolkit", error_in(*survey.cuda),
                       survey.toolkit() ? toolkit_line(*survey.toolkit()) : "");
   return finding_of(RequirementKind::command, "C++ compiler", error_in(survey.cxx),
@@ -35,7 +35,7 @@ ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp
   ReportRow row;
   row.op = builder.name();
   row.selected = planned.status != OpStatus::off;
-  row.findings = {tool_finding(builder.spec().backend, survey)};
+  row.findings = {tool_finding(builder.spec(), survey)};
   for (const Finding& finding : survey.requirements.by_op.at(row.op))
     row.findings.push_back(finding);
   if (planned.status == OpStatus::skip && row.compatible()) row.skipped = planned.reason;

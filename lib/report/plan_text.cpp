@@ -15,7 +15,7 @@ std::string dropped_text(const PlannedOp& op) {
 }
 
 std::string archs_cell(const PlannedOp& op, const Registry& registry) {
-  if (registry.find(op.name)->spec().backend == BackendKind::cpu) return "CPU";
+  if (!vendor_of(registry.find(op.name)->spec())) return "CPU";
   std::string text = op.archs.empty() ? "host code" : arch_text(op.archs);
   for (const auto& [built, asked] : op.specialised)
     if (op.archs.count(built) > 0 && !built.is_virtual())

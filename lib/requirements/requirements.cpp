@@ -39,15 +39,14 @@ std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder&
   std::vector<std::string> dirs;
   for (const std::string& dir : op.include_paths(context))
     dirs.push_back((registry.source_root / dir).string());
-  if (op.spec().backend == BackendKind::cuda && toolkit != nullptr)
-    dirs.push_back(toolkit->include_dir().string());
+  if (vendor_of(op.spec()) && toolkit) dirs.push_back(toolkit->include_dir().string());
   return dirs;
 }
 
 // The stubs stand for the driver's libraries, which a machine that builds need not have.
 std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit,
                                          const FileReader& files) {
-  if (op.spec().backend != BackendKind::cuda || toolkit == nullptr) return {};
+  if (!vendor_of(op.spec()) || !toolkit) return {};
   std::vector<std::string> dirs = {toolkit->library_dir.string()};
   const Path stubs = toolkit->library_dir / "stubs";
   if (files.kind(stubs) == FileKind::directory) dirs.push_back(stubs.string());

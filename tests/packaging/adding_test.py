@@ -87,7 +87,7 @@ ADDITIONS = {
         ("apps/dsbuild/commands.cpp", "complete_command(),", "greet_command(), "),
     ],
     "an error or a warning": [("lib/base/message_code.h", '    {"not_sliced"', '    {"not_nice", "--niceness is more than there is."},\n')],
-    "an architecture": [("lib/arch/arch_table.cpp", "    {{12, 0}, \"Blackwell\"", '    {{11, 9}, "Tomorrow", 1305, k_current},\n')],
+    "an architecture of NVIDIA's": [("lib/arch/nvidia_table.cpp", "    {{12, 0}, \"Blackwell\"", '    {{11, 9}, "Tomorrow", 1305, k_current},\n')],
     "a requirement (probe)": [
         ("lib/requirements/probe_weekday.cpp", None, PROBE),
         ("lib/requirements/probe.h", "Finding probe_torch(", "Finding probe_weekday(const ProbeInput& input);\n"),
@@ -96,6 +96,12 @@ ADDITIONS = {
         ("lib/registry/requirement_kinds.cpp", '      {RequirementKind::torch, "torch"',
          '      {RequirementKind::weekday, "weekday", "weekday", refuse_identifier},\n'),
         ("lib/registry/op_spec.h", "  tvm_ffi,\n", "  weekday,\n"),
+    ],
+    "a vendor of GPUs": [
+        ("lib/arch/made_up_vendor.h", None, (ROOT / "tests/unit/arch/made_up_vendor.h").read_text(encoding="utf-8")),
+        ("lib/arch/vendors.cpp", '#include "arch/nvidia.h"', '#include "arch/made_up_vendor.h"\n'),
+        ("lib/arch/vendors.cpp", "  static const std::vector<const Vendor*> table", "  static const MadeUpVendor made_up;\n"),
+        ("lib/arch/vendors.cpp", "&nvidia()", "&made_up, "),
     ],
     "a backend": [
         ("lib/plan/other_backend.cpp", None, BACKEND),
@@ -178,6 +184,9 @@ class AddingTest(unittest.TestCase):
         self.assertEqual(self.run_new(copy, "greet", "--who", "you"), "hello you\n")
         self.assertIn("dsbuild greet --who me", self.run_new(copy, "greet", "--help"))
         self.assertIn("error[not_nice]: --niceness: nobody is as nice", self.run_new(copy, "greet", "--niceness", "20", code=2))
+        self.assertIn("gx2", self.run_new(copy, "complete", "dsbuild --arch gx"))
+        (copy.parent / "empty.so").write_bytes((copy / "dsbuild").read_bytes())
+        self.assertIn("empty.so", self.run_new(copy, "inspect", "empty.so", "--gpu", "gx1"))
         self.assertIn("11.9", self.run_new(copy, "complete", "dsbuild --arch 11."))
         self.add_op(copy, "friday", "requires: [{weekday: friday}]\n")
         report = self.run_new(copy, "report", "--pack", copy / "mypack")

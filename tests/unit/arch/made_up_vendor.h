@@ -18,8 +18,12 @@ class MadeUpVendor : public Vendor {
   std::string_view image_kind(Code) const override { return "elf"; }
   Code machine_of(Code code) const override { return code; }
   Code plain_of(Code code) const override { return code; }
-  std::optional<Target> parse_name(std::string_view) const override { return std::nullopt; }
-  std::optional<Target> parse_text(std::string_view) const override { return std::nullopt; }
+  std::optional<Target> parse_name(std::string_view name) const override { return parse_text(name); }
+  std::optional<Target> parse_text(std::string_view text) const override {
+    for (const Target& known : known_gpus())
+      if (text == known.text()) return known;
+    return std::nullopt;
+  }
   std::vector<std::string> texts_of(const ArchSet& own) const override {
     std::vector<std::string> texts;
     for (const Target& each : own)
@@ -28,8 +32,13 @@ class MadeUpVendor : public Vendor {
   }
   bool runs(Code image, Code gpu) const override { return image == gpu; }
   bool is_nearer(Code, Code) const override { return false; }
-  std::optional<std::string> add_entry(std::string_view, ArchRequest&) const override { return "unknown"; }
-  std::vector<ArchWord> words() const override { return {}; }
+  std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) const override {
+    const auto target = parse_text(entry);
+    if (!target) return "there are gx1 and gx2";
+    request.targets.insert(*target);
+    return std::nullopt;
+  }
+  std::vector<ArchWord> words() const override { return {{"gx1", "made up"}, {"gx2", "made up"}}; }
   ArchSet known_gpus() const override { return {target(1), target(2)}; }
   ArchSet all_of(const ArchSet& toolkit, bool) const override { return toolkit; }
   ArchSet default_of(int) const override { return {target(1)}; }

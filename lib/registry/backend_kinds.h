@@ -1,0 +1,24 @@
+// What an op may be written for: one row each. How it is built stands in lib/plan/backends.cpp.
+#pragma once
+
+#include <vector>
+
+#include "arch/vendor.h"
+#include "registry/op_spec.h"
+
+namespace dsbuild {
+
+struct BackendKindRow {
+  BackendKind kind;
+  const char* key;            // in op.yaml: "cuda"
+  const Vendor& (*vendor)();  // of the GPUs that its device code is for; null: it has none
+  bool is_built;              // by this version; else it is read and left out
+};
+
+const std::vector<BackendKindRow>& backend_kinds();
+const BackendKindRow& kind_row(BackendKind kind);
+
+// Whose GPUs an op is for; nullptr: it has no device code.
+const Vendor* vendor_of(const OpSpec& spec);
+
+}  // namespace dsbuild
