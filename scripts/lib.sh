@@ -237,6 +237,8 @@ deep_test_packages=(clang g++-11 mmdebstrap)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 clang_tidy_version=22.1.8
 clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"
+gcovr_version=8.3
+gcovr="$cache_dir/gcovr/$gcovr_version/bin/gcovr"
 torch_version=2.11.0
 torch_home="$cache_dir/torch/venv"
 torch_python="$torch_home/bin/python"
@@ -263,6 +265,10 @@ require_test_python() {
 require_clang_tidy() {
   require_venv "${clang_tidy%/bin/clang-tidy}" complete "clang-tidy $clang_tidy_version" "50 MB; on disk 150 MB" \
     "Apache-2.0 WITH LLVM-exception" "clang-tidy==$clang_tidy_version"
+}
+
+require_gcovr() {
+  require_venv "${gcovr%/bin/gcovr}" complete "gcovr $gcovr_version" "10 MB; on disk 40 MB" "BSD-3-Clause" "gcovr==$gcovr_version"
 }
 
 # A Python with torch and what DeepSpeed imports, but without DeepSpeed.
@@ -315,6 +321,7 @@ export_test_environment() {
   export DSBUILD_TEST_PYTHON="$test_python"
   export DSBUILD_CUOBJDUMP="$cuobjdump"
   export DSBUILD_CLANG_TIDY="$clang_tidy"
+  export DSBUILD_GCOVR="$gcovr"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
   export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"
   export DSBUILD_TORCH_PYTHON="$torch_python"

@@ -6,20 +6,6 @@
 namespace dsbuild {
 namespace {
 
-// Of what is due; where that cannot be told (nothing was built yet, another dsbuild builds), of everything.
-Forecast forecast_of(const Plan& plan, Session& session) {
-  const Host& host = plan.survey.machine.host;
-  const Result<PendingEdges> pending = find_pending_edges(plan, session);
-  std::set<std::string> outputs;
-  for (const Edge& edge : plan.graph.edges)
-    if (!pending || pending->count(edge.output) > 0) outputs.insert(edge.output);
-  Forecast forecast = forecast_build({plan.graph, plan.history, plan.registry().pack,
-                                      jobs_for(plan.settings(), host), memory_for(plan.settings(), host)},
-                                     outputs);
-  forecast.from_nothing = !pending;
-  return forecast;
-}
-
 Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);

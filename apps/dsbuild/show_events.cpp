@@ -61,6 +61,11 @@ void ShownEvents::on_warning(const Warning& warning) {
   print_warnings({warning}, settings_, context_);
 }
 
+// Of JSON the result says it.
+void ShownEvents::on_removed(const Path& folder) {
+  if (!settings_.json.value) print_message("removed " + folder.string() + "\n");
+}
+
 void ShownEvents::on_message(const std::string& line) {
   print_message(line + "\n");
 }

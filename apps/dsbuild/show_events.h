@@ -20,6 +20,7 @@ class ShownEvents : public Events {
   void on_graph_ends() override;
   void on_failure(const EdgeFailure& failure) override;
   void on_warning(const Warning& warning) override;
+  void on_removed(const Path& folder) override;
   void on_message(const std::string& line) override;
 
   // The plan and its warnings, as they were shown to people.

@@ -87,17 +87,6 @@ Result<void> remove_own_temporaries(const BuildPlan& plan, const Path& folder, F
   return {};
 }
 
-// Links are not followed: what they lead to is not removed with them.
-void add_bundles_below(const Path& folder, const FileReader& files, std::vector<Path>& bundles) {
-  if (files.own_kind(folder) != FileKind::directory) return;
-  if (load_manifest(folder, files)) {
-    bundles.push_back(folder);
-    return;
-  }
-  for (const std::string& name : files.list(folder).value_or(std::vector<std::string>{}))
-    add_bundles_below(folder / name, files, bundles);
-}
-
 // Ninja would wait for ever for somebody to write into a pipe.
 Result<void> remove_strange_logs(const Path& folder, FileSystem& files) {
   for (const char* name : {".ninja_log", ".ninja_deps", ".ninja_lock"}) {
@@ -152,16 +141,6 @@ Result<void> check_folders(const Settings& settings, FileSystem& files) {
   DSBUILD_CHECK(check_out_folder(settings.out.value, files));
   if (settings.store_size.value == 0) return {};
   return ContentStore(files, settings.store.value).check();
-}
-
-std::vector<Path> bundles_in_build_folder(const Path& folder, const FileReader& files) {
-  static const std::set<std::string> k_ours = {k_objects_folder,    k_libraries_folder, k_checks_folder,
-                                               k_headers_folder,    k_tools_folder,     k_lists_dir,
-                                               k_comparison_folder, k_log_folder,       k_tool_tmp_dir};
-  std::vector<Path> bundles;
-  for (const std::string& name : files.list(folder).value_or(std::vector<std::string>{}))
-    if (k_ours.count(name) == 0) add_bundles_below(folder / name, files, bundles);
-  return bundles;
 }
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Request& request, const FileReader& files) {

@@ -27,9 +27,6 @@ Result<void> check_folders(const Settings& settings, FileSystem& files);
 // no such folder; exit 75 `locked` while another dsbuild works in it.
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Request& request, const FileReader& files);
 
-// Bundles that lie in the build folder, which would go with it.
-std::vector<Path> bundles_in_build_folder(const Path& folder, const FileReader& files);
-
 // false when there is none, or another dsbuild has removed it meanwhile. Exit 2 `foreign_build_dir` when the
 // folder does not carry our marker.
 Result<bool> remove_build_folder(const Request& request, FileSystem& files, Events& events);

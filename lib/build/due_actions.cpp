@@ -119,4 +119,17 @@ Result<PendingEdges> find_pending_edges(const Plan& plan, Session& session) {
   return reasons_of(find_due_actions(plan, plan.graph, session.system, session.digests), plan.graph);
 }
 
+Forecast forecast_of(const Plan& plan, Session& session) {
+  const Host& host = plan.survey.machine.host;
+  const Result<PendingEdges> pending = find_pending_edges(plan, session);
+  std::set<std::string> outputs;
+  for (const Edge& edge : plan.graph.edges)
+    if (!pending || pending->count(edge.output) > 0) outputs.insert(edge.output);
+  Forecast forecast = forecast_build({plan.graph, plan.history, plan.registry().pack,
+                                      jobs_for(plan.settings(), host), memory_for(plan.settings(), host)},
+                                     outputs);
+  forecast.from_nothing = !pending;
+  return forecast;
+}
+
 }  // namespace dsbuild

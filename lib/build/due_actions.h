@@ -6,6 +6,7 @@
 
 #include "action/judge.h"
 #include "build/plan.h"
+#include "plan/forecast.h"
 
 namespace dsbuild {
 
@@ -28,5 +29,9 @@ PendingEdges reasons_of(const DueActions& due, const BuildPlan& graph);
 // What the next build would run, and why. Nothing is written but
 // lists (lib/action/lists.h). Errors: those of lock_if_built.
 Result<PendingEdges> find_pending_edges(const Plan& plan, Session& session);
+
+// How long that takes; where it cannot be told (nothing was built yet, another dsbuild builds), of
+// everything.
+Forecast forecast_of(const Plan& plan, Session& session);
 
 }  // namespace dsbuild

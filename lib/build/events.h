@@ -22,6 +22,7 @@ class Events {
   virtual void on_graph_ends() {}
   virtual void on_failure(const EdgeFailure& /*failure*/) {}
   virtual void on_warning(const Warning& /*warning*/) {}   // those of the plan are in it
+  virtual void on_removed(const Path& /*folder*/) {}       // by clean
   virtual void on_message(const std::string& /*line*/) {}  // what it waits for
 };
 

@@ -62,9 +62,11 @@ std::string render_removed_json(const std::vector<std::string>& removed, const s
   return json_line(json);
 }
 
-std::string render_removed_folders_json(const std::vector<std::string>& folders) {
+std::string render_removed_folders_json(const std::vector<Path>& folders) {
   Json json = json_document();
-  json["removed"] = folders;
+  json["removed"] = Json::array();
+  for (const Path& folder : folders)
+    json["removed"].push_back(folder.string());
   json["warnings"] = Json::array();
   return json_line(json);
 }

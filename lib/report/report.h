@@ -99,7 +99,7 @@ std::string render_removed_json(const std::vector<std::string>& removed, const s
 std::string render_new_op(const NewOp& made);
 std::string render_new_op_json(const NewOp& made);
 
-std::string render_removed_folders_json(const std::vector<std::string>& folders);
+std::string render_removed_folders_json(const std::vector<Path>& folders);
 
 // The store of results, as `dsbuild cache` shows it.
 struct StoreView {

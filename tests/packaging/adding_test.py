@@ -167,7 +167,7 @@ class AddingTest(unittest.TestCase):
         op = copy / "mypack" / name
         op.mkdir(parents=True)
         (op / f"{name}.cpp").write_text('extern "C" int op_run() { return 1; }\n')
-        (op / "op.yaml").write_text(f"name: {name}\nbackend: cpu\nsources: [{name}.cpp]\n{more}")
+        (op / "op.yaml").write_text(f"name: {name}\nbackend: cpu\nsources: [{name}/{name}.cpp]\n{more}")
 
     def check_option(self, copy, folder):
         self.add_op(copy, "plain")

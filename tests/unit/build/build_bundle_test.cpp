@@ -59,6 +59,31 @@ void slow_down(BuildWorld& world, const std::string& seconds) {
               R"({"real": ")" + real->string() + R"(", "slow": {"one.o.tmp": )" + seconds + "}}");
 }
 
+// The source of op `one` is edited each time its compiler has read it and has half of the object written.
+class EditsWhileItCompiles {
+ public:
+  EditsWhileItCompiles(BuildWorld& world, int most) {
+    slow_down(world, "0.8");
+    const Path half = world.settings.build_dir.value / "obj/one/one.cpp/one.o.tmp";
+    world.events.watch = [this](const std::string& told) {
+      if (told != "started obj/one/one.cpp/one.o") return;
+      ++compiled_;
+      is_edited_ = false;
+    };
+    world.events.tick = [this, &world, half, most] {
+      if (is_edited_ || made_ == most || world.files->kind(half) != FileKind::file) return;
+      world.write_source("one", "int edit_" + std::to_string(made_++) + ";\n");
+      is_edited_ = true;
+    };
+  }
+  int made() const { return made_; }
+  int compiled() const { return compiled_; }
+
+ private:
+  int made_ = 0, compiled_ = 0;
+  bool is_edited_ = true;
+};
+
 }  // namespace
 
 TEST_CASE("A request becomes a bundle, and says on the way what happens") {
@@ -321,4 +346,24 @@ TEST_CASE("Of two requests for one build folder the second waits for the first")
   REQUIRE(*waited);
   CHECK(others.has("waiting for another dsbuild"));
   CHECK((*waited)->outcome.edges_run == 0);
+}
+
+TEST_CASE("A source that is edited while it compiles is compiled once more") {
+  BuildWorld world;
+  EditsWhileItCompiles edits(world, 1);
+  REQUIRE(world.build());
+  CHECK(edits.made() == 1);
+  CHECK(edits.compiled() == 2);
+  CHECK(world.build()->outcome.edges_run == 0);
+}
+
+TEST_CASE("Of a source that goes on changing while it compiles nothing is published") {
+  BuildWorld world;
+  EditsWhileItCompiles edits(world, 100);
+  const auto built = world.build();
+  REQUIRE_FALSE(built);
+  CHECK(built.error().code == "unsettled");
+  CHECK(built.error().where.find("one.cpp") != std::string::npos);
+  CHECK(edits.compiled() == 4);
+  CHECK(world.bundle().empty());
 }

@@ -16,6 +16,7 @@ class ToldEvents : public Events {
  public:
   std::vector<std::string> told;
   std::function<void(const std::string&)> watch = [](const std::string&) {};
+  std::function<void()> tick = [] {};  // while a graph runs
 
   void on_plan(const Plan&, const std::vector<std::string>& removed) override {
     tell(removed.empty() ? "plan" : "plan without " + join(removed, ", "));
@@ -25,9 +26,11 @@ class ToldEvents : public Events {
     const char* kinds[] = {"started ", "finished ", "failed "};
     tell(kinds[static_cast<int>(event.kind)] + event.edge->output);
   }
+  void on_tick() override { tick(); }
   void on_graph_ends() override { tell("ends"); }
   void on_failure(const EdgeFailure& failure) override { tell("failure of " + failure.edge->op); }
   void on_warning(const Warning& warning) override { tell("warning " + warning.code); }
+  void on_removed(const Path& folder) override { tell("removed " + folder.filename().string()); }
   void on_message(const std::string& line) override { tell(line.substr(0, line.find(" in "))); }
 
   bool has(const std::string& text) const { return std::find(told.begin(), told.end(), text) != told.end(); }

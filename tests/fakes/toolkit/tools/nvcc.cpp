@@ -417,10 +417,18 @@ class Nvcc : public Tool {
     return {reading.read.begin() + 1, reading.read.end()};
   }
 
+  std::string keep_folder() const {
+    constexpr std::string_view k_option = "--keep-dir=";
+    for (const std::string& word : argv_)
+      if (starts_with(word, k_option)) return word.substr(k_option.size()) + "/";
+    return "";
+  }
+
   int compile() {
     log_start(job_.source);
     if (fails(job_.source)) return 2;
-    if (has(argv_, "--keep")) write(stem_of(file_name(job_.source)) + ".module_id", "_fake_module_id", name_);
+    if (has(argv_, "--keep"))
+      write(keep_folder() + stem_of(file_name(job_.source)) + ".module_id", "_fake_module_id", name_);
     const double pause = settings_.number("sleep", 0) / 2;
     const std::string text = read(job_.source, name_);
     const Words headers = headers_read();
