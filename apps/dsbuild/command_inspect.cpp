@@ -49,7 +49,7 @@ Result<int> run_inspect(const CommandContext& context) {
     inspected.push_back({path.string(), std::move(content), {}});
     for (const Target& gpu : gpus)
       if (!inspected.back().content.images.empty())
-        inspected.back().coverage.push_back(coverage_of(archs_of(inspected.back().content), gpu));
+        inspected.back().coverage.push_back(coverage_of_modules(modules_of(inspected.back().content), gpu));
   }
   const bool json = context.line.arguments.find("--json").has_value();
   DSBUILD_CHECK(print_result(json ? render_inspect_json(inspected) : render_inspect(inspected)));

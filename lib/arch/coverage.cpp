@@ -27,6 +27,17 @@ Coverage coverage_of(const ArchSet& images, const Target& gpu) {
   return coverage;
 }
 
+Coverage coverage_of_modules(const std::vector<ArchSet>& modules, const Target& gpu) {
+  std::optional<Coverage> worst;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    if (modules[i].empty()) continue;
+    Coverage coverage = coverage_of(modules[i], gpu);
+    coverage.module = i;
+    if (!worst || coverage.runs > worst->runs) worst = coverage;
+  }
+  return worst.value_or(Coverage{gpu, Runs::not_at_all, std::nullopt});
+}
+
 Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,
                                        const std::vector<Target>& visible) {
   DSBUILD_TRY(request, parse_arch_list(text, where));

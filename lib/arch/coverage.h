@@ -17,10 +17,15 @@ struct Coverage {
   // The image that runs: the one for the nearest arch, and of several for that arch the most
   // specific one.
   std::optional<Target> by;
+  size_t module = 0;         // of a library of several: the one that decides, from 0
   std::string text() const;  // "native (sm_80)", "by PTX (compute_80)", "will not run"
   bool operator==(const Coverage&) const = default;
 };
 Coverage coverage_of(const ArchSet& images, const Target& gpu);
+
+// A library of several modules, each of them one translation unit with images of its own: it runs where each
+// of them does, and as its worst one does. Those without images are host code, and do not count.
+Coverage coverage_of_modules(const std::vector<ArchSet>& modules, const Target& gpu);
 
 // GPUs are named as archs are, "8.6,9.0"; suffixes and PTX do not matter; `native` is `visible`, `all` every
 // GPU that dsbuild knows. Ascending, each once. Errors: those of parse_arch_list; exit 3 `no_gpu` for

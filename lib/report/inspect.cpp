@@ -14,6 +14,16 @@ Json images_json(const BinaryFile& file) {
   return list;
 }
 
+// Of a library whose modules differ, the one that decides.
+std::string module_text(const InspectedFile& file, const Coverage& coverage) {
+  const std::vector<ArchSet> modules = modules_of(file.content);
+  const bool all_alike =
+      std::adjacent_find(modules.begin(), modules.end(), std::not_equal_to<>()) == modules.end();
+  if (all_alike) return "";
+  return ", module " + std::to_string(coverage.module + 1) + " of " + std::to_string(modules.size()) +
+         " has " + arch_text(modules[coverage.module]);
+}
+
 }  // namespace
 
 ArchSet archs_of(const BinaryFile& file) {
@@ -21,6 +31,16 @@ ArchSet archs_of(const BinaryFile& file) {
   for (const DeviceImage& image : file.images)
     set.insert(image.target);
   return set;
+}
+
+std::vector<ArchSet> modules_of(const BinaryFile& file) {
+  std::vector<ArchSet> modules;
+  for (const FatbinContainer& container : file.containers) {
+    modules.emplace_back();
+    for (const DeviceImage& image : container)
+      modules.back().insert(image.target);
+  }
+  return modules;
 }
 
 std::string render_inspect(const std::vector<InspectedFile>& files) {
@@ -32,7 +52,9 @@ std::string render_inspect(const std::vector<InspectedFile>& files) {
     rows.push_back({file.name, arch_text(archs_of(file.content)), std::to_string(file.content.images.size()),
                     human_size(bytes)});
     for (const Coverage& coverage : file.coverage)
-      rows.push_back({"", "  GPU " + coverage.gpu.text() + ": " + coverage.text(), "", ""});
+      rows.push_back({"",
+                      "  GPU " + coverage.gpu.text() + ": " + coverage.text() + module_text(file, coverage),
+                      "", ""});
     for (const auto& [target, count] : count_images(file.content.images))
       rows.push_back({"", "  " + target.name(), std::to_string(count), ""});
   }

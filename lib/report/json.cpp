@@ -40,7 +40,8 @@ Json coverage_json(const std::vector<Coverage>& coverage) {
   for (const Coverage& one : coverage)
     list.push_back({{"gpu", one.gpu.text()},
                     {"runs", k_words[static_cast<int>(one.runs)]},
-                    {"by", one.by ? Json(one.by->name()) : Json(nullptr)}});
+                    {"by", one.by ? Json(one.by->name()) : Json(nullptr)},
+                    {"module", one.module}});
   return list;
 }
 

@@ -75,6 +75,8 @@ struct InspectedFile {
   std::vector<Coverage> coverage;  // on the GPUs asked about; none for a file without device images
 };
 ArchSet archs_of(const BinaryFile& file);
+// Of each module, in the order of the file.
+std::vector<ArchSet> modules_of(const BinaryFile& file);
 std::string render_inspect(const std::vector<InspectedFile>& files);
 std::string render_inspect_json(const std::vector<InspectedFile>& files);
 

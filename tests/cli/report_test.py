@@ -120,8 +120,8 @@ class MachineTest(ReportTest):
         self.assertEqual(report["gpus"], [{"cc": "8.6", "name": "NVIDIA A40", "driver": "580.65.06"},
                                           {"cc": "9.0", "name": "NVIDIA H100 80GB HBM3", "driver": "580.65.06"}])
         ops = {op["name"]: op["coverage"] for op in report["ops"]}
-        self.assertEqual(ops["alpha"], [{"gpu": "8.6", "runs": "native", "by": "sm_80"},
-                                        {"gpu": "9.0", "runs": "ptx", "by": "compute_80"}])
+        self.assertEqual(ops["alpha"], [{"gpu": "8.6", "runs": "native", "by": "sm_80", "module": 0},
+                                        {"gpu": "9.0", "runs": "ptx", "by": "compute_80", "module": 0}])
         self.assertEqual(ops["host"], [])
         run = self.run_in(self.space, "report", env={"PATH": path})
         self.assertIn("GPUs ............................. NVIDIA A40, 8.6, driver 580.65.06\n", run.out)
@@ -139,7 +139,7 @@ class MachineTest(ReportTest):
         self.check_alone("inspect_gpu", self.space, "inspect", "out/gamma.so", "--gpu", "7.5,8.6,12.0", code=0)
         inspected = json.loads(self.space.run("inspect", str(self.space.out), "--gpu", "9.0", "--json").out)
         coverage = {os.path.basename(file["file"]): file["coverage"] for file in inspected["files"]}
-        self.assertEqual(coverage["gamma.so"], [{"gpu": "9.0", "runs": "ptx", "by": "compute_80"}])
+        self.assertEqual(coverage["gamma.so"], [{"gpu": "9.0", "runs": "ptx", "by": "compute_80", "module": 0}])
         self.assertEqual(coverage["host.so"], [])
 
     def torch_in(self, name, version_py):

@@ -1,8 +1,10 @@
 #include "arch/coverage.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "arch/nvidia.h"
+#include "base/text.h"
 #include "real_targets.h"
 
 using namespace dsbuild;
@@ -99,4 +101,54 @@ TEST_CASE("What names no GPU is refused") {
   REQUIRE_FALSE(native);
   CHECK(native.error().code == "no_gpu");
   CHECK(native.error().where == "--gpu");
+}
+
+namespace {
+
+struct FitRow {
+  std::string library;
+  std::vector<std::string> cells;  // in the order of the GPUs
+};
+
+// tests/unit/arch/data/fit.txt: the GPUs of its last comment, and a row for each library.
+std::pair<std::vector<std::string>, std::vector<FitRow>> load_fit_table() {
+  std::ifstream file(std::string(DSBUILD_TESTS_DIR) + "/unit/arch/data/fit.txt");
+  std::vector<std::string> gpus;
+  std::vector<FitRow> rows;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> words = split(line, " ");
+    if (words.size() > 2 && words[0] == "#" && words[1] == "library")
+      gpus.assign(words.begin() + 2, words.end());
+    if (words.empty() || words[0] == "#") continue;
+    rows.push_back({words[0], {words.begin() + 1, words.end()}});
+  }
+  return {gpus, rows};
+}
+
+}  // namespace
+
+TEST_CASE("A library of several modules runs where each of them does, as the table written by hand says") {
+  const auto [gpus, rows] = load_fit_table();
+  REQUIRE(gpus.size() >= 8);
+  REQUIRE(rows.size() >= 12);
+  for (const FitRow& row : rows) {
+    REQUIRE(row.cells.size() == gpus.size());
+    std::vector<ArchSet> modules;
+    for (const std::string& module : split(row.library, "|"))
+      modules.push_back(archs(module));
+    for (size_t i = 0; i < gpus.size(); ++i) {
+      const Coverage coverage = coverage_of_modules(modules, parse_gpus(gpus[i], "test", {})->front());
+      CAPTURE(row.library, gpus[i]);
+      CHECK((coverage.by ? coverage.by->name() : "-") == row.cells[i]);
+      CHECK(coverage.by.has_value() == (coverage.runs != Runs::not_at_all));
+    }
+  }
+}
+
+TEST_CASE("Modules without images do not count, and a library of none runs on no GPU") {
+  const Target hopper = NvidiaTarget{{9, 0}};
+  CHECK(coverage_of_modules({{}, archs("9.0"), {}}, hopper).text() == "native (sm_90)");
+  CHECK(coverage_of_modules({archs("9.0"), {}, archs("8.0")}, hopper).module == 2);
+  CHECK(coverage_of_modules({{}, {}}, hopper).runs == Runs::not_at_all);
+  CHECK(coverage_of_modules({}, hopper).runs == Runs::not_at_all);
 }
