@@ -150,8 +150,9 @@ struct Source {
   bool is_list;  // several, separated by one of ",;" and blanks
 };
 const std::map<std::string, Source> k_sources = {
-    {"OPS", {op_list_words, true}}, {"OP", {op_names, false}},         {"ARCHS", {arch_words, true}},
-    {"ARCH", {arch_words, false}},  {"PRESET", {preset_names, false}}, {"PACK", {pack_names, false}},
+    {"OPS", {op_list_words, true}}, {"OP", {op_names, false}},     {"[PACK/]OP", {op_names, false}},
+    {"ARCHS", {arch_words, true}},  {"ARCH", {arch_words, false}}, {"PRESET", {preset_names, false}},
+    {"PACK", {pack_names, false}},
 };
 
 // Help shows 8.0 first; sm_80 and compute_80 come when they are begun, and so does -NAME.

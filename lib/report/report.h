@@ -13,6 +13,7 @@
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "cache/content_store.h"
+#include "load/load_op.h"
 #include "package/package.h"
 #include "plan/forecast.h"
 #include "registry/new_op.h"
@@ -100,6 +101,10 @@ std::string render_removed_json(const std::vector<std::string>& removed, const s
 // What `dsbuild new` wrote.
 std::string render_new_op(const NewOp& made);
 std::string render_new_op_json(const NewOp& made);
+
+// What `dsbuild load` found or built: its path.
+std::string render_loaded(const LoadedOp& loaded);
+std::string render_loaded_json(const LoadedOp& loaded);
 
 std::string render_removed_folders_json(const std::vector<Path>& folders);
 

@@ -341,6 +341,8 @@ std::vector<Option> options_of_the_run() {
 
 std::vector<Option> variables() {
   return {
+      {.variable = "DSBUILD_BUNDLE", .setting = "bundle", .value = text(&Settings::bundle)},
+      {.variable = "DSBUILD_JIT", .setting = "jit", .value = flag(&Settings::jit)},
       {.variable = "DS_NVCC_THREADS",
        .setting = "nvcc_threads",
        .value = number(&Settings::nvcc_threads, 1, 0, "")},

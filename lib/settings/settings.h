@@ -91,6 +91,8 @@ struct Settings {
       nvcc_append_flags;                              // NVCC_*_FLAGS, split as nvcc does (blanks)
   Setting<std::vector<std::string>> cflags, ldflags;  // CFLAGS, LDFLAGS, split as a shell does
   Setting<int> lock_timeout{-1};                      // seconds; -1: wait for ever
+  Setting<Path> bundle;                               // DSBUILD_BUNDLE: where load looks first; "": nowhere
+  Setting<bool> jit{true};                            // DSBUILD_JIT: load may build
   int verbosity = 0;
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.

@@ -110,6 +110,13 @@ class RealFileSystem : public FileSystem {
     return real;
   }
 
+  bool others_can_write(const Path& path) const override {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) return false;
+    const bool is_own = status.st_uid == ::geteuid() || status.st_uid == 0;
+    return !is_own || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  }
+
   std::optional<uint64_t> free_bytes(const Path& path) const override {
     struct statvfs disk{};
     if (::statvfs(path.c_str(), &disk) != 0) return std::nullopt;

@@ -112,6 +112,7 @@ class FakeFileSystem : public FileSystem {
     return Path(resolve(path));
   }
   Path absolute(const Path& path) const override { return key_of(path); }
+  bool others_can_write(const Path&) const override { return false; }
   std::optional<uint64_t> free_bytes(const Path&) const override { return std::nullopt; }
 
   Result<void> write_file(const Path& path, std::string_view bytes, bool = false) override {

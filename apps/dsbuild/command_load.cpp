@@ -1,0 +1,101 @@
+// load: the library of an op that fits this machine, prebuilt or built on the spot.
+#include "command.h"
+#include "load/load_op.h"
+#include "show_events.h"
+
+namespace dsbuild {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Loading is not building: what goes on is said only where it takes a while.
+class LoadEvents : public ShownEvents {
+ public:
+  LoadEvents(const Settings& settings, const CommandContext& context, std::string op)
+      : ShownEvents(settings, context), op_(std::move(op)) {}
+
+  void on_plan(const Plan& plan, const std::vector<std::string>& /*removed*/) override {
+    archs_ = arch_text(plan.archs.requested);
+  }
+  void on_graph_begins() override { begin_ = Clock::now(); }
+  void on_edge(const EdgeEvent& /*event*/) override {}
+  void on_tick() override {
+    if (is_said_ || Clock::now() - begin_ < std::chrono::seconds(1)) return;
+    is_said_ = true;
+    print_message("dsbuild: building " + op_ + " for " + archs_ + "\n");
+  }
+  void on_graph_ends() override {
+    if (!is_said_) return;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    print_message("dsbuild: " + op_ + " took " + rounded(seconds) + " s\n");
+  }
+  void on_warning(const Warning& /*warning*/) override {}
+
+ private:
+  static std::string rounded(double seconds) {
+    const std::string text = std::to_string(seconds);
+    return text.substr(0, text.find('.') + 2);
+  }
+
+  const std::string op_;
+  std::string archs_;
+  Clock::time_point begin_;
+  bool is_said_ = false;
+};
+
+// "fused_adam", or "deepspeed/fused_adam" with its pack.
+std::string take_pack(const std::string& operand, Settings& settings) {
+  const size_t slash = operand.rfind('/');
+  if (slash == std::string::npos) return operand;
+  settings.pack = {operand.substr(0, slash), "load"};
+  return operand.substr(slash + 1);
+}
+
+Result<VisibleGpus> gpus_for(const CommandContext& context, FactStore& facts) {
+  VisibleGpus gpus = find_visible_gpus(context.system, facts);
+  if (!context.line.has("--gpu")) return gpus;
+  DSBUILD_TRY(asked, parse_gpus(context.line.value("--gpu"), "--gpu", gpus.archs));
+  gpus.archs = std::move(asked);
+  return gpus;
+}
+
+Result<int> run_load(const CommandContext& context) {
+  if (context.line.operands.empty())
+    return fail(Exit::usage, "bad_option", "load", "no op given", "dsbuild load [PACK/]OP");
+  DSBUILD_TRY(request, load_request(context));
+  const std::string op = take_pack(context.line.operands.front(), request.settings);
+  LoadEvents events(request.settings, context, op);
+  Session session(request.settings, context.system, events);
+  DSBUILD_TRY(gpus, gpus_for(context, session.facts));
+  const LoadMachine machine{std::move(gpus), read_host(context.system.files).cpu_features};
+  const bool json = request.settings.json.value;
+  DSBUILD_TRY(loaded, load_op({std::move(request), op, context.line.value("--path"), machine}, session));
+  session.digests.save();
+  session.facts.save();
+  for (const std::string& reason : loaded.passed_over)
+    print_message("dsbuild: " + reason + "; " +
+                  (loaded.from == "built" ? "it is built for this machine" : loaded.from + " is taken") +
+                  "\n");
+  DSBUILD_CHECK(print_result(json ? render_loaded_json(loaded) : render_loaded(loaded)));
+  return 0;
+}
+
+}  // namespace
+
+CommandRow load_command() {
+  return {
+      .name = "load",
+      .help = "Print the path of an op's library that runs here: prebuilt, or built on the spot",
+      .run = run_load,
+      .examples = {{"dsbuild load fused_adam", "the library of an op for this machine's GPUs"},
+                   {"dsbuild load deepspeed/fused_adam --json", "the same of another pack, with what it is"}},
+      .options = {{.names = "--path",
+                   .type = "FILE|DIR",
+                   .help = "A bundle, or a library of one, to take if it fits"},
+                  {.names = "--gpu",
+                   .type = "ARCHS",
+                   .help = "GPUs of these archs instead of the visible ones: 8.6,9.0"}},
+      .operands = Operands{"op", "[PACK/]OP", "The op", 1}};
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,44 @@
+// An op for the program that is going to use it: prebuilt where one fits, else built on the spot.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "build/request.h"
+#include "build/session.h"
+#include "load/fit.h"
+
+namespace dsbuild {
+
+struct LoadRequest {
+  Request request;  // settings of a build, if there has to be one; `arch` where archs are asked for
+  std::string op;
+  Path path;  // a bundle, or the library of one, to be looked at before all others; "": none
+  LoadMachine machine;
+};
+
+struct LoadedOp {
+  Path library;  // absolute; it fits
+  Manifest manifest;
+  ManifestOp op;
+  std::string from;  // "--path", "DSBUILD_BUNDLE", "built"
+  std::vector<Coverage> coverage;
+  std::vector<std::string> passed_over;  // prebuilt ones that do not fit, a sentence each
+  int edges_run = 0;                     // of a build; 0: nothing had to be compiled
+};
+
+// In this order: `path`, the bundle that DSBUILD_BUNDLE names, a build for this machine. A prebuilt op is
+// taken where its bytes are those of its manifest and it fits (load/fit.h); else it is passed over.
+//
+// The build is the same plan, actions, records and cache as ahead of time, for the op alone and for the archs
+// that are asked for (PTX of the highest where none has any), else for the visible GPUs. Its folder is below
+// the cache, TORCH_EXTENSIONS_DIR if that is set, and of this node alone: several processes wait for one
+// another there, nodes share the cache of results.
+//
+// Errors: exit 3 `no_gpu` (no archs were asked for and no GPU is visible), `jit_off` (DSBUILD_JIT=0),
+// `no_fit` (what was built for the archs asked for does not run here), `unsafe_folder` (others can write to
+// what was to be loaded), `no_bundle`; those of load_manifest and build_bundle.
+Result<LoadedOp> load_op(const LoadRequest& request, Session& session);
+
+}  // namespace dsbuild

@@ -1,0 +1,25 @@
+#include "report/json.h"
+
+namespace dsbuild {
+
+std::string render_loaded(const LoadedOp& loaded) {
+  return loaded.library.string() + "\n";
+}
+
+std::string render_loaded_json(const LoadedOp& loaded) {
+  Json json = json_document();
+  json["op"] = loaded.op.name;
+  json["pack"] = loaded.manifest.pack;
+  json["path"] = loaded.library.string();
+  json["module"] = loaded.op.module;
+  json["from"] = loaded.from;
+  json["archs"] = arch_strings(loaded.op.archs);
+  json["exports"] = loaded.op.exports;
+  json["coverage"] = coverage_json(loaded.coverage);
+  json["passed_over"] = loaded.passed_over;
+  json["edges_run"] = loaded.edges_run;
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
+}  // namespace dsbuild
