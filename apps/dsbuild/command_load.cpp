@@ -1,6 +1,7 @@
 // load: the library of an op that fits this machine, prebuilt or built on the spot.
 #include "command.h"
 #include "load/load_op.h"
+#include "ninja/progress.h"
 #include "show_events.h"
 
 namespace dsbuild {
@@ -27,29 +28,16 @@ class LoadEvents : public ShownEvents {
   void on_graph_ends() override {
     if (!is_said_) return;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
-    print_message("dsbuild: " + op_ + " took " + rounded(seconds) + " s\n");
+    print_message("dsbuild: " + op_ + " took " + seconds_text(seconds) + "\n");
   }
   void on_warning(const Warning& /*warning*/) override {}
 
  private:
-  static std::string rounded(double seconds) {
-    const std::string text = std::to_string(seconds);
-    return text.substr(0, text.find('.') + 2);
-  }
-
   const std::string op_;
   std::string archs_;
   Clock::time_point begin_;
   bool is_said_ = false;
 };
-
-// "fused_adam", or "deepspeed/fused_adam" with its pack.
-std::string take_pack(const std::string& operand, Settings& settings) {
-  const size_t slash = operand.rfind('/');
-  if (slash == std::string::npos) return operand;
-  settings.pack = {operand.substr(0, slash), "load"};
-  return operand.substr(slash + 1);
-}
 
 Result<VisibleGpus> gpus_for(const CommandContext& context, FactStore& facts) {
   VisibleGpus gpus = find_visible_gpus(context.system, facts);

@@ -137,6 +137,13 @@ Result<LoadedOp> build_for_this_machine(const LoadRequest& request, Session& ses
 
 }  // namespace
 
+std::string take_pack(const std::string& name, Settings& settings) {
+  const size_t slash = name.rfind('/');
+  if (slash == std::string::npos) return name;
+  settings.pack = {name.substr(0, slash), "load"};
+  return name.substr(slash + 1);
+}
+
 Result<LoadedOp> load_op(const LoadRequest& request, Session& session) {
   std::vector<std::string> passed_over;
   DSBUILD_TRY(prebuilt, find_prebuilt(request, session, passed_over));

@@ -18,6 +18,9 @@ struct LoadRequest {
   LoadMachine machine;
 };
 
+// "deepspeed/fused_adam": the op, whose pack goes into `settings`; an op alone is of the pack there.
+std::string take_pack(const std::string& name, Settings& settings);
+
 struct LoadedOp {
   Path library;  // absolute; it fits
   Manifest manifest;
