@@ -25,7 +25,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"bad_config", "A config file has an unknown key or a value of the wrong type."},
     {"bad_elf", "A file is no binary that dsbuild reads, or it is damaged."},
     {"bad_expected", "A file check/<op>.json of the build folder is damaged."},
-    {"bad_fatbin", "The device code inside a binary is damaged."},
+    {"bad_fatbin", "The device code inside a binary is damaged, or of a kind that dsbuild does not know."},
     {"bad_manifest", "manifest.json of a bundle is damaged or was changed by hand."},
     {"bad_name", "A name holds a character that build.ninja cannot carry."},
     {"bad_number", "A setting takes a whole number."},

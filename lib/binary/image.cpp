@@ -42,13 +42,15 @@ std::optional<Target> cubin_target(const ElfFile& elf) {
 }
 
 void add_container(BinaryFile& to, FatbinContainer container) {
-  to.images.insert(to.images.end(), container.begin(), container.end());
+  std::ranges::copy(container.images, std::back_inserter(to.images));
+  std::ranges::copy(container.tile_images, std::back_inserter(to.tile_images));
   to.containers.push_back(std::move(container));
 }
 
 BinaryFile one_image(const Target& target, Bytes file) {
   BinaryFile binary;
-  add_container(binary, {{.target = target, .bytes = file.size(), .compressed = false}});
+  const DeviceImage image = {.target = target, .bytes = file.size(), .compressed = false};
+  add_container(binary, {.images = {image}, .tile_images = {}});
   return binary;
 }
 

@@ -1,7 +1,7 @@
 // Device images inside binary files, read without CUDA.
 // Sources: the ELF-64 specification; fatbinary_section.h of the CUDA toolkit (magic numbers of the
 // wrapper 0x466243b1 and the container 0xba55ed50, sections .nv_fatbin and .nvFatBinSegment); the
-// layout of container entries as observed from CUDA 11 to 13 and checked against cuobjdump
+// layout of container entries as observed from CUDA 11.8 to 13.5 and checked against cuobjdump
 // (docs/fatbin.md).
 #pragma once
 
@@ -21,23 +21,31 @@ using Bytes = std::span<const std::byte>;
 Bytes as_bytes_of(std::string_view text);
 
 struct DeviceImage {
-  Target target;       // sm_90a: real; compute_80: ptx
-  uint64_t bytes = 0;  // stored size (compressed if it is)
+  Target target;  // sm_90a: real; compute_80: ptx
+  // Stored size (compressed if it is). Images that are compressed together (nvcc --concat) have none of their
+  // own: each has a share of what they take, in proportion to their unpacked sizes, and the shares add up.
+  uint64_t bytes = 0;
   bool compressed = false;
   auto operator<=>(const DeviceImage&) const = default;
 };
 
-// The images of one fatbin container, in file order. Each CUDA TU gives its object one container, and a link
-// keeps them apart, in the order of the objects.
-using FatbinContainer = std::vector<DeviceImage>;
+// What one fatbin container holds, in file order. Each CUDA TU gives its object one container (with nvcc
+// -enable-tile a second one, of its Tile code), and a link keeps them apart, in the order of the objects.
+struct FatbinContainer {
+  std::vector<DeviceImage> images;
+  // Tile IR, which a driver compiles for its GPU: neither machine code nor PTX. The target is the real one
+  // that it was made beside; no rule is known by which it runs on others.
+  std::vector<DeviceImage> tile_images;
+};
 
 // All containers of a section, in file order; `name` is only for messages. Every offset is checked in 64
-// bits, every loop advances, nothing is decompressed; damaged bytes give exit 1 `bad_fatbin`, entries of
-// unknown kind are passed over.
+// bits, every loop advances, nothing is decompressed. Damaged bytes and entries of a kind that dsbuild does
+// not know give exit 1 `bad_fatbin`; NVVM code for link-time optimisation is passed over.
 Result<std::vector<FatbinContainer>> read_fatbins(Bytes section, const std::string& name);
 
 struct BinaryFile {
   std::vector<DeviceImage> images;          // of all containers, file order
+  std::vector<DeviceImage> tile_images;     // likewise
   std::vector<FatbinContainer> containers;  // the same images by container; a bare cubin or PTX is one
   std::vector<std::string> exports;         // defined, global or weak, default-visibility symbols; sorted
   std::vector<std::string> needed;          // DT_NEEDED

@@ -80,7 +80,7 @@ void compare_containers(const ExpectedLibrary& expected, const BinaryFile& binar
                         std::vector<Difference>& differences) {
   for (size_t i = 0; i < expected.sources.size(); ++i) {
     const LinkedSource& source = expected.sources[i];
-    for_each_difference(once_each(source.archs), count_images(binary.containers[i]),
+    for_each_difference(once_each(source.archs), count_images(binary.containers[i].images),
                         [&](const Target& target, int planned, int found) {
                           const std::string what =
                               source.name + " " +

@@ -24,6 +24,20 @@ std::string module_text(const InspectedFile& file, const Coverage& coverage) {
          " has " + arch_text(modules[coverage.module]);
 }
 
+Json tile_images_json(const BinaryFile& file) {
+  Json list = Json::array();
+  for (const DeviceImage& image : file.tile_images)
+    list.push_back({{"arch", image.target.name()}, {"bytes", image.bytes}, {"compressed", image.compressed}});
+  return list;
+}
+
+uint64_t stored_bytes(const std::vector<DeviceImage>& images) {
+  uint64_t bytes = 0;
+  for (const DeviceImage& image : images)
+    bytes += image.bytes;
+  return bytes;
+}
+
 }  // namespace
 
 ArchSet archs_of(const BinaryFile& file) {
@@ -37,7 +51,7 @@ std::vector<ArchSet> modules_of(const BinaryFile& file) {
   std::vector<ArchSet> modules;
   for (const FatbinContainer& container : file.containers) {
     modules.emplace_back();
-    for (const DeviceImage& image : container)
+    for (const DeviceImage& image : container.images)
       modules.back().insert(image.target);
   }
   return modules;
@@ -46,17 +60,16 @@ std::vector<ArchSet> modules_of(const BinaryFile& file) {
 std::string render_inspect(const std::vector<InspectedFile>& files) {
   std::vector<TableRow> rows = {{"file", "archs", "images", "device bytes"}};
   for (const InspectedFile& file : files) {
-    uint64_t bytes = 0;
-    for (const DeviceImage& image : file.content.images)
-      bytes += image.bytes;
     rows.push_back({file.name, arch_text(archs_of(file.content)), std::to_string(file.content.images.size()),
-                    human_size(bytes)});
+                    human_size(stored_bytes(file.content.images))});
     for (const Coverage& coverage : file.coverage)
       rows.push_back({"",
                       "  GPU " + coverage.gpu.text() + ": " + coverage.text() + module_text(file, coverage),
                       "", ""});
     for (const auto& [target, count] : count_images(file.content.images))
       rows.push_back({"", "  " + target.name(), std::to_string(count), ""});
+    for (const auto& [target, count] : count_images(file.content.tile_images))
+      rows.push_back({"", "  Tile IR for " + target.name(), std::to_string(count), ""});
   }
   return join(render_table(rows), "\n") + "\n";
 }
@@ -68,6 +81,7 @@ std::string render_inspect_json(const std::vector<InspectedFile>& files) {
     json["files"].push_back({{"file", file.name},
                              {"archs", arch_strings(archs_of(file.content))},
                              {"images", images_json(file.content)},
+                             {"tile_images", tile_images_json(file.content)},
                              {"coverage", coverage_json(file.coverage)}});
   json["warnings"] = Json::array();
   return json_line(json);

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -14,6 +15,7 @@ from cli import REPOSITORY, CliTest, TestSpace, run_on_terminal, testspace  # no
 from cuobjdump import find_cuobjdump, list_images  # noqa: E402
 
 ESCAPE = "\x1b["
+SAMPLES = REPOSITORY / "tests" / "unit" / "binary" / "data"
 
 
 class HelpTest(CliTest):
@@ -313,6 +315,18 @@ class InspectTest(CliTest):
                             "-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_90,code=compute_90",
                             "-o", space.root / name, source], check=True, stdin=subprocess.DEVNULL)
             self.assertEqual(self.ours(space, space.root / name), list_images(space.root / name))
+
+    def test_tile_images_are_named(self):
+        space = TestSpace()
+        shutil.copy(SAMPLES / "tile.fatbin", space.root)
+        self.check_alone("inspect_tile", space, "inspect", "tile.fatbin", code=0)
+
+    def test_an_unknown_kind_of_device_code_is_an_error(self):
+        space = TestSpace()
+        fatbin = bytearray((SAMPLES / "concat_of_one.fatbin").read_bytes())
+        fatbin[16:18] = (512).to_bytes(2, "little")  # the kind of the first entry
+        (space.root / "newer.fatbin").write_bytes(fatbin)
+        self.check_alone("inspect_unknown_kind", space, "inspect", "newer.fatbin", code=1)
 
     def ours(self, space, file):
         images = json.loads(space.run("inspect", str(file), "--json").out)["files"][0]["images"]

@@ -19,6 +19,7 @@ PLAN_OP = {"name", "status", "reason", "archs", "extra", "dropped", "requirement
 REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
           "bundle", "ops", "problems", "environment"}
 MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources"}
+SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "unit" / "binary" / "data"
 MESSAGE = {"code", "where", "what", "fix"}
 ARCH = re.compile(r"\d+\.\d[af]?(\+PTX|-virtual)?")
 
@@ -158,6 +159,17 @@ class OtherDocumentsTest(JsonTest):
         for image in gamma["images"]:
             self.assertEqual(set(image), {"kind", "arch", "bytes", "compressed"})
         self.assertEqual(files["host.so"]["images"], [])
+        self.assertEqual(files["host.so"]["tile_images"], [])
+
+    def test_inspect_names_tile_images(self):
+        run = self.space.run("inspect", str(SAMPLES / "tile.fatbin"), "--json")
+        file = json.loads(run.out)["files"][0]
+        self.assertEqual(set(file), {"file", "archs", "images", "tile_images", "coverage"})
+        self.assertEqual(file["archs"], ["8.0", "9.0a", "10.0f", "12.0"])  # of the machine code alone
+        self.assertEqual([image["kind"] for image in file["images"]], ["elf"] * 4)
+        self.assertEqual([image["arch"] for image in file["tile_images"]], ["sm_80", "sm_100f"])
+        for image in file["tile_images"]:
+            self.assertEqual(set(image), {"arch", "bytes", "compressed"})
 
     def test_toolkits(self):
         toolkits = self.document("toolkits")

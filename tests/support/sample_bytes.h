@@ -34,12 +34,44 @@ inline std::string padded(std::string bytes, size_t alignment) {
 
 constexpr uint16_t k_ptx = 1;
 constexpr uint16_t k_elf = 2;
+constexpr uint16_t k_tile_ir = 0x80;
 constexpr uint64_t k_plain = 0x11;
 
 inline std::string entry(uint16_t kind, uint32_t arch, uint64_t flags = k_plain,
                          const std::string& payload = "12345678", size_t header_size = 64) {
   return u16(kind) + u16(0x101) + u32(header_size) + u64(payload.size()) + u32(0) + u32(0) + u16(8) + u16(1) +
          u32(arch) + u32(0) + u32(0) + u64(flags) + u64(0) + u64(0) + zeros(header_size - 64) + payload;
+}
+
+// What a record of a concatenated entry says of its image. With a table of capabilities it is 120 bytes long.
+struct ImageRecord {
+  uint16_t kind = k_elf;
+  uint32_t arch = 80;
+  uint64_t flags = k_plain;
+  uint32_t size = 0;  // unpacked
+  bool has_table = false;
+};
+
+inline std::string record(const ImageRecord& image, uint64_t begin) {
+  const std::string table = u32(72) + u32(40) + zeros(48);
+  return u16(image.kind) + u16(0x101) + u32(begin) + u32(image.size) + u32(0) + u32(0) +
+         u32(image.has_table ? 64 : 0) + u16(8) + u16(1) + u32(image.arch) + u32(0) + u32(0) +
+         u64(image.flags) + u64(0) + u64(0) + (image.has_table ? table : "");
+}
+
+// An entry of kind 0x100: its images lie one behind the other in what `payload` gives when it is unpacked.
+inline std::string concatenated(const std::vector<ImageRecord>& images, const std::string& payload,
+                                uint64_t flags = 0x8011) {
+  std::string records;
+  uint64_t unpacked = 0;
+  for (const ImageRecord& image : images) {
+    records += record(image, unpacked);
+    unpacked += image.size;
+  }
+  const std::string table = u32(images.size()) + u32(8 + records.size()) + records;
+  return u16(0x100) + u16(0x101) + u32(64 + table.size()) + u64(payload.size()) + u32(payload.size()) +
+         u32(64) + u16(1) + u16(0) + u32(0) + u32(0) + u32(0) + u64(flags) + u64(0) + u64(unpacked) + table +
+         payload;
 }
 
 inline std::string container(const std::vector<std::string>& entries) {

@@ -1,4 +1,4 @@
-// Golden values: the bytes of docs/fatbin.md, seen in files of nvcc 11.8, 12.6, 12.9, 13.0 and 13.3.
+// Golden values: the bytes of docs/fatbin.md, seen in files of nvcc 11.8, 12.6, 12.9, 13.0, 13.3 and 13.5.
 #include <catch2/catch.hpp>
 
 #include "binary/image.h"
@@ -14,7 +14,7 @@ std::vector<std::string> names_in(const std::string& section) {
   if (!containers) return {containers.error().code + ": " + containers.error().what};
   std::vector<std::string> names;
   for (const FatbinContainer& one : *containers) {
-    for (const DeviceImage& image : one)
+    for (const DeviceImage& image : one.images)
       names.push_back(image.target.name());
   }
   return names;
@@ -48,7 +48,7 @@ TEST_CASE("Flags tell whether a payload is compressed: LZ4 before CUDA 13, zstd 
   const auto containers = read_fatbins(as_bytes_of(section), "x.o");
   REQUIRE(containers);
   REQUIRE(containers->size() == 1);
-  const FatbinContainer& images = containers->front();
+  const std::vector<DeviceImage>& images = containers->front().images;
   CHECK_FALSE(images[0].compressed);
   CHECK(images[1].compressed);
   CHECK(images[2].compressed);
@@ -56,7 +56,7 @@ TEST_CASE("Flags tell whether a payload is compressed: LZ4 before CUDA 13, zstd 
 
 TEST_CASE("An image's size is what is stored of it") {
   const std::string section = container({entry(k_elf, 70, k_plain, std::string(4136, 'x'))});
-  CHECK(read_fatbins(as_bytes_of(section), "x.o")->front().front().bytes == 4136);
+  CHECK(read_fatbins(as_bytes_of(section), "x.o")->front().images.front().bytes == 4136);
 }
 
 TEST_CASE("Entry headers of any size above 64 are passed by their own size field") {
@@ -72,12 +72,38 @@ TEST_CASE("Containers stay apart and keep the order of the link") {
   const auto containers = read_fatbins(as_bytes_of(section), "x.o");
   REQUIRE(containers);
   REQUIRE(containers->size() == 2);
-  CHECK((*containers)[0][0].target.name() == "sm_80");
-  CHECK((*containers)[1][0].target.name() == "sm_70");
+  CHECK((*containers)[0].images[0].target.name() == "sm_80");
+  CHECK((*containers)[1].images[0].target.name() == "sm_70");
 }
 
-TEST_CASE("Entries of other kinds, such as NVVM code for the link, are passed over") {
-  CHECK(names_in(container({entry(8, 80), entry(k_elf, 90), entry(77, 0)})) == Names{"sm_90"});
+TEST_CASE("NVVM code for the link is passed over") {
+  CHECK(names_in(container({entry(8, 80), entry(k_elf, 90), entry(8, 0)})) == Names{"sm_90"});
+}
+
+TEST_CASE("Tile IR is told apart from machine code and PTX") {
+  const std::string section = container({entry(k_tile_ir, 100, 0x108011), entry(k_elf, 90)});
+  CHECK(names_in(section) == Names{"sm_90"});
+  const auto containers = read_fatbins(as_bytes_of(section), "x.o");
+  REQUIRE(containers);
+  REQUIRE(containers->front().tile_images.size() == 1);
+  const DeviceImage& tile = containers->front().tile_images.front();
+  CHECK(tile.target.name() == "sm_100a");
+  CHECK(tile.bytes == 8);
+  CHECK(tile.compressed);
+  CHECK_THAT(names_in(container({entry(k_tile_ir, 0)})).at(0), Catch::StartsWith("bad_fatbin"));
+}
+
+TEST_CASE("An entry of any other kind is an error that names the kind and the file") {
+  for (const uint16_t kind : std::vector<uint16_t>{0, 3, 4, 16, 32, 64, 77, 129, 257, 512, 65535}) {
+    const auto result = read_fatbins(as_bytes_of(container({entry(k_elf, 80), entry(kind, 80)})), "lib/x.so");
+    INFO(kind);
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code == "bad_fatbin");
+    CHECK(result.error().where == "lib/x.so");
+    CHECK(result.error().what ==
+          "its device code has an entry of kind " + std::to_string(kind) + ", which dsbuild does not know");
+    CHECK_FALSE(result.error().fix.empty());
+  }
 }
 
 TEST_CASE("Only architectures that dsbuild can name are read: two or three digits") {

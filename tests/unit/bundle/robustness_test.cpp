@@ -16,7 +16,9 @@ namespace {
 
 // One file of each kind, with all that the reader looks at.
 std::vector<std::string> samples_of_all_kinds() {
-  const std::string fatbin = container({entry(k_elf, 70), entry(k_elf, 90, 0x108011), entry(k_ptx, 80)});
+  const std::string fatbin =
+      container({entry(k_elf, 70), entry(k_elf, 90, 0x108011), entry(k_ptx, 80),
+                 concatenated({{.size = 8}, {.size = 8, .has_table = true}}, zeros(8))});
   const std::string shared = library({fatbin, container({entry(8, 80)}), fatbin}, {"one", "two"});
   const std::string cubin = elf({{".note.nv.tkinfo", 7, "-arch sm_90a -m 64"}},
                                 {.type = 2, .machine = 190, .flags = 0x6005a04, .abi_version = 8});
