@@ -78,6 +78,16 @@ Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& wh
   return request;
 }
 
+ArchSet native_archs(const std::vector<Target>& gpus) {
+  const ArchSet all(gpus.begin(), gpus.end());
+  ArchSet native;
+  for (const Vendor* vendor : vendors_of(all)) {
+    const ArchSet own = targets_of(all, *vendor);
+    native = union_of(native, vendor->native_of({own.begin(), own.end()}));
+  }
+  return native;
+}
+
 Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& vendor, const ArchSet& targets,
                                      int version, const std::vector<Target>& gpus) {
   if (request.native && gpus.empty()) {

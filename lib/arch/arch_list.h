@@ -37,6 +37,9 @@ struct ArchRequest {
 // valid word; `empty_arch_list` for no entry at all; `arch_list_too_long`.
 Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& where);
 
+// What `native` stands for: of each vendor's GPUs what that vendor makes of them.
+ArchSet native_archs(const std::vector<Target>& gpus);
+
 // The targets of a request to a toolkit. `targets`: all that its compiler can target, all of one vendor's;
 // `version`: its own, major * 100 + minor, which picks the vendor's default list; `gpus`: those that are
 // visible, for native (exit 3 `no_gpu` when empty).

@@ -5,7 +5,6 @@
 
 #include "base/digest.h"
 #include "bundle/describe.h"
-#include "plan/backend.h"
 
 namespace dsbuild {
 namespace {
@@ -72,7 +71,7 @@ Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const Sour
   ManifestOp entry;
   entry.name = op.name;
   entry.module = builder.absolute_name();
-  entry.backend = find_backend(builder.spec().backend)->name;
+  entry.backend = kind_row(builder.spec().backend).key;
   entry.file = op.name + ".so";
   entry.archs = op.archs;
   if (op.uses_cpu_level)

@@ -61,9 +61,7 @@ Result<Selected> select(const Settings& settings, const Machine& machine, Sessio
   selected.needs_toolkit = any_device_op(selected.registry, selected.ops);
   selected.demand.request = settings.arch.value;
   if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
-  ArchSet asked = settings.arch.value.targets;
-  for (const Vendor* vendor : vendors_of({selected.gpus.begin(), selected.gpus.end()}))
-    asked = union_of(asked, vendor->native_of(selected.gpus));
+  const ArchSet asked = union_of(settings.arch.value.targets, native_archs(selected.gpus));
   selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
   const Setting<std::string>& baseline = settings.cpu_baseline;
   DSBUILD_TRY(level, find_cpu_level(baseline.value, baseline.origin, machine.host.machine,

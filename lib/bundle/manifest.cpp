@@ -1,5 +1,6 @@
 #include "bundle/manifest.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "bundle/json_cursor.h"
@@ -175,6 +176,19 @@ Manifest read_manifest(const JsonCursor& top) {
 }
 
 }  // namespace
+
+std::vector<ArchSet> ManifestOp::modules() const {
+  std::vector<ArchSet> modules;
+  for (const ManifestSource& source : sources)
+    if (!source.archs.empty()) modules.push_back(source.archs);
+  return modules;
+}
+
+const ManifestOp* Manifest::find(const std::string& op) const {
+  const auto found =
+      std::find_if(ops.begin(), ops.end(), [&](const ManifestOp& each) { return each.name == op; });
+  return found == ops.end() ? nullptr : &*found;
+}
 
 std::string render_manifest(const Manifest& manifest) {
   Json ops = Json::array();

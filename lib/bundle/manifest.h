@@ -42,6 +42,9 @@ struct ManifestOp {
   std::vector<ManifestSource> sources;  // sorted by path, which is the order of the link
   std::optional<ManifestCpu> cpu_baseline;
   std::vector<std::string> features_off;  // "bf16: off (7.5 in the list)"
+
+  // Of each source with device code, in the order of the link.
+  std::vector<ArchSet> modules() const;
   bool operator==(const ManifestOp&) const = default;
 };
 
@@ -78,6 +81,8 @@ struct Manifest {
   ArchSet requested, shared;
   std::vector<ManifestOp> ops;                              // sorted by name
   std::vector<std::pair<std::string, std::string>> failed;  // op, what failed (--keep-going)
+
+  const ManifestOp* find(const std::string& op) const;  // nullptr: it is not there
   bool operator==(const Manifest&) const = default;
 };
 

@@ -1,18 +1,10 @@
 #include "load/fit.h"
 
-#include <algorithm>
-
+#include "arch/cpu_level.h"
 #include "base/text.h"
 
 namespace dsbuild {
 namespace {
-
-std::vector<ArchSet> modules_of(const ManifestOp& op) {
-  std::vector<ArchSet> modules;
-  for (const ManifestSource& source : op.sources)
-    if (!source.archs.empty()) modules.push_back(source.archs);
-  return modules;
-}
 
 std::string module_name(const ManifestOp& op, size_t module) {
   for (const ManifestSource& source : op.sources)
@@ -24,7 +16,7 @@ std::string misfit_of(const Coverage& coverage, const ManifestOp& op, const Mani
                       const LoadMachine& machine) {
   const std::string gpu = coverage.gpu.text();
   if (coverage.runs == Runs::not_at_all) {
-    const std::vector<ArchSet> modules = modules_of(op);
+    const std::vector<ArchSet> modules = op.modules();
     const bool has_several = modules.size() > 1;
     return (has_several ? module_name(op, coverage.module) : op.name) + " has no image for " + gpu +
            " (it has " + arch_text(modules.at(coverage.module)) + ")";
@@ -40,24 +32,17 @@ std::string misfit_of(const Coverage& coverage, const ManifestOp& op, const Mani
   return "";
 }
 
-std::string missing_features(const ManifestCpu& cpu, const std::string& features) {
-  const std::vector<std::string> present = split(features, " ");
-  std::vector<std::string> missing;
-  for (const std::string& needed : cpu.features)
-    if (std::find(present.begin(), present.end(), needed) == present.end()) missing.push_back(needed);
-  return join(missing, ", ");
-}
-
 }  // namespace
 
 Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine) {
   Fit fit;
   if (op.cpu_baseline) {
-    const std::string missing = missing_features(*op.cpu_baseline, machine.cpu_features);
+    const auto missing = missing_features(op.cpu_baseline->features, machine.cpu_features);
     if (!missing.empty())
-      fit.misfit = op.name + " is built for " + op.cpu_baseline->level + ", and this CPU lacks " + missing;
+      fit.misfit =
+          op.name + " is built for " + op.cpu_baseline->level + ", and this CPU lacks " + join(missing, ", ");
   }
-  const std::vector<ArchSet> modules = modules_of(op);
+  const std::vector<ArchSet> modules = op.modules();
   if (modules.empty()) return fit;
   for (const Target& gpu : machine.gpus.archs) {
     fit.coverage.push_back(coverage_of_modules(modules, gpu));

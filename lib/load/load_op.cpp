@@ -22,8 +22,7 @@ ArchSet with_ptx(ArchSet targets) {
   const bool has_any =
       std::any_of(targets.begin(), targets.end(), [](const Target& target) { return target.is_virtual(); });
   if (has_any || targets.empty()) return targets;
-  const Target highest = *targets.rbegin();
-  return union_of(targets, highest.vendor->native_of({highest}));
+  return union_of(targets, native_archs({*targets.rbegin()}));
 }
 
 // The archs of a build for this machine.
@@ -40,8 +39,7 @@ Result<Setting<ArchRequest>> archs_of(const LoadRequest& request) {
                 std::string("Name archs instead: ") + k_arch_variable + "=\"9.0\".");
   arch.value = {};
   arch.origin = "the visible GPUs";
-  for (const Vendor* vendor : vendors_of({gpus.begin(), gpus.end()}))
-    arch.value.targets = union_of(arch.value.targets, vendor->native_of(gpus));
+  arch.value.targets = native_archs(gpus);
   return arch;
 }
 
@@ -120,8 +118,7 @@ Result<LoadedOp> build_for_this_machine(const LoadRequest& request, Session& ses
   DSBUILD_TRY(built, build_bundle(std::move(jit), own));
   LoadedOp loaded;
   loaded.manifest = built.outcome.manifest;
-  for (const ManifestOp& op : loaded.manifest.ops)
-    if (op.name == request.op) loaded.op = op;
+  loaded.op = *loaded.manifest.find(request.op);  // a build publishes what it was asked for by name
   loaded.library = files.absolute(settings.out.value / loaded.op.file);
   loaded.from = "built";
   loaded.edges_run = built.outcome.edges_run;

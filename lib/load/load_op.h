@@ -40,8 +40,8 @@ struct LoadedOp {
 // another there, nodes share the cache of results.
 //
 // Errors: exit 3 `no_gpu` (no archs were asked for and no GPU is visible), `jit_off` (DSBUILD_JIT=0),
-// `no_fit` (what was built for the archs asked for does not run here), `unsafe_folder` (others can write to
-// what was to be loaded), `no_bundle`; those of load_manifest and build_bundle.
+// `no_fit` (what was built for the archs asked for does not run here); exit 1 `unsafe_folder` (others can
+// write to what was to be loaded); those of load_manifest and build_bundle.
 Result<LoadedOp> load_op(const LoadRequest& request, Session& session);
 
 }  // namespace dsbuild

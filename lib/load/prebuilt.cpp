@@ -1,7 +1,5 @@
 #include "load/prebuilt.h"
 
-#include <algorithm>
-
 #include "bundle/bundle.h"
 
 namespace dsbuild {
@@ -25,12 +23,6 @@ std::vector<Place> places_of(const LoadRequest& request, const FileReader& files
   return places;
 }
 
-const ManifestOp* find_op(const Manifest& manifest, const std::string& name) {
-  const auto found = std::find_if(manifest.ops.begin(), manifest.ops.end(),
-                                  [&](const ManifestOp& op) { return op.name == name; });
-  return found == manifest.ops.end() ? nullptr : &*found;
-}
-
 // What is there, and why it is not to be taken: "" where it is.
 struct Candidate {
   LoadedOp loaded;
@@ -40,7 +32,7 @@ struct Candidate {
 Result<Candidate> look_at(const Place& place, const LoadRequest& request, Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(manifest, load_manifest(place.bundle, files));
-  const ManifestOp* op = find_op(manifest, request.op);
+  const ManifestOp* op = manifest.find(request.op);
   Candidate candidate;
   if (!op) {
     candidate.misfit = "it has no " + request.op;

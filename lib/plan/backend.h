@@ -17,7 +17,6 @@ struct BackendOp {
 
 struct Backend {
   BackendKind kind;
-  const char* name;
   // The compile edge of one of the op's sources.
   Edge (*compile_edge)(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source);
   // Flags of its link edge, behind the objects and the op's own.

@@ -16,6 +16,6 @@ std::vector<std::string> link_flags(const BuildPlanInput&, const BackendOp&) {
 
 }  // namespace
 
-const Backend k_cpu_backend = {BackendKind::cpu, "cpu", compile_edge, link_flags};
+const Backend k_cpu_backend = {BackendKind::cpu, compile_edge, link_flags};
 
 }  // namespace dsbuild

@@ -64,6 +64,6 @@ std::vector<std::string> link_flags(const BuildPlanInput& input, const BackendOp
 
 }  // namespace
 
-const Backend k_cuda_backend = {BackendKind::cuda, "cuda", compile_edge, link_flags};
+const Backend k_cuda_backend = {BackendKind::cuda, compile_edge, link_flags};
 
 }  // namespace dsbuild

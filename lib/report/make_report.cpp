@@ -39,18 +39,14 @@ ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp
   for (const Finding& finding : survey.requirements.by_op.at(row.op))
     row.findings.push_back(finding);
   if (planned.status == OpStatus::skip && row.compatible()) row.skipped = planned.reason;
-  std::vector<ArchSet> modules;
-  for (const ManifestOp& op : bundle ? bundle->ops : std::vector<ManifestOp>{}) {
-    if (op.name != row.op) continue;
-    row.installed = true;
-    row.archs = op.archs;
-    for (const ManifestSource& source : op.sources)
-      if (!source.archs.empty()) modules.push_back(source.archs);
-    row.features_off = op.features_off;
-  }
+  const ManifestOp* op = bundle ? bundle->find(row.op) : nullptr;
+  if (!op) return row;
+  row.installed = true;
+  row.archs = op->archs;
+  row.features_off = op->features_off;
   if (!row.archs.empty())
     for (const Target& gpu : gpus)
-      row.coverage.push_back(coverage_of_modules(modules, gpu));
+      row.coverage.push_back(coverage_of_modules(op->modules(), gpu));
   return row;
 }
 

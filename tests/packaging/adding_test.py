@@ -61,7 +61,7 @@ Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const Planne
 
 }  // namespace
 
-const Backend k_other_backend = {BackendKind::hip, "other", compile_edge,
+const Backend k_other_backend = {BackendKind::hip, compile_edge,
                                  [](const BuildPlanInput&, const BackendOp&) { return std::vector<std::string>{}; }};
 
 }  // namespace dsbuild

@@ -43,6 +43,11 @@ TEST_CASE("The words of a list that depend on a toolkit are those of its vendor"
   CHECK(resolve_arch_request(request, k_other, {}, 100, {gpu}).value() == ArchSet{gpu});
 }
 
+TEST_CASE("native is what each vendor makes of its own GPUs") {
+  CHECK(native_archs({k_ampere, k_other.target(2)}) == ArchSet{k_other.target(2), k_ampere, k_ampere_ptx});
+  CHECK(native_archs({}).empty());
+}
+
 TEST_CASE("A target has a base, by which GPUs are called, and forms of it") {
   const Target form = NvidiaTarget{{9, 0}, Suffix::a, CodeKind::ptx};
   CHECK(form.machine().text() == "9.0a");
