@@ -55,9 +55,16 @@ Result<int> run_load(const CommandContext& context) {
   LoadEvents events(request.settings, context, op);
   Session session(request.settings, context.system, events);
   DSBUILD_TRY(gpus, gpus_for(context, session.facts));
-  const LoadMachine machine{std::move(gpus), read_host(context.system.files).cpu_features};
+  LoadRequest load;
+  load.only_build = context.line.has("--build");
+  load.path = context.line.value("--path");
+  for (const std::string& folder : split(context.line.value("--installed"), ":"))
+    load.installed.emplace_back(folder);
+  load.machine = {std::move(gpus), read_host(context.system.files).cpu_features};
   const bool json = request.settings.json.value;
-  DSBUILD_TRY(loaded, load_op({std::move(request), op, context.line.value("--path"), machine}, session));
+  load.op = op;
+  load.request = std::move(request);
+  DSBUILD_TRY(loaded, load_op(load, session));
   session.digests.save();
   session.facts.save();
   for (const std::string& reason : loaded.passed_over)
@@ -77,12 +84,17 @@ CommandRow load_command() {
       .run = run_load,
       .examples = {{"dsbuild load fused_adam", "the library of an op for this machine's GPUs"},
                    {"dsbuild load deepspeed/fused_adam --json", "the same of another pack, with what it is"}},
-      .options = {{.names = "--path",
-                   .type = "FILE|DIR",
-                   .help = "A bundle, or a library of one, to take if it fits"},
-                  {.names = "--gpu",
-                   .type = "ARCHS",
-                   .help = "GPUs of these archs instead of the visible ones: 8.6,9.0"}},
+      .options =
+          {{.names = "--path",
+            .type = "FILE|DIR",
+            .help = "A bundle, or a library of one, to take if it fits"},
+           {.names = "--build", .help = "Build it for this machine, whatever there is already"},
+           {.names = "--installed",
+            .type = "DIRS",
+            .help = "Bundles that are installed as wheels, with : between, to look in behind DSBUILD_BUNDLE"},
+           {.names = "--gpu",
+            .type = "ARCHS",
+            .help = "GPUs of these archs instead of the visible ones: 8.6,9.0"}},
       .operands = Operands{"op", "[PACK/]OP", "The op", 1}};
 }
 

@@ -1,6 +1,5 @@
 // dsbuild: read the command line, run the command, print its error, exit with its code.
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -68,8 +67,7 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   dsbuild::open_standard_descriptors();
-  // A reader that goes away (`| head -1`) must not end a build half way.
-  std::signal(SIGPIPE, SIG_IGN);
+  dsbuild::set_own_signals();
   try {
     return dsbuild::run(argc, argv);
   } catch (const std::exception& fault) {

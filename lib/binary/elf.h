@@ -27,6 +27,7 @@ struct ElfFile {
 };
 
 constexpr uint16_t k_machine_cuda = 190;  // EM_CUDA: a cubin
+constexpr uint16_t k_machine_aarch64 = 183;
 
 bool is_elf(Bytes file);
 // Views into `file`. Exit 1 `bad_elf` for anything that does not lie inside the file.

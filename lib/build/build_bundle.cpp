@@ -105,6 +105,7 @@ BuildOutcome outcome_of(const Plan& plan, const GraphRun& run) {
   BuildOutcome outcome;
   outcome.failures = run.failures;
   outcome.edges_run = run.edges_run;
+  outcome.compiles = run.compiles;
   outcome.store = run.store;
   outcome.slowest = run.slowest;
   outcome.waits = run.waits;

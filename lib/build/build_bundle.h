@@ -12,6 +12,7 @@ struct BuildOutcome {
   Manifest manifest;
   int skipped = 0;
   int edges_run = 0;
+  int compiles = 0;  // of them, whose tools ran: no result was there for them
   double seconds = 0;
   StoreUses store;
   std::optional<FinishedEdge> slowest;

@@ -245,6 +245,8 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   const FailureContext failure_context{plan.archs, plan.registry().source_root,
                                        files.absolute(settings.build_dir.value), environment, files};
   for (const FinishedEdge& ended : ran->finished) {
+    const auto use = uses.find(ended.edge->output);
+    if (ended.edge->is_compile() && use != uses.end() && use->second.done) ++summary.compiles;
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
     if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
   }

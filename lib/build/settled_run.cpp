@@ -59,6 +59,7 @@ Result<std::unique_ptr<ComparisonRun>> run_comparison(const GraphRunner& runner,
 
 void add_run(GraphRun& sum, GraphRun more) {
   more.edges_run += sum.edges_run;
+  more.compiles += sum.compiles;
   more.store.hits += sum.store.hits;
   more.store.misses += sum.store.misses;
   if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds))

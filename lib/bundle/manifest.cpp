@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/text.h"
 #include "bundle/json_cursor.h"
 
 namespace dsbuild {
@@ -176,6 +177,10 @@ Manifest read_manifest(const JsonCursor& top) {
 }
 
 }  // namespace
+
+std::string ManifestOp::module_file(const std::string& suffix) const {
+  return module.empty() ? "" : replace_all(module, ".", "/") + suffix;
+}
 
 std::vector<ArchSet> ManifestOp::modules() const {
   std::vector<ArchSet> modules;

@@ -43,6 +43,9 @@ struct ManifestOp {
   std::optional<ManifestCpu> cpu_baseline;
   std::vector<std::string> features_off;  // "bf16: off (7.5 in the list)"
 
+  // Where it lies below a folder of Python packages: "deepspeed/ops/adam/fused_adam_op" + `suffix`; "" where
+  // it is no module.
+  std::string module_file(const std::string& suffix) const;
   // Of each source with device code, in the order of the link.
   std::vector<ArchSet> modules() const;
   bool operator==(const ManifestOp&) const = default;

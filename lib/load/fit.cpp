@@ -1,7 +1,10 @@
 #include "load/fit.h"
 
+#include <tuple>
+
 #include "arch/cpu_level.h"
 #include "base/text.h"
+#include "requirements/probe.h"
 
 namespace dsbuild {
 namespace {
@@ -32,11 +35,60 @@ std::string misfit_of(const Coverage& coverage, const ManifestOp& op, const Mani
   return "";
 }
 
+// Of one that torch's own extensions are built against.
+bool is_python_module(const ManifestOp& op, const Manifest& manifest) {
+  return manifest.torch && !op.module.empty();
+}
+
+std::string short_or_none(const std::string& version) {
+  return version.empty() ? "none" : parse_version(version).value_or(Version{}).short_text();
+}
+
+std::string torch_misfit(const ManifestTorch& built, const std::optional<Torch>& here) {
+  if (!here) return "torch " + short_or_none(built.version) + ", and there is none here";
+  const std::vector<std::tuple<std::string, std::string, std::string>> rows = {
+      {"torch ", short_or_none(built.version), short_or_none(here->version)},
+      {"torch with CUDA ", short_or_none(built.cuda), short_or_none(here->cuda)},
+      {"torch with ROCm ", short_or_none(built.hip), short_or_none(here->hip)},
+      {"torch with _GLIBCXX_USE_CXX11_ABI=", built.cxx11_abi ? "1" : "0", here->cxx11_abi ? "1" : "0"},
+      {"Python with modules called ", built.ext_suffix, here->python.ext_suffix}};
+  for (const auto& [what, wanted, found] : rows)
+    if (wanted != found) return what + wanted + ", and here is " + found;
+  return "";
+}
+
+std::string packages_misfit(const ManifestOp& op, const Manifest& manifest, const LoadPackages& packages) {
+  if (is_python_module(op, manifest)) {
+    const std::string misfit = torch_misfit(*manifest.torch, packages.torch);
+    return misfit.empty() ? "" : op.name + " is built for " + misfit;
+  }
+  const Version built = parse_version(manifest.tvm_ffi).value_or(Version{});
+  const Version& here = packages.tvm_ffi;
+  if (built.empty() || here.empty()) return "";
+  const bool is_served = built.major() == here.major() && built.minor() <= here.minor();
+  return is_served
+             ? ""
+             : op.name + " is built for tvm-ffi " + built.short_text() + ", and here is " + here.short_text();
+}
+
 }  // namespace
 
-Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine) {
+LoadPackages find_load_packages(const ManifestOp& op, const Manifest& manifest, const Interpreter& python) {
+  LoadPackages packages;
+  if (is_python_module(op, manifest)) {
+    const auto torch = find_torch(python);
+    if (torch) packages.torch = *torch;
+  } else if (!manifest.tvm_ffi.empty()) {
+    packages.tvm_ffi = find_tvm_ffi(python);
+  }
+  return packages;
+}
+
+Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine,
+           const LoadPackages& packages) {
   Fit fit;
-  if (op.cpu_baseline) {
+  fit.misfit = packages_misfit(op, manifest, packages);
+  if (op.cpu_baseline && fit.misfit.empty()) {
     const auto missing = missing_features(op.cpu_baseline->features, machine.cpu_features);
     if (!missing.empty())
       fit.misfit =

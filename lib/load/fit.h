@@ -2,11 +2,13 @@
 // not fit shows only at its first kernel else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "arch/coverage.h"
 #include "bundle/manifest.h"
+#include "requirements/torch.h"
 #include "toolkit/visible_gpus.h"
 
 namespace dsbuild {
@@ -17,6 +19,14 @@ struct LoadMachine {
   std::string cpu_features;  // Host::cpu_features
 };
 
+// The Python packages that an op is loaded with.
+struct LoadPackages {
+  std::optional<Torch> torch;  // nullopt: there is none
+  Version tvm_ffi;             // empty: there is none, or who loads is no Python program
+};
+// With the Python of the settings, which is asked once and remembered.
+LoadPackages find_load_packages(const ManifestOp& op, const Manifest& manifest, const Interpreter& python);
+
 struct Fit {
   std::vector<Coverage> coverage;  // of each visible GPU; empty for host code
   std::string misfit;  // why not, in words: "fused_adam has no image for 9.0 (it has 8.0)"; "": it fits
@@ -25,7 +35,9 @@ struct Fit {
 // An op of a bundle. Each of its modules (translation units with device code) must run on each visible GPU:
 // as machine code, or as PTX that the driver's CUDA is not too old for (PTX of CUDA 13.5 needs a driver of
 // CUDA 13.5; "CUDA Compatibility", NVIDIA). Where no GPU is visible none is asked for. The CPU must have what
-// the op is compiled for.
-Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine);
+// the op is compiled for. A Python module needs the torch that it was compiled against (major.minor, CUDA or
+// ROCm, C++ ABI) and that Python; another op a tvm-ffi that is not older than its own (minor version).
+Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine,
+           const LoadPackages& packages);
 
 }  // namespace dsbuild

@@ -122,8 +122,11 @@ Result<LoadedOp> build_for_this_machine(const LoadRequest& request, Session& ses
   loaded.library = files.absolute(settings.out.value / loaded.op.file);
   loaded.from = "built";
   loaded.edges_run = built.outcome.edges_run;
+  loaded.compiles = built.outcome.compiles;
   DSBUILD_CHECK(check_is_safe(loaded.library, files));
-  const Fit fit = fit_of(loaded.op, loaded.manifest, request.machine);
+  const Interpreter python{settings.python.value, session.system, session.facts};
+  const Fit fit = fit_of(loaded.op, loaded.manifest, request.machine,
+                         find_load_packages(loaded.op, loaded.manifest, python));
   loaded.coverage = fit.coverage;
   if (!fit.misfit.empty())
     return fail(Exit::unmet, "no_fit", settings.arch.origin,
@@ -143,10 +146,12 @@ std::string take_pack(const std::string& name, Settings& settings) {
 
 Result<LoadedOp> load_op(const LoadRequest& request, Session& session) {
   std::vector<std::string> passed_over;
-  DSBUILD_TRY(prebuilt, find_prebuilt(request, session, passed_over));
-  if (prebuilt) {
-    prebuilt->passed_over = passed_over;
-    return *prebuilt;
+  if (!request.only_build) {
+    DSBUILD_TRY(prebuilt, find_prebuilt(request, session, passed_over));
+    if (prebuilt) {
+      prebuilt->passed_over = passed_over;
+      return *prebuilt;
+    }
   }
   DSBUILD_TRY(built, build_for_this_machine(request, session, passed_over));
   built.passed_over = passed_over;

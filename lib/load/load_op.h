@@ -16,6 +16,8 @@ struct LoadRequest {
   std::string op;
   Path path;  // a bundle, or the library of one, to be looked at before all others; "": none
   LoadMachine machine;
+  std::vector<Path> installed = {};  // bundles that are installed as wheels, looked at behind DSBUILD_BUNDLE
+  bool only_build = false;           // whatever there is already
 };
 
 // "deepspeed/fused_adam": the op, whose pack goes into `settings`; an op alone is of the pack there.
@@ -25,14 +27,16 @@ struct LoadedOp {
   Path library;  // absolute; it fits
   Manifest manifest;
   ManifestOp op;
-  std::string from;  // "--path", "DSBUILD_BUNDLE", "built"
+  std::string from;  // "--path", "DSBUILD_BUNDLE", "--installed", "built"
   std::vector<Coverage> coverage;
   std::vector<std::string> passed_over;  // prebuilt ones that do not fit, a sentence each
-  int edges_run = 0;                     // of a build; 0: nothing had to be compiled
+  int edges_run = 0;                     // of a build
+  int compiles = 0;                      // BuildOutcome::compiles
 };
 
-// In this order: `path`, the bundle that DSBUILD_BUNDLE names, a build for this machine. A prebuilt op is
-// taken where its bytes are those of its manifest and it fits (load/fit.h); else it is passed over.
+// In this order: `path`, the bundle that DSBUILD_BUNDLE names, `installed`, a build for this machine. A
+// prebuilt op is taken where its bytes are those of its manifest and it fits (load/fit.h); else it is passed
+// over.
 //
 // The build is the same plan, actions, records and cache as ahead of time, for the op alone and for the archs
 // that are asked for (PTX of the highest where none has any), else for the visible GPUs. Its folder is below

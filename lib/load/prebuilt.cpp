@@ -20,7 +20,24 @@ std::vector<Place> places_of(const LoadRequest& request, const FileReader& files
   if (!request.path.empty()) places.push_back({bundle_of(request.path, files), "--path"});
   const Setting<Path>& bundle = request.request.settings.bundle;
   if (!bundle.value.empty()) places.push_back({bundle.value, bundle.origin});
+  for (const Path& installed : request.installed)
+    places.push_back({installed, "--installed"});
   return places;
+}
+
+// In an installed wheel a Python module lies where Python looks for it.
+Path library_in(const Path& bundle, const ManifestOp& op, const Manifest& manifest, const FileReader& files) {
+  const std::string module = manifest.torch ? op.module_file(manifest.torch->ext_suffix) : "";
+  const bool is_installed = !module.empty() && files.kind(bundle / module) == FileKind::file;
+  return files.absolute(bundle / (is_installed ? module : op.file));
+}
+
+// As manifests name it: packs of other names may have ops of the same name.
+Result<std::string> pack_of(const Settings& settings, const System& system) {
+  const std::string& pack = settings.pack.value;
+  if (pack.find('/') == std::string::npos) return pack;
+  DSBUILD_TRY(registry, load_registry(settings, system));
+  return registry.pack;
 }
 
 // What is there, and why it is not to be taken: "" where it is.
@@ -32,18 +49,25 @@ struct Candidate {
 Result<Candidate> look_at(const Place& place, const LoadRequest& request, Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(manifest, load_manifest(place.bundle, files));
+  DSBUILD_TRY(pack, pack_of(request.request.settings, session.system));
   const ManifestOp* op = manifest.find(request.op);
   Candidate candidate;
+  if (manifest.pack != pack) {
+    candidate.misfit = "it is of the pack " + printable(manifest.pack);
+    return candidate;
+  }
   if (!op) {
     candidate.misfit = "it has no " + request.op;
     return candidate;
   }
-  const Path library = files.absolute(place.bundle / op->file);
+  const Path library = library_in(place.bundle, *op, manifest, files);
   DSBUILD_CHECK(check_is_safe(library, files));
   const auto digest = session.digests.digest(library);
-  const Fit fit = fit_of(*op, manifest, request.machine);
-  candidate.misfit =
-      digest && *digest == op->sha256 ? fit.misfit : op->file + " is not what its manifest says";
+  const Interpreter python{request.request.settings.python.value, session.system, session.facts};
+  const Fit fit = fit_of(*op, manifest, request.machine, find_load_packages(*op, manifest, python));
+  candidate.misfit = digest && *digest == op->sha256
+                         ? fit.misfit
+                         : library.filename().string() + " is not what its manifest says";
   candidate.loaded.library = library;
   candidate.loaded.op = *op;
   candidate.loaded.manifest = std::move(manifest);

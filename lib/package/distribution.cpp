@@ -14,7 +14,11 @@ std::string metadata(const Package& package) {
          "Name: " +
          replace_all(package.name, "_", "-") + "\nVersion: " + package.version +
          "\nSummary: Ops built ahead of time by dsbuild: " + join(package.ops, ", ") +
-         "\nRequires-Dist: " + package.requirement + "\n";
+         (package.requirement.empty() ? "" : "\nRequires-Dist: " + package.requirement) + "\n";
+}
+
+std::string entry_points(const Package& package) {
+  return "[dsbuild.bundles]\n" + package.name + " = " + package.name + "\n";
 }
 
 std::string wheel_facts(const Package& package) {
@@ -33,6 +37,7 @@ std::vector<PackageFile> distribution_files(const Package& package, const std::s
   const std::string folder = package.dist_info() + "/";
   files.push_back({folder + "METADATA", metadata(package)});
   files.push_back({folder + "WHEEL", wheel_facts(package)});
+  files.push_back({folder + "entry_points.txt", entry_points(package)});
   if (!installer.empty()) files.push_back({folder + "INSTALLER", installer + "\n"});
   std::string record;
   for (const PackageFile& file : files)

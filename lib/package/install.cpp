@@ -57,7 +57,8 @@ Result<void> remove_package(const std::string& name, const Path& target, FileSys
 Result<void> lay_out(const Package& package, const Path& target, const Path& staging, FileSystem& files) {
   DSBUILD_CHECK(stage(package, staging, files));
   DSBUILD_CHECK(put_in_place(staging / package.name, target / package.name, files));
-  DSBUILD_CHECK(files.rename(staging / package.start_file(), target / package.start_file()));
+  if (!package.start_file.empty())
+    DSBUILD_CHECK(files.rename(staging / package.start_file, target / package.start_file));
   DSBUILD_CHECK(remove_dist_info(package.name, target, files));
   DSBUILD_CHECK(files.rename(staging / package.dist_info(), target / package.dist_info()));
   return files.sync_directory(target);

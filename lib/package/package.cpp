@@ -12,7 +12,7 @@
 namespace dsbuild {
 namespace {
 
-// A Python module of the bundle, read from the disk.
+// One of the bundle, read from the disk.
 struct Module {
   const ManifestOp* op = nullptr;
   std::string bytes;
@@ -29,8 +29,7 @@ Result<void> check_undamaged(const Path& bundle, const FileReader& files) {
 
 tl::unexpected<Error> no_module(const Path& bundle, const std::string& what) {
   return fail(Exit::unmet, "no_python_module", bundle.string(), what,
-              "Only ops that are compiled against torch become Python modules (--pack deepspeed). Other "
-              "bundles need no installing: copy the folder.");
+              "Name a bundle that `dsbuild` built, with ops in it; those of torch are Python modules.");
 }
 
 // PEP 503, with the underscores that file names have.
@@ -59,10 +58,6 @@ Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& man
   return modules;
 }
 
-std::string module_path(const std::string& module) {
-  return replace_all(module, ".", "/");
-}
-
 std::string short_version(const std::string& text) {
   return parse_version(text).value_or(Version{}).short_text();
 }
@@ -80,8 +75,10 @@ std::string package_version(const Manifest& manifest, const std::vector<PackageF
   for (const PackageFile& file : files)
     content += sha256(file.path) + sha256(file.bytes);
   const auto source = parse_version(manifest.source_version);
-  return (source ? source->text() : "0") + "+torch" + short_version(manifest.torch->version) + "." +
-         accelerator_label(*manifest.torch) + ".b" + sha256(content).substr(0, 8);
+  std::string label;
+  if (manifest.torch)
+    label = "torch" + short_version(manifest.torch->version) + "." + accelerator_label(*manifest.torch) + ".";
+  return (source ? source->text() : "0") + "+" + label + "b" + sha256(content).substr(0, 8);
 }
 
 // Of ".cpython-311-x86_64-linux-gnu.so": what CPython calls its ABI ("311", "313t" without the GIL) and its
@@ -112,7 +109,7 @@ std::string runs_with(const Manifest& manifest) {
 
 Result<std::vector<PackageFile>> loader_files(const Path& loader, const Package& package,
                                               const FileReader& files) {
-  std::vector<PackageFile> all{{package.start_file(), "import " + package.name + "\n"}};
+  std::vector<PackageFile> all{{package.start_file, "import " + package.name + "\n"}};
   DSBUILD_TRY(names, files.list(loader));
   for (const std::string& file : names) {
     if (Path(file).extension() != ".py") continue;
@@ -120,6 +117,68 @@ Result<std::vector<PackageFile>> loader_files(const Path& loader, const Package&
     all.push_back({package.name + "/" + file, std::move(text)});
   }
   return all;
+}
+
+// As wheels' tags name it.
+std::string machine_word(uint16_t elf_machine) {
+  return elf_machine == k_machine_aarch64 ? "aarch64" : "x86_64";
+}
+
+Result<PackageFile> manifest_file(const Path& bundle, const Package& package, const FileReader& files) {
+  DSBUILD_TRY(text, files.read_file(bundle / k_manifest_name));
+  return PackageFile{package.name + "/" + k_manifest_name, std::move(text)};
+}
+
+// Modules of torch, under the names that programs import them by.
+Result<Package> package_of_modules(const Path& bundle, const Manifest& manifest, const Path& loader,
+                                   const FileReader& files) {
+  DSBUILD_TRY(modules, read_modules(bundle, manifest, files));
+  if (modules.empty()) return no_module(bundle, "none of its libraries is a Python module (PyInit_…)");
+  Package package;
+  package.name = distribution_name(manifest.pack);
+  package.start_file = package.name + ".pth";
+  DSBUILD_TRY(package_files, loader_files(loader, package, files));
+  DSBUILD_TRY(manifest_copy, manifest_file(bundle, package, files));
+  package_files.push_back(std::move(manifest_copy));
+  const std::string root = package.name + "/";
+  for (Module& module : modules) {
+    package.ops.push_back(module.op->name);
+    package_files.push_back(
+        {root + module.op->module_file(manifest.torch->ext_suffix), std::move(module.bytes)});
+  }
+  if (const auto claims = render_installed_ops(manifest, package.ops))
+    package_files.push_back({root + k_installed_ops_path, *claims});
+  for (const ManifestOp& op : manifest.ops)
+    if (!std::ranges::count(package.ops, op.name)) package.left_out.push_back(op.name);
+  DSBUILD_TRY(tag, package_tag(*manifest.torch, bundle));
+  package.tag = std::move(tag);
+  package.requirement = "torch==" + short_version(manifest.torch->version) + ".*";
+  package.runs_with = runs_with(manifest);
+  package.files = std::move(package_files);
+  return package;
+}
+
+// What dsbuild.load finds by the entry point of every wheel: the bundle as it is.
+Result<Package> package_of_libraries(const Path& bundle, const Manifest& manifest, const FileReader& files) {
+  Package package;
+  package.name = distribution_name(manifest.pack);
+  const std::string root = package.name + "/";
+  package.files.push_back({root + "__init__.py", "# Ops for dsbuild.load (its docs/wheel.md).\n"});
+  DSBUILD_TRY(manifest_copy, manifest_file(bundle, package, files));
+  package.files.push_back(std::move(manifest_copy));
+  std::string machine;
+  for (const ManifestOp& op : manifest.ops) {
+    DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
+    DSBUILD_TRY(library, read_elf(as_bytes_of(bytes), op.file));
+    machine = machine_word(library.machine);
+    package.ops.push_back(op.name);
+    package.files.push_back({root + op.file, std::move(bytes)});
+  }
+  package.tag = "py3-none-linux_" + machine;
+  if (!manifest.tvm_ffi.empty()) package.requirement = "apache-tvm-ffi>=" + short_version(manifest.tvm_ffi);
+  package.runs_with =
+      "dsbuild.load" + (manifest.tvm_ffi.empty() ? "" : ", tvm-ffi " + short_version(manifest.tvm_ffi));
+  return package;
 }
 
 }  // namespace
@@ -132,38 +191,14 @@ std::string Package::dist_info() const {
   return name + "-" + version + ".dist-info";
 }
 
-std::string Package::start_file() const {
-  return name + ".pth";
-}
-
 Result<Package> make_package(const Path& bundle, const Path& loader, const FileReader& files) {
   DSBUILD_TRY(manifest, load_manifest(bundle, files));
-  if (!manifest.torch) return no_module(bundle, "none of its ops is a Python module: it has no wheel");
+  if (manifest.ops.empty()) return no_module(bundle, "it has no ops: there is no wheel of it");
   DSBUILD_CHECK(check_undamaged(bundle, files));
-  DSBUILD_TRY(modules, read_modules(bundle, manifest, files));
-  if (modules.empty()) return no_module(bundle, "none of its libraries is a Python module (PyInit_…)");
-  Package package;
-  package.name = distribution_name(manifest.pack);
-  DSBUILD_TRY(package_files, loader_files(loader, package, files));
-  const std::string root = package.name + "/";
-  DSBUILD_TRY(manifest_text, files.read_file(bundle / k_manifest_name));
-  package_files.push_back({root + k_manifest_name, std::move(manifest_text)});
-  for (Module& module : modules) {
-    package.ops.push_back(module.op->name);
-    package_files.push_back(
-        {root + module_path(module.op->module) + manifest.torch->ext_suffix, std::move(module.bytes)});
-  }
-  if (const auto claims = render_installed_ops(manifest, package.ops))
-    package_files.push_back({root + k_installed_ops_path, *claims});
-  std::ranges::sort(package_files, {}, &PackageFile::path);
-  for (const ManifestOp& op : manifest.ops)
-    if (!std::ranges::count(package.ops, op.name)) package.left_out.push_back(op.name);
-  package.version = package_version(manifest, package_files);
-  DSBUILD_TRY(tag, package_tag(*manifest.torch, bundle));
-  package.tag = std::move(tag);
-  package.requirement = "torch==" + short_version(manifest.torch->version) + ".*";
-  package.runs_with = runs_with(manifest);
-  package.files = std::move(package_files);
+  auto package = manifest.torch ? package_of_modules(bundle, manifest, loader, files)
+                                : package_of_libraries(bundle, manifest, files);
+  if (package) std::ranges::sort(package->files, {}, &PackageFile::path);
+  if (package) package->version = package_version(manifest, package->files);
   return package;
 }
 

@@ -1,4 +1,4 @@
-// A bundle's Python modules as a distribution: what pip installs, and what `dsbuild install` lays out
+// A bundle as a distribution: what pip installs, and what `dsbuild install` lays out
 // (docs/wheel.md says why it is as it is).
 #pragma once
 
@@ -20,7 +20,8 @@ struct Package {
   std::string name;                   // "dsbuild_deepspeed_ops": also its folder in site-packages
   std::string version;                // "0.19.8+torch2.11.cu130.b0f1e2d3c": another bundle, another version
   std::string tag;                    // "cp311-cp311-linux_x86_64"
-  std::string requirement;            // "torch==2.11.*"
+  std::string requirement;            // "torch==2.11.*"; "": none
+  std::string start_file;             // "dsbuild_deepspeed_ops.pth": Python reads it when it starts; "": none
   std::string runs_with;              // "deepspeed 0.19.8, torch 2.11, CUDA 13.0, Python 3.11"
   std::vector<std::string> ops;       // those that are in it; sorted
   std::vector<std::string> left_out;  // ops of the bundle that are no Python modules
@@ -28,11 +29,12 @@ struct Package {
 
   std::string wheel_name() const;  // "dsbuild_deepspeed_ops-0.19.8+….whl"
   std::string dist_info() const;   // "dsbuild_deepspeed_ops-0.19.8+….dist-info"
-  std::string start_file() const;  // "dsbuild_deepspeed_ops.pth": Python reads it when it starts
   bool operator==(const Package&) const = default;
 };
 
-// Checks the bundle against its manifest first. `loader`: the folder with the Python files that go along
+// Checks the bundle against its manifest first. Of ops that are compiled against torch it holds the Python
+// modules, of others the libraries as they are; an entry point of the group `dsbuild.bundles` names its
+// folder for dsbuild.load (python/dsbuild). `loader`: the folder with the Python files that go along
 // (templates/wheel). Errors: exit 1 as of load_manifest, and `damaged_bundle`; exit 3 `no_python_module`.
 Result<Package> make_package(const Path& bundle, const Path& loader, const FileReader& files);
 

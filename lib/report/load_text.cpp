@@ -18,6 +18,8 @@ std::string render_loaded_json(const LoadedOp& loaded) {
   json["coverage"] = coverage_json(loaded.coverage);
   json["passed_over"] = loaded.passed_over;
   json["edges_run"] = loaded.edges_run;
+  json["compiles"] = loaded.compiles;
+  json["tvm_ffi"] = loaded.manifest.tvm_ffi;
   json["warnings"] = Json::array();
   return json_line(json);
 }

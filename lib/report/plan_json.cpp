@@ -15,11 +15,53 @@ Json requirements_json(const PlanView& view, const std::string& op) {
   return findings_json(found == view.requirements.by_op.end() ? std::vector<Finding>{} : found->second);
 }
 
+// The build folder's link to the pack, as the commands there name it.
+std::vector<std::string> with_source_root(std::vector<std::string> flags, const Path& source_root) {
+  const std::string link = "pack/";
+  for (std::string& flag : flags) {
+    const size_t path = flag.starts_with("-I") ? 2 : 0;
+    if (flag.compare(path, link.size(), link) == 0)
+      flag.replace(path, link.size(), source_root.string() + "/");
+  }
+  return flags;
+}
+
+// Of the command that compiles the whole file; null where it is compiled in slices.
+Json source_flags_json(const PlanView& view, const std::string& op, const std::string& source) {
+  for (const Edge& edge : view.build.edges) {
+    const bool is_whole = edge.kind == EdgeKind::cuda_compile || edge.kind == EdgeKind::cxx_compile;
+    if (!is_whole || edge.op != op || edge.source != source) continue;
+    std::vector<std::string> flags = with_source_root(edge.flags, view.registry.source_root);
+    for (const Target& target : edge.targets)
+      flags.push_back(target.flag());
+    return flags;
+  }
+  return nullptr;
+}
+
+Json link_flags_json(const PlanView& view, const std::string& op) {
+  Json flags = Json::array();
+  for (const Edge& edge : view.build.edges)
+    if (edge.kind == EdgeKind::link && edge.op == op)
+      for (const std::string& flag : edge.flags)
+        if (!flag.starts_with("-Wl,--dependency-file=")) flags.push_back(flag);
+  return flags;
+}
+
+std::string module_of(const PlanView& view, const std::string& op) {
+  const OpBuilder* builder = view.registry.find(op);
+  return builder ? builder->spec().module : "";
+}
+
 Json op_json(const PlanView& view, const PlannedOp& op) {
   Json sources = Json::array();
   for (const PlannedSource& source : op.sources)
-    sources.push_back({{"path", source.source.id()}, {"archs", arch_strings(source.archs)}});
+    sources.push_back({{"path", source.source.id()},
+                       {"file", source.source.path},
+                       {"archs", arch_strings(source.archs)},
+                       {"flags", source_flags_json(view, op.name, source.source.id())}});
   return {{"name", op.name},
+          {"module", module_of(view, op.name)},
           {"status", word(op.status)},
           {"reason", op.reason},
           {"archs", arch_strings(op.archs)},
@@ -27,6 +69,7 @@ Json op_json(const PlanView& view, const PlannedOp& op) {
           {"dropped", dropped_json(op)},
           {"requirements", requirements_json(view, op.name)},
           {"sources", sources},
+          {"link_flags", link_flags_json(view, op.name)},
           {"left_out", op.left_out},
           {"features_off", op.features_off},
           {"output", op.status == OpStatus::build ? Json(op.name + ".so") : Json(nullptr)}};
@@ -52,6 +95,7 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
   json["requested"] = arch_strings(view.archs.requested);
   json["shared"] = {{"archs", arch_strings(view.archs.shared)},
                     {"gencode", gencodes_json(view.archs.shared)}};
+  json["source_root"] = view.registry.source_root.string();
   json["ops"] = Json::array();
   for (const PlannedOp& op : view.archs.ops)
     json["ops"].push_back(op_json(view, op));

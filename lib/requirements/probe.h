@@ -47,6 +47,9 @@ Finding unmet(const ProbeInput& input, std::string why, std::string fix = {});
 // The Python of --python.
 Interpreter interpreter_of(const ProbeInput& input);
 
+// Of the package that this Python imports; empty: it has none, or there is no such Python.
+Version find_tvm_ffi(const Interpreter& python);
+
 // "no C++ compiler" as a finding.
 Finding no_compiler(const ProbeInput& input);
 

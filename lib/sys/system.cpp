@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <csignal>
 
 namespace dsbuild {
 
@@ -11,6 +12,14 @@ void open_standard_descriptors() {
   while (descriptor >= 0 && descriptor <= STDERR_FILENO)
     descriptor = ::open("/dev/null", O_RDONLY);
   if (descriptor >= 0) ::close(descriptor);
+}
+
+void set_own_signals() {
+  ::signal(SIGCHLD, SIG_DFL);
+  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 Environment read_environment() {

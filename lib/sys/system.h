@@ -16,6 +16,10 @@ struct System {
 // To be called before anything else: gives descriptors 0 to 2 a meaning where the caller closed
 // them, so that no file of ours becomes stdout. Writing to one of these still fails.
 void open_standard_descriptors();
+// Likewise: what a caller ignores or blocks is inherited. One that ignores the end of its children, or whose
+// threads block signals, would leave us unable to wait for ours, or to be ended. SIGPIPE is ignored: a reader
+// that goes away (`| head -1`) must not end a build half way.
+void set_own_signals();
 
 Environment read_environment();
 std::string variable(const Environment& environment, const std::string& name);  // "" if it is not set

@@ -13,8 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 DOCUMENT = {"schema", "dsbuild", "warnings"}
-PLAN = DOCUMENT | {"toolkit", "requested", "shared", "ops", "removes", "edges", "forecast"}
-PLAN_OP = {"name", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out",
+PLAN = DOCUMENT | {"toolkit", "requested", "shared", "source_root", "ops", "removes", "edges", "forecast"}
+PLAN_OP = {"name", "module", "link_flags", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out",
            "features_off", "output"}
 REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
           "bundle", "ops", "problems", "environment"}
@@ -92,8 +92,15 @@ class PlanTest(JsonTest):
             self.assertEqual(set(op), PLAN_OP)
         self.assertEqual(ops["beta"]["extra"], {"archs": ["7.5"], "gencode": ["-gencode=arch=compute_75,code=sm_75"]})
         self.assertEqual(ops["gamma"]["dropped"], [{"arch": "7.5", "by": "op", "reason": "needs >= 8.0"}])
-        self.assertEqual(ops["alpha"]["sources"], [{"path": "alpha/alpha.cpp", "archs": []},
+        self.assertEqual([{key: source[key] for key in ("path", "archs")} for source in ops["alpha"]["sources"]], [{"path": "alpha/alpha.cpp", "archs": []},
                                                    {"path": "alpha/alpha.cu", "archs": ["7.5", "8.0+PTX"]}])
+        cpp, cu = ops["alpha"]["sources"]
+        self.assertEqual((cpp["file"], cu["file"]), ("alpha/alpha.cpp", "alpha/alpha.cu"))
+        self.assertIn("-fPIC", cpp["flags"])
+        self.assertEqual([flag for flag in cu["flags"] if "gencode" in flag], ["-gencode=arch=compute_75,code=sm_75",
+                         "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_80,code=compute_80"])
+        self.assertIn("-shared", ops["alpha"]["link_flags"])
+        self.assertEqual([flag for flag in cpp["flags"] + cu["flags"] if re.match(r"(-I)?pack/", flag)], [])
         self.assertEqual((ops["host"]["status"], ops["host"]["archs"], ops["host"]["output"]), ("build", [], "host.so"))
 
     def test_skipped_and_unselected_ops(self):

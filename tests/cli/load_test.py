@@ -4,43 +4,19 @@
 import json
 import os
 import pathlib
-import subprocess
+import shutil
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
-
-# FAKE_GPUS: the compute capabilities of the GPUs, "90 80".
-LIBCUDA = r"""
-#include <stdio.h>
-#include <stdlib.h>
-static int gpus[8], number;
-int cuInit(unsigned flags) {
-  for (const char* at = getenv("FAKE_GPUS"); at && *at; ) { gpus[number++] = strtol(at, (char**)&at, 10); while (*at == ' ') ++at; }
-  if (getenv("FAKE_LOG")) { FILE* log = fopen(getenv("FAKE_LOG"), "a"); fputs("cuInit\n", log); fclose(log); }
-  return 0;
-}
-int cuDriverGetVersion(int* version) { *version = 13000; return 0; }
-int cuDeviceGetCount(int* count) { *count = number; return 0; }
-int cuDeviceGet(int* device, int place) { *device = place; return 0; }
-int cuDeviceGetAttribute(int* value, int what, int device) {
-  *value = what == 75 ? gpus[device] / 10 : gpus[device] % 10;
-  return 0;
-}
-"""
-
+from fake_driver import make_fake_driver  # noqa: E402
 
 class LoadTest(CliTest):
     @classmethod
     def setUpClass(cls):
         cls.space = TestSpace()
-        driver = cls.space.root / "driver"
-        driver.mkdir()
-        (driver / "cuda.c").write_text(LIBCUDA)
-        subprocess.run(["gcc", "-shared", "-fPIC", "-w", "-o", driver / "libcuda.so.1", driver / "cuda.c"], check=True)
-        cls.log = cls.space.root / "starts.log"
-        cls.space.environment.update(LD_LIBRARY_PATH=str(driver), FAKE_LOG=str(cls.log))
+        cls.space.environment.update(make_fake_driver(cls.space.root / "driver"))
+        cls.log = pathlib.Path(cls.space.environment["FAKE_LOG"])
 
     def load(self, *words, gpus="90", **options):
         env = {"FAKE_GPUS": gpus, "CUDA_VISIBLE_DEVICES": gpus, **options.pop("env", {})}
@@ -78,6 +54,41 @@ class LoadTest(CliTest):
         self.assertNotIn(str(bundle), other.out)
         self.assertIn(f"dsbuild: DSBUILD_BUNDLE {bundle}: gamma/one.cu has no image for 9.0 (it has 8.0); it is built for this "
                       "machine\n", other.err)
+
+    def test_a_bundle_of_another_pack_is_passed_over(self):
+        bundle = self.space.root / "bundle_of_another_pack"
+        shutil.copytree(self.space.out, bundle)
+        manifest = json.loads((bundle / "manifest.json").read_text())
+        (bundle / "manifest.json").write_text(json.dumps({**manifest, "pack": "other"}))
+        run = self.load("gamma", gpus="80", env={"DSBUILD_BUNDLE": str(bundle)})
+        self.assertIn(f"dsbuild: DSBUILD_BUNDLE {bundle}: it is of the pack other; it is built for this machine\n", run.err)
+
+    def test_installed_bundles_come_behind_the_named_one(self):
+        self.space.out = self.space.root / "bundle_80"
+        self.assertEqual(self.space.build("--arch", "8.0", "--ops", "gamma").code, 0)
+        first, second = self.space.out, self.space.root / "bundle_80_again"
+        shutil.copytree(first, second)
+        words = ["--installed", f"{self.space.root / 'x'}:{second}", "--json"]
+        (self.space.root / "x").mkdir()
+        shutil.copytree(first, self.space.root / "x", dirs_exist_ok=True)
+        (self.space.root / "x" / "gamma.so").write_text("damaged")
+        loaded = json.loads(self.load("gamma", *words, gpus="86").out)
+        self.assertEqual((loaded["path"], loaded["from"]), (f"{second}/gamma.so", "--installed"))
+        self.assertEqual(loaded["passed_over"], [f"--installed {self.space.root / 'x'}: gamma.so is not what its manifest says"])
+        named = json.loads(self.load("gamma", *words, gpus="86", env={"DSBUILD_BUNDLE": str(first)}).out)
+        self.assertEqual(named["path"], f"{first}/gamma.so")
+        built = json.loads(self.load("gamma", *words, "--build", gpus="86").out)
+        self.assertEqual((built["from"], built["passed_over"]), ("built", []))
+
+    def test_compiles_are_counted_and_results_of_the_cache_are_none(self):
+        space = TestSpace(store=True)
+        words = ("load", "beta", "--gpu", "9.0", "--json")
+        without = ("--arch", "--ops", "--out", "--build-dir")
+        first = json.loads(self.run_in(space, *words, without=without).out)
+        self.assertGreater(first["compiles"], 0)
+        shutil.rmtree(pathlib.Path(first["path"]).parents[1])
+        again = json.loads(self.run_in(space, *words, without=without).out)
+        self.assertEqual((again["compiles"], again["edges_run"]), (0, first["edges_run"]))
 
     def test_refusals(self):
         without = ("--arch", "--ops", "--out", "--build-dir")

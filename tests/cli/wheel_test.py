@@ -55,9 +55,29 @@ class WheelTest(CliTest):
     def test_a_target_is_needed(self):
         self.check_alone("install_nowhere", self.space, "install", "out", code=2)
 
-    def test_a_bundle_without_python_modules_has_no_wheel(self):
-        self.check_alone("wheel_native", self.space, "wheel", "plain", code=3)
-        self.check_alone("install_native", self.space, "install", "plain", "--target", "lib/site-packages", code=3)
+    def test_ops_that_are_no_python_modules_are_libraries_of_their_wheel(self):
+        wheel = self.document("wheel", "plain", "--wheel-dir", "native")
+        self.assertRegex(wheel["wheel"], r"^native/dsbuild_deepspeed_ops-0\+b[0-9a-f]{8}-py3-none-linux_(x86_64|aarch64)\.whl$")
+        self.assertEqual((wheel["ops"], wheel["left_out"]), (["cpu_adam", "fused_adam", "plain", "spatial_inference"], []))
+        with zipfile.ZipFile(self.space.root / wheel["wheel"]) as archive:
+            names = archive.namelist()
+            points = archive.read(next(name for name in names if name.endswith("entry_points.txt"))).decode()
+            for name in ("fused_adam.so", "manifest.json"):
+                self.assertEqual(archive.read(f"dsbuild_deepspeed_ops/{name}"), (self.plain / name).read_bytes())
+        self.assertEqual(points, "[dsbuild.bundles]\ndsbuild_deepspeed_ops = dsbuild_deepspeed_ops\n")
+        self.assertFalse([name for name in names if name.endswith(".pth")])
+        installed = self.document("install", "plain", "--target", "native/site-packages")
+        self.assertEqual(installed["version"], wheel["version"])
+        self.assertEqual(self.document("install", "--remove", "--target", "native/site-packages")["removed"],
+                         [f"dsbuild_deepspeed_ops-{wheel['version']}"])
+
+    def test_a_bundle_without_ops_has_no_wheel(self):
+        manifest = json.loads((self.plain / "manifest.json").read_text())
+        empty = self.space.root / "empty"
+        empty.mkdir(exist_ok=True)
+        (empty / "manifest.json").write_text(json.dumps({**manifest, "ops": []}))
+        self.check_alone("wheel_native", self.space, "wheel", "empty", code=3)
+        self.check_alone("install_native", self.space, "install", "empty", "--target", "lib/site-packages", code=3)
 
     def test_a_library_that_is_no_python_module_does_not_count(self):
         edit_manifest(self.space.out, torch=FACTS, fused_adam={"module": "deepspeed.other"}, cpu_adam={"module": ""},

@@ -18,6 +18,7 @@ struct FitWorld {
   ManifestOp op;
   Manifest manifest;
   LoadMachine machine;
+  LoadPackages packages;
 
   explicit FitWorld(const std::vector<std::string>& modules) {
     op.name = "scale";
@@ -32,7 +33,23 @@ struct FitWorld {
     machine.gpus.archs = {gpus.begin(), gpus.end()};
     return *this;
   }
-  std::string misfit() const { return fit_of(op, manifest, machine).misfit; }
+  std::string misfit() const { return fit_of(op, manifest, machine, packages).misfit; }
+};
+
+// An op that is compiled against torch 2.11 of CUDA 13.0, and that torch.
+struct TorchWorld : FitWorld {
+  TorchWorld() : FitWorld({"9.0"}) {
+    on({NvidiaTarget{{9, 0}}});
+    op.module = "deepspeed.ops.scale_op";
+    manifest.torch =
+        ManifestTorch{"2.11.0+cu130", "13.0", "", true, "cp311", ".cpython-311-x86_64-linux-gnu.so", "cuda"};
+    Torch torch;
+    torch.version = "2.11.1+cu130";
+    torch.cuda = "13.0";
+    torch.cxx11_abi = true;
+    torch.python.ext_suffix = manifest.torch->ext_suffix;
+    packages.torch = torch;
+  }
 };
 
 const NvidiaTarget k_ampere{{8, 0}}, k_hopper{{9, 0}}, k_turing{{7, 5}};
@@ -65,7 +82,7 @@ TEST_CASE("PTX is for drivers that are not older than what made it; machine code
 TEST_CASE("Where no GPU is visible none is asked for, and host code asks for none") {
   CHECK(FitWorld({"8.0"}).on({}).misfit().empty());
   CHECK(FitWorld({}).on({k_hopper}).misfit().empty());
-  CHECK(fit_of(FitWorld({}).op, {}, FitWorld({}).on({k_hopper}).machine).coverage.empty());
+  CHECK(fit_of(FitWorld({}).op, {}, FitWorld({}).on({k_hopper}).machine, {}).coverage.empty());
 }
 
 TEST_CASE("The CPU must have what the op is compiled for") {
@@ -74,4 +91,51 @@ TEST_CASE("The CPU must have what the op is compiled for") {
   CHECK(world.on({k_ampere}).misfit() == "scale is built for x86-64-v3, and this CPU lacks fma");
   world.machine.cpu_features += " fma";
   CHECK(world.misfit().empty());
+}
+
+TEST_CASE("A Python module loads into the torch and the Python that it was compiled for") {
+  TorchWorld world;
+  CHECK(world.misfit() == "");
+  SECTION("another minor version") {
+    world.packages.torch->version = "2.12.0+cu130";
+    CHECK(world.misfit() == "scale is built for torch 2.11, and here is 2.12");
+  }
+  SECTION("another CUDA") {
+    world.packages.torch->cuda = "12.8";
+    CHECK(world.misfit() == "scale is built for torch with CUDA 13.0, and here is 12.8");
+  }
+  SECTION("a build without CUDA") {
+    world.packages.torch->cuda = "";
+    CHECK(world.misfit() == "scale is built for torch with CUDA 13.0, and here is none");
+  }
+  SECTION("another C++ ABI") {
+    world.packages.torch->cxx11_abi = false;
+    CHECK(world.misfit() == "scale is built for torch with _GLIBCXX_USE_CXX11_ABI=1, and here is 0");
+  }
+  SECTION("another Python") {
+    world.packages.torch->python.ext_suffix = ".cpython-312-x86_64-linux-gnu.so";
+    CHECK(world.misfit() ==
+          "scale is built for Python with modules called .cpython-311-x86_64-linux-gnu.so, and here is "
+          ".cpython-312-x86_64-linux-gnu.so");
+  }
+  SECTION("no torch") {
+    world.packages.torch.reset();
+    CHECK(world.misfit() == "scale is built for torch 2.11, and there is none here");
+  }
+}
+
+TEST_CASE("An op without torch loads into a tvm-ffi that is not older than its own") {
+  FitWorld world({"9.0"});
+  world.on({k_hopper});
+  world.manifest.tvm_ffi = "0.2.3";
+  for (const auto& [here, misfit] : std::vector<std::pair<std::string, std::string>>{
+           {"0.2.0", ""},
+           {"0.3.0", ""},
+           {"0.1.15", "scale is built for tvm-ffi 0.2, and here is 0.1"},
+           {"1.0.0", "scale is built for tvm-ffi 0.2, and here is 1.0"}}) {
+    world.packages.tvm_ffi = *parse_version(here);
+    CHECK(world.misfit() == misfit);
+  }
+  world.packages.tvm_ffi = {};
+  CHECK(world.misfit() == "");
 }

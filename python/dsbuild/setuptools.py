@@ -1,0 +1,87 @@
+"""A setup.py whose extensions are ops:
+
+    from setuptools import setup
+    import dsbuild, dsbuild.setuptools
+
+    setup(name="mypkg", packages=["mypkg"],
+          ext_modules=[dsbuild.op("fused_adam").builder("mypkg.fused_adam"), dsbuild.op("cpu_adam").builder("mypkg.cpu_adam")],
+          cmdclass={"build_ext": dsbuild.setuptools.BuildExtension})
+
+All ops of a pack are built by one run of dsbuild, for TORCH_CUDA_ARCH_LIST or else what dsbuild builds for without one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+from setuptools import Extension
+from setuptools.command.build_ext import build_ext
+
+from ._program import find_program
+
+
+class DsbuildExtension(Extension):
+    """op, pack: as of dsbuild.op."""
+
+    def __init__(self, name, op, pack, sources):
+        super().__init__(name, sources)
+        self.op = op
+        self.pack = pack
+
+
+class BuildExtension(build_ext):
+    """Extensions of other kinds are built as ever."""
+
+    def build_extensions(self):
+        ours = [extension for extension in self.extensions if isinstance(extension, DsbuildExtension)]
+        for pack in sorted({extension.pack for extension in ours}):
+            self._build_pack(pack, [extension for extension in ours if extension.pack == pack])
+        everything = self.extensions
+        self.extensions = [extension for extension in everything if extension not in ours]
+        try:
+            super().build_extensions()
+        finally:
+            self.extensions = everything
+
+    def get_ext_filename(self, fullname):
+        """The library of an op that is no Python module carries no Python's name."""
+        filename = super().get_ext_filename(fullname)
+        extension = self.ext_map.get(fullname) if self.ext_map else None
+        if isinstance(extension, DsbuildExtension) and not self._is_python_module(extension):
+            return os.path.join(*fullname.split(".")) + ".so"
+        return filename
+
+    def _is_python_module(self, extension):
+        from ._op_builder import op
+
+        known = self.__dict__.setdefault("_python_modules", {})
+        key = extension.pack, extension.op
+        if key not in known:
+            known[key] = bool(op(extension.op, extension.pack)._planned()["module"])
+        return known[key]
+
+    def _build_pack(self, pack, extensions):
+        work = os.path.join(os.path.abspath(self.build_temp), "dsbuild", os.path.basename(pack))
+        out = os.path.join(work, "bundle")
+        ops = ",".join(sorted({extension.op for extension in extensions}))
+        jobs = ["--jobs", str(self.parallel)] if self.parallel else []
+        os.makedirs(work, exist_ok=True)
+        code = subprocess.call([find_program(), "build", "--pack", pack, "--ops", ops, "--python", sys.executable,
+                                "--out", out, "--build-dir", os.path.join(work, "build"), *jobs])
+        if code:
+            raise SystemExit(f"dsbuild could not build {ops} of the pack {pack} (its messages are above)")
+        for extension in extensions:
+            to = os.path.abspath(self.get_ext_fullpath(extension.name))
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            shutil.copyfile(library_of(out, extension.op), to)
+
+
+def library_of(bundle, op):
+    import json
+
+    with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as file:
+        manifest = json.load(file)
+    return os.path.join(bundle, next(row["file"] for row in manifest["ops"] if row["name"] == op))
