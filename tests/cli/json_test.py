@@ -94,14 +94,20 @@ class PlanTest(JsonTest):
         self.assertEqual(ops["gamma"]["dropped"], [{"arch": "7.5", "by": "op", "reason": "needs >= 8.0"}])
         self.assertEqual([{key: source[key] for key in ("path", "archs")} for source in ops["alpha"]["sources"]], [{"path": "alpha/alpha.cpp", "archs": []},
                                                    {"path": "alpha/alpha.cu", "archs": ["7.5", "8.0+PTX"]}])
+        self.assertEqual((ops["host"]["status"], ops["host"]["archs"], ops["host"]["output"]), ("build", [], "host.so"))
+
+    def test_the_flags_of_whole_commands(self):
+        ops = {op["name"]: op for op in self.document("plan", "--arch", "7.5;8.0+PTX", "--backend", "nvcc")["ops"]}
         cpp, cu = ops["alpha"]["sources"]
         self.assertEqual((cpp["file"], cu["file"]), ("alpha/alpha.cpp", "alpha/alpha.cu"))
         self.assertIn("-fPIC", cpp["flags"])
-        self.assertEqual([flag for flag in cu["flags"] if "gencode" in flag], ["-gencode=arch=compute_75,code=sm_75",
-                         "-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_80,code=compute_80"])
-        self.assertIn("-shared", ops["alpha"]["link_flags"])
+        self.assertEqual([flag for flag in cu["flags"] if "gencode" in flag],
+                         ["-gencode=arch=compute_75,code=sm_75", "-gencode=arch=compute_80,code=sm_80",
+                          "-gencode=arch=compute_80,code=compute_80"])
         self.assertEqual([flag for flag in cpp["flags"] + cu["flags"] if re.match(r"(-I)?pack/", flag)], [])
-        self.assertEqual((ops["host"]["status"], ops["host"]["archs"], ops["host"]["output"]), ("build", [], "host.so"))
+        self.assertIn("-shared", ops["alpha"]["link_flags"])
+        sliced = {op["name"]: op for op in self.document("plan", "--arch", "8.0")["ops"]}
+        self.assertEqual([source["flags"] for source in sliced["alpha"]["sources"]], [cpp["flags"], None])
 
     def test_skipped_and_unselected_ops(self):
         ops = {op["name"]: op for op in self.document("plan", "--arch", "7.5", "--ops", "all,-host")["ops"]}
