@@ -75,8 +75,8 @@ struct dsbuild_error {
 };
 
 // Loads `name`, "fused_adam" (of the pack native) or "deepspeed/fused_adam": sets *op and returns 0.
-// `options` may be NULL. A second call with the same words returns the same object without any I/O, in 0.1
-// µs.
+// `options` may be NULL. A second call with the same words returns the same object without any I/O, within a
+// microsecond.
 //
 // Else it returns the exit code of docs/cli.md that says what kind of failure it is: 1 a compiler or a file
 // failed, 2 wrong words, 3 it cannot be had here (no GPU, no toolkit, DSBUILD_JIT=0), 70 a fault of dsbuild,

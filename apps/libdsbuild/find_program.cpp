@@ -29,7 +29,7 @@ std::string beside_this_library() {
   const Path folder = Path(real).parent_path();
   std::free(real);
   for (const Path& prefix : {folder.parent_path(), folder.parent_path().parent_path()})
-    if (const std::string program = prefix / "bin" / "dsbuild"; is_program(program)) return program;
+    if (std::string program = prefix / "bin" / "dsbuild"; is_program(program)) return program;
   return {};
 }
 
@@ -39,8 +39,7 @@ std::string on_path() {
   folders += ":";
   for (size_t begin = 0, end; (end = folders.find(':', begin)) != std::string::npos; begin = end + 1) {
     const std::string folder = folders.substr(begin, end - begin);
-    if (const std::string program = folder + "/dsbuild"; !folder.empty() && is_program(program))
-      return program;
+    if (std::string program = folder + "/dsbuild"; !folder.empty() && is_program(program)) return program;
   }
   return {};
 }

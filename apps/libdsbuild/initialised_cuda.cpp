@@ -45,7 +45,7 @@ std::string gpus_of_initialised_cuda() {
   // RTLD_LAZY, for RTLD_NOW would bind symbols of the caller's library anew.
   void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver == nullptr) return {};
-  const std::string gpus = gpus_of(driver);
+  std::string gpus = gpus_of(driver);
   ::dlclose(driver);
   return gpus;
 }

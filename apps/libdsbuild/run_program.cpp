@@ -130,9 +130,9 @@ struct Stream {
       const ssize_t count = ::read(from.number(), bytes.data(), bytes.size());
       if (count > 0)
         take(bytes.data(), static_cast<size_t>(count));
-      else if (count == 0 || (errno != EINTR && errno != EAGAIN))
+      else if (count == 0 || errno != EAGAIN)
         from.close();
-      else if (errno == EAGAIN)
+      else
         return;
     }
   }

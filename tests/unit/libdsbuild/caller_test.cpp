@@ -146,7 +146,8 @@ TEST_CASE("Where SIGCHLD is ignored, what the program says decides") {
 }
 
 TEST_CASE("A load goes on through signals that the caller handles") {
-  FakeDsbuild program("sleep 0.3; echo line >&2; sleep 0.1; cat answer");
+  // Signals come while it reads, and while it waits for the end of a program that has closed its streams.
+  FakeDsbuild program("sleep 0.2; echo line >&2; sleep 0.1; cat answer; exec >&- 2>&-; sleep 0.2");
   program.options.on_message = [](const char*, void*) {};
   const Handling alarms(SIGALRM, do_nothing);
   const itimerval often{{0, 1000}, {0, 1000}}, never{};
@@ -154,6 +155,7 @@ TEST_CASE("A load goes on through signals that the caller handles") {
   const Call call = load("gamma", program.options);
   ::setitimer(ITIMER_REAL, &never, nullptr);
   CHECK(call.exit == 0);
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);  // no child is left
 }
 
 TEST_CASE("The program gets no descriptor of the caller's") {
@@ -193,6 +195,19 @@ TEST_CASE("A caller whose standard descriptors are closed loads too") {
   CHECK(status == 0);
 }
 
+TEST_CASE("A closed stderr is closed in the program too, and none of the library's own") {
+  const FakeDsbuild program("readlink /proc/$$/fd/2 >stderr; cat answer");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(STDERR_FILENO);
+    ::_exit(dsbuild_load_op("gamma", &program.options, nullptr, nullptr));
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(program.read("stderr").empty());
+}
+
 TEST_CASE("What the program says comes line by line, or goes to stderr") {
   FakeDsbuild program("printf 'one\\ntw' >&2; sleep 0.1; printf 'o\\n\\nlast' >&2; cat answer");
   const TempFolder folder;
@@ -217,12 +232,18 @@ TEST_CASE("What the program says comes line by line, or goes to stderr") {
 
 TEST_CASE("A copy of the pipe in another process does not hold up a load") {
   // The shell in the background has the program's stdout and stderr, as a child would that a thread forked.
-  FakeDsbuild program("sleep 20 & echo $! >sleeper; cat answer");
-  program.options.on_message = [](const char*, void*) {};
-  const auto begin = std::chrono::steady_clock::now();
-  CHECK(load("gamma", program.options).exit == 0);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
-  ::kill(std::stoi(program.read("sleeper")), SIGKILL);
+  const std::string script = "sleep 20 & echo $! >sleeper; cat answer";
+  const auto load_it = [&] {
+    FakeDsbuild program(script);
+    program.options.on_message = [](const char*, void*) {};
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(load("gamma", program.options).exit == 0);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+    ::kill(std::stoi(program.read("sleeper")), SIGKILL);
+  };
+  load_it();
+  const Handling children(SIGCHLD, SIG_IGN);
+  load_it();
 }
 
 TEST_CASE("An answer of many pipes' size arrives whole") {
