@@ -177,11 +177,14 @@ TEST_CASE("Options of an older and of a newer header") {
   newer.later = "set";
   CHECK(load("gamma", newer.known).code == "bad_option");
 
-  dsbuild_load_options older = program.options;
-  older.size = offsetof(dsbuild_load_options, on_message);
-  older.on_message =
-      reinterpret_cast<void (*)(const char*, void*)>(8);  // beyond the caller's struct: anything
+  const FakeDsbuild speaker("echo to stderr, not to on_message >&2; cat answer");
+  dsbuild_load_options older = speaker.options;
+  bool heard = false;
+  older.size = offsetof(dsbuild_load_options, on_message);  // what is behind it is no member of the caller's
+  older.on_message = [](const char*, void* to) { *static_cast<bool*>(to) = true; };
+  older.context = &heard;
   CHECK(load("alpha", older).exit == 0);
+  CHECK_FALSE(heard);
   older.size = 0;
   CHECK(load("alpha", older).code == "bad_option");
 }
