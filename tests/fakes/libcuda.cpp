@@ -2,6 +2,8 @@
 // a child that is forked behind that.
 #include <unistd.h>
 
+#include <cstdlib>
+
 namespace {
 
 // Source: cuda.h (CUresult, CUdevice_attribute).
@@ -15,6 +17,11 @@ pid_t g_initialised_in = 0;
 int checked(bool is_valid) {
   if (g_initialised_in != ::getpid()) return k_not_initialised;
   return is_valid ? k_success : k_invalid_value;
+}
+
+// That it was loaded shows also behind its unloading.
+__attribute__((constructor)) void leave_a_trace() {
+  ::setenv("FAKE_CUDA_WAS_LOADED", "1", 1);
 }
 
 }  // namespace
