@@ -39,9 +39,24 @@ class LoadEvents : public ShownEvents {
   bool is_said_ = false;
 };
 
+// What CUDA says of a GPU, in a program that asks for it there: one that is newer than this program too.
+std::optional<std::vector<Target>> capabilities_in(const std::string& text) {
+  std::vector<Target> gpus;
+  for (const std::string& word : split(text, ",")) {
+    const auto gpu = parse_target(word);
+    if (!gpu || gpu->text() != word) return std::nullopt;
+    gpus.push_back(*gpu);
+  }
+  return gpus;
+}
+
 Result<VisibleGpus> gpus_for(const CommandContext& context, FactStore& facts) {
   VisibleGpus gpus = find_visible_gpus(context.system, facts);
   if (!context.line.has("--gpu")) return gpus;
+  if (auto capabilities = capabilities_in(context.line.value("--gpu"))) {
+    gpus.archs = std::move(*capabilities);
+    return gpus;
+  }
   DSBUILD_TRY(asked, parse_gpus(context.line.value("--gpu"), "--gpu", gpus.archs));
   gpus.archs = std::move(asked);
   return gpus;

@@ -90,6 +90,12 @@ class LoadTest(CliTest):
         again = json.loads(self.run_in(space, *words, without=without).out)
         self.assertEqual((again["compiles"], again["edges_run"]), (0, first["edges_run"]))
 
+    def test_a_gpu_that_is_newer_than_this_program_runs_ptx(self):
+        self.space.out = self.space.root / "bundle_ptx"
+        self.assertEqual(self.space.build("--arch", "9.0+PTX", "--ops", "gamma").code, 0)
+        loaded = json.loads(self.load("gamma", "--gpu", "13.7", "--json", env={"DSBUILD_BUNDLE": str(self.space.out)}).out)
+        self.assertEqual(loaded["coverage"], [{"gpu": "13.7", "runs": "by_driver", "by": "compute_90", "module": 0}])
+
     def test_refusals(self):
         without = ("--arch", "--ops", "--out", "--build-dir")
         for name, words, env in (("load_no_gpu", ["load", "gamma"], {}),
@@ -99,6 +105,54 @@ class LoadTest(CliTest):
             with self.subTest(name):
                 run = self.run_in(self.space, *words, without=without, env=env)
                 self.expect(name, self.space, run, 2 if name == "load_nothing" else 3, words, env)
+
+
+class UnchangedTest(CliTest):
+    """What was built is there again where nothing that counts has changed, and never where something has."""
+
+    def setUp(self):
+        self.space = TestSpace(store=True)
+
+    def compiles(self, env=None, home=None):
+        run = self.run_in(self.space, "load", "alpha", "--gpu", "9.0", "--json", "--cuda-home", home or self.space.toolkit.home,
+                          without=("--arch", "--ops", "--out", "--build-dir"), env=env)
+        self.assertEqual(run.code, 0, run)
+        loaded = json.loads(run.out)
+        return loaded["compiles"], pathlib.Path(loaded["path"]).read_bytes()
+
+    def test_touched_and_installed_again(self):
+        first, library = self.compiles()
+        self.assertGreater(first, 0)
+        for file in self.space.pack.folder.rglob("*"):
+            os.utime(file)
+        self.assertEqual(self.compiles(), (0, library))
+        again = self.space.root / "again"
+        shutil.copytree(self.space.pack.folder, again)
+        shutil.rmtree(self.space.pack.folder)
+        again.rename(self.space.pack.folder)
+        self.assertEqual(self.compiles(), (0, library))
+
+    def test_a_header_that_is_edited_and_put_back(self):
+        header = self.space.pack.source("alpha/shared.h")
+        text = header.read_text()
+        _, library = self.compiles()
+        header.write_text(text + "static const int k_more = 1;\n// export: alpha_more\n")
+        edited, other = self.compiles()
+        self.assertGreater(edited, 0)
+        header.write_text(text)
+        self.assertEqual(self.compiles(), (0, library))
+
+    def test_a_toolkit_through_a_link(self):
+        _, library = self.compiles()
+        link = self.space.root / "cuda"
+        link.symlink_to(self.space.toolkit.home)
+        self.assertEqual(self.compiles(home=link), (0, library))
+
+    def test_a_cache_that_is_copied(self):
+        _, library = self.compiles()
+        copy = self.space.root / "another_cache"
+        shutil.copytree(self.space.root / "cache", copy, symlinks=True, ignore=shutil.ignore_patterns("jit"))
+        self.assertEqual(self.compiles(env={"XDG_CACHE_HOME": str(copy)}), (0, library))
 
 
 if __name__ == "__main__":
