@@ -9,7 +9,7 @@ Result<int> advise(const CommandContext& context) {
   const Settings& settings = request.settings;
   Session session(settings, context.system);
   DSBUILD_TRY(machine, find_machine(settings, session));
-  DSBUILD_TRY(selected, select_wanted(settings, machine, session));
+  DSBUILD_TRY(selected, select_wanted(request, machine, session));
   const ToolkitAdvice advice =
       advise_toolkit(settings, machine.toolkits, selected.demand, selected.gpus, selected.needs_toolkit);
   DSBUILD_CHECK(print_result(settings.json.value ? render_advice_json(advice) : advice_text(advice) + "\n"));

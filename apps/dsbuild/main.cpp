@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "command.h"
+#include "sys/parent.h"
 #include "sys/system.h"
 #include "sys/terminal.h"
 
@@ -53,6 +54,8 @@ int run(int argc, const char* const* argv) {
   if (!line) return report_failure(line.error(), json, error_style({}, environment));
   if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
   const auto files = make_real_file_system();
+  // Where Ninja is killed, nobody else would end its steps, and who waits for the folder would wait for them.
+  if (line->command == "action") end_with_parent();
   // Ninja ends a step by a signal to its group: the compilers must be in it, and not outlive the build.
   const auto processes =
       make_real_process_runner(line->command == "action" ? ChildGroup::ours : ChildGroup::own);

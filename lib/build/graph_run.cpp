@@ -207,6 +207,47 @@ NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const Pend
   return run;
 }
 
+// Watches the edges that run, for one that works far longer than it ever did.
+class OverdueWatch {
+ public:
+  OverdueWatch(const Plan& plan, MemoryGate& gate, std::optional<EdgeLimit> limit)
+      : plan_(plan), gate_(gate), limit_(limit) {}
+
+  void on_event(const EdgeEvent& event) {
+    if (event.kind == EdgeEventKind::started)
+      begun_[event.edge] = now_seconds();
+    else
+      begun_.erase(event.edge);
+  }
+
+  // Whether there is none. The first that is found is kept.
+  bool all_in_time() {
+    if (!limit_ || overdue_) return !overdue_;
+    for (const auto& [edge, begun] : begun_) {
+      const std::string& pack = plan_.registry().pack;
+      if (!is_measured(plan_.history, pack, *edge)) continue;
+      const double recorded = expected_seconds(plan_.history, pack, *edge);
+      const double worked = now_seconds() - begun - gate_.waited_seconds(edge->output);
+      if (worked <= std::max(limit_->least_seconds, limit_->factor * recorded)) continue;
+      overdue_ = make_error(Exit::failed, "out_of_time", edge->output,
+                            "it had run for " + seconds_text(worked) +
+                                " when it was ended; before, it took " + seconds_text(recorded),
+                            "Ask again, or build it with `dsbuild --ops " + edge->op +
+                                "`, which has no time limit, and look at what it waits for.");
+      return false;
+    }
+    return true;
+  }
+  const std::optional<Error>& error() const { return overdue_; }
+
+ private:
+  const Plan& plan_;
+  MemoryGate& gate_;
+  const std::optional<EdgeLimit> limit_;
+  std::map<const Edge*, double> begun_;
+  std::optional<Error> overdue_;
+};
+
 }  // namespace
 
 std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
@@ -228,6 +269,12 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   DSBUILD_TRY(gate, open_memory_gate(
                         bound, [&](const std::string& output) { return needs_of(plan, graph, output); }));
   run.environment[k_memory_gate_variable] = gate->name();
+  OverdueWatch overdue(plan, *gate, session.limits.edge);
+  run.on_event = [&overdue, tell = run.on_event](const EdgeEvent& event) {
+    overdue.on_event(event);
+    tell(event);
+  };
+  run.on_tick = [&overdue, goes_on = run.on_tick] { return goes_on() && overdue.all_in_time(); };
   session.events.on_graph_begins();
   const Result<RunResult> ran = run_ninja_surely(run, session);
   session.events.on_graph_ends();
@@ -251,6 +298,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
     if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
   }
   DSBUILD_CHECK(session.check());
+  if (overdue.error()) return tl::unexpected<Error>(*overdue.error());
   return summary;
 }
 

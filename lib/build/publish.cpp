@@ -114,13 +114,14 @@ Result<std::unique_ptr<FolderLock>> take_file_lock(const Path& file, const Path&
 
 }  // namespace
 
-// In the cache folder, where it litters nothing; beside the folder where that cannot be written.
+// In the cache folder, where it litters nothing; beside the folder where that cannot be written, or lies on a
+// disk of several nodes, which has no locks.
 Result<std::unique_ptr<FolderLock>> lock_published(const Path& folder, const Request& request,
                                                    FileSystem& files, Events& events) {
   const Path out = files.absolute(folder).lexically_normal();
   const Path file = request.settings.cache_dir / "locks" / (sha256(out.string()).substr(0, 16) + ".lock");
   auto held = take_file_lock(file, folder, request, events);
-  if (held || held.error().code != "io") return held;
+  if (held || (held.error().code != "io" && held.error().code != "lock_unsupported")) return held;
   const Path place = out.has_filename() ? out : out.parent_path();
   return take_file_lock(place.parent_path() / ("." + place.filename().string() + ".dsbuild-lock"), folder,
                         request, events);

@@ -14,10 +14,19 @@
 
 namespace dsbuild {
 
+// An edge whose time is recorded is ended, and the build with it, when it has worked for `factor` times as
+// long, and `least_seconds` at least: a tool that hangs must not hang those who wait for it. What it waits
+// for memory does not count.
+struct EdgeLimit {
+  double factor = 10;
+  double least_seconds = 600;
+};
+
 // Asked between the stages of a request and, while a graph runs, several times a second.
 struct Limits {
   std::stop_token stop;
   std::optional<std::chrono::steady_clock::time_point> end;
+  std::optional<EdgeLimit> edge{};  // nullopt: each takes as long as it takes
 };
 
 struct Session {

@@ -49,10 +49,16 @@ Version torch_cuda(const Selected& selected) {
   return any && selected.torch ? parse_version(selected.torch->cuda).value_or(Version{}) : Version{};
 }
 
-Result<Selected> select(const Settings& settings, const Machine& machine, Session& session) {
+Result<Registry> registry_of(const Request& request, const System& system) {
+  if (request.registry) return *request.registry;
+  return load_registry(request.settings, system);
+}
+
+Result<Selected> select(const Request& request, const Machine& machine, Session& session) {
   System& system = session.system;
+  const Settings& settings = request.settings;
   Selected selected;
-  DSBUILD_TRY(registry, load_registry(settings, system));
+  DSBUILD_TRY(registry, registry_of(request, system));
   selected.torch = look_for_torch(settings, registry, session);
   selected.registry = offer_ops(std::move(registry), selected.torch ? selected.torch->number() : Version{},
                                 accelerator_of(settings, selected.torch));
@@ -231,9 +237,9 @@ ByteCount memory_for(const Settings& settings, const Host& host) {
   return settings.memory.value > 0 ? settings.memory.value : host.memory_bytes / 100 * k_percent;
 }
 
-Result<Selected> select_wanted(const Settings& settings, const Machine& machine, Session& session) {
-  DSBUILD_TRY(selected, select(settings, machine, session));
-  DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu_ops(settings, machine), selected.ops));
+Result<Selected> select_wanted(const Request& request, const Machine& machine, Session& session) {
+  DSBUILD_TRY(selected, select(request, machine, session));
+  DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu_ops(request.settings, machine), selected.ops));
   return selected;
 }
 
@@ -241,7 +247,7 @@ Result<Survey> survey_wanted(Request request, Session& session) {
   DSBUILD_CHECK(session.check());
   DSBUILD_TRY(machine, find_machine(request.settings, session));
   DSBUILD_CHECK(session.check());
-  DSBUILD_TRY(selected, select_wanted(request.settings, machine, session));
+  DSBUILD_TRY(selected, select_wanted(request, machine, session));
   DSBUILD_CHECK(check_named_python(request.settings, selected, session));
   Survey survey = begin(std::move(request), std::move(machine), std::move(selected));
   choose_tools(survey, survey.selected.needs_toolkit, session);
@@ -260,7 +266,7 @@ Result<Survey> survey_all(Request request, Session& session) {
   }
   DSBUILD_CHECK(session.check());
   DSBUILD_TRY(machine, find_machine(request.settings, session));
-  DSBUILD_TRY(selected, select(request.settings, machine, session));
+  DSBUILD_TRY(selected, select(request, machine, session));
   Survey survey = begin(std::move(request), std::move(machine), std::move(selected));
   choose_tools(survey, true, session);
   if (!*survey.cuda) fall_back(survey);

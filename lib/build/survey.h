@@ -36,7 +36,7 @@ struct Selected {
   std::vector<Target> gpus;  // asked only for --arch native
 };
 // Errors: those of load_registry, select_ops and check_any_selected.
-Result<Selected> select_wanted(const Settings& settings, const Machine& machine, Session& session);
+Result<Selected> select_wanted(const Request& request, const Machine& machine, Session& session);
 
 struct Survey {
   Request request;

@@ -207,13 +207,18 @@ bool read_numbers(std::string_view line, UnchangedBuild& build) {
 
 std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
                                                    const System& system) {
+  const Path file = request.settings.build_dir.value / k_unchanged_file;
+  if (system.files.kind(file) != FileKind::file) return std::nullopt;
+  const auto lock = lock_if_built(request, system.files);
+  return lock ? look_for_unchanged_build(request, asked, system) : std::nullopt;
+}
+
+std::optional<UnchangedBuild> look_for_unchanged_build(const Request& request, const std::string& asked,
+                                                       const System& system) {
   const FileReader& files = system.files;
   const Settings& settings = request.settings;
-  const Path& folder = settings.build_dir.value;
-  if (files.kind(folder / k_unchanged_file) != FileKind::file) return std::nullopt;
-  const auto lock = lock_if_built(request, files);
-  const auto text = files.read_file(folder / k_unchanged_file);
-  if (!lock || !text) return std::nullopt;
+  const auto text = files.read_file(settings.build_dir.value / k_unchanged_file);
+  if (!text) return std::nullopt;
   Remembered remembered(*text);
   const std::string_view digest = remembered.line();
   if (digest != sha256(remembered.rest()) || remembered.line() != key_of(asked, system)) return std::nullopt;

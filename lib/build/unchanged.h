@@ -25,6 +25,11 @@ struct UnchangedBuild {
 std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
                                                    const System& system);
 
+// The same without the lock, so that many may look at once: all was as it was built at the moment of the
+// look, and may be another by the next, as behind any look.
+std::optional<UnchangedBuild> look_for_unchanged_build(const Request& request, const std::string& asked,
+                                                       const System& system);
+
 // Makes the same plan again, from nothing, by the system that is given.
 using PlanAgain = std::function<Result<Plan>(System& system)>;
 

@@ -85,9 +85,9 @@ LoadPackages find_load_packages(const ManifestOp& op, const Manifest& manifest, 
 }
 
 Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine,
-           const LoadPackages& packages) {
+           const std::optional<LoadPackages>& packages) {
   Fit fit;
-  fit.misfit = packages_misfit(op, manifest, packages);
+  if (packages) fit.misfit = packages_misfit(op, manifest, *packages);
   if (op.cpu_baseline && fit.misfit.empty()) {
     const auto missing = missing_features(op.cpu_baseline->features, machine.cpu_features);
     if (!missing.empty())

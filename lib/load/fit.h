@@ -38,6 +38,6 @@ struct Fit {
 // the op is compiled for. A Python module needs the torch that it was compiled against (major.minor, CUDA or
 // ROCm, C++ ABI) and that Python; another op a tvm-ffi that is not older than its own (minor version).
 Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine,
-           const LoadPackages& packages);
+           const std::optional<LoadPackages>& packages);
 
 }  // namespace dsbuild

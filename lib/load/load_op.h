@@ -7,6 +7,7 @@
 
 #include "build/request.h"
 #include "build/session.h"
+#include "load/builder_note.h"
 #include "load/fit.h"
 
 namespace dsbuild {
@@ -18,6 +19,7 @@ struct LoadRequest {
   LoadMachine machine;
   std::vector<Path> installed = {};  // bundles that are installed as wheels, looked at behind DSBUILD_BUNDLE
   bool only_build = false;           // whatever there is already
+  Patience patience{};  // with another process that builds it
 };
 
 // "deepspeed/fused_adam": the op, whose pack goes into `settings`; an op alone is of the pack there.
@@ -39,13 +41,13 @@ struct LoadedOp {
 // over.
 //
 // The build is the same plan, actions, records and cache as ahead of time, for the op alone and for the archs
-// that are asked for (PTX of the highest where none has any), else for the visible GPUs. Its folder is below
-// the cache, TORCH_EXTENSIONS_DIR if that is set, and of this node alone: several processes wait for one
-// another there, nodes share the cache of results.
+// that are asked for (PTX of the highest where none has any), else for the visible GPUs. Its folder is of
+// this node alone (load/jit_folder.h); processes that want the same wait for one another there
+// (load/jit_build.h), nodes share the cache of results.
 //
 // Errors: exit 3 `no_gpu` (no archs were asked for and no GPU is visible), `jit_off` (DSBUILD_JIT=0),
 // `no_fit` (what was built for the archs asked for does not run here); exit 1 `unsafe_folder` (others can
-// write to what was to be loaded); those of load_manifest and build_bundle.
+// write to what was to be loaded); exit 75 `locked`; those of load_manifest and build_bundle.
 Result<LoadedOp> load_op(const LoadRequest& request, Session& session);
 
 }  // namespace dsbuild

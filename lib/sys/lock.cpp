@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <thread>
@@ -23,15 +24,6 @@ constexpr long k_nfs_magic = 0x6969;  // NFS_SUPER_MAGIC of statfs(2)
 constexpr std::chrono::milliseconds k_retry_interval{50};
 // One after the other. Each takes another process that made it and removed it.
 constexpr int k_most_vanished_folders = 1000;
-
-class RealFolderLock : public FolderLock {
- public:
-  explicit RealFolderLock(Descriptor file) : file_(std::move(file)) {}
-  int descriptor() const override { return file_.number(); }
-
- private:
-  Descriptor file_;
-};
 
 enum class Attempt { taken, held, unsupported, broken };
 
@@ -83,20 +75,46 @@ bool is_still_at(const Path& path, const Descriptor& file) {
          ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-std::string read_holder(const Descriptor& file) {
+std::string read_told(const Descriptor& file) {
   std::array<char, 4096> buffer;
   const ssize_t count = ::pread(file.number(), buffer.data(), buffer.size(), 0);
-  const std::string_view text(buffer.data(), count > 0 ? static_cast<size_t>(count) : 0);
+  return {buffer.data(), count > 0 ? static_cast<size_t>(count) : 0};
+}
+
+std::string read_holder(const Descriptor& file) {
+  const std::string text = read_told(file);
   const std::string holder = trim(printable(text.substr(0, text.find('\n'))));
   return holder.empty() ? "another process" : holder;
 }
 
+std::string first_line_of(const std::string& command_line) {
+  return std::to_string(::getpid()) + " " + printable(command_line) + "\n";
+}
+
 // For who waits. A full disk takes nothing from the lock, so that errors do not matter.
-void write_holder(const Descriptor& file, const std::string& command_line) {
-  const std::string text = std::to_string(::getpid()) + " " + printable(command_line) + "\n";
+void write_holder(const Descriptor& file, const std::string& text) {
   [[maybe_unused]] bool written = ::ftruncate(file.number(), 0) == 0;
   written = ::pwrite(file.number(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
+
+class RealFolderLock : public FolderLock {
+ public:
+  RealFolderLock(Descriptor file, const std::string& command_line)
+      : file_(std::move(file)), first_line_(first_line_of(command_line)) {
+    write_holder(file_, first_line_);
+  }
+  int descriptor() const override { return file_.number(); }
+  // One write of a fixed length, so that nobody reads half of it or the end of an older one.
+  void tell(const std::string& lines) const override {
+    std::string text = first_line_ + lines.substr(0, k_most_told);
+    text.resize(std::max(text.size(), first_line_.size() + k_most_told), '\n');
+    [[maybe_unused]] const ssize_t written = ::pwrite(file_.number(), text.data(), text.size(), 0);
+  }
+
+ private:
+  Descriptor file_;
+  const std::string first_line_;
+};
 
 class Waiter {
  public:
@@ -163,8 +181,7 @@ class Waiter {
 
 std::unique_ptr<FolderLock> held_by_us(Descriptor file, const std::string& command_line) {
   if (!file.is_open()) return nullptr;
-  write_holder(file, command_line);
-  return std::make_unique<RealFolderLock>(std::move(file));
+  return std::make_unique<RealFolderLock>(std::move(file), command_line);
 }
 
 }  // namespace
@@ -181,6 +198,17 @@ Result<std::unique_ptr<FolderLock>> take_lock_if_there(
     const std::function<void(const std::string&)>& on_wait) {
   DSBUILD_TRY(taken, Waiter(file, timeout, on_wait).take());
   return held_by_us(std::move(taken), command_line);
+}
+
+Result<std::unique_ptr<FolderLock>> take_lock_while(const Path& file, const std::string& command_line,
+                                                    const std::function<bool(const std::string&)>& goes_on) {
+  while (true) {
+    auto taken = take_lock(file, command_line, std::chrono::seconds::zero(), {});
+    if (taken || taken.error().code != "locked") return taken;
+    const Descriptor there = open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!goes_on(there.is_open() ? read_told(there) : "")) return nullptr;
+    std::this_thread::sleep_for(k_retry_interval);
+  }
 }
 
 Result<void> remove_locked_folder(const Path& file, const std::string& last) {

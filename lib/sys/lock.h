@@ -20,7 +20,12 @@ class FolderLock {
  public:
   virtual ~FolderLock() = default;
   virtual int descriptor() const = 0;  // to be inherited by child processes
+  // Lines for those who wait, behind that of the holder, in the place of what was told before. At most
+  // k_most_told bytes of them.
+  virtual void tell(const std::string& lines) const = 0;
 };
+
+inline constexpr size_t k_most_told = 1024;
 
 // Waits until the lock on `file` is free. Its folder is made, again where another process removes it
 // meanwhile. `on_wait(holder)` is called once if it is not free at once, with the holder's "pid command".
@@ -34,6 +39,12 @@ Result<std::unique_ptr<FolderLock>> take_lock(const Path& file, const std::strin
 Result<std::unique_ptr<FolderLock>> take_lock_if_there(
     const Path& file, const std::string& command_line, std::optional<std::chrono::seconds> timeout,
     const std::function<void(const std::string&)>& on_wait);
+
+// Takes the lock once it is free, for as long as `goes_on` says so: it is asked every 50 ms with what the
+// file holds ("pid command line" and what the holder told), for who waits may have what it wants by other
+// means. nullptr where it said no. Errors: exit 1 `io`; exit 3 `lock_unsupported`.
+Result<std::unique_ptr<FolderLock>> take_lock_while(const Path& file, const std::string& command_line,
+                                                    const std::function<bool(const std::string&)>& goes_on);
 
 // Removes the folder of a lock file, whose lock is held, and all that is in it: the name `last` behind the
 // others, and then the lock file, so that nobody works in a folder of which something is still removed. What

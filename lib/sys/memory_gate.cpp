@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 #include "sys/descriptor.h"
@@ -62,11 +63,16 @@ std::string receive(int socket) {
   return count <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(count));
 }
 
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 struct Client {
   Descriptor socket;
   std::string output;
   ByteCount needed = 0;
   Clock::time_point waits_since;
+  bool waits = false;
 };
 
 // Messages of a step: "look OWN OUTPUT", "work OWN OUTPUT", "done LOOK PEAK"; the answer to the first two is
@@ -86,6 +92,14 @@ class RealMemoryGate : public MemoryGate {
   ~RealMemoryGate() override { stop(); }
 
   std::string name() const override { return name_; }
+  double waited_seconds(const std::string& output) override {
+    const std::lock_guard lock(mutex_);
+    const auto use = uses_.find(output);
+    double seconds = use == uses_.end() ? 0 : use->second.waited_seconds;
+    for (const auto& [id, client] : clients_)
+      if (client.waits && client.output == output) seconds += seconds_since(client.waits_since);
+    return seconds;
+  }
   std::map<std::string, GateUse> close() override {
     stop();
     return std::move(uses_);
@@ -106,6 +120,7 @@ class RealMemoryGate : public MemoryGate {
       for (const auto& [id, client] : clients_)
         waits.push_back({id, POLLIN, 0});
       if (::poll(waits.data(), waits.size(), -1) < 0) continue;
+      const std::lock_guard lock(mutex_);
       for (size_t i = 2; i < waits.size(); ++i)
         if (waits[i].revents != 0) hear(waits[i].fd);
       if (waits[1].revents != 0) let_in();
@@ -150,6 +165,7 @@ class RealMemoryGate : public MemoryGate {
   void ask(int id, Client& client, Kind kind, ByteCount own, const std::string& output) {
     client.output = output;
     client.waits_since = Clock::now();
+    client.waits = true;
     const GateNeeds needs = needs_(output);
     const ByteCount needed = own + (kind == Kind::look ? needs.look_bytes : needs.peak_bytes);
     client.needed = needed;
@@ -158,7 +174,8 @@ class RealMemoryGate : public MemoryGate {
 
   void answer(Client& client) {
     GateUse& use = uses_[client.output];
-    use.waited_seconds += std::chrono::duration<double>(Clock::now() - client.waits_since).count();
+    use.waited_seconds += seconds_since(client.waits_since);
+    client.waits = false;
     if (queue_.used() > queue_.bound()) use.needed_alone = client.needed;
     ::send(client.socket.number(), "1", 1, MSG_NOSIGNAL);
   }
@@ -167,6 +184,7 @@ class RealMemoryGate : public MemoryGate {
   std::string name_;
   MemoryQueue queue_;
   std::function<GateNeeds(const std::string&)> needs_;
+  std::mutex mutex_;               // of what follows: the thread's, and what others ask about
   std::map<int, Client> clients_;  // by the socket's number
   std::map<std::string, GateUse> uses_;
   std::thread thread_;  // last, for it uses the others

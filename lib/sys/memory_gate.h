@@ -37,6 +37,8 @@ class MemoryGate {
  public:
   virtual ~MemoryGate() = default;
   virtual std::string name() const = 0;  // the variable's value
+  // How long an edge has waited so far.
+  virtual double waited_seconds(const std::string& output) = 0;
   // Closes it; who waits still goes on.
   virtual std::map<std::string, GateUse> close() = 0;
 };
