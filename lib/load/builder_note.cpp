@@ -15,6 +15,11 @@ std::string milliseconds(double seconds) {
   return std::to_string(std::llround(seconds * 1000));
 }
 
+// A line of its own.
+std::string one_line(const std::string& text) {
+  return printable(text.substr(0, text.find('\n')));
+}
+
 double seconds_at(const std::map<std::string, std::string>& words, const std::string& name) {
   const auto found = words.find(name);
   if (found == words.end()) return 0;
@@ -28,9 +33,9 @@ std::string whole_seconds(double seconds) {
 }  // namespace
 
 std::string render_note(const BuilderNote& note) {
-  return "node " + printable(note.node) + "\nbegun " + milliseconds(note.begun) + "\nexpected " +
+  return "node " + one_line(note.node) + "\nbegun " + milliseconds(note.begun) + "\nexpected " +
          milliseconds(note.expected_seconds) + "\nby " + (note.is_recorded ? k_recorded : "guess") +
-         "\nphase " + printable(note.phase) + "\n";
+         "\nphase " + one_line(note.phase) + "\n";
 }
 
 std::optional<BuilderNote> parse_note(const std::string& told) {
@@ -62,7 +67,7 @@ std::string waiting_text(const BuilderNote& note, const std::string& op, double 
   std::string text = "waiting for process " + process + " on " + note.node + ", which has been building " +
                      op + " for " + whole_seconds(now - note.begun) + " (" + note.phase + ")";
   if (note.expected_seconds > 0)
-    text += "; it takes about " + whole_seconds(note.expected_seconds) + " in all" +
+    text += "; it takes about " + whole_seconds(std::max(note.expected_seconds, 1.0)) + " in all" +
             (note.is_recorded ? "" : ", as a guess");
   return text;
 }

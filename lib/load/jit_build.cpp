@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "base/build_layout.h"
 #include "build/build_bundle.h"
@@ -11,14 +12,16 @@
 #include "load/prebuilt.h"
 #include "load/shared_failure.h"
 #include "plan/forecast.h"
+#include "sys/parent.h"
 
 namespace dsbuild {
 namespace {
 
 constexpr const char* k_turn_file = "turn";
+constexpr const char* k_building_file = "building";
 constexpr double k_told_after_seconds = 5;
 // How long compilers of a builder that was killed may take to end: they get a signal when it dies.
-constexpr std::chrono::seconds k_for_orphans{1};
+constexpr double k_for_orphans_seconds = 0.5;
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -174,10 +177,38 @@ class Waiter {
   bool is_told_ = false, has_waited_ = false;
 };
 
-// Whether nobody works in the build folder any more, as compilers do that do not end with their builder.
-bool is_left(const Path& folder, const std::string& title) {
-  const auto lock = take_lock_if_there(folder / "build" / k_build_lock_file, title, k_for_orphans, {});
-  return lock.has_value() || lock.error().code != "locked";
+// Stands in the folder of a turn while something is built there; a builder that is killed leaves it.
+class BuildingMark {
+ public:
+  BuildingMark(Path file, FileSystem& files) : file_(std::move(file)), files_(files) {
+    (void)files_.write_file(file_, "");
+  }
+  BuildingMark(const BuildingMark&) = delete;
+  BuildingMark& operator=(const BuildingMark&) = delete;
+  ~BuildingMark() { (void)files_.remove_all(file_); }
+
+ private:
+  const Path file_;
+  FileSystem& files_;
+};
+
+// Compilers do not inherit the lock of the build folder, for some leave a server behind that would hold it
+// for ever. So where a builder was killed, those that it started are looked for.
+bool is_empty_of_compilers(const Path& folder, const std::string& title, const FileReader& files) {
+  const auto lock =
+      take_lock_if_there(folder / "build" / k_build_lock_file, title, std::chrono::seconds::zero(), {});
+  if (!lock && lock.error().code == "locked") return false;
+  return files.kind(folder / k_building_file) == FileKind::absent || !is_worked_in(folder / "build");
+}
+
+// They end when their builder does, in no time as a rule.
+bool is_left(const Path& folder, const std::string& title, const FileReader& files) {
+  const double end = steady_seconds() + k_for_orphans_seconds;
+  while (!is_empty_of_compilers(folder, title, files)) {
+    if (steady_seconds() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
 }
 
 void remember(const Built& built, const Request& jit, const std::string& asked, const System& system) {
@@ -204,6 +235,7 @@ Result<LoadedOp> build_under(const FolderLock& lock, const LoadRequest& request,
   Limits limits = session.limits;
   if (!limits.edge) limits.edge = EdgeLimit{};
   Session own(jit.settings, session.system, events, limits);
+  const BuildingMark mark(jit.settings.build_dir.value.parent_path() / k_building_file, session.system.files);
   auto built = build_bundle(jit, own);
   if (!built) return tl::unexpected<Error>(built.error());
   remember(*built, jit, asked, session.system);
@@ -227,7 +259,7 @@ std::optional<LoadedOp> find_built(const LoadRequest& request, const JitFolder& 
 
 Result<LoadedOp> build_in_turn(const LoadRequest& request, Request jit, const JitFolder& folder,
                                Session& session) {
-  jit.settings.lock_timeout = {static_cast<int>(k_for_orphans.count()), "load"};
+  jit.settings.lock_timeout = {1, "load"};  // who works there now goes against the rule: by hand
   const double since = steady_seconds();
   FileSystem& files = session.system.files;
   for (size_t turn = 0; turn < k_most_turns; ++turn) {
@@ -238,7 +270,7 @@ Result<LoadedOp> build_in_turn(const LoadRequest& request, Request jit, const Ji
     if (!lock) continue;
     if (auto built = find_built_in(own, request, folder.asked, session.system)) return std::move(*built);
     if (auto failure = failure_since(own, folder.asked, since, files)) return tl::unexpected<Error>(*failure);
-    if (!is_left(own, request.request.title)) continue;
+    if (!is_left(own, request.request.title, files)) continue;
     if (waiter.has_waited()) jit.registry = nullptr;  // it may be another by now
     auto built = build_under(*lock, request, in_folder(jit, own), folder.asked, session);
     if (!built && is_shared(built.error()))

@@ -1,9 +1,9 @@
 // One kernel lock (flock) per folder. Source of the rules: flock(2); Nix and Cargo use it the same
-// way. Ninja is started with the descriptor in `inherited`, so the lock lives as long as the last
-// process that can still write into the folder (Ninja and its compilers), even when dsbuild is
-// killed; no other child gets it. The file holds "pid command line" of its holder for the message of who
-// waits. Who removes the folder holds the lock and removes the file behind all else in it
-// (remove_locked_folder); who waits for a file that is no longer there starts over.
+// way. Ninja is started with the descriptor in `inherited`, so the lock lives as long as Ninja and its steps,
+// even when dsbuild is killed; what steps start does not get it, for a compiler may leave a server behind,
+// and gets a signal when its step dies; no other child gets it. The file holds "pid command line" of its
+// holder for the message of who waits. Who removes the folder holds the lock and removes the file behind all
+// else in it (remove_locked_folder); who waits for a file that is no longer there starts over.
 #pragma once
 
 #include <chrono>

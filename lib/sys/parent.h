@@ -1,9 +1,16 @@
-// The process that started this one.
+// What becomes of processes when one that started others is killed.
 #pragma once
+
+#include "base/text.h"
 
 namespace dsbuild {
 
-// From now on this process gets SIGTERM when that one dies, as those get it that lib/sys starts.
+// From now on this process gets SIGTERM when the one that started it dies, as those get it that lib/sys
+// starts.
 void end_with_parent();
+
+// Whether the current folder of another process lies in `folder`: that of compilers is the build folder.
+// Those of other users and of other process namespaces are not seen.
+bool is_worked_in(const Path& folder);
 
 }  // namespace dsbuild

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "cache/size_record.h"
 #include "fakes/fake_file_system.h"
@@ -58,7 +59,50 @@ struct World {
 
 const StoreEntry k_entry = {{".ptx", "the PTX"}, {".cubin", std::string("\0\x7f", 2)}};
 
+// A disk of several nodes, which lists names before it shows the files.
+struct LateFiles : FaultyFileSystem {
+  explicit LateFiles(FileSystem& real) : FaultyFileSystem(real, 1 << 30, Fault::error) {}
+  std::set<Path> late;
+
+  bool is_late(const Path& path) const { return late.count(path) > 0; }
+  FileKind own_kind(const Path& path) const override {
+    return is_late(path) ? FileKind::absent : FaultyFileSystem::own_kind(path);
+  }
+  Result<std::string> read_file(const Path& path) const override {
+    if (is_late(path)) return fail(Exit::failed, "io", path.string(), "reading: No such file or directory");
+    return FaultyFileSystem::read_file(path);
+  }
+};
+
 }  // namespace
+
+TEST_CASE("an entry that shows up late is a miss, and one's own takes its place, whole") {
+  World world;
+  LateFiles files(*world.files);
+  const ContentStore here(files, world.path());
+  const StoreEntry ours = {{".o", "ours"}};
+  world.store.put(key("aa"), k_entry);
+  files.late = {world.file_of(key("aa"))};
+  CHECK_FALSE(here.find(key("aa")));
+  here.put(key("aa"), ours);
+  CHECK(world.store.find(key("aa")) == ours);
+  files.late.clear();
+  CHECK(here.find(key("aa")) == ours);
+}
+
+TEST_CASE("a store whose marker shows up late is no foreign folder, and nothing is written there meanwhile") {
+  World world;
+  LateFiles files(*world.files);
+  const ContentStore here(files, world.path());
+  world.store.put(key("aa"), k_entry);
+  files.late = {world.path() / "CACHEDIR.TAG"};
+  CHECK(here.check());
+  here.put(key("bb"), k_entry);
+  CHECK_FALSE(world.store.find(key("bb")));
+  files.late.clear();
+  here.put(key("bb"), k_entry);
+  CHECK(world.store.find(key("bb")) == k_entry);
+}
 
 TEST_CASE("what was put is found, by another process too; what was not put is not found") {
   World world;

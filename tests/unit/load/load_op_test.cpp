@@ -2,8 +2,11 @@
 #include "load/load_op.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "arch/nvidia.h"
+#include "load/jit_build.h"
+#include "sys/lock.h"
 #include "unit/build/cuda_world.h"
 
 using namespace dsbuild;
@@ -15,6 +18,8 @@ const Target k_ampere = NvidiaTarget{{8, 0}}, k_hopper = NvidiaTarget{{9, 0}};
 struct LoadWorld : CudaWorld {
   LoadMachine machine;
   Path path;
+  Patience patience;
+  std::optional<EdgeLimit> edge_limit;
 
   LoadWorld() {
     settings.arch = {};
@@ -22,8 +27,8 @@ struct LoadWorld : CudaWorld {
     machine.gpus = {{k_hopper}, *parse_version("13.0")};
   }
   Result<LoadedOp> load(const std::string& op = "scale") {
-    Session session(settings, system, events);
-    return load_op({request(), op, path, machine}, session);
+    Session session(settings, system, events, {{}, {}, edge_limit});
+    return load_op({request(), op, path, machine, patience}, session);
   }
   std::string error(const std::string& op = "scale") {
     const auto loaded = load(op);
@@ -124,6 +129,71 @@ TEST_CASE("What others can write to is not loaded, and a bundle that is named is
   CHECK(world.error().find("unsafe_folder: others can write to it") == 0);
   world.settings.bundle = {world.folder.path() / "nothing", "DSBUILD_BUNDLE"};
   CHECK(world.error().find("no_bundle") == 0);
+}
+
+TEST_CASE("What is built is found without planning, and is not once its source is another") {
+  LoadWorld world;
+  REQUIRE(world.load());
+  const auto found = [&] {
+    const LoadRequest request{world.request(), "scale", {}, world.machine, {}};
+    return find_built(request, jit_folder(request, world.system).value(), world.system);
+  };
+  REQUIRE(found());
+  CHECK(found()->edges_run == 0);
+  CHECK(found()->coverage.at(0).text() == "native (sm_90)");
+  world.system.environment["RANK"] = "7";
+  CHECK(found());
+  world.system.environment["CPATH"] = "/elsewhere";
+  CHECK_FALSE(found());
+  world.system.environment.erase("CPATH");
+  CHECK(found());
+  world.write("pack/src/scale.cu", "// export: scale_run\n__global__ void other() {}\n");
+  CHECK_FALSE(found());
+  CHECK(world.load()->edges_run > 0);
+}
+
+TEST_CASE("Who waits for a builder that is stuck builds for itself, and both are found") {
+  LoadWorld world;
+  const LoadRequest request{world.request(), "scale", {}, world.machine, {}};
+  const Path folder = jit_folder(request, world.system).value().folder;
+  const auto lock = take_lock(folder / "turn", "dsbuild load scale", std::nullopt, {}).value();
+  BuilderNote note;
+  note.node = "here";
+  note.begun = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  note.phase = "planning";
+  lock->tell(render_note(note));
+  world.patience = {1, 0.3, 0.3};
+  const auto built = world.load();
+  REQUIRE(built);
+  CHECK(built->library == folder / "turn1" / "bundle" / "scale.so");
+  CHECK(world.load()->library == built->library);  // without a wait
+}
+
+TEST_CASE("--lock-timeout bounds the wait for another process that builds") {
+  LoadWorld world;
+  const LoadRequest request{world.request(), "scale", {}, world.machine, {}};
+  const Path folder = jit_folder(request, world.system).value().folder;
+  const auto lock = take_lock(folder / "turn", "dsbuild load scale", std::nullopt, {}).value();
+  world.settings.lock_timeout = {0, "--lock-timeout"};
+  const std::string error = world.error();
+  CHECK(error.find("locked: still locked after 0 s by ") == 0);
+  CHECK(error.find("dsbuild load scale") != std::string::npos);
+}
+
+TEST_CASE(
+    "A tool that takes far longer than it ever did is ended, and what it did not make is made the next "
+    "time") {
+  LoadWorld world;
+  REQUIRE(world.load());
+  world.write("pack/src/scale.cu", "// export: scale_run\n__global__ void other() {}\n");
+  world.behave(R"("steps": true, "text": true, "sleep": 30)");
+  world.edge_limit = EdgeLimit{1, 1};
+  const auto begun = std::chrono::steady_clock::now();
+  const std::string error = world.error();
+  CHECK(error.find("out_of_time: it had run for ") == 0);
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(15));
+  world.behave(R"("steps": true, "text": true)");
+  CHECK(world.load()->edges_run > 0);
 }
 
 TEST_CASE("An op that the pack does not have is that error") {

@@ -208,3 +208,32 @@ TEST_CASE("A child that did not inherit the lock does not keep it") {
   lock.reset();
   CHECK(is_free(folder / "lock"));
 }
+
+TEST_CASE("The holder tells more behind its own line, and who waits reads the newest and may stop") {
+  const TemporaryFolder folder;
+  const auto lock = take(folder / "lock", "dsbuild load");
+  lock->tell("phase a long one\n");
+  lock->tell("phase two\n");
+  std::vector<std::string> told;
+  const auto waited = take_lock_while(folder / "lock", "dsbuild", [&](const std::string& text) {
+    told.push_back(text);
+    return told.size() < 3;
+  });
+  REQUIRE(waited);
+  CHECK(*waited == nullptr);
+  REQUIRE(told.size() == 3);
+  CHECK(trim(told.back()) == std::to_string(::getpid()) + " dsbuild load\nphase two");
+}
+
+TEST_CASE("Who waits for as long as it likes gets the lock when it is free") {
+  const TemporaryFolder folder;
+  auto lock = take(folder / "lock");
+  int asked = 0;
+  const auto next = take_lock_while(folder / "lock", "dsbuild", [&](const std::string&) {
+    if (++asked == 2) lock.reset();
+    return true;
+  });
+  REQUIRE(next);
+  CHECK(*next != nullptr);
+  CHECK_FALSE(is_free(folder / "lock"));
+}
