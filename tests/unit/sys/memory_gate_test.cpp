@@ -66,9 +66,15 @@ TEST_CASE("gate: a step waits until there is memory") {
       went_on = true;
     });
     CHECK_FALSE(becomes(went_on, 100ms));
+    CHECK(gate->waited_seconds("half") > 0.05);
+    CHECK(gate->waited_seconds("all") < 0.05);
+    CHECK(gate->waited_seconds("never seen") == 0);
   }
   CHECK(becomes(went_on, 5s));
   second.join();
+  const double waited = gate->waited_seconds("half");
+  std::this_thread::sleep_for(20ms);
+  CHECK(gate->waited_seconds("half") == waited);
   const auto uses = gate->close();
   CHECK(uses.at("half").waited_seconds > 0.05);
   CHECK(uses.at("all").waited_seconds < 0.05);
