@@ -31,6 +31,7 @@ class LoadEvents : public ShownEvents {
     print_message("dsbuild: " + op_ + " took " + seconds_text(seconds) + "\n");
   }
   void on_warning(const Warning& /*warning*/) override {}
+  void on_message(const std::string& line) override { print_message("dsbuild: " + line + "\n"); }
 
  private:
   const std::string op_;

@@ -105,7 +105,9 @@ inline constexpr MessageMeaning k_messages[] = {
      "accelerator."},
     {"other_pack", "A variable DS_BUILD_<OP> asks for an op that another pack has."},
     {"other_toolkit", "Another CUDA toolkit than the preferred one is used."},
-    {"out_of_time", "A build reached the time limit that it was given; the bundle is as it was."},
+    {"out_of_time",
+     "A build reached the time limit that it was given, or a tool of `dsbuild load` ran for far longer than "
+     "it ever did; the bundle is as it was."},
     {"program_failed", "The program dsbuild, started by libdsbuild, ended without an answer."},
     {"published_in_place", "The bundle was replaced file by file."},
     {"python", "Python cannot be asked about a module."},

@@ -19,7 +19,7 @@ struct LoadRequest {
   LoadMachine machine;
   std::vector<Path> installed = {};  // bundles that are installed as wheels, looked at behind DSBUILD_BUNDLE
   bool only_build = false;           // whatever there is already
-  Patience patience{};  // with another process that builds it
+  Patience patience{};               // with another process that builds it
 };
 
 // "deepspeed/fused_adam": the op, whose pack goes into `settings`; an op alone is of the pack there.

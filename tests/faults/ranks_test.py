@@ -159,7 +159,7 @@ class TakeoverTest(RanksTest):
         time.sleep(5.5)
         self.assertLess(self.kill_and_measure(builder), 1)
         self.end(waiter, expected)
-        self.assertRegex(waiter.err, rf"(?m)^waiting for process {builder.pid} on {self.here}, which has been building scale for "
+        self.assertRegex(waiter.err, rf"(?m)^dsbuild: waiting for process {builder.pid} on {self.here}, which has been building scale for "
                                      r"\d s \(\d of \d+ edges\); it takes about 1 s in all$")
         builder.process.communicate()
 
