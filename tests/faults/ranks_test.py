@@ -71,6 +71,9 @@ class RanksTest(unittest.TestCase):
     def jit(self):
         return self.space.cache_folder() / "jit"
 
+    def killer(self, holders):
+        return Killer(self.generator, holders, self.generator.choice([0, 1, 2]), self.counter.is_compiling)
+
     def round(self, ranks, expected, killer):
         """What is wrong with it, in words."""
         def look(rank):
@@ -107,7 +110,7 @@ class OneNodeTest(RanksTest):
         kills = compiles = 0
         for number in range(rounds):
             expected = self.edit(number)
-            killer = Killer(self.generator, lambda: holder_in(self.jit()), self.generator.choice([0, 1, 2]))
+            killer = self.killer(lambda: holder_in(self.jit()))
             problems = self.round([self.start(rank) for rank in range(ranks)], expected, killer)
             self.assertEqual(problems, [], f"round {number}")
             kills += sum(killer.kills.values())
@@ -133,8 +136,9 @@ class TakeoverTest(RanksTest):
     def builder_and_waiter(self, seconds):
         expected = self.edit(0)
         self.space.toolkit.set(sleep=seconds)
+        self.space.toolkit.forget_starts()
         builder = self.start(0)
-        self.assertTrue(wait_until(lambda: self.counter.counts("start")[(self.here, SOURCES[0])] > 0))
+        self.assertTrue(wait_until(self.space.toolkit.starts))  # it knows by then how long it takes
         return builder, self.start(1), expected
 
     def compiles_again(self):
@@ -159,8 +163,8 @@ class TakeoverTest(RanksTest):
         time.sleep(5.5)
         self.assertLess(self.kill_and_measure(builder), 1)
         self.end(waiter, expected)
-        self.assertRegex(waiter.err, rf"(?m)^dsbuild: waiting for process {builder.pid} on {self.here}, which has been building scale for "
-                                     r"\d s \(\d of \d+ edges\); it takes about 1 s in all$")
+        self.assertRegex(waiter.err, rf"(?m)^dsbuild: waiting for process {builder.pid} on {self.here}, which has been building "
+                                     r"scale for \d s \(\d of \d+ edges\); it takes about 1 s in all$")
         builder.process.communicate()
 
     def test_compilers_that_do_not_end_with_their_builder_are_left_alone(self):
@@ -210,14 +214,21 @@ class TwoNodesTest(RanksTest):
     def holders(self):
         return [pid for node in self.nodes.values() for pid in holder_in(node.tmp / f"dsbuild-{os.geteuid()}" / "jit")]
 
+    def start_all(self, number):
+        """Both nodes at once, or one when the other has compiled."""
+        names = self.generator.sample(sorted(self.nodes), 2)
+        first = [self.start(rank, self.nodes[names[0]]) for rank in range(number)]
+        if self.generator.random() < 0.5:
+            wait_until(lambda: len(self.counter.counts("end")) == len(SOURCES))
+        return first + [self.start(rank, self.nodes[names[1]]) for rank in range(number)]
+
     def test_each_node_compiles_once_at_most(self):
         ranks, rounds = testspace.count(4, 16), testspace.count(3, 50)
         kills, compiles = 0, collections.Counter()
         for number in range(rounds):
             expected = self.edit(number)
-            killer = Killer(self.generator, self.holders, self.generator.choice([0, 1, 2]))
-            started = [self.start(rank, node) for rank in range(ranks) for node in self.nodes.values()]
-            problems = self.round(started, expected, killer)
+            killer = self.killer(self.holders)
+            problems = self.round(self.start_all(ranks), expected, killer)
             self.assertEqual(problems, [], f"round {number}")
             kills += sum(killer.kills.values())
             for (name, _), count in self.counter.counts("start").items():

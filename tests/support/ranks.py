@@ -209,6 +209,10 @@ class Counter:
         return collections.Counter((node, key) for what, _, node, key in lines if what == word)
 
 
+    def is_compiling(self):
+        return any(self.counts("start")[each] > self.counts("end")[each] for each in self.counts("start"))
+
+
 class Rank:
     """One process of a round."""
 
@@ -231,24 +235,26 @@ class Rank:
 
 
 class Killer:
-    """Kills who builds, so often, each time a random while after it is seen; `whole`: with all that it started."""
+    """Kills who builds, so often, each time a random while after it is seen, or after it compiles, as chance has it; half of
+    them with all that they have started."""
 
-    def __init__(self, generator, holder, kills, longest=0.4):
+    def __init__(self, generator, holder, kills, is_compiling=lambda: True, longest=0.3):
         self.generator, self.holder, self.left, self.longest = generator, holder, kills, longest
+        self.is_compiling = is_compiling
         self.kills = collections.Counter()
-        self._at = None
+        self._at, self._waits_for_compile = None, generator.random() < 0.6
 
     def step(self, alive):
         """`alive`: ranks by process id."""
         if self.left == 0 or len(alive) < 2:
             return
         if self._at is None:
-            if any(pid in alive for pid in self.holder()):
+            if any(pid in alive for pid in self.holder()) and (not self._waits_for_compile or self.is_compiling()):
                 self._at = time.monotonic() + self.generator.uniform(0, self.longest)
             return
         if time.monotonic() < self._at:
             return
-        self._at = None
+        self._at, self._waits_for_compile = None, self.generator.random() < 0.6
         pids = [pid for pid in self.holder() if pid in alive]
         if not pids:
             return
