@@ -270,18 +270,25 @@ class Killer:
 
 
 def run_round(ranks, killer, limit, on_end=lambda rank: None):
-    """Until all have ended. Those that had not after `limit` seconds are ended, and returned: they hang."""
-    alive = {rank.pid: rank for rank in ranks}
+    """Takes them one by one, as each is started when it is asked for, until all have ended. All of them, and those that had not
+    ended after `limit` seconds: they hang, and are ended."""
+    alive, started, coming = {}, [], iter(ranks)
     deadline = time.monotonic() + limit
-    while alive and time.monotonic() < deadline:
+    rank = next(coming, None)
+    while (rank or alive) and time.monotonic() < deadline:
+        if rank:
+            alive[rank.pid] = rank
+            started.append(rank)
+            rank = next(coming, None)
+        else:
+            time.sleep(0.002)
         killer.step(alive)
-        for pid in [pid for pid, rank in alive.items() if rank.is_over()]:
+        for pid in [pid for pid, each in alive.items() if each.is_over()]:
             on_end(alive.pop(pid))
-        time.sleep(0.002)
-    for pid, rank in alive.items():
+    for pid, each in alive.items():
         kill_all(pid)
-        rank.process.communicate()
-    return list(alive.values())
+        each.process.communicate()
+    return started, list(alive.values())
 
 
 def digest_of(path):
