@@ -7,7 +7,6 @@ compiles, links and plans nothing.
 
 import dataclasses
 import difflib
-import math
 import pathlib
 
 import yaml
@@ -284,9 +283,3 @@ def right_value(argument):
     if argument.choices:
         return argument.choices[0]
     return True if argument.type == "bool" else argument.example
-
-
-def literal(value):
-    """As Python writes it; what is not finite has no literal."""
-    return f'float("{value}")' if isinstance(value, float) and not math.isfinite(value) else (
-        '"' + value + '"' if isinstance(value, str) else repr(value))
