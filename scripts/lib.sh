@@ -231,12 +231,14 @@ build_preset() {
 
 # ---- what the tests use
 
-fast_test_packages=(catch2 ccache)
-test_packages=(fish mandoc python3-venv python3-yaml strace zsh)
+fast_test_packages=(catch2 ccache python3-yaml)
+test_packages=(fish mandoc python3-venv strace zsh)
 deep_test_packages=(clang g++-11 mmdebstrap)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 clang_tidy_version=22.1.8
 clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"
+mypy_version=2.4.1
+mypy="$cache_dir/mypy/$mypy_version/bin/mypy"
 gcovr_version=8.3
 gcovr="$cache_dir/gcovr/$gcovr_version/bin/gcovr"
 torch_version=2.11.0
@@ -260,6 +262,12 @@ require_venv() {
 require_test_python() {
   require_venv "${test_python%/bin/python}" complete "a Python with NumPy and tvm-ffi" "25 MB; on disk 90 MB" \
     "BSD-3-Clause, Apache-2.0" numpy "apache-tvm-ffi==$tvm_ffi_version"
+}
+
+# With NumPy, whose arrays the programs that it reads have.
+require_mypy() {
+  require_venv "${mypy%/bin/mypy}" complete "mypy $mypy_version with NumPy" "35 MB; on disk 150 MB" "MIT, BSD-3-Clause" \
+    "mypy==$mypy_version" numpy
 }
 
 require_clang_tidy() {
@@ -322,6 +330,7 @@ export_test_environment() {
   export DSBUILD_CUOBJDUMP="$cuobjdump"
   export DSBUILD_CLANG_TIDY="$clang_tidy"
   export DSBUILD_GCOVR="$gcovr"
+  export DSBUILD_MYPY="$mypy"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
   export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"
   export DSBUILD_TORCH_PYTHON="$torch_python"

@@ -11,6 +11,8 @@ import re
 import sys
 import textwrap
 
+import op_functions
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACK = "ops/native"
 STUB = "python/dsbuild/native.pyi"
@@ -18,6 +20,7 @@ PAGE = "docs/ops.md"
 COLUMNS = 118
 TYPES = {"tensor": "Tensor", "tensors": "Sequence[Tensor]", "tensor or None": "Tensor | None", "ints": "Sequence[int]",
          "dtype": "Dtype"}
+LISTS = {"tensors": "list of tensors", "ints": "list of int"}
 HEAD = '''"""The ops of the pack `native`, for type checkers and editors: what dsbuild.load returns for each of them.
 
 There is no module of this name when a program runs: import from it below `if typing.TYPE_CHECKING:`. Made by
@@ -79,7 +82,7 @@ def facts(argument):
     said = []
     if argument.shape:
         said.append(f"shape {argument.shape}" if argument.shape.startswith("[") else f"shape: {argument.shape}")
-    if argument.type in ("tensor", "tensors", "tensor or None"):
+    if argument.type in op_functions.TENSOR_TYPES:
         said.append(" or ".join(argument.dtypes) if argument.dtypes else "any dtype")
     if argument.choices:
         said.append(" or ".join(map(literal, argument.choices)))
@@ -116,12 +119,21 @@ def raises(op, function):
     return [(error, "; ".join(texts)) for error, texts in when.items() if texts]
 
 
+def told(argument):
+    """Sentences."""
+    sentences = [argument.what]
+    if argument.writes:
+        sentences.insert(0, "Written to.")
+    if facts(argument):
+        sentences.append(sentence("; ".join(facts(argument))))
+    return " ".join(sentences)
+
+
 def docstring(op, function):
     """Lines, without their indent: what it does, what it takes, gives and refuses, and where that is from."""
     lines = fill(function.does, "")
     for title, rows in (
-            ("Args:", [(a.name, " ".join(["Written to." if a.writes else "", a.what, sentence("; ".join(facts(a))) if facts(a) else ""]))
-                       for a in function.arguments]),
+            ("Args:", [(argument.name, told(argument)) for argument in function.arguments]),
             ("Returns:", [("", sentence(function.returned))] if function.returned else []),
             ("Raises:", [(error, sentence(text)) for error, text in raises(op, function)]),
             ("Source:", [("", op.source)])):
@@ -133,7 +145,7 @@ def docstring(op, function):
 
 
 def fill(text, indent):
-    return textwrap.wrap(" ".join(text.split()), COLUMNS - 8, initial_indent=indent, subsequent_indent=indent + "    " if indent else "",
+    return textwrap.wrap(" ".join(text.split()), COLUMNS - 8, initial_indent=indent, subsequent_indent=indent * 2,
                          break_long_words=False, break_on_hyphens=False)
 
 
@@ -197,7 +209,8 @@ def tables(op):
                                               *[f"`{error}` if {text}." for error, text in function.raises]]),
              ", ".join(f"`{a.name}`" for a in function.arguments if a.writes)] for function in op.functions]
     lines += table("function | what | written to", rows)
-    rows = [[", ".join(f"`{name}`" for name in names), argument.type, "; ".join(facts(argument)), argument.what]
+    rows = [[", ".join(f"`{name}`" for name in names), LISTS.get(argument.type, argument.type), "; ".join(facts(argument)),
+             argument.what]
             for names, argument in described(op)]
     if rows:
         lines += table("argument | type | must be | what", rows)
@@ -225,13 +238,12 @@ def make(ops, page):
 
 
 def undescribed(folder):
-    """Ops of the pack without a functions.yaml."""
+    """Ops of the pack that Python can call, without a functions.yaml."""
     return [f"{path.relative_to(ROOT)}: there is no functions.yaml beside it" for path in sorted(folder.glob("*/op.yaml"))
-            if not (path.parent / "functions.yaml").is_file()]
+            if op_functions.PREFIX in path.read_text(encoding="utf-8") and not (path.parent / "functions.yaml").is_file()]
 
 
 def main():
-    import op_functions
     try:
         ops = op_functions.read_pack(ROOT / PACK, PACK)
     except op_functions.SpecError as error:

@@ -25,6 +25,7 @@ install_default_needs() {
   install_fast_needs
   on_debian_like && install_clang_format
   require_test_python
+  require_mypy
   require_from_cache cuobjdump "$cuobjdump"
   find_cuda_13 >/dev/null || require_toolkit_13_5
 }

@@ -1,6 +1,4 @@
-// Python: handle = async_io_open(queue_depth=32, block_size=1048576, threads=1, direct=True),
-// async_io_read and async_io_write(handle, tensor, path, offset=0), the same with async_io_start_ in front,
-// which do not wait, async_io_wait(handle) and async_io_close(handle). docs/ops.md says what they promise.
+// What Python calls: ops/native/async_io/functions.yaml; what it promises: docs/ops.md.
 #include <algorithm>
 #include <limits>
 #include <memory>

@@ -1,6 +1,4 @@
-// Python: cpu_adam_step(params, grads, exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, adam_w_mode,
-// bias_correction, weight_decay, grad_scale=1), cpu_adam_isa() and cpu_adam_use_isa(name).
-// docs/ops.md has the formulas.
+// What Python calls: ops/native/cpu_adam/functions.yaml; the formulas: docs/ops.md.
 #include <algorithm>
 #include <atomic>
 #include <string>

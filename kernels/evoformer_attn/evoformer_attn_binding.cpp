@@ -1,6 +1,4 @@
-// Python: evoformer_attn_forward(q, k, v, bias1, bias2, out, lse[, family]),
-// evoformer_attn_backward(grad_out, q, k, v, bias1, bias2, out, lse, grad_q, grad_k, grad_v, grad_bias1,
-// grad_bias2, scratch[, family]) and evoformer_attn_family(tensor). docs/ops.md has the formulas.
+// What Python calls: ops/native/evoformer_attn/functions.yaml; the formulas: docs/ops.md.
 #include <climits>
 #include <optional>
 #include <string>

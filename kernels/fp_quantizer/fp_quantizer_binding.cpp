@@ -1,5 +1,4 @@
-// Python: fp_quantize(input, output, scales, group_size, format) and
-// fp_dequantize(input, scales, output, group_size, format). docs/ops.md has the formulas.
+// What Python calls: ops/native/fp_quantizer/functions.yaml; the formulas: docs/ops.md.
 #include <string>
 
 #include "cuda_call.h"

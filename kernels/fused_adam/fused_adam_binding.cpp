@@ -1,5 +1,4 @@
-// Python: fused_adam_step(params, grads, exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, adam_w_mode,
-// bias_correction, weight_decay, grad_scale=1). docs/ops.md has the formulas.
+// What Python calls: ops/native/fused_adam/functions.yaml; the formulas: docs/ops.md.
 #include "adam_arguments.h"
 #include "cuda_call.h"
 #include "fused_adam.h"

@@ -1,5 +1,4 @@
-// Python: pin_memory_allocate(shape, dtype), pin_memory_unlock(tensor), pin_memory_is_pinned(tensor) and
-// pin_memory_locked_bytes(). docs/ops.md says what they promise.
+// What Python calls: ops/native/pin_memory/functions.yaml; what it promises: docs/ops.md.
 #include <string>
 #include <vector>
 

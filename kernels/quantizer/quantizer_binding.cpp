@@ -1,7 +1,4 @@
-// Python: quantize_symmetric(input, output, scales, group_size, bits),
-// quantize_asymmetric(input, output, scales, offsets, group_size, bits),
-// dequantize_symmetric(input, scales, output, group_size, bits) and
-// dequantize_asymmetric(input, scales, offsets, output, group_size, bits). docs/ops.md has the formulas.
+// What Python calls: ops/native/quantizer/functions.yaml; the formulas: docs/ops.md.
 #include "cuda_call.h"
 #include "grouped_arguments.h"
 #include "quantizer.h"

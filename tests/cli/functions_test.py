@@ -108,7 +108,29 @@ aio.async_io_read(handle, pinned, "file", 4096)
 quantizer = dsbuild.load("quantizer")
 quantizer.quantize_symmetric(pinned, pinned, pinned, 64, 8)
 dsbuild.load("own_op", pack="mypack").anything(1, "two")
+try:
+    sources: "list[str]" = dsbuild.op("fused_adam").sources()
+except dsbuild.DsbuildError as error:
+    print(error.code, error.fix, dsbuild.stats().compiles)
 """
+
+
+class BuildTest(CliTest):
+    """Builds do not read functions.yaml."""
+
+    def test_whatever_stands_in_it_a_build_has_nothing_to_do(self):
+        space = TestSpace()
+        self.assertEqual(self.run_in(space).code, 0)
+        before = testspace.bundle_hash(space.out)
+        self.assertIn("unchanged", self.run_in(space).out)
+        for text in ("functions: {}\n", "no: {yaml\n", None):
+            for spec in space.pack.folder.rglob("op.yaml"):
+                file = spec.parent / "functions.yaml"
+                file.write_text(text) if text else file.unlink()
+            run = self.run_in(space)
+            self.assertEqual((run.code, run.edges_run()), (0, 0), run)
+            self.assertIn("unchanged", run.out)
+            self.assertEqual(testspace.bundle_hash(space.out), before)
 
 
 class MypyTest(unittest.TestCase):
@@ -126,8 +148,8 @@ class MypyTest(unittest.TestCase):
         file.write_text(program)
         stubs = self.space.root / "stubs" / "dsbuild"
         stubs.mkdir(parents=True, exist_ok=True)
-        (stubs / "native.pyi").write_text(STUB.read_text())
-        (stubs / "__init__.pyi").write_text("from .native import load as load\n")
+        for own in STUB.parent.glob("*.pyi"):
+            (stubs / own.name).write_text(own.read_text())
         run = subprocess.run([self.mypy, "--strict", "--no-error-summary", "--cache-dir", self.space.root / "mypy", "program.py"],
                              cwd=self.space.root, text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              env={**os.environ, "MYPYPATH": str(stubs.parent)})
@@ -141,6 +163,7 @@ class MypyTest(unittest.TestCase):
                 ("0.01)", '"0.01")', '"cpu_adam_step" of "CpuAdam" has incompatible type "str"; expected "float"'),
                 ("True, 0.01)", "True)", 'Too few arguments for "cpu_adam_step"'),
                 ("[array], 0.1", "array, 0.1", "expected \"Sequence[Tensor]\""),
+                ('load("quantizer")', 'load("quantizer", pth="x")', 'No overload variant of "load"'),
                 ("isa: str", "isa: int", 'expression has type "str"'),
                 ("64, 8)", "64, 6)", "Literal[6]"),
                 ('"file", 4096)', '"file", offset=4096)', 'Unexpected keyword argument "offset"'),

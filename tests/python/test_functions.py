@@ -45,8 +45,8 @@ def read_stub():
     functions = {}
     for group in ast.parse(STUB.read_text()).body:
         for node in group.body if isinstance(group, ast.ClassDef) else []:
-            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_") or "property" in map(ast.unparse, node.decorator_list):
-                continue
+            if not isinstance(node, ast.FunctionDef) or not node.args.posonlyargs:
+                continue  # what describes Tensor and Dtype
             names = node.args.posonlyargs[1:]
             defaults = [None] * (len(names) - len(node.args.defaults)) + node.args.defaults
             functions[node.name] = ([Parameter(*pair) for pair in zip(names, defaults)], ast.unparse(node.returns))
@@ -99,7 +99,8 @@ class Case(unittest.TestCase):
 
     def assert_named(self, error, kind, function, parameter, words):
         self.assertIsInstance(error, kind)
-        self.assertEqual(str(error).splitlines()[0][:len(f"{function}: {parameter}: {words}")], f"{function}: {parameter}: {words}")
+        begin = f"{function}: {parameter}: {words}"
+        self.assertEqual(str(error)[:len(begin)], begin)
 
 
 class Functions(Case):
@@ -224,7 +225,8 @@ class Calls(Case):
             self.assertIn("that is locked", after)  # it takes no other tensor than its own
         else:
             self.assertIsInstance(after, dict)
-            self.assertEqual({key for key in before if after[key] != before[key]}, {key for key in before if facts[key]["writes"]})
+            changed = {key for key in before if after[key] != before[key]}
+            self.assertEqual(changed, {key for key in before if facts[key]["writes"]})
 
     @of_each_function("cpu")
     def test_what_has_a_default_may_be_left_out_and_means_the_same_then(self, module, name, parameters, facts):
