@@ -6,6 +6,8 @@ says of the functions (docs/op_yaml.md).
 of the page.
 """
 
+import collections
+import dataclasses
 import pathlib
 import re
 import sys
@@ -190,16 +192,18 @@ def table(title, rows):
 
 
 def described(op):
-    """The op's own arguments, one row for all that are told alike: [(names, argument)]."""
-    rows = {}
+    """The op's own arguments, one row for all that are told alike: [(names, argument)]. A name that means one thing in one
+    function and another in the next has those functions' names with it."""
+    rows = {}  # how it is told: (argument, {name: functions})
     for function in op.functions:
         for argument in function.arguments:
-            alike = (argument.type, argument.shape, argument.dtypes, argument.default, argument.choices, argument.what)
-            names, _ = rows.setdefault(alike, ([], argument))
-            if argument.name not in names:
-                names.append(argument.name)
-    own = set(op.own_arguments)
-    return [(names, argument) for names, argument in rows.values() if not op.arguments_of or own & set(names)]
+            alike = dataclasses.astuple(dataclasses.replace(argument, name="", writes=False))
+            rows.setdefault(repr(alike), (argument, {}))[1].setdefault(argument.name, []).append(function.name)
+    meanings = collections.Counter(name for _, names in rows.values() for name in names)
+    for argument, names in rows.values():
+        if not op.arguments_of or set(op.own_arguments) & set(names):
+            yield ", ".join(f"`{name}`" if meanings[name] == 1 else f"`{name}` of {' and '.join(f'`{user}`' for user in users)}"
+                            for name, users in names.items()), argument
 
 
 def tables(op):
@@ -209,8 +213,7 @@ def tables(op):
                                               *[f"`{error}` if {text}." for error, text in function.raises]]),
              ", ".join(f"`{a.name}`" for a in function.arguments if a.writes)] for function in op.functions]
     lines += table("function | what | written to", rows)
-    rows = [[", ".join(f"`{name}`" for name in names), LISTS.get(argument.type, argument.type), "; ".join(facts(argument)),
-             argument.what]
+    rows = [[names, LISTS.get(argument.type, argument.type), "; ".join(facts(argument)), argument.what]
             for names, argument in described(op)]
     if rows:
         lines += table("argument | type | must be | what", rows)
