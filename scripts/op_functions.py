@@ -243,8 +243,7 @@ def read_op(folder, shown=None):
     for key in ("source", "functions"):
         if key not in top:
             file.refuse(file.root, f"there is no '{key}'")
-    handles = file.entries(top["handles"], "handles") if "handles" in top else {}
-    handles = {name: file.value(node, f"handles: {name}", str) for name, node in handles.items()}
+    handles = _read_handles(file, top)
     known, other = {}, None
     if "arguments_of" in top:
         other = file.value(top["arguments_of"], "arguments_of", str)
@@ -254,10 +253,15 @@ def read_op(folder, shown=None):
     own = _read_arguments(file, top, handles)
     known.update(own)
     nodes = file.entries(top["functions"], "functions")
-    _check_exports(file, nodes, op.get("exports", []))
+    _check_exports(file, nodes, [entry["value"] if isinstance(entry, dict) else entry for entry in op.get("exports", [])])
     functions = tuple(_read_function(file, name, node, known, handles) for name, node in nodes.items())
     return Op(op["name"], op.get("description", ""), op.get("backend", "cuda"), file.value(top["source"], "source", str),
               tuple(handles.items()), other, tuple(own), functions)
+
+
+def _read_handles(file, top):
+    nodes = file.entries(top["handles"], "handles") if "handles" in top else {}
+    return {name: file.value(node, f"handles: {name}", str) for name, node in nodes.items()}
 
 
 def _read_arguments(file, top, handles):
@@ -268,7 +272,8 @@ def _read_arguments(file, top, handles):
 def read_arguments(folder, shown):
     """{name: Argument} of what an op's own file describes."""
     file = _File(folder / "functions.yaml", f"{shown}/functions.yaml")
-    return _read_arguments(file, file.entries(file.root, "functions.yaml"), {})
+    top = file.entries(file.root, "functions.yaml")
+    return _read_arguments(file, top, _read_handles(file, top))
 
 
 def read_pack(folder, shown=None):
