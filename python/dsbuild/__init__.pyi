@@ -11,7 +11,6 @@ class DsbuildError(RuntimeError):
     where: str  # the file with its line, or the variable, option or op that it is about
     what: str
     fix: str
-    exit: int  # the program's exit code: 1 failed, 2 usage, 3 cannot be met
 
 class Stats:
     """What `load` did in this process."""
