@@ -7,6 +7,7 @@
 #   long            evoformer_attn of DeepSpeed, whose longest file takes minutes for each arch
 #   times           changes of all kinds on two cores (bench_slices.py)
 #   null            nothing to do, plans, 200 files, on two cores (bench_null.py, bench_plan.py)
+#   load            loading ops in Python on a GPU (tests/gpu/load.py), by NEW; needs the Python package tvm_ffi
 #   moved           a cache that was moved (check_moved_cache.py)
 #   CUDA=DIR        the toolkit (default: /usr/local/cuda)         ARCH=LIST     of bytes and long (default: 8.0;9.0+PTX)
 #   CORES=LIST      of times and null (default: 0,1)               ROUNDS=N      of times (default: 2)
@@ -130,6 +131,11 @@ run_null() {
   return "$failed"
 }
 
+run_load() {
+  PYTHONPATH="$repository/python${PYTHONPATH:+:$PYTHONPATH}" DSBUILD_PROGRAM="$new" DEEPSPEED="$carried/deepspeed" \
+    "$python" "$repository/tests/gpu/load.py" ${LOAD_PARTS:-}
+}
+
 run_moved() { "$python" "$repository/scripts/check_moved_cache.py" "$old" "$new" --cuda "$cuda"; }
 
 # run_part NAME: says where it ran, and keeps its table in OUT.
@@ -142,7 +148,7 @@ run_part() {
   return $status
 }
 
-[[ $# -gt 0 ]] || die 2 "usage: before_after.sh carry OLD NEW | bytes | long | times | null | moved ..."
+[[ $# -gt 0 ]] || die 2 "usage: before_after.sh carry OLD NEW | bytes | long | times | null | load | moved ..."
 cuda="${CUDA:-/usr/local/cuda}" archs="${ARCH:-8.0;9.0+PTX}" cores="${CORES:-0,1}"
 mkdir -p "$work"
 if [[ $1 == carry ]]; then

@@ -17,6 +17,9 @@ log = logging.getLogger("dsbuild")
 
 WHEELS = "dsbuild.bundles"  # the entry points of wheels with ops: each names the package whose folder is a bundle
 
+# Packs whose sources are those of a Python package: of the one that this process imports, wherever it is.
+PACKAGE_OF_PACK = {"deepspeed": "deepspeed"}
+
 _loaded = {}
 _locks = {}
 _guard = threading.Lock()
@@ -98,6 +101,7 @@ def find(name, pack="native", path=None):
     words = ["load", f"{pack}/{name}"]
     if path is not None:
         words += ["--path", path]
+    words += source_words(pack)
     installed = installed_bundles()
     if installed:
         words += ["--installed", ":".join(installed)]
@@ -105,6 +109,13 @@ def find(name, pack="native", path=None):
     if gpus:
         words += ["--gpu", ",".join(gpus)]
     return ask(words)
+
+
+def source_words(pack):
+    """The program looks in folders of packages; this Python may import the package from elsewhere (PYTHONPATH, editable)."""
+    package = PACKAGE_OF_PACK.get(pack)
+    spec = importlib.util.find_spec(package) if package else None
+    return ["--source", os.path.dirname(os.path.dirname(spec.origin))] if spec and spec.origin else []
 
 
 def installed_bundles():

@@ -4,7 +4,7 @@ here, and the op itself."""
 import sys
 
 from ._errors import DsbuildError
-from ._loader import load, open_op
+from ._loader import load, open_op, source_words
 from ._program import ask
 
 
@@ -60,7 +60,7 @@ class OpBuilder:
     def is_compatible(self, verbose=False):
         """Whether it can be built here. `verbose`: why not is said on stderr; error_log keeps it."""
         try:
-            answer = ask(["report", "--pack", self.pack, "--ops", self.name])
+            answer = ask(["report", "--pack", self.pack, "--ops", self.name, *source_words(self.pack)])
         except DsbuildError as error:
             return self._refuse(str(error), verbose)
         row = next(row for row in answer["ops"] if row["name"] == self.name)
@@ -77,7 +77,7 @@ class OpBuilder:
         """Built for this machine, whatever is there already. Not remembered: each call asks anew, and costs no compile where
         nothing has changed."""
         def build():
-            return open_op(ask(["load", f"{self.pack}/{self.name}", "--jit", "only"]))
+            return open_op(ask(["load", f"{self.pack}/{self.name}", "--build", *source_words(self.pack)]))
         return self._keep_error(build)
 
     def builder(self, name=None):
@@ -95,7 +95,8 @@ class OpBuilder:
 
     def _ask_for_plan(self):
         # Whole commands: a slice's flags are those of nvcc's own tools.
-        answer = ask(["plan", "--pack", self.pack, "--ops", self.name, "--backend", "nvcc"])
+        answer = ask(["plan", "--pack", self.pack, "--ops", self.name, "--backend", "nvcc",
+                      *source_words(self.pack)])
         row = next(row for row in answer["ops"] if row["name"] == self.name)
         if row["status"] != "build":
             raise DsbuildError("not_built", self.name, row["reason"])

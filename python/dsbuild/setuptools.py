@@ -66,11 +66,13 @@ class BuildExtension(build_ext):
     def _build_pack(self, pack, extensions):
         work = os.path.join(os.path.abspath(self.build_temp), "dsbuild", os.path.basename(pack))
         out = os.path.join(work, "bundle")
+        from ._loader import source_words
+
         ops = ",".join(sorted({extension.op for extension in extensions}))
         jobs = ["--jobs", str(self.parallel)] if self.parallel else []
         os.makedirs(work, exist_ok=True)
         code = subprocess.call([find_program(), "build", "--pack", pack, "--ops", ops, "--python", sys.executable,
-                                "--out", out, "--build-dir", os.path.join(work, "build"), *jobs])
+                                "--out", out, "--build-dir", os.path.join(work, "build"), *jobs, *source_words(pack)])
         if code:
             raise SystemExit(f"dsbuild could not build {ops} of the pack {pack} (its messages are above)")
         for extension in extensions:

@@ -94,7 +94,7 @@ class LoadTest(CliTest):
         self.space.out = self.space.root / "bundle_ptx"
         self.assertEqual(self.space.build("--arch", "9.0+PTX", "--ops", "gamma").code, 0)
         loaded = json.loads(self.load("gamma", "--gpu", "13.7", "--json", env={"DSBUILD_BUNDLE": str(self.space.out)}).out)
-        self.assertEqual(loaded["coverage"], [{"gpu": "13.7", "runs": "by_driver", "by": "compute_90", "module": 0}])
+        self.assertEqual(loaded["coverage"], [{"gpu": "13.7", "runs": "ptx", "by": "compute_90", "module": 0}])
 
     def test_refusals(self):
         without = ("--arch", "--ops", "--out", "--build-dir")

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Loading ops on a machine with a GPU: what fits against what the driver takes, and the first use against torch's own.
+
+load.py [fit|devices|values|first|warm]...: the parts, by default all in this order. Exit code 1: something is not as expected.
+Needs the package dsbuild with its program, tvm-ffi, torch and nvcc (CUDA_HOME).
+  DEEPSPEED=DIR   DeepSpeed's sources (holds deepspeed/ops/csrc), for `first`
+  ARCHS=LIST      the GPU, where the table below has no column for it
+  OUT=DIR         the tables are also written to DIR/load.md
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+WORK = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-load-"))
+FAILED = []
+LINES = []
+
+# By hand, from CUDA's compatibility rules (docs/arch.md, "What runs where"): what a bundle for these archs is on a GPU of
+# compute capability 9.0.
+ON_HOPPER = [("9.0", "native"), ("8.0+PTX", "ptx"), ("8.0", "no"), ("9.0a", "native"), ("10.0", "no"), ("8.0;9.0", "native")]
+NO_BINARY, NEWER_PTX = 209, 222  # cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+
+
+def say(line=""):
+    print(line, flush=True)
+    LINES.append(line)
+
+
+def check(what, is_right):
+    if not is_right:
+        FAILED.append(what)
+    return "" if is_right else " **wrong**"
+
+
+def program():
+    from dsbuild._program import find_program
+    return find_program()
+
+
+def dsbuild(*words, env=None):
+    return subprocess.run([program(), *map(str, words)], capture_output=True, text=True, env={**os.environ, **(env or {})})
+
+
+def python(code, env=None):
+    """(seconds from the start of the process to its end, its last line as JSON)"""
+    begin = time.monotonic()
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **(env or {})})
+    seconds = time.monotonic() - begin
+    if run.returncode:
+        print(run.stdout + run.stderr, flush=True)
+        FAILED.append("a program: " + code.strip().splitlines()[0])
+        return seconds, None
+    return seconds, json.loads(run.stdout.splitlines()[-1]) if run.stdout.strip() else None
+
+
+# ---- what fits
+
+
+class Driver:
+    """CUDA's driver, asked for whether it takes an image."""
+
+    def __init__(self):
+        self.cuda = ctypes.CDLL("libcuda.so.1")
+        context = ctypes.c_void_p()
+        device = ctypes.c_int()
+        for code in (self.cuda.cuInit(0), self.cuda.cuDeviceGet(ctypes.byref(device), 0),
+                     self.cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), self.cuda.cuCtxSetCurrent(context)):
+            assert code == 0, code
+
+    def load(self, image):
+        module = ctypes.c_void_p()
+        code = self.cuda.cuModuleLoadData(ctypes.byref(module), image)
+        if code == 0:
+            self.cuda.cuModuleUnload(module)
+        return code
+
+
+def containers(library):
+    """The fatbins in a library, one for each module: 16 bytes of header (magic, version, its size, the size of the rest)."""
+    data = pathlib.Path(library).read_bytes()
+    at = data.find(b"\x50\xed\x55\xba")
+    while at >= 0:
+        _, _, header, size = struct.unpack_from("<IHHQ", data, at)
+        if header == 16 and 0 < size <= len(data) - at:
+            yield data[at:at + header + size]
+        at = data.find(b"\x50\xed\x55\xba", at + 4)
+
+
+def word_of(codes):
+    if all(code == 0 for code in codes):
+        return "taken"
+    return f"refused ({', '.join(str(code) for code in sorted(set(codes) - {0}))})"
+
+
+def what_load_says(bundle):
+    run = dsbuild("load", "fused_adam", "--path", bundle, "--json", env={"DSBUILD_JIT": "0", "DSBUILD_BUNDLE": "",
+                                                                       "XDG_CACHE_HOME": str(WORK / "none")})
+    answer = json.loads(run.stdout.splitlines()[-1])
+    if "error" in answer:
+        return "no", answer["error"]["what"].splitlines()[-1].strip()
+    return max((row["runs"] for row in answer["coverage"]), key=["native", "ptx"].index), answer["coverage"][0]["by"]
+
+
+def fit():
+    driver = Driver()
+    say("| bundle for | by hand | dsbuild load | why | cuModuleLoadData |")
+    say("|---|---|---|---|---|")
+    rows = [(archs, expected, build(archs), 0) for archs, expected in ON_HOPPER]
+    rows.append(("9.0-virtual of CUDA 13.5", "no", newer_ptx(build("9.0-virtual")), NEWER_PTX))
+    for archs, expected, bundle, wanted in rows:
+        said, why = what_load_says(bundle)
+        images = [newer(image) for image in containers(bundle / "fused_adam.so")] if wanted else list(containers(bundle / "fused_adam.so"))
+        codes = [driver.load(image) for image in images]
+        right = said == expected and bool(codes) and all((code == 0) == (expected != "no") for code in codes)
+        say(f"| {archs} | {expected} | {said} | {why} | {word_of(codes)}{check('fit ' + archs, right)} |")
+    bundle = build("9.0", op="cpu_adam")
+    run = dsbuild("load", "cpu_adam", "--path", bundle, "--json")
+    coverage = json.loads(run.stdout.splitlines()[-1])["coverage"]
+    say(f"| (no device code) | fits | {len(coverage)} images asked for | cpu_adam | – {check('fit cpu', coverage == [])}|")
+    say()
+
+
+def build(archs, op="fused_adam"):
+    bundle = WORK / f"bundle-{op}-{archs.replace(';', '_')}"
+    run = dsbuild("--ops", op, "--arch", archs, "--out", bundle, "--build-dir", WORK / f"build-{op}-{archs.replace(';', '_')}")
+    assert run.returncode == 0, run.stderr
+    return bundle
+
+
+def newer_ptx(bundle):
+    """The bundle as CUDA 13.5 would have made it: no such compiler is here."""
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    manifest["toolkit"]["version"] = "13.5.37"
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    return bundle
+
+
+def newer(image):
+    """A module whose PTX is of the ISA of CUDA 13.5 (9.3): what stands in the image is compressed."""
+    return b".version 9.3\n.target sm_90\n.address_size 64\n.visible .entry nothing() { ret; }\n\0"
+
+
+# ---- which GPUs
+
+
+def devices():
+    uuid = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True).stdout.split()[0]
+    say("| CUDA_VISIBLE_DEVICES | GPUs by dsbuild | by CUDA |")
+    say("|---|---|---|")
+    for value in ("0", uuid, uuid[:12], "", "-1", "7", "0,0", "MIG-" + uuid):
+        env = {**os.environ, "CUDA_VISIBLE_DEVICES": value}
+        run = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, env=env)
+        there = int(run.stdout)
+        report = dsbuild("load", "fused_adam", "--path", build("9.0"), "--json", env={"CUDA_VISIBLE_DEVICES": value})
+        ours = len(json.loads(report.stdout.splitlines()[-1])["coverage"])
+        say(f"| {value.replace(uuid[4:], 'UUID')} | {ours} | {there}{check('devices ' + value, ours == there)} |")
+    say()
+
+
+COUNT = """
+import ctypes
+cuda, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+print(count.value if cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 else 0)
+"""
+
+
+# ---- right values, and a fork
+
+
+VALUES = """
+import json, os
+import dsbuild
+adam = dsbuild.load("fused_adam")  # nothing of CUDA starts here
+child = os.fork()
+if child == 0:
+    import torch
+    p = torch.linspace(-1, 1, 1001, device="cuda"); g = p * 0.5; m = torch.zeros_like(p); v = torch.zeros_like(p)
+    expected = p.clone().requires_grad_(); expected.grad = g.clone()
+    optimizer = torch.optim.AdamW([expected], lr=0.1, weight_decay=0.01); optimizer.step()
+    adam.fused_adam_step([p], [g], [m], [v], 0.1, 0.9, 0.999, 1e-8, 1, True, True, 0.01)
+    torch.cuda.synchronize()
+    os._exit(0 if torch.allclose(p, expected.detach(), rtol=1e-6, atol=1e-7) else 1)
+print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+"""
+
+
+def values():
+    _, code = python(VALUES)
+    say(f"fused_adam, loaded before a fork and used with CUDA in the child, against torch.optim.AdamW: "
+        f"{'equal' if code == 0 else 'different'}{check('values', code == 0)}")
+    say()
+
+
+# ---- the first use
+
+
+OURS = """
+import json, time
+import dsbuild
+module = dsbuild.load("fused_adam", pack={pack!r})
+print(json.dumps(dsbuild.stats().__dict__))
+"""
+
+TORCHS = """
+import json
+from torch.utils.cpp_extension import load
+root = {root!r} + "/deepspeed/ops/csrc/"
+flags = ["-O3", "-std=c++17", "-DVERSION_GE_1_1", "-DVERSION_GE_1_3", "-DVERSION_GE_1_5"]
+load(name="fused_adam", sources=[root + "adam/fused_adam_frontend.cpp", root + "adam/multi_tensor_adam.cu"],
+     extra_include_paths=[root + "includes", root + "adam"], extra_cflags=flags,
+     extra_cuda_cflags=flags + ["-lineinfo", "--use_fast_math", "--threads=8", "-DBF16_AVAILABLE"])
+print(json.dumps("built"))
+"""
+
+
+def fresh():
+    shutil.rmtree(WORK / "cache", ignore_errors=True)
+    return {"XDG_CACHE_HOME": str(WORK / "cache"), "TORCH_EXTENSIONS_DIR": str(WORK / "cache" / "torch"),
+            "TORCH_CUDA_ARCH_LIST": "9.0+PTX"}
+
+
+def first():
+    sources = os.environ.get("DEEPSPEED")
+    imported, _ = python("import torch")
+    say(f"import torch: {imported:.1f} s (of a warm file cache)")
+    times = {"native": [], "deepspeed": [], "torch": []}
+    for _ in range(int(os.environ.get("ROUNDS", "1"))):
+        times["native"].append(python(OURS.format(pack="native"), fresh())[0])
+        if sources:
+            times["torch"].append(python(TORCHS.format(root=sources), fresh())[0])
+            packages = f"{sources}:{os.environ.get('PYTHONPATH', '')}"  # as an editable DeepSpeed
+            times["deepspeed"].append(python(OURS.format(pack="deepspeed"), {**fresh(), "PYTHONPATH": packages})[0])
+    say("| first use of fused_adam, from the start of the process, nothing in any cache | s | of torch's time |")
+    say("|---|---|---|")
+    base = statistics.median(times["torch"]) if times["torch"] else None
+    for name, what in (("torch", "torch.utils.cpp_extension.load of DeepSpeed's"), ("deepspeed", "dsbuild.load, pack deepspeed"),
+                       ("native", "dsbuild.load, pack native")):
+        if times[name]:
+            median = statistics.median(times[name])
+            say(f"| {what} | {median:.1f} | {f'{median / base:.2f}' if base else '–'} |")
+    say()
+
+
+# ---- a second start
+
+
+WARM = """
+import json, time, timeit
+import dsbuild
+from dsbuild import _loader
+begin = time.perf_counter()
+answer = _loader.find("fused_adam")
+found = time.perf_counter()
+import tvm_ffi
+imported = time.perf_counter()
+_loader.open_op(answer)
+opened = time.perf_counter()
+dsbuild.load("fused_adam")
+second = min(timeit.repeat(lambda: dsbuild.load("fused_adam"), number=100000, repeat=5)) / 100000
+print(json.dumps([found - begin, imported - found, opened - imported, second, answer["compiles"]]))
+"""
+
+
+def warm():
+    rows = [row for row in (python(WARM)[1] for _ in range(10)) if row]
+    medians = [statistics.median(row[i] for row in rows) for i in range(5)]
+    say("| a new process, everything built, medians of 10 | |")
+    say("|---|---|")
+    say(f"| finding the op | {medians[0] * 1e3:.1f} ms |")
+    say(f"| import tvm_ffi | {medians[1] * 1e3:.1f} ms |")
+    say(f"| dlopen | {medians[2] * 1e3:.1f} ms |")
+    say(f"| a second dsbuild.load | {medians[3] * 1e6:.2f} µs |")
+    say(f"| compiles | {medians[4]:.0f}{check('warm compiles', medians[4] == 0)} |")
+    say()
+
+
+def main():
+    parts = {"fit": fit, "devices": devices, "values": values, "first": first, "warm": warm}
+    try:
+        for name in sys.argv[1:] or parts:
+            begin = time.monotonic()
+            parts[name]()
+            print(f"({name}: {time.monotonic() - begin:.0f} s)", flush=True)
+            if os.environ.get("OUT"):
+                pathlib.Path(os.environ["OUT"], "load.md").write_text("\n".join(LINES) + "\n")
+    finally:
+        shutil.rmtree(WORK, ignore_errors=True)
+    if FAILED:
+        sys.exit("not as expected: " + ", ".join(FAILED))
+
+
+if __name__ == "__main__":
+    main()
