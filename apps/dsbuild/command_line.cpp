@@ -169,6 +169,17 @@ Interface describe_interface(const CLI::App& app) {
   return interface;
 }
 
+// How many words are ours: behind `--` of record stands a command, whose options are none.
+int own_words(int argc, const char* const* argv) {
+  const auto end = argv + argc;
+  const auto is = [](std::string_view wanted) {
+    return [wanted](const char* word) { return std::string_view(word) == wanted; };
+  };
+  const auto marker = std::find_if(argv + 1, end, is("--"));
+  const bool is_record = std::find_if(argv + 1, marker, is("record")) != marker;
+  return static_cast<int>((is_record ? marker : end) - argv);
+}
+
 bool has_word(int argc, const char* const* argv, const std::string& word) {
   return std::any_of(argv + 1, argv + argc, [&](const char* argument) { return argument == word; });
 }
@@ -185,10 +196,12 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     line.operands.assign(argv + 2, argv + argc);
     return line;
   }
+  const int own = own_words(argc, argv);
+  if (own < argc) line.program.assign(argv + own + 1, argv + argc);
   CLI::App app("", "dsbuild");
-  declare(app, line, has_word(argc, argv, "--help-all"));
+  declare(app, line, has_word(own, argv, "--help-all"));
   try {
-    app.parse(argc, argv);
+    app.parse(own, argv);
   } catch (const CLI::CallForVersion&) {
     line.answer = std::string("dsbuild ") + k_version + "\n";
   } catch (const CLI::CallForAllHelp&) {

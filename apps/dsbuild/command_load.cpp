@@ -1,6 +1,7 @@
 // load: the library of an op that fits this machine, prebuilt or built on the spot.
 #include "command.h"
 #include "load/load_op.h"
+#include "load/record.h"
 #include "ninja/progress.h"
 #include "show_events.h"
 
@@ -63,6 +64,14 @@ Result<VisibleGpus> gpus_for(const CommandContext& context, FactStore& facts) {
   return gpus;
 }
 
+// An op that cannot be noted can be used all the same.
+void note(const LoadRequest& request, const LoadedOp& loaded, FileSystem& files) {
+  const auto noted = note_load(request, loaded, files);
+  if (!noted)
+    print_message("dsbuild: DSBUILD_RECORD: " + loaded.op.name + " is not noted: " + noted.error().where +
+                  ": " + noted.error().what + "\n");
+}
+
 Result<int> run_load(const CommandContext& context) {
   if (context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "load", "no op given", "dsbuild load [PACK/]OP");
@@ -81,6 +90,7 @@ Result<int> run_load(const CommandContext& context) {
   load.op = op;
   load.request = std::move(request);
   DSBUILD_TRY(loaded, load_op(load, session));
+  note(load, loaded, context.system.files);
   session.digests.save();
   session.facts.save();
   for (const std::string& reason : loaded.passed_over)

@@ -14,6 +14,7 @@ CommandRow explain_command();
 CommandRow inspect_command();
 CommandRow verify_command();
 CommandRow load_command();
+CommandRow record_command();
 CommandRow wheel_command();
 CommandRow install_command();
 CommandRow toolkits_command();
@@ -27,10 +28,10 @@ CommandRow action_command();
 // The order is that of --help.
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
-      build_command(),   plan_command(),       report_command(),   explain_command(),
-      inspect_command(), verify_command(),     load_command(),     wheel_command(),
-      install_command(), toolkits_command(),   new_command(),      clean_command(),
-      cache_command(),   completion_command(), complete_command(), action_command()};
+      build_command(),    plan_command(),  report_command(), explain_command(), inspect_command(),
+      verify_command(),   load_command(),  record_command(), wheel_command(),   install_command(),
+      toolkits_command(), new_command(),   clean_command(),  cache_command(),   completion_command(),
+      complete_command(), action_command()};
   return table;
 }
 

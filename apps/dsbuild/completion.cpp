@@ -18,6 +18,7 @@ struct Typed {
   std::map<std::string, std::string> values;  // of the options, by their first name
   const OptionInfo* waiting = nullptr;        // the option whose value is at the cursor
   std::string word;                           // what is there of the word at the cursor
+  bool is_behind_marker = false;              // `--`: what follows is another command's
 };
 
 const OptionInfo* find_option(const Interface& interface, const CommandInfo* command,
@@ -47,7 +48,9 @@ void read_option(Typed& typed, const Interface& interface, const std::string& wo
 }
 
 void read_word(Typed& typed, const Interface& interface, const std::string& word) {
-  if (typed.waiting) {
+  if (word == "--") {
+    typed.is_behind_marker = true;
+  } else if (typed.waiting) {
     typed.values[typed.waiting->names.front()] = word;
     typed.waiting = nullptr;
   } else if (word.size() > 1 && word[0] == '-') {
@@ -222,6 +225,7 @@ Completion complete(const std::string& line, const CommandContext& context) {
   const Interface interface = command_line_interface();
   const Typed typed = read_line(line, interface);
   const Asked asked{typed, context};
+  if (typed.is_behind_marker) return complete_value("FILE", asked);
   if (typed.waiting) return complete_value(typed.waiting->value, asked);
   if (typed.word.starts_with("-")) return complete_option(interface, typed);
   return complete_operand(interface, asked);

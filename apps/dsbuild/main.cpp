@@ -47,8 +47,10 @@ Result<int> run_command(const CommandLine& line, System& system) {
 }
 
 int run(int argc, const char* const* argv) {
-  const bool json =
-      std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+  const auto is_word = [](std::string_view wanted) {
+    return [wanted](const char* word) { return std::string_view(word) == wanted; };
+  };
+  const bool json = std::any_of(argv, std::find_if(argv, argv + argc, is_word("--")), is_word("--json"));
   const Environment environment = read_environment();
   const Result<CommandLine> line = parse_command_line(argc, argv);
   if (!line) return report_failure(line.error(), json, error_style({}, environment));

@@ -68,7 +68,7 @@ Result<Selected> select(const Request& request, const Machine& machine, Session&
   selected.demand.request = settings.arch.value;
   if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
   const ArchSet asked = union_of(settings.arch.value.targets, native_archs(selected.gpus));
-  selected.demand.kept = kept_targets(selected.registry, selected.ops, asked);
+  selected.demand.kept = kept_targets(settings, selected.registry, selected.ops, asked);
   const Setting<std::string>& baseline = settings.cpu_baseline;
   DSBUILD_TRY(level, find_cpu_level(baseline.value, baseline.origin, machine.host.machine,
                                     machine.host.cpu_features));

@@ -23,7 +23,8 @@ ArchSet with_ptx(ArchSet targets) {
   return union_of(targets, native_archs({*targets.rbegin()}));
 }
 
-// The archs of a build for this machine.
+}  // namespace
+
 Result<Setting<ArchRequest>> archs_of(const LoadRequest& request) {
   Setting<ArchRequest> arch = request.request.settings.arch;
   if (!arch.value.is_default) {
@@ -40,6 +41,8 @@ Result<Setting<ArchRequest>> archs_of(const LoadRequest& request) {
   arch.value.targets = native_archs(gpus);
   return arch;
 }
+
+namespace {
 
 // The build of the op alone, for this machine.
 Result<Request> jit_request(const LoadRequest& request, std::shared_ptr<const Registry> registry) {

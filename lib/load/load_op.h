@@ -25,6 +25,10 @@ struct LoadRequest {
 // "deepspeed/fused_adam": the op, whose pack goes into `settings`; an op alone is of the pack there.
 std::string take_pack(const std::string& name, Settings& settings);
 
+// The archs of a build for this machine: those that are asked for, with PTX of the highest where none has
+// any, else those of the visible GPUs. Errors: exit 3 `no_gpu`.
+Result<Setting<ArchRequest>> archs_of(const LoadRequest& request);
+
 struct LoadedOp {
   Path library;  // absolute; it fits
   Manifest manifest;

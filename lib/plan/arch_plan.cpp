@@ -9,13 +9,19 @@ bool has_ptx(const ArchSet& set) {
   return std::any_of(set.begin(), set.end(), [](const Target& target) { return target.is_virtual(); });
 }
 
+// A workload asks for an op's own archs.
+ArchSet asked_of(const ArchPlanInput& input, const OpBuilder& builder) {
+  return input.settings.selection.archs_of(builder.name(), input.requested);
+}
+
 WhenContext context_of(const ArchPlanInput& input, ArchSet archs) {
   return when_context(input.registry, input.requirements, input.toolkit, input.cpu, std::move(archs));
 }
 
 // The op's set after its own filter and the toolkit's; what was lost goes to `planned.dropped`.
 ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& builder, PlannedOp& planned) {
-  FilteredArchs filtered = builder.filter_archs(targets_of(input.requested, *vendor_of(builder.spec())));
+  FilteredArchs filtered =
+      builder.filter_archs(targets_of(asked_of(input, builder), *vendor_of(builder.spec())));
   planned.specialised = filtered.specialised;
   for (const DroppedArch& drop : filtered.dropped)
     planned.dropped.push_back({drop.target, DroppedBy::op, drop.reason});
@@ -99,11 +105,12 @@ void plan_device_op(const ArchPlanInput& input, const OpBuilder& builder, Planne
                                       [](const SourceSpec& s) { return s.is_cuda(); });
   if (wants_device_code && !device_code_left) {
     planned.status = OpStatus::skip;
-    planned.reason =
-        "no arch left: supports " + supported_text(builder) + ", requested " + arch_text(input.requested);
+    planned.reason = "no arch left: supports " + supported_text(builder) + ", requested " +
+                     arch_text(asked_of(input, builder));
     return;
   }
-  planned.lost_only_ptx = has_ptx(input.requested) && !planned.archs.empty() && !has_ptx(planned.archs);
+  planned.lost_only_ptx =
+      has_ptx(asked_of(input, builder)) && !planned.archs.empty() && !has_ptx(planned.archs);
   if (planned.lost_only_ptx)
     warnings.push_back(
         warning("lost_ptx", planned.name, "keeps no PTX of the request: it will not run on later GPUs",
@@ -216,10 +223,10 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name)) return refuse_unmet(input, op);
     const bool no_arch = vendor_of(builder.spec()) && input.toolkit;
-    const std::string fix = no_arch
-                                ? "Ask for an arch that it supports, for example --arch \"" +
-                                      arch_list(input.requested) + ";" + lowest_that_works(builder) + "\"."
-                                : "`dsbuild report` shows what this machine lacks.";
+    const std::string fix = no_arch ? "Ask for an arch that it supports, for example --arch \"" +
+                                          arch_list(asked_of(input, builder)) + ";" +
+                                          lowest_that_works(builder) + "\"."
+                                    : "`dsbuild report` shows what this machine lacks.";
     return fail(Exit::unmet, no_arch ? MessageCode("op_has_no_arch") : MessageCode("op_not_compatible"),
                 asked_by(input, op.name), op.name + " cannot be built: " + op.reason, fix);
   }
@@ -275,12 +282,18 @@ void plan_shared(ArchPlan& plan) {
     if (op.status == OpStatus::build) op.extra = difference(op.archs, plan.shared);
 }
 
+// The ops of a workload are for the archs that each was loaded for.
+bool has_archs_of_its_own(const Selection& selection) {
+  return std::any_of(selection.workload.begin(), selection.workload.end(),
+                     [](const auto& op) { return !op.second.archs.empty(); });
+}
+
 Result<void> check_shared(const ArchPlanInput& input, ArchPlan& plan) {
   std::string per_op;
   for (const PlannedOp& op : plan.ops)
     if (op.status == OpStatus::build && !op.archs.empty())
       per_op += "\n  " + op.name + ": " + arch_text(op.archs);
-  if (!plan.shared.empty() || per_op.empty()) return {};
+  if (!plan.shared.empty() || per_op.empty() || has_archs_of_its_own(input.settings.selection)) return {};
   const std::string what = "no arch is built by all ops:" + per_op;
   if (!input.settings.allow_disjoint_archs.value)
     return fail(
@@ -344,13 +357,15 @@ ArchSet shared_archs(const std::vector<ArchSet>& op_sets) {
   return all;
 }
 
-ArchSet kept_targets(const Registry& registry, const SelectedOps& selected, const ArchSet& requested) {
+ArchSet kept_targets(const Settings& settings, const Registry& registry, const SelectedOps& selected,
+                     const ArchSet& requested) {
   ArchSet kept;
   for (const SelectedOp& op : selected.ops) {
     const OpBuilder& builder = *registry.find(op.name);
     const Vendor* vendor = vendor_of(builder.spec());
     if (op.wanted == Wanted::off || !vendor) continue;
-    const ArchSet op_archs = builder.filter_archs(targets_of(requested, *vendor)).kept;
+    const ArchSet asked = settings.selection.archs_of(op.name, requested);
+    const ArchSet op_archs = builder.filter_archs(targets_of(asked, *vendor)).kept;
     for (const SourceSpec& source : builder.spec().sources)
       if (source.is_cuda()) kept = union_of(kept, apply_filter(source.archs, op_archs).kept);
   }

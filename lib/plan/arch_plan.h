@@ -81,7 +81,8 @@ PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder);
 Result<ArchPlan> plan_archs(const ArchPlanInput& input);
 
 // What the selected ops keep of a request: the union of their filtered sets (for choose_toolkit).
-ArchSet kept_targets(const Registry& registry, const SelectedOps& selected, const ArchSet& requested);
+ArchSet kept_targets(const Settings& settings, const Registry& registry, const SelectedOps& selected,
+                     const ArchSet& requested);
 
 // The shared set for op sets: for each vendor the intersection of those that have targets of it.
 ArchSet shared_archs(const std::vector<ArchSet>& op_sets);

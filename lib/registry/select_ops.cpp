@@ -24,7 +24,8 @@ std::vector<std::string> build_vars(const Registry& registry) {
 // One list may serve several versions of the sources: what there is not needs no leaving out.
 Result<void> check_names(const Selection& selection, const Registry& registry) {
   for (const std::string& name : selection.names)
-    if (!registry.find(name)) return tl::unexpected<Error>(unknown_op(name, selection.origin, registry));
+    if (!registry.find(name))
+      return tl::unexpected<Error>(unknown_op(name, selection.origin_of(name), registry));
   for (const std::string& name : selection.without)
     if (!registry.find(name) && !registry.find_absent(name))
       return tl::unexpected<Error>(unknown_op(name, selection.origin, registry));

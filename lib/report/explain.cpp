@@ -158,7 +158,8 @@ std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const Pl
                                        [&](const Target& asked) { return asked.base() == target.base(); });
   };
   std::vector<ExplainedTarget> targets;
-  for (const Target& target : input.plan.requested) {
+  const Selection& selection = input.plan.settings.selection;
+  for (const Target& target : selection.archs_of(input.builder.name(), input.plan.requested)) {
     if (!is_asked(target)) continue;
     ExplainedTarget explained{target, {{"request", true, request_origin(input)}}};
     const std::vector<ExplainedStep> steps = Walk(input, would, planned, target).run();

@@ -18,6 +18,7 @@
 #include "plan/forecast.h"
 #include "registry/new_op.h"
 #include "requirements/torch.h"
+#include "settings/workload.h"
 
 namespace dsbuild {
 
@@ -105,6 +106,10 @@ std::string render_new_op_json(const NewOp& made);
 // What `dsbuild load` found or built: its path.
 std::string render_loaded(const LoadedOp& loaded);
 std::string render_loaded_json(const LoadedOp& loaded);
+
+// What `dsbuild record` noted; `file`: where it stands, "" where nothing was noted.
+std::string render_recorded(const Workload& workload, const std::string& file);
+std::string render_recorded_json(const Workload& workload, const std::string& file, int exit_code);
 
 std::string render_removed_folders_json(const std::vector<Path>& folders);
 

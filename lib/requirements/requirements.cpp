@@ -105,8 +105,9 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
   report.cpu_level = input.cpu_level;
   Pass pass(system);
   for (const OpBuilder& op : input.registry.ops) {
-    const WhenContext context = when_context(input.registry, report, input.toolkit, input.host.machine,
-                                             op.filter_archs(input.requested).kept);
+    const ArchSet asked = input.settings.selection.archs_of(op.name(), input.requested);
+    const WhenContext context =
+        when_context(input.registry, report, input.toolkit, input.host.machine, op.filter_archs(asked).kept);
     const std::vector<std::string> dirs = include_dirs(input.registry, op, context, input.toolkit);
     const std::vector<std::string> library_dirs = library_dirs_of(op, input.toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];

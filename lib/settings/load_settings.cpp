@@ -1,6 +1,7 @@
 #include "settings/options.h"
 #include "settings/settings.h"
 #include "settings/values.h"
+#include "settings/workload.h"
 
 namespace dsbuild {
 namespace {
@@ -84,6 +85,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
         first_given({argument, variable_of(option, environment), from_config(config, option.setting)});
     if (given) DSBUILD_CHECK(option.value.read(*given, settings));
   }
+  if (settings.selection.workload_file) DSBUILD_CHECK(take_workload(files, settings));
   warn_of_ignored(environment, settings.warnings);
   settings.verbosity = arguments.verbosity;
   settings.cache_dir = find_cache_dir(environment);

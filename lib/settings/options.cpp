@@ -186,7 +186,7 @@ std::vector<Option> first_options() {
   return {
       {.names = "--ops",
        .type = "OPS",
-       .help = "Ops to build: all, or names; -NAME leaves one out (\"all,-quantizer\")",
+       .help = "Ops to build: all, or names; -NAME leaves one out (\"all,-quantizer\"); @FILE: a workload",
        .screen = k_first,
        .setting = "ops",
        .value = ops()},
@@ -342,6 +342,7 @@ std::vector<Option> options_of_the_run() {
 std::vector<Option> variables() {
   return {
       {.variable = "DSBUILD_BUNDLE", .setting = "bundle", .value = text(&Settings::bundle)},
+      {.variable = "DSBUILD_RECORD", .setting = "record", .value = text(&Settings::record)},
       {.variable = "DSBUILD_JIT", .setting = "jit", .value = flag(&Settings::jit)},
       {.variable = "DS_NVCC_THREADS",
        .setting = "nvcc_threads",

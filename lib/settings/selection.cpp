@@ -56,6 +56,12 @@ Result<void> check_ops(const Given& given, const Selection& selection) {
 }
 
 Result<void> read_ops(const Given& given, Selection& selection) {
+  selection.ops_given = true;
+  selection.origin = given.origin;
+  if (given.text.starts_with('@')) {  // its ops are read where the pack is known (take_workload)
+    selection.workload_file = given.text.substr(1);
+    return {};
+  }
   for (const std::string& word : split(given.text, ",; \t\r\n")) {
     if (word == "all") {
       selection.all = true;
@@ -69,8 +75,6 @@ Result<void> read_ops(const Given& given, Selection& selection) {
   sort_unique(selection.without);
   // A list that only leaves ops out leaves them out of all.
   if (selection.names.empty() && !selection.without.empty()) selection.all = true;
-  selection.ops_given = true;
-  selection.origin = given.origin;
   return check_ops(given, selection);
 }
 
@@ -81,6 +85,17 @@ bool environment_selects(const Selection& selection) {
 }
 
 }  // namespace
+
+ArchSet Selection::archs_of(const std::string& op, const ArchSet& requested) const {
+  const auto found = workload.find(op);
+  const bool has_own = found != workload.end() && !found->second.archs.empty();
+  return has_own ? intersection(requested, found->second.archs) : requested;
+}
+
+const std::string& Selection::origin_of(const std::string& op) const {
+  const auto found = workload.find(op);
+  return found == workload.end() ? origin : found->second.origin;
+}
 
 std::optional<Switch> parse_switch(std::string_view text) {
   const std::string word = to_lower(trim(text));

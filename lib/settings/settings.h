@@ -48,16 +48,31 @@ enum class AcceleratorKind { automatic, cuda, cpu };
 // One `--ops` word or DS_BUILD_* variable.
 enum class Switch { unset, on, off };
 
+// An op of a workload (workload.h).
+struct WorkloadOp {
+  ArchSet archs;       // those that the program loaded it for; empty: as the others, or host code
+  std::string origin;  // "workload.yaml:5:5"
+  bool operator==(const WorkloadOp&) const = default;
+};
+
 struct Selection {
-  // --ops (or `ops:` of a config file): "all" and/or names; `-name` leaves one out.
+  // --ops (or `ops:` of a config file): "all" and/or names; `-name` leaves one out. @FILE: the ops of a
+  // workload, for their own archs.
   bool ops_given = false;
   bool all = false;
   std::vector<std::string> names;    // sorted, unique
   std::vector<std::string> without;  // sorted, unique
   std::string origin = "default";
+  std::optional<std::string> workload_file;    // of @FILE
+  std::map<std::string, WorkloadOp> workload;  // its ops of the pack that is built
   // DS_BUILD_OPS and every DS_BUILD_<NAME> in the environment but DS_BUILD_STRING, by variable.
   Switch build_ops = Switch::unset;
   std::map<std::string, Switch> variables;
+
+  // What an op is to be built for of what is requested.
+  ArchSet archs_of(const std::string& op, const ArchSet& requested) const;
+  // Where an op is named: "--ops", "workload.yaml:5:5".
+  const std::string& origin_of(const std::string& op) const;
   bool operator==(const Selection&) const = default;
 };
 
@@ -93,6 +108,7 @@ struct Settings {
   Setting<int> lock_timeout{-1};                      // seconds; -1: wait for ever
   Setting<Path> bundle;                               // DSBUILD_BUNDLE: where load looks first; "": nowhere
   Setting<bool> jit{true};                            // DSBUILD_JIT: load may build
+  Setting<Path> record;  // DSBUILD_RECORD: a folder where load notes what was loaded; "": nowhere
   int verbosity = 0;
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.
@@ -126,7 +142,8 @@ struct Settings {
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs memory keep_going
 // strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
 // allow_disjoint_archs python cpu_baseline debug verify_against_nvcc cache_dir cache_size; unknown ones are
-// exit 2 with "did you mean".
+// exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count where
+// neither --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

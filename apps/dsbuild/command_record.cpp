@@ -1,0 +1,88 @@
+// record: which ops a program loads, and for which archs, so that a build can make them before its next
+// start.
+#include "command.h"
+#include "load/record.h"
+#include "sys/attached_process.h"
+#include "sys/private_folder.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_comment =
+    "The ops that a program loaded (`dsbuild record`). To build exactly these: dsbuild --ops @FILE";
+
+Result<std::vector<std::string>> command_of(const CommandLine& line) {
+  if (line.operands.empty() && !line.program.empty()) return line.program;
+  return fail(Exit::usage, "bad_option", "record",
+              line.operands.empty() ? "no command given"
+                                    : "'" + printable(line.operands.front()) + "' stands before the --",
+              "dsbuild record [OPTIONS] -- COMMAND…");
+}
+
+// What the file says already, where that is to be kept. Asked before the command runs, too: a mistake must
+// not show after hours.
+Result<Workload> known_workload(const Path& file, bool append, const FileReader& files) {
+  const FileKind kind = files.kind(file);
+  if (kind != FileKind::file && kind != FileKind::absent)
+    return fail(Exit::usage, "bad_option", "--workload", "'" + printable(file.string()) + "' is no file",
+                "Give the path of a file, or leave the option out: workload.yaml.");
+  if (kind == FileKind::absent || !append) return Workload{};
+  DSBUILD_TRY(text, files.read_file(file));
+  return read_workload(text, file.string());
+}
+
+// An error holds what was noted, which may have taken hours.
+Result<void> write_workload(const Path& file, const Workload& workload, FileSystem& files) {
+  const std::string text = render_workload(workload, k_comment);
+  const auto written = files.write_file(file, text);
+  if (written) return {};
+  Error error = written.error();
+  error.fix = "This is what was to be written:\n" + text;
+  return tl::unexpected<Error>(error);
+}
+
+Path temporary_parent(const Settings& settings) {
+  const std::string named = settings.variable("TMPDIR");
+  return named.empty() ? "/tmp" : named;
+}
+
+Result<int> run_record(const CommandContext& context) {
+  DSBUILD_TRY(argv, command_of(context.line));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  FileSystem& files = context.system.files;
+  const Path file = context.line.value("--workload", "workload.yaml");
+  const bool append = context.line.has("--append");
+  DSBUILD_CHECK(known_workload(file, append, files));
+  DSBUILD_TRY(notes, PrivateFolder::make(temporary_parent(settings), files));
+  Command command;
+  command.argv = argv;
+  command.env = context.system.environment;
+  command.env["DSBUILD_RECORD"] = notes.path().string();
+  DSBUILD_TRY(code, run_attached(command));
+  DSBUILD_TRY(noted, read_notes(notes.path(), files));
+  const std::string written = noted.packs.empty() ? "" : file.string();
+  if (!written.empty()) {
+    DSBUILD_TRY(workload, known_workload(file, append, files));
+    workload.add(noted);
+    DSBUILD_CHECK(write_workload(file, workload, files));
+  }
+  if (settings.verbosity >= 0 && !settings.json.value) print_message(render_recorded(noted, written));
+  if (settings.json.value) DSBUILD_CHECK(print_result(render_recorded_json(noted, written, code)));
+  return code;
+}
+
+}  // namespace
+
+CommandRow record_command() {
+  return {.name = "record",
+          .help = "Run a command and write down which ops it loads, for a build before its next start",
+          .run = run_record,
+          .examples = {{"dsbuild record -- python3 serve.py", "then: dsbuild --ops @workload.yaml"},
+                       {"dsbuild record --append -- python3 serve.py", "add to what was recorded before"}},
+          .options = {{.names = "--workload", .type = "FILE", .help = "The file [workload.yaml]"},
+                      {.names = "--append", .help = "Keep what the file has already"}},
+          .operands = Operands{"command", "-- COMMAND", "The command, with its own options"}};
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,129 @@
+#include "sys/attached_process.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "sys/descriptor.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr std::array k_passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+// While it lives, the signals that we wait for are blocked, so that none is lost between two looks. Those
+// that are still there at its end have come too late to matter.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    ::sigemptyset(&waited_for_);
+    ::sigaddset(&waited_for_, SIGCHLD);
+    for (const int signal : k_passed_on)
+      ::sigaddset(&waited_for_, signal);
+    ::pthread_sigmask(SIG_BLOCK, &waited_for_, &before_);
+  }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  ~BlockedSignals() {
+    const timespec none{};
+    while (::sigtimedwait(&waited_for_, nullptr, &none) > 0) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  const sigset_t& before() const { return before_; }
+  siginfo_t wait() const {
+    siginfo_t info{};
+    while (::sigwaitinfo(&waited_for_, &info) < 0) {
+    }
+    return info;
+  }
+
+ private:
+  sigset_t waited_for_{};
+  sigset_t before_{};
+};
+
+// What posix_spawn is told of signals: the mask that we had, and SIGPIPE, which we ignore.
+class SpawnAttributes {
+ public:
+  explicit SpawnAttributes(const sigset_t& mask) {
+    sigset_t defaults;
+    ::sigemptyset(&defaults);
+    ::sigaddset(&defaults, SIGPIPE);
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setsigmask(&attributes_, &mask);
+    ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
+
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::vector<std::string> texts_of(const Environment& environment) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : environment)
+    texts.push_back(name + "=" + value);
+  return texts;
+}
+
+tl::unexpected<Error> cannot_start(const std::string& where, const std::string& reason) {
+  return fail(Exit::unmet, "cannot_start", where, "cannot be started: " + reason,
+              "Give a program on PATH, or its path.");
+}
+
+Result<pid_t> start(const Command& command, const sigset_t& mask) {
+  const std::string& name = command.argv.at(0);
+  const auto program = find_program(*make_real_file_system(), name, command.env);
+  if (!program) return cannot_start(name, "there is no such program");
+  std::vector<std::string> words = command.argv, variables = texts_of(command.env);
+  const SpawnAttributes attributes(mask);
+  pid_t id = -1;
+  const int error = ::posix_spawn(&id, program->c_str(), nullptr, attributes.get(), pointers_to(words).data(),
+                                  pointers_to(variables).data());
+  if (error != 0) return cannot_start(name, system_reason(error));
+  return id;
+}
+
+std::optional<int> exit_code_of(pid_t id) {
+  int status = 0;
+  if (::waitpid(id, &status, WNOHANG) != id) return std::nullopt;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// The kernel sends what a terminal's key stands for to the whole group.
+bool is_for_us_alone(const siginfo_t& signal) {
+  return signal.si_signo != SIGCHLD && signal.si_code != SI_KERNEL;
+}
+
+}  // namespace
+
+Result<int> run_attached(const Command& command) {
+  const BlockedSignals signals;
+  DSBUILD_TRY(id, start(command, signals.before()));
+  while (true) {
+    if (const auto code = exit_code_of(id)) return *code;
+    const siginfo_t signal = signals.wait();
+    if (is_for_us_alone(signal)) ::kill(id, signal.si_signo);
+  }
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,15 @@
+// A command that a user started through us: it has our terminal, streams and process group, as if it had been
+// started itself.
+#pragma once
+
+#include "sys/process.h"
+
+namespace dsbuild {
+
+// Waits for its end and gives its exit code (128 + n when killed by signal n). Meanwhile we stay: of what a
+// terminal sends to the whole group the command has its own (Ctrl-C), and what is sent to us alone is passed
+// on (SIGINT, SIGTERM, SIGHUP, SIGQUIT). `cwd` and `timeout` do not count.
+// Error: exit 3, code `cannot_start`.
+Result<int> run_attached(const Command& command);
+
+}  // namespace dsbuild
