@@ -26,6 +26,10 @@ Result<Workload> known_workload(const Path& file, bool append, const FileReader&
   if (kind != FileKind::file && kind != FileKind::absent)
     return fail(Exit::usage, "bad_option", "--workload", "'" + printable(file.string()) + "' is no file",
                 "Give the path of a file, or leave the option out: workload.yaml.");
+  if (const Path folder = files.absolute(file).parent_path(); files.kind(folder) != FileKind::directory)
+    return fail(Exit::usage, "bad_option", "--workload",
+                "there is no folder '" + printable(file.parent_path().string()) + "'",
+                "Make it, or give another path.");
   if (kind == FileKind::absent || !append) return Workload{};
   DSBUILD_TRY(text, files.read_file(file));
   return read_workload(text, file.string());
@@ -37,7 +41,7 @@ Result<void> write_workload(const Path& file, const Workload& workload, FileSyst
   const auto written = files.write_file(file, text);
   if (written) return {};
   Error error = written.error();
-  error.fix = "This is what was to be written:\n" + text;
+  error.fix = "This is what was to be written:\n" + text.substr(0, text.size() - 1);
   return tl::unexpected<Error>(error);
 }
 
@@ -53,7 +57,7 @@ Result<int> run_record(const CommandContext& context) {
   FileSystem& files = context.system.files;
   const Path file = context.line.value("--workload", "workload.yaml");
   const bool append = context.line.has("--append");
-  DSBUILD_CHECK(known_workload(file, append, files));
+  DSBUILD_TRY(known, known_workload(file, append, files));
   DSBUILD_TRY(notes, PrivateFolder::make(temporary_parent(settings), files));
   Command command;
   command.argv = argv;
@@ -63,7 +67,7 @@ Result<int> run_record(const CommandContext& context) {
   DSBUILD_TRY(noted, read_notes(notes.path(), files));
   const std::string written = noted.packs.empty() ? "" : file.string();
   if (!written.empty()) {
-    DSBUILD_TRY(workload, known_workload(file, append, files));
+    Workload workload = known_workload(file, append, files).value_or(known);
     workload.add(noted);
     DSBUILD_CHECK(write_workload(file, workload, files));
   }

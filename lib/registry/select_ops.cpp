@@ -99,7 +99,7 @@ class Chooser {
     const bool is_off = variable(spec) == Switch::off;
     if (holds_word(selection_.names, spec.name)) {
       if (is_off && selection_.origin != "--ops") return off(spec, switched_off(spec));
-      return {spec.name, Wanted::by_name, selection_.origin, {}};
+      return {spec.name, Wanted::by_name, selection_.origin_of(spec.name), {}};
     }
     if (!selection_.all) return off(spec, "not in " + selection_.origin);
     if (is_off) return off(spec, switched_off(spec));

@@ -151,8 +151,10 @@ std::string render_workload(const Workload& workload, const std::string& comment
 Result<Workload> read_workload(std::string_view text, const std::string& file) {
   DSBUILD_TRY(root, parse_yaml(text, file));
   const YamlNode* packs = root.is_map() ? root.find("packs") : nullptr;
-  if (!packs || root.entries.size() != 1 || !packs->is_map() || packs->entries.empty())
-    return bad_workload(file, packs ? *packs : root, "a workload is one map `packs`, of packs to ops");
+  if (!packs || !packs->is_map() || packs->entries.empty())
+    return bad_workload(file, packs ? *packs : root, "a workload is a map `packs`, of packs to ops");
+  for (const auto& [key, value] : root.entries)
+    if (key.scalar != "packs") return bad_workload(file, key, "unknown key '" + key.scalar + "'");
   Workload workload;
   for (const auto& [pack, ops] : packs->entries)
     DSBUILD_CHECK(read_pack(file, pack, ops, workload));
