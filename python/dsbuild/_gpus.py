@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import subprocess
+import sys
 
 SUCCESS = 0
 MAJOR, MINOR = 75, 76  # cuda.h: CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and …_MINOR
@@ -28,3 +30,15 @@ def arch_of(cuda, number):
                 and cuda.cuDeviceGetAttribute(ctypes.byref(major), MAJOR, device) == SUCCESS
                 and cuda.cuDeviceGetAttribute(ctypes.byref(minor), MINOR, device) == SUCCESS)
     return f"{major.value}.{minor.value}" if is_known else None
+
+
+def of_a_child():
+    """The same of a process that starts CUDA and ends; None where it finds none."""
+    run = subprocess.run([sys.executable, "-I", os.path.abspath(__file__)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True, check=False)
+    return run.stdout.split() or None
+
+
+if __name__ == "__main__":
+    ctypes.CDLL("libcuda.so.1").cuInit(0)
+    print(*(of_this_process() or ()))

@@ -67,13 +67,13 @@ def load(name, pack="native", path=None):
         return _loaded[key]
     except KeyError:
         pass
-    with _lock_of(key):
+    with lock_of(key):
         if key not in _loaded:
-            _loaded[key] = _load(name, pack, path)
+            _loaded[key] = take(lambda: find(name, pack, path))
     return _loaded[key]
 
 
-def _lock_of(key):
+def lock_of(key):
     with _guard:
         return _locks.setdefault(key, threading.Lock())
 
@@ -88,9 +88,10 @@ def _unlock_after_fork():
 os.register_at_fork(after_in_child=_unlock_after_fork)
 
 
-def _load(name, pack, path):
+def take(find_it):
+    """Opens what `find_it` answers, as `find` does, and counts it."""
     begin = time.monotonic()
-    answer = find(name, pack, path)
+    answer = find_it()
     module = open_op(answer)
     _count(answer, time.monotonic() - begin)
     return module
@@ -98,17 +99,19 @@ def _load(name, pack, path):
 
 def find(name, pack="native", path=None):
     """What `dsbuild load --json` answers (docs/cli.md): the path of a library that fits, and what it is."""
-    words = ["load", f"{pack}/{name}"]
-    if path is not None:
-        words += ["--path", path]
-    words += source_words(pack)
-    installed = installed_bundles()
+    words = words_of(name, pack, installed_bundles())
+    return ask(words if path is None else [*words, "--path", path])
+
+
+def words_of(name, pack, installed):
+    """Of the command: an op for this process, with the bundles that are installed."""
+    words = ["load", f"{pack}/{name}", *source_words(pack)]
     if installed:
         words += ["--installed", ":".join(installed)]
     gpus = _gpus.of_this_process()
     if gpus:
         words += ["--gpu", ",".join(gpus)]
-    return ask(words)
+    return words
 
 
 def source_words(pack):

@@ -43,15 +43,15 @@ def installed_program():
     return None
 
 
-def ask(words, packages_of=sys.executable):
+def ask(words, packages_of=sys.executable, environment=None):
     """Runs `dsbuild WORDS --json` and returns what it answers. Its progress goes to stderr as it is. The Python whose
-    packages count is this one.
+    packages count is this one, and so is the environment unless another is given.
 
     Raises DsbuildError: what the program refused, or that it did not answer.
     """
     python = ["--python", packages_of] if packages_of else []
     command = [find_program(), *words, *python, "--json"]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment) as child:
         try:
             output = child.stdout.read()
             code = child.wait()
