@@ -17,9 +17,9 @@ struct LoadRequest {
   std::string op;
   Path path;  // a bundle, or the library of one, to be looked at before all others; "": none
   LoadMachine machine;
+  Patience patience{};               // with another process that builds it
   std::vector<Path> installed = {};  // bundles that are installed as wheels, looked at behind DSBUILD_BUNDLE
   bool only_build = false;           // whatever there is already
-  Patience patience{};               // with another process that builds it
 };
 
 // "deepspeed/fused_adam": the op, whose pack goes into `settings`; an op alone is of the pack there.
