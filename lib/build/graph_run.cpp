@@ -248,6 +248,11 @@ class OverdueWatch {
   std::optional<Error> overdue_;
 };
 
+// The fatbin edge of a slice only puts images together that others have compiled; no result of it is kept.
+bool runs_compiler(const Edge& edge) {
+  return edge.is_compile() && edge.part != "fatbin";
+}
+
 }  // namespace
 
 std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
@@ -293,7 +298,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
                                        files.absolute(settings.build_dir.value), environment, files};
   for (const FinishedEdge& ended : ran->finished) {
     const auto use = uses.find(ended.edge->output);
-    if (ended.edge->is_compile() && use != uses.end() && use->second.done) ++summary.compiles;
+    if (runs_compiler(*ended.edge) && use != uses.end() && use->second.done) ++summary.compiles;
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
     if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
   }

@@ -69,6 +69,18 @@ show([counts.loaded, counts.prebuilt, counts.compiles])
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout), self.space.compiled()
 
+    def test_results_of_slices_spare_the_compiles_too(self):
+        self.space = python_space(store=True, steps=True)
+        self.assertEqual(self.record(*self.PROGRAM).code, 0)
+        counts, _ = self.start()
+        self.assertEqual(counts, [3, 0, 0])
+        for folder in ("jit", "store"):
+            shutil.rmtree(self.space.cache_folder() / folder)
+        self.assertEqual(self.build().code, 0)
+        self.assertEqual(self.start(), ([3, 0, 0], []))
+        shutil.rmtree(self.space.cache_folder() / "jit")
+        self.assertEqual(self.start(), ([3, 0, 0], []))
+
     def test_a_build_of_what_was_recorded_leaves_nothing_to_compile(self):
         run = self.record(*self.PROGRAM)
         self.assertEqual(run.code, 0, run)
