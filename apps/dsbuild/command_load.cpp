@@ -17,14 +17,14 @@ class LoadEvents : public ShownEvents {
       : ShownEvents(settings, context), op_(std::move(op)) {}
 
   void on_plan(const Plan& plan, const std::vector<std::string>& /*removed*/) override {
-    archs_ = arch_text(plan.archs.requested);
+    if (!plan.archs.requested.empty()) archs_ = " for " + arch_text(plan.archs.requested);
   }
   void on_graph_begins() override { begin_ = Clock::now(); }
   void on_edge(const EdgeEvent& /*event*/) override {}
   void on_tick() override {
     if (is_said_ || Clock::now() - begin_ < std::chrono::seconds(1)) return;
     is_said_ = true;
-    print_message("dsbuild: building " + op_ + " for " + archs_ + "\n");
+    print_message("dsbuild: building " + op_ + archs_ + "\n");
   }
   void on_graph_ends() override {
     if (!is_said_) return;
