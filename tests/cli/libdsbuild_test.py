@@ -62,7 +62,7 @@ class LibraryTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run)
         self.assertIn(f"| dsbuild: DSBUILD_BUNDLE {bundle}: gamma/one.cu has no image for 9.0 (it has 8.0); it is built for "
                       "this machine\n", run.stdout)
-        self.assertIn("GPU 8.0: native by sm_80\nGPU 9.0: native by sm_90\nGPU 12.0: native by sm_120\n", run.stdout)
+        self.assertIn("GPU 9.0: native by sm_90\nGPU 8.0: native by sm_80\nGPU 9.0: native by sm_90\nGPU 12.0: native by sm_120\n", run.stdout)
         self.assertIn("gamma_more is there\ngamma_run is there\n", run.stdout)
 
     def test_where_cuda_is_initialised_its_gpus_count_and_not_those_the_program_sees(self):
@@ -77,7 +77,7 @@ class LibraryTest(unittest.TestCase):
         self.assertTrue(without.stdout.startswith("no_gpu: "), without)
         run = self.example(self.op("beta"), env={**env, "LD_PRELOAD": shim})
         self.assertEqual(run.returncode, 0, run)
-        self.assertIn("GPU 8.0: native by sm_80\nGPU 9.0: native by sm_90\nGPU 12.0: native by sm_120\n", run.stdout)
+        self.assertIn("GPU 9.0: native by sm_90\nGPU 8.0: native by sm_80\nGPU 12.0: native by sm_120\n", run.stdout)
 
     def test_what_is_wrong_is_the_programs_error_and_exit_code(self):
         for words, env, code, exit_code in (([self.op("nothing")], {}, "unknown_op", 2), ([self.op("beta")], {"DSBUILD_JIT": "0"}, "jit_off", 3),
