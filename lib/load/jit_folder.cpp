@@ -45,11 +45,16 @@ std::string digest_of(const LoadRequest& request, const FileReader& files) {
   return sha256(text).substr(0, 16);
 }
 
+// They say what is looked at and noted, and no build comes out otherwise for them.
+bool is_for_load_alone(const std::string& setting) {
+  return setting == "bundle" || setting == "jit" || setting == "record";
+}
+
 std::string asked_by(const LoadRequest& request) {
   const Settings& settings = request.request.settings;
   std::string text = "load " + request.op + "\n" + settings.data_dir.string() + "\n" + archs_text(request);
   for (const SettingRow& row : setting_rows(settings))
-    text += "\n" + row.name + "=" + row.value;
+    if (!is_for_load_alone(row.name)) text += "\n" + row.name + "=" + row.value;
   return text;
 }
 
@@ -94,7 +99,10 @@ Environment without_launchers(const Environment& environment) {
                                                 "PYTEST_CURRENT_TEST",
                                                 "INVOCATION_ID",
                                                 "JOURNAL_STREAM",
-                                                "OMP_NUM_THREADS"};
+                                                "OMP_NUM_THREADS",
+                                                "DSBUILD_BUNDLE",
+                                                "DSBUILD_JIT",
+                                                "DSBUILD_RECORD"};
   static constexpr std::array k_beginnings = {"TORCHELASTIC_", "OMPI_", "PMI_",        "PMIX_",  "PRTE_",
                                               "SLURM_",        "PALS_", "FLUX_",       "HYDRA_", "HYDI_",
                                               "MPI_",          "SSH_",  "XDG_SESSION_"};

@@ -7,7 +7,7 @@ namespace dsbuild {
 
 // The variables that count for a build. Launchers give each of their processes some of its own (RANK,
 // SLURM_PROCID, CUDA_VISIBLE_DEVICES: which GPUs are visible counts by itself); all ranks of a program want
-// the same op.
+// the same op. Nor do the variables that say where load looks and whether it may build.
 Environment without_launchers(const Environment& environment);
 
 struct JitFolder {

@@ -62,10 +62,10 @@ Result<Request> jit_request(const LoadRequest& request, std::shared_ptr<const Re
   return jit;
 }
 
-Error jit_off(const LoadRequest& request, const Settings& settings,
+Error jit_off(const LoadRequest& request, const Settings& settings, const JitFolder& folder,
               const std::vector<std::string>& passed_over) {
-  std::string what =
-      request.op + " of the pack " + settings.pack.value + " is not built, and building it here is off";
+  std::string what = request.op + " of the pack " + settings.pack.value + " is not built (" +
+                     folder.folder.filename().string() + "), and building it here is off";
   for (const std::string& reason : passed_over)
     what += "\n  " + reason;
   const std::string archs = arch_list(settings.arch.value.targets);
@@ -83,7 +83,8 @@ Result<LoadedOp> load_jit(const LoadRequest& request, Session& session,
   DSBUILD_TRY(registry, load_registry(request.request.settings, session.system));
   if (!registry.find(request.op)) return tl::unexpected<Error>(unknown_op(request.op, "load", registry));
   DSBUILD_TRY(jit, jit_request(request, std::make_shared<const Registry>(std::move(registry))));
-  if (!jit.settings.jit.value) return tl::unexpected<Error>(jit_off(request, jit.settings, passed_over));
+  if (!jit.settings.jit.value)
+    return tl::unexpected<Error>(jit_off(request, jit.settings, folder, passed_over));
   return build_in_turn(request, std::move(jit), folder, session);
 }
 

@@ -33,6 +33,11 @@ class LoadTest(CliTest):
         self.assertEqual(again["archs"], ["9.0+PTX"])
         self.assertEqual(again["coverage"], [{"gpu": "9.0", "runs": "native", "by": "sm_90", "module": 0}])
 
+    def test_what_is_built_is_there_where_building_is_off(self):
+        built = self.load("gamma", gpus="89")
+        self.assertEqual(built.code, 0, built)
+        self.assertEqual(self.load("gamma", gpus="89", env={"DSBUILD_JIT": "0"}).out, built.out)
+
     def test_each_of_several_gpus_is_served(self):
         loaded = json.loads(self.load("gamma", "--json", gpus="80 90").out)
         self.assertEqual(loaded["archs"], ["8.0", "9.0+PTX"])
@@ -99,7 +104,7 @@ class LoadTest(CliTest):
     def test_refusals(self):
         without = ("--arch", "--ops", "--out", "--build-dir")
         for name, words, env in (("load_no_gpu", ["load", "gamma"], {}),
-                                 ("load_jit_off", ["load", "gamma", "--gpu", "9.0"], {"DSBUILD_JIT": "0"}),
+                                 ("load_jit_off", ["load", "alpha", "--gpu", "10.3"], {"DSBUILD_JIT": "0"}),
                                  ("load_no_fit", ["load", "gamma", "--gpu", "8.0"], {"TORCH_CUDA_ARCH_LIST": "9.0"}),
                                  ("load_nothing", ["load"], {})):
             with self.subTest(name):

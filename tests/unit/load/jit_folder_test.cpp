@@ -25,10 +25,16 @@ struct FolderWorld : CudaWorld {
 }  // namespace
 
 TEST_CASE("What launchers give each rank counts for nothing, what tools may read does") {
-  const Environment environment = {
-      {"RANK", "3"},        {"LOCAL_RANK", "3"},           {"SLURM_PROCID", "3"},
-      {"MASTER_PORT", "1"}, {"CUDA_VISIBLE_DEVICES", "3"}, {"OMPI_COMM_WORLD_RANK", "3"},
-      {"PATH", "/bin"},     {"CPATH", "/include"},         {"RANKING", "x"}};
+  const Environment environment = {{"RANK", "3"},
+                                   {"LOCAL_RANK", "3"},
+                                   {"SLURM_PROCID", "3"},
+                                   {"MASTER_PORT", "1"},
+                                   {"CUDA_VISIBLE_DEVICES", "3"},
+                                   {"OMPI_COMM_WORLD_RANK", "3"},
+                                   {"DSBUILD_JIT", "0"},
+                                   {"PATH", "/bin"},
+                                   {"CPATH", "/include"},
+                                   {"RANKING", "x"}};
   CHECK(without_launchers(environment) ==
         Environment{{"CPATH", "/include"}, {"PATH", "/bin"}, {"RANKING", "x"}});
 }
