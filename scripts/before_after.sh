@@ -132,8 +132,9 @@ run_null() {
 }
 
 run_load() {
-  PYTHONPATH="$repository/python${PYTHONPATH:+:$PYTHONPATH}" DSBUILD_PROGRAM="$new" DEEPSPEED="$carried/deepspeed" \
-    "$python" "$repository/tests/gpu/load.py" ${LOAD_PARTS:-}
+  read -ra parts <<<"${LOAD_PARTS:-}"
+  OUT="" PYTHONPATH="$repository/python${PYTHONPATH:+:$PYTHONPATH}" DSBUILD_PROGRAM="$new" DEEPSPEED="$carried/deepspeed" \
+    "$python" "$repository/tests/gpu/load.py" "${parts[@]}"
 }
 
 run_moved() { "$python" "$repository/scripts/check_moved_cache.py" "$old" "$new" --cuda "$cuda"; }
