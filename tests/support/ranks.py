@@ -6,12 +6,14 @@ dsbuild. LATE makes a folder behave as one of a disk of several nodes does.
 
 import collections
 import hashlib
+import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import time
 
+import testspace
 from testspace import children, compile_shim, kill_all, send
 
 # Stands for a compiler: "start PID NODE KEY" before it, "end PID NODE KEY" behind it, one write each; the key is the source.
@@ -295,6 +297,15 @@ def digest_of(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
 
 
+def kept_in_tmp():
+    """What a run needs and a /tmp of its own would hide, in the order in which it is mounted: the checkout, the programs."""
+    needed = {str(testspace.TESTS.parent)}
+    for name in ("DSBUILD", "DSBUILD_FAKE_TOOLS", "DSBUILD_NINJA"):
+        if os.environ.get(name):
+            needed.add(os.path.dirname(os.path.realpath(os.environ[name])))
+    return sorted(folder for folder in needed if folder.startswith("/tmp/"))
+
+
 class Node:
     """A mount namespace with a /tmp of its own and a host name, in which names in `shared` show up late."""
 
@@ -308,7 +319,9 @@ class Node:
                             f"#define LATE_SECONDS {seconds}\n" + LATE, folder / "late.so")
         shutil.copytree("/etc", etc, symlinks=True, ignore=shutil.ignore_patterns("*shadow*", "ssl"))
         (etc / "ld.so.preload").write_text(shim + "\n")
-        script = (f"mount --bind '{self.tmp}' /tmp && hostname '{name}' && mount --bind '{etc}' /etc && echo ready && "
+        there = [(place, f"{self.tmp}{place.removeprefix('/tmp')}") for place in kept_in_tmp()]
+        kept = "".join(f"mkdir -p '{mounted}' && mount --bind '{place}' '{mounted}' && " for place, mounted in there)
+        script = (f"{kept}mount --rbind '{self.tmp}' /tmp && hostname '{name}' && mount --bind '{etc}' /etc && echo ready && "
                   "exec sleep 100000")
         self._holder = subprocess.Popen(["unshare", "--mount", "--uts", "--propagation", "private", "sh", "-c", script],
                                         stdout=subprocess.PIPE, text=True)
