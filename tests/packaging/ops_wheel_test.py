@@ -89,7 +89,7 @@ class WheelFileTest(unittest.TestCase):
         self.assertEqual(sorted(self.archive.namelist()), sorted(
             [f"{NAME}.pth", f"{NAME}/__init__.py", f"{NAME}/ops.py", f"{NAME}/manifest.json", *modules,
              f"{NAME}/deepspeed/git_version_info_installed.py",
-             *(f"{self.info}/{name}" for name in ("METADATA", "WHEEL", "RECORD"))]))
+             *(f"{self.info}/{name}" for name in ("METADATA", "WHEEL", "entry_points.txt", "RECORD"))]))
         for op, path in zip(OPS, modules):
             self.assertEqual(self.archive.read(path), (SHOP.space.out / f"{op}.so").read_bytes())
 
