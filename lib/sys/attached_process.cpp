@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "sys/child.h"
 #include "sys/descriptor.h"
 #include "sys/system.h"
 
@@ -70,21 +71,6 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_{};
 };
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts)
-    pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-std::vector<std::string> texts_of(const Environment& environment) {
-  std::vector<std::string> texts;
-  for (const auto& [name, value] : environment)
-    texts.push_back(name + "=" + value);
-  return texts;
-}
-
 tl::unexpected<Error> cannot_start(const std::string& where, const std::string& reason) {
   return fail(Exit::unmet, "cannot_start", where, "cannot be started: " + reason,
               "Give a program on PATH, or its path.");
@@ -94,19 +80,19 @@ Result<pid_t> start(const Command& command, const sigset_t& mask) {
   const std::string& name = command.argv.at(0);
   const auto program = find_program(*make_real_file_system(), name, command.env);
   if (!program) return cannot_start(name, "there is no such program");
-  std::vector<std::string> words = command.argv, variables = texts_of(command.env);
+  const std::vector<std::string> variables = texts_of(command.env);
   const SpawnAttributes attributes(mask);
   pid_t id = -1;
-  const int error = ::posix_spawn(&id, program->c_str(), nullptr, attributes.get(), pointers_to(words).data(),
-                                  pointers_to(variables).data());
+  const int error = ::posix_spawn(&id, program->c_str(), nullptr, attributes.get(),
+                                  pointers_to(command.argv).data(), pointers_to(variables).data());
   if (error != 0) return cannot_start(name, system_reason(error));
   return id;
 }
 
-std::optional<int> exit_code_of(pid_t id) {
+std::optional<int> poll_exit(pid_t id) {
   int status = 0;
   if (::waitpid(id, &status, WNOHANG) != id) return std::nullopt;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return exit_code_of(status);
 }
 
 // The kernel sends what a terminal's key stands for to the whole group.
@@ -120,7 +106,7 @@ Result<int> run_attached(const Command& command) {
   const BlockedSignals signals;
   DSBUILD_TRY(id, start(command, signals.before()));
   while (true) {
-    if (const auto code = exit_code_of(id)) return *code;
+    if (const auto code = poll_exit(id)) return *code;
     const siginfo_t signal = signals.wait();
     if (is_for_us_alone(signal)) ::kill(id, signal.si_signo);
   }

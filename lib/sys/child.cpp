@@ -40,14 +40,6 @@ struct StartFailure {
   bool in_folder;  // while changing to the folder
 };
 
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (const std::string& text : texts)
-    pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 [[noreturn]] void report_failure(const Prepared& prepared, bool in_folder) {
   const StartFailure failure{errno, in_folder};
   [[maybe_unused]] const ssize_t ignored = ::write(prepared.report, &failure, sizeof failure);
@@ -109,8 +101,7 @@ Result<Prepared> prepare(const Command& command) {
   prepared.program = program;
   prepared.folder = command.cwd.string();
   prepared.argv = pointers_to(command.argv);
-  for (const auto& [name, value] : command.env)
-    prepared.environment_texts.push_back(name + "=" + value);
+  prepared.environment_texts = texts_of(command.env);
   prepared.environment = pointers_to(prepared.environment_texts);
   prepared.parent = ::getpid();
   return prepared;
@@ -126,11 +117,26 @@ std::optional<StartFailure> read_failure(int report) {
   return count == sizeof failure ? std::optional(failure) : std::nullopt;
 }
 
+}  // namespace
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts)
+    pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::vector<std::string> texts_of(const Environment& environment) {
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : environment)
+    texts.push_back(name + "=" + value);
+  return texts;
+}
+
 int exit_code_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
-
-}  // namespace
 
 Child::Child(Child&& other) noexcept
     : id_(std::exchange(other.id_, -1)),

@@ -10,6 +10,12 @@
 
 namespace dsbuild {
 
+// As execve(2) takes them: they live as long as the texts, and end with nullptr.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts);
+std::vector<std::string> texts_of(const Environment& environment);  // "NAME=value" each
+// Of what waitpid(2) says: 128 + n when killed by signal n.
+int exit_code_of(int status);
+
 struct ChildStart {
   int out = -1;  // becomes stdout; stdin is /dev/null
   int err = -1;  // becomes stderr
