@@ -46,10 +46,10 @@ struct Candidate {
   std::string misfit;
 };
 
-Result<Candidate> look_at(const Place& place, const LoadRequest& request, Session& session) {
+Result<Candidate> look_at(const Place& place, const std::string& pack, const LoadRequest& request,
+                          Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(manifest, load_manifest(place.bundle, files));
-  DSBUILD_TRY(pack, pack_of(request.request.settings, session.system));
   const ManifestOp* op = manifest.find(request.op);
   Candidate candidate;
   if (manifest.pack != pack) {
@@ -89,8 +89,11 @@ Result<void> check_is_safe(const Path& library, const FileReader& files) {
 
 Result<std::optional<LoadedOp>> find_prebuilt(const LoadRequest& request, Session& session,
                                               std::vector<std::string>& passed_over) {
-  for (const Place& place : places_of(request, session.system.files)) {
-    DSBUILD_TRY(candidate, look_at(place, request, session));
+  const std::vector<Place> places = places_of(request, session.system.files);
+  if (places.empty()) return std::nullopt;
+  DSBUILD_TRY(pack, pack_of(request.request.settings, session.system));
+  for (const Place& place : places) {
+    DSBUILD_TRY(candidate, look_at(place, pack, request, session));
     if (candidate.misfit.empty()) return candidate.loaded;
     passed_over.push_back(place.named_by + " " + place.bundle.string() + ": " + candidate.misfit);
   }
