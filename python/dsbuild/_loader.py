@@ -60,8 +60,7 @@ def load(name, pack="native", path=None):
     """
     if path is not None:
         path = os.fspath(path)
-    if "/" in name:
-        pack, _, name = name.rpartition("/")
+    name, pack = names_of(name, pack)
     key = (name, pack, path)
     try:
         return _loaded[key]
@@ -71,6 +70,14 @@ def load(name, pack="native", path=None):
         if key not in _loaded:
             _loaded[key] = take(lambda: find(name, pack, path))
     return _loaded[key]
+
+
+def names_of(name, pack):
+    """(op, pack): "deepspeed/fused_adam" names both."""
+    if "/" not in name:
+        return name, pack
+    pack, _, name = name.rpartition("/")
+    return name, pack
 
 
 def lock_of(key):

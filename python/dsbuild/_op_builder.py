@@ -4,7 +4,7 @@ here, and the op itself."""
 import sys
 
 from ._errors import DsbuildError
-from ._loader import load, open_op, source_words
+from ._loader import load, names_of, open_op, source_words, words_of
 from ._program import ask
 
 
@@ -13,9 +13,7 @@ def op(name, pack="native"):
 
     name, pack: as of `load`.
     """
-    if "/" in name:
-        pack, _, name = name.rpartition("/")
-    return OpBuilder(name, pack)
+    return OpBuilder(*names_of(name, pack))
 
 
 class OpBuilder:
@@ -77,7 +75,7 @@ class OpBuilder:
         """Built for this machine, whatever is there already. Not remembered: each call asks anew, and costs no compile where
         nothing has changed."""
         def build():
-            return open_op(ask(["load", f"{self.pack}/{self.name}", "--build", *source_words(self.pack)]))
+            return open_op(ask([*words_of(self.name, self.pack, installed=()), "--build"]))
         return self._keep_error(build)
 
     def builder(self, name=None):
@@ -86,7 +84,8 @@ class OpBuilder:
         name   of the module, "mypkg._fused_adam"; as absolute_name() where it is left out
         """
         from .setuptools import DsbuildExtension
-        return DsbuildExtension(name or self.absolute_name(), self.name, self.pack, self.sources())
+        is_module = bool(self._planned()["module"])
+        return DsbuildExtension(name or self.absolute_name(), self.name, self.pack, self.sources(), is_module)
 
     def _planned(self):
         if self._plan is None:

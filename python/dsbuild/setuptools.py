@@ -12,6 +12,7 @@ All ops of a pack are built by one run of dsbuild, for TORCH_CUDA_ARCH_LIST or e
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -20,16 +21,18 @@ import sys
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 
+from ._loader import source_words
 from ._program import find_program
 
 
 class DsbuildExtension(Extension):
-    """op, pack: as of dsbuild.op."""
+    """op, pack: as of dsbuild.op. is_module: Python imports it; else tvm-ffi loads it."""
 
-    def __init__(self, name, op, pack, sources):
+    def __init__(self, name, op, pack, sources, is_module):
         super().__init__(name, sources)
         self.op = op
         self.pack = pack
+        self.is_module = is_module
 
 
 class BuildExtension(build_ext):
@@ -50,24 +53,13 @@ class BuildExtension(build_ext):
         """The library of an op that is no Python module carries no Python's name."""
         filename = super().get_ext_filename(fullname)
         extension = self.ext_map.get(fullname) if self.ext_map else None
-        if isinstance(extension, DsbuildExtension) and not self._is_python_module(extension):
+        if isinstance(extension, DsbuildExtension) and not extension.is_module:
             return os.path.join(*fullname.split(".")) + ".so"
         return filename
-
-    def _is_python_module(self, extension):
-        from ._op_builder import op
-
-        known = self.__dict__.setdefault("_python_modules", {})
-        key = extension.pack, extension.op
-        if key not in known:
-            known[key] = bool(op(extension.op, extension.pack)._planned()["module"])
-        return known[key]
 
     def _build_pack(self, pack, extensions):
         work = os.path.join(os.path.abspath(self.build_temp), "dsbuild", os.path.basename(pack))
         out = os.path.join(work, "bundle")
-        from ._loader import source_words
-
         ops = ",".join(sorted({extension.op for extension in extensions}))
         jobs = ["--jobs", str(self.parallel)] if self.parallel else []
         os.makedirs(work, exist_ok=True)
@@ -82,8 +74,6 @@ class BuildExtension(build_ext):
 
 
 def library_of(bundle, op):
-    import json
-
     with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as file:
         manifest = json.load(file)
     return os.path.join(bundle, next(row["file"] for row in manifest["ops"] if row["name"] == op))
