@@ -2,6 +2,7 @@
 """The type stubs of the native ops (python/dsbuild/native.pyi): against libraries that dsbuild built, and as mypy reads them.
 Libraries of CUDA ops need nvcc, and no GPU. DSBUILD_TEST_PYTHON names a Python with NumPy and tvm_ffi, DSBUILD_MYPY mypy."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -145,15 +146,17 @@ class MypyTest(unittest.TestCase):
         if not cls.mypy or not os.access(cls.mypy, os.X_OK):
             raise unittest.SkipTest("mypy is not installed (DSBUILD_MYPY)")
         cls.space = TestSpace()
+        cls.programs = itertools.count()
 
     def problems(self, program):
-        file = self.space.root / "program.py"
+        # A name of its own for each program: mypy's cache takes a file of the same size and second for unchanged.
+        file = self.space.root / f"program{next(self.programs)}.py"
         file.write_text(program)
         stubs = self.space.root / "stubs" / "dsbuild"
         stubs.mkdir(parents=True, exist_ok=True)
         for own in STUB.parent.glob("*.pyi"):
             (stubs / own.name).write_text(own.read_text())
-        run = subprocess.run([self.mypy, "--strict", "--no-error-summary", "--cache-dir", self.space.root / "mypy", "program.py"],
+        run = subprocess.run([self.mypy, "--strict", "--no-error-summary", "--cache-dir", self.space.root / "mypy", file.name],
                              cwd=self.space.root, text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              env={**os.environ, "MYPYPATH": str(stubs.parent)})
         return [line for line in run.stdout.splitlines() if ": error:" in line]
