@@ -52,7 +52,7 @@ void remember(const Built& built, const std::string& shown_plan, const CommandCo
     const CommandContext again{context.line, system, context.terminal, context.data_dir};
     DSBUILD_TRY(request, load_request(again));
     Session session(request.settings, system);
-    return make_plan(std::move(request), SelfTest::run, session);
+    return make_plan(std::move(request), session);
   };
   remember_build({shown_plan, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.compared},
                  asked_by(context), built.plan, plan_again, context.system);

@@ -19,7 +19,7 @@ Result<std::optional<ArchSet>> asked_archs(const CommandContext& context, const 
 
 void explain_pending(const Survey& survey, Session& session, Explanation& explanation) {
   if (explanation.planned.status != OpStatus::build) return;
-  const auto plan = make_plan(survey, SelfTest::recall, session);
+  const auto plan = make_plan(survey, session);
   if (!plan) {
     explanation.obstacles.push_back(plan.error());
     return;

@@ -9,7 +9,7 @@ namespace {
 Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);
-  DSBUILD_TRY(plan, make_plan(std::move(request), SelfTest::recall, session));
+  DSBUILD_TRY(plan, make_plan(std::move(request), session));
   const Settings& settings = plan.settings();
   DSBUILD_CHECK(check_folders(settings, context.system.files));
   PlanView view = view_of(plan, removed_ops(plan, context.system.files));

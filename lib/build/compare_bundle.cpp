@@ -29,7 +29,7 @@ Result<void> check_is_of_build(const Plan& plan, const Manifest& manifest, Sessi
 Result<std::optional<size_t>> compare_bundle(const Request& request, const Manifest& manifest,
                                              Session& session) {
   FileSystem& files = session.system.files;
-  DSBUILD_TRY(plan, make_plan(request, SelfTest::recall, session));
+  DSBUILD_TRY(plan, make_plan(request, session));
   const Settings& settings = plan.settings();
   DSBUILD_CHECK(check_can_compare(settings.backend, "verify --against-nvcc"));
   DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));

@@ -80,7 +80,7 @@ Result<SourceDigests> digest_sources(const Plan& plan, Session& session) {
   return digests;
 }
 
-Result<Plan> make_plan(Survey survey, SelfTest self_test, Session& session) {
+Result<Plan> make_plan(Survey survey, Session& session) {
   DSBUILD_CHECK(session.check());
   Plan plan;
   plan.survey = std::move(survey);
@@ -103,15 +103,15 @@ Result<Plan> make_plan(Survey survey, SelfTest self_test, Session& session) {
                            &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,
                            jobs_for(settings, host)});
   name_places(plan, session.system.files);
-  if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, self_test, session));
+  if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
   append(plan.warnings, plan.graph.warnings);
   DSBUILD_CHECK(session.check());
   return plan;
 }
 
-Result<Plan> make_plan(Request request, SelfTest self_test, Session& session) {
+Result<Plan> make_plan(Request request, Session& session) {
   DSBUILD_TRY(survey, survey_wanted(std::move(request), session));
-  return make_plan(std::move(survey), self_test, session);
+  return make_plan(std::move(survey), session);
 }
 
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) {

@@ -7,6 +7,13 @@
 
 namespace dsbuild {
 
+// Slices of a toolkit and its host compiler, of which no build has found yet that they are what nvcc makes.
+struct SliceTest {
+  Words command;               // of nvcc, without a source
+  std::string fact, identity;  // what is found is kept under these (lib/sys/fact_store.h)
+  std::string refusal;         // what the last build found to be different: they are not counted on then
+};
+
 using SourceDigests = std::map<std::string, std::string>;  // SHA-256, by path below the source root
 
 struct Plan {
@@ -17,6 +24,7 @@ struct Plan {
   EdgeHistory history;  // of the graph's edges
   BuildPlan graph;
   std::vector<SlicedCommand> sliced_commands;  // of `graph`
+  std::vector<SliceTest> untested;             // by those who build: lib/build/slice_tests.h
   std::vector<Warning> warnings;               // of this and of all before it
 
   const Settings& settings() const { return survey.request.settings; }
@@ -26,13 +34,10 @@ struct Plan {
   const HostCompiler& cxx() const { return *survey.cxx; }      // of CPU ops
 };
 
-// Whether slices make what a toolkit makes (lib/nvcc/self_test.h) is tested by compiling. Those who only look
-// start no compiler: they recall what the last build found, and without one count on slices.
-enum class SelfTest { run, recall };
-
+// Starts no compiler: slices are counted on, where no build has found that they are not what nvcc makes.
 // Errors: that a tool of the survey is missing; those of plan_archs; `cannot_slice`; `nothing_to_compare`.
-Result<Plan> make_plan(Survey survey, SelfTest self_test, Session& session);
-Result<Plan> make_plan(Request request, SelfTest self_test, Session& session);
+Result<Plan> make_plan(Survey survey, Session& session);
+Result<Plan> make_plan(Request request, Session& session);
 
 // What the sources of the planned ops are now. To be asked again behind a build: an edit may have come
 // meanwhile, and been compiled.

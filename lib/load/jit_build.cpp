@@ -220,7 +220,7 @@ void remember(const Built& built, const Request& jit, const std::string& asked, 
         Request again = jit;
         again.registry = nullptr;
         Session session(again.settings, watched);
-        return make_plan(std::move(again), SelfTest::run, session);
+        return make_plan(std::move(again), session);
       },
       counting);
 }

@@ -59,7 +59,7 @@ Words with(Words words, std::initializer_list<std::string> more) {
 class SelfTest {
  public:
   SelfTest(const Words& nvcc, const NvccCommands& commands, const Path& folder, Path program,
-           const System& system)
+           const System& system, const std::stop_token& stop)
       : nvcc_(nvcc),
         commands_(commands),
         whole_(folder / "whole"),
@@ -67,6 +67,7 @@ class SelfTest {
         moved_(folder / "moved"),
         program_(std::move(program)),
         system_(system),
+        stop_(stop),
         files_(system.files) {}
 
   Failure run() {
@@ -81,6 +82,7 @@ class SelfTest {
 
  private:
   Failure run(const Words& argv, const Path& folder) {
+    if (stop_.stop_requested()) return "it was told to stop";
     const auto result = system_.processes.run({argv, system_.environment, folder, std::chrono::seconds(300)});
     if (!result) return result.error().what;
     return result->ok() ? "" : first_line(result->out + result->err);
@@ -148,15 +150,16 @@ class SelfTest {
   const NvccCommands& commands_;
   const Path whole_, sliced_, moved_, program_;
   const System& system_;
+  const std::stop_token& stop_;
   FileSystem& files_;
 };
 
 }  // namespace
 
 std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Path& folder,
-                             const Path& program, System system) {
+                             const Path& program, System system, const std::stop_token& stop) {
   (void)system.files.remove_all(folder);
-  const std::string difference = SelfTest(nvcc, commands, folder, program, system).run();
+  const std::string difference = SelfTest(nvcc, commands, folder, program, system, stop).run();
   (void)system.files.remove_all(folder);
   return difference;
 }

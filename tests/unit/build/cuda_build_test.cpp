@@ -9,9 +9,9 @@ using namespace dsbuild;
 
 namespace {
 
-Result<Plan> plan_of(CudaWorld& world, SelfTest self_test = SelfTest::run) {
+Result<Plan> plan_of(CudaWorld& world) {
   Session session(world.settings, world.system, world.events);
-  return make_plan(world.request(), self_test, session);
+  return make_plan(world.request(), session);
 }
 
 size_t edges_of(const Plan& plan, EdgeKind kind) {
@@ -54,7 +54,7 @@ TEST_CASE("A CUDA op becomes slices, one for each arch, and a library that holds
 
 TEST_CASE("Looking starts no compiler: whether slices are what nvcc makes is recalled") {
   CudaWorld world;
-  const auto looked = plan_of(world, SelfTest::recall);
+  const auto looked = plan_of(world);
   REQUIRE(looked);
   CHECK(looked->sliced_commands.size() == 1);
   CHECK_FALSE(world.files->kind(world.settings.build_dir.value) == FileKind::directory);
@@ -73,6 +73,65 @@ TEST_CASE(
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == "cannot_slice");
   CHECK(refused.error().where == "--backend");
+}
+
+TEST_CASE("Slices that are not what nvcc makes are found beside the build, which begins again without") {
+  CudaWorld world;
+  world.behave(R"("steps": true, "text": true, "apart": true)");
+  const auto counted_on = plan_of(world);
+  REQUIRE(counted_on);
+  CHECK(counted_on->sliced_commands.size() == 1);
+  CHECK(counted_on->untested.size() == 1);
+  {
+    const auto built = world.build();
+    REQUIRE(built);
+    CHECK(built->plan.sliced_commands.empty());
+    CHECK(warns_of(built->outcome.warnings, "not_sliced",
+                   "its device images of sm_75, sm_121, compute_121 differ"));
+  }
+  CHECK(std::count(world.events.told.begin(), world.events.told.end(), "plan") == 2);
+  const auto known = plan_of(world);
+  REQUIRE(known);
+  CHECK(known->sliced_commands.empty());
+
+  // What failed may not fail again: each build tests it.
+  world.behave(R"("steps": true, "text": true)");
+  REQUIRE(world.build());
+  const auto sliced = world.build();
+  REQUIRE(sliced);
+  CHECK(sliced->plan.sliced_commands.size() == 1);
+  CHECK(sliced->plan.untested.empty());
+}
+
+TEST_CASE("Where slices are insisted on, what nvcc makes otherwise is an error and the bundle stays") {
+  CudaWorld world;
+  REQUIRE(world.build());
+  const auto before = world.bundle();
+  world.behave(R"("steps": true, "text": true, "apart": true)");
+  std::filesystem::remove_all(world.settings.cache_dir);
+  world.settings.backend = {CudaBackend::slices, "--backend"};
+  const auto refused = world.build();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == "cannot_slice");
+  CHECK(world.bundle() == before);
+}
+
+TEST_CASE("A build that is cancelled does not wait for its self-test, and remembers nothing of it") {
+  CudaWorld world;
+  std::stop_source stop;
+  world.events.watch = [&](const std::string& told) {
+    if (told == "begins") stop.request_stop();
+  };
+  const auto cancelled = world.build({stop.get_token(), {}});
+  REQUIRE_FALSE(cancelled);
+  CHECK(cancelled.error().code == "cancelled");
+  const auto plan = plan_of(world);
+  REQUIRE(plan);
+  CHECK(plan->untested.size() == 1);
+  const auto left = world.files->list(world.settings.cache_dir);
+  REQUIRE(left);
+  for (const std::string& name : *left)
+    CHECK_FALSE(name.starts_with("slices-"));
 }
 
 TEST_CASE("A toolkit whose dry run fails is not sliced") {

@@ -37,7 +37,7 @@ TEST_CASE("A plan of a survey whose tools are missing is that error") {
   const auto survey = survey_all(world);
   REQUIRE(survey);
   Session session(world.settings, world.system, world.events);
-  const auto plan = make_plan(*survey, SelfTest::recall, session);
+  const auto plan = make_plan(*survey, session);
   REQUIRE_FALSE(plan);
   CHECK(plan.error() == survey->cxx.error());
 }

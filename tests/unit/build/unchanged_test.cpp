@@ -20,7 +20,7 @@ struct RememberedWorld : BuildWorld {
       if (starts_a_program)
         (void)watched.processes.run({{"true"}, system.environment, {}, std::chrono::seconds(10)});
       Session session(settings, watched);
-      return make_plan(request(), SelfTest::run, session);
+      return make_plan(request(), session);
     };
     remember_build({"the plan\n", built->outcome.bundle, 2, 0, std::nullopt}, k_asked, built->plan,
                    plan_again, system);

@@ -6,6 +6,7 @@
 //   text     What is made depends on all that was read: the host's code, the toolkit's headers,
 //            nvcc.profile, libdevice, marks of the programs, NVCC_APPEND_FLAGS.
 //            Needs `steps` and the made up C++ compiler.
+//   apart    Whole commands make other images than the steps.
 //   log      One JSON line per start of a compilation, by steps of cicc:
 //            {"argv", "source", "cwd", "pid", "append"}.
 //   sleep    Seconds a compilation takes, half of them with its output half written.
@@ -371,7 +372,7 @@ class Nvcc : public Tool {
   std::vector<Image> images_by_steps() const {
     std::map<std::string, std::string> ptx;
     for (const std::string& arch : job_.archs)
-      ptx[arch] = ptx_of(preprocessed(arch), arch);
+      ptx[arch] = ptx_of(preprocessed(arch), arch) + (settings_.is_on("apart") ? "apart" : "");
     std::vector<Image> images;
     for (const auto& [arch, code] : job_.pairs)
       images.push_back({code, code == arch ? ptx[arch] : cubin_of(ptx[arch], code)});

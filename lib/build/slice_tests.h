@@ -1,0 +1,38 @@
+// Self-tests of slices (lib/nvcc/self_test.h), beside the build that counts on them.
+#pragma once
+
+#include <future>
+#include <stop_token>
+
+#include "build/plan.h"
+
+namespace dsbuild {
+
+// Those of a plan. They need no more than a core and a folder below the cache folder, and nothing of the
+// build needs their answer before it publishes.
+class SliceTests {
+ public:
+  // Starts them, one after the other. The plan outlives this.
+  SliceTests(const Plan& plan, Session& session);
+  SliceTests(const SliceTests&) = delete;
+  SliceTests& operator=(const SliceTests&) = delete;
+  ~SliceTests() { stop_.request_stop(); }  // waits for the command that it runs
+
+  // Waits for them, tells so where that takes a while, and remembers what they found. false: the plan counts
+  // on slices that are not what nvcc makes; make_plan knows that now.
+  bool plan_stands();
+
+ private:
+  struct Running {
+    SliceTest test;
+    LearntCommands commands;
+    std::string difference{};
+  };
+
+  Session& session_;
+  std::vector<Running> tests_;
+  std::stop_source stop_;
+  std::future<void> running_;  // last, for it uses the others
+};
+
+}  // namespace dsbuild
