@@ -1,6 +1,8 @@
 """load: an op as the module that this process uses."""
 
+import contextlib
 import dataclasses
+import importlib
 import importlib.machinery
 import importlib.metadata
 import importlib.util
@@ -107,7 +109,15 @@ def take(find_it):
 def find(name, pack="native", path=None):
     """What `dsbuild load --json` answers (docs/cli.md): the path of a library that fits, and what it is."""
     words = words_of(name, pack, installed_bundles())
-    return ask(words if path is None else [*words, "--path", path])
+    meanwhile = import_torch if pack in PACKAGE_OF_PACK else None
+    return ask(words if path is None else [*words, "--path", path], meanwhile=meanwhile)
+
+
+def import_torch():
+    """Takes seconds, and the module that is looked for or built meanwhile needs it. What keeps it from being imported is said
+    when that is opened."""
+    with contextlib.suppress(Exception):
+        importlib.import_module("torch")
 
 
 def words_of(name, pack, installed):

@@ -43,9 +43,9 @@ def installed_program():
     return None
 
 
-def ask(words, packages_of=sys.executable, environment=None):
+def ask(words, packages_of=sys.executable, environment=None, meanwhile=None):
     """Runs `dsbuild WORDS --json` and returns what it answers. Its progress goes to stderr as it is. The Python whose
-    packages count is this one, and so is the environment unless another is given.
+    packages count is this one, and so is the environment unless another is given. `meanwhile` is called while it works.
 
     Raises DsbuildError: what the program refused, or that it did not answer.
     """
@@ -53,6 +53,8 @@ def ask(words, packages_of=sys.executable, environment=None):
     command = [find_program(), *words, *python, "--json"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment) as child:
         try:
+            if meanwhile:
+                meanwhile()
             output = child.stdout.read()
             code = child.wait()
         except BaseException:  # KeyboardInterrupt above all: the build ends too, in order
