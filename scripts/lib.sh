@@ -223,10 +223,10 @@ configure_and_build() {
   build_preset "$1"
 }
 
-# build_preset PRESET: of a folder that is configured.
+# build_preset PRESET [WORDS]: of a folder that is configured.
 build_preset() {
   cd "$repository" || exit 1
-  cmake --build --preset "$1" >&2 || die 1 "dsbuild: dsbuild could not be built (the compiler's message is above)"
+  cmake --build --preset "$@" >&2 || die 1 "dsbuild: dsbuild could not be built (the compiler's message is above)"
 }
 
 # ---- what the tests use

@@ -62,7 +62,10 @@ build_for_default() {
   configure_and_build test
 }
 
-build_for_deep() { build_for_default; }
+build_for_deep() {
+  build_for_default
+  build_preset test --target dsbuild
+}
 
 tier=default
 if [[ "${1:-}" == fast || "${1:-}" == deep ]]; then

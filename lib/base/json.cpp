@@ -13,13 +13,13 @@ std::string library_text(const Library& leaf, bool ascii = false) {
   return leaf.dump(-1, ' ', ascii, Library::error_handler_t::replace);
 }
 
-bool is_plain(char c) {
+bool is_plain_in_json(char c) {
   return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
 // Nearly all texts are plain, and a file of facts holds thousands.
 std::string literal(const std::string& text) {
-  return std::ranges::all_of(text, is_plain) ? '"' + text + '"' : library_text(text);
+  return std::ranges::all_of(text, is_plain_in_json) ? '"' + text + '"' : library_text(text);
 }
 
 void start_line(std::string& text, int indent, size_t level) {

@@ -6,7 +6,7 @@
 namespace dsbuild {
 namespace {
 
-bool is_plain(char c) {
+bool is_plain_in_shell(char c) {
   constexpr std::string_view k_plain_signs = "_-./=:,+@%";
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          k_plain_signs.find(c) != std::string_view::npos;
@@ -133,8 +133,8 @@ bool is_c1_control(std::string_view text, size_t at) {
 }  // namespace
 
 std::string shell_quote(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), is_plain) ? std::string(word)
-                                                                          : single_quote(word);
+  return !word.empty() && std::all_of(word.begin(), word.end(), is_plain_in_shell) ? std::string(word)
+                                                                                   : single_quote(word);
 }
 
 std::string shell_join(const std::vector<std::string>& argv) {

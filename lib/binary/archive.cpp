@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view k_magic = "!<arch>\n";
 constexpr std::string_view k_thin_magic = "!<thin>\n";
-constexpr size_t k_header_size = 60;
+constexpr size_t k_member_header_size = 60;
 
 tl::unexpected<Error> bad_archive(const std::string& name, std::string what, std::string fix) {
   return fail(Exit::failed, "bad_archive", name, std::move(what), std::move(fix));
@@ -43,14 +43,14 @@ Result<std::vector<Bytes>> archive_members(Bytes file, const std::string& name) 
   std::vector<Bytes> members;
   size_t at = k_magic.size();
   while (at < file.size()) {
-    const auto header = slice(file, at, k_header_size);
+    const auto header = slice(file, at, k_member_header_size);
     const auto size = header ? member_size(as_text(*header)) : std::nullopt;
-    const auto member = size ? slice(file, at + k_header_size, *size) : std::nullopt;
+    const auto member = size ? slice(file, at + k_member_header_size, *size) : std::nullopt;
     if (!member) {
       return bad_archive(name, "is damaged: no whole member at byte " + std::to_string(at), "Make it again.");
     }
     if (!is_table(as_text(*header))) members.push_back(*member);
-    at += k_header_size + member->size();
+    at += k_member_header_size + member->size();
     at += at % 2;
   }
   return members;

@@ -7,7 +7,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr size_t k_header_size = 64;
+constexpr size_t k_elf_header_size = 64;
 constexpr size_t k_section_header_size = 64;
 constexpr size_t k_symbol_size = 24;
 constexpr size_t k_dynamic_size = 16;
@@ -126,7 +126,7 @@ bool is_elf(Bytes file) {
 }
 
 Result<ElfFile> read_elf(Bytes file, const std::string& name) {
-  if (!is_elf(file) || file.size() < k_header_size) return bad_elf(name, "is no ELF file");
+  if (!is_elf(file) || file.size() < k_elf_header_size) return bad_elf(name, "is no ELF file");
   const bool wide = load<uint8_t>(file, 4) == 2;
   const bool little_endian = load<uint8_t>(file, 5) == 1;
   if (!wide || !little_endian) return bad_elf(name, "is not a 64-bit little-endian ELF file");

@@ -11,13 +11,13 @@ constexpr auto k_none = std::string_view::npos;
 // As the assembler gets it: lines that go on are one, string literals that follow each other too, and it does
 // not tell upper from lower case.
 std::string joined(std::string_view source) {
-  constexpr std::string_view k_blanks = " \t\r\n\f\v";
+  constexpr std::string_view k_between = " \t\r\n\f\v";
   std::string text;
   text.reserve(source.size());
   for (size_t at = 0; at < source.size(); ++at) {
     const char c = source[at];
     const size_t next = std::min(
-        source.find_first_not_of(c == '"' ? k_blanks : k_blanks.substr(0, 3), at + 1), source.size() - 1);
+        source.find_first_not_of(c == '"' ? k_between : k_between.substr(0, 3), at + 1), source.size() - 1);
     if ((c == '\\' && source[next] == '\n') || (c == '"' && next > at && source[next] == '"'))
       at = next;
     else

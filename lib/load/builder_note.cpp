@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* k_recorded = "recorded";
 
-std::string milliseconds(double seconds) {
+std::string as_milliseconds(double seconds) {
   return std::to_string(std::llround(seconds * 1000));
 }
 
@@ -33,8 +33,8 @@ std::string whole_seconds(double seconds) {
 }  // namespace
 
 std::string render_note(const BuilderNote& note) {
-  return "node " + one_line(note.node) + "\nbegun " + milliseconds(note.begun) + "\nexpected " +
-         milliseconds(note.expected_seconds) + "\nby " + (note.is_recorded ? k_recorded : "guess") +
+  return "node " + one_line(note.node) + "\nbegun " + as_milliseconds(note.begun) + "\nexpected " +
+         as_milliseconds(note.expected_seconds) + "\nby " + (note.is_recorded ? k_recorded : "guess") +
          "\nphase " + one_line(note.phase) + "\n";
 }
 

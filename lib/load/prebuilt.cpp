@@ -5,7 +5,7 @@
 namespace dsbuild {
 namespace {
 
-struct Place {
+struct PrebuiltPlace {
   Path bundle;
   std::string named_by;
 };
@@ -15,8 +15,8 @@ Path bundle_of(const Path& path, const FileReader& files) {
   return files.kind(path) == FileKind::file ? path.parent_path() : path;
 }
 
-std::vector<Place> places_of(const LoadRequest& request, const FileReader& files) {
-  std::vector<Place> places;
+std::vector<PrebuiltPlace> places_of(const LoadRequest& request, const FileReader& files) {
+  std::vector<PrebuiltPlace> places;
   if (!request.path.empty()) places.push_back({bundle_of(request.path, files), "--path"});
   const Setting<Path>& bundle = request.request.settings.bundle;
   if (!bundle.value.empty()) places.push_back({bundle.value, bundle.origin});
@@ -46,7 +46,7 @@ struct Candidate {
   std::string misfit;
 };
 
-Result<Candidate> look_at(const Place& place, const std::string& pack, const LoadRequest& request,
+Result<Candidate> look_at(const PrebuiltPlace& place, const std::string& pack, const LoadRequest& request,
                           Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(manifest, load_manifest(place.bundle, files));
@@ -89,10 +89,10 @@ Result<void> check_is_safe(const Path& library, const FileReader& files) {
 
 Result<std::optional<LoadedOp>> find_prebuilt(const LoadRequest& request, Session& session,
                                               std::vector<std::string>& passed_over) {
-  const std::vector<Place> places = places_of(request, session.system.files);
+  const std::vector<PrebuiltPlace> places = places_of(request, session.system.files);
   if (places.empty()) return std::nullopt;
   DSBUILD_TRY(pack, pack_of(request.request.settings, session.system));
-  for (const Place& place : places) {
+  for (const PrebuiltPlace& place : places) {
     DSBUILD_TRY(candidate, look_at(place, pack, request, session));
     if (candidate.misfit.empty()) return candidate.loaded;
     passed_over.push_back(place.named_by + " " + place.bundle.string() + ": " + candidate.misfit);

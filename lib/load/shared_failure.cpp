@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* k_file = "failed.json";
 
-uint64_t milliseconds(double seconds) {
+uint64_t to_milliseconds(double seconds) {
   return seconds > 0 ? static_cast<uint64_t>(seconds * 1000) : 0;
 }
 
@@ -32,8 +32,8 @@ bool is_shared(const Error& error) {
 void share_failure(const Path& folder, const std::string& asked, const Error& error, double now,
                    FileSystem& files) {
   const Json json{
-      {"asked", sha256(asked)}, {"ended", milliseconds(now)}, {"exit", static_cast<int>(error.exit)},
-      {"code", error.code},     {"where", error.where},       {"what", error.what},
+      {"asked", sha256(asked)}, {"ended", to_milliseconds(now)}, {"exit", static_cast<int>(error.exit)},
+      {"code", error.code},     {"where", error.where},          {"what", error.what},
       {"fix", error.fix}};
   (void)files.write_file(folder / k_file, json.dump());
 }
@@ -43,7 +43,8 @@ std::optional<Error> failure_since(const Path& folder, const std::string& asked,
   if (files.own_kind(folder / k_file) != FileKind::file) return std::nullopt;
   const auto text = files.read_file(folder / k_file);
   const auto json = text ? Json::parse(*text) : std::nullopt;
-  if (!json || text_at(*json, "asked") != sha256(asked) || number_at(*json, "ended") <= milliseconds(since))
+  if (!json || text_at(*json, "asked") != sha256(asked) ||
+      number_at(*json, "ended") <= to_milliseconds(since))
     return std::nullopt;
   Error error;
   error.exit = static_cast<Exit>(number_at(*json, "exit"));

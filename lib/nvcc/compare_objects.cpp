@@ -16,10 +16,10 @@ constexpr const char* k_segment_section = ".nvFatBinSegment";
 
 using Texts = std::vector<std::string>;
 
-class Comparison {
+class ObjectComparison {
  public:
   // `whole`, `images` and `host` as in ObjectFiles.
-  Comparison(const ElfFile& whole, const ElfFile& images, const ElfFile& host, const ModuleIds& ids)
+  ObjectComparison(const ElfFile& whole, const ElfFile& images, const ElfFile& host, const ModuleIds& ids)
       : whole_(whole), images_(images), host_(host), ids_(ids) {}
 
   std::string difference() const {
@@ -130,7 +130,7 @@ std::string objects_differ_by(const ObjectFiles& objects, const ModuleIds& ids, 
              images_elf = read_elf(as_bytes_of(*images), objects.images.string()),
              host_elf = read_elf(as_bytes_of(*host), objects.host.string());
   if (!whole_elf || !images_elf || !host_elf) return "an object is no ELF file";
-  return Comparison(*whole_elf, *images_elf, *host_elf, ids).difference();
+  return ObjectComparison(*whole_elf, *images_elf, *host_elf, ids).difference();
 }
 
 }  // namespace dsbuild

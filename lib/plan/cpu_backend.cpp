@@ -4,18 +4,18 @@
 namespace dsbuild {
 namespace {
 
-Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
+Edge cpu_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   Edge edge = cxx_edge(input, op, source.source, {});
   edge.implicit_inputs.push_back(k_cxx_id_file);
   return edge;
 }
 
-std::vector<std::string> link_flags(const BuildPlanInput&, const BackendOp&) {
+std::vector<std::string> cpu_link_flags(const BuildPlanInput&, const BackendOp&) {
   return {};
 }
 
 }  // namespace
 
-const Backend k_cpu_backend = {BackendKind::cpu, compile_edge, link_flags};
+const Backend k_cpu_backend = {BackendKind::cpu, cpu_compile_edge, cpu_link_flags};
 
 }  // namespace dsbuild

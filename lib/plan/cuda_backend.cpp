@@ -41,7 +41,7 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   return edge;
 }
 
-Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
+Edge cuda_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.is_cuda()) return nvcc_edge(input, op, source);
   Edge edge = cxx_edge(input, op, source.source, {"-isystem", input.toolkit->include_dir().string()});
   edge.implicit_inputs.push_back(k_nvcc_id_file);
@@ -52,7 +52,7 @@ Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const Planne
 // By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
 // symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
 // lives in a process that has a CUDA runtime already, and must use that one.
-std::vector<std::string> link_flags(const BuildPlanInput& input, const BackendOp& op) {
+std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const BackendOp& op) {
   if (op.gives.python_module) return {"-L" + input.toolkit->library_dir.string(), "-lcudart"};
   return {"-L" + input.toolkit->library_dir.string(),
           "-lcudart_static",
@@ -64,6 +64,6 @@ std::vector<std::string> link_flags(const BuildPlanInput& input, const BackendOp
 
 }  // namespace
 
-const Backend k_cuda_backend = {BackendKind::cuda, compile_edge, link_flags};
+const Backend k_cuda_backend = {BackendKind::cuda, cuda_compile_edge, cuda_link_flags};
 
 }  // namespace dsbuild

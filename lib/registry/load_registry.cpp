@@ -9,10 +9,6 @@
 namespace dsbuild {
 namespace {
 
-std::vector<std::string> names_in(const FileReader& files, const Path& folder) {
-  return files.list(folder).value_or(std::vector<std::string>{});
-}
-
 bool is_file(const FileReader& files, const Path& path) {
   return files.kind(path) == FileKind::file;
 }
@@ -21,7 +17,7 @@ bool is_file(const FileReader& files, const Path& path) {
 std::vector<std::string> spec_paths(const FileReader& files, const Path& folder) {
   if (is_file(files, folder / "op.yaml")) return {"op.yaml"};
   std::vector<std::string> paths;
-  for (const std::string& name : names_in(files, folder)) {
+  for (const std::string& name : files.list(folder).value_or(std::vector<std::string>{})) {
     const std::string path = name + "/op.yaml";
     if (is_file(files, folder / path)) paths.push_back(path);
   }

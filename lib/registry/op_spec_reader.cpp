@@ -147,7 +147,7 @@ Result<Define> read_define(const SpecFile& file, const YamlNode& key, const Yaml
   return define;
 }
 
-bool by_name(const Define& a, const Define& b) {
+bool defines_by_name(const Define& a, const Define& b) {
   return a.value.first < b.value.first;
 }
 
@@ -160,7 +160,7 @@ Result<void> read_defines(const SpecFile& file, const YamlNode& root, OpSpec& sp
     spec.defines.push_back(std::move(define));
     DSBUILD_CHECK(read_feature(file, key, value, spec));
   }
-  std::sort(spec.defines.begin(), spec.defines.end(), by_name);
+  std::sort(spec.defines.begin(), spec.defines.end(), defines_by_name);
   return {};
 }
 

@@ -11,8 +11,8 @@ namespace {
 constexpr size_t k_most_combinations = 4096;
 constexpr size_t k_most_units = 16384;
 
-using Define = std::pair<std::string, std::string>;
-using Combination = std::vector<Define>;
+using Macro = std::pair<std::string, std::string>;
+using Combination = std::vector<Macro>;
 
 std::string refuse_source(const std::string& path) {
   if (std::string reason = refuse_path(path); !reason.empty()) return reason;

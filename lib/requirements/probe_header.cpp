@@ -32,7 +32,7 @@ std::string included_path(const ProbeInput& input, const std::string& text) {
   return {};
 }
 
-Finding found(const ProbeInput& input, const std::string& path) {
+Finding found_header(const ProbeInput& input, const std::string& path) {
   Finding finding = met(input, path.empty() ? subject_of(input) + " is found" : path);
   finding.gives.include_dirs = include_places(input);
   finding.gives.cxx_flags = input.settings.cflags.value;
@@ -58,14 +58,14 @@ Finding probe_header(const ProbeInput& input) {
   const Trial trial = header_trial(input);
   const std::string key = trial_key(input, trial);
   const std::string identity = program_identity(files, input.cxx->path);
-  if (const auto known = recall(files, input.facts, key, identity)) return found(input, known->answer);
+  if (const auto known = recall(files, input.facts, key, identity)) return found_header(input, known->answer);
 
   const TrialResult result = run_trial(input, trial);
   if (!result.ran) return unmet(input, "the test program could not be compiled: " + result.text);
   if (!result.ok) return not_found(input, result);
   const std::string path = included_path(input, result.text);
   if (!path.empty()) remember(files, input.facts, key, identity, {path, path});
-  return found(input, path);
+  return found_header(input, path);
 }
 
 }  // namespace dsbuild

@@ -47,7 +47,7 @@ std::string linked_path(const ProbeInput& input, const std::string& text) {
   return {};
 }
 
-Finding found(const ProbeInput& input, const std::string& path) {
+Finding found_library(const ProbeInput& input, const std::string& path) {
   const std::string& function = input.requirement.function;
   const std::string name = path.empty() ? "lib" + subject_of(input) : path;
   Finding finding = met(input, name + (function.empty() ? " links" : ": " + function + " links"));
@@ -75,7 +75,8 @@ Finding probe_library(const ProbeInput& input) {
   const Trial trial = library_trial(input);
   const std::string key = trial_key(input, trial);
   const std::string identity = program_identity(files, input.cxx->path);
-  if (const auto known = recall(files, input.facts, key, identity)) return found(input, known->answer);
+  if (const auto known = recall(files, input.facts, key, identity))
+    return found_library(input, known->answer);
 
   const TrialResult result = run_trial(input, trial);
   if (!result.ran) return unmet(input, "the test program could not be compiled: " + result.text);
@@ -86,7 +87,7 @@ Finding probe_library(const ProbeInput& input) {
   }
   const std::string path = linked_path(input, result.text);
   if (!path.empty()) remember(files, input.facts, key, identity, {path, path});
-  return found(input, path);
+  return found_library(input, path);
 }
 
 }  // namespace dsbuild

@@ -54,7 +54,7 @@ std::string render(const VisibleGpus& gpus) {
   return join(words, " ");
 }
 
-std::optional<VisibleGpus> parse(const std::string& text) {
+std::optional<VisibleGpus> parse_gpus(const std::string& text) {
   const std::vector<std::string> words = split(text, " ");
   if (words.empty()) return std::nullopt;
   VisibleGpus gpus;
@@ -73,7 +73,7 @@ VisibleGpus find_visible_gpus(const System& system, FactStore& facts) {
   const std::string identity = identity_of(system);
   const std::string key = "visible GPUs " + identity;  // of each choice of GPUs
   if (const auto known = facts.find(key, identity))
-    if (const auto gpus = parse(*known)) return *gpus;
+    if (const auto gpus = parse_gpus(*known)) return *gpus;
   const VisibleGpus gpus = ask_driver();
   // A driver that is just being loaded answers otherwise in a moment.
   if (!gpus.archs.empty()) facts.put(key, identity, render(gpus));
