@@ -109,15 +109,16 @@ def take(find_it):
 def find(name, pack="native", path=None):
     """What `dsbuild load --json` answers (docs/cli.md): the path of a library that fits, and what it is."""
     words = words_of(name, pack, installed_bundles())
-    meanwhile = import_torch if pack in PACKAGE_OF_PACK else None
-    return ask(words if path is None else [*words, "--path", path], meanwhile=meanwhile)
+    return ask(words if path is None else [*words, "--path", path], meanwhile=lambda: import_what_opens(pack))
 
 
-def import_torch():
-    """Takes seconds, and the module that is looked for or built meanwhile needs it. What keeps it from being imported is said
-    when that is opened."""
-    with contextlib.suppress(Exception):
-        importlib.import_module("torch")
+def import_what_opens(pack):
+    """Takes seconds (tvm-ffi imports torch, where that is installed), which the program has for its work. What keeps it from
+    being imported is said when an op is opened."""
+    package = "torch" if pack in PACKAGE_OF_PACK else "tvm_ffi" if pack == "native" else None
+    if package:
+        with contextlib.suppress(Exception):
+            importlib.import_module(package)
 
 
 def words_of(name, pack, installed):
