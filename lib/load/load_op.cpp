@@ -62,12 +62,9 @@ Result<Request> jit_request(const LoadRequest& request, std::shared_ptr<const Re
   return jit;
 }
 
-Error jit_off(const LoadRequest& request, const Settings& settings, const JitFolder& folder,
-              const std::vector<std::string>& passed_over) {
-  std::string what = request.op + " of the pack " + settings.pack.value + " is not built (" +
-                     folder.folder.filename().string() + "), and building it here is off";
-  for (const std::string& reason : passed_over)
-    what += "\n  " + reason;
+Error jit_off(const LoadRequest& request, const Settings& settings, const JitFolder& folder) {
+  const std::string what = request.op + " of the pack " + settings.pack.value + " is not built (" +
+                           folder.folder.filename().string() + "), and building it here is off";
   const std::string archs = arch_list(settings.arch.value.targets);
   return make_error(Exit::unmet, "jit_off", settings.jit.origin, what,
                     "dsbuild --pack " + shell_quote(settings.pack.value) + " --ops " + request.op +
@@ -76,15 +73,13 @@ Error jit_off(const LoadRequest& request, const Settings& settings, const JitFol
 }
 
 // What was built here before, else a build.
-Result<LoadedOp> load_jit(const LoadRequest& request, Session& session,
-                          const std::vector<std::string>& passed_over) {
+Result<LoadedOp> load_jit(const LoadRequest& request, Session& session) {
   DSBUILD_TRY(folder, jit_folder(request, session.system));
   if (auto built = find_built(request, folder, session.system)) return std::move(*built);
   DSBUILD_TRY(registry, load_registry(request.request.settings, session.system));
   if (!registry.find(request.op)) return tl::unexpected<Error>(unknown_op(request.op, "load", registry));
   DSBUILD_TRY(jit, jit_request(request, std::make_shared<const Registry>(std::move(registry))));
-  if (!jit.settings.jit.value)
-    return tl::unexpected<Error>(jit_off(request, jit.settings, folder, passed_over));
+  if (!jit.settings.jit.value) return tl::unexpected<Error>(jit_off(request, jit.settings, folder));
   return build_in_turn(request, std::move(jit), folder, session);
 }
 
@@ -106,8 +101,12 @@ Result<LoadedOp> load_op(const LoadRequest& request, Session& session) {
       return *prebuilt;
     }
   }
-  DSBUILD_TRY(built, load_jit(request, session, passed_over));
-  built.passed_over = passed_over;
+  auto built = load_jit(request, session);
+  if (built)
+    built->passed_over = passed_over;
+  else  // what there was would have been enough
+    for (const std::string& reason : passed_over)
+      built.error().what += "\n  " + reason;
   return built;
 }
 

@@ -8,6 +8,7 @@ import importlib.metadata
 import importlib.util
 import logging
 import os
+import re
 import threading
 import time
 
@@ -158,8 +159,14 @@ def open_op(answer):
     except DsbuildError:
         raise
     except Exception as error:  # whatever the op does while it is opened
-        raise DsbuildError("not_a_module", answer["path"], f"{type(error).__name__}: {error}",
-                           "Build it again with the Python that loads it (dsbuild --python).") from error
+        raise DsbuildError("not_a_module", answer["path"], f"{type(error).__name__}: {error}", fix_of(str(error))) from error
+
+
+def fix_of(said):
+    missing = re.search(r"(\S+): cannot open shared object file", said)
+    if missing:
+        return f"Install the package that has {missing[1]} (libgomp.so.1 of OpenMP: apt-get install libgomp1)."
+    return "Build it again with the Python that loads it (dsbuild --python)."
 
 
 def open_torch_module(answer):

@@ -121,6 +121,17 @@ TEST_CASE("A prebuilt op that does not fit is passed over in a sentence, and bui
   CHECK(built->passed_over == std::vector<std::string>{place + reason});
 }
 
+TEST_CASE("Where nothing can be built either, the error says what there was and why it does not fit") {
+  LoadWorld world;
+  world.prebuild("8.0");
+  world.settings.cuda_home = {world.folder.path() / "no toolkit", "--cuda-home"};
+  const auto refused = world.load();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().exit == Exit::unmet);
+  CHECK(refused.error().what.find("\n  DSBUILD_BUNDLE " + world.settings.out.value.string() +
+                                  ": scale has no image for 9.0 (it has 8.0)") != std::string::npos);
+}
+
 TEST_CASE("What others can write to is not loaded, and a bundle that is named is there") {
   LoadWorld world;
   world.prebuild("9.0");
