@@ -99,10 +99,10 @@ install_packages() {
 
 # ---- PyPI
 
-# The first of python3 on PATH and the system's that has pip.
+# The first that has pip of python3 on PATH, that of the venv where a wheel put these scripts, and the system's.
 python_with_pip() {
   local python
-  for python in python3 /usr/bin/python3; do
+  for python in python3 "$repository/../../bin/python3" /usr/bin/python3; do
     if "$python" -m pip --version >/dev/null 2>&1; then
       printf '%s' "$python"
       return 0

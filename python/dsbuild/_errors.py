@@ -18,4 +18,4 @@ class DsbuildError(RuntimeError):
         self.fix = fix
 
     def __str__(self):
-        return f"{self.where}: {self.what}" + (f"\n  {self.fix}" if self.fix else "")
+        return f"{self.where}: {self.what}" + ("\n" + self.fix if self.fix else "").replace("\n", "\n  ")
