@@ -5,6 +5,7 @@
 
 #include "base/version.h"
 #include "interface.h"
+#include "mended_lists.h"
 #include "settings/options.h"
 
 namespace dsbuild {
@@ -76,7 +77,7 @@ void declare(CLI::App& app, CommandLine& line, bool show_all) {
   app.description("Builds collections of GPU operators ahead of time into a bundle of fat shared libraries.");
   app.footer(footer());
   app.set_help_flag("-h,--help", "One screen of help; behind a command, that command's");
-  app.set_version_flag("--version", std::string("dsbuild ") + k_version, "The version");
+  app.set_version_flag("-V,--version", std::string("dsbuild ") + k_version, "The version");
   app.set_help_all_flag("--help-all", "Every option of every command");
   app.add_flag_callback("--help-man", [] {}, "The man page, for `man -l`")->group(group(show_all));
   app.require_subcommand(0, 1);
@@ -119,9 +120,20 @@ std::string unknown_word(const CLI::App& app) {
   return "unknown word '" + printable(words.front()) + "'" + did_you_mean(words.front(), command_names());
 }
 
-Error bad_option(const std::string& what) {
+Error bad_option(const std::string& what, const Words& words) {
+  const Words mended = with_mended_lists(words, command_names());
   return make_error(Exit::usage, "bad_option", "command line", what,
-                    "`dsbuild --help` lists commands and options.");
+                    mended.empty() ? "`dsbuild --help` lists commands and options."
+                                   : "A list is one word: dsbuild " + shell_join(mended));
+}
+
+// `dsbuild help [COMMAND]` and `dsbuild version`, as other tools have them.
+Words as_options(Words words) {
+  if (words.empty() || (words.front() != "help" && words.front() != "version")) return words;
+  const std::string option = "--" + words.front();
+  words.erase(words.begin());
+  words.push_back(option);
+  return words;
 }
 
 // CLI11's phrases in our words: "--arch: 1 required LIST missing".
@@ -180,10 +192,6 @@ int own_words(int argc, const char* const* argv) {
   return static_cast<int>((is_record ? marker : end) - argv);
 }
 
-bool has_word(int argc, const char* const* argv, const std::string& word) {
-  return std::any_of(argv + 1, argv + argc, [&](const char* argument) { return argument == word; });
-}
-
 }  // namespace
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
@@ -199,9 +207,10 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   const int own = own_words(argc, argv);
   if (own < argc) line.program.assign(argv + own + 1, argv + argc);
   CLI::App app("", "dsbuild");
-  declare(app, line, has_word(own, argv, "--help-all"));
+  const Words words = as_options({argv + 1, argv + own});
+  declare(app, line, std::find(words.begin(), words.end(), "--help-all") != words.end());
   try {
-    app.parse(own, argv);
+    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForVersion&) {
     line.answer = std::string("dsbuild ") + k_version + "\n";
   } catch (const CLI::CallForAllHelp&) {
@@ -210,9 +219,9 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     const auto chosen = app.get_subcommands();
     line.answer = one_blank_line(chosen.empty() ? app.help() : chosen.front()->help(app.get_name()));
   } catch (const CLI::ExtrasError&) {
-    return tl::unexpected<Error>(bad_option(unknown_word(app)));
+    return tl::unexpected<Error>(bad_option(unknown_word(app), words));
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected<Error>(bad_option(plainly(error.what())));
+    return tl::unexpected<Error>(bad_option(plainly(error.what()), words));
   }
   for (const CLI::App* chosen : app.get_subcommands())
     line.command = chosen->get_name();

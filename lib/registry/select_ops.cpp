@@ -21,6 +21,24 @@ std::vector<std::string> build_vars(const Registry& registry) {
   return variables;
 }
 
+// What a name that is none stands for, where that is clear: another case, the name in DS_BUILD_<NAME>, a
+// pattern with `*`.
+std::vector<std::string> meant_ops(const std::string& name, const Registry& registry) {
+  const std::string lower = to_lower(name);
+  if (lower == "all") return {lower};
+  std::vector<std::string> meant;
+  const size_t star = lower.find('*');
+  for (const OpBuilder& op : registry.ops) {
+    const std::string& own = op.name();
+    const bool fits = star == std::string::npos
+                          ? own == lower || op.spec().build_var == "DS_BUILD_" + to_upper(name)
+                          : own.size() + 1 >= lower.size() && own.starts_with(lower.substr(0, star)) &&
+                                own.ends_with(lower.substr(star + 1));
+    if (fits) meant.push_back(own);
+  }
+  return meant;
+}
+
 // One list may serve several versions of the sources: what there is not needs no leaving out.
 Result<void> check_names(const Selection& selection, const Registry& registry) {
   for (const std::string& name : selection.names)
@@ -194,11 +212,12 @@ void warn_of_left_out(const Registry& registry, const Selection& selection, cons
 
 Error unknown_op(const std::string& name, const std::string& where, const Registry& registry) {
   if (const AbsentOp* absent = registry.find_absent(name)) return not_offered(*absent, where);
-  const std::vector<std::string> names = registry.names();
-  return make_error(
-      Exit::usage, "unknown_op", where,
-      "no op '" + printable(name) + "' in pack '" + registry.pack + "'" + did_you_mean(name, names),
-      "Ops: " + join(names, ", ") + ".");
+  const std::vector<std::string> names = registry.names(), meant = meant_ops(name, registry);
+  const std::string what = "no op '" + printable(name) + "' in pack '" + registry.pack + "'";
+  const std::string all = "Ops: " + join(names, ", ") + ".";
+  if (meant.empty())
+    return make_error(Exit::usage, "unknown_op", where, what + did_you_mean(name, names), all);
+  return make_error(Exit::usage, "unknown_op", where, what, "Use " + join(meant, ",") + ". " + all);
 }
 
 Result<void> check_any_selected(const Registry& registry, bool cpu_only, const SelectedOps& selected) {
