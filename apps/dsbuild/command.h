@@ -60,6 +60,8 @@ int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandCo
 // The bundle that a command's operand names, else --out.
 Path named_bundle(const Settings& settings, const CommandContext& context);
 
+// GITHUB_WORKSPACE, else the nearest folder above with .git.
+Repository repository_of_pipeline(const System& system);
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr);
 // A line each; "" where the output is JSON, which has them itself, or is to be little.
 std::string warnings_text(const std::vector<Warning>& warnings, const Settings& settings,

@@ -43,10 +43,11 @@ Result<int> verify(const Words& words, ActionRun& action, System& system) {
   return 0;
 }
 
-Result<int> run_tool(const Words& command, System& system, MemoryTurn& turn) {
+Result<int> run_tool(const Words& command, std::string& said, System& system, MemoryTurn& turn) {
   turn.wait_to_work();
   DSBUILD_TRY(result, system.processes.run({command, system.environment, {}, std::chrono::hours(24)}));
-  print_message(result.out + result.err);
+  said = result.out + result.err;
+  print_message(said);
   turn.add_peak(result.peak_memory_bytes);
   if (result.exit_code == 0) turn.done();
   return result.exit_code;
@@ -61,8 +62,11 @@ Result<int> run_when_there_is_memory(const Words& words, ActionRun& action, Syst
     return refuse(words);
   MemoryTurn turn(system.environment, action.output());
   if (is_known_by_text) turn.wait_to_look();
+  const auto run = [&](const Words& command, std::string& said) {
+    return run_tool(command, said, system, turn);
+  };
   return run_whole_step({action.output(), {end + 1, words.end()}, is_known_by_text}, action, system,
-                        [&](const Words& command) { return run_tool(command, system, turn); });
+                        {run, print_message});
 }
 
 // action slice TOOLS OUTPUT STEP_FILE -- [SOURCE GENCODE…]

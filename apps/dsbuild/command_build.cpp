@@ -58,10 +58,17 @@ void remember(const Built& built, const std::string& shown_plan, const CommandCo
                  asked_by(context), built.plan, plan_again, context.system);
 }
 
-// A signal's is known to who sent it.
-Result<int> failure_of(const Error& error) {
-  if (error.code == "interrupted") return static_cast<int>(error.exit);
-  return tl::unexpected<Error>(error);
+// The last event, or the last line.
+int say_unbuilt(const Error& error, const ShownEvents& events, const Settings& settings,
+                const CommandContext& context) {
+  if (settings.json.value) {
+    (void)print_result(render_unbuilt_json(error, events.failures(), events.left()));
+  } else {
+    print_message(render_error(error, style_for(settings, context, true)));
+    if (!events.failures().empty())
+      print_message(render_unfinished(events.left().failed, events.left().built));
+  }
+  return static_cast<int>(error.exit);
 }
 
 Result<int> run_build(const CommandContext& context) {
@@ -73,7 +80,7 @@ Result<int> run_build(const CommandContext& context) {
   ShownEvents events(settings, context);
   Session session(settings, context.system, events);
   auto built = build_bundle(std::move(request), session);
-  if (!built) return failure_of(built.error());
+  if (!built) return say_unbuilt(built.error(), events, settings, context);
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
   if (!built->outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(built->plan.archs, settings, context);

@@ -19,8 +19,11 @@ class LoadEvents : public ShownEvents {
   void on_plan(const Plan& plan, const std::vector<std::string>& /*removed*/) override {
     if (!plan.archs.requested.empty()) archs_ = " for " + arch_text(plan.archs.requested);
   }
-  void on_graph_begins() override { begin_ = Clock::now(); }
+  void on_graph_begins(const ExpectedRun& /*expected*/) override { begin_ = Clock::now(); }
   void on_edge(const EdgeEvent& /*event*/) override {}
+  void on_diagnostic(const ToolDiagnostic& told) override {
+    if (told.diagnostic.severity == Severity::error) print_message(render_diagnostic(told, style()));
+  }
   void on_tick() override {
     if (is_said_ || Clock::now() - begin_ < std::chrono::seconds(1)) return;
     is_said_ = true;
@@ -32,6 +35,7 @@ class LoadEvents : public ShownEvents {
     print_message("dsbuild: " + op_ + " took " + seconds_text(seconds) + "\n");
   }
   void on_warning(const Warning& /*warning*/) override {}
+  void on_note(const std::string& /*line*/) override {}
   void on_message(const std::string& line) override { print_message("dsbuild: " + line + "\n"); }
 
  private:

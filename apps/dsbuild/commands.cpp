@@ -68,11 +68,30 @@ Path named_bundle(const Settings& settings, const CommandContext& context) {
   return context.line.operands.empty() ? settings.out.value : Path(context.line.operands.front());
 }
 
+Repository repository_of_pipeline(const System& system) {
+  Repository repository{{}, system.files.absolute(".")};
+  if (const std::string given = variable(system.environment, "GITHUB_WORKSPACE"); !given.empty()) {
+    repository.root = given;
+    return repository;
+  }
+  for (Path folder = repository.current; folder != folder.root_path(); folder = folder.parent_path())
+    if (system.files.kind(folder / ".git") != FileKind::absent) {
+      repository.root = folder;
+      break;
+    }
+  return repository;
+}
+
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr) {
-  const bool annotate = to_stderr && settings.annotations.value;
-  if (settings.color.value != ColorMode::automatic)
-    return {settings.color.value == ColorMode::always, annotate};
-  return {to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal, annotate};
+  const bool on_terminal =
+      to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal;
+  Style style;
+  style.color =
+      settings.color.value == ColorMode::automatic ? on_terminal : settings.color.value == ColorMode::always;
+  style.annotate = to_stderr && settings.annotations.value;
+  if (style.annotate) style.repository = repository_of_pipeline(context.system);
+  style.verbose = settings.verbosity > 0;
+  return style;
 }
 
 std::string warnings_text(const std::vector<Warning>& warnings, const Settings& settings,

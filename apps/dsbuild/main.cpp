@@ -23,17 +23,28 @@ Path find_data_dir(const FileReader& files, const Path& program) {
 }
 
 // An error may come before there are settings.
-Style error_style(const std::optional<std::string>& color, const Environment& environment) {
-  const bool annotate = load_annotations(environment).value;
-  if (color == "always") return {true, annotate};
-  const auto no_color = environment.find("NO_COLOR");
-  const bool plain = color == "never" || (no_color != environment.end() && !no_color->second.empty());
-  return {!plain && read_terminal().stderr_is_terminal, annotate};
+Style error_style(const std::optional<std::string>& color, const System& system) {
+  const bool plain = color == "never" || !variable(system.environment, "NO_COLOR").empty();
+  Style style;
+  style.color = color == "always" || (!plain && read_terminal().stderr_is_terminal);
+  style.annotate = load_annotations(system.environment).value;
+  if (style.annotate) style.repository = repository_of_pipeline(system);
+  return style;
 }
 
-int report_failure(const Error& error, bool json, const Style& style) {
+// Where no other command is named.
+bool is_build(const Words& words) {
+  return std::none_of(words.begin(), words.end(), [](const std::string& word) {
+    return std::any_of(commands().begin(), commands().end(),
+                       [&](const CommandRow& row) { return row.name == word && word != "build"; });
+  });
+}
+
+// The last event of a build, the document of another command, or text.
+int report_failure(const Error& error, const Words& words, const Style& style) {
+  const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (json)
-    (void)print_result(render_error_json(error));
+    (void)print_result(is_build(words) ? render_unbuilt_json(error, {}, {}) : render_error_json(error));
   else
     print_message(render_error(error, style));
   return static_cast<int>(error.exit);
@@ -47,24 +58,20 @@ Result<int> run_command(const CommandLine& line, System& system) {
 }
 
 int run(int argc, const char* const* argv) {
-  const auto is_word = [](std::string_view wanted) {
-    return [wanted](const char* word) { return std::string_view(word) == wanted; };
-  };
-  const bool json = std::any_of(argv, std::find_if(argv, argv + argc, is_word("--")), is_word("--json"));
-  const Environment environment = read_environment();
+  const Words words(argv + 1, std::find(argv + std::min(argc, 1), argv + argc, std::string_view("--")));
   const Result<CommandLine> line = parse_command_line(argc, argv);
-  if (!line) return report_failure(line.error(), json, error_style({}, environment));
-  if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
   const auto files = make_real_file_system();
+  const bool is_action = line && line->command == "action";
   // Where Ninja is killed, nobody else would end its steps, and who waits for the folder would wait for them.
-  if (line->command == "action") end_with_parent();
+  if (is_action) end_with_parent();
   // Ninja ends a step by a signal to its group: the compilers must be in it, and not outlive the build.
-  const auto processes =
-      make_real_process_runner(line->command == "action" ? ChildGroup::ours : ChildGroup::own);
-  System system{*files, *processes, environment, files->real_path("/proc/self/exe").value_or(Path())};
+  const auto processes = make_real_process_runner(is_action ? ChildGroup::ours : ChildGroup::own);
+  System system{*files, *processes, read_environment(), files->real_path("/proc/self/exe").value_or(Path())};
+  if (!line) return report_failure(line.error(), words, error_style({}, system));
+  if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
   const Result<int> code = run_command(*line, system);
-  return code ? *code
-              : report_failure(code.error(), json, error_style(line->arguments.find("--color"), environment));
+  if (code) return *code;
+  return report_failure(code.error(), words, error_style(line->arguments.find("--color"), system));
 }
 
 }  // namespace

@@ -33,16 +33,17 @@ void ShownEvents::on_plan(const Plan& plan, const std::vector<std::string>& remo
   }
 }
 
-void ShownEvents::on_graph_begins() {
+void ShownEvents::on_graph_begins(const ExpectedRun& expected) {
   const bool quiet = settings_.verbosity < 0 || settings_.json.value;
   const bool live = context_.terminal.stderr_is_terminal && !quiet && settings_.verbosity == 0;
   progress_.emplace(Progress::Options{live, quiet, settings_.verbosity > 0, context_.terminal.columns},
-                    print_message, now_seconds, wall_clock);
+                    expected, print_message, now_seconds, wall_clock);
 }
 
 void ShownEvents::on_edge(const EdgeEvent& event) {
   progress_->on_event(event);
-  if (settings_.json.value) (void)print_result(render_edge_event_json(event));
+  if (settings_.json.value && event.kind != EdgeEventKind::ended)
+    (void)print_result(render_edge_event_json(event));
 }
 
 void ShownEvents::on_tick() {
@@ -53,8 +54,17 @@ void ShownEvents::on_graph_ends() {
   progress_->finish();
 }
 
+// Who wants to be told little is told of errors.
+void ShownEvents::on_diagnostic(const ToolDiagnostic& told) {
+  if (settings_.json.value) (void)print_result(render_diagnostic_json(told));
+  if (settings_.verbosity < 0 && told.diagnostic.severity != Severity::error) return;
+  if (progress_) progress_->finish();
+  print_message(render_diagnostic(told, style()));
+}
+
 void ShownEvents::on_failure(const EdgeFailure& failure) {
-  print_message(render_edge_failure(failure, style_for(settings_, context_, true)));
+  failures_.push_back(failure);
+  print_message(render_edge_failure(failure, style()));
 }
 
 void ShownEvents::on_warning(const Warning& warning) {
@@ -64,6 +74,10 @@ void ShownEvents::on_warning(const Warning& warning) {
 // Of JSON the result says it.
 void ShownEvents::on_removed(const Path& folder) {
   if (!settings_.json.value) print_message("removed " + folder.string() + "\n");
+}
+
+void ShownEvents::on_note(const std::string& line) {
+  if (settings_.verbosity >= 0 && !settings_.json.value) print_message(line + "\n");
 }
 
 void ShownEvents::on_message(const std::string& line) {

@@ -14,23 +14,34 @@ class ShownEvents : public Events {
       : settings_(settings), context_(context) {}
 
   void on_plan(const Plan& plan, const std::vector<std::string>& removed) override;
-  void on_graph_begins() override;
+  void on_graph_begins(const ExpectedRun& expected) override;
   void on_edge(const EdgeEvent& event) override;
   void on_tick() override;
   void on_graph_ends() override;
+  void on_diagnostic(const ToolDiagnostic& told) override;
+  void on_unfinished(const UnfinishedRun& left) override { left_ = left; }
   void on_failure(const EdgeFailure& failure) override;
   void on_warning(const Warning& warning) override;
   void on_removed(const Path& folder) override;
+  void on_note(const std::string& line) override;
   void on_message(const std::string& line) override;
 
   // The plan and its warnings, as they were shown to people.
   const std::string& shown_plan() const { return shown_plan_; }
+  // What became of a run that did not come to its end, and what failed in it.
+  const UnfinishedRun& left() const { return left_; }
+  const std::vector<EdgeFailure>& failures() const { return failures_; }
+
+ protected:
+  Style style() const { return style_for(settings_, context_, true); }
 
  private:
   const Settings settings_;
   const CommandContext& context_;
   std::optional<Progress> progress_;
   std::string shown_plan_;
+  UnfinishedRun left_;
+  std::vector<EdgeFailure> failures_;
 };
 
 }  // namespace dsbuild

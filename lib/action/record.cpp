@@ -7,7 +7,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr std::string_view k_version = "record 1";
+constexpr std::string_view k_version = "record 2";
 
 // On one line.
 std::string escaped(const std::string& text) {
@@ -58,6 +58,8 @@ void take(std::string_view name, std::string_view value, Record& record) {
   if (name == "output") record.outputs.push_back(file_of(value));
   if (name == "unsettled") record.unsettled = unescaped(value);
   if (name == "incomplete") record.incomplete = unescaped(value);
+  if (name.starts_with("said.")) record.said.push_back({std::string(name.substr(5)), unescaped(value)});
+  if (name == "said_of") record.said_of = value;
   if (name == "equal") {
     const FileDigest first = file_of(value);
     record.equal_files.push_back({first.path, "", first.digest == "yes"});
@@ -82,8 +84,10 @@ std::string render_record(const Record& record) {
           line("others", record.others) + line("search", record.search) + line("present", record.present);
   for (const EqualFiles& files : record.equal_files)
     text += equal_lines(files);
-  text += lines_of("output", record.outputs) + line("unsettled", record.unsettled) +
-          line("incomplete", record.incomplete);
+  for (const Said& said : record.said)
+    text += line("said." + said.tool, said.text);
+  text += line("said_of", record.said_of) + lines_of("output", record.outputs) +
+          line("unsettled", record.unsettled) + line("incomplete", record.incomplete);
   return sha256(text) + "\n" + text;
 }
 
@@ -100,6 +104,14 @@ std::optional<Record> parse_record(std::string_view text) {
       take(std::string_view(each).substr(0, space), std::string_view(each).substr(space + 1), record);
   }
   return is_ours ? std::optional(record) : std::nullopt;
+}
+
+void add_said(Record& record, const char* tool, std::string text) {
+  if (!text.empty()) record.said.push_back({tool, std::move(text)});
+}
+
+bool names_lines_of(const Record& record, const std::string& lines) {
+  return record.said.empty() || lines.empty() || record.said_of == lines;
 }
 
 std::string record_file(const std::string& output) {

@@ -33,6 +33,15 @@ struct EqualFiles {
   bool operator==(const EqualFiles&) const = default;
 };
 
+// What a tool said though it did not fail: warnings. Files are named as commands name them.
+inline constexpr const char *k_preprocessor = "preprocessor", *k_compiler = "compiler",
+                            *k_assembler = "assembler";
+struct Said {
+  std::string tool;  // one of these
+  std::string text;  // not empty
+  bool operator==(const Said&) const = default;
+};
+
 struct Record {
   ActionKey key;
   std::string result;              // the key of the text that a preprocessor made; "" without one
@@ -43,12 +52,21 @@ struct Record {
   std::string present;  // a list: those that were there
   std::vector<EqualFiles> equal_files;
   std::vector<FileDigest> outputs;
+  std::vector<Said> said;
+  // A digest of the preprocessed text with its lines, which `said` may name: keys leave out where lines
+  // stand.
+  std::string said_of;
   std::string unsettled;  // what changed while tools ran; "": nothing did
   // A file of the project that reads others which no compiler names (an assembler's .incbin); "": none does.
   // Such a record never holds.
   std::string incomplete;
   bool operator==(const Record&) const = default;
 };
+
+// Nothing for an empty text.
+void add_said(Record& record, const char* tool, std::string text);
+// Whether what was said holds for a text with these lines; "" for ones that are not known to differ.
+bool names_lines_of(const Record& record, const std::string& lines);
 
 // The first line is the digest of the rest. nullopt: damaged, or of another version.
 std::string render_record(const Record& record);

@@ -21,11 +21,13 @@ bool was_interrupted(const GraphRun& run) {
   return by_signal && (run.failures.empty() || run.stopped == "interrupted by user.");
 }
 
-Error interrupted(const GraphRun& run) {
-  return make_error(
-      static_cast<Exit>(run.exit_code), "interrupted", "build",
-      "it was ended by signal " + std::to_string(run.exit_code - 128) + "; the bundle is as it was",
-      "Ask again: what was made so far is not made anew.");
+Error interrupted(const GraphRun& run, const Settings& settings) {
+  return make_error(static_cast<Exit>(run.exit_code), "interrupted", "build",
+                    "it was ended by signal " + std::to_string(run.exit_code - 128) + " with " +
+                        plural(run.edges_left, "edge") + " left, of " +
+                        join({run.ops_left.begin(), run.ops_left.end()}, ", ") + "; " +
+                        settings.out.value.string() + " is as it was",
+                    "The same command goes on from there: what was made so far is not made anew.");
 }
 
 // Not when it was killed: then not even --keep-going may publish what there is.
@@ -55,6 +57,14 @@ bool may_be_of_damaged_objects(const GraphRun& run) {
          });
 }
 
+UnfinishedRun unfinished(const GraphRun& run, const Plan& plan) {
+  const std::set<std::string> failed = ops_of(run.failures);
+  UnfinishedRun left{{failed.begin(), failed.end()}, {}, run.edges_left};
+  for (const ExpectedOp& op : plan.graph.expected)
+    if (run.ops_left.count(op.op) == 0) left.built.push_back(op.op);
+  return left;
+}
+
 Error edges_failed(const GraphRun& run, const Plan& plan) {
   const Settings& settings = plan.settings();
   const std::set<std::string> ops = ops_of(run.failures);
@@ -73,7 +83,7 @@ Error edges_failed(const GraphRun& run, const Plan& plan) {
 // Why nothing of the run is to be published.
 Result<void> check_can_publish(const GraphRun& run, const Plan& plan) {
   const bool keeps_going = plan.settings().keep_going.value;
-  if (was_interrupted(run)) return tl::unexpected<Error>(interrupted(run));
+  if (was_interrupted(run)) return tl::unexpected<Error>(interrupted(run, plan.settings()));
   if (run.exit_code != 0 && (run.failures.empty() || (keeps_going && !ended_by_itself(run))))
     return tl::unexpected<Error>(ninja_trouble(run, plan.settings()));
   return {};
@@ -152,15 +162,17 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
   DSBUILD_TRY(is_new_plan, write_planned_files(built.plan, files));
   RunLog log(settings.build_dir.value, files);
   SliceTests slice_tests(built.plan, session);
-  auto ran = run_all({built.plan, ninja, *built.lock, log, session});
+  DiagnosticCollector diagnostics = collector_for(built.plan, session);
+  auto ran = run_all({built.plan, ninja, *built.lock, log, diagnostics, session});
   if (!ran) return tl::unexpected<Error>(ran.error());
   const GraphRun& run = ran->sum;
   built.comparison = std::move(ran->comparison);
   const bool stands = was_interrupted(run) || slice_tests.plan_stands();
   save_what_was_learnt(run, session);
   if (!stands) return std::nullopt;
+  if (run.exit_code != 0) session.events.on_unfinished(unfinished(run, built.plan));
   DSBUILD_CHECK(check_can_publish(run, built.plan));
-  for (const EdgeFailure& failure : run.failures)
+  for (const EdgeFailure& failure : merged_by_source(run.failures))
     session.events.on_failure(failure);
   if (!run.failures.empty() && !settings.keep_going.value)
     return tl::unexpected<Error>(edges_failed(run, built.plan));

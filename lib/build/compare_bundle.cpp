@@ -36,10 +36,11 @@ Result<std::optional<size_t>> compare_bundle(const Request& request, const Manif
   DSBUILD_TRY(lock, lock_if_built(request, files));
   DSBUILD_CHECK(check_is_of_build(plan, manifest, session));
   RunLog log(settings.build_dir.value, files);
-  DSBUILD_TRY(comparison, run_comparison({plan, ninja, *lock, log, session}, {}));
+  DiagnosticCollector diagnostics = collector_for(plan, session);
+  DSBUILD_TRY(comparison, run_comparison({plan, ninja, *lock, log, diagnostics, session}, {}));
   session.digests.save();
   session.facts.save();
-  for (const EdgeFailure& failure : comparison->run.failures)
+  for (const EdgeFailure& failure : merged_by_source(comparison->run.failures))
     session.events.on_failure(failure);
   return comparison->run.exit_code == 0 ? std::optional(comparison->compared) : std::nullopt;
 }

@@ -7,103 +7,12 @@
 #include "base/build_layout.h"
 #include "build/edge_costs.h"
 #include "ninja/progress.h"
-#include "nvcc/run_step.h"
 
 namespace dsbuild {
 namespace {
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::string log_name(const Edge& edge) {
-  std::string name =
-      edge.op + (edge.source.empty() ? "" : "." + edge.source) + "." + Path(edge.output).filename().string();
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) {
-        return !(std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-');
-      },
-      '_');
-  return name + ".log";
-}
-
-// The same command, in the same folder, with the same variables: from anywhere.
-std::string reproduce_command(const std::string& command, const Path& folder,
-                              const Environment& environment) {
-  std::string text = "cd " + shell_quote(folder.string()) + " && env -i";
-  for (const auto& [name, value] : environment)
-    text += " " + shell_quote(name + "=" + value);
-  return text + " sh -c " + shell_quote(command);
-}
-
-struct FailureContext {
-  const ArchPlan& archs;
-  Path source_root;  // `pack` of the build folder
-  Path build_dir;    // absolute
-  Environment environment;
-  FileSystem& files;
-};
-
-// A symbol that the linker misses is most often one of a source that no arch of the request is for.
-std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
-  const PlannedOp* op = archs.find(failure.edge->op);
-  const bool misses_symbol = failure.first_error.find("undefined reference") != std::string::npos;
-  if (failure.edge->kind != EdgeKind::link || !misses_symbol || !op || op->left_out.empty()) return "";
-  return join(op->left_out, ", ") + " is left out for " + arch_text(op->archs) +
-         "; guard calls into it with a define that has `when: {any_arch: …}`.";
-}
-
-// Not every tool gives the reason for which it could not write: gcc's "could not close temporary response
-// file".
-std::string space_hint(const FailureContext& context) {
-  constexpr uint64_t k_too_little = 16 << 20;
-  const auto free = context.files.free_bytes(context.build_dir);
-  if (!free || *free >= k_too_little) return "";
-  return human_size(*free) + " are left on the disk of " + context.build_dir.string() +
-         ": make room, or build elsewhere with --build-dir.";
-}
-
-std::string hint_of(const EdgeFailure& failure, const FailureContext& context) {
-  if (const std::string hint = space_hint(context); !hint.empty()) return hint;
-  if (failure.edge->kind == EdgeKind::comparison)
-    return "Build with --backend nvcc, and report it with the log and the source.";
-  return link_hint(failure, context.archs);
-}
-
-// Where the first error is, as the user knows the file. The commands of a build name sources as pack/….
-Place place_of(const std::string& first_error, const FailureContext& context) {
-  const std::string pack = "pack/";
-  auto place = parse_place(first_error);
-  if (!place) return {};
-  const bool in_pack = place->file.rfind(pack, 0) == 0;
-  const Path file = in_pack ? context.files.absolute(context.source_root) / place->file.substr(pack.size())
-                            : context.build_dir / place->file;
-  const Path near = file.lexically_relative(context.files.absolute("."));
-  const bool is_below = !near.empty() && *near.begin() != "..";
-  place->file = (is_below ? near : file).string();
-  return *place;
-}
-
-// The last line of a slice that failed.
-std::string nvcc_alone(const std::string& output, const Path& folder) {
-  const size_t place = output.rfind(k_nvcc_alone);
-  if (place == std::string::npos) return "";
-  return "cd " + shell_quote(folder.string()) + " && " + trim(output.substr(place + k_nvcc_alone.size()));
-}
-
-EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& context) {
-  EdgeFailure failure;
-  failure.edge = ended.edge;
-  failure.first_error = first_error_line(ended.output);
-  failure.place = place_of(failure.first_error, context);
-  failure.hint = hint_of(failure, context);
-  failure.log = context.build_dir / k_log_folder / log_name(*ended.edge);
-  failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
-  if (ended.edge->kind == EdgeKind::cuda_slice) failure.nvcc = nvcc_alone(ended.output, context.build_dir);
-  // A log that cannot be written must not hide the failure itself.
-  (void)context.files.write_file(failure.log, failure.reproduce + "\n\n" + ended.output);
-  return failure;
 }
 
 // Ninja itself: one that was stopped by an edge says so, and then its code may be that of the edge.
@@ -134,6 +43,15 @@ GateNeeds needs_of(const Plan& plan, const BuildPlan& graph, const std::string& 
     return {with_margin(cost.look_bytes), with_margin(cost.peak_bytes)};
   }
   return {};
+}
+
+// What those of the graph that are due are expected to take.
+ExpectedRun expected_run(const Plan& plan, const BuildPlan& graph, const PendingEdges& due, int jobs) {
+  ExpectedRun run{{}, jobs};
+  for (const Edge& edge : graph.edges)
+    if (due.count(edge.output) > 0)
+      run.seconds[edge.output] = expected_cost(plan.history, plan.registry().pack, edge).seconds;
+  return run;
 }
 
 // What is left for tools beside this process, Ninja, and the shell and `dsbuild action` of each edge.
@@ -182,7 +100,7 @@ Result<RunResult> run_ninja_surely(const NinjaRun& run, Session& session) {
 }
 
 NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons) {
-  const auto& [plan, ninja, lock, log, session] = runner;
+  const auto& [plan, ninja, lock, log, diagnostics, session] = runner;
   const int jobs = jobs_for(plan.settings(), plan.survey.machine.host);
   NinjaRun run{ninja,
                graph,
@@ -194,10 +112,12 @@ NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const Pend
                {},
                {},
                now_seconds};
-  run.on_event = [&events = session.events, &log = runner.log, &reasons](EdgeEvent event) {
+  run.on_event = [&events = session.events, &log = runner.log, &told = diagnostics,
+                  &reasons](EdgeEvent event) {
     if (const auto reason = reasons.find(event.edge->output); reason != reasons.end())
       event.reason = reason->second;
     events.on_edge(event);
+    told.on_edge(event);
     log.on_event(event);
   };
   run.on_tick = [&session = runner.session] {
@@ -255,11 +175,9 @@ bool runs_compiler(const Edge& edge) {
 
 }  // namespace
 
-std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
-  std::set<std::string> ops;
-  for (const EdgeFailure& failure : failures)
-    ops.insert(failure.edge->op);
-  return ops;
+DiagnosticCollector collector_for(const Plan& plan, Session& session) {
+  return {OwnPaths(plan.registry().source_root, plan.settings().build_dir.value, session.system.files),
+          [&events = session.events](const ToolDiagnostic& told) { events.on_diagnostic(told); }};
 }
 
 Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons) {
@@ -280,8 +198,10 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
     tell(event);
   };
   run.on_tick = [&overdue, goes_on = run.on_tick] { return goes_on() && overdue.all_in_time(); };
-  session.events.on_graph_begins();
+  session.events.on_graph_begins(expected_run(plan, graph, reasons, run.jobs));
+  runner.diagnostics.on_graph_begins(graph, reasons);
   const Result<RunResult> ran = run_ninja_surely(run, session);
+  runner.diagnostics.on_graph_ends();
   session.events.on_graph_ends();
   if (!ran) return tl::unexpected<Error>(ran.error());
   const auto uses = gate->close();
@@ -294,7 +214,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   summary.trouble = ran->trouble;
   summary.stopped = ran->stopped;
   summary.waits = sum_up(uses, plan, graph);
-  const FailureContext failure_context{plan.archs, plan.registry().source_root,
+  const FailureContext failure_context{plan.archs, runner.diagnostics.paths(),
                                        files.absolute(settings.build_dir.value), environment, files};
   for (const FinishedEdge& ended : ran->finished) {
     const auto use = uses.find(ended.edge->output);

@@ -4,26 +4,14 @@
 #include <set>
 #include <vector>
 
-#include "base/place.h"
+#include "build/diagnostic_collector.h"
+#include "build/edge_failure.h"
 #include "build/plan.h"
 #include "build/run_log.h"
 #include "cache/content_store.h"
 #include "sys/lock.h"
 
 namespace dsbuild {
-
-struct EdgeFailure {
-  const Edge* edge = nullptr;
-  std::string first_error;
-  Place place;            // of the first error; the file absolute, or relative to the current folder if in it
-  Path log;               // absolute
-  std::string reproduce;  // a command that works from any folder
-  std::string nvcc;       // of a slice: the nvcc command that does the same; from any folder
-  std::string hint;       // what to do, where that is known
-};
-
-// The names of the ops whose edges failed.
-std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures);
 
 // What it cost to keep to a bound of memory.
 struct MemoryWaits {
@@ -44,6 +32,8 @@ struct GraphRun {
   std::string stopped;  // why Ninja itself ended early; "" too when it was killed
   MemoryWaits waits;
   std::vector<Warning> warnings;
+  size_t edges_left = 0;           // of a run that failed or was interrupted: how many are still to be run
+  std::set<std::string> ops_left;  // of which ops
 };
 
 // What runs the graphs of a plan in its build folder.
@@ -52,8 +42,12 @@ struct GraphRunner {
   const Ninja& ninja;
   const FolderLock& lock;
   RunLog& log;
+  DiagnosticCollector& diagnostics;
   Session& session;
 };
+
+// Of a plan's tools; tells the session's events.
+DiagnosticCollector collector_for(const Plan& plan, Session& session);
 
 // `graph`: the plan's, or one that goes with it, and outlives what is returned. `reasons`: why edges run
 // (reasons_of in due_actions.h), for events and the log. Errors: those of Session::check, and what keeps

@@ -11,7 +11,7 @@ namespace dsbuild {
 RunLog::RunLog(const Path& build_dir, FileSystem& files) : file_(build_dir / k_run_log_file), files_(files) {}
 
 void RunLog::on_event(const EdgeEvent& event) {
-  if (event.kind == EdgeEventKind::started) return;
+  if (event.kind != EdgeEventKind::finished && event.kind != EdgeEventKind::failed) return;
   open();
   if (!log_) return;
   const bool failed = event.kind == EdgeEventKind::failed;

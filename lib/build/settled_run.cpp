@@ -16,6 +16,12 @@ Error still_due(const DueActions& due) {
                     "Build again when nothing writes into the sources.");
 }
 
+void note_what_is_left(GraphRun& run, const PendingEdges& left, const BuildPlan& graph) {
+  for (const Edge& edge : graph.edges)
+    if (left.count(edge.output) > 0) run.ops_left.insert(edge.op);
+  run.edges_left = left.size();
+}
+
 }  // namespace
 
 Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& graph) {
@@ -30,8 +36,11 @@ Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& g
     DSBUILD_CHECK(take_records_away(due, plan.settings().build_dir.value, session.system.files));
     DSBUILD_TRY(run, run_graph(runner, graph, reasons_of(due, graph)));
     add_run(sum, std::move(run));
-    if (sum.exit_code != 0) break;
     due = find_due();
+    if (sum.exit_code != 0) {
+      note_what_is_left(sum, reasons_of(due, graph), graph);
+      break;
+    }
     sum.warnings = warnings_of_incomplete(take_incomplete(due));
   }
   return sum;

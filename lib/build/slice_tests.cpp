@@ -35,6 +35,8 @@ SliceTests::SliceTests(const Plan& plan, Session& session) : session_(session) {
   for (const SliceTest& test : plan.untested)
     tests_.push_back({test, learn_commands(test.command, plan, session)});
   if (tests_.empty()) return;
+  session_.events.on_note(
+      "self-test, once for this toolkit and beside the build: whether slices make what its nvcc makes");
   running_ = std::async(std::launch::async, [this, &plan] {
     for (Running& running : tests_)
       running.difference = running.commands ? test_slices(running.test.command, *running.commands, plan,
@@ -45,7 +47,7 @@ SliceTests::SliceTests(const Plan& plan, Session& session) : session_(session) {
 
 bool SliceTests::plan_stands() {
   if (running_.valid() && running_.wait_for(k_told_after) == std::future_status::timeout)
-    session_.events.on_message("waiting for the self-test of slices (once for this toolkit)");
+    session_.events.on_message("waiting for the self-test of slices");
   if (running_.valid()) running_.get();
   bool stands = true;
   for (const auto& [test, commands, difference] : tests_) {

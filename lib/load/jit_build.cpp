@@ -96,12 +96,15 @@ class TellingEvents : public Events {
     tell(std::to_string(event.finished) + " of " + std::to_string(event.total) + " edges");
     events_.on_edge(event);
   }
-  void on_graph_begins() override { events_.on_graph_begins(); }
+  void on_graph_begins(const ExpectedRun& expected) override { events_.on_graph_begins(expected); }
   void on_tick() override { events_.on_tick(); }
   void on_graph_ends() override { events_.on_graph_ends(); }
+  void on_diagnostic(const ToolDiagnostic& told) override { events_.on_diagnostic(told); }
   void on_failure(const EdgeFailure& failure) override { events_.on_failure(failure); }
+  void on_unfinished(const UnfinishedRun& left) override { events_.on_unfinished(left); }
   void on_warning(const Warning& warning) override { events_.on_warning(warning); }
   void on_removed(const Path& folder) override { events_.on_removed(folder); }
+  void on_note(const std::string& line) override { events_.on_note(line); }
   void on_message(const std::string& line) override { events_.on_message(line); }
 
  private:

@@ -95,6 +95,7 @@ void NinjaOutputParser::finish(const Edge& edge) {
     ended.seconds = clock_() - running->second;
     running_.erase(running);
   }
+  on_event_({EdgeEventKind::ended, &edge, ended.seconds, finished_, total_, {}, {}, {}});
   ended_ = std::move(ended);
 }
 

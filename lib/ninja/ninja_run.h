@@ -24,13 +24,15 @@ struct Ninja {
 // <cache>/ninja/*/bin/ninja, then ninja on PATH; >= 1.11. Exit 3 `no_ninja`.
 Result<Ninja> find_ninja(const Settings& settings, System& system, FactStore& facts);
 
-enum class EdgeEventKind { started, finished, failed };
+// An edge has ended before all of what it printed is known: `finished` or `failed` follows, at the latest
+// when the next one starts.
+enum class EdgeEventKind { started, ended, finished, failed };
 struct EdgeEvent {
   EdgeEventKind kind = EdgeEventKind::started;
   const Edge* edge = nullptr;
-  double seconds = 0;  // finished, failed: how long it ran
+  double seconds = 0;  // ended, finished, failed: how long it ran
   int finished = 0, total = 0;
-  std::string output;   // failed: what the tools printed
+  std::string output;   // finished, failed: what the tools printed
   std::string command;  // failed: the command line
   std::string reason;   // why it runs, in words (lib/action/judge.h); "": nobody has said
 };

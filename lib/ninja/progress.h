@@ -1,5 +1,6 @@
 // What the user sees while edges run. On a terminal one live line; elsewhere one timestamped line per
-// finished edge, no carriage returns, and a heartbeat for an edge that runs longer than 30 s.
+// finished edge, no carriage returns, and a heartbeat for an edge that runs longer than 30 s. How far it is
+// and how long it goes on is told by what edges took before (plan/edge_history.h).
 #pragma once
 
 #include <functional>
@@ -11,6 +12,12 @@
 
 namespace dsbuild {
 
+// What a run of a graph is expected to take.
+struct ExpectedRun {
+  std::map<std::string, double> seconds;  // of each edge that may run, by its output
+  int jobs = 1;
+};
+
 class Progress {
  public:
   struct Options {
@@ -20,20 +27,30 @@ class Progress {
     int columns = 80;
     double heartbeat_seconds = 30;
   };
-  Progress(Options options, std::function<void(std::string_view)> write, std::function<double()> clock,
-           std::function<std::string()> wall_clock);
+  Progress(Options options, ExpectedRun expected, std::function<void(std::string_view)> write,
+           std::function<double()> clock, std::function<std::string()> wall_clock);
   void on_event(const EdgeEvent& event);
   void on_tick();
   void finish();  // clears the live line
 
  private:
+  struct Estimate {
+    int percent = 0;
+    std::optional<double> seconds_left;  // nullopt: it is too early to say
+  };
+  Estimate estimate();
   void draw();
+  std::string head();
   struct Running {
     const Edge* edge;
     double since;
     double last_heartbeat;
   };
+  double expected_seconds(const Edge& edge) const;
   Options options_;
+  const ExpectedRun expected_;
+  double expected_sum_ = 0, expected_done_ = 0;
+  int percent_ = 0;  // it never goes back
   std::function<void(std::string_view)> write_;
   std::function<double()> clock_;
   std::function<std::string()> wall_clock_;
@@ -45,6 +62,8 @@ class Progress {
 
 // "12.3 s", "2 min 3 s".
 std::string seconds_text(double seconds);
+// For an estimate: "8 s", "3 min".
+std::string rough_seconds_text(double seconds);
 // "fused_adam: fused_adam/fused_adam.cu" for an edge.
 std::string edge_title(const Edge& edge);
 // The first line of compiler output that names an error, cleaned for a terminal; "" if there is none.

@@ -76,15 +76,18 @@ Result<int> finish_host(StepPart& part, Record record) {
   return 0;
 }
 
-// `source`: the text. Its key and what was read besides it are the object's.
+// `source`: the text, and the keys of it without and with its lines. The first and what was read besides it
+// are the object's.
 Record describe_host(StepPart& part, const HostObject& object, const std::string& source,
-                     const std::string& key) {
+                     const std::string& key, const std::string& lines) {
   const StepUnit& unit = part.unit;
   Record record = part.action.describe(object.read);
   if (object.read.by_silent_assembler && may_read_in_assembler(source))
     record.incomplete =
         unit.request.source.empty() ? unit.path + unit.step.inputs.front() : unit.request.source;
   record.given = key;
+  record.said_of = lines;
+  add_said(record, k_compiler, part.tools.take_said());
   std::string besides = record.others;
   for (const FileDigest& input : record.inputs)
     besides += '\0' + input.path + '\0' + input.digest;
@@ -136,18 +139,24 @@ Result<int> run_host(StepPart& part) {
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".fatbin.c"), shim));
   const std::string key = unit.key_of(
       unit.text_for_key(source) + '\0' + unit.text_for_key(stub) + '\0' + shim, unit.step.commands);
-  if (const auto known = part.action.recall_of_text(key, input_files(unit))) {
+  const std::string lines = sha256(source + '\0' + stub);
+  const auto known = part.action.recall_of_text(key, input_files(unit));
+  if (known && names_lines_of(*known, lines)) {
     DSBUILD_TRY(is_there, part.results.take(known->result));
-    if (is_there) return finish_host(part, *known);
+    if (is_there) {
+      part.tools.say_again(known->said);
+      return finish_host(part, *known);
+    }
   } else {
     part.results.note_miss();
   }
   part.tools.wait_to_work();
   DSBUILD_TRY(object, make_host(part));
   if (object.code != 0) return object.code;
-  Record record = describe_host(part, object, source, key);
+  Record record = describe_host(part, object, source, key, lines);
   if (!record.incomplete.empty()) part.results.keep_nothing();
-  DSBUILD_CHECK(part.results.publish(record.result, {{unit.step.outputs.front(), std::move(object.bytes)}}));
+  DSBUILD_CHECK(
+      part.results.publish(record.result, {{unit.step.outputs.front(), std::move(object.bytes)}}, {}));
   part.action.keep_of_text(record);
   return finish_host(part, std::move(record));
 }

@@ -14,9 +14,13 @@
 namespace dsbuild {
 namespace {
 
-constexpr const char* k_object = "object";  // in the store's entry
+// In the store's entry. What was said comes second, where anything was.
+constexpr const char *k_object = "object", *k_said = "said";
 
-using RunTools = std::function<Result<int>(const Words&)>;
+bool is_of_object(const std::optional<StoreEntry>& entry) {
+  if (!entry || entry->empty() || entry->front().name != k_object) return false;
+  return entry->size() == 1 || (entry->size() == 2 && entry->back().name == k_said);
+}
 
 // A command whose files or messages are not all in its object and its words: files of options and profiles
 // that no depfile names, files written beside the object, and what it is run for is what it prints. nvcc with
@@ -45,8 +49,8 @@ Words without_outputs(const Words& command) {
 
 class WholeRun {
  public:
-  WholeRun(const WholeStep& step, ActionRun& action, System& system, const RunTools& run_tools)
-      : step_(step), action_(action), system_(system), files_(system.files), run_tools_(run_tools) {}
+  WholeRun(const WholeStep& step, ActionRun& action, System& system, const WholeTools& tools)
+      : step_(step), action_(action), system_(system), files_(system.files), tools_(tools) {}
 
   Result<int> run() {
     const bool is_kept_in_cache = is_kept(step_.command);
@@ -59,10 +63,12 @@ class WholeRun {
     const std::string temporary = step_.output + k_temporary_end;
     DSBUILD_CHECK(files_.remove_all(temporary));
     DSBUILD_CHECK(files_.remove_all(depfile_of_assembler()));
-    DSBUILD_TRY(code, run_tools_(command()));
+    std::string said;
+    DSBUILD_TRY(code, tools_.run(command(), said));
     if (code != 0) return code;
     DSBUILD_TRY(bytes, files_.read_file(temporary));
     Record record = describe(bytes);
+    add_said(record, k_compiler, std::move(said));
     DSBUILD_CHECK(put_output(bytes));
     if (is_kept_in_cache && record.incomplete.empty()) keep(record, std::move(bytes));
     DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
@@ -82,10 +88,12 @@ class WholeRun {
   Result<bool> take() {
     const auto known = action_.recall();
     const auto entry = known ? action_.cache()->find(known->result) : std::nullopt;
-    const bool is_there = entry && entry->size() == 1 && entry->front().name == k_object;
+    const bool is_there = is_of_object(entry);
     if (action_.cache()) note_store_use(is_there, files_);
     if (!is_there) return false;
     DSBUILD_CHECK(files_.write_if_different(step_.output, entry->front().bytes));
+    for (const Said& said : known->said)
+      tools_.print(said.text);
     DSBUILD_CHECK(action_.write(*known, {step_.output}));
     return true;
   }
@@ -97,9 +105,13 @@ class WholeRun {
     if (!text) return false;  // the compiler will say why
     text_key_ = action_.key_of_text(words_behind_preprocessor(without_outputs(step_.command)), *text);
     const auto entry = action_.cache()->find(text_key_);
-    if (!entry || entry->size() != 1 || entry->front().name != k_object) return false;
+    if (!is_of_object(entry)) return false;
     Record record = action_.describe(files_read());
     record.result = text_key_;
+    if (entry->size() == 2) {
+      add_said(record, k_compiler, entry->back().bytes);
+      tools_.print(entry->back().bytes);
+    }
     DSBUILD_CHECK(put_output(entry->front().bytes));
     DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
     return true;
@@ -107,8 +119,10 @@ class WholeRun {
 
   void keep(Record& record, std::string bytes) const {
     record.result = text_key_.empty() ? sha256(digest_of(record.key) + bytes) : text_key_;
-    if (action_.cache() && record.unsettled.empty())
-      action_.cache()->put(record.result, {{k_object, std::move(bytes)}});
+    if (!action_.cache() || !record.unsettled.empty()) return;
+    StoreEntry entry = {{k_object, std::move(bytes)}};
+    if (!record.said.empty()) entry.push_back({k_said, record.said.front().text});
+    action_.cache()->put(record.result, entry);
   }
 
   // Large ones (a precompiled header) are moved, not written once more.
@@ -204,7 +218,7 @@ class WholeRun {
   ActionRun& action_;
   System& system_;
   FileSystem& files_;
-  const RunTools& run_tools_;
+  const WholeTools& tools_;
   std::string text_key_;  // in the cache; "" where the text is not known
 };
 
@@ -224,8 +238,8 @@ bool is_spared(const WholeStep& header, System& system) {
 }  // namespace
 
 Result<int> run_whole_step(const WholeStep& step, ActionRun& action, System& system,
-                           const RunTools& run_tools) {
-  WholeRun run(step, action, system, run_tools);
+                           const WholeTools& tools) {
+  WholeRun run(step, action, system, tools);
   const bool is_header = has_word(step.command, "c++-header");
   return is_header && is_spared(step, system) ? run.spare() : run.run();
 }

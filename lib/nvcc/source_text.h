@@ -1,6 +1,7 @@
 // What the preprocessor makes of a source for one part.
 #pragma once
 
+#include "base/digest.h"
 #include "nvcc/step_tools.h"
 
 namespace dsbuild {
@@ -13,6 +14,8 @@ class SourceText {
   Result<int> preprocess(StepTools& tools);
   // Of the text that preprocess() made.
   std::string key() const { return unit_.key_of(unit_.text_for_key(text_), unit_.step.commands); }
+  // The same with all lines: what tools say of the text names them.
+  std::string key_of_lines() const { return sha256(text_); }
   FilesRead files_read() const { return {read_files_, unit_.expand(command_, unit_.in_scratch(""))}; }
 
  private:

@@ -19,16 +19,21 @@ class StepResults {
   }
 
   // Whether the outputs are those of the key now, because they were before or were taken from elsewhere.
-  Result<bool> take(const std::string& key);
+  // `lines`: of the text that they are made of now; "": it is not known to differ. Where it does, what was
+  // said of them names lines that are others by now, so they count as absent.
+  Result<bool> take(const std::string& key, const std::string& lines = {});
   // Outputs are written only where their bytes change; `outputs` may leave out the images, which then stay as
   // they are. The store keeps images by their PTX, apart from the rest: those that stay may have been damaged
   // since, and it has them from when they were made.
-  Result<void> publish(const std::string& key, const StoreEntry& outputs);
+  // `record`: what was said when they were made.
+  Result<void> publish(const std::string& key, const StoreEntry& outputs, const Record& record);
   // Whether the images are those of this PTX now, because they were before or were taken from the store: an
   // edit of host code changes the text that cicc reads, and not its PTX.
   Result<bool> take_images(const std::string& ptx);
   // Of what ptxas gets, which is a device part's first output; "" where the part has no ptxas.
   std::string images_key(const std::string& ptx) const;
+  // What tools said when they made what was taken; not the preprocessor, which has run or is in the record.
+  const std::vector<Said>& said() const { return said_; }
 
   // That the store has no record by which something could be looked for.
   void note_miss() {
@@ -42,9 +47,11 @@ class StepResults {
   }
 
  private:
-  std::optional<StoreEntry> find_in_store(const std::string& key);
-  std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends) const;
-  void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends) const;
+  std::optional<StoreEntry> find_in_store(const std::string& key, const std::string& lines);
+  std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends,
+                                   const std::string& lines);
+  void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends,
+             const StoredFile& said) const;
   Result<void> write(const StoreEntry& outputs);
 
   const StepUnit& unit_;
@@ -53,7 +60,8 @@ class StepResults {
   std::optional<ContentStore> store_;
   bool keeps_nothing_ = false;
   std::vector<std::string> image_ends_, other_ends_;  // of the outputs
-  std::string missed_;                                // a key that the store does not have
+  std::vector<Said> said_;
+  std::string missed_;  // a key that the store does not have
 };
 
 }  // namespace dsbuild

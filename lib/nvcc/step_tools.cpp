@@ -15,9 +15,16 @@ Result<int> StepTools::run_in_build_folder(const Words& command) {
 Result<int> StepTools::run(Words argv, const Path& folder) {
   DSBUILD_TRY(result,
               system_.processes.run({std::move(argv), unit_.environment, folder, std::chrono::hours(24)}));
-  print_(result.out + result.err);
+  const std::string text = replace_all(result.out + result.err, unit_.scratch.string() + "/", "");
+  print_(text);
+  said_ += text;
   turn_.add_peak(result.peak_memory_bytes);
   return result.exit_code;
+}
+
+void StepTools::say_again(const std::vector<Said>& said) {
+  for (const Said& one : said)
+    print_(one.text);
 }
 
 }  // namespace dsbuild

@@ -25,11 +25,17 @@ class StepTools {
   Result<int> run_in_build_folder(const Words& command);
   Result<int> run(Words argv, const Path& folder);
 
+  // What the tools have said since this was asked last, without the scratch folder.
+  std::string take_said() { return std::exchange(said_, {}); }
+  // Prints what tools said when they made what was taken now.
+  void say_again(const std::vector<Said>& said);
+
  private:
   const StepUnit& unit_;
   System& system_;
   const Print& print_;
   MemoryTurn turn_;
+  std::string said_;
 };
 
 }  // namespace dsbuild

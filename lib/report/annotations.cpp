@@ -14,9 +14,17 @@ std::string escaped_property(const std::string& text) {
   return replace_all(replace_all(escaped_text(text), ":", "%3A"), ",", "%2C");
 }
 
-std::string properties(const std::string& title, const Place& place) {
+// GitHub knows files by their paths in the repository.
+std::string path_in_repository(const std::string& file, const Repository& repository) {
+  if (repository.root.empty()) return file;
+  const Path near = (repository.current / file).lexically_normal().lexically_relative(repository.root);
+  return near.empty() || *near.begin() == ".." ? file : near.string();
+}
+
+std::string properties(const std::string& title, const Place& place, const Repository& repository) {
   std::string text;
-  if (!place.file.empty()) text += "file=" + escaped_property(place.file) + ",";
+  if (!place.file.empty())
+    text += "file=" + escaped_property(path_in_repository(place.file, repository)) + ",";
   if (place.line > 0) text += "line=" + std::to_string(place.line) + ",";
   if (place.column > 0) text += "col=" + std::to_string(place.column) + ",";
   return text + "title=" + escaped_property(title);
@@ -24,19 +32,28 @@ std::string properties(const std::string& title, const Place& place) {
 
 }  // namespace
 
-std::string render_annotation(const std::string& level, const Message& message) {
+std::string render_annotation(const std::string& level, const Message& message,
+                              const Repository& repository) {
   const auto place = parse_place(message.where);
   std::string text = place || message.where.empty() ? "" : message.where + ": ";
   text += message.what;
   if (!message.fix.empty()) text += "\nfix: " + message.fix;
-  return "::" + level + " " + properties("dsbuild " + message.code, place.value_or(Place{})) +
+  return "::" + level + " " + properties("dsbuild " + message.code, place.value_or(Place{}), repository) +
          "::" + escaped_text(text) + "\n";
 }
 
-std::string render_annotation(const EdgeFailure& failure) {
+std::string render_annotation(const ToolDiagnostic& told, const Repository& repository) {
+  const Diagnostic& diagnostic = told.diagnostic;
+  const char* const level = diagnostic.severity == Severity::note ? "notice" : key_of(diagnostic.severity);
+  return std::string("::") + level + " " +
+         properties("dsbuild " + edge_title(*told.edge), diagnostic.place, repository) +
+         "::" + escaped_text(trim(diagnostic.text)) + "\n";
+}
+
+std::string render_annotation(const EdgeFailure& failure, const Repository& repository) {
   std::string text = failure.first_error.empty() ? "failed" : failure.first_error;
   if (!failure.hint.empty()) text += "\nfix: " + failure.hint;
-  return "::error " + properties("dsbuild " + edge_title(*failure.edge), failure.place) +
+  return "::error " + properties("dsbuild " + edge_title(*failure.edge), failure.place, repository) +
          "::" + escaped_text(text) + "\n";
 }
 

@@ -48,6 +48,18 @@ Json waits_json(const MemoryWaits& waits) {
           {"alone", alone}};
 }
 
+Json failures_json(const std::vector<EdgeFailure>& failures) {
+  Json list = Json::array();
+  for (const EdgeFailure& failure : failures)
+    list.push_back({{"op", failure.edge->op},
+                    {"source", failure.edge->source},
+                    {"archs", arch_strings(failure.targets)},
+                    {"error", failure.first_error},
+                    {"log", failure.log.string()},
+                    {"reproduce", failure.reproduce}});
+  return list;
+}
+
 Json manifest_ops_json(const Manifest& manifest) {
   Json list = Json::array();
   for (const ManifestOp& op : manifest.ops)
@@ -64,13 +76,13 @@ Json manifest_ops_json(const Manifest& manifest) {
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style) {
   const Edge& edge = *failure.edge;
   std::string text = style.bad("failed: ") + edge_title(edge) + "\n";
-  if (!edge.targets.empty()) text += "  archs: " + arch_text(edge.targets) + "\n";
-  if (!failure.first_error.empty()) text += "  " + failure.first_error + "\n";
-  text += "  log: " + failure.log.string() + "\n";
+  if (!failure.targets.empty()) text += "  archs: " + arch_text(failure.targets) + "\n";
+  if (!failure.is_told && !failure.first_error.empty()) text += "  " + failure.first_error + "\n";
+  text += "  log, with the command that repeats it: " + failure.log.string() + "\n";
   if (!failure.hint.empty()) text += "  fix: " + failure.hint + "\n";
-  text += "  reproduce: " + failure.reproduce + "\n";
-  if (!failure.nvcc.empty()) text += "  nvcc alone: " + failure.nvcc + "\n";
-  return style.annotate ? text + render_annotation(failure) : text;
+  if (style.verbose) text += "  reproduce: " + failure.reproduce + "\n";
+  if (style.verbose && !failure.nvcc.empty()) text += "  nvcc alone: " + failure.nvcc + "\n";
+  return style.annotate && !failure.is_told ? text + render_annotation(failure, style.repository) : text;
 }
 
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style) {
@@ -79,7 +91,28 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
   text += counts_text(outcome) + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
-  return text + "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
+  text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
+  if (outcome.failures.empty()) return text;
+  const std::set<std::string> failed = ops_of(outcome.failures);
+  std::vector<std::string> built;
+  for (const ManifestOp& op : outcome.manifest.ops)
+    built.push_back(op.name);
+  return text + render_unfinished({failed.begin(), failed.end()}, built);
+}
+
+std::string render_unfinished(const std::vector<std::string>& failed, const std::vector<std::string>& built) {
+  return "failed: " + join(failed, ", ") + "; built: " + (built.empty() ? "none" : join(built, ", ")) + "\n";
+}
+
+std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailure>& failures,
+                                const UnfinishedRun& left) {
+  Json json = {{"event", "result"}, {"schema", 1}, {"dsbuild", k_version}};
+  json["error"] = message_json(error);
+  json["exit"] = static_cast<int>(error.exit);
+  json["failed"] = failures_json(failures);
+  json["built"] = left.built;
+  json["edges_left"] = left.edges_left;
+  return json_line(json);
 }
 
 std::string render_build_outcome_json(const BuildOutcome& outcome) {
@@ -88,14 +121,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
                     {"bytes", outcome.bundle.bytes},
                     {"changed", outcome.bundle.changed}};
   json["ops"] = manifest_ops_json(outcome.manifest);
-  json["failed"] = Json::array();
-  for (const EdgeFailure& failure : outcome.failures)
-    json["failed"].push_back({{"op", failure.edge->op},
-                              {"source", failure.edge->source},
-                              {"archs", arch_strings(failure.edge->targets)},
-                              {"error", failure.first_error},
-                              {"log", failure.log.string()},
-                              {"reproduce", failure.reproduce}});
+  json["failed"] = failures_json(outcome.failures);
   json["skipped"] = outcome.skipped;
   if (outcome.compared) json["compared"] = *outcome.compared;
   json["edges_run"] = outcome.edges_run;

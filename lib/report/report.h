@@ -22,9 +22,17 @@
 
 namespace dsbuild {
 
+// That of the pipeline's checkout.
+struct Repository {
+  Path root;     // absolute; empty: not known
+  Path current;  // the current folder, absolute
+};
+
 struct Style {
   bool color = false;
   bool annotate = false;  // messages are followed by an annotation of GitHub Actions
+  Repository repository{};
+  bool verbose = false;
   std::string paint(const char* ansi_code, const std::string& text) const;
   std::string good(const std::string& text) const;  // green
   std::string bad(const std::string& text) const;   // red
@@ -36,7 +44,7 @@ struct Style {
 std::string render_error(const Error& error, const Style& style);
 std::string render_warning(const Warning& warning, const Style& style);
 // "::error file=op.yaml,line=3,col=1,title=dsbuild bad_key::what\n"; `level` is error or warning.
-std::string render_annotation(const std::string& level, const Message& message);
+std::string render_annotation(const std::string& level, const Message& message, const Repository& repository);
 // {"schema":1,"error":{"code","where","what","fix"}}
 std::string render_error_json(const Error& error);
 
@@ -66,7 +74,17 @@ std::string render_settings(const std::vector<SettingRow>& rows);
 std::string render_edge_event_json(const EdgeEvent& event);
 
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style);
-std::string render_annotation(const EdgeFailure& failure);
+std::string render_annotation(const EdgeFailure& failure, const Repository& repository);
+// What a tool said, as it said it; in colours, with the archs whose own it is, and as an annotation in a
+// group of its op where those are asked for.
+std::string render_diagnostic(const ToolDiagnostic& told, const Style& style);
+std::string render_annotation(const ToolDiagnostic& told, const Repository& repository);
+std::string render_diagnostic_json(const ToolDiagnostic& told);  // {"event":"diagnostic",…}
+// The last line of a build that did not come to its end: "failed: gamma; built: alpha, host".
+std::string render_unfinished(const std::vector<std::string>& failed, const std::vector<std::string>& built);
+// {"event":"result",…,"error":…} of a build that ends with one.
+std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailure>& failures,
+                                const UnfinishedRun& left);
 
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
 std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event":"result",…}, one line

@@ -1,4 +1,5 @@
-// What the caller's terminal is.
+// What the caller's terminal is. One that says of itself that it can do nothing (TERM=dumb) counts as none:
+// neither colours nor a line that is drawn anew.
 #pragma once
 
 namespace dsbuild {

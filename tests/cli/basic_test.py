@@ -80,7 +80,7 @@ class TerminalTest(CliTest):
         self.assertEqual(code, 0)
         drawn = re.findall(r"\r([^\r\n]*?)\x1b\[K", text)
         self.assertGreater(len(drawn), 10)
-        self.assertRegex(drawn[5], r"^\[\d+/16\] \d+\.\d s")
+        self.assertRegex(drawn[5], r"^\[\d+/16\] \d+% \d+\.\d s")
         self.assertLess(max(map(len, drawn)), columns)
         self.assertTrue(text.endswith("\r\x1b[K"), "the line is gone at the end")
         self.assertNotRegex(text, r"\d\d:\d\d:\d\d \[")

@@ -25,7 +25,8 @@ class AnnotationTest(CliTest):
         space = TestSpace()
         source = space.pack.source("host/host.cpp")
         source.write_text('extern "C" int host_run() {\n  return undefined_name;\n}\n')
-        file, *_ = annotations(self.run_in(space, "--ops", "host", env=ON_GITHUB))
+        group, file, end = annotations(self.run_in(space, "--ops", "host", env=ON_GITHUB))[:3]
+        self.assertEqual((group, end), ("::group::host", "::endgroup::"))
         place = source.relative_to(space.root)
         self.assertTrue(file.startswith(f"::error file={place},line=2,col=10,title=dsbuild compile host%3A"), file)
         self.assertIn("'undefined_name' was not declared", file)

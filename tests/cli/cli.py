@@ -30,6 +30,7 @@ REPLACED = [
     (re.compile(r"^\d\d:\d\d:\d\d \[.*\n", re.M), ""),
     (re.compile(r"^  (reproduce|nvcc alone): .*$", re.M), r"  \1: <COMMAND>"),
     (re.compile(r"\b(gcc|clang) \d+\.\d+\.\d+\b"), r"\1 <VERSION>"),
+    (re.compile(r"^self-test, once for .*\n", re.M), ""),
     # Which of this machine's compilers an old toolkit takes.
     (re.compile(r"^(toolkit  CUDA 11\.8.*), (gcc|clang) <VERSION>$", re.M), r"\1, <COMPILER>"),
     (re.compile(r"^python   \S+ in \S+, torch", re.M), "python   <PYTHON>, torch"),

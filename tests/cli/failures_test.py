@@ -17,13 +17,13 @@ BROKEN = 'extern "C" int host_run() { return undefined_name; }\n'
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
 
 
-def reproduce_command(run):
-    """As the message gives it."""
-    return re.search(r"^  reproduce: (.*)$", run.err, re.M).group(1)
-
-
 def log_of(run):
-    return pathlib.Path(re.search(r"^  log: (.*)$", run.err, re.M).group(1))
+    return pathlib.Path(re.search(r"^  log, .*?: (.*)$", run.err, re.M).group(1))
+
+
+def reproduce_command(run):
+    """The log begins with it."""
+    return log_of(run).read_text().split("\n\n", 1)[0]
 
 
 def run_anywhere(command):
@@ -84,8 +84,10 @@ class CompileErrorTest(CliTest):
             self.assertIn('identifier "undefined_name" is undefined', run_anywhere(command).stdout)
 
     def test_a_slice_that_fails_shows_the_command_with_which_nvcc_fails_too(self):
-        run = self.run_in(TestSpace(fail=["alpha.cu"], steps=True), "--ops", "alpha", "--arch", "8.0+PTX")
+        run = self.run_in(TestSpace(fail=["alpha.cu"], steps=True), "--ops", "alpha", "--arch", "8.0+PTX", "-v")
+        self.assertIn("  reproduce: " + reproduce_command(run), run.err)
         command = re.search(r"^  nvcc alone: (.*)$", run.err, re.M).group(1)
+        self.assertEqual(command, log_of(run).read_text().splitlines()[-1])
         self.assertNotIn("action slice", command)
         self.assertIn("-gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_80,code=compute_80 -c pack/alpha/alpha.cu", command)
         self.assertIn('identifier "undefined_name" is undefined', run_anywhere(command).stdout)

@@ -217,7 +217,9 @@ class OtherDocumentsTest(JsonTest):
                             (["verify", str(self.space.home)], 1)):
             with self.subTest(words=words):
                 document = self.document(*words, code=code)
-                self.assertEqual(set(document), {"schema", "dsbuild", "error"})
+                of_build = set() if words[0] in ("plan", "verify") else {"event", "exit", "failed", "built", "edges_left"}
+                self.assertEqual(set(document), {"schema", "dsbuild", "error"} | of_build)
+                self.assertEqual(document.get("event", "result"), "result")
                 self.assertEqual(set(document["error"]), MESSAGE)
                 for part in ("code", "where", "what", "fix"):
                     self.assertTrue(document["error"][part], part)

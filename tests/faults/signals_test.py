@@ -38,6 +38,8 @@ class SignalsTest(unittest.TestCase):
         out, err = process.communicate(timeout=testspace.TIME_LIMIT)
         self.assertLess(time.monotonic() - since, 2)
         self.assertEqual(process.returncode, expected, f"{out}\n{err}")
+        self.assertRegex(err, r"error\[interrupted\]: build: it was ended by signal \d+ with \d+ edges? left, of \w+")
+        self.assertIn(f"; {self.space.out} is as it was\n  fix: The same command goes on from there", err)
         self.assertTrue(wait_until(lambda: not processes_in(self.space.root), 5),
                         [testspace.command_of(pid) for pid in processes_in(self.space.root)])
         self.assertEqual(self.space.hash(), self.reference)

@@ -21,10 +21,10 @@ class ToldEvents : public Events {
   void on_plan(const Plan&, const std::vector<std::string>& removed) override {
     tell(removed.empty() ? "plan" : "plan without " + join(removed, ", "));
   }
-  void on_graph_begins() override { tell("begins"); }
+  void on_graph_begins(const ExpectedRun&) override { tell("begins"); }
   void on_edge(const EdgeEvent& event) override {
-    const char* kinds[] = {"started ", "finished ", "failed "};
-    tell(kinds[static_cast<int>(event.kind)] + event.edge->output);
+    const char* kinds[] = {"started ", "ended ", "finished ", "failed "};
+    if (event.kind != EdgeEventKind::ended) tell(kinds[static_cast<int>(event.kind)] + event.edge->output);
   }
   void on_tick() override { tick(); }
   void on_graph_ends() override { tell("ends"); }

@@ -7,7 +7,7 @@ using namespace dsbuild;
 
 namespace {
 
-const Style k_annotated{false, true};
+const Style k_annotated{.annotate = true};
 
 }  // namespace
 
@@ -29,7 +29,7 @@ TEST_CASE("A warning about an option has no place and names the option") {
 
 TEST_CASE("Nothing in a message can end its annotation or begin another") {
   const Message message{"a,b:c", "dir,1:2/a%.yaml:9", "50%\r\n::error::x", ""};
-  CHECK(render_annotation("error", message) ==
+  CHECK(render_annotation("error", message, {}) ==
         "::error file=dir%2C1%3A2/a%25.yaml,line=9,title=dsbuild a%2Cb%3Ac::50%25%0D%0A::error::x\n");
 }
 
@@ -38,9 +38,41 @@ TEST_CASE("A failed edge is annotated at the compiler's first error") {
   edge.kind = EdgeKind::cuda_compile;
   edge.op = "alpha";
   edge.source = "alpha/a.cu";
-  const EdgeFailure failure{
-      &edge, "pack/alpha/a.cu(12): error: no", {"kernels/alpha/a.cu", 12, 0}, "/log", "sh", "", ""};
-  CHECK(render_annotation(failure) ==
+  EdgeFailure failure;
+  failure.edge = &edge;
+  failure.first_error = "pack/alpha/a.cu(12): error: no";
+  failure.place = {"kernels/alpha/a.cu", 12, 0};
+  CHECK(render_annotation(failure, {}) ==
         "::error file=kernels/alpha/a.cu,line=12,title=dsbuild compile alpha%3A alpha/a.cu::"
         "pack/alpha/a.cu(12): error: no\n");
+}
+
+TEST_CASE("A file is annotated by its path in the repository, wherever the build was started") {
+  const Message message{"a", "kernels/a.cu:3", "no", ""};
+  const auto file_in = [&](const Repository& repository) {
+    const std::string line = render_annotation("error", message, repository);
+    const size_t begin = line.find("file=") + 5;
+    return line.substr(begin, line.find(',') - begin);
+  };
+  CHECK(file_in({"/src", "/src/sub"}) == "sub/kernels/a.cu");
+  CHECK(file_in({"/src", "/src"}) == "kernels/a.cu");
+  CHECK(file_in({"/other", "/src"}) == "kernels/a.cu");
+  CHECK(file_in({}) == "kernels/a.cu");
+}
+
+TEST_CASE("What a tool said is shown as it said it, in a group of its op and as one annotation") {
+  Edge edge;
+  edge.kind = EdgeKind::cuda_slice;
+  edge.op = "alpha";
+  edge.source = "alpha/a.cu";
+  const std::string text = "a.cu(5): warning #177-D: unused\n    int x;\n        ^\n";
+  const ToolDiagnostic told{{Severity::warning, {"a.cu", 5, 0}, "#177-D: unused", text}, &edge, {}};
+  CHECK(render_diagnostic(told, {}) == text);
+  CHECK(
+      render_diagnostic(told, {.color = true}) ==
+      "\x1b[1ma.cu(5): \x1b[0m\x1b[95mwarning\x1b[0m #177-D: unused\n    int x;\n\x1b[92m        ^\x1b[0m\n");
+  CHECK(render_diagnostic(told, k_annotated) ==
+        "::group::alpha\n" + text +
+            "::warning file=a.cu,line=5,title=dsbuild compile alpha%3A alpha/a.cu::a.cu(5): warning #177-D: "
+            "unused%0A    int x;%0A        ^\n::endgroup::\n");
 }
