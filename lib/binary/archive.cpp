@@ -36,20 +36,21 @@ bool is_archive(Bytes file) {
   return as_text(file).starts_with(k_magic) || as_text(file).starts_with(k_thin_magic);
 }
 
-Result<std::vector<Bytes>> archive_members(Bytes file, const std::string& name) {
-  if (as_text(file).starts_with(k_thin_magic)) {
+Result<std::vector<ByteRange>> archive_members(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(start, file.read(0, k_magic.size()));
+  if (start == k_thin_magic) {
     return bad_archive(name, "is a thin archive: it holds names, not objects", "Give its objects instead.");
   }
-  std::vector<Bytes> members;
-  size_t at = k_magic.size();
+  std::vector<ByteRange> members;
+  uint64_t at = k_magic.size();
   while (at < file.size()) {
-    const auto header = slice(file, at, k_member_header_size);
-    const auto size = header ? member_size(as_text(*header)) : std::nullopt;
-    const auto member = size ? slice(file, at + k_member_header_size, *size) : std::nullopt;
+    DSBUILD_TRY(header, file.read(at, k_member_header_size));
+    const auto size = header.size() == k_member_header_size ? member_size(header) : std::nullopt;
+    const auto member = size ? file.part(at + k_member_header_size, *size) : std::nullopt;
     if (!member) {
       return bad_archive(name, "is damaged: no whole member at byte " + std::to_string(at), "Make it again.");
     }
-    if (!is_table(as_text(*header))) members.push_back(*member);
+    if (!is_table(header)) members.push_back(*member);
     at += k_member_header_size + member->size();
     at += at % 2;
   }

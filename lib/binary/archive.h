@@ -8,8 +8,8 @@
 namespace dsbuild {
 
 bool is_archive(Bytes file);
-// The members' bytes in file order, without symbol and name tables. Exit 1 `bad_archive` for damaged bytes
-// and for thin archives, which hold only names.
-Result<std::vector<Bytes>> archive_members(Bytes file, const std::string& name);
+// The members in file order, without symbol and name tables. Exit 1 `bad_archive` for damaged bytes and for
+// thin archives, which hold only names; `io` where they cannot be read.
+Result<std::vector<ByteRange>> archive_members(ByteRange file, const std::string& name);
 
 }  // namespace dsbuild

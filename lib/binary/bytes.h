@@ -6,7 +6,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "binary/image.h"
+#include "base/byte_source.h"
 
 namespace dsbuild {
 
@@ -23,10 +23,6 @@ T load(Bytes bytes, size_t offset) {
 inline std::optional<Bytes> slice(Bytes bytes, uint64_t offset, uint64_t size) {
   if (offset > bytes.size() || size > bytes.size() - offset) return std::nullopt;
   return bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
-}
-
-inline std::string_view as_text(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace dsbuild

@@ -25,8 +25,9 @@ tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
               "Build the file again; it is damaged or foreign.");
 }
 
-// Bounds what hostile tables of overlapping names can cost; no name that anyone declares is longer.
-constexpr size_t k_longest_name = 4096;
+// Bounds what hostile tables of overlapping names can cost; kernels of templates have names of thousands of
+// characters.
+constexpr size_t k_longest_name = 1 << 16;
 
 // The text up to the next zero byte; "" when it does not lie inside.
 std::string_view text_at(Bytes strings, uint64_t offset) {
@@ -36,51 +37,53 @@ std::string_view text_at(Bytes strings, uint64_t offset) {
   return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end);
 }
 
-struct SectionHeader {
+struct SectionRow {
   uint32_t name = 0;
   uint32_t type = 0;
   uint64_t offset = 0;
   uint64_t size = 0;
   uint32_t link = 0;
+  uint32_t info = 0;
 };
 
-SectionHeader load_section_header(Bytes table, size_t index) {
+SectionRow load_section_row(Bytes table, size_t index) {
   const Bytes row = table.subspan(index * k_section_header_size, k_section_header_size);
   return {.name = load<uint32_t>(row, 0),
           .type = load<uint32_t>(row, 4),
           .offset = load<uint64_t>(row, 24),
           .size = load<uint64_t>(row, 32),
-          .link = load<uint32_t>(row, 40)};
+          .link = load<uint32_t>(row, 40),
+          .info = load<uint32_t>(row, 44)};
 }
 
 // The section header table: as many rows as the file says it has, all of them inside the file.
-Result<Bytes> section_table(Bytes file, const std::string& name) {
-  const uint64_t offset = load<uint64_t>(file, 40);
-  if (offset == 0) return Bytes{};
-  if (load<uint16_t>(file, 58) != k_section_header_size)
+Result<std::string> section_table(ByteRange file, Bytes header, const std::string& name) {
+  const auto offset = load<uint64_t>(header, 40);
+  if (offset == 0) return std::string();
+  if (load<uint16_t>(header, 58) != k_section_header_size)
     return bad_elf(name, "has section headers of unknown size");
-  const auto first = slice(file, offset, k_section_header_size);
-  if (!first) return bad_elf(name, "ends before its section headers");
-  uint64_t count = load<uint16_t>(file, 60);
-  if (count == 0) count = load_section_header(*first, 0).size;
+  DSBUILD_TRY(first, file.read(offset, k_section_header_size));
+  if (first.size() < k_section_header_size) return bad_elf(name, "ends before its section headers");
+  uint64_t count = load<uint16_t>(header, 60);
+  if (count == 0) count = load_section_row(as_bytes_of(first), 0).size;
   if (count > file.size() / k_section_header_size)
     return bad_elf(name, "says it has more sections than fit in it");
-  const auto table = slice(file, offset, count * k_section_header_size);
+  const auto table = file.part(offset, count * k_section_header_size);
   if (!table) return bad_elf(name, "ends inside its section headers");
-  return *table;
+  return table->read_all();
 }
 
 // The bytes of the string table that holds the sections' names.
-Result<Bytes> section_names(Bytes file, Bytes table, const std::string& name) {
+Result<std::string> section_names(ByteRange file, Bytes header, Bytes table, const std::string& name) {
   const size_t count = table.size() / k_section_header_size;
-  if (count == 0) return Bytes{};
-  uint32_t index = load<uint16_t>(file, 62);
-  if (index == k_in_section_0) index = load_section_header(table, 0).link;
+  if (count == 0) return std::string();
+  uint32_t index = load<uint16_t>(header, 62);
+  if (index == k_in_section_0) index = load_section_row(table, 0).link;
   if (index >= count) return bad_elf(name, "has no table of section names");
-  const SectionHeader header = load_section_header(table, index);
-  const auto strings = slice(file, header.offset, header.size);
+  const SectionRow row = load_section_row(table, index);
+  const auto strings = file.part(row.offset, row.size);
   if (!strings) return bad_elf(name, "ends before its table of section names");
-  return *strings;
+  return strings->read_all();
 }
 
 // A symbol of an object or library that others can link against.
@@ -114,6 +117,11 @@ std::string_view symbol_name(const ElfFile& elf, const ElfSection& symbols, uint
 
 }  // namespace
 
+const ElfSectionHeader* ElfHeaders::find(std::string_view name) const {
+  const auto found = std::ranges::find(sections, name, &ElfSectionHeader::name);
+  return found == sections.end() ? nullptr : &*found;
+}
+
 const ElfSection* ElfFile::find(std::string_view name) const {
   const auto found = std::ranges::find(sections, name, &ElfSection::name);
   return found == sections.end() ? nullptr : &*found;
@@ -125,26 +133,47 @@ bool is_elf(Bytes file) {
          "ELF";
 }
 
-Result<ElfFile> read_elf(Bytes file, const std::string& name) {
-  if (!is_elf(file) || file.size() < k_elf_header_size) return bad_elf(name, "is no ELF file");
-  const bool wide = load<uint8_t>(file, 4) == 2;
-  const bool little_endian = load<uint8_t>(file, 5) == 1;
+Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(start, file.read(0, k_elf_header_size));
+  const Bytes header = as_bytes_of(start);
+  if (!is_elf(header) || header.size() < k_elf_header_size) return bad_elf(name, "is no ELF file");
+  const bool wide = load<uint8_t>(header, 4) == 2;
+  const bool little_endian = load<uint8_t>(header, 5) == 1;
   if (!wide || !little_endian) return bad_elf(name, "is not a 64-bit little-endian ELF file");
-  DSBUILD_TRY(table, section_table(file, name));
-  DSBUILD_TRY(names, section_names(file, table, name));
-  ElfFile elf{.abi_version = load<uint8_t>(file, 8),
-              .type = load<uint16_t>(file, 16),
-              .machine = load<uint16_t>(file, 18),
-              .flags = load<uint32_t>(file, 48),
-              .sections = {}};
+  DSBUILD_TRY(rows, section_table(file, header, name));
+  const Bytes table = as_bytes_of(rows);
+  DSBUILD_TRY(names, section_names(file, header, table, name));
+  ElfHeaders elf{{.abi_version = load<uint8_t>(header, 8),
+                  .type = load<uint16_t>(header, 16),
+                  .machine = load<uint16_t>(header, 18),
+                  .flags = load<uint32_t>(header, 48)},
+                 {},
+                 std::make_shared<const std::string>(std::move(names))};
   const size_t count = table.size() / k_section_header_size;
   elf.sections.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    const SectionHeader header = load_section_header(table, i);
-    const bool has_bytes = i != 0 && header.type != k_no_bits;
-    const auto bytes = has_bytes ? slice(file, header.offset, header.size) : Bytes{};
-    if (!bytes) return bad_elf(name, "ends inside section " + std::to_string(i));
-    elf.sections.push_back({text_at(names, header.name), header.type, header.link, *bytes});
+    const SectionRow row = load_section_row(table, i);
+    const bool has_bytes = i != 0 && row.type != k_no_bits;
+    if (has_bytes && !file.holds(row.offset, row.size))
+      return bad_elf(name, "ends inside section " + std::to_string(i));
+    elf.sections.push_back({.name = text_at(as_bytes_of(*elf.names), row.name),
+                            .type = row.type,
+                            .link = row.link,
+                            .info = row.info,
+                            .offset = row.offset,
+                            .size = row.size,
+                            .stored_size = has_bytes ? row.size : 0});
+  }
+  return elf;
+}
+
+Result<ElfFile> read_elf(Bytes file, const std::string& name) {
+  DSBUILD_TRY(headers, read_elf_headers(MemoryBytes(file), name));
+  ElfFile elf{headers, {}, headers.names};
+  elf.sections.reserve(headers.sections.size());
+  for (const ElfSectionHeader& section : headers.sections) {
+    const auto bytes = slice(file, section.offset, section.stored_size);
+    elf.sections.push_back({section, bytes.value_or(Bytes())});
   }
   return elf;
 }
@@ -177,6 +206,12 @@ std::vector<ElfRelocation> elf_relocations(const ElfFile& elf, const ElfSection&
                            .symbol = symbol_name(elf, *symbols, static_cast<uint32_t>(info >> 32))});
   }
   return relocations;
+}
+
+std::optional<ElfSymbol> elf_symbol(const ElfFile& elf, const ElfSection& symbols, uint32_t index) {
+  const auto symbol = slice(symbols.bytes, uint64_t{index} * k_symbol_size, k_symbol_size);
+  if (!symbol) return std::nullopt;
+  return ElfSymbol{symbol_name(elf, symbols, index), load<uint8_t>(*symbol, 5), load<uint16_t>(*symbol, 6)};
 }
 
 std::vector<std::string> elf_needed(const ElfFile& elf) {

@@ -2,6 +2,8 @@
 // libraries. Source: the System V ABI's ELF-64 object file format, as in elf.h of the C library.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,19 +12,37 @@
 
 namespace dsbuild {
 
-struct ElfSection {
-  std::string_view name;
-  uint32_t type = 0;
-  uint32_t link = 0;  // a string table's index, for symbols and the dynamic section
-  Bytes bytes;        // empty for a section without bytes in the file
-};
-
-struct ElfFile {
+struct ElfKind {
   uint8_t abi_version = 0;
   uint16_t type = 0;
   uint16_t machine = 0;
   uint32_t flags = 0;
+};
+
+struct ElfSectionHeader {
+  std::string_view name;
+  uint32_t type = 0;
+  uint32_t link = 0;         // a string table's index, for symbols and the dynamic section
+  uint32_t info = 0;         // what it means depends on the type
+  uint64_t offset = 0;       // in the file
+  uint64_t size = 0;         // of the section in memory
+  uint64_t stored_size = 0;  // in the file: 0 for a section without bytes there
+};
+
+// What the headers alone say.
+struct ElfHeaders : ElfKind {
+  std::vector<ElfSectionHeader> sections;
+  std::shared_ptr<const std::string> names;  // what the sections' names are views into
+  const ElfSectionHeader* find(std::string_view name) const;
+};
+
+struct ElfSection : ElfSectionHeader {
+  Bytes bytes;  // empty for a section without bytes in the file
+};
+
+struct ElfFile : ElfKind {
   std::vector<ElfSection> sections;
+  std::shared_ptr<const std::string> names;  // as above; everything else is a view into the file
   const ElfSection* find(std::string_view name) const;
 };
 
@@ -30,6 +50,8 @@ constexpr uint16_t k_machine_cuda = 190;  // EM_CUDA: a cubin
 constexpr uint16_t k_machine_aarch64 = 183;
 
 bool is_elf(Bytes file);
+// Exit 1 `bad_elf` for anything that does not lie inside the file; `io` where it cannot be read.
+Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name);
 // Views into `file`. Exit 1 `bad_elf` for anything that does not lie inside the file.
 Result<ElfFile> read_elf(Bytes file, const std::string& name);
 
@@ -44,6 +66,14 @@ struct ElfRelocation {
 };
 // Of ".rela.text", say, in its order; none where a section has no relocations.
 std::vector<ElfRelocation> elf_relocations(const ElfFile& elf, const ElfSection& section);
+
+struct ElfSymbol {
+  std::string_view name;
+  uint8_t other = 0;     // st_other: visibility, and what a processor puts beside it
+  uint16_t section = 0;  // the index of the one that defines it
+};
+// By its index in a symbol table; nullopt where there is none.
+std::optional<ElfSymbol> elf_symbol(const ElfFile& elf, const ElfSection& symbols, uint32_t index);
 
 std::vector<std::string> elf_needed(const ElfFile& elf);  // DT_NEEDED, file order
 

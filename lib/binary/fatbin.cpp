@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "base/compress.h"
+#include "base/text.h"
 #include "binary/bytes.h"
+#include "binary/lz4.h"
 
 namespace dsbuild {
 namespace {
@@ -12,13 +15,16 @@ constexpr uint32_t k_container_magic = 0xba55ed50;
 constexpr size_t k_container_header_size = 16;
 constexpr size_t k_entry_header_size =
     64;  // the part that every entry has; its own size field says how much more
-constexpr size_t k_alignment = 8;
+constexpr uint64_t k_alignment = 8;
 
 constexpr uint16_t k_kind_ptx = 1;
 constexpr uint16_t k_kind_elf = 2;
 constexpr uint16_t k_kind_nvvm = 8;  // for link-time optimisation: nothing that a GPU or a driver takes
 constexpr uint16_t k_kind_tile_ir = 0x80;
 constexpr uint16_t k_kind_concatenated = 0x100;
+
+// No linker takes more than 2 GiB of a file's code, so no image is larger: what says so is damaged.
+constexpr uint64_t k_largest_image = uint64_t{1} << 31;
 
 constexpr uint64_t k_flag_lz4 = 0x2000;
 constexpr uint64_t k_flag_zstd = 0x8000;
@@ -47,7 +53,11 @@ struct EntryHeader {
   uint32_t arch = 0;            // 90 for sm_90
   uint64_t flags = 0;
   uint64_t unpacked_size = 0;  // when compressed
-  bool is_compressed() const { return (flags & (k_flag_lz4 | k_flag_zstd)) != 0; }
+  Packing packing() const {
+    if (flags & k_flag_lz4) return Packing::lz4;
+    return flags & k_flag_zstd ? Packing::zstd : Packing::none;
+  }
+  bool is_compressed() const { return packing() != Packing::none; }
 };
 
 EntryHeader load_entry_header(Bytes bytes) {
@@ -63,8 +73,8 @@ EntryHeader load_entry_header(Bytes bytes) {
 
 struct Entry {
   EntryHeader fields;
-  Bytes header;  // all of it
-  Bytes payload;
+  std::string header;  // all of it
+  ByteRange payload;
 };
 
 Suffix suffix_of(uint64_t flags) {
@@ -80,15 +90,20 @@ Result<StoredImage> stored_image(const EntryHeader& fields, const Entry& entry, 
     return bad_fatbin(name, "an entry is for the unknown architecture " + std::to_string(fields.arch));
   const CodeKind kind = fields.kind == k_kind_ptx ? CodeKind::ptx : CodeKind::real;
   const EntryHeader& stored = entry.fields;
-  const bool is_zstd = (stored.flags & k_flag_zstd) != 0 && stored.packed_size <= entry.payload.size();
+  const auto packed = entry.payload.part(0, stored.packed_size);
+  const bool is_compressed = stored.is_compressed();
+  if (is_compressed && !packed) return bad_fatbin(name, "an entry is larger than its container");
+  const uint64_t unpacked = is_compressed ? stored.unpacked_size : entry.payload.size();
   return StoredImage{
       .image = {.target = NvidiaTarget{cc_of_arch_number(fields.arch), suffix_of(fields.flags), kind},
                 .bytes = entry.payload.size(),
-                .compressed = stored.is_compressed()},
+                .compressed = is_compressed},
       .is_tile_ir = fields.kind == k_kind_tile_ir,
-      .content = entry.payload,
-      .zstd_frame = is_zstd ? entry.payload.first(stored.packed_size) : Bytes(),
-      .unpacked_bytes = stored.unpacked_size};
+      .content = is_compressed ? *packed : entry.payload,
+      .packing = stored.packing(),
+      .unpacked_size = unpacked,
+      .begin = 0,
+      .size = unpacked};
 }
 
 // A record of a concatenated entry: the header that the image would have as an entry of its own, but with the
@@ -137,11 +152,12 @@ constexpr size_t k_table_start_size = 8;
 
 Result<std::vector<Record>> load_records(const Entry& entry, const std::string& name) {
   const uint64_t offset = entry.fields.options_offset;
-  const auto start = slice(entry.header, offset, k_table_start_size);
+  const Bytes header = as_bytes_of(entry.header);
+  const auto start = slice(header, offset, k_table_start_size);
   if (offset < k_entry_header_size || !start)
     return bad_fatbin(name, "a concatenated entry has no table of its images");
   const auto count = load<uint32_t>(*start, 0), table_size = load<uint32_t>(*start, 4);
-  const auto table = slice(entry.header, offset, table_size);
+  const auto table = slice(header, offset, table_size);
   if (count == 0 || table_size < k_table_start_size || !table)
     return bad_fatbin(name, "a concatenated entry's table of images has an impossible size");
   Bytes rest = table->subspan(k_table_start_size);
@@ -197,6 +213,8 @@ Result<void> add_records(const Entry& entry, const std::string& name, std::vecto
     if (records[i].fields.kind == k_kind_nvvm) continue;
     DSBUILD_TRY(image, stored_image(records[i].fields, entry, name));
     image.image.bytes = shares[i];
+    image.begin = records[i].begin;
+    image.size = records[i].end - records[i].begin;
     images.push_back(image);
   }
   return {};
@@ -210,47 +228,42 @@ Result<void> add_entry(const Entry& entry, const std::string& name, std::vector<
   return {};
 }
 
-Result<std::vector<StoredImage>> read_entries(Bytes entries, const std::string& name) {
-  std::vector<StoredImage> images;
-  while (!entries.empty()) {
-    if (entries.size() < k_entry_header_size) return bad_fatbin(name, "an entry is cut off");
-    const EntryHeader fields = load_entry_header(entries);
-    if (fields.header_size < k_entry_header_size || fields.header_size > entries.size())
-      return bad_fatbin(name, "an entry's header has an impossible size");
-    const Bytes rest = entries.subspan(fields.header_size);
-    if (fields.payload_size > rest.size()) return bad_fatbin(name, "an entry is larger than its container");
-    const auto size = static_cast<size_t>(fields.payload_size);
-    DSBUILD_CHECK(add_entry({fields, entries.first(fields.header_size), rest.first(size)}, name, images));
-    entries = rest.subspan(size);
+// The entry that the bytes begin with.
+Result<Entry> read_entry(ByteRange entries, const std::string& name) {
+  DSBUILD_TRY(header, entries.read(0, k_entry_header_size));
+  if (header.size() < k_entry_header_size) return bad_fatbin(name, "an entry is cut off");
+  const EntryHeader fields = load_entry_header(as_bytes_of(header));
+  if (fields.header_size < k_entry_header_size || fields.header_size > entries.size())
+    return bad_fatbin(name, "an entry's header has an impossible size");
+  const auto payload = entries.part(fields.header_size, fields.payload_size);
+  if (!payload) return bad_fatbin(name, "an entry is larger than its container");
+  DSBUILD_TRY(rest, entries.read(k_entry_header_size, fields.header_size - k_entry_header_size));
+  return Entry{fields, std::move(header) + rest, *payload};
+}
+
+Result<StoredContainer> read_entries(ByteRange entries, const std::string& name) {
+  StoredContainer images;
+  uint64_t at = 0;
+  while (at < entries.size()) {
+    DSBUILD_TRY(entry, read_entry(*entries.part(at, entries.size() - at), name));
+    DSBUILD_CHECK(add_entry(entry, name, images));
+    at += entry.header.size() + entry.payload.size();
   }
   return images;
 }
 
 // Containers start at multiples of 8; the linker fills the space between them with zeros.
-size_t next_container(Bytes section, size_t at) {
-  at += (k_alignment - at % k_alignment) % k_alignment;
-  while (at + k_alignment <= section.size() && load<uint64_t>(section, at) == 0)
-    at += k_alignment;
-  return at;
-}
-
-// Of a section, in file order.
-Result<std::vector<std::vector<StoredImage>>> read_stored_containers(Bytes section, const std::string& name) {
-  std::vector<std::vector<StoredImage>> containers;
-  size_t at = next_container(section, 0);
-  while (at + k_alignment <= section.size()) {
-    const Bytes rest = section.subspan(at);
-    if (!is_fatbin(rest)) return bad_fatbin(name, "no container starts where one should");
-    const auto header_size = load<uint16_t>(rest, 6);
-    const auto entries_size = load<uint64_t>(rest, 8);
-    if (header_size < k_container_header_size) return bad_fatbin(name, "a container's header is too small");
-    const auto entries = slice(rest, header_size, entries_size);
-    if (!entries) return bad_fatbin(name, "a container is larger than what holds it");
-    DSBUILD_TRY(images, read_entries(*entries, name));
-    containers.push_back(std::move(images));
-    at = next_container(section, at + header_size + static_cast<size_t>(entries_size));
+Result<uint64_t> next_container(ByteRange section, uint64_t at) {
+  constexpr size_t k_piece = 4096;
+  at = aligned(at);
+  while (true) {
+    DSBUILD_TRY(piece, section.read(at, k_piece));
+    const Bytes bytes = as_bytes_of(piece);
+    for (size_t i = 0; i + k_alignment <= bytes.size(); i += k_alignment)
+      if (load<uint64_t>(bytes, i) != 0) return at + i;
+    at += piece.size() / k_alignment * k_alignment;
+    if (piece.size() < k_piece) return at;
   }
-  return containers;
 }
 
 }  // namespace
@@ -259,21 +272,54 @@ bool is_fatbin(Bytes bytes) {
   return bytes.size() >= k_container_header_size && load<uint32_t>(bytes, 0) == k_container_magic;
 }
 
-Result<std::vector<FatbinContainer>> read_fatbins(Bytes section, const std::string& name) {
-  DSBUILD_TRY(stored, read_stored_containers(section, name));
-  std::vector<FatbinContainer> containers(stored.size());
-  for (size_t i = 0; i < stored.size(); ++i)
-    for (const StoredImage& each : stored[i])
-      (each.is_tile_ir ? containers[i].tile_images : containers[i].images).push_back(each.image);
+// Of a section, in file order.
+Result<std::vector<StoredContainer>> read_stored_containers(ByteRange section, const std::string& name) {
+  std::vector<StoredContainer> containers;
+  DSBUILD_TRY(first, next_container(section, 0));
+  uint64_t at = first;
+  while (at + k_alignment <= section.size()) {
+    DSBUILD_TRY(header, section.read(at, k_container_header_size));
+    const Bytes bytes = as_bytes_of(header);
+    if (!is_fatbin(bytes)) return bad_fatbin(name, "no container starts where one should");
+    const auto header_size = load<uint16_t>(bytes, 6);
+    const auto entries_size = load<uint64_t>(bytes, 8);
+    if (header_size < k_container_header_size) return bad_fatbin(name, "a container's header is too small");
+    const auto entries = section.part(at + header_size, entries_size);
+    if (!entries) return bad_fatbin(name, "a container is larger than what holds it");
+    DSBUILD_TRY(images, read_entries(*entries, name));
+    containers.push_back(std::move(images));
+    DSBUILD_TRY(next, next_container(section, at + header_size + entries_size));
+    at = next;
+  }
   return containers;
 }
 
-Result<std::vector<StoredImage>> read_stored_images(Bytes section, const std::string& name) {
-  DSBUILD_TRY(containers, read_stored_containers(section, name));
-  std::vector<StoredImage> images;
-  for (const std::vector<StoredImage>& container : containers)
-    images.insert(images.end(), container.begin(), container.end());
-  return images;
+Result<std::vector<FatbinContainer>> read_fatbins(ByteRange section, const std::string& name) {
+  DSBUILD_TRY(stored, read_stored_containers(section, name));
+  std::vector<FatbinContainer> containers;
+  for (const StoredContainer& each : stored)
+    containers.push_back(container_of(each));
+  return containers;
+}
+
+FatbinContainer container_of(const StoredContainer& stored) {
+  FatbinContainer container;
+  for (const StoredImage& each : stored)
+    (each.is_tile_ir ? container.tile_images : container.images).push_back(each.image);
+  return container;
+}
+
+Result<std::string> unpack_image(const StoredImage& stored, const std::string& name) {
+  if (stored.unpacked_size > k_largest_image)
+    return bad_fatbin(name, "an image says that it has " + human_size(stored.unpacked_size) + " unpacked");
+  DSBUILD_TRY(content, stored.content.read_all());
+  if (stored.packing == Packing::none)
+    return content.substr(static_cast<size_t>(stored.begin), static_cast<size_t>(stored.size));
+  const auto size = static_cast<size_t>(stored.unpacked_size);
+  auto unpacked = stored.packing == Packing::lz4 ? unpack_lz4(content, size) : decompress(content, size);
+  if (!unpacked) return bad_fatbin(name, "an image cannot be decompressed");
+  if (stored.size == size) return std::move(*unpacked);
+  return unpacked->substr(static_cast<size_t>(stored.begin), static_cast<size_t>(stored.size));
 }
 
 }  // namespace dsbuild

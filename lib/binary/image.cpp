@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint8_t k_abi_with_shifted_arch = 8;  // CUDA 12.8 on, for new architectures; all in CUDA 13
 constexpr uint32_t k_old_abi_suffix_a = 0x800;
+constexpr size_t k_start_of_text = 1 << 16;  // PTX says what it is for behind its comments
 
 // The word after `key` in `text`: up to a blank, a comma, a semicolon or a control character.
 std::string_view word_after(std::string_view text, std::string_view key) {
@@ -24,7 +25,7 @@ std::string_view word_after(std::string_view text, std::string_view key) {
 }
 
 // CUDA before 13: architecture and suffix are in the ELF flags.
-std::optional<Target> target_of_flags(const ElfFile& elf) {
+std::optional<Target> target_of_flags(const ElfKind& elf) {
   const bool shifted = elf.abi_version >= k_abi_with_shifted_arch;
   const uint32_t number = shifted ? elf.flags >> 8 & 0xff : elf.flags & 0xff;
   if (!is_arch_number(number)) return std::nullopt;
@@ -33,83 +34,105 @@ std::optional<Target> target_of_flags(const ElfFile& elf) {
 }
 
 // Since CUDA 13 a cubin's flags hold no suffix; the ptxas command line that it records does.
-std::optional<Target> cubin_target(const ElfFile& elf) {
-  if (const ElfSection* tool = elf.find(".note.nv.tkinfo")) {
-    const auto target = nvidia().parse_name(word_after(as_text(tool->bytes), "-arch "));
+Result<std::optional<Target>> cubin_target(const ElfHeaders& elf, ByteRange file) {
+  if (const ElfSectionHeader* tool = elf.find(".note.nv.tkinfo")) {
+    DSBUILD_TRY(note, file.read(tool->offset, tool->stored_size));
+    const auto target = nvidia().parse_name(word_after(note, "-arch "));
     if (target && !target->is_virtual()) return target;
   }
   return target_of_flags(elf);
 }
 
-void add_container(BinaryFile& to, FatbinContainer container) {
-  std::ranges::copy(container.images, std::back_inserter(to.images));
-  std::ranges::copy(container.tile_images, std::back_inserter(to.tile_images));
-  to.containers.push_back(std::move(container));
+StoredContainer one_image(const Target& target, ByteRange file) {
+  return {{.image = {.target = target, .bytes = file.size(), .compressed = false},
+           .is_tile_ir = false,
+           .content = file,
+           .packing = Packing::none,
+           .unpacked_size = file.size(),
+           .begin = 0,
+           .size = file.size()}};
 }
 
-BinaryFile one_image(const Target& target, Bytes file) {
-  BinaryFile binary;
-  const DeviceImage image = {.target = target, .bytes = file.size(), .compressed = false};
-  add_container(binary, {.images = {image}, .tile_images = {}});
-  return binary;
-}
+using Containers = std::vector<StoredContainer>;
 
-Result<BinaryFile> read_cubin(const ElfFile& elf, Bytes file, const std::string& name) {
-  const auto target = cubin_target(elf);
+Result<Containers> read_cubin(const ElfHeaders& elf, ByteRange file, const std::string& name) {
+  DSBUILD_TRY(target, cubin_target(elf, file));
   if (!target) return fail(Exit::failed, "bad_elf", name, "is a cubin of unknown architecture", "");
-  return one_image(*target, file);
-}
-
-Result<BinaryFile> read_containers(Bytes section, const std::string& name) {
-  DSBUILD_TRY(containers, read_fatbins(section, name));
-  BinaryFile binary;
-  for (FatbinContainer& container : containers)
-    add_container(binary, std::move(container));
-  return binary;
+  return Containers{one_image(*target, file)};
 }
 
 // __nv_relfatbin is where relocatable device code (nvcc -rdc=true) stays.
-bool holds_device_code(const ElfSection& section) {
+bool holds_device_code(const ElfSectionHeader& section) {
   return section.name == ".nv_fatbin" || section.name == "__nv_relfatbin";
 }
 
-void merge(BinaryFile& to, BinaryFile from) {
-  for (FatbinContainer& container : from.containers)
-    add_container(to, std::move(container));
-  std::ranges::move(from.exports, std::back_inserter(to.exports));
-  std::ranges::move(from.needed, std::back_inserter(to.needed));
+void append_to(Containers& to, Containers from) {
+  std::ranges::move(from, std::back_inserter(to));
 }
 
-Result<BinaryFile> read_elf_binary(Bytes file, const std::string& name) {
-  DSBUILD_TRY(elf, read_elf(file, name));
+Result<Containers> read_elf_code(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(elf, read_elf_headers(file, name));
   if (elf.machine == k_machine_cuda) return read_cubin(elf, file, name);
-  BinaryFile binary;
-  size_t unread = file.size();
-  for (const ElfSection& section : elf.sections) {
+  Containers containers;
+  uint64_t unread = file.size();
+  for (const ElfSectionHeader& section : elf.sections) {
     if (!holds_device_code(section)) continue;
-    if (section.bytes.size() > unread)
+    if (section.stored_size > unread)
       return fail(Exit::failed, "bad_elf", name, "has sections that overlap", "");
-    unread -= section.bytes.size();
-    DSBUILD_TRY(found, read_containers(section.bytes, name));
-    merge(binary, std::move(found));
+    unread -= section.stored_size;
+    DSBUILD_TRY(found, read_stored_containers(*file.part(section.offset, section.stored_size), name));
+    append_to(containers, std::move(found));
   }
-  binary.exports = elf_exports(elf);
-  binary.needed = elf_needed(elf);
-  return binary;
+  return containers;
 }
 
-Result<BinaryFile> read_archive(Bytes file, const std::string& name) {
+Result<bool> begins_as_elf(ByteRange file) {
+  DSBUILD_TRY(start, file.read(0, 4));
+  return is_elf(as_bytes_of(start));
+}
+
+Result<Containers> read_archive_code(ByteRange file, const std::string& name) {
   DSBUILD_TRY(members, archive_members(file, name));
-  BinaryFile binary;
-  for (const Bytes member : members) {
-    if (!is_elf(member)) continue;
-    DSBUILD_TRY(object, read_elf_binary(member, name));
-    merge(binary, std::move(object));
+  Containers containers;
+  for (const ByteRange& member : members) {
+    DSBUILD_TRY(is_object, begins_as_elf(member));
+    if (!is_object) continue;
+    DSBUILD_TRY(found, read_elf_code(member, name));
+    append_to(containers, std::move(found));
   }
-  std::ranges::sort(binary.exports);
-  const auto twins = std::ranges::unique(binary.exports);
-  binary.exports.erase(twins.begin(), twins.end());
-  return binary;
+  return containers;
+}
+
+DeviceCode device_code_of(const Containers& containers) {
+  DeviceCode code;
+  for (const StoredContainer& stored : containers) {
+    FatbinContainer container = container_of(stored);
+    std::ranges::copy(container.images, std::back_inserter(code.images));
+    std::ranges::copy(container.tile_images, std::back_inserter(code.tile_images));
+    code.containers.push_back(std::move(container));
+  }
+  return code;
+}
+
+void add_symbols(BinaryFile& to, const ElfFile& elf) {
+  if (elf.machine == k_machine_cuda) return;
+  std::ranges::move(elf_exports(elf), std::back_inserter(to.exports));
+  std::ranges::move(elf_needed(elf), std::back_inserter(to.needed));
+}
+
+Result<void> add_symbols_of_members(BinaryFile& to, Bytes file, const std::string& name) {
+  const MemoryBytes source(file);
+  DSBUILD_TRY(members, archive_members(source, name));
+  for (const ByteRange& member : members) {
+    const Bytes bytes = file.subspan(static_cast<size_t>(member.begin()), static_cast<size_t>(member.size()));
+    if (!is_elf(bytes)) continue;
+    DSBUILD_TRY(elf, read_elf(bytes, name));
+    add_symbols(to, elf);
+  }
+  std::ranges::sort(to.exports);
+  const auto twins = std::ranges::unique(to.exports);
+  to.exports.erase(twins.begin(), twins.end());
+  return {};
 }
 
 // PTX is text that names its virtual architecture: ".target sm_90a, debug".
@@ -124,17 +147,33 @@ std::optional<Target> ptx_target(std::string_view text) {
 
 }  // namespace
 
-Bytes as_bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
+Result<std::vector<StoredContainer>> read_stored_code(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(start, file.read(0, k_start_of_text));
+  const Bytes bytes = as_bytes_of(start);
+  if (is_elf(bytes)) return read_elf_code(file, name);
+  if (is_archive(bytes)) return read_archive_code(file, name);
+  if (is_fatbin(bytes)) return read_stored_containers(file, name);
+  if (const auto target = ptx_target(start)) return Containers{one_image(*target, file)};
+  return fail(Exit::failed, "bad_elf", name, "is no object, library, archive, fatbin, cubin or PTX",
+              "Give a file that nvcc or a linker made.");
+}
+
+Result<DeviceCode> read_device_code(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(containers, read_stored_code(file, name));
+  return device_code_of(containers);
 }
 
 Result<BinaryFile> read_binary(Bytes file, const std::string& name) {
-  if (is_elf(file)) return read_elf_binary(file, name);
-  if (is_archive(file)) return read_archive(file, name);
-  if (is_fatbin(file)) return read_containers(file, name);
-  if (const auto target = ptx_target(as_text(file))) return one_image(*target, file);
-  return fail(Exit::failed, "bad_elf", name, "is no object, library, archive, fatbin, cubin or PTX",
-              "Give a file that nvcc or a linker made.");
+  const MemoryBytes source(file);
+  DSBUILD_TRY(code, read_device_code(source, name));
+  BinaryFile binary{std::move(code), {}, {}};
+  if (is_archive(file)) {
+    DSBUILD_CHECK(add_symbols_of_members(binary, file, name));
+  } else if (is_elf(file)) {
+    DSBUILD_TRY(elf, read_elf(file, name));
+    add_symbols(binary, elf);
+  }
+  return binary;
 }
 
 }  // namespace dsbuild

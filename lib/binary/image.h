@@ -5,20 +5,15 @@
 // (docs/fatbin.md).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "arch/target.h"
+#include "base/byte_source.h"
 #include "base/result.h"
 
 namespace dsbuild {
-
-using Bytes = std::span<const std::byte>;
-Bytes as_bytes_of(std::string_view text);
 
 struct DeviceImage {
   Target target;  // sm_90a: real; compute_80: ptx
@@ -39,20 +34,25 @@ struct FatbinContainer {
 };
 
 // All containers of a section, in file order; `name` is only for messages. Every offset is checked in 64
-// bits, every loop advances, nothing is decompressed. Damaged bytes and entries of a kind that dsbuild does
-// not know give exit 1 `bad_fatbin`; NVVM code for link-time optimisation is passed over.
-Result<std::vector<FatbinContainer>> read_fatbins(Bytes section, const std::string& name);
+// bits, every loop advances, nothing but headers is read. Damaged bytes and entries of a kind that dsbuild
+// does not know give exit 1 `bad_fatbin`; NVVM code for link-time optimisation is passed over.
+Result<std::vector<FatbinContainer>> read_fatbins(ByteRange section, const std::string& name);
 
-struct BinaryFile {
+struct DeviceCode {
   std::vector<DeviceImage> images;          // of all containers, file order
   std::vector<DeviceImage> tile_images;     // likewise
   std::vector<FatbinContainer> containers;  // the same images by container; a bare cubin or PTX is one
-  std::vector<std::string> exports;         // defined, global or weak, default-visibility symbols; sorted
-  std::vector<std::string> needed;          // DT_NEEDED
 };
-// An ELF object, shared library or executable (.nv_fatbin and __nv_relfatbin sections; cubin), an
-// ar archive of objects, a bare fatbin, or PTX text. Exit 1 `bad_elf`, `bad_archive` or `bad_fatbin` for
-// damaged or foreign bytes.
+// Of an ELF object, shared library or executable (.nv_fatbin and __nv_relfatbin sections; cubin), an
+// ar archive of objects, a bare fatbin, or PTX text. Only headers are read. Exit 1 `bad_elf`, `bad_archive`
+// or `bad_fatbin` for damaged or foreign bytes, `io` where they cannot be read.
+Result<DeviceCode> read_device_code(ByteRange file, const std::string& name);
+
+struct BinaryFile : DeviceCode {
+  std::vector<std::string> exports;  // defined, global or weak, default-visibility symbols; sorted
+  std::vector<std::string> needed;   // DT_NEEDED
+};
+// The same, and what else the linker knows of it.
 Result<BinaryFile> read_binary(Bytes file, const std::string& name);
 
 }  // namespace dsbuild

@@ -1,7 +1,7 @@
 #include "cache/entry_file.h"
 
+#include "base/compress.h"
 #include "base/digest.h"
-#include "cache/compress.h"
 
 namespace dsbuild {
 namespace {

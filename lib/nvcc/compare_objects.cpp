@@ -6,7 +6,6 @@
 #include "binary/bytes.h"
 #include "binary/elf.h"
 #include "binary/fatbin.h"
-#include "cache/compress.h"
 
 namespace dsbuild {
 namespace {
@@ -61,38 +60,50 @@ class ObjectComparison {
     return found;
   }
 
+  struct NamedCode {
+    std::string name;
+    std::string content;
+  };
+
   // Empty where the section is damaged: then all that can be said is that it differs.
-  static std::vector<StoredImage> stored_images(const ElfFile& elf) {
+  static std::vector<NamedCode> device_code(const ElfFile& elf) {
     const ElfSection* section = elf.find(k_images_section);
-    const auto images = read_stored_images(section ? section->bytes : Bytes(), "");
-    return images ? *images : std::vector<StoredImage>();
+    const MemoryBytes source(section ? section->bytes : Bytes());
+    const auto containers = read_stored_containers(source, "");
+    std::vector<NamedCode> code;
+    if (!containers) return code;
+    for (const StoredContainer& container : *containers)
+      for (const StoredImage& stored : container)
+        code.push_back({stored.image.target.name(), content_of(stored)});
+    return code;
   }
 
-  static Texts names_of(const std::vector<StoredImage>& images) {
+  static Texts names_of(const std::vector<NamedCode>& code) {
     Texts names;
-    for (const StoredImage& stored : images)
-      names.push_back(stored.image.target.name());
+    for (const NamedCode& each : code)
+      names.push_back(each.name);
     return names;
   }
 
-  // As it is stored, where it is not compressed or cannot be unpacked.
+  // As it is stored, where it cannot be unpacked.
   static std::string content_of(const StoredImage& stored) {
-    const auto unpacked = decompress(as_text(stored.zstd_frame), stored.unpacked_bytes);
-    return unpacked ? *unpacked : std::string(as_text(stored.content));
+    auto content = unpack_image(stored, "");
+    if (!content) content = stored.content.read_all();
+    return std::move(content).value_or("");
   }
 
   std::string images_differ_by() const {
     if (sections(whole_, k_images_section) == sections(images_, k_images_section)) return "";
-    const std::vector<StoredImage> nvccs = stored_images(whole_), ours = stored_images(images_);
+    const std::vector<NamedCode> nvccs = device_code(whole_), ours = device_code(images_);
     if (names_of(nvccs) != names_of(ours))
       return "its device images are of " + join(names_of(ours), ", ") + ", nvcc's of " +
              join(names_of(nvccs), ", ");
     Texts different;
     bool has_ids = false;
     for (size_t i = 0; i < ours.size(); ++i) {
-      const std::string theirs = content_of(nvccs[i]), with_our = with_our_id(theirs);
-      has_ids |= with_our != theirs;
-      if (with_our != content_of(ours[i])) different.push_back(ours[i].image.target.name());
+      const std::string with_our = with_our_id(nvccs[i].content);
+      has_ids |= with_our != nvccs[i].content;
+      if (with_our != ours[i].content) different.push_back(ours[i].name);
     }
     if (different.empty() && has_ids) return "";
     return "its device images" + (different.empty() ? "" : " of " + join(different, ", ")) +

@@ -4,7 +4,8 @@
 #include "binary/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto containers = dsbuild::read_fatbins({reinterpret_cast<const std::byte*>(data), size}, "fuzz");
+  const auto containers =
+      dsbuild::read_fatbins(dsbuild::MemoryBytes({reinterpret_cast<const std::byte*>(data), size}), "fuzz");
   if (!containers) return 0;
   uint64_t stored = 0;
   for (const auto& container : *containers) {

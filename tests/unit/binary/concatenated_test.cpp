@@ -16,7 +16,7 @@ using Sizes = std::vector<uint64_t>;
 // Memory of exactly the section's size, so that reading past it is seen under the sanitizers.
 Result<std::vector<FatbinContainer>> read(const std::string& section) {
   const std::vector<char> exact(section.begin(), section.end());
-  return read_fatbins(as_bytes_of({exact.data(), exact.size()}), "lib/x.so");
+  return read_fatbins(MemoryBytes(as_bytes_of({exact.data(), exact.size()})), "lib/x.so");
 }
 
 std::vector<DeviceImage> images_in(const std::string& section) {
@@ -161,12 +161,13 @@ TEST_CASE("In a concatenated entry NVVM code is passed over, Tile IR told apart 
 TEST_CASE("What is stored of two concatenated entries is the same where the entries are") {
   const auto stored = [](const std::string& section) {
     std::vector<std::string> contents;
-    const auto images = read_stored_images(as_bytes_of(section), "x.o");
-    REQUIRE(images);
-    for (const StoredImage& each : *images)
-      contents.emplace_back(reinterpret_cast<const char*>(each.content.data()), each.content.size());
-    CHECK(images->at(0).zstd_frame.size() == images->at(0).content.size());
-    CHECK(images->at(0).unpacked_bytes == 400);
+    const MemoryBytes source(as_bytes_of(section));
+    const auto containers = read_stored_containers(source, "x.o");
+    REQUIRE(containers);
+    for (const StoredImage& each : containers->at(0)) {
+      contents.push_back(*each.content.read_all());
+      CHECK(each.unpacked_size == 400);
+    }
     return contents;
   };
   const std::string one = container({concatenated({k_two[0], k_two[1]}, "12345678")});

@@ -10,7 +10,7 @@ using namespace dsbuild::samples;
 namespace {
 
 std::vector<std::string> names_in(const std::string& section) {
-  const auto containers = read_fatbins(as_bytes_of(section), "x.o");
+  const auto containers = read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o");
   if (!containers) return {containers.error().code + ": " + containers.error().what};
   std::vector<std::string> names;
   for (const FatbinContainer& one : *containers) {
@@ -45,7 +45,7 @@ TEST_CASE("Bit 20 of the flags is the suffix a and bit 21 the suffix f, for real
 TEST_CASE("Flags tell whether a payload is compressed: LZ4 before CUDA 13, zstd since") {
   const std::string section =
       container({entry(k_elf, 70, 0x11), entry(k_elf, 75, 0x2011), entry(k_elf, 80, 0x8011)});
-  const auto containers = read_fatbins(as_bytes_of(section), "x.o");
+  const auto containers = read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o");
   REQUIRE(containers);
   REQUIRE(containers->size() == 1);
   const std::vector<DeviceImage>& images = containers->front().images;
@@ -56,7 +56,7 @@ TEST_CASE("Flags tell whether a payload is compressed: LZ4 before CUDA 13, zstd 
 
 TEST_CASE("An image's size is what is stored of it") {
   const std::string section = container({entry(k_elf, 70, k_plain, std::string(4136, 'x'))});
-  CHECK(read_fatbins(as_bytes_of(section), "x.o")->front().images.front().bytes == 4136);
+  CHECK(read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o")->front().images.front().bytes == 4136);
 }
 
 TEST_CASE("Entry headers of any size above 64 are passed by their own size field") {
@@ -69,7 +69,7 @@ TEST_CASE("Entry headers of any size above 64 are passed by their own size field
 TEST_CASE("Containers stay apart and keep the order of the link") {
   const std::string section =
       padded(container({entry(k_elf, 80, k_plain, "123")}), 8) + zeros(16) + container({entry(k_elf, 70)});
-  const auto containers = read_fatbins(as_bytes_of(section), "x.o");
+  const auto containers = read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o");
   REQUIRE(containers);
   REQUIRE(containers->size() == 2);
   CHECK((*containers)[0].images[0].target.name() == "sm_80");
@@ -83,7 +83,7 @@ TEST_CASE("NVVM code for the link is passed over") {
 TEST_CASE("Tile IR is told apart from machine code and PTX") {
   const std::string section = container({entry(k_tile_ir, 100, 0x108011), entry(k_elf, 90)});
   CHECK(names_in(section) == Names{"sm_90"});
-  const auto containers = read_fatbins(as_bytes_of(section), "x.o");
+  const auto containers = read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o");
   REQUIRE(containers);
   REQUIRE(containers->front().tile_images.size() == 1);
   const DeviceImage& tile = containers->front().tile_images.front();
@@ -95,7 +95,8 @@ TEST_CASE("Tile IR is told apart from machine code and PTX") {
 
 TEST_CASE("An entry of any other kind is an error that names the kind and the file") {
   for (const uint16_t kind : std::vector<uint16_t>{0, 3, 4, 16, 32, 64, 77, 129, 257, 512, 65535}) {
-    const auto result = read_fatbins(as_bytes_of(container({entry(k_elf, 80), entry(kind, 80)})), "lib/x.so");
+    const auto result =
+        read_fatbins(MemoryBytes(as_bytes_of(container({entry(k_elf, 80), entry(kind, 80)}))), "lib/x.so");
     INFO(kind);
     REQUIRE_FALSE(result);
     CHECK(result.error().code == "bad_fatbin");
@@ -135,7 +136,7 @@ TEST_CASE("Damage is an error that names the file and never a crash") {
   };
   for (size_t i = 0; i < damaged.size(); ++i) {
     INFO("case " << i);
-    const auto result = read_fatbins(as_bytes_of(damaged[i]), "lib/x.so");
+    const auto result = read_fatbins(MemoryBytes(as_bytes_of(damaged[i])), "lib/x.so");
     REQUIRE_FALSE(result);
     CHECK(result.error().code == "bad_fatbin");
     CHECK(result.error().where == "lib/x.so");

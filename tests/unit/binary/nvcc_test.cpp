@@ -1,93 +1,22 @@
 // The reader against what nvcc really writes. Golden: the -gencode pairs asked for, and cuobjdump's listing.
 // Every nvcc that is found is used: on PATH, and dsbuild's own cache. Without one nothing is tested here.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <set>
 
 #include "arch/nvidia.h"
-#include "base/text.h"
 #include "binary/image.h"
-#include "support/temp_folder.h"
+#include "nvcc_sample.h"
 
 using namespace dsbuild;
+using namespace dsbuild::samples;
 
 namespace {
-
-struct Nvcc {
-  Path program;
-  int major = 0;
-  Path bin() const { return program.parent_path(); }
-};
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-// stdout of a shell command; "" when it fails.
-std::string output_of(const std::string& command, const TempFolder& temp) {
-  const Path out = temp.path() / "output";
-  const int status =
-      std::system((command + " > '" + out.string() + "' 2> '" + out.string() + ".err'").c_str());
-  return status == 0 ? bytes_of(out) : "";
-}
-
-std::vector<Nvcc> find_nvccs() {
-  const TempFolder temp;
-  std::vector<Path> programs = {output_of("command -v nvcc", temp)};
-  if (!programs[0].empty()) programs[0] = programs[0].string().substr(0, programs[0].string().size() - 1);
-  const std::string cache = environment("XDG_CACHE_HOME");
-  const Path home = cache.empty() ? Path(environment("HOME")) / ".cache" : Path(cache);
-  programs.push_back(home / "dsbuild/toolkits/11.8/bin/nvcc");
-  std::vector<Nvcc> found;
-  for (const Path& program : programs) {
-    if (!std::filesystem::exists(program)) continue;
-    const std::string text = output_of("'" + program.string() + "' --version", temp);
-    const size_t release = text.find("release ");
-    if (release != std::string::npos) found.push_back({program, std::atoi(text.c_str() + release + 8)});
-  }
-  return found;
-}
-
-// "sm_80 compute_80" -> the -gencode options of an nvcc command line.
-std::string gencodes(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    const std::string number = name.substr(name.find('_') + 1);
-    text += " -gencode=arch=compute_" + number + ",code=" + name;
-  }
-  return text;
-}
 
 std::vector<std::string> archs_for(const Nvcc& nvcc) {
   if (nvcc.major < 12) return {"sm_35", "sm_70", "sm_80", "compute_80", "sm_90", "compute_90"};
   return {"sm_75",   "sm_80",        "compute_80", "sm_90",        "sm_90a",  "compute_90a", "sm_100a",
           "sm_100f", "compute_100a", "sm_103a",    "compute_103a", "sm_120f", "sm_121a",     "compute_121a"};
 }
-
-struct Sample {
-  const Nvcc& nvcc;
-  TempFolder temp;
-
-  explicit Sample(const Nvcc& one) : nvcc(one) {
-    temp.add("a.cu",
-             "__device__ float twice(float x) { return x * 2; }\n"
-             "__global__ void k(float* a) { a[threadIdx.x] = twice(a[0]); }\n"
-             "extern \"C\" void launch(float* a) { k<<<1, 1>>>(a); }\n");
-  }
-  // The file that nvcc makes of a.cu.
-  Path make(const std::string& name, const std::string& options) const {
-    const std::string ccbin = nvcc.major < 12 ? " -ccbin g++-11 -Wno-deprecated-gpu-targets" : "";
-    const Path out = temp.path() / name;
-    const std::string command = "cd '" + temp.path().string() + "' && PATH='" + nvcc.bin().string() +
-                                "':$PATH '" + nvcc.program.string() + "'" + ccbin + " " + options + " -o '" +
-                                out.string() + "' a.cu 2>&1";
-    output_of(command, temp);
-    INFO(command << "\n" << bytes_of(temp.path() / "output"));
-    REQUIRE(std::filesystem::exists(out));
-    return out;
-  }
-};
 
 BinaryFile read(const Path& file) {
   const auto binary = read_binary(as_bytes_of(bytes_of(file)), file.string());
@@ -125,12 +54,6 @@ std::multiset<std::string> as_cuobjdump_says(const BinaryFile& binary) {
     all.insert(image.target.name());
   }
   return all;
-}
-
-const std::vector<Nvcc>& nvccs() {
-  static const std::vector<Nvcc> found = find_nvccs();
-  if (found.empty()) WARN("skipped: no nvcc on PATH or in the cache");
-  return found;
 }
 
 }  // namespace

@@ -53,4 +53,5 @@ PATH="$tileiras:$PATH" "$cuda/bin/nvcc" -enable-tile -tilefatbin --concat -o "$d
 
 for sample in "$data"/*.fatbin; do
   "$cuobjdump" "$sample" | grep -E '^\s*(Fatbin|arch|compressed)' >"${sample%.fatbin}.cuobjdump.txt"
+  "$cuobjdump" --dump-resource-usage "$sample" | grep -E '^\s*(arch|Function|REG)' >"${sample%.fatbin}.resources.txt"
 done

@@ -1,4 +1,4 @@
-#include "cache/compress.h"
+#include "base/compress.h"
 
 #include <zstd.h>
 
