@@ -1,74 +1,127 @@
 #include <algorithm>
 
 #include "command.h"
+#include "package/zip_reader.h"
 
 namespace dsbuild {
 namespace {
 
-bool is_binary_name(const std::string& name) {
-  static const std::vector<std::string> k_endings = {".so", ".o", ".a", ".cubin", ".fatbin", ".ptx"};
-  return name.find(".so.") != std::string::npos ||
-         std::any_of(k_endings.begin(), k_endings.end(), [&](const std::string& ending) {
-           return name.size() > ending.size() &&
-                  name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
-         });
+// Archives in archives: a wheel in a zip file, and no archive that holds itself.
+constexpr int k_deepest_archive = 2;
+
+bool has_ending(const std::string& name, const std::vector<std::string>& endings) {
+  return std::any_of(endings.begin(), endings.end(), [&](const std::string& ending) {
+    return name.size() > ending.size() && name.ends_with(ending);
+  });
 }
 
-// A file named by the user is read whatever its name; in folders, files named like binaries.
-Result<void> collect(const Path& path, bool named, const FileReader& files, std::vector<Path>& found) {
-  const FileKind kind = files.kind(path);
-  if (kind == FileKind::absent)
-    return fail(Exit::usage, "no_file", path.string(), "there is no such file",
-                "Give a binary file, or a folder of them.");
-  if (kind == FileKind::directory) {
-    DSBUILD_TRY(names, files.list(path));
-    for (const std::string& name : names)
-      DSBUILD_CHECK(collect(path / name, false, files, found));
-  } else if (named || (kind == FileKind::file && is_binary_name(path.filename().string()))) {
-    found.push_back(path);
-  }
-  return {};
+bool is_binary_name(const std::string& name) {
+  return name.find(".so.") != std::string::npos ||
+         has_ending(name, {".so", ".o", ".a", ".cubin", ".fatbin", ".ptx"});
 }
+
+// What is looked at, and what was found: files, folders and archives are walked through, one file at a time.
+class Inspection {
+ public:
+  Inspection(const CommandContext& context, std::vector<Target> gpus)
+      : files_(context.system.files), gpus_(std::move(gpus)), with_kernels_(context.line.has("--kernels")) {}
+
+  const std::vector<InspectedFile>& found() const { return found_; }
+  const std::vector<Warning>& warnings() const { return warnings_; }
+
+  // A file named by the user is read whatever its name; in folders, files named like binaries and wheels.
+  Result<void> add(const Path& path, bool named) {
+    const FileKind kind = files_.kind(path);
+    if (kind == FileKind::absent)
+      return fail(Exit::usage, "no_file", path.string(), "there is no such file",
+                  "Give a binary file, a wheel, or a folder of them.");
+    if (kind == FileKind::directory) {
+      DSBUILD_TRY(names, files_.list(path));
+      for (const std::string& name : names)
+        DSBUILD_CHECK(add(path / name, false));
+      return {};
+    }
+    const std::string name = path.filename().string();
+    if (!named && (kind != FileKind::file || !(is_binary_name(name) || has_ending(name, {".whl"}))))
+      return {};
+    DSBUILD_TRY(file, files_.open(path));
+    return add_bytes(*file, path.string(), named, 0);
+  }
+
+ private:
+  Result<void> add_bytes(const ByteSource& file, const std::string& name, bool named, int depth) {
+    DSBUILD_TRY(start, ByteRange(file).read(0, 4));
+    if (is_zip(as_bytes_of(start)) && depth < k_deepest_archive) return add_members(file, name, depth);
+    auto code = read_device_code(file, name);
+    // Files that are called as binaries are not all such: linker scripts, code of other compilers.
+    if (!code && !named && code.error().code == "bad_elf") {
+      warnings_.push_back({code.error()});
+      return {};
+    }
+    if (!code) return tl::unexpected<Error>(code.error());
+    found_.push_back({name, std::move(*code), gpus_, std::nullopt});
+    if (!with_kernels_) return {};
+    KernelTable& kernels = found_.back().kernels.emplace();
+    return visit_kernels(file, name, [&](const ImageKernels& image) { kernels.add(image); });
+  }
+
+  Result<void> add_members(const ByteSource& archive, const std::string& name, int depth) {
+    DSBUILD_TRY(members, zip_members(archive, name));
+    for (const ZipMember& member : members) {
+      if (!is_binary_name(member.path) && !has_ending(member.path, {".whl", ".zip"})) continue;
+      const std::string member_name = name + "/" + member.path;
+      DSBUILD_TRY(bytes, open_zip_member(archive, member, member_name));
+      DSBUILD_CHECK(add_bytes(*bytes, member_name, false, depth + 1));
+    }
+    return {};
+  }
+
+  const FileReader& files_;
+  std::vector<Target> gpus_;
+  bool with_kernels_;
+  std::vector<InspectedFile> found_;
+  std::vector<Warning> warnings_;
+};
 
 Result<int> run_inspect(const CommandContext& context) {
   if (context.line.operands.empty())
-    return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|DIR…");
+    return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|WHEEL|DIR…");
   std::vector<Target> gpus;
   if (context.line.has("--gpu")) {
     DSBUILD_TRY(asked,
                 parse_gpus(context.line.value("--gpu"), "--gpu", archs_of_gpus(find_gpus(context.system))));
     gpus = std::move(asked);
   }
-  std::vector<Path> paths;
+  Inspection inspection(context, std::move(gpus));
   for (const std::string& operand : context.line.operands)
-    DSBUILD_CHECK(collect(operand, true, context.system.files, paths));
-  std::vector<InspectedFile> inspected;
-  for (const Path& path : paths) {
-    DSBUILD_TRY(bytes, context.system.files.read_file(path));
-    DSBUILD_TRY(content, read_binary(as_bytes_of(bytes), path.string()));
-    inspected.push_back({path.string(), std::move(content), {}});
-    for (const Target& gpu : gpus)
-      if (!inspected.back().content.images.empty())
-        inspected.back().coverage.push_back(coverage_of_modules(modules_of(inspected.back().content), gpu));
-  }
+    DSBUILD_CHECK(inspection.add(operand, true));
   const bool json = context.line.arguments.find("--json").has_value();
-  DSBUILD_CHECK(print_result(json ? render_inspect_json(inspected) : render_inspect(inspected)));
+  if (!json)
+    for (const Warning& warning : inspection.warnings())
+      print_message(render_warning(warning, Style()));
+  DSBUILD_CHECK(print_result(json ? render_inspect_json(inspection.found(), inspection.warnings())
+                                  : render_inspect(inspection.found())));
   return 0;
 }
 
 }  // namespace
 
 CommandRow inspect_command() {
-  return {.name = "inspect",
-          .help = "List the device images inside binary files; needs no CUDA",
-          .run = run_inspect,
-          .examples = {{"dsbuild inspect lib.so", "the device images inside a binary"},
-                       {"dsbuild inspect dsbuild-out --gpu 8.6",
-                        "those of every library of a bundle, and how that GPU runs them"}},
-          .options = {{.names = "--gpu",
-                       .type = "ARCHS",
-                       .help = "How GPUs of these archs would run it: 8.6,9.0 or native or all"}},
-          .operands = Operands{"files", "FILE|DIR", "Binary files or folders"}};
+  return {
+      .name = "inspect",
+      .help = "List the device images inside binary files; needs no CUDA",
+      .run = run_inspect,
+      .examples = {{"dsbuild inspect lib.so", "the device images inside a binary"},
+                   {"dsbuild inspect dsbuild-out --gpu 8.6",
+                    "those of every library of a bundle, and how that GPU runs them"},
+                   {"dsbuild inspect torch-2.11.0-cp311-cp311-manylinux_2_28_x86_64.whl --gpu all",
+                    "those of a wheel, without unpacking it"},
+                   {"dsbuild inspect lib.so --kernels", "how large each kernel is for each arch"}},
+      .options = {{.names = "--gpu",
+                   .type = "ARCHS",
+                   .help = "How GPUs of these archs would run it: 8.6,9.0 or native or all"},
+                  {.names = "--kernels", .help = "The size of each kernel for each arch, the largest first"}},
+      .operands = Operands{"files", "FILE|DIR", "Binary files, wheels, or folders of them"}};
 }
 
 }  // namespace dsbuild

@@ -1,5 +1,7 @@
 #include "arch/coverage.h"
 
+#include <map>
+
 #include "arch/vendor.h"
 #include "base/text.h"
 
@@ -36,6 +38,34 @@ Coverage coverage_of_modules(const std::vector<ArchSet>& modules, const Target& 
     if (!worst || coverage.runs > worst->runs) worst = coverage;
   }
   return worst.value_or(Coverage{gpu, Runs::not_at_all, std::nullopt});
+}
+
+std::vector<ModuleCount> count_modules(const std::vector<ArchSet>& modules, const Target& gpu) {
+  std::map<std::pair<Runs, std::optional<Target>>, size_t> counts;
+  for (const ArchSet& module : modules) {
+    if (module.empty()) continue;
+    const Coverage coverage = coverage_of(module, gpu);
+    ++counts[{coverage.runs, coverage.by}];
+  }
+  std::vector<ModuleCount> list;
+  for (const auto& [way, count] : counts)
+    list.push_back({way.first, way.second, count});
+  return list;
+}
+
+std::string text_of(const std::vector<ModuleCount>& counts) {
+  std::string text;
+  for (const ModuleCount& count : counts) {
+    text += text.empty() ? plural(count.modules, "module") : ", " + std::to_string(count.modules);
+    if (!count.by) {
+      text += " not at all";
+    } else if (count.runs == Runs::by_driver) {
+      text += " by " + to_upper(count.by->image_kind()) + " of " + count.by->name();
+    } else {
+      text += " by " + count.by->name();
+    }
+  }
+  return text;
 }
 
 Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,

@@ -27,6 +27,19 @@ Coverage coverage_of(const ArchSet& images, const Target& gpu);
 // of them does, and as its worst one does. Those without images are host code, and do not count.
 Coverage coverage_of_modules(const std::vector<ArchSet>& modules, const Target& gpu);
 
+// How many modules a GPU runs in which way, the best way first; those without images are left out.
+struct ModuleCount {
+  Runs runs = Runs::not_at_all;
+  std::optional<Target> by;  // as in Coverage
+  size_t modules = 0;
+  std::string text()
+      const;  // "443 modules by sm_86", "1 module by PTX of compute_80", "2 modules not at all"
+  bool operator==(const ModuleCount&) const = default;
+};
+std::vector<ModuleCount> count_modules(const std::vector<ArchSet>& modules, const Target& gpu);
+// "443 modules by sm_86, 1 by sm_89, 2 by PTX of compute_80, 1 not at all"
+std::string text_of(const std::vector<ModuleCount>& counts);
+
 // GPUs are named as archs are, "8.6,9.0"; suffixes and PTX do not matter; `native` is `visible`, `all` every
 // GPU that dsbuild knows. Ascending, each once. Errors: those of parse_arch_list; exit 3 `no_gpu` for
 // `native` without a visible GPU.

@@ -45,6 +45,19 @@ class MemoryBytes : public ByteSource {
   Bytes bytes_;
 };
 
+// Bytes of its own.
+class OwnedBytes : public ByteSource {
+ public:
+  explicit OwnedBytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  uint64_t size() const override { return bytes_.size(); }
+  Result<std::string> read(uint64_t offset, uint64_t size) const override {
+    return bytes_.substr(static_cast<size_t>(offset), static_cast<size_t>(size));
+  }
+
+ private:
+  std::string bytes_;
+};
+
 // A part of a source, which outlives it: a section of a file, a member of an archive. Offsets are its own.
 class ByteRange {
  public:

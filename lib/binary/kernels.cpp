@@ -198,16 +198,22 @@ Result<std::vector<Kernel>> read_cubin_kernels(Bytes cubin, const std::string& n
   return CubinReader(elf, cubin.size(), name).read();
 }
 
-Result<std::vector<ImageKernels>> read_kernels(ByteRange file, const std::string& name) {
+Result<void> visit_kernels(ByteRange file, const std::string& name,
+                           const std::function<void(ImageKernels)>& visit) {
   DSBUILD_TRY(containers, read_stored_code(file, name));
-  std::vector<ImageKernels> found;
   for (size_t module = 0; module < containers.size(); ++module)
     for (const StoredImage& stored : containers[module]) {
       if (stored.is_tile_ir || stored.image.target.is_virtual()) continue;
       DSBUILD_TRY(cubin, unpack_image(stored, name));
       DSBUILD_TRY(kernels, read_cubin_kernels(as_bytes_of(cubin), name));
-      found.push_back({stored.image, module, std::move(kernels)});
+      visit({stored.image, module, std::move(kernels)});
     }
+  return {};
+}
+
+Result<std::vector<ImageKernels>> read_kernels(ByteRange file, const std::string& name) {
+  std::vector<ImageKernels> found;
+  DSBUILD_CHECK(visit_kernels(file, name, [&](ImageKernels one) { found.push_back(std::move(one)); }));
   return found;
 }
 

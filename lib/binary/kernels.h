@@ -4,6 +4,7 @@
 // (docs/fatbin.md).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,5 +47,8 @@ struct ImageKernels {
 // Compressed images are unpacked, one at a time. Errors: those of read_device_code, unpack_image and
 // read_cubin_kernels: nothing is left out without a word.
 Result<std::vector<ImageKernels>> read_kernels(ByteRange file, const std::string& name);
+// The same, one image at a time: libraries of a gigabyte have more kernels than are wanted in memory.
+Result<void> visit_kernels(ByteRange file, const std::string& name,
+                           const std::function<void(ImageKernels)>& visit);
 
 }  // namespace dsbuild

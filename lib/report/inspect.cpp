@@ -1,34 +1,31 @@
+#include <algorithm>
+
+#include "base/demangle.h"
 #include "report/json.h"
 #include "report/table.h"
 
 namespace dsbuild {
 namespace {
 
-Json images_json(const BinaryFile& file) {
-  Json list = Json::array();
-  for (const DeviceImage& image : file.images)
-    list.push_back({{"kind", image.target.image_kind()},
-                    {"arch", image.target.name()},
-                    {"bytes", image.bytes},
-                    {"compressed", image.compressed}});
-  return list;
-}
+// What is stored for an arch in all modules of a file.
+struct ArchTotal {
+  size_t modules = 0;
+  size_t images = 0;
+  uint64_t bytes = 0;
+};
 
-// Of a library whose modules differ, the one that decides.
-std::string module_text(const InspectedFile& file, const Coverage& coverage) {
-  const std::vector<ArchSet> modules = modules_of(file.content);
-  const bool all_alike =
-      std::adjacent_find(modules.begin(), modules.end(), std::not_equal_to<>()) == modules.end();
-  if (all_alike) return "";
-  return ", module " + std::to_string(coverage.module + 1) + " of " + std::to_string(modules.size()) +
-         " has " + arch_text(modules[coverage.module]);
-}
-
-Json tile_images_json(const BinaryFile& file) {
-  Json list = Json::array();
-  for (const DeviceImage& image : file.tile_images)
-    list.push_back({{"arch", image.target.name()}, {"bytes", image.bytes}, {"compressed", image.compressed}});
-  return list;
+std::map<Target, ArchTotal> totals_of(const std::vector<DeviceImage>& images,
+                                      const std::vector<ArchSet>& modules) {
+  std::map<Target, ArchTotal> totals;
+  for (const DeviceImage& image : images) {
+    ArchTotal& total = totals[image.target];
+    ++total.images;
+    total.bytes += image.bytes;
+  }
+  for (auto& [target, total] : totals)
+    for (const ArchSet& module : modules)
+      total.modules += module.contains(target) ? 1 : 0;
+  return totals;
 }
 
 uint64_t stored_bytes(const std::vector<DeviceImage>& images) {
@@ -38,18 +35,181 @@ uint64_t stored_bytes(const std::vector<DeviceImage>& images) {
   return bytes;
 }
 
+// Those with images: others have host code alone, or code for link-time optimisation.
+std::vector<ArchSet> modules_with_images(const DeviceCode& code) {
+  std::vector<ArchSet> modules = modules_of(code);
+  std::erase_if(modules, [](const ArchSet& module) { return module.empty(); });
+  return modules;
+}
+
+// "native (sm_80)"; where modules are run in several ways, how many in which: "native: 443 modules by sm_86,
+// 1 by sm_89", and of those that are not run the first: "will not run: 1 module by sm_80, 1 not at all:
+// module 2 has 9.0".
+std::string verdict_text(const std::vector<ArchSet>& modules, const Target& gpu) {
+  const Coverage worst = coverage_of_modules(modules, gpu);
+  const std::vector<ModuleCount> counts = count_modules(modules, gpu);
+  if (counts.size() < 2) return worst.text();
+  static const char* const k_words[] = {"native: ", "by PTX: ", "will not run: "};
+  std::string text = k_words[static_cast<int>(worst.runs)] + text_of(counts);
+  if (worst.runs == Runs::not_at_all)
+    text += ": module " + std::to_string(worst.module + 1) + " has " + arch_text(modules[worst.module]);
+  return text;
+}
+
+void add_rows(const InspectedFile& file, std::vector<TableRow>& rows) {
+  const std::vector<ArchSet> modules = modules_with_images(file.content);
+  rows.push_back({file.name, arch_text(archs_of(file.content)), std::to_string(modules.size()),
+                  std::to_string(file.content.images.size()), human_size(stored_bytes(file.content.images))});
+  const auto add_totals = [&](const std::string& beginning, const std::vector<DeviceImage>& images) {
+    for (const auto& [target, total] : totals_of(images, modules))
+      rows.push_back({"", "  " + beginning + target.name(),
+                      beginning.empty() ? std::to_string(total.modules) : "", std::to_string(total.images),
+                      human_size(total.bytes)});
+  };
+  add_totals("", file.content.images);
+  add_totals("Tile IR for ", file.content.tile_images);
+}
+
+void add_verdicts(const InspectedFile& file, std::vector<TableRow>& rows) {
+  const std::vector<ArchSet> modules = modules_with_images(file.content);
+  for (const Target& gpu : file.gpus)
+    if (!modules.empty()) rows.push_back({file.name, "GPU " + gpu.text(), verdict_text(modules, gpu)});
+}
+
+// A column for each arch, then the kernel's name, which may be long.
+std::string kernel_lines(const InspectedFile& file) {
+  std::map<Target, uint64_t> totals;
+  for (const auto& [name, row] : file.kernels->rows())
+    for (const auto& [target, bytes] : row.bytes_by_arch)
+      totals[target] += bytes;
+  if (totals.empty()) return "";
+  TableRow head, last;
+  for (const auto& [target, bytes] : totals) {
+    head.push_back(target.name());
+    last.push_back(human_size(bytes));
+  }
+  head.push_back("kernel of " + file.name);
+  last.push_back("in all, " + plural(file.kernels->rows().size(), "kernel"));
+  std::vector<TableRow> rows = {head};
+  for (const auto& [name, row] : file.kernels->largest_first()) {
+    rows.emplace_back();
+    for (const auto& [target, bytes] : totals) {
+      const auto found = row.bytes_by_arch.find(target);
+      rows.back().push_back(found == row.bytes_by_arch.end() ? "" : human_size(found->second));
+    }
+    rows.back().push_back(demangled(name) + (row.is_entry ? "" : " (__device__)"));
+  }
+  rows.push_back(last);
+  return "\n" + join(render_table(rows), "\n") + "\n";
+}
+
+Json image_json(const DeviceImage& image, size_t module) {
+  return {{"kind", image.target.image_kind()},
+          {"arch", image.target.name()},
+          {"bytes", image.bytes},
+          {"compressed", image.compressed},
+          {"module", module}};
+}
+
+Json images_json(const DeviceCode& code) {
+  Json list = Json::array();
+  for (size_t module = 0; module < code.containers.size(); ++module)
+    for (const DeviceImage& image : code.containers[module].images)
+      list.push_back(image_json(image, module));
+  return list;
+}
+
+Json tile_images_json(const DeviceCode& code) {
+  Json list = Json::array();
+  for (const DeviceImage& image : code.tile_images)
+    list.push_back({{"arch", image.target.name()}, {"bytes", image.bytes}, {"compressed", image.compressed}});
+  return list;
+}
+
+Json sizes_json(const DeviceCode& code, const std::vector<ArchSet>& modules) {
+  Json list = Json::array();
+  for (const auto& [target, total] : totals_of(code.images, modules))
+    list.push_back({{"arch", target.name()},
+                    {"modules", total.modules},
+                    {"images", total.images},
+                    {"bytes", total.bytes}});
+  return list;
+}
+
+Json verdicts_json(const InspectedFile& file) {
+  const std::vector<ArchSet> modules = modules_of(file.content);
+  Json list = Json::array();
+  if (file.content.images.empty()) return list;
+  for (const Target& gpu : file.gpus) {
+    Json verdict = coverage_json(coverage_of_modules(modules, gpu));
+    Json counts = Json::array();
+    for (const ModuleCount& count : count_modules(modules, gpu))
+      counts.push_back({{"runs", runs_word(count.runs)},
+                        {"by", count.by ? Json(count.by->name()) : Json(nullptr)},
+                        {"count", count.modules}});
+    verdict.add("modules", std::move(counts));
+    list.push_back(std::move(verdict));
+  }
+  return list;
+}
+
+Json kernels_json(const KernelTable& kernels) {
+  Json list = Json::array();
+  for (const auto& [name, row] : kernels.largest_first()) {
+    Json sizes = Json::object();
+    for (const auto& [target, bytes] : row.bytes_by_arch)
+      sizes[target.name()] = bytes;
+    list.push_back({{"name", name}, {"text", demangled(name)}, {"entry", row.is_entry}, {"bytes", sizes}});
+  }
+  return list;
+}
+
+Json file_json(const InspectedFile& file) {
+  const std::vector<ArchSet> modules = modules_with_images(file.content);
+  Json json = {{"file", file.name},
+               {"archs", arch_strings(archs_of(file.content))},
+               {"modules", modules.size()},
+               {"sizes", sizes_json(file.content, modules)},
+               {"images", images_json(file.content)},
+               {"tile_images", tile_images_json(file.content)},
+               {"coverage", verdicts_json(file)}};
+  if (file.kernels) json["kernels"] = kernels_json(*file.kernels);
+  return json;
+}
+
 }  // namespace
 
-ArchSet archs_of(const BinaryFile& file) {
+uint64_t KernelTable::Row::bytes() const {
+  uint64_t sum = 0;
+  for (const auto& [target, bytes] : bytes_by_arch)
+    sum += bytes;
+  return sum;
+}
+
+void KernelTable::add(const ImageKernels& image) {
+  for (const Kernel& kernel : image.kernels) {
+    Row& row = rows_[kernel.name];
+    row.is_entry |= kernel.is_entry;
+    row.bytes_by_arch[image.image.target] += kernel.bytes;
+  }
+}
+
+std::vector<std::pair<std::string, KernelTable::Row>> KernelTable::largest_first() const {
+  std::vector<std::pair<std::string, Row>> rows(rows_.begin(), rows_.end());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& row) { return row.second.bytes(); });
+  return rows;
+}
+
+ArchSet archs_of(const DeviceCode& code) {
   ArchSet set;
-  for (const DeviceImage& image : file.images)
+  for (const DeviceImage& image : code.images)
     set.insert(image.target);
   return set;
 }
 
-std::vector<ArchSet> modules_of(const BinaryFile& file) {
+std::vector<ArchSet> modules_of(const DeviceCode& code) {
   std::vector<ArchSet> modules;
-  for (const FatbinContainer& container : file.containers) {
+  for (const FatbinContainer& container : code.containers) {
     modules.emplace_back();
     for (const DeviceImage& image : container.images)
       modules.back().insert(image.target);
@@ -58,32 +218,26 @@ std::vector<ArchSet> modules_of(const BinaryFile& file) {
 }
 
 std::string render_inspect(const std::vector<InspectedFile>& files) {
-  std::vector<TableRow> rows = {{"file", "archs", "images", "device bytes"}};
+  std::vector<TableRow> rows = {{"file", "archs", "modules", "images", "device bytes"}};
+  std::vector<TableRow> verdicts;
+  std::string kernels;
   for (const InspectedFile& file : files) {
-    rows.push_back({file.name, arch_text(archs_of(file.content)), std::to_string(file.content.images.size()),
-                    human_size(stored_bytes(file.content.images))});
-    for (const Coverage& coverage : file.coverage)
-      rows.push_back({"",
-                      "  GPU " + coverage.gpu.text() + ": " + coverage.text() + module_text(file, coverage),
-                      "", ""});
-    for (const auto& [target, count] : count_images(file.content.images))
-      rows.push_back({"", "  " + target.name(), std::to_string(count), ""});
-    for (const auto& [target, count] : count_images(file.content.tile_images))
-      rows.push_back({"", "  Tile IR for " + target.name(), std::to_string(count), ""});
+    add_rows(file, rows);
+    add_verdicts(file, verdicts);
+    if (file.kernels) kernels += kernel_lines(file);
   }
-  return join(render_table(rows), "\n") + "\n";
+  std::string text = join(render_table(rows), "\n") + "\n";
+  if (!verdicts.empty()) text += "\n" + join(render_table(verdicts), "\n") + "\n";
+  return text + kernels;
 }
 
-std::string render_inspect_json(const std::vector<InspectedFile>& files) {
+std::string render_inspect_json(const std::vector<InspectedFile>& files,
+                                const std::vector<Warning>& warnings) {
   Json json = json_document();
   json["files"] = Json::array();
   for (const InspectedFile& file : files)
-    json["files"].push_back({{"file", file.name},
-                             {"archs", arch_strings(archs_of(file.content))},
-                             {"images", images_json(file.content)},
-                             {"tile_images", tile_images_json(file.content)},
-                             {"coverage", coverage_json(file.coverage)}});
-  json["warnings"] = Json::array();
+    json["files"].push_back(file_json(file));
+  json["warnings"] = warnings_json(warnings);
   return json_line(json);
 }
 

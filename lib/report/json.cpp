@@ -34,14 +34,22 @@ Json rejected_json(const std::vector<RejectedToolkit>& rejected) {
   return list;
 }
 
-Json coverage_json(const std::vector<Coverage>& coverage) {
+const char* runs_word(Runs runs) {
   static const char* const k_words[] = {"native", "ptx", "none"};
+  return k_words[static_cast<int>(runs)];
+}
+
+Json coverage_json(const Coverage& one) {
+  return {{"gpu", one.gpu.text()},
+          {"runs", runs_word(one.runs)},
+          {"by", one.by ? Json(one.by->name()) : Json(nullptr)},
+          {"module", one.module}};
+}
+
+Json coverage_json(const std::vector<Coverage>& coverage) {
   Json list = Json::array();
   for (const Coverage& one : coverage)
-    list.push_back({{"gpu", one.gpu.text()},
-                    {"runs", k_words[static_cast<int>(one.runs)]},
-                    {"by", one.by ? Json(one.by->name()) : Json(nullptr)},
-                    {"module", one.module}});
+    list.push_back(coverage_json(one));
   return list;
 }
 

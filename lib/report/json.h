@@ -13,7 +13,9 @@ Json warnings_json(const std::vector<Warning>& warnings);
 Json gencodes_json(const ArchSet& set);
 Json findings_json(const std::vector<Finding>& findings);
 Json rejected_json(const std::vector<RejectedToolkit>& rejected);
-// How each GPU runs these images.
+const char* runs_word(Runs runs);  // "native", "ptx" (what a driver compiles), "none"
+// How a GPU, or each of some, runs these images.
+Json coverage_json(const Coverage& one);
 Json coverage_json(const std::vector<Coverage>& coverage);
 Json toolkit_json(const Toolkit& toolkit);
 Json store_uses_json(const StoreUses& uses);

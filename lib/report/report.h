@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arch/coverage.h"
-#include "binary/image.h"
+#include "binary/kernels.h"
 #include "build/build_bundle.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
@@ -89,16 +89,34 @@ std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailur
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
 std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event":"result",…}, one line
 
+// How large each kernel of a file is, by arch. A kernel that several modules have counts as often as they do.
+class KernelTable {
+ public:
+  struct Row {
+    bool is_entry = false;                     // else a __device__ function
+    std::map<Target, uint64_t> bytes_by_arch;  // of machine code
+    uint64_t bytes() const;
+  };
+  void add(const ImageKernels& image);
+  const std::map<std::string, Row>& rows() const { return rows_; }  // by the kernel's mangled name
+  std::vector<std::pair<std::string, Row>> largest_first() const;
+
+ private:
+  std::map<std::string, Row> rows_;
+};
+
 struct InspectedFile {
   std::string name;
-  BinaryFile content;
-  std::vector<Coverage> coverage;  // on the GPUs asked about; none for a file without device images
+  DeviceCode content;
+  std::vector<Target> gpus;            // those asked about
+  std::optional<KernelTable> kernels;  // where they were asked for
 };
-ArchSet archs_of(const BinaryFile& file);
+ArchSet archs_of(const DeviceCode& code);
 // Of each module, in the order of the file.
-std::vector<ArchSet> modules_of(const BinaryFile& file);
+std::vector<ArchSet> modules_of(const DeviceCode& code);
 std::string render_inspect(const std::vector<InspectedFile>& files);
-std::string render_inspect_json(const std::vector<InspectedFile>& files);
+std::string render_inspect_json(const std::vector<InspectedFile>& files,
+                                const std::vector<Warning>& warnings);
 
 // "compared 3 files: the same as nvcc's": what is not the same is a failure.
 std::string render_comparison(size_t files);

@@ -14,6 +14,7 @@
 
 #include "sys/atomic_file.h"
 #include "sys/descriptor.h"
+#include "sys/file_bytes.h"
 #include "sys/remove_tree.h"
 
 namespace dsbuild {
@@ -54,15 +55,11 @@ bool cannot_exchange(int error_number) {
 class RealFileSystem : public FileSystem {
  public:
   Result<std::string> read_file(const Path& path) const override {
-    // Non-blocking: a pipe that stands where a file should be must not stop the program.
-    const Descriptor file = open_file(path, O_RDONLY | O_NONBLOCK);
-    struct stat status{};
-    if (!file.is_open() || ::fstat(file.number(), &status) != 0) return io_error(path, "reading", errno);
-    if (S_ISDIR(status.st_mode)) return io_error(path, "reading", EISDIR);
-    if (!S_ISREG(status.st_mode))
-      return fail(Exit::failed, "io", path.string(), "reading: not a regular file");
-    return read_all(file.number(), path, static_cast<size_t>(status.st_size));
+    DSBUILD_TRY(file, open_regular_file(path));
+    return read_all(file.descriptor.number(), path, static_cast<size_t>(file.size));
   }
+
+  Result<std::unique_ptr<ByteSource>> open(const Path& path) const override { return open_bytes(path); }
 
   Result<std::vector<std::string>> list(const Path& path) const override {
     DIR* directory = ::opendir(path.c_str());
@@ -252,6 +249,11 @@ class RealFileSystem : public FileSystem {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<ByteSource>> FileReader::open(const Path& path) const {
+  DSBUILD_TRY(bytes, read_file(path));
+  return std::make_unique<OwnedBytes>(std::move(bytes));
+}
 
 std::string FileIdentity::text() const {
   std::string text = std::to_string(device);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/result.h"
 #include "base/text.h"
 
@@ -33,6 +34,8 @@ class FileReader {
  public:
   virtual ~FileReader() = default;
   virtual Result<std::string> read_file(const Path& path) const = 0;
+  // A regular file of which parts are read when they are asked for.
+  virtual Result<std::unique_ptr<ByteSource>> open(const Path& path) const;
   // Names (not paths) in a directory, sorted bytewise, without "." and "..".
   virtual Result<std::vector<std::string>> list(const Path& path) const = 0;
   virtual FileKind kind(const Path& path) const = 0;      // follows symbolic links

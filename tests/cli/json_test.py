@@ -170,14 +170,18 @@ class OtherDocumentsTest(JsonTest):
         self.assertEqual(sorted((image["kind"], image["arch"]) for image in gamma["images"]),
                          [("elf", "sm_80")] * 2 + [("ptx", "compute_80")] * 2)
         for image in gamma["images"]:
-            self.assertEqual(set(image), {"kind", "arch", "bytes", "compressed"})
+            self.assertEqual(set(image), {"kind", "arch", "bytes", "compressed", "module"})
+        self.assertEqual(gamma["modules"], 2)
+        self.assertEqual([(size["arch"], size["modules"], size["images"]) for size in gamma["sizes"]],
+                         [("sm_80", 2, 2), ("compute_80", 2, 2)])
+        self.assertEqual(files["host.so"]["modules"], 0)
         self.assertEqual(files["host.so"]["images"], [])
         self.assertEqual(files["host.so"]["tile_images"], [])
 
     def test_inspect_names_tile_images(self):
         run = self.space.run("inspect", str(SAMPLES / "tile.fatbin"), "--json")
         file = json.loads(run.out)["files"][0]
-        self.assertEqual(set(file), {"file", "archs", "images", "tile_images", "coverage"})
+        self.assertEqual(set(file), {"file", "archs", "modules", "sizes", "images", "tile_images", "coverage"})
         self.assertEqual(file["archs"], ["8.0", "9.0a", "10.0f", "12.0"])  # of the machine code alone
         self.assertEqual([image["kind"] for image in file["images"]], ["elf"] * 4)
         self.assertEqual([image["arch"] for image in file["tile_images"]], ["sm_80", "sm_100f"])

@@ -139,7 +139,8 @@ class MachineTest(ReportTest):
         self.check_alone("inspect_gpu", self.space, "inspect", "out/gamma.so", "--gpu", "7.5,8.6,12.0", code=0)
         inspected = json.loads(self.space.run("inspect", str(self.space.out), "--gpu", "9.0", "--json").out)
         coverage = {os.path.basename(file["file"]): file["coverage"] for file in inspected["files"]}
-        self.assertEqual(coverage["gamma.so"], [{"gpu": "9.0", "runs": "ptx", "by": "compute_80", "module": 0}])
+        self.assertEqual(coverage["gamma.so"], [{"gpu": "9.0", "runs": "ptx", "by": "compute_80", "module": 0,
+                                                "modules": [{"runs": "ptx", "by": "compute_80", "count": 2}]}])
         self.assertEqual(coverage["host.so"], [])
 
     def torch_in(self, name, version_py):

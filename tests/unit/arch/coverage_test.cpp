@@ -152,3 +152,18 @@ TEST_CASE("Modules without images do not count, and a library of none runs on no
   CHECK(coverage_of_modules({{}, {}}, hopper).runs == Runs::not_at_all);
   CHECK(coverage_of_modules({}, hopper).runs == Runs::not_at_all);
 }
+
+TEST_CASE("Modules are counted by what runs of them, each by itself") {
+  const auto text = [](const std::vector<std::string>& modules, const std::string& gpu) {
+    std::vector<ArchSet> sets;
+    for (const std::string& module : modules)
+      sets.push_back(module.empty() ? ArchSet() : archs(module));
+    return text_of(count_modules(sets, parse_gpus(gpu, "test", {})->front()));
+  };
+  CHECK(text({"8.0", "9.0"}, "8.0") == "1 module by sm_80, 1 not at all");
+  CHECK(text({"8.0", "9.0"}, "9.0") == "1 module by sm_90, 1 not at all");
+  CHECK(text({"8.0,8.6", "8.6", "8.6,8.9"}, "8.9") == "2 modules by sm_86, 1 by sm_89");
+  CHECK(text({"8.0+PTX", "8.0", "", "10.0"}, "10.0") ==
+        "1 module by sm_100, 1 by PTX of compute_80, 1 not at all");
+  CHECK(text({"", ""}, "9.0") == "");
+}
