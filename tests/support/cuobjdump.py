@@ -1,7 +1,8 @@
-"""The device images of a file by NVIDIA's own reader."""
+"""The device images of a file by NVIDIA's own reader, and its modules by what the linker and the runtime know of them."""
 
 import os
 import re
+import struct
 import subprocess
 import unittest
 
@@ -20,3 +21,56 @@ def list_images(file):
         listed = subprocess.run([find_cuobjdump(), option, file], capture_output=True, text=True, check=False).stdout
         found += [(kind, arch) for arch in re.findall(r"\.(sm_\w+)\.(?:cubin|ptx)", listed)]
     return sorted(found)
+
+
+def images_in_order(file):
+    """[("elf" or "ptx", "sm_80")] by `cuobjdump -all FILE`, in the order of the file. Its text is read as it comes: of a large
+    library it is large."""
+    found, kind = [], ""
+    with subprocess.Popen([find_cuobjdump(), "-all", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            line = line.strip()
+            if line.startswith("Fatbin "):
+                kind = line[len("Fatbin "):-len(" code:")]
+            elif line.startswith("arch = ") and kind in ("elf", "ptx"):
+                found.append((kind, line[len("arch = "):]))
+        said = process.stderr.read()
+    if process.returncode != 0 and "does not contain device code" not in said:
+        raise AssertionError(f"cuobjdump {file}: {process.returncode} {said}")
+    return found
+
+
+def modules(file):
+    """[(offset, size)] of the containers of a linked library: where the structures point that it registers with the CUDA runtime
+    (.nvFatBinSegment, 24 bytes each; fatbinary_section.h), by readelf, in the order of the file."""
+    sections = {}
+    for line in readelf("-SW", file):
+        match = re.match(r"\s*\[\s*\d+\] (\S+)\s+\S+\s+([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+)", line)
+        if match:
+            sections[match[1]] = tuple(int(number, 16) for number in match.groups()[1:])
+    if ".nvFatBinSegment" not in sections:
+        return []
+    address, offset, size = sections[".nvFatBinSegment"]
+    relocated = {}
+    for line in readelf("-rW", file):
+        match = re.match(r"([0-9a-f]{16})\s+[0-9a-f]{16} R_X86_64_RELATIVE\s+([0-9a-f]+)", line)
+        if match and address <= int(match[1], 16) < address + size:
+            relocated[int(match[1], 16)] = int(match[2], 16)
+    with open(file, "rb") as data:
+        data.seek(offset)
+        segment = data.read(size)
+        found = []
+        for at in range(0, size, 24):
+            pointer = relocated.get(address + at + 8, struct.unpack_from("<Q", segment, at + 8)[0])
+            section, start, length = next(place for place in sections.values() if place[0] <= pointer < place[0] + place[2])
+            data.seek(start + pointer - section)
+            magic, _, header, entries = struct.unpack("<IHHQ", data.read(16))
+            if magic != 0xBA55ED50:
+                raise AssertionError(f"{file}: no container at {pointer:x}")
+            found.append((start + pointer - section, header + entries))
+    return sorted(found)
+
+
+def readelf(option, file):
+    listed = subprocess.run(["readelf", option, file], capture_output=True, text=True, check=True)
+    return listed.stdout.splitlines()

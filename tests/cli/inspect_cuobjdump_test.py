@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""inspect against cuobjdump, module by module: libraries that nvcc made in several ways, and in deep those of PyPI's wheels."""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import resource
+import subprocess
+import sys
+import time
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, TestSpace, testspace  # noqa: E402
+from cuobjdump import find_cuobjdump, images_in_order, modules  # noqa: E402
+
+ARCHS = ["-gencode=arch=compute_75,code=sm_75", "-gencode=arch=compute_80,code=[sm_80,compute_80]", "-gencode=arch=compute_90a,code=sm_90a",
+         "-gencode=arch=compute_120f,code=sm_120f"]
+ONE_ARCH = ["-gencode=arch=compute_86,code=sm_86"]
+# Libraries of packages on PyPI, of CUDA 12 and 13. Their versions do not matter: what is compared is read at the same time.
+PACKAGES = ["bitsandbytes", "nvidia-cuda-runtime", "nvidia-curand", "nvidia-npp", "nvidia-nvjpeg", "nvidia-nvshmem-cu13", "nvidia-cusolver",
+            "nvidia-cusparse", "nvidia-cufft", "nvidia-nccl-cu13", "nvidia-cusparselt-cu13", "nvidia-cudnn-cu13", "nvidia-cublas",
+            "flashinfer-cubin", "torch"]
+ENOUGH = 30
+SAMPLED_MODULES = 6  # of each library, cut out and given to cuobjdump alone
+
+
+class ComparisonTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        find_cuobjdump()
+        cls.space = TestSpace()
+
+    def inspect(self, path):
+        run = self.space.run("inspect", str(path), "--json")
+        self.assertEqual(run.code, 0, run.err)
+        return json.loads(run.out)["files"]
+
+    @staticmethod
+    def images_of(inspected):
+        return [(image["kind"], image["arch"].replace("compute_", "sm_")) for image in inspected["images"]]
+
+    def check_file(self, inspected, file):
+        """That what was found in `file` is what cuobjdump finds, in its order, and each module's by itself."""
+        golden = images_in_order(file)
+        self.assertEqual(self.images_of(inspected), golden, inspected["file"])
+        counts = collections.Counter(arch for _, arch in golden)
+        totals = collections.Counter()
+        for size in inspected["sizes"]:
+            totals[size["arch"].replace("compute_", "sm_")] += size["images"]
+        self.assertEqual(totals, counts)
+        return len(golden)
+
+    def check_modules(self, inspected, file):
+        """That there are as many modules as the library registers, and that each holds what cuobjdump finds in it alone."""
+        registered = modules(file)
+        by_module = collections.defaultdict(list)
+        for image in inspected["images"]:
+            by_module[image["module"]].append((image["kind"], image["arch"].replace("compute_", "sm_")))
+        self.assertLessEqual(max(by_module, default=-1), len(registered) - 1)
+        numbers = list(range(len(registered)))
+        random.Random(testspace.SEED).shuffle(numbers)
+        alone = self.space.root / "module.fatbin"
+        for number in numbers[:SAMPLED_MODULES]:
+            offset, size = registered[number]
+            with open(file, "rb") as whole:
+                whole.seek(offset)
+                alone.write_bytes(whole.read(size))
+            self.assertEqual(by_module[number], images_in_order(alone), f"module {number} of {inspected['file']}")
+        return len(registered)
+
+
+class SmallTest(ComparisonTest):
+    """What CI makes for itself."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.nvcc = pathlib.Path(testspace.find_real_toolkit()) / "bin" / "nvcc"
+        for name in "abc":
+            (cls.space.root / f"{name}.cu").write_text(
+                f"__device__ int twice_{name}(int x) {{ return 2 * x; }}\n"
+                f"template <int N> __global__ void kernel_{name}(int* x) {{ *x = twice_{name}(*x) + N; }}\n"
+                f"void launch_{name}(int* x) {{ kernel_{name}<1><<<1, 1>>>(x); kernel_{name}<2><<<1, 1>>>(x); }}\n")
+
+    def make(self, *words):
+        subprocess.run([self.nvcc, *words], cwd=self.space.root, check=True, stdin=subprocess.DEVNULL)
+
+    def objects(self, beginning, options, archs):
+        names = [f"{beginning}_{name}.o" for name in "abc"]
+        for name, source in zip(names, "abc"):
+            self.make("-c", "-Xcompiler=-fPIC", *options, *archs[source], "-o", name, f"{source}.cu")
+        return names
+
+    def test_libraries_of_three_files(self):
+        alike = dict.fromkeys("abc", ARCHS)
+        for name, options, archs in (("none", ["--compress-mode=none"], alike), ("size", ["--compress-mode=size"], alike),
+                                     ("speed", ["--compress-mode=speed"], alike),
+                                     ("mixed", [], {"a": ARCHS, "b": ONE_ARCH, "c": ARCHS[:1]})):
+            with self.subTest(name):
+                subprocess.run(["g++", "-shared", "-o", f"{name}.so", *self.objects(name, options, archs)], cwd=self.space.root, check=True)
+                file = self.space.root / f"{name}.so"
+                inspected = self.inspect(file)[0]
+                self.assertGreaterEqual(self.check_file(inspected, file), 7)
+                self.assertEqual(self.check_modules(inspected, file), 3)
+                self.assertEqual(inspected["modules"], 3)
+
+    def test_relocatable_device_code_and_a_static_library(self):
+        objects = self.objects("rdc", ["-rdc=true"], dict.fromkeys("abc", ARCHS))
+        for name in objects:
+            file = self.space.root / name
+            self.assertEqual(self.check_file(self.inspect(file)[0], file), 5)
+        self.make("-lib", "-o", "rdc.a", *objects)
+        archive = self.space.root / "rdc.a"
+        inspected = self.inspect(archive)[0]
+        self.assertEqual(self.check_file(inspected, archive), 15)
+        self.assertEqual(inspected["modules"], 3)
+        self.make("-shared", "-Xcompiler=-fPIC", *ARCHS, "-o", "linked.so", *objects)
+        file = self.space.root / "linked.so"
+        self.check_file(self.inspect(file)[0], file)
+
+
+@testspace.deep
+class WheelsTest(ComparisonTest):
+    """What PyPI has: got once, into the cache folder."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+        cls.folder = cache / "dsbuild" / "wheels_to_inspect"
+        cls.folder.mkdir(parents=True, exist_ok=True)
+
+    def wheel_of(self, package):
+        beginning = package.replace("-", "_") + "-"
+        if not list(self.folder.glob(beginning + "*.whl")):
+            got = subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "-d", self.folder, package],
+                                 capture_output=True, text=True, check=False)
+            if got.returncode != 0:
+                print(f"left out: {package}: {got.stderr.strip().splitlines()[-1]}", flush=True)
+                return None
+        return sorted(self.folder.glob(beginning + "*.whl"))[-1]
+
+    def test_libraries_of_wheels(self):
+        compared, left_out = 0, []
+        for package in PACKAGES:
+            wheel = self.wheel_of(package)
+            if wheel is None:
+                left_out.append(package)
+                continue
+            started = time.monotonic()
+            files = self.inspect(wheel)
+            seconds = time.monotonic() - started
+            print(f"{wheel.name}: {len(files)} files in {seconds:.1f} s, "
+                  f"at most {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10} MB so far", flush=True)
+            with_code = [file for file in files if file["images"]]
+            for inspected in with_code[:16]:
+                self.check_member(wheel, inspected)
+            compared += len(with_code[:16])
+        if not compared:
+            self.skipTest(f"no wheel could be got: {', '.join(left_out)}")
+        self.assertGreaterEqual(compared, ENOUGH, left_out)
+
+    def check_member(self, wheel, inspected):
+        member = inspected["file"].removeprefix(f"{wheel}/")
+        file = self.space.root / os.path.basename(member)
+        with zipfile.ZipFile(wheel) as archive, archive.open(member) as packed, open(file, "wb") as unpacked:
+            while piece := packed.read(1 << 20):
+                unpacked.write(piece)
+        started = time.monotonic()
+        alone = self.inspect(file)[0]
+        seconds = time.monotonic() - started
+        self.assertEqual({**alone, "file": ""}, {**inspected, "file": ""})
+        started = time.monotonic()
+        images = self.check_file(inspected, file)
+        theirs = time.monotonic() - started
+        registered = self.check_modules(inspected, file) if ".so" in file.name else inspected["modules"]
+        print(f"  {member}: {os.path.getsize(file) >> 20} MB, {registered} modules, {images} images: {seconds:.2f} s, "
+              f"cuobjdump {theirs:.1f} s", flush=True)
+        file.unlink()
+
+
+if __name__ == "__main__":
+    testspace.main()
