@@ -27,9 +27,9 @@ std::string asked_by(const CommandContext& context) {
          std::to_string(terminal.columns);
 }
 
-// nullopt: plan and build. Events of JSON are not remembered.
+// nullopt: plan and build. Events of JSON and what is read of the libraries are not remembered.
 std::optional<UnchangedBuild> find_unchanged(const Request& request, const CommandContext& context) {
-  if (request.settings.json.value) return std::nullopt;
+  if (request.settings.json.value || request.settings.ptxas_info.value) return std::nullopt;
   return find_unchanged_build(request, asked_by(context), context.system);
 }
 

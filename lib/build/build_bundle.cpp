@@ -125,6 +125,20 @@ BuildOutcome outcome_of(const Plan& plan, const GraphRun& run) {
   return outcome;
 }
 
+// Of the libraries as they are published.
+Result<std::vector<OpKernels>> kernels_of(const Manifest& manifest, const Path& bundle,
+                                          const FileReader& files) {
+  std::vector<OpKernels> kernels;
+  for (const ManifestOp& op : manifest.ops) {
+    if (op.archs.empty()) continue;
+    const Path library = bundle / op.file;
+    DSBUILD_TRY(source, files.open(library));
+    DSBUILD_TRY(images, read_kernels(*source, library.string()));
+    kernels.push_back({op.name, std::move(images)});
+  }
+  return kernels;
+}
+
 Result<void> publish_outcome(Built& built, const GraphRun& run, Session& session) {
   BuildOutcome& outcome = built.outcome;
   DSBUILD_TRY(manifest, make_manifest(built.plan, run.failures, session));
@@ -133,6 +147,10 @@ Result<void> publish_outcome(Built& built, const GraphRun& run, Session& session
   if (built.comparison) outcome.compared = built.comparison->compared;
   DSBUILD_TRY(bundle, publish(built.plan, outcome.manifest, session));
   outcome.bundle = std::move(bundle);
+  if (built.plan.settings().ptxas_info.value) {
+    DSBUILD_TRY(kernels, kernels_of(outcome.manifest, outcome.bundle.path, session.system.files));
+    outcome.kernels = std::move(kernels);
+  }
   session.build_facts.save();
   std::vector<Warning> warnings = run.warnings;
   append(warnings, outcome.bundle.warnings);

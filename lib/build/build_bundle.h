@@ -2,10 +2,17 @@
 // may.
 #pragma once
 
+#include "binary/kernels.h"
 #include "build/settled_run.h"
 #include "bundle/bundle.h"
 
 namespace dsbuild {
+
+// What kernels of an op take of a GPU.
+struct OpKernels {
+  std::string op;
+  std::vector<ImageKernels> images;
+};
 
 struct BuildOutcome {
   Bundle bundle;
@@ -20,6 +27,7 @@ struct BuildOutcome {
   MemoryWaits waits;
   std::vector<EdgeFailure> failures;  // of ops that are not in the bundle; only with --keep-going
   std::vector<Warning> warnings;
+  std::vector<OpKernels> kernels;  // with --ptxas-info
 };
 
 struct Built {

@@ -20,7 +20,6 @@ std::vector<std::string> common_flags(const BuildPlanInput& input, const SourceS
   if (input.settings.nvcc_threads.value > 1)
     flags.push_back("--threads=" + std::to_string(input.settings.nvcc_threads.value));
   if (input.settings.debug.value) flags.insert(flags.end(), {"-lineinfo", "-Xcompiler=-g"});
-  if (input.settings.debug_cuda_build.value) flags.push_back("--ptxas-options=-v");
   return flags;
 }
 

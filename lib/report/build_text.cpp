@@ -91,6 +91,7 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
   text += counts_text(outcome) + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
+  text += render_kernels(outcome.kernels);
   text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
   if (outcome.failures.empty()) return text;
   const std::set<std::string> failed = ops_of(outcome.failures);
@@ -129,6 +130,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   json["store"] = store_uses_json(outcome.store);
   json["memory"] = waits_json(outcome.waits);
   json["warnings"] = warnings_json(outcome.warnings);
+  if (!outcome.kernels.empty()) json["kernels"] = kernels_json(outcome.kernels);
   return json_line(json);
 }
 

@@ -20,6 +20,7 @@ Json coverage_json(const std::vector<Coverage>& coverage);
 Json toolkit_json(const Toolkit& toolkit);
 Json store_uses_json(const StoreUses& uses);
 // One line with a line break; bytes that are not UTF-8 are replaced.
+Json kernels_json(const std::vector<OpKernels>& kernels);
 std::string json_line(const Json& json);
 
 }  // namespace dsbuild

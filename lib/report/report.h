@@ -86,6 +86,8 @@ std::string render_unfinished(const std::vector<std::string>& failed, const std:
 std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailure>& failures,
                                 const UnfinishedRun& left);
 
+// A line for each kernel and arch; "" for none.
+std::string render_kernels(const std::vector<OpKernels>& kernels);
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
 std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event":"result",…}, one line
 

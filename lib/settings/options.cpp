@@ -81,6 +81,15 @@ SettingValue exactly(const char* on, Setting<bool> Settings::* place) {
           }};
 }
 
+// A flag whose variable is another program's, and on where its text is exactly this.
+SettingValue flag_or_exactly(const char* on, const char* variable, Setting<bool> Settings::* place) {
+  return {[of_variable = exactly(on, place), as_flag = flag(place), variable](const Given& given,
+                                                                              Settings& settings) {
+            return (given.origin == variable ? of_variable : as_flag).read(given, settings);
+          },
+          flag(place).show};
+}
+
 // `words`: in the order of the values.
 template <class T>
 SettingValue choice(Setting<T> Settings::* place, const std::vector<std::string>& words) {
@@ -231,6 +240,11 @@ std::vector<Option> first_options() {
        .screen = k_first,
        .setting = "keep_going",
        .value = flag(&Settings::keep_going)},
+      {.names = "--ptxas-info",
+       .variable = "DS_DEBUG_CUDA_BUILD",
+       .help = "Show what each kernel takes: registers, stack, shared memory, spills",
+       .setting = "ptxas_info",
+       .value = flag_or_exactly("1", "DS_DEBUG_CUDA_BUILD", &Settings::ptxas_info)},
       {.names = "--strict",
        .help = "Exit 3 if any selected op was skipped",
        .screen = k_first,
@@ -351,9 +365,6 @@ std::vector<Option> variables() {
        .setting = "annotations",
        .value = exactly("true", &Settings::annotations)},
       {.variable = "DS_ACCELERATOR", .setting = "accelerator", .value = accelerator()},
-      {.variable = "DS_DEBUG_CUDA_BUILD",
-       .setting = "debug_cuda_build",
-       .value = exactly("1", &Settings::debug_cuda_build)},
       {.variable = "DS_SKIP_CUDA_CHECK",
        .setting = "skip_cuda_check",
        .value = exactly("1", &Settings::skip_cuda_check)},

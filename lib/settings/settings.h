@@ -97,7 +97,7 @@ struct Settings {
   Setting<CudaBackend> backend;
   Setting<bool> verify_against_nvcc;       // compile CUDA files by nvcc too, and compare
   Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
-  Setting<bool> debug_cuda_build;          // DS_DEBUG_CUDA_BUILD, exactly "1": --ptxas-options=-v
+  Setting<bool> ptxas_info;                // what each kernel takes of a GPU; DS_DEBUG_CUDA_BUILD, exactly "1"
   Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
   Setting<std::string> python{"python3"};  // a path, or a name on PATH
   Setting<std::string> cpu_baseline;       // a name of lib/arch/cpu_level.h; "" : the default

@@ -385,13 +385,13 @@ TEST_CASE("DeepSpeed's other variables keep their meaning") {
                        {"CFLAGS", "-I'/a b' -DX"},
                        {"LDFLAGS", "-L/opt"}};
   const Settings settings = world.settings();
-  CHECK(settings.debug_cuda_build.value);
+  CHECK(settings.ptxas_info.value);
   CHECK(settings.build_string == Setting<std::string>{"+maybe", "DS_BUILD_STRING"});
   CHECK(settings.cflags.value == std::vector<std::string>{"-I/a b", "-DX"});
   CHECK(settings.ldflags.value == std::vector<std::string>{"-L/opt"});
   CHECK(settings.selection.variables.empty());
   world.environment["DS_DEBUG_CUDA_BUILD"] = "true";  // upstream: exactly "1"
-  CHECK_FALSE(world.settings().debug_cuda_build.value);
+  CHECK_FALSE(world.settings().ptxas_info.value);
 }
 
 TEST_CASE("GitHub Actions gets annotations, and only where its variable says exactly true") {
