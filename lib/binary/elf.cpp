@@ -12,13 +12,15 @@ constexpr size_t k_section_header_size = 64;
 constexpr size_t k_symbol_size = 24;
 constexpr size_t k_dynamic_size = 16;
 constexpr size_t k_relocation_size = 24;
+constexpr size_t k_version_entry_size = 16;  // a library's head and each of its versions alike
 
-constexpr uint16_t k_relocatable = 1;       // ET_REL
-constexpr uint32_t k_relocations = 4;       // SHT_RELA
-constexpr uint32_t k_no_bits = 8;           // SHT_NOBITS
-constexpr uint16_t k_in_section_0 = 65535;  // SHN_XINDEX: the number did not fit, section 0 holds it
-constexpr uint64_t k_needed = 1;            // DT_NEEDED
-constexpr int k_section_symbol = 3;         // STT_SECTION
+constexpr uint16_t k_relocatable = 1;               // ET_REL
+constexpr uint32_t k_relocations = 4;               // SHT_RELA
+constexpr uint32_t k_no_bits = 8;                   // SHT_NOBITS
+constexpr uint16_t k_in_section_0 = 65535;          // SHN_XINDEX: the number did not fit, section 0 holds it
+constexpr uint64_t k_needed = 1;                    // DT_NEEDED
+constexpr uint32_t k_wanted_versions = 0x6ffffffe;  // SHT_GNU_verneed
+constexpr int k_section_symbol = 3;                 // STT_SECTION
 
 tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
   return fail(Exit::failed, "bad_elf", name, std::move(what),
@@ -28,6 +30,7 @@ tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
 // Bounds what hostile tables of overlapping names can cost; kernels of templates have names of thousands of
 // characters.
 constexpr size_t k_longest_name = 1 << 16;
+constexpr size_t k_most_versions = 4096;  // libraries want some tens
 
 // The text up to the next zero byte; "" when it does not lie inside.
 std::string_view text_at(Bytes strings, uint64_t offset) {
@@ -113,6 +116,22 @@ std::string_view symbol_name(const ElfFile& elf, const ElfSection& symbols, uint
     return elf.sections[section].name;
   const ElfSection* strings = linked(elf, symbols);
   return strings ? text_at(strings->bytes, load<uint32_t>(*symbol, 0)) : std::string_view{};
+}
+
+// The entries of a table of wanted versions form chains: each holds the distance to its next one, or 0. Those
+// of a hostile file may meet, and would be walked again and again, so that `most` bounds all of them
+// together.
+template <class Visit>
+void walk_versions(Bytes table, uint64_t offset, size_t& most, Visit visit) {
+  while (most > 0) {
+    const auto entry = slice(table, offset, k_version_entry_size);
+    if (!entry) return;
+    --most;
+    visit(*entry, offset);
+    const auto distance = load<uint32_t>(*entry, 12);  // vn_next, vna_next
+    if (distance == 0) return;
+    offset += distance;
+  }
 }
 
 }  // namespace
@@ -224,6 +243,24 @@ std::vector<std::string> elf_needed(const ElfFile& elf) {
     const std::string_view name = text_at(strings->bytes, load<uint64_t>(entry, 8));
     if (load<uint64_t>(entry, 0) == k_needed && !name.empty()) names.emplace_back(name);
   }
+  return names;
+}
+
+std::vector<std::string> elf_wanted_versions(const ElfFile& elf) {
+  const auto table = std::ranges::find(elf.sections, k_wanted_versions, &ElfSection::type);
+  const ElfSection* strings = table == elf.sections.end() ? nullptr : linked(elf, *table);
+  std::vector<std::string> names;
+  if (!strings) return names;
+  size_t most = k_most_versions;
+  walk_versions(table->bytes, 0, most, [&](Bytes library, uint64_t offset) {
+    const uint64_t first = offset + load<uint32_t>(library, 8);  // vn_aux
+    walk_versions(table->bytes, first, most, [&](Bytes version, uint64_t) {
+      const std::string_view name = text_at(strings->bytes, load<uint32_t>(version, 8));  // vna_name
+      if (!name.empty()) names.emplace_back(name);
+    });
+  });
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -1,5 +1,5 @@
 // The parts of ELF-64 (little-endian) that dsbuild needs: sections by name, symbols, relocations, needed
-// libraries. Source: the System V ABI's ELF-64 object file format, as in elf.h of the C library.
+// libraries and versions. Source: the System V ABI's ELF-64 object file format, as in elf.h of the C library.
 #pragma once
 
 #include <memory>
@@ -76,5 +76,8 @@ struct ElfSymbol {
 std::optional<ElfSymbol> elf_symbol(const ElfFile& elf, const ElfSection& symbols, uint32_t index);
 
 std::vector<std::string> elf_needed(const ElfFile& elf);  // DT_NEEDED, file order
+// Versions of symbols that it wants of others ("GLIBC_2.34"), of all libraries together: sorted, each once.
+// From .gnu.version_r, as the Linux Standard Base lays it out (Elf64_Verneed, Elf64_Vernaux of elf.h).
+std::vector<std::string> elf_wanted_versions(const ElfFile& elf);
 
 }  // namespace dsbuild

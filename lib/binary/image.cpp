@@ -118,6 +118,7 @@ void add_symbols(BinaryFile& to, const ElfFile& elf) {
   if (elf.machine == k_machine_cuda) return;
   std::ranges::move(elf_exports(elf), std::back_inserter(to.exports));
   std::ranges::move(elf_needed(elf), std::back_inserter(to.needed));
+  std::ranges::move(elf_wanted_versions(elf), std::back_inserter(to.wanted_versions));
 }
 
 Result<void> add_symbols_of_members(BinaryFile& to, Bytes file, const std::string& name) {

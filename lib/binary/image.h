@@ -49,8 +49,9 @@ struct DeviceCode {
 Result<DeviceCode> read_device_code(ByteRange file, const std::string& name);
 
 struct BinaryFile : DeviceCode {
-  std::vector<std::string> exports;  // defined, global or weak, default-visibility symbols; sorted
-  std::vector<std::string> needed;   // DT_NEEDED
+  std::vector<std::string> exports;          // defined, global or weak, default-visibility symbols; sorted
+  std::vector<std::string> needed;           // DT_NEEDED
+  std::vector<std::string> wanted_versions;  // of symbols of others: "GLIBC_2.34"; sorted
 };
 // The same, and what else the linker knows of it.
 Result<BinaryFile> read_binary(Bytes file, const std::string& name);

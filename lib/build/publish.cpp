@@ -19,6 +19,7 @@ Manifest planned_manifest(const Plan& plan) {
   manifest.dsbuild = k_version;
   manifest.pack = plan.registry().pack;
   manifest.source_version = plan.registry().source_version.text();
+  manifest.license = plan.registry().license;
   manifest.build_string = settings.build_string.value;
   if (const Toolkit* toolkit = plan.toolkit()) {
     manifest.toolkit = {toolkit->version.text(), toolkit->host ? compiler_text(*toolkit->host) : "",

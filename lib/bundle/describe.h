@@ -1,7 +1,9 @@
-// What a built library is, for the manifest: size, digest and device images, read from the file itself.
+// What a built library is, for the manifest: size, digest, device images and what it needs to be loaded, read
+// from the file itself.
 #pragma once
 
 #include "base/result.h"
+#include "binary/image.h"
 #include "bundle/manifest.h"
 #include "sys/digest_memo.h"
 #include "sys/fact_store.h"
@@ -9,7 +11,10 @@
 
 namespace dsbuild {
 
-// Fills in sha256, bytes and images. The images of each content are remembered in `facts`.
+// Its needed libraries, and the highest version that it wants of each name.
+ManifestRuntime runtime_of(const BinaryFile& library);
+
+// Fills in sha256, bytes, images and runtime. What was read of each content is remembered in `facts`.
 // Exit 1 for a file that cannot be read or is no library.
 Result<void> describe_library(ManifestOp& op, const Path& library, const FileReader& files, FactStore& facts,
                               DigestMemo& digests);

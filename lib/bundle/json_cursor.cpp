@@ -32,6 +32,16 @@ std::vector<JsonCursor> JsonCursor::items() const {
   return cursors;
 }
 
+std::vector<std::pair<std::string, JsonCursor>> JsonCursor::members() const {
+  std::vector<std::pair<std::string, JsonCursor>> cursors;
+  const std::vector<JsonMember>* object = value_ ? value_->members() : nullptr;
+  if (value_ && !object) refuse("is no object");
+  if (!object) return cursors;
+  for (const JsonMember& member : *object)
+    cursors.emplace_back(member.key, JsonCursor(&member.value, place_ + "." + member.key, *problem_));
+  return cursors;
+}
+
 std::string JsonCursor::text() const {
   if (value_ && value_->text()) return *value_->text();
   refuse("is no text");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/target.h"
@@ -21,6 +22,7 @@ class JsonCursor {
   JsonCursor at(const std::string& key) const;  // of an object; a key that is not there is a problem
   std::optional<JsonCursor> find(const std::string& key) const;  // nullopt where `at` finds a problem
   std::vector<JsonCursor> items() const;
+  std::vector<std::pair<std::string, JsonCursor>> members() const;  // of an object
   std::string text() const;
   std::vector<std::string> texts() const;
   uint64_t number() const;

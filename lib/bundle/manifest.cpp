@@ -31,6 +31,13 @@ Json json_of(const ManifestCpu& cpu) {
   return {{"level", cpu.level}, {"features", cpu.features}};
 }
 
+Json json_of(const ManifestRuntime& runtime) {
+  Json versions = Json::object();
+  for (const auto& [name, version] : runtime.versions)
+    versions[name] = version;
+  return {{"libraries", runtime.libraries}, {"versions", std::move(versions)}};
+}
+
 Json json_of(const ManifestOp& op) {
   Json json = {{"name", op.name},
                {"module", op.module},
@@ -45,6 +52,7 @@ Json json_of(const ManifestOp& op) {
                {"sources", json_of(op.sources)}};
   if (op.cpu_baseline) json["cpu_baseline"] = json_of(*op.cpu_baseline);
   if (!op.features_off.empty()) json["features_off"] = op.features_off;
+  if (op.runtime) json["runtime"] = json_of(*op.runtime);
   return json;
 }
 
@@ -110,6 +118,14 @@ std::optional<ManifestCpu> read_cpu(const std::optional<JsonCursor>& cpu) {
   return ManifestCpu{cpu->at("level").text(), cpu->at("features").texts()};
 }
 
+std::optional<ManifestRuntime> read_runtime(const std::optional<JsonCursor>& runtime) {
+  if (!runtime) return std::nullopt;
+  ManifestRuntime read{.libraries = runtime->at("libraries").texts(), .versions = {}};
+  for (const auto& [name, version] : runtime->at("versions").members())
+    read.versions[name] = version.text();
+  return read;
+}
+
 std::optional<ManifestTorch> read_torch(const std::optional<JsonCursor>& torch) {
   if (!torch) return std::nullopt;
   return ManifestTorch{.version = torch->at("version").text(),
@@ -138,7 +154,8 @@ ManifestOp read_op(const JsonCursor& op) {
           .needs = op.at("needs").texts(),
           .sources = read_sources(op.at("sources")),
           .cpu_baseline = read_cpu(op.find("cpu_baseline")),
-          .features_off = read_texts(op.find("features_off"))};
+          .features_off = read_texts(op.find("features_off")),
+          .runtime = read_runtime(op.find("runtime"))};
 }
 
 ManifestToolkit read_toolkit(const JsonCursor& toolkit) {
@@ -152,10 +169,11 @@ Manifest read_manifest(const JsonCursor& top) {
   if (top.at("schema").number() != k_schema) {
     top.at("schema").refuse("is not 1: another version of dsbuild wrote it");
   }
-  const auto source_version = top.find("source_version");
+  const auto source_version = top.find("source_version"), license = top.find("license");
   Manifest manifest{.dsbuild = top.at("dsbuild").text(),
                     .pack = top.at("pack").text(),
                     .source_version = source_version ? source_version->text() : "",
+                    .license = license ? license->text() : "",
                     .build_string = top.at("build_string").text(),
                     .toolkit = read_toolkit(top.at("toolkit")),
                     .cxx = top.at("cxx").text(),
@@ -204,6 +222,7 @@ std::string render_manifest(const Manifest& manifest) {
     failed.push_back({{"op", op}, {"what", what}});
   Json json = {{"schema", k_schema}, {"dsbuild", manifest.dsbuild}, {"pack", manifest.pack}};
   if (!manifest.source_version.empty()) json["source_version"] = manifest.source_version;
+  if (!manifest.license.empty()) json["license"] = manifest.license;
   json["build_string"] = manifest.build_string;
   json["toolkit"] = json_of(manifest.toolkit);
   json["cxx"] = manifest.cxx;

@@ -28,6 +28,15 @@ struct ManifestCpu {
   bool operator==(const ManifestCpu&) const = default;
 };
 
+// What a library asks of the machine that loads it.
+struct ManifestRuntime {
+  std::vector<std::string> libraries;  // DT_NEEDED, in the file's order
+  // The lowest that do, by what the symbols' versions are called: GLIBC "2.34", GLIBCXX and CXXABI (both of
+  // libstdc++), GCC (of libgcc_s), GOMP …
+  std::map<std::string, std::string> versions;
+  bool operator==(const ManifestRuntime&) const = default;
+};
+
 struct ManifestOp {
   std::string name;
   std::string module;   // Python module, or ""
@@ -41,7 +50,8 @@ struct ManifestOp {
   std::vector<std::string> needs;
   std::vector<ManifestSource> sources;  // sorted by path, which is the order of the link
   std::optional<ManifestCpu> cpu_baseline;
-  std::vector<std::string> features_off;  // "bf16: off (7.5 in the list)"
+  std::vector<std::string> features_off;   // "bf16: off (7.5 in the list)"
+  std::optional<ManifestRuntime> runtime;  // nullopt: an older dsbuild wrote the manifest
 
   // Where it lies below a folder of Python packages: "deepspeed/ops/adam/fused_adam_op" + `suffix`; "" where
   // it is no module.
@@ -74,6 +84,7 @@ struct Manifest {
   std::string dsbuild;  // version
   std::string pack;
   std::string source_version;  // of the pack's sources ("0.19.8"), or ""
+  std::string license;         // of the pack's ops, an SPDX expression, or ""
   std::string build_string;    // DS_BUILD_STRING
   ManifestToolkit toolkit;
   std::string cxx;      // host compiler of CPU ops and bindings: "gcc 12.2.0"

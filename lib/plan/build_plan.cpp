@@ -54,6 +54,8 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
     edge.inputs.push_back(compile.output);
   // Some compilers link libstdc++ statically. Its streams then must not mix with those of the process.
   edge.flags = {"-shared", "-Wl,--exclude-libs,libstdc++.a"};
+  // Names that nothing but a debugger looks for; what is exported keeps its name.
+  if (std::ranges::none_of(compiles, has_debug_info)) edge.flags.emplace_back("-Wl,--strip-all");
   if (!op.gives.python_module) edge.flags.emplace_back("-Wl,--no-undefined");
   append_all(edge.flags, op.builder.extra_ldflags(op.context));
   append_all(edge.flags, op.gives.link_flags);

@@ -7,12 +7,6 @@
 namespace dsbuild {
 namespace {
 
-bool has_debug_info(const Edge& edge) {
-  return std::any_of(edge.flags.begin(), edge.flags.end(), [](const std::string& flag) {
-    return flag.starts_with("-g") || flag == "-Xcompiler=-g" || flag == "-lineinfo";
-  });
-}
-
 // Two edges of which this is the same may have the same preprocessed text.
 std::string compiled_as(const BuildPlan& plan, const Edge& edge) {
   const auto& compiler = edge.kind == EdgeKind::cuda_compile ? plan.tools.nvcc
@@ -33,6 +27,12 @@ std::vector<Edge*> compiles_by_op(BuildPlan& plan) {
 }
 
 }  // namespace
+
+bool has_debug_info(const Edge& edge) {
+  return std::any_of(edge.flags.begin(), edge.flags.end(), [](const std::string& flag) {
+    return flag.starts_with("-g") || flag == "-Xcompiler=-g" || flag == "-lineinfo";
+  });
+}
 
 void mark_shared_sources(BuildPlan& plan) {
   std::map<std::string, Edge*> firsts;

@@ -58,6 +58,17 @@ std::string refuse_version(const std::string& text) {
   return version && version->text() == text ? "" : "is no version (as in 0.19.8)";
 }
 
+// Its words; whether SPDX knows them, their list alone says (spdx.org/licenses, or LicenseRef-… of one's
+// own).
+std::string refuse_license(const std::string& text) {
+  const bool plain = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view(" .-+()").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return plain && trim(text) == text && !text.empty() ? ""
+                                                      : "is no SPDX expression (as in Apache-2.0 OR MIT)";
+}
+
 // `into` stays as it is where the key is not there.
 Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* key, const WordRule& rule,
                       std::string& into) {
@@ -88,9 +99,10 @@ Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& s
 Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, PackSpec spec) {
   const SpecFile file{spec.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
-  DSBUILD_CHECK(
-      check_map(file, root, "the pack", {"name", "source_root", "version", "package", "version_file"}));
+  DSBUILD_CHECK(check_map(file, root, "the pack",
+                          {"name", "source_root", "version", "package", "version_file", "license"}));
   DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
+  DSBUILD_CHECK(read_key(file, root, "license", refuse_license, spec.license));
   DSBUILD_CHECK(read_places(file, root, spec));
   return spec;
 }

@@ -53,6 +53,7 @@ struct Registry {
   Path spec_root;              // holds <op>/op.yaml, or op.yaml itself
   Path source_root;            // what sources and include_dirs are relative to; absolute
   Version source_version;      // for `when: {source: …}`; empty if the pack has none
+  std::string license;         // of the ops, an SPDX expression; "" if pack.yaml names none
   std::string accelerator;     // for `when: {accelerator: …}`; of offer_ops
   std::vector<OpBuilder> ops;  // sorted by name
   std::vector<AbsentOp> absent;
@@ -71,13 +72,14 @@ struct Pack {
   Path spec_root;    // holds <op>/op.yaml, or op.yaml itself
   Path source_root;  // absolute
   Version version;
-  std::string shown;  // spec_root in messages
+  std::string shown;      // spec_root in messages
+  std::string license{};  // SPDX expression, or ""
 };
 // The names of the packs below data_dir/ops.
 std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
 
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
-// {name, source_root | package, version | version_file}.
+// {name, source_root | package, version | version_file, license}.
 // Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
 // or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
 Result<Pack> load_pack(const Settings& settings, const System& system);

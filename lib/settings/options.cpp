@@ -335,7 +335,7 @@ std::vector<Option> options_of_the_run() {
        .setting = "lock_timeout",
        .value = number(&Settings::lock_timeout, 0, -1, "wait for ever")},
       {.names = "--debug",
-       .help = "Debug info: -g for host code, -lineinfo for device code",
+       .help = "Debug info (-g, -lineinfo for device code), and symbols are kept",
        .setting = "debug",
        .value = flag(&Settings::debug)},
       {.names = "--allow-disjoint-archs",

@@ -18,7 +18,8 @@ PLAN_OP = {"name", "module", "link_flags", "status", "reason", "archs", "extra",
            "features_off", "output"}
 REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
           "bundle", "ops", "problems", "environment"}
-MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources"}
+MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources",
+               "runtime"}
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "unit" / "binary" / "data"
 MESSAGE = {"code", "where", "what", "fix"}
 ARCH = re.compile(r"\d+\.\d[af]?(\+PTX|-virtual)?")

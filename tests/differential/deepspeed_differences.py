@@ -74,6 +74,8 @@ DIFFERENCES = [
                "dskernels beside the installed op"),
     Difference("link", DSBUILD, r"-Wl,--exclude-libs,libstdc\+\+\.a", ".*", "`-Wl,--exclude-libs,libstdc++.a`",
                "of a compiler that links libstdc++ statically: beside torch's the op would crash at the first number it prints"),
+    Difference("link", DSBUILD, r"-Wl,--strip-all", ".*", "`-Wl,--strip-all`",
+               "local symbols are for debuggers: `--debug` keeps them"),
     Difference("link", DSBUILD, r"-l(ccl|aio)", "deepspeed_ccl_comm|async_io", "`-lccl`, `-laio`",
                "accelerator cpu: upstream names it in a method that its build does not call"),
 ]

@@ -98,6 +98,46 @@ TEST_CASE("The libraries that a library needs are listed in file order") {
   CHECK(binary->needed == Names{"libstdc++.so.6", "libc.so.6"});
 }
 
+namespace {
+
+// .gnu.version_r: a library's head (version, count, its file's name, way to its versions, way to the next
+// head) and its versions (hash, flags, number, name, way to the next).
+std::string wanting(uint32_t versions_at, uint32_t next) {
+  return u16(1) + u16(1) + u32(1) + u32(versions_at) + u32(next);
+}
+std::string version(uint32_t name, uint32_t next) {
+  return u32(0) + u16(0) + u16(2) + u32(name) + u32(next);
+}
+
+Names wanted_versions(const std::string& table, const std::string& strings) {
+  const auto binary = read(elf({{".gnu.version_r", 0x6ffffffe, table, 2}, {".dynstr", 3, strings}}));
+  REQUIRE(binary);
+  return binary->wanted_versions;
+}
+
+}  // namespace
+
+TEST_CASE("The versions of symbols that a library wants come from all the libraries it needs, each once") {
+  const std::string strings =
+      std::string(1, '\0') + "GLIBC_2.34" + '\0' + "GLIBC_2.2.5" + '\0' + "GCC_3.0" + '\0';
+  const std::string table = wanting(16, 48) + version(1, 16) + version(12, 0) + wanting(16, 32) +
+                            version(24, 0) + wanting(16, 0) + version(1, 0);
+  CHECK(wanted_versions(table, strings) == Names{"GCC_3.0", "GLIBC_2.2.5", "GLIBC_2.34"});
+  CHECK(wanted_versions("", strings).empty());
+}
+
+TEST_CASE("A table of wanted versions that is cut off, leads outside or into itself ends") {
+  const std::string strings = std::string(1, '\0') + "GLIBC_2.34" + '\0';
+  CHECK(wanted_versions(wanting(16, 0) + version(1, 0).substr(0, 15), strings).empty());
+  CHECK(wanted_versions(wanting(0xffffffff, 0xffffffff) + version(1, 0), strings).empty());
+  CHECK(wanted_versions(wanting(16, 0) + version(1, 0xfffffff0), strings) == Names{"GLIBC_2.34"});
+  CHECK(wanted_versions(wanting(16, 0) + version(99, 0), strings).empty());
+  std::string many;  // each head leads to the same long chain
+  for (int i = 0; i < 20000; ++i)
+    many += wanting(16, 16);
+  CHECK(wanted_versions(many, strings).empty());
+}
+
 TEST_CASE("A cubin's ELF flags tell its architecture, by the layout of its ABI version") {
   // e_flags and ABI versions as nvcc 11.8 (sm_70), 12.6 (sm_90a) and 13.0 (sm_80, sm_100) wrote them.
   const auto cubin = [](uint32_t flags, uint8_t abi) {

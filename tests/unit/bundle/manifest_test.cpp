@@ -145,6 +145,18 @@ constexpr const char* k_cpu_json = R"(,
         ]
       })";
 
+constexpr const char* k_runtime_json = R"(,
+      "runtime": {
+        "libraries": [
+          "libgomp.so.1",
+          "libc.so.6"
+        ],
+        "versions": {
+          "GLIBC": "2.34",
+          "GOMP": "4.0"
+        }
+      })";
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   REQUIRE(at != std::string::npos);
@@ -194,8 +206,10 @@ class Random {
                     .needs = texts(),
                     .sources = {},
                     .cpu_baseline = {},
-                    .features_off = texts()};
+                    .features_off = texts(),
+                    .runtime = {}};
     if (below(2) == 0) made.cpu_baseline = ManifestCpu{text(), texts()};
+    if (below(2) == 0) made.runtime = ManifestRuntime{texts(), {{text(), text()}, {"GLIBC", text()}}};
     for (size_t i = below(4); i > 0; --i)
       made.images[target()] = static_cast<int>(1 + below(1000));
     for (size_t i = below(4); i > 0; --i)
@@ -206,6 +220,7 @@ class Random {
     Manifest made{.dsbuild = text(),
                   .pack = text(),
                   .source_version = text(),
+                  .license = text(),
                   .build_string = text(),
                   .toolkit = {},
                   .cxx = text(),
@@ -241,13 +256,31 @@ TEST_CASE("The manifest's JSON is the documented one, byte for byte") {
 TEST_CASE("What torch and the CPU must be stands in the manifest where ops depend on it") {
   Manifest manifest = small_manifest();
   manifest.source_version = "0.19.8";
+  manifest.license = "MIT OR Apache-2.0";
   manifest.torch =
       ManifestTorch{"2.11.0+cu130", "13.0", "", true, "cp311", ".cpython-311-x86_64-linux-gnu.so", "cuda"};
   manifest.ops[0].cpu_baseline = ManifestCpu{"x86-64-v3", {"avx2", "fma"}};
   const std::string json = render_manifest(manifest);
-  CHECK(replaced(replaced(replaced(json, "  \"source_version\": \"0.19.8\",\n", ""), k_torch_json, ""),
-                 k_cpu_json, "") == k_small_json);
+  CHECK(
+      replaced(
+          replaced(replaced(json,
+                            "  \"source_version\": \"0.19.8\",\n  \"license\": \"MIT OR Apache-2.0\",\n", ""),
+                   k_torch_json, ""),
+          k_cpu_json, "") == k_small_json);
   CHECK(*parse_manifest(json, "m") == manifest);
+}
+
+TEST_CASE("What a library needs to be loaded stands in the manifest, and a manifest without it is read too") {
+  Manifest manifest = small_manifest();
+  manifest.ops[0].runtime =
+      ManifestRuntime{{"libgomp.so.1", "libc.so.6"}, {{"GLIBC", "2.34"}, {"GOMP", "4.0"}}};
+  const std::string json = render_manifest(manifest);
+  CHECK(replaced(json, k_runtime_json, "") == k_small_json);
+  CHECK(*parse_manifest(json, "m") == manifest);
+  CHECK_FALSE(parse_manifest(k_small_json, "m")->ops[0].runtime);
+  const auto bad = parse_manifest(replaced(json, "\"2.34\"", "2"), "m");
+  REQUIRE_FALSE(bad);
+  CHECK(bad.error().what == "ops[0].runtime.versions.GLIBC is no text");
 }
 
 TEST_CASE("A documented manifest reads back as the value it shows") {

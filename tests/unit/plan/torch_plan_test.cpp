@@ -59,9 +59,9 @@ TEST_CASE("an extension's own flags stand behind torch's and may take them back;
 
 TEST_CASE("an extension links the process's CUDA runtime and leaves Python's symbols to it") {
   TorchPlan world;
-  CHECK(world.edge("ext", EdgeKind::link).flags == Words{"-shared", "-Wl,--exclude-libs,libstdc++.a",
-                                                         "-l:libcurand.so.10", "-L/torch/lib", "-lc10",
-                                                         "-L/cuda/lib64", "-lcudart", "-L/nvidia/lib"});
+  CHECK(world.edge("ext", EdgeKind::link).flags ==
+        Words{"-shared", "-Wl,--exclude-libs,libstdc++.a", "-Wl,--strip-all", "-l:libcurand.so.10",
+              "-L/torch/lib", "-lc10", "-L/cuda/lib64", "-lcudart", "-L/nvidia/lib"});
 }
 
 TEST_CASE("another torch in the same place builds its extensions anew, and nothing else") {

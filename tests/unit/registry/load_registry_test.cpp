@@ -115,7 +115,7 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
   };
   CHECK(error("nme: x\n") ==
         "bad_spec ops/native/pack.yaml:1:1: unknown key 'nme' in the pack (did you mean 'name'?) "
-        "| Keys of the pack: name, source_root, version, package, version_file.");
+        "| Keys of the pack: name, source_root, version, package, version_file, license.");
   CHECK(error("source_root: /etc\n") ==
         "bad_spec ops/native/pack.yaml:1:14: 'source_root': '/etc' is not relative to the pack's folder");
   CHECK(error("source_root: ../../kernel\n") ==
