@@ -6,10 +6,26 @@
 namespace dsbuild {
 namespace {
 
-Result<void> check_target(const CommandContext& context) {
-  if (context.line.has("--target")) return {};
-  return fail(Exit::usage, "bad_option", "install", "no folder to install into",
-              "dsbuild install BUNDLE --target DIR, DIR being a site-packages folder of Python");
+Result<Path> packages_of_python(const Settings& settings, System& system) {
+  Session session(settings, system);
+  auto folder = find_platlib({settings.python.value, system, session.facts});
+  if (folder) return folder;
+  return fail(Exit::unmet, "python", settings.python.origin, folder.error().what,
+              "Name a Python that runs here, or its site-packages folder: --target DIR.");
+}
+
+// The folder that --target names, or that of the Python that --python names.
+Result<Path> find_target(const Settings& settings, const CommandContext& context) {
+  const bool has_python = !settings.python.is_default();
+  if (context.line.has("--target") && settings.python.origin == "--python")
+    return fail(Exit::usage, "bad_option", "install", "--target and --python both say where to install",
+                "Keep one of them.");
+  if (context.line.has("--target")) return Path(context.line.value("--target"));
+  if (has_python) return packages_of_python(settings, context.system);
+  return fail(
+      Exit::usage, "bad_option", "install", "no folder to install into",
+      "dsbuild install BUNDLE --python EXE, EXE being the Python that is to load the ops; or --target DIR, "
+      "DIR being a site-packages folder");
 }
 
 // Elsewhere nothing starts the import of the ops.
@@ -22,22 +38,20 @@ std::vector<Warning> check_site_packages(const Package& package, const Path& tar
                       "` before the ops are.")};
 }
 
-Result<int> remove(const Settings& settings, const CommandContext& context) {
-  DSBUILD_TRY(removed, remove_packages(context.line.value("--target"), context.system.files));
-  DSBUILD_CHECK(print_result(settings.json.value
-                                 ? render_removed_json(removed, context.line.value("--target"))
-                                 : render_removed(removed, context.line.value("--target"))));
+Result<int> remove(const Path& target, const Settings& settings, const CommandContext& context) {
+  DSBUILD_TRY(removed, remove_packages(target, context.system.files));
+  DSBUILD_CHECK(print_result(settings.json.value ? render_removed_json(removed, target.string())
+                                                 : render_removed(removed, target.string())));
   return 0;
 }
 
 Result<int> run_install(const CommandContext& context) {
-  DSBUILD_CHECK(check_target(context));
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   ShownEvents events(settings, context);
-  const Path target = context.line.value("--target");
+  DSBUILD_TRY(target, find_target(settings, context));
   DSBUILD_TRY(held, lock_published(target, request, context.system.files, events));
-  if (context.line.has("--remove")) return remove(settings, context);
+  if (context.line.has("--remove")) return remove(target, settings, context);
   DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
                                     context.system.files));
   DSBUILD_CHECK(install_package(package, target, context.system.files));
@@ -51,17 +65,16 @@ Result<int> run_install(const CommandContext& context) {
 }  // namespace
 
 CommandRow install_command() {
-  return {
-      .name = "install",
-      .help = "Install a bundle's Python modules where there is no pip",
-      .run = run_install,
-      .examples = {{"dsbuild install dsbuild-out --target /venv/lib/python3.11/site-packages",
-                    "as pip would the wheel"},
-                   {"dsbuild install --remove --target /venv/lib/python3.11/site-packages",
-                    "take it away again"}},
-      .options = {{.names = "--target", .type = "DIR", .help = "The site-packages folder to install into"},
-                  {.names = "--remove", .help = "Remove what was installed there, instead"}},
-      .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
+  return {.name = "install",
+          .help = "Install a bundle's Python modules where there is no pip",
+          .run = run_install,
+          .examples = {{"dsbuild install dsbuild-out --python /venv/bin/python", "as pip would the wheel"},
+                       {"dsbuild install --remove --python /venv/bin/python", "take it away again"}},
+          .options = {{.names = "--target",
+                       .type = "DIR",
+                       .help = "The site-packages folder to install into [--python's]"},
+                      {.names = "--remove", .help = "Remove what was installed there, instead"}},
+          .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
 }
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
 // The .dist-info folder, which makes files in site-packages a distribution that pip knows (PEP 376, 427,
-// 627).
+// 627); METADATA is that of PEP 639, which has the licence.
 #include <algorithm>
 
 #include "base/digest.h"
@@ -10,10 +10,11 @@ namespace dsbuild {
 namespace {
 
 std::string metadata(const Package& package) {
-  return "Metadata-Version: 2.1\n"
+  return "Metadata-Version: 2.4\n"
          "Name: " +
          replace_all(package.name, "_", "-") + "\nVersion: " + package.version +
          "\nSummary: Ops built ahead of time by dsbuild: " + join(package.ops, ", ") +
+         (package.license.empty() ? "" : "\nLicense-Expression: " + package.license) +
          (package.requirement.empty() ? "" : "\nRequires-Dist: " + package.requirement) + "\n";
 }
 

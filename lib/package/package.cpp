@@ -6,8 +6,10 @@
 #include "base/version.h"
 #include "binary/elf.h"
 #include "bundle/bundle.h"
+#include "bundle/describe.h"
 #include "bundle/verify.h"
 #include "package/installed_ops.h"
+#include "package/platform.h"
 
 namespace dsbuild {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 struct Module {
   const ManifestOp* op = nullptr;
   std::string bytes;
+  ManifestRuntime runtime;
 };
 
 Result<void> check_undamaged(const Path& bundle, const FileReader& files) {
@@ -53,7 +56,7 @@ Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& man
     if (op.module.empty()) continue;
     DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
     DSBUILD_TRY(library, read_binary(as_bytes_of(bytes), op.file));
-    if (is_python_module(op, library)) modules.push_back({&op, std::move(bytes)});
+    if (is_python_module(op, library)) modules.push_back({&op, std::move(bytes), runtime_of(library)});
   }
   return modules;
 }
@@ -81,12 +84,15 @@ std::string package_version(const Manifest& manifest, const std::vector<PackageF
   return (source ? source->text() : "0") + "+" + label + "b" + sha256(content).substr(0, 8);
 }
 
-// Of ".cpython-311-x86_64-linux-gnu.so": what CPython calls its ABI ("311", "313t" without the GIL) and its
+// Of ".cpython-311-x86_64-linux-gnu.so": what CPython calls its ABI ("311", "313t" without the GIL), and its
 // machine.
-Result<std::string> package_tag(const ManifestTorch& torch, const Path& bundle) {
+struct PythonAbi {
+  std::string abi, machine;
+};
+Result<PythonAbi> python_abi(const ManifestTorch& torch, const Path& bundle) {
   const std::vector<std::string> words = split(torch.ext_suffix, "-");
   if (words.size() == 5 && words[0] == ".cpython" && words[3] == "linux")
-    return torch.python + "-cp" + words[1] + "-linux_" + words[2];
+    return PythonAbi{torch.python + "-cp" + words[1], words[2]};
   return fail(Exit::failed, "bad_manifest", (bundle / k_manifest_name).string(),
               "torch.ext_suffix '" + printable(torch.ext_suffix) + "' is none of CPython on Linux",
               "Build the bundle again for such a Python (--python).");
@@ -124,6 +130,13 @@ std::string machine_word(uint16_t elf_machine) {
   return elf_machine == k_machine_aarch64 ? "aarch64" : "x86_64";
 }
 
+void set_platform(Package& package, const std::string& python, const std::vector<ManifestRuntime>& libraries,
+                  const std::string& machine) {
+  Platform platform = platform_of(libraries, machine);
+  package.tag = python + "-" + platform.tag;
+  package.outside = std::move(platform.outside);
+}
+
 Result<PackageFile> manifest_file(const Path& bundle, const Package& package, const FileReader& files) {
   DSBUILD_TRY(text, files.read_file(bundle / k_manifest_name));
   return PackageFile{package.name + "/" + k_manifest_name, std::move(text)};
@@ -141,8 +154,10 @@ Result<Package> package_of_modules(const Path& bundle, const Manifest& manifest,
   DSBUILD_TRY(manifest_copy, manifest_file(bundle, package, files));
   package_files.push_back(std::move(manifest_copy));
   const std::string root = package.name + "/";
+  std::vector<ManifestRuntime> libraries;
   for (Module& module : modules) {
     package.ops.push_back(module.op->name);
+    libraries.push_back(std::move(module.runtime));
     package_files.push_back(
         {root + module.op->module_file(manifest.torch->ext_suffix), std::move(module.bytes)});
   }
@@ -150,8 +165,8 @@ Result<Package> package_of_modules(const Path& bundle, const Manifest& manifest,
     package_files.push_back({root + k_installed_ops_path, *claims});
   for (const ManifestOp& op : manifest.ops)
     if (!std::ranges::count(package.ops, op.name)) package.left_out.push_back(op.name);
-  DSBUILD_TRY(tag, package_tag(*manifest.torch, bundle));
-  package.tag = std::move(tag);
+  DSBUILD_TRY(python, python_abi(*manifest.torch, bundle));
+  set_platform(package, python.abi, libraries, python.machine);
   package.requirement = "torch==" + short_version(manifest.torch->version) + ".*";
   package.runs_with = runs_with(manifest);
   package.files = std::move(package_files);
@@ -167,14 +182,17 @@ Result<Package> package_of_libraries(const Path& bundle, const Manifest& manifes
   DSBUILD_TRY(manifest_copy, manifest_file(bundle, package, files));
   package.files.push_back(std::move(manifest_copy));
   std::string machine;
+  std::vector<ManifestRuntime> libraries;
   for (const ManifestOp& op : manifest.ops) {
     DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
-    DSBUILD_TRY(library, read_elf(as_bytes_of(bytes), op.file));
-    machine = machine_word(library.machine);
+    DSBUILD_TRY(elf, read_elf(as_bytes_of(bytes), op.file));
+    DSBUILD_TRY(library, read_binary(as_bytes_of(bytes), op.file));
+    machine = machine_word(elf.machine);
+    libraries.push_back(runtime_of(library));
     package.ops.push_back(op.name);
     package.files.push_back({root + op.file, std::move(bytes)});
   }
-  package.tag = "py3-none-linux_" + machine;
+  set_platform(package, "py3-none", libraries, machine);
   if (!manifest.tvm_ffi.empty()) package.requirement = "apache-tvm-ffi>=" + short_version(manifest.tvm_ffi);
   package.runs_with =
       "dsbuild.load" + (manifest.tvm_ffi.empty() ? "" : ", tvm-ffi " + short_version(manifest.tvm_ffi));
@@ -197,6 +215,7 @@ Result<Package> make_package(const Path& bundle, const Path& loader, const FileR
   DSBUILD_CHECK(check_undamaged(bundle, files));
   auto package = manifest.torch ? package_of_modules(bundle, manifest, loader, files)
                                 : package_of_libraries(bundle, manifest, files);
+  if (package) package->license = manifest.license;
   if (package) std::ranges::sort(package->files, {}, &PackageFile::path);
   if (package) package->version = package_version(manifest, package->files);
   return package;

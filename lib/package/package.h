@@ -19,12 +19,14 @@ struct PackageFile {
 struct Package {
   std::string name;                   // "dsbuild_deepspeed_ops": also its folder in site-packages
   std::string version;                // "0.19.8+torch2.11.cu130.b0f1e2d3c": another bundle, another version
-  std::string tag;                    // "cp311-cp311-linux_x86_64"
+  std::string tag;                    // "cp311-cp311-manylinux_2_34_x86_64"
+  std::string license;                // SPDX expression, or ""
   std::string requirement;            // "torch==2.11.*"; "": none
   std::string start_file;             // "dsbuild_deepspeed_ops.pth": Python reads it when it starts; "": none
   std::string runs_with;              // "deepspeed 0.19.8, torch 2.11, CUDA 13.0, Python 3.11"
   std::vector<std::string> ops;       // those that are in it; sorted
   std::vector<std::string> left_out;  // ops of the bundle that are no Python modules
+  std::vector<std::string> outside;   // libraries that they need and manylinux does not promise; sorted
   std::vector<PackageFile> files;     // sorted; without the .dist-info folder
 
   std::string wheel_name() const;  // "dsbuild_deepspeed_ops-0.19.8+….whl"

@@ -8,6 +8,10 @@ std::string package_lines(const Package& package) {
                      "\n" + "for      " + package.runs_with + "\n";
   if (!package.left_out.empty())
     text += "without  " + join(package.left_out, ", ") + " (no Python modules)\n";
+  text += "platform " + split(package.tag, "-").back() + "\n";
+  if (!package.outside.empty())
+    text +=
+        "outside  " + join(package.outside, ", ") + " (needed; not in it, and not promised by manylinux)\n";
   return text;
 }
 
@@ -18,6 +22,8 @@ Json package_json(const Package& package) {
   json["tag"] = package.tag;
   json["ops"] = package.ops;
   json["left_out"] = package.left_out;
+  json["outside"] = package.outside;
+  json["license"] = package.license.empty() ? Json(nullptr) : Json(package.license);
   return json;
 }
 

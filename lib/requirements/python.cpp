@@ -93,4 +93,10 @@ Result<Python> find_python(const Interpreter& python) {
   return read_python(read_facts(answer.answer));
 }
 
+Result<Path> find_platlib(const Interpreter& python) {
+  DSBUILD_TRY(answer,
+              ask_python(python, "platlib", "import sysconfig; print(sysconfig.get_path('platlib'))\n", ""));
+  return Path(answer.answer);
+}
+
 }  // namespace dsbuild

@@ -37,6 +37,10 @@ struct Python {
 };
 Result<Python> find_python(const Interpreter& python);
 
+// Where that interpreter looks for packages that pip installs with files of one machine: its `platlib`, a
+// site-packages or dist-packages folder, which need not be there yet.
+Result<Path> find_platlib(const Interpreter& python);
+
 // For scripts that say more than Python does of itself: this text ahead of theirs defines `facts`, a dict to
 // add to, and `tell(file)`, which prints it; read_facts gives the dict back, read_python what Python put
 // there.

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """What `dsbuild wheel` and `dsbuild install` say. What they make is tested with pip in tests/packaging/ops_wheel_test.py."""
 
+import hashlib
 import json
 import pathlib
+import platform
 import shutil
+import subprocess
 import sys
 import zipfile
 
@@ -12,6 +15,11 @@ from cli import CliTest, TestSpace, testspace  # noqa: E402
 from distributions import edit_manifest, make_pack  # noqa: E402
 
 FACTS = {"python": "cp311", "ext_suffix": ".cpython-311-x86_64-linux-gnu.so"}  # whatever Python runs this
+
+
+def compile_library(file, source, *flags):
+    subprocess.run(["gcc", "-shared", "-fPIC", "-xc", "-", "-o", file, "-w", *flags], input=source.encode(), check=True)
+    return file
 
 
 class WheelTest(CliTest):
@@ -52,12 +60,87 @@ class WheelTest(CliTest):
     def test_python_reads_nothing_in_a_folder_of_another_name(self):
         self.check_alone("install_elsewhere", self.space, "install", "out", "--target", "lib/python", code=0)
 
+    def test_the_platform_is_the_lowest_glibc_that_the_libraries_want(self):
+        for symbol, glibc in (("dlsym_new", ""), ("getentropy", "2.25"), ("fcntl64", "2.28")):
+            wheel = self.wheel_of(f"int {symbol}(); int run() {{ return {symbol}(); }}\n" if glibc else "")
+            self.assertEqual(wheel["tag"].split("-")[2],
+                             f"manylinux_{(glibc or '2.17').replace('.', '_')}_{platform.machine()}")
+            self.assertEqual(wheel["outside"], [])
+
+    def test_libraries_that_manylinux_does_not_promise_are_named(self):
+        folder = self.space.root / "outside"
+        folder.mkdir()
+        compile_library(folder / "libtorch.so", "int torch_run() { return 1; }\n", "-Wl,-soname,libtorch.so")
+        wheel = self.wheel_of("int torch_run(); int run() { return torch_run(); }\n", f"-L{folder}", "-ltorch")
+        self.assertEqual(wheel["outside"], ["libtorch.so"])
+        self.check_alone("wheel_outside", self.space, "wheel", "changed", "--wheel-dir", "wheels", code=0)
+
+    def wheel_of(self, source, *flags):
+        """The wheel of a bundle with a library that gcc makes of this."""
+        changed = self.space.root / "changed"
+        shutil.rmtree(changed, ignore_errors=True)
+        shutil.copytree(self.plain, changed)
+        library = compile_library(changed / "plain.so", source, *flags)
+        manifest = json.loads((changed / "manifest.json").read_text())
+        for op in manifest["ops"]:
+            if op["name"] == "plain":
+                op.update(sha256=hashlib.sha256(library.read_bytes()).hexdigest(), bytes=library.stat().st_size)
+        (changed / "manifest.json").write_text(json.dumps(manifest))
+        return self.document("wheel", "changed", "--wheel-dir", "wheels")
+
+    def test_the_licence_is_that_of_the_pack(self):
+        self.assertIsNone(self.document("wheel", "out", "--wheel-dir", "wheels")["license"])
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        (self.space.out / "manifest.json").write_text(json.dumps({**manifest, "license": "Apache-2.0 OR MIT"}))
+        wheel = self.document("wheel", "out", "--wheel-dir", "wheels")
+        self.assertEqual(wheel["license"], "Apache-2.0 OR MIT")
+        with zipfile.ZipFile(self.space.root / wheel["wheel"]) as archive:
+            metadata = archive.read(next(name for name in archive.namelist() if name.endswith("METADATA"))).decode()
+        self.assertIn("\nLicense-Expression: Apache-2.0 OR MIT\n", metadata)
+        self.assertIn("Metadata-Version: 2.4\n", metadata)
+
+    def test_pack_yaml_names_the_licence(self):
+        space = TestSpace(pack=make_pack)
+        file = space.pack.folder / "pack.yaml"
+        text = file.read_text()
+        file.write_text(text + "license: MIT\n")
+        self.assertEqual(space.build("--ops", "plain").code, 0)
+        self.assertEqual(json.loads((space.out / "manifest.json").read_text())["license"], "MIT")
+        for license in ("", "MIT/X", "MIT\\nName: other"):
+            file.write_text(text + f'license: "{license}"\n')
+            refused = space.build("--ops", "plain")
+            self.assertEqual(refused.code, 2, refused)
+            self.assertIn("is no SPDX expression", refused.err)
+
+    def test_python_says_where_to_install(self):
+        venv = self.space.root / "venv"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+        site = next(venv.glob("lib/python*/site-packages"))
+        installed = self.document("install", "out", "--python", "venv/bin/python")
+        self.assertEqual((installed["target"], installed["warnings"]), (str(site), []))
+        self.assertTrue((site / "dsbuild_deepspeed_ops" / "manifest.json").exists())
+        found = subprocess.run([venv / "bin" / "python", "-c", "import dsbuild_deepspeed_ops as ops; print(ops.__file__)"],
+                               capture_output=True, text=True, check=True).stdout
+        self.assertEqual(pathlib.Path(found.strip()).parent, site / "dsbuild_deepspeed_ops")
+        removed = self.document("install", "--remove", "--python", "venv/bin/python")
+        self.assertEqual(removed["removed"], [f"dsbuild_deepspeed_ops-{installed['version']}"])
+        self.assertFalse((site / "dsbuild_deepspeed_ops").exists())
+
+    def test_a_python_that_does_not_run(self):
+        self.check_alone("install_no_python", self.space, "install", "out", "--python", "/nonexistent/python", code=3)
+        error = self.document("install", "out", "--python", "/bin/false", code=3)["error"]
+        self.assertEqual((error["code"], error["where"]), ("python", "--python"))
+
+    def test_one_place_at_a_time(self):
+        error = self.document("install", "out", "--python", "python3", "--target", "lib/site-packages", code=2)["error"]
+        self.assertEqual((error["code"], error["what"]), ("bad_option", "--target and --python both say where to install"))
+
     def test_a_target_is_needed(self):
         self.check_alone("install_nowhere", self.space, "install", "out", code=2)
 
     def test_ops_that_are_no_python_modules_are_libraries_of_their_wheel(self):
         wheel = self.document("wheel", "plain", "--wheel-dir", "native")
-        self.assertRegex(wheel["wheel"], r"^native/dsbuild_deepspeed_ops-0\+b[0-9a-f]{8}-py3-none-linux_(x86_64|aarch64)\.whl$")
+        self.assertRegex(wheel["wheel"], r"^native/dsbuild_deepspeed_ops-0\+b[0-9a-f]{8}-py3-none-manylinux_2_\d+_(x86_64|aarch64)\.whl$")
         self.assertEqual((wheel["ops"], wheel["left_out"]), (["cpu_adam", "fused_adam", "plain", "spatial_inference"], []))
         with zipfile.ZipFile(self.space.root / wheel["wheel"]) as archive:
             names = archive.namelist()
@@ -96,8 +179,8 @@ class WheelTest(CliTest):
             self.assertEqual((error["code"], error["what"]), ("bad_manifest", "ops[1].module is no Python module"))
 
     def test_the_tag_is_that_of_the_python_that_the_suffix_belongs_to(self):
-        for suffix, python, tag in ((".cpython-313t-aarch64-linux-gnu.so", "cp313", "cp313-cp313t-linux_aarch64"),
-                                    (".cpython-312-x86_64-linux-gnu.so", "cp312", "cp312-cp312-linux_x86_64")):
+        for suffix, python, tag in ((".cpython-313t-aarch64-linux-gnu.so", "cp313", "cp313-cp313t-manylinux_2_17_aarch64"),
+                                    (".cpython-312-x86_64-linux-gnu.so", "cp312", "cp312-cp312-manylinux_2_17_x86_64")):
             edit_manifest(self.space.out, torch={"python": python, "ext_suffix": suffix})
             self.assertEqual(self.document("wheel", "out", "--wheel-dir", "wheels")["tag"], tag)
         edit_manifest(self.space.out, torch={"ext_suffix": ".pypy311-pp73-x86_64-linux-gnu.so"})
@@ -108,9 +191,9 @@ class WheelTest(CliTest):
         version = wheel["version"]
         self.assertRegex(version, r"^0\.19\.8\+torch2\.11\.cu130\.b[0-9a-f]{8}$")
         self.assertEqual({key: wheel[key] for key in ("name", "tag", "ops", "left_out", "wheel", "warnings")},
-                         {"name": "dsbuild_deepspeed_ops", "tag": "cp311-cp311-linux_x86_64", "left_out": ["plain"],
+                         {"name": "dsbuild_deepspeed_ops", "tag": "cp311-cp311-manylinux_2_17_x86_64", "left_out": ["plain"],
                           "ops": ["cpu_adam", "fused_adam", "spatial_inference"], "warnings": [],
-                          "wheel": f"wheels/dsbuild_deepspeed_ops-{version}-cp311-cp311-linux_x86_64.whl"})
+                          "wheel": f"wheels/dsbuild_deepspeed_ops-{version}-cp311-cp311-manylinux_2_17_x86_64.whl"})
         installed = self.document("install", "out", "--target", "lib/other")
         self.assertEqual((installed["version"], installed["target"], installed["warnings"][0]["code"]),
                          (version, "lib/other", "no_site_packages"))

@@ -81,8 +81,8 @@ class WheelFileTest(unittest.TestCase):
 
     def test_its_name_says_deepspeed_torch_cuda_python_and_machine(self):
         self.assertRegex(self.wheel.name, rf"^{NAME}-0\.19\.8\+torch2\.11\.cu130\.b[0-9a-f]{{8}}-{PYTHON}-{PYTHON}-"
-                                          rf"linux_{os.uname().machine}\.whl$")
-        self.assertIn(f"Tag: {PYTHON}-{PYTHON}-linux_{os.uname().machine}\n", self.text("WHEEL"))
+                                          rf"manylinux_2_17_{os.uname().machine}\.whl$")
+        self.assertIn(f"Tag: {PYTHON}-{PYTHON}-manylinux_2_17_{os.uname().machine}\n", self.text("WHEEL"))
 
     def test_it_holds_the_modules_what_deepspeed_asks_and_nothing_of_deepspeeds_own(self):
         modules = [f"{NAME}/{module.replace('.', '/')}{SUFFIX}" for module in MODULES]
