@@ -1,4 +1,5 @@
-// verify: a bundle against its manifest and, where that is asked for, against what nvcc makes.
+// verify: a bundle against its manifest and, where that is asked for, against what nvcc makes and what can be
+// loaded here.
 #include "build/compare_bundle.h"
 #include "bundle/verify.h"
 #include "show_events.h"
@@ -12,23 +13,26 @@ Result<int> run_verify(const CommandContext& context) {
   const Path bundle = named_bundle(settings, context);
   DSBUILD_TRY(differences, verify_bundle(bundle, context.system.files));
   DSBUILD_TRY(manifest, load_manifest(bundle, context.system.files));
-  const std::vector<Warning> warnings =
-      lesser_cpu_warnings(manifest, read_host(context.system.files).cpu_features);
-  print_warnings(warnings, settings, context);
-  std::optional<size_t> compared;
-  const bool is_compared = context.line.has("--against-nvcc") && differences.empty();
-  if (is_compared) {
-    ShownEvents events(settings, context);
-    Session session(settings, context.system, events);
+  VerifiedBundle verified{
+      .bundle = bundle.string(),
+      .differences = std::move(differences),
+      .compared = {},
+      .loads = {},
+      .warnings = lesser_cpu_warnings(manifest, read_host(context.system.files).cpu_features)};
+  print_warnings(verified.warnings, settings, context);
+  ShownEvents events(settings, context);
+  Session session(settings, context.system, events);
+  const bool is_same = verified.differences.empty();
+  if (is_same && context.line.has("--against-nvcc")) {
     DSBUILD_TRY(files, compare_bundle(request, manifest, session));
-    compared = files;
+    verified.compared = files;
   }
-  DSBUILD_CHECK(print_result(
-      settings.json.value
-          ? render_differences_json(differences, bundle.string(), compared, warnings)
-          : render_differences(differences, bundle.string(), compared, style_for(settings, context, false))));
-  const bool is_same = differences.empty() && (!is_compared || compared);
-  return static_cast<int>(is_same ? Exit::done : Exit::failed);
+  if (is_same && context.line.has("--load"))  // what differs is not run
+    verified.loads = try_to_load(bundle, manifest, {settings.python.value, context.system, session.facts});
+  DSBUILD_CHECK(print_result(settings.json.value
+                                 ? render_verified_json(verified)
+                                 : render_verified(verified, style_for(settings, context, false))));
+  return static_cast<int>(verified.ok() ? Exit::done : Exit::failed);
 }
 
 }  // namespace
@@ -39,9 +43,12 @@ CommandRow verify_command() {
       .help = "Check a bundle against its manifest",
       .run = run_verify,
       .examples = {{"dsbuild verify dsbuild-out", "whether a bundle is what was planned"},
+                   {"dsbuild verify dsbuild-out --load", "whether its libraries can be loaded in this image"},
                    {"dsbuild verify --against-nvcc --arch 8.0", "whether it is what nvcc makes"}},
       .options =
-          {{.names = "--against-nvcc",
+          {{.names = "--load",
+            .help = "Open each library here, in a process of its own (with --python where it takes one)"},
+           {.names = "--against-nvcc",
             .help = "Compile what was built of slices by nvcc too, and compare (give the build's options)"}},
       .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
 }

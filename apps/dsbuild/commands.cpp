@@ -24,14 +24,15 @@ CommandRow cache_command();
 CommandRow completion_command();
 CommandRow complete_command();
 CommandRow action_command();
+CommandRow open_library_command();
 
 // The order is that of --help.
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
-      build_command(),    plan_command(),  report_command(), explain_command(), inspect_command(),
-      verify_command(),   load_command(),  record_command(), wheel_command(),   install_command(),
-      toolkits_command(), new_command(),   clean_command(),  cache_command(),   completion_command(),
-      complete_command(), action_command()};
+      build_command(),    plan_command(),   report_command(),      explain_command(), inspect_command(),
+      verify_command(),   load_command(),   record_command(),      wheel_command(),   install_command(),
+      toolkits_command(), new_command(),    clean_command(),       cache_command(),   completion_command(),
+      complete_command(), action_command(), open_library_command()};
   return table;
 }
 

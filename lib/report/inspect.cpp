@@ -241,33 +241,4 @@ std::string render_inspect_json(const std::vector<InspectedFile>& files,
   return json_line(json);
 }
 
-std::string render_comparison(size_t files) {
-  return "compared " + plural(files, "file") + (files > 0 ? ": the same as nvcc's\n" : ": none is sliced\n");
-}
-
-std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
-                               std::optional<size_t> compared, const Style& style) {
-  if (differences.empty())
-    return style.good("ok") + "  " + bundle + " holds what its manifest says\n" +
-           (compared ? render_comparison(*compared) : "");
-  std::string text;
-  for (const Difference& difference : differences)
-    text += style.bad("differs: ") + difference.what + "\n";
-  return text + bundle + ": " + plural(differences.size(), "difference") + "\n";
-}
-
-std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
-                                    std::optional<size_t> compared, const std::vector<Warning>& warnings) {
-  Json json = json_document();
-  json["bundle"] = bundle;
-  if (compared) json["compared"] = *compared;
-  json["ok"] = differences.empty();
-  json["differences"] = Json::array();
-  for (const Difference& difference : differences)
-    json["differences"].push_back(
-        {{"op", difference.op}, {"file", difference.file}, {"what", difference.what}});
-  json["warnings"] = warnings_json(warnings);
-  return json_line(json);
-}
-
 }  // namespace dsbuild

@@ -1,3 +1,4 @@
+#include "load/remedies.h"
 #include "report/json.h"
 
 namespace dsbuild {
@@ -15,6 +16,10 @@ std::string render_loaded_json(const LoadedOp& loaded) {
   json["from"] = loaded.from;
   json["archs"] = arch_strings(loaded.op.archs);
   json["exports"] = loaded.op.exports;
+  json["remedies"] = Json::object();
+  if (loaded.op.runtime)
+    for (const auto& [library, remedy] : remedies_of(loaded.op.runtime->libraries))
+      json["remedies"][library] = remedy;
   json["coverage"] = coverage_json(loaded.coverage);
   json["passed_over"] = loaded.passed_over;
   json["edges_run"] = loaded.edges_run;

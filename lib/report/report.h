@@ -14,6 +14,7 @@
 #include "bundle/verify.h"
 #include "cache/content_store.h"
 #include "load/load_op.h"
+#include "load/trial_load.h"
 #include "package/package.h"
 #include "plan/forecast.h"
 #include "registry/new_op.h"
@@ -122,11 +123,17 @@ std::string render_inspect_json(const std::vector<InspectedFile>& files,
 
 // "compared 3 files: the same as nvcc's": what is not the same is a failure.
 std::string render_comparison(size_t files);
-// `compared`: how many files, where they were compared with nvcc's.
-std::string render_differences(const std::vector<Difference>& differences, const std::string& bundle,
-                               std::optional<size_t> compared, const Style& style);
-std::string render_differences_json(const std::vector<Difference>& differences, const std::string& bundle,
-                                    std::optional<size_t> compared, const std::vector<Warning>& warnings);
+// What `dsbuild verify` found of a bundle.
+struct VerifiedBundle {
+  std::string bundle;
+  std::vector<Difference> differences;
+  std::optional<size_t> compared;               // how many files, where they were compared with nvcc's
+  std::optional<std::vector<LoadTrial>> loads;  // where opening them was asked for
+  std::vector<Warning> warnings;
+  bool ok() const;  // no difference, and all that was opened could be
+};
+std::string render_verified(const VerifiedBundle& verified, const Style& style);
+std::string render_verified_json(const VerifiedBundle& verified);
 
 std::string render_wheel(const Package& package, const std::string& wheel);
 std::string render_wheel_json(const Package& package, const std::string& wheel);

@@ -6,10 +6,12 @@
 
 namespace dsbuild {
 
-std::optional<SharedLibrary> SharedLibrary::open(const std::string& name) {
+std::optional<SharedLibrary> SharedLibrary::open(const std::string& name, std::string* why) {
   void* const handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return std::nullopt;
-  return SharedLibrary(handle);
+  if (handle != nullptr) return SharedLibrary(handle);
+  const char* const said = ::dlerror();
+  if (why != nullptr && said != nullptr) *why = said;
+  return std::nullopt;
 }
 
 SharedLibrary::SharedLibrary(SharedLibrary&& other) noexcept

@@ -8,8 +8,9 @@ namespace dsbuild {
 
 class SharedLibrary {
  public:
-  // As the loader finds it (LD_LIBRARY_PATH, its cache); nullopt where there is none.
-  static std::optional<SharedLibrary> open(const std::string& name);
+  // As the loader finds it (LD_LIBRARY_PATH, its cache), or by its path, with all its symbols bound; nullopt
+  // where there is none that can be opened, and then what the loader says of it in `why`.
+  static std::optional<SharedLibrary> open(const std::string& name, std::string* why = nullptr);
   SharedLibrary(SharedLibrary&& other) noexcept;
   SharedLibrary& operator=(SharedLibrary&&) = delete;
   ~SharedLibrary();

@@ -159,13 +159,14 @@ def open_op(answer):
     except DsbuildError:
         raise
     except Exception as error:  # whatever the op does while it is opened
-        raise DsbuildError("not_a_module", answer["path"], f"{type(error).__name__}: {error}", fix_of(str(error))) from error
+        raise DsbuildError("not_a_module", answer["path"], f"{type(error).__name__}: {error}",
+                           fix_of(str(error), answer)) from error
 
 
-def fix_of(said):
+def fix_of(said, answer):
     missing = re.search(r"(\S+): cannot open shared object file", said)
     if missing:
-        return f"Install the package that has {missing[1]} (libgomp.so.1 of OpenMP: apt-get install libgomp1)."
+        return answer["remedies"].get(missing[1]) or f"Install the package that has {missing[1]}."
     return "Build it again with the Python that loads it (dsbuild --python)."
 
 

@@ -207,6 +207,12 @@ class OtherDocumentsTest(JsonTest):
         self.assertEqual(set(verified), DOCUMENT | {"bundle", "ok", "differences"})
         self.assertEqual((verified["ok"], verified["differences"]), (True, []))
 
+    def test_verify_that_loads(self):
+        verified = self.document("verify", self.space.out, "--load")
+        self.assertEqual(set(verified), DOCUMENT | {"bundle", "ok", "differences", "loads"})
+        for trial in verified["loads"]:
+            self.assertEqual(trial, {"op": trial["op"], "loaded": True, "by": "dlopen", "why": None, "fix": None})
+
     def test_verify_of_a_bundle_with_another_file(self):
         extra = self.space.out / "extra.txt"
         extra.write_text("x\n")
