@@ -42,6 +42,8 @@ class Reasons {
     std::string text;
     for (const Finding& finding : row.findings)
       text += of_finding(row.op, finding);
+    for (const std::string& note : row.notes)
+      text += warning(row.op, note, "");
     return text + (row.skipped.empty() ? "" : warning(row.op, row.skipped, ""));
   }
 
@@ -69,12 +71,18 @@ std::string coverage_text(const std::vector<Coverage>& coverage) {
   return parts.empty() ? "" : "; on " + join(parts, ", ");
 }
 
+std::string by_text(const Installation& installation) {
+  return installation.by == "deepspeed" ? "built into DeepSpeed" : "wheel " + installation.name;
+}
+
 std::string row_text(const ReportRow& row, const Style& style) {
-  const std::string installed = row.installed ? "[YES]" : "[NO]";
-  std::string text = name_cell(row.op) + (row.installed ? style.good(installed) : style.warn(installed)) +
+  const std::string installed = row.installed() ? "[YES]" : "[NO]";
+  std::string text = name_cell(row.op) + (row.installed() ? style.good(installed) : style.warn(installed)) +
                      " " + dots(k_installed_width, installed.size()) + " " +
                      (row.compatible() ? style.good("[OKAY]") : style.warn("[NO]"));
-  if (row.installed && !row.archs.empty()) text += "  " + arch_text(row.archs) + coverage_text(row.coverage);
+  if (!row.archs.empty()) text += "  " + arch_text(row.archs) + coverage_text(row.coverage);
+  if (row.installed() && row.installed_by[0].by != "bundle")
+    text += "  (" + by_text(row.installed_by[0]) + ")";
   for (const std::string& feature : row.features_off)
     text += "; " + feature;
   return text + "\n";
@@ -82,10 +90,11 @@ std::string row_text(const ReportRow& row, const Style& style) {
 
 std::string operators_text(const Report& report, const ReportOptions& options, const Style& style) {
   Reasons reasons(options, style);
-  std::string text = k_line + "dsbuild op report\n" + k_line +
-                     "installed: built into the bundle, with the archs listed behind the row\n"
-                     "compatible: this machine has what the op needs to be built\n" +
-                     k_line;
+  std::string text =
+      k_line + "dsbuild op report\n" + k_line +
+      "installed: in the bundle, with its archs behind the row; or in site-packages, by what stands behind\n"
+      "compatible: this machine has what the op needs to be built\n" +
+      k_line;
   if (report.ninja_error) text += reasons.warning("ninja", report.ninja_error->what, report.ninja_error->fix);
   text += "ninja " + dots(k_name_width - 5, 0) + " " +
           (report.ninja ? style.good("[OKAY]") : style.bad("[FAIL]")) + "\n" + k_line + name_cell("op name") +

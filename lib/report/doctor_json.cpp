@@ -3,10 +3,19 @@
 namespace dsbuild {
 namespace {
 
+Json installations_json(const std::vector<Installation>& installations) {
+  Json list = Json::array();
+  for (const Installation& one : installations)
+    list.push_back({{"by", one.by}, {"name", one.name}, {"path", one.path.string()}});
+  return list;
+}
+
 Json row_json(const ReportRow& row) {
   return {{"name", row.op},
           {"selected", row.selected},
-          {"installed", row.installed},
+          {"installed", row.installed()},
+          {"installed_by", installations_json(row.installed_by)},
+          {"notes", row.notes},
           {"compatible", row.compatible()},
           {"archs", arch_strings(row.archs)},
           {"features_off", row.features_off},
@@ -54,6 +63,28 @@ Json bundle_json(const Report& report) {
           {"ops", report.bundle->ops.size()}};
 }
 
+Json wheels_json(const std::vector<InstalledWheel>& wheels) {
+  Json list = Json::array();
+  for (const InstalledWheel& wheel : wheels) {
+    Json ops = Json::array();
+    for (const ManifestOp& op : wheel.manifest.ops)
+      ops.push_back(op.name);
+    list.push_back({{"name", wheel.name},
+                    {"path", wheel.folder.string()},
+                    {"pack", wheel.manifest.pack},
+                    {"source_version", wheel.manifest.source_version},
+                    {"ops", std::move(ops)}});
+  }
+  return list;
+}
+
+Json deepspeed_json(const std::optional<InstalledDeepSpeed>& deepspeed) {
+  if (!deepspeed) return nullptr;
+  return {{"path", deepspeed->folder.string()}, {"version", deepspeed->version},
+          {"installed_ops", deepspeed->ops},    {"accelerator", deepspeed->accelerator},
+          {"torch", deepspeed->torch},          {"cuda", deepspeed->cuda}};
+}
+
 Json problems_json(const Report& report) {
   Json list = Json::array();
   for (const auto* problem : {&report.ninja_error, &report.toolkit_error, &report.cxx_error})
@@ -83,6 +114,8 @@ std::string render_report_json(const Report& report) {
   json["shared_memory_bytes"] = report.host.shared_memory_bytes;
   json["cgroup"] = limits_json(report.host);
   json["bundle"] = bundle_json(report);
+  json["wheels"] = wheels_json(report.wheels);
+  json["deepspeed"] = deepspeed_json(report.deepspeed);
   json["ops"] = Json::array();
   for (const ReportRow& row : report.ops)
     json["ops"].push_back(row_json(row));

@@ -111,6 +111,25 @@ void add_python_facts(const Report& report, Facts& facts) {
   facts.emplace_back("torch install path", report.torch->home.string());
 }
 
+// The names are ds_report's.
+void add_installed_facts(const Report& report, Facts& facts) {
+  facts.emplace_back("deepspeed install path", report.deepspeed ? report.deepspeed->folder.string() : "none");
+  if (report.deepspeed) {
+    const InstalledDeepSpeed& deepspeed = *report.deepspeed;
+    facts.emplace_back("deepspeed info", deepspeed.version.empty() ? "unknown" : deepspeed.version);
+    if (!deepspeed.ops.empty())
+      facts.emplace_back(
+          "deepspeed wheel compiled w.",
+          "torch " + deepspeed.torch + ", cuda " + deepspeed.cuda + ", for " + deepspeed.accelerator);
+  }
+  std::vector<std::string> wheels;
+  for (const InstalledWheel& wheel : report.wheels)
+    wheels.push_back(wheel.folder.string() + ", " + plural(wheel.manifest.ops.size(), "op") + " of " +
+                     wheel.manifest.pack + (wheel.manifest.source_version.empty() ? "" : " ") +
+                     wheel.manifest.source_version);
+  facts.emplace_back("op wheels", wheels.empty() ? "none" : join(wheels, "\n"));
+}
+
 void add_bundle_facts(const Report& report, Facts& facts) {
   facts.emplace_back("bundle", bundle_text(report));
   if (!report.bundle) return;
@@ -137,6 +156,7 @@ Facts environment_facts(const Report& report) {
                               : report.ninja_error ? with_fix(*report.ninja_error)
                                                    : "none");
   add_python_facts(report, facts);
+  add_installed_facts(report, facts);
   add_bundle_facts(report, facts);
   return facts;
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "load/fit.h"
 #include "report/report.h"
+#include "sys/site_packages.h"
 
 namespace dsbuild {
 namespace {
@@ -30,8 +32,54 @@ Finding tool_finding(const OpSpec& spec, const Survey& survey) {
                     survey.cxx ? survey.cxx->path.string() : "");
 }
 
+// What the row says of an op that one of dsbuild's manifests has. The first is the one that is described.
+void add_installed(const ManifestOp& op, Installation by, const std::vector<Target>& gpus, ReportRow& row) {
+  const bool is_first = !row.installed();
+  row.installed_by.push_back(std::move(by));
+  if (!is_first) return;
+  row.archs = op.archs;
+  row.features_off = op.features_off;
+  if (!row.archs.empty())
+    for (const Target& gpu : gpus)
+      row.coverage.push_back(coverage_of_modules(op.modules(), gpu));
+}
+
+// Why a wheel's op is not used by what is here; "": it is. Its GPUs are judged by the coverage.
+std::string misfit_of(const ManifestOp& op, const InstalledWheel& wheel, const Report& report) {
+  const std::string& source = wheel.manifest.source_version;
+  if (report.deepspeed && wheel.manifest.pack == "deepspeed" && report.deepspeed->version != source)
+    return "it is made for DeepSpeed " + source + ", and " +
+           (report.deepspeed->version.empty() ? "another" : report.deepspeed->version) + " is here";
+  const LoadMachine machine{{}, report.host.cpu_features};
+  if (!wheel.manifest.torch) return fit_of(op, wheel.manifest, machine, std::nullopt).misfit;
+  return fit_of(op, wheel.manifest, machine, LoadPackages{report.torch, {}}).misfit;
+}
+
+void add_wheels(const Report& report, const std::string& pack, const std::vector<Target>& gpus,
+                ReportRow& row) {
+  for (const InstalledWheel& wheel : report.wheels) {
+    const ManifestOp* op = wheel.manifest.pack == pack ? wheel.manifest.find(row.op) : nullptr;
+    if (!op) continue;
+    const std::string misfit = misfit_of(*op, wheel, report);
+    if (misfit.empty())
+      add_installed(*op, {"wheel", wheel.name, wheel.folder}, gpus, row);
+    else
+      row.notes.push_back("the wheel " + wheel.name + " has it, not for this: " + misfit);
+  }
+}
+
+// As ds_report has it: recorded when DeepSpeed was built, and for the accelerator that it runs on.
+void add_deepspeed(const Report& report, const std::string& accelerator, ReportRow& row) {
+  if (!report.deepspeed || std::ranges::count(report.deepspeed->ops, row.op) == 0) return;
+  if (report.deepspeed->accelerator == accelerator)
+    row.installed_by.push_back({"deepspeed", "", report.deepspeed->folder});
+  else
+    row.notes.push_back("DeepSpeed has it built, for the accelerator " + report.deepspeed->accelerator +
+                        ", not for " + accelerator);
+}
+
 ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp& planned,
-                 const std::optional<Manifest>& bundle, const std::vector<Target>& gpus) {
+                 const Report& report, const std::vector<Target>& gpus) {
   ReportRow row;
   row.op = builder.name();
   row.selected = planned.status != OpStatus::off;
@@ -39,14 +87,11 @@ ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp
   for (const Finding& finding : survey.requirements.by_op.at(row.op))
     row.findings.push_back(finding);
   if (planned.status == OpStatus::skip && row.compatible()) row.skipped = planned.reason;
-  const ManifestOp* op = bundle ? bundle->find(row.op) : nullptr;
-  if (!op) return row;
-  row.installed = true;
-  row.archs = op->archs;
-  row.features_off = op->features_off;
-  if (!row.archs.empty())
-    for (const Target& gpu : gpus)
-      row.coverage.push_back(coverage_of_modules(op->modules(), gpu));
+  const Registry& registry = survey.selected.registry;
+  if (const ManifestOp* op = report.bundle ? report.bundle->find(row.op) : nullptr)
+    add_installed(*op, {"bundle", "", report.bundle_path}, gpus, row);
+  add_wheels(report, registry.pack, gpus, row);
+  if (registry.pack == "deepspeed") add_deepspeed(report, registry.accelerator, row);
   return row;
 }
 
@@ -73,6 +118,17 @@ void add_programs(const Survey& survey, Session& session, Report& report) {
   facts.save();
 }
 
+// What DeepSpeed's sources are taken from comes first: it may be no installed one.
+void add_installed_packages(const Survey& survey, const System& system, Report& report) {
+  const Setting<std::string>& python = survey.settings().python;
+  std::vector<Path> folders =
+      python.is_default() ? find_site_packages(system, python.value) : site_packages_of(system, python.value);
+  report.wheels = find_installed_wheels(folders, system.files);
+  if (survey.selected.registry.pack == "deepspeed")
+    folders.insert(folders.begin(), survey.selected.registry.source_root);
+  report.deepspeed = find_installed_deepspeed(folders, system.files);
+}
+
 }  // namespace
 
 Result<Report> make_report(const Survey& survey, const std::optional<std::string>& gpus_asked,
@@ -89,6 +145,7 @@ Result<Report> make_report(const Survey& survey, const std::optional<std::string
   report.warnings = survey.warnings;
   add_bundle(session.system.files, report);
   add_programs(survey, session, report);
+  add_installed_packages(survey, session.system, report);
   std::vector<Target> gpus = archs_of_gpus(report.gpus);
   if (gpus_asked) {
     DSBUILD_TRY(asked, parse_gpus(*gpus_asked, "--gpu", gpus));
@@ -96,7 +153,7 @@ Result<Report> make_report(const Survey& survey, const std::optional<std::string
   }
   const ArchPlan draft = draft_archs(survey.arch_plan_input());
   for (const OpBuilder& builder : survey.selected.registry.ops)
-    report.ops.push_back(row_of(builder, survey, *draft.find(builder.name()), report.bundle, gpus));
+    report.ops.push_back(row_of(builder, survey, *draft.find(builder.name()), report, gpus));
   return report;
 }
 

@@ -15,6 +15,7 @@
 #include "cache/content_store.h"
 #include "load/load_op.h"
 #include "load/trial_load.h"
+#include "package/installed.h"
 #include "package/package.h"
 #include "plan/forecast.h"
 #include "registry/new_op.h"
@@ -177,15 +178,23 @@ std::string advice_text(const ToolkitAdvice& advice);  // "have", "get 11.8", "n
 std::string render_advice_json(const ToolkitAdvice& advice);
 
 // `dsbuild report`: ds_report's table, then the environment.
+struct Installation {
+  std::string by;    // "bundle", "wheel", "deepspeed"
+  std::string name;  // of the wheel's package, else ""
+  Path path;         // the bundle, the package's folder
+  bool operator==(const Installation&) const = default;
+};
 struct ReportRow {
   std::string op;
   bool selected = false;
-  bool installed = false;
-  ArchSet archs;                          // of what is installed
-  std::vector<std::string> features_off;  // likewise, as its manifest has them
+  std::vector<Installation> installed_by;  // the first is the one that the row describes
+  std::vector<std::string> notes;          // why what lies in site-packages is not installed for this Python
+  ArchSet archs;                           // of what is installed
+  std::vector<std::string> features_off;   // likewise, as its manifest has them
   std::vector<Coverage> coverage;  // how each GPU runs what is installed; none for an op without device code
   std::vector<Finding> findings;   // its tools first, then its requirements; met ones too
   std::string skipped;             // what else keeps it from being built: "no arch left: …"
+  bool installed() const { return !installed_by.empty(); }
   bool compatible() const;
   std::vector<std::string> reasons() const;  // why not compatible, each with its fix
 };
@@ -205,10 +214,12 @@ struct Report {
   Path bundle_path;
   std::optional<Manifest> bundle;
   std::optional<Error> bundle_error;
+  std::vector<InstalledWheel> wheels;  // of all packs
+  std::optional<InstalledDeepSpeed> deepspeed;
   std::vector<Warning> warnings;
 };
-// With the bundle, Ninja, Python and the GPUs of this machine. `gpus_asked`: those that --gpu names, in place
-// of the visible ones. Errors: those of parse_gpus.
+// With the bundle, Ninja, Python, what is installed in its site-packages, and the GPUs of this machine.
+// `gpus_asked`: those that --gpu names, in place of the visible ones. Errors: those of parse_gpus.
 Result<Report> make_report(const Survey& survey, const std::optional<std::string>& gpus_asked,
                            Session& session);
 struct ReportOptions {

@@ -17,7 +17,7 @@ PLAN = DOCUMENT | {"toolkit", "requested", "shared", "source_root", "ops", "remo
 PLAN_OP = {"name", "module", "link_flags", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out",
            "features_off", "output"}
 REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
-          "bundle", "ops", "problems", "environment"}
+          "bundle", "wheels", "deepspeed", "ops", "problems", "environment"}
 MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources",
                "runtime"}
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "unit" / "binary" / "data"

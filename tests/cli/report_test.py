@@ -5,11 +5,13 @@ inspect --gpu."""
 import json
 import os
 import pathlib
+import shutil
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, options_only, testspace  # noqa: E402
+from distributions import deepspeed_files, edit_manifest, make_pack as make_modules  # noqa: E402
 from packs import Pack, kernel  # noqa: E402
 
 NVIDIA_SMI = """#!/bin/sh
@@ -43,6 +45,92 @@ class ReportTest(CliTest):
         folder = options_only(self.space.root / name, *programs)
         return self.space.run("report", "--cuda-home", str(self.space.home), *words,
                               env={"PATH": str(folder), "DSBUILD_NINJA": "", **options.pop("env", {})}, **options)
+
+
+class InstalledTest(ReportTest):
+    """What lies in site-packages, made up; nothing of it is imported."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace(pack=make_modules)
+        built = cls.space.build()
+        assert built.code == 0, built
+        cls.site = cls.space.home / "lib" / "python3.11" / "site-packages"
+        cls.python = cls.space.home / "bin" / "python3"
+        cls.python.parent.mkdir()
+        cls.python.write_text("#!/bin/sh\nexit 9\n")
+        cls.python.chmod(0o755)
+        cls.bundle = cls.space.root / "bundle"
+        shutil.move(cls.space.out, cls.bundle)
+
+    def setUp(self):
+        shutil.rmtree(self.site, ignore_errors=True)
+        self.site.mkdir(parents=True)
+
+    def add(self, files):
+        for path, text in files.items():
+            (self.site / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.site / path).write_text(text)
+
+    def look(self, *words, **options):
+        return self.report(self.space, "--python", self.python, *words, **options)
+
+    def rows(self, *words, **options):
+        return {row["name"]: row for row in self.look(*words, **options)["ops"]}
+
+    def test_what_deepspeed_was_built_with_is_installed_as_ds_report_says(self):
+        self.add(deepspeed_files("0.19.8", built_ops=["fused_adam"]))
+        document = self.look()
+        rows = {row["name"]: row for row in document["ops"]}
+        self.assertEqual({name for name, row in rows.items() if row["installed"]}, {"fused_adam"})
+        self.assertEqual(rows["fused_adam"]["installed_by"],
+                         [{"by": "deepspeed", "name": "", "path": str(self.site / "deepspeed")}])
+        self.assertEqual(document["deepspeed"],
+                         {"path": str(self.site / "deepspeed"), "version": "0.19.8", "installed_ops": ["fused_adam"],
+                          "accelerator": "cuda", "torch": "2.11", "cuda": "13.0"})
+        run = self.run_in(self.space, "report", "--python", self.python)
+        self.assertIn("fused_adam ............. [YES] ...... [OKAY]  (built into DeepSpeed)\n", run.out)
+        self.assertIn(f"deepspeed install path ........... {self.site / 'deepspeed'}\n", run.out)
+        self.assertIn("deepspeed info ................... 0.19.8\n", run.out)
+        self.assertIn("deepspeed wheel compiled w. ...... torch 2.11, cuda 13.0, for cuda\n", run.out)
+
+    def test_another_accelerator_than_deepspeeds_does_not_count(self):
+        self.add(deepspeed_files("0.19.8", built_ops=["cpu_adam"], accelerator="cpu"))
+        row = self.rows(env={"DS_ACCELERATOR": "cuda"})["cpu_adam"]
+        self.assertFalse(row["installed"])
+        self.assertEqual(row["notes"], ["DeepSpeed has it built, for the accelerator cpu, not for cuda"])
+        self.assertTrue(self.rows(env={"DS_ACCELERATOR": "cpu"})["cpu_adam"]["installed"])
+
+    def test_without_deepspeed(self):
+        document = self.look()
+        self.assertIsNone(document["deepspeed"])
+        self.assertEqual(document["wheels"], [])
+        self.assertFalse(any(row["installed"] for row in document["ops"]))
+
+    def test_a_wheel_of_ops_is_found(self):
+        installed = self.space.run("install", str(self.bundle), "--target", str(self.site))
+        self.assertEqual(installed.code, 0, installed)
+        document = self.look()
+        folder = self.site / "dsbuild_deepspeed_ops"
+        self.assertEqual([(wheel["name"], wheel["path"]) for wheel in document["wheels"]],
+                         [("dsbuild_deepspeed_ops", str(folder))])
+        self.assertTrue(all(row["installed_by"] == [{"by": "wheel", "name": "dsbuild_deepspeed_ops", "path": str(folder)}]
+                            for row in document["ops"]))
+        run = self.run_in(self.space, "report", "--python", self.python)
+        self.assertIn("plain .................. [YES] ...... [OKAY]  (wheel dsbuild_deepspeed_ops)\n", run.out)
+
+    def test_a_wheel_for_another_torch_or_deepspeed_says_why_it_does_not_count(self):
+        bundle = self.space.root / "torch"
+        shutil.copytree(self.bundle, bundle, dirs_exist_ok=True)
+        edit_manifest(bundle)
+        self.assertEqual(self.space.run("install", str(bundle), "--target", str(self.site)).code, 0)
+        row = self.rows()["cpu_adam"]
+        self.assertFalse(row["installed"])
+        self.assertIn("torch", row["notes"][0])
+        self.add(deepspeed_files("0.19.9"))
+        self.assertEqual(self.rows()["cpu_adam"]["notes"],
+                         ["the wheel dsbuild_deepspeed_ops has it, not for this: "
+                          "it is made for DeepSpeed 0.19.8, and 0.19.9 is here"])
 
 
 class LayoutTest(ReportTest):
@@ -93,8 +181,8 @@ class LayoutTest(ReportTest):
     def test_every_finding_is_in_the_document(self):
         ops = {op["name"]: op for op in self.report(self.space)["ops"]}
         for op in ops.values():
-            self.assertEqual(set(op), {"name", "selected", "installed", "compatible", "archs", "features_off", "coverage", "findings",
-                                       "reasons"})
+            self.assertEqual(set(op), {"name", "selected", "installed", "installed_by", "notes", "compatible", "archs", "features_off",
+                                       "coverage", "findings", "reasons"})
             self.assertEqual((op["compatible"], op["reasons"]), (True, []))
         self.assertEqual([set(finding) for finding in ops["host"]["findings"]], [{"kind", "subject", "ok", "why", "fix"}])
         self.assertEqual(ops["host"]["findings"][0]["subject"], "C++ compiler")
