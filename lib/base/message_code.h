@@ -40,6 +40,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"bad_yaml", "A file is not the plain YAML that dsbuild reads."},
     {"blank_arch_list", "TORCH_CUDA_ARCH_LIST is set but blank, which counts as unset."},
     {"bundle_in_build_dir", "dsbuild clean would remove a bundle that lies in the build folder."},
+    {"cache_not_writable", "The cache folder cannot be written: nothing that is found out is kept there."},
     {"cancelled", "Who asked for a build cancelled it; the bundle is as it was."},
     {"cannot_exchange", "Two folders cannot be exchanged in one step; dsbuild then moves file by file."},
     {"cannot_open", "A library that libdsbuild was to open cannot be opened: what it needs is not there."},
@@ -60,6 +61,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"file_exists", "dsbuild new would write a file that is already there."},
     {"foreign_build_dir", "--build-dir holds files that are not dsbuild's."},
     {"foreign_cache_dir", "--cache-dir holds files that are not dsbuild's."},
+    {"foreign_config", "A dsbuild.yaml that was found belongs to another user, so it is not read."},
     {"foreign_out", "--out holds files that are not a bundle of dsbuild."},
     {"foreign_pack", "dsbuild new was given a folder that is no place for ops of your own."},
     {"ignored_variable", "A variable of DeepSpeed's is set that has no use here."},
@@ -106,7 +108,9 @@ inline constexpr MessageMeaning k_messages[] = {
     {"op_not_offered",
      "An op was asked for by name that there is only for other sources, another torch or another "
      "accelerator."},
-    {"other_pack", "A variable DS_BUILD_<OP> asks for an op that another pack has."},
+    {"other_pack",
+     "A variable DS_BUILD_<OP> asks for an op that another pack has, or --add for the ops of a bundle of "
+     "another pack."},
     {"other_toolkit", "Another CUDA toolkit than the preferred one is used."},
     {"out_of_time",
      "A build reached the time limit that it was given, or a tool of `dsbuild load` ran for far longer than "

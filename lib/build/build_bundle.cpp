@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "build/build_folder.h"
+#include "build/cache_folders.h"
 #include "build/publish.h"
 #include "build/slice_tests.h"
 
@@ -174,6 +175,9 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
   DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));
   session.facts.save();
   session.events.on_plan(built.plan, removed_ops(built.plan, files));
+  const std::vector<Warning> cache_warnings = check_caches(settings, files);
+  for (const Warning& warning : cache_warnings)
+    session.events.on_warning(warning);
 
   DSBUILD_TRY(lock, open_build_folder(built.plan.survey.request, session));
   built.lock = std::move(lock);
@@ -197,6 +201,7 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
 
   DSBUILD_CHECK(session.check());
   built.outcome = outcome_of(built.plan, run);
+  append(built.outcome.warnings, cache_warnings);
   DSBUILD_CHECK(publish_outcome(built, run, session));
   built.did_something = is_new_plan || run.edges_run > 0 || built.outcome.bundle.changed;
   return built;

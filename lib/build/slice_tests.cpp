@@ -3,6 +3,7 @@
 #include <chrono>
 #include <random>
 
+#include "base/build_layout.h"
 #include "build/slicing.h"
 #include "nvcc/self_test.h"
 
@@ -18,14 +19,16 @@ Environment self_test_environment(const Plan& plan, const System& system) {
   return environment;
 }
 
+// In the cache folder, else in that of the build.
 std::string test_slices(const Words& nvcc, const NvccCommands& commands, const Plan& plan,
-                        const System& system, const std::stop_token& stop) {
-  const Path& cache = plan.settings().cache_dir;
-  if (const auto made = system.files.make_directories(cache); !made)
-    return "slices cannot be tested in " + cache.string() + ": " + made.error().what;
+                        const System& system, const std::stop_token& stop, bool& is_in_build_folder) {
   // Another dsbuild may test too.
-  const Path folder = cache / ("slices-" + std::to_string(std::random_device()()));
-  return slices_differ_by(nvcc, commands, folder, system.program,
+  const std::string name = "slices-" + std::to_string(std::random_device()());
+  const Path cache = plan.settings().cache_dir / name;
+  is_in_build_folder = !system.files.make_directories(cache);
+  const Path build = system.files.absolute(plan.settings().build_dir.value);
+  return slices_differ_by(nvcc, commands, is_in_build_folder ? build / k_tool_tmp_dir / name : cache,
+                          system.program,
                           {system.files, system.processes, self_test_environment(plan, system)}, stop);
 }
 
@@ -39,9 +42,10 @@ SliceTests::SliceTests(const Plan& plan, Session& session) : session_(session) {
       "self-test, once for this toolkit and beside the build: whether slices make what its nvcc makes");
   running_ = std::async(std::launch::async, [this, &plan] {
     for (Running& running : tests_)
-      running.difference = running.commands ? test_slices(running.test.command, *running.commands, plan,
-                                                          session_.system, stop_.get_token())
-                                            : running.commands.error();
+      running.difference = running.commands
+                               ? test_slices(running.test.command, *running.commands, plan, session_.system,
+                                             stop_.get_token(), running.is_in_build_folder)
+                               : running.commands.error();
   });
 }
 
@@ -50,8 +54,9 @@ bool SliceTests::plan_stands() {
     session_.events.on_message("waiting for the self-test of slices");
   if (running_.valid()) running_.get();
   bool stands = true;
-  for (const auto& [test, commands, difference] : tests_) {
-    session_.facts.put(test.fact, test.identity, difference.empty() ? k_slices_are_the_same : difference);
+  for (const auto& [test, commands, difference, is_in_build_folder] : tests_) {
+    FactStore& facts = is_in_build_folder ? session_.build_facts : session_.facts;
+    facts.put(test.fact, test.identity, difference.empty() ? k_slices_are_the_same : difference);
     if (!difference.empty() && test.refusal.empty()) stands = false;
   }
   tests_.clear();

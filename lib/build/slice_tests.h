@@ -27,6 +27,7 @@ class SliceTests {
     SliceTest test;
     LearntCommands commands;
     std::string difference{};
+    bool is_in_build_folder = false;  // the cache folder cannot be written: what is found is kept here
   };
 
   Session& session_;

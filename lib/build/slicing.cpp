@@ -31,7 +31,9 @@ std::string why_not_sliced(Plan& plan, bool has_lines, Session& session) {
   SliceTest test{self_test_command(*plan.toolkit(), plan.graph.tools.nvcc, has_lines), "",
                  sha256(plan.tools.nvcc.text), ""};
   test.fact = "slices by " + shell_join(test.command);
-  test.refusal = session.facts.find(test.fact, test.identity).value_or("");
+  auto known = session.facts.find(test.fact, test.identity);
+  if (!known) known = session.build_facts.find(test.fact, test.identity);
+  test.refusal = known.value_or("");
   if (test.refusal == k_slices_are_the_same) return "";
   plan.untested.push_back(test);
   return test.refusal;

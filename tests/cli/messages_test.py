@@ -115,6 +115,13 @@ class UsageTest(MessageTest):
         self.check_alone("toolkits_offline", self.space, "toolkits", "get", "11.8", "--offline", code=3)
 
 
+class CacheTest(CliTest):
+    def test_a_cache_folder_that_cannot_be_written(self):
+        space = TestSpace(store=True)
+        (space.root / "file").write_text("")
+        self.check("cache_not_writable", space, "--ops", "host", code=0, env={"XDG_CACHE_HOME": str(space.root / "file")})
+
+
 class ConfigTest(MessageTest):
     def test_an_unknown_preset_names_the_nearest(self):
         self.message("unknown_preset", "--config", "dockr", code=2)
@@ -140,7 +147,7 @@ class SelectionTest(MessageTest):
         self.message("unknown_op", "--ops", "alpa,host", code=2)
 
     def test_an_unknown_op_like_no_other(self):
-        self.message("unknown_op_far", "--ops", "transformer", code=2)
+        self.message("unknown_op_far", "--ops", "convolution", code=2)
 
     def test_a_switch_is_on_or_off(self):
         self.message("bad_switch", code=2, env={"DS_BUILD_FUSED_ADAM": "maybe"})
