@@ -237,6 +237,8 @@ deep_test_packages=(clang g++-11 mmdebstrap)
 test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
 clang_tidy_version=22.1.8
 clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"
+clangd_version=22.1.1
+clangd="$cache_dir/clangd/$clangd_version/bin/clangd"
 mypy_version=2.4.1
 mypy="$cache_dir/mypy/$mypy_version/bin/mypy"
 gcovr_version=8.3
@@ -273,6 +275,11 @@ require_mypy() {
 require_clang_tidy() {
   require_venv "${clang_tidy%/bin/clang-tidy}" complete "clang-tidy $clang_tidy_version" "50 MB; on disk 150 MB" \
     "Apache-2.0 WITH LLVM-exception" "clang-tidy==$clang_tidy_version"
+}
+
+require_clangd() {
+  require_venv "${clangd%/bin/clangd}" complete "clangd $clangd_version" "40 MB; on disk 130 MB" \
+    "Apache-2.0 WITH LLVM-exception" "clangd==$clangd_version"
 }
 
 require_gcovr() {
@@ -329,6 +336,7 @@ export_test_environment() {
   export DSBUILD_TEST_PYTHON="$test_python"
   export DSBUILD_CUOBJDUMP="$cuobjdump"
   export DSBUILD_CLANG_TIDY="$clang_tidy"
+  export DSBUILD_CLANGD="$clangd"
   export DSBUILD_GCOVR="$gcovr"
   export DSBUILD_MYPY="$mypy"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"

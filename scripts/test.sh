@@ -35,6 +35,7 @@ install_deep_needs() {
   build_packages+=("${deep_test_packages[@]}")
   install_default_needs
   require_clang_tidy
+  require_clangd
   require_gcovr
   require_torch
   require_deepspeed 0.19.8

@@ -1,6 +1,7 @@
 #include "build/build_folder.h"
 #include "build/due_actions.h"
 #include "command.h"
+#include "ninja/ninja_run.h"
 #include "ninja/plain_ninja.h"
 
 namespace dsbuild {
@@ -9,6 +10,8 @@ namespace {
 Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);
+  if (!request.settings.variable("DSBUILD_NINJA").empty())  // nothing is run, but a build would end here
+    DSBUILD_CHECK(find_ninja(request.settings, context.system, session.facts));
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
   const Settings& settings = plan.settings();
   DSBUILD_CHECK(check_folders(settings, context.system.files));
@@ -24,6 +27,7 @@ Result<int> run_plan(const CommandContext& context) {
     DSBUILD_TRY(graph, render_plain_ninja(plan.graph, plan.sliced_commands));
     text = std::move(graph);
   }
+  if (format == "compile_commands") text = compile_commands_of(plan, context.system.files);
   if (format == "table") {
     text = render_plan_table(view, style);
     if (settings.verbosity > 0) text += "\n" + render_settings(setting_rows(settings));
@@ -36,16 +40,16 @@ Result<int> run_plan(const CommandContext& context) {
 }  // namespace
 
 CommandRow plan_command() {
-  return {
-      .name = "plan",
-      .help = "Show what build would do and why",
-      .run = run_plan,
-      .examples = {{"dsbuild plan --ops all --arch \"8.0;9.0a\"", "what would be built, dropped and why"},
-                   {"dsbuild plan -v --ops all", "the same, with where each setting came from"},
-                   {"dsbuild plan --ops all --format env",
-                    "the archs as TORCH_CUDA_ARCH_LIST, for another build"}},
-      .options = {
-          {.names = "--format", .type = "table|json|env|flags|ninja", .help = "What is printed [table]"}}};
+  return {.name = "plan",
+          .help = "Show what build would do and why",
+          .run = run_plan,
+          .examples = {{"dsbuild plan --ops all --arch 8.0,9.0a", "what would be built, dropped and why"},
+                       {"dsbuild plan -v --ops all", "the same, with where each setting came from"},
+                       {"dsbuild plan --ops all --format env",
+                        "the archs as TORCH_CUDA_ARCH_LIST, for another build"}},
+          .options = {{.names = "--format",
+                       .type = "table|json|env|flags|ninja|compile_commands",
+                       .help = "What is printed [table]"}}};
 }
 
 }  // namespace dsbuild

@@ -4,6 +4,7 @@
 #include "build/edge_costs.h"
 #include "build/slicing.h"
 #include "bundle/bundle.h"
+#include "ninja/compile_commands.h"
 #include "plan/backend.h"
 #include "plan/precompiled_header.h"
 
@@ -104,6 +105,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
                            jobs_for(settings, host)});
   name_places(plan, session.system.files);
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
+  plan.graph.files.push_back({k_compile_commands_file, compile_commands_of(plan, session.system.files)});
   append(plan.warnings, plan.graph.warnings);
   DSBUILD_CHECK(session.check());
   return plan;
@@ -112,6 +114,12 @@ Result<Plan> make_plan(Survey survey, Session& session) {
 Result<Plan> make_plan(Request request, Session& session) {
   DSBUILD_TRY(survey, survey_wanted(std::move(request), session));
   return make_plan(std::move(survey), session);
+}
+
+std::string compile_commands_of(const Plan& plan, const FileReader& files) {
+  return render_compile_commands({plan.graph, plan.sliced_commands,
+                                  files.absolute(plan.settings().build_dir.value),
+                                  plan.toolkit() ? plan.toolkit()->home : Path()});
 }
 
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) {

@@ -46,6 +46,9 @@ Result<SourceDigests> digest_sources(const Plan& plan, Session& session);
 // Exit 2 `nothing_to_compare`: there are no slices to compare with what nvcc makes.
 Result<void> check_can_compare(const Setting<CudaBackend>& backend, const std::string& asked_by);
 
+// lib/ninja/compile_commands.h; each build writes them.
+std::string compile_commands_of(const Plan& plan, const FileReader& files);
+
 // Ops of the bundle at --out that a build of this plan would take away.
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files);
 

@@ -265,15 +265,21 @@ PendingEdges with_users(const BuildPlan& plan, PendingEdges pending) {
   return pending;
 }
 
+std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge) {
+  std::vector<std::string> words = compiler_of(plan, edge);
+  append_all(words, edge.flags);
+  return words;
+}
+
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + k_temporary_end;
-  std::vector<std::string> argv = compiler_of(plan, edge);
   if (edge.kind == EdgeKind::link) {
+    std::vector<std::string> argv = compiler_of(plan, edge);
     append_all(argv, {"-o", temporary, "@" + edge.output + k_objects_list_end});
     append_all(argv, edge.flags);
     return argv;
   }
-  append_all(argv, edge.flags);
+  std::vector<std::string> argv = compiler_words(plan, edge);
   for (const Target& target : edge.targets)
     argv.push_back(target.flag());
   append_all(argv, {"-MD", "-MF", edge.output + k_depfile_end, "-MT", edge.output, "-c", edge.inputs.front(),

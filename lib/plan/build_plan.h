@@ -90,6 +90,8 @@ BuildPlan plan_build(const BuildPlanInput& input);
 // Whether the edge runs tools of others, so that what they took is worth knowing.
 bool runs_tools(const Edge& edge);
 
+// How a compile is done: the compiler and its flags, without gencodes, what is read and what is written.
+std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge);
 // The command of a compile or link, gencodes written out. The tool writes <output>.tmp, so that a killed tool
 // never leaves half an output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge);

@@ -42,7 +42,7 @@ class AnswerTest(CompletionTest):
 
     def test_values_of_enumerations(self):
         self.assertEqual(self.words("--color "), ["auto", "always", "never"])
-        self.assertEqual(self.words("plan --format "), ["table", "json", "env", "flags", "ninja"])
+        self.assertEqual(self.words("plan --format "), ["table", "json", "env", "flags", "ninja", "compile_commands"])
         self.assertEqual(self.words("plan --format=j"), ["json"])
         self.assertEqual(self.words("new x --backend c"), ["cuda", "cpu"])
         self.assertEqual(self.words("--backend "), ["auto", "slices", "nvcc"])
