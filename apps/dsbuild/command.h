@@ -43,6 +43,7 @@ struct CommandRow {
   std::vector<Option> options{};    // its own; those of settings/options.h apply to all commands
   std::optional<Operands> operands{};
   bool hidden = false;
+  bool reads_project_file = true;  // dsbuild.yaml; no: what it does must not depend on the current folder
 };
 const std::vector<CommandRow>& commands();
 

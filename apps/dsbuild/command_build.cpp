@@ -95,9 +95,8 @@ CommandRow build_command() {
   return {.name = "build",
           .help = "Build the selected ops into a bundle (the default command)",
           .run = run_build,
-          .examples = {{"dsbuild --ops all --arch \"7.0;8.0+PTX\"",
-                        "every op for V100 and A100, PTX for what comes later"},
-                       {"dsbuild --ops fused_adam,cpu_adam", "two ops, for the default archs of the toolkit"},
+          .examples = {{"dsbuild --ops all --arch 7.0,8.0+PTX", "V100, A100, PTX for what comes later"},
+                       {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
                        {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
                        {"dsbuild --config ci --arch 8.0", "with the options of a preset"}}};
 }

@@ -47,7 +47,7 @@ Result<int> run_cache(const CommandContext& context) {
 
 CommandRow cache_command() {
   return {.name = "cache",
-          .help = "Show, prune or clear the store of results that all build folders share",
+          .help = "Show, prune or clear the store that all build folders share",
           .run = run_cache,
           .examples = {{"dsbuild cache stats", "where it is, how large it is, what builds found in it"},
                        {"dsbuild cache prune --cache-size 5G",

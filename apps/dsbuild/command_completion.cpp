@@ -12,7 +12,8 @@ Result<int> run_completion(const CommandContext& context) {
   const std::vector<std::string> shells = {"bash", "fish", "zsh"};
   if (words.size() != 1 || std::find(shells.begin(), shells.end(), words.front()) == shells.end())
     return fail(Exit::usage, "bad_option", "completion",
-                words.empty() ? "no shell named" : "not understood: " + shell_join(words),
+                words.empty() ? "no shell named"
+                              : "not understood: " + shell_join(words) + did_you_mean(words.front(), shells),
                 "dsbuild completion bash|zsh|fish");
   DSBUILD_TRY(script, context.system.files.read_file(context.data_dir / "completions" /
                                                      ("dsbuild." + words.front())));

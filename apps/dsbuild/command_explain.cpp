@@ -69,7 +69,7 @@ Result<int> run_explain(const CommandContext& context) {
 
 CommandRow explain_command() {
   return {.name = "explain",
-          .help = "Say why each arch of an op is in or out, and what would be run for it",
+          .help = "Say why each arch of an op is in or out, and what would be run",
           .run = run_explain,
           .examples = {{"dsbuild explain fused_adam", "why each arch is in it or not"},
                        {"dsbuild explain fused_adam 8.6", "the same for one arch, and what runs on it"}},

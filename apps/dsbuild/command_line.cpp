@@ -5,7 +5,7 @@
 
 #include "base/version.h"
 #include "interface.h"
-#include "mended_lists.h"
+#include "mended_words.h"
 #include "settings/options.h"
 
 namespace dsbuild {
@@ -47,10 +47,8 @@ void add_verbosity(CLI::App& app, int& verbosity) {
 }
 
 void add_own_options(const CommandRow& row, CLI::App& command, CommandLine& line) {
-  for (const Option& option : row.options) {
-    CLI::Option* added = add_option(command, option, line.options);
-    if (is_choice(option.type)) added->check(CLI::IsMember(split(option.type, "|")).description(""));
-  }
+  for (const Option& option : row.options)
+    add_option(command, option, line.options);
   if (!row.operands) return;
   CLI::Option* operands = command.add_option(row.operands->name, line.operands, row.operands->help)
                               ->type_name(row.operands->type);
@@ -66,17 +64,9 @@ void add_commands(CLI::App& app, CommandLine& line) {
   }
 }
 
-std::string footer() {
-  std::string text = "\n" + render_examples(first_examples()) + "\n";
-  for (const Note& note : notes())
-    text += std::string(note.title) + ": " + note.text + "\n";
-  return text;
-}
-
 void declare(CLI::App& app, CommandLine& line, bool show_all) {
-  app.description("Builds collections of GPU operators ahead of time into a bundle of fat shared libraries.");
-  app.footer(footer());
-  app.set_help_flag("-h,--help", "One screen of help; behind a command, that command's");
+  app.description("Builds GPU operators ahead of time into a bundle of fat shared libraries.");
+  app.set_help_flag("-h,--help", "This screen; behind a command, that command's");
   app.set_version_flag("-V,--version", std::string("dsbuild ") + k_version, "The version");
   app.set_help_all_flag("--help-all", "Every option of every command");
   app.add_flag_callback("--help-man", [] {}, "The man page, for `man -l`")->group(group(show_all));
@@ -93,11 +83,25 @@ std::string one_blank_line(const std::string& text) {
   return fewer == text ? text : one_blank_line(fewer);
 }
 
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames())
-      names.push_back("--" + name);
+Words names_of(const CLI::Option& option) {
+  Words names;
+  for (const std::string& name : option.get_lnames())
+    names.push_back("--" + name);
+  for (const std::string& name : option.get_snames())
+    names.push_back("-" + name);
+  return names;
+}
+
+// Of the program and of the command that was chosen.
+Words option_names(const CLI::App& app) {
+  Words names;
+  std::vector<const CLI::App*> parts = {&app};
+  for (const CLI::App* chosen : app.get_subcommands())
+    parts.push_back(chosen);
+  for (const CLI::App* part : parts)
+    for (const CLI::Option* option : part->get_options())
+      for (const std::string& name : option->get_lnames())
+        names.push_back("--" + name);
   return names;
 }
 
@@ -108,23 +112,54 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-// The words that CLI11 did not know: the first option among them, else the first word.
-std::string unknown_word(const CLI::App& app) {
-  const std::vector<std::string> words = app.remaining(true);
-  const auto option =
-      std::find_if(words.begin(), words.end(), [](const std::string& word) { return word[0] == '-'; });
-  if (option != words.end()) {
-    const std::string name = option->substr(0, option->find('='));
-    return "unknown option '" + printable(name) + "'" + did_you_mean(name, option_names(app));
-  }
-  return "unknown word '" + printable(words.front()) + "'" + did_you_mean(words.front(), command_names());
-}
-
-Error bad_option(const std::string& what, const Words& words) {
-  const Words mended = with_mended_lists(words, command_names());
+Error bad_option(const std::string& what, const std::string& why, const Words& mended) {
   return make_error(Exit::usage, "bad_option", "command line", what,
                     mended.empty() ? "`dsbuild --help` lists commands and options."
-                                   : "A list is one word: dsbuild " + shell_join(mended));
+                                   : why + ": dsbuild " + shell_join(mended));
+}
+
+Error unknown_option(const std::string& word, const CLI::App& app, const Words& words) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::string what = "unknown option '" + printable(name) + "'", foreign = word_for(name);
+  if (foreign.starts_with("-")) return bad_option(what, "Its name here", with_word(words, word, foreign));
+  if (!foreign.empty()) {  // a command, which takes the place of what stands there
+    Words mended = with_word(words, word, foreign);
+    for (const CLI::App* chosen : app.get_subcommands())
+      mended.erase(std::find(mended.begin(), mended.end(), chosen->get_name()));
+    return bad_option(what, "That is a command here", mended);
+  }
+  const std::string near = nearest(name, option_names(app));
+  return bad_option(what + did_you_mean(name, option_names(app)), "Meant",
+                    near.empty() ? Words{} : with_word(words, word, near));
+}
+
+Error unknown_command(const std::string& word, const CLI::App& app, const Words& words) {
+  const Words known = command_names();
+  if (std::find(known.begin(), known.end(), word) != known.end()) {
+    const std::string chosen = app.get_subcommands().front()->get_name();
+    Words mended = words;
+    mended.erase(std::find(mended.begin(), mended.end(), chosen));
+    return bad_option("two commands, '" + chosen + "' and '" + word + "'", "One at a time", mended);
+  }
+  const std::string what = "unknown word '" + printable(word) + "'", name = word.substr(0, word.find('='));
+  const Words options = option_names(app);
+  if (std::find(options.begin(), options.end(), "--" + name) != options.end())  // "ops=all"
+    return bad_option(what + " (did you mean '--" + name + "'?)", "Meant",
+                      with_word(words, word, "--" + name));
+  const std::string near = nearest(word, known);
+  return bad_option(what + did_you_mean(word, known), "Meant",
+                    near.empty() ? Words{} : with_word(words, word, near));
+}
+
+// Of the words that CLI11 did not know the first option, else the first word.
+Error unknown_word(const CLI::App& app, const Words& words) {
+  const Words unknown = app.remaining(true);
+  const auto option = std::find_if(unknown.begin(), unknown.end(),
+                                   [](const std::string& word) { return word.starts_with("-"); });
+  if (option != unknown.end()) return unknown_option(*option, app, words);
+  if (const Words mended = with_mended_lists(words, command_names()); !mended.empty())
+    return bad_option("unknown word '" + printable(unknown.front()) + "'", "A list is one word", mended);
+  return unknown_command(unknown.front(), app, words);
 }
 
 // `dsbuild help [COMMAND]` and `dsbuild version`, as other tools have them.
@@ -136,19 +171,63 @@ Words as_options(Words words) {
   return words;
 }
 
-// CLI11's phrases in our words: "--arch: 1 required LIST missing".
-std::string plainly(const std::string& text) {
-  const std::string once = replace_all(text, "At Most 1 required but received", "takes one value, was given");
-  const std::string value = replace_all(once, ": 1 required ", ": needs its value, ");
-  return value == once ? once : replace_all(value, " missing", "");
+// CLI11's phrases in our words: "--arch: 1 required LIST missing", "--out: At Most 1 required but received
+// 2".
+Error bad_value(const std::string& text, const CLI::App& app, const Words& words) {
+  const std::string twice =
+      replace_all(text, "At Most 1 required but received", "takes one value, was given");
+  const std::string none = replace_all(text, ": 1 required ", ": needs its value, ");
+  if (twice == text) return bad_option(none == text ? text : replace_all(none, " missing", ""), "", {});
+  if (const Words mended = with_mended_lists(words, command_names()); !mended.empty())
+    return bad_option(twice, "A list is one word", mended);
+  Words names;
+  for (const CLI::Option* option : app.get_options())
+    if (const Words own = names_of(*option);
+        std::find(own.begin(), own.end(), text.substr(0, text.find(':'))) != own.end())
+      names = own;
+  return bad_option(twice, "Keep one, as in", names.empty() ? Words{} : with_last_value(words, names));
+}
+
+// `--arch=`: an empty value, where CLI11 would take the next word for it.
+Words with_empty_values(const Words& words, const CLI::App& app) {
+  Words plain;
+  for (const std::string& word : words) {
+    const auto is_of_value = [&](const CLI::Option* option) {
+      return option->get_type_size() > 0 && option->check_name(word.substr(0, word.size() - 1));
+    };
+    const std::vector<const CLI::Option*> options = app.get_options();
+    if (word.starts_with("--") && word.ends_with("=") &&
+        std::any_of(options.begin(), options.end(), is_of_value)) {
+      plain.push_back(word.substr(0, word.size() - 1));
+      plain.emplace_back();
+    } else {
+      plain.push_back(word);
+    }
+  }
+  return plain;
+}
+
+// Of a command's own options; those that all take are checked by load_settings.
+Result<void> check_choices(const CommandLine& line) {
+  for (const CommandRow& row : commands()) {
+    if (row.name != line.command) continue;
+    for (const Option& option : row.options) {
+      const Words choices = split(option.type, "|");
+      const std::string value = line.value(option.name());
+      if (!is_choice(option.type) || !line.has(option.name()) ||
+          std::find(choices.begin(), choices.end(), value) != choices.end())
+        continue;
+      return fail(Exit::usage, "bad_choice", option.name(),
+                  "'" + printable(value) + "' is not one of the choices" + did_you_mean(value, choices),
+                  "Choose " + join(choices, ", ") + ".");
+    }
+  }
+  return {};
 }
 
 OptionInfo describe(const CLI::Option& option) {
-  OptionInfo info{{}, option.get_type_size() == 0 ? "" : option.get_type_name(), option.get_description()};
-  for (const std::string& name : option.get_lnames())
-    info.names.push_back("--" + name);
-  for (const std::string& name : option.get_snames())
-    info.names.push_back("-" + name);
+  OptionInfo info{names_of(option), option.get_type_size() == 0 ? "" : option.get_type_name(),
+                  option.get_description(), option.get_group() == "Options"};
   if (option.get_positional()) info.names = {option.get_name(true)};
   return info;
 }
@@ -207,8 +286,9 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   const int own = own_words(argc, argv);
   if (own < argc) line.program.assign(argv + own + 1, argv + argc);
   CLI::App app("", "dsbuild");
-  const Words words = as_options({argv + 1, argv + own});
+  Words words = as_options({argv + 1, argv + own});
   declare(app, line, std::find(words.begin(), words.end(), "--help-all") != words.end());
+  words = with_empty_values(words, app);
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForVersion&) {
@@ -217,14 +297,18 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     line.answer = one_blank_line(app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    line.answer = one_blank_line(chosen.empty() ? app.help() : chosen.front()->help(app.get_name()));
+    line.answer = one_blank_line(chosen.empty() ? render_first_screen(describe_interface(app))
+                                                : chosen.front()->help(app.get_name()));
   } catch (const CLI::ExtrasError&) {
-    return tl::unexpected<Error>(bad_option(unknown_word(app), words));
+    return tl::unexpected<Error>(unknown_word(app, words));
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected<Error>(bad_option(plainly(error.what()), words));
+    return tl::unexpected<Error>(bad_value(error.what(), app, words));
   }
   for (const CLI::App* chosen : app.get_subcommands())
     line.command = chosen->get_name();
+  for (const CommandRow& row : commands())
+    if (line.command == row.name) line.arguments.reads_project_file = row.reads_project_file;
+  DSBUILD_CHECK(check_choices(line));
   if (app.count("--help-man") > 0) line.answer = render_man_page(describe_interface(app));
   return line;
 }

@@ -110,7 +110,7 @@ Result<int> run_load(const CommandContext& context) {
 CommandRow load_command() {
   return {
       .name = "load",
-      .help = "Print the path of an op's library that runs here: prebuilt, or built on the spot",
+      .help = "Print the path of an op's library that runs here, or build it",
       .run = run_load,
       .examples = {{"dsbuild load fused_adam", "the library of an op for this machine's GPUs"},
                    {"dsbuild load deepspeed/fused_adam --json", "the same of another pack, with what it is"}},
@@ -125,7 +125,8 @@ CommandRow load_command() {
            {.names = "--gpu",
             .type = "ARCHS",
             .help = "GPUs of these archs instead of the visible ones: 8.6,9.0"}},
-      .operands = Operands{"op", "[PACK/]OP", "The op", 1}};
+      .operands = Operands{"op", "[PACK/]OP", "The op", 1},
+      .reads_project_file = false};
 }
 
 }  // namespace dsbuild

@@ -80,7 +80,7 @@ Result<int> run_record(const CommandContext& context) {
 
 CommandRow record_command() {
   return {.name = "record",
-          .help = "Run a command and write down which ops it loads, for a build before its next start",
+          .help = "Run a command and write down which ops it loads",
           .run = run_record,
           .examples = {{"dsbuild record -- python3 serve.py", "then: dsbuild --ops @workload.yaml"},
                        {"dsbuild record --append -- python3 serve.py", "add to what was recorded before"}},

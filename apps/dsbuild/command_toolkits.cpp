@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "build/survey.h"
 #include "command.h"
 
@@ -16,6 +18,17 @@ Result<int> advise(const CommandContext& context) {
   return 0;
 }
 
+Result<void> check_can_be_fetched(const std::string& version) {
+  const std::vector<FetchableCuda>& rows = fetchable_cuda();
+  if (std::any_of(rows.begin(), rows.end(), [&](const FetchableCuda& row) { return row.version == version; }))
+    return {};
+  std::string fix;
+  for (const FetchableCuda& row : rows)
+    fix += std::string("dsbuild toolkits get ") + row.version + "   (for " + row.gpus + ")\n";
+  return fail(Exit::usage, "bad_option", "toolkits get", "CUDA " + printable(version) + " cannot be fetched",
+              fix + "or install it by hand, and name it: --cuda-home DIR (docs/toolkits.md)");
+}
+
 // The recipe publishes a toolkit whole or not at all, so a folder that is there needs no network.
 Result<void> check_offline(const Settings& settings, const std::string& version, const FileReader& files) {
   const Path cached = settings.cache_dir / "toolkits" / version;
@@ -31,6 +44,7 @@ Result<void> check_offline(const Settings& settings, const std::string& version,
 Result<int> get(const CommandContext& context, const std::string& version) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
+  DSBUILD_CHECK(check_can_be_fetched(version));
   DSBUILD_CHECK(check_offline(settings, version, context.system.files));
   const Path script = context.data_dir / "scripts" / "get_toolkit.sh";
   if (context.system.files.kind(script) != FileKind::file)

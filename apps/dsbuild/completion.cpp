@@ -99,7 +99,7 @@ struct Asked {
 // The ops of the pack that the line names.
 Candidates op_names(const Asked& asked) {
   Arguments arguments;
-  for (const char* name : {"--pack", "--source", "--config"})
+  for (const char* name : {"--pack", "--source", "--config", "--no-config"})
     if (const auto value = value_of(asked.typed, name)) arguments[name] = *value;
   const System& system = asked.context.system;
   const auto settings = load_settings(arguments, system.environment, system.files, asked.context.data_dir);

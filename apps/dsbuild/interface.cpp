@@ -2,10 +2,37 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace dsbuild {
 namespace {
 
 constexpr size_t k_example_columns = 48;
+constexpr size_t k_screen_columns = 80;
+// Commands whose examples are on the first screen: how one begins.
+const std::vector<std::string> k_first_commands = {"build", "plan", "new"};
+
+// `begin`, then words from this column on, in as many lines as it takes.
+std::string screen_row(const std::string& begin, size_t column, const std::string& text) {
+  std::string all, line = begin;
+  line.resize(std::max(column, begin.empty() ? 0 : begin.size() + 2), ' ');
+  for (const std::string& word : split(text, " ")) {
+    const bool is_first = line.empty() || line.back() == ' ';
+    if (!is_first && line.size() + 1 + word.size() > k_screen_columns) {
+      all += line + "\n";
+      line = std::string(column, ' ');
+    }
+    line += (line.empty() || line.back() == ' ' ? "" : " ") + word;
+  }
+  return all + line + "\n";
+}
+
+std::string shown_names(const OptionInfo& option) {
+  std::vector<std::string> names = option.names;
+  std::sort(names.begin(), names.end(),
+            [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
+  return join(names, ",") + (option.value.empty() ? "" : " " + option.value);
+}
 
 }  // namespace
 
@@ -21,7 +48,7 @@ const std::vector<Note>& notes() {
       {"Variables",
        "DS_BUILD_OPS, DS_BUILD_<OP>, TORCH_CUDA_ARCH_LIST, CUDA_HOME, MAX_JOBS, CXX, NO_COLOR … "
        "(docs/cli.md)."},
-      {"Exit codes", "0 done, 1 a step failed, 2 usage, 3 the request cannot be met, 75 lock time-out."},
+      {"Exit codes", "0 done, 1 a step failed, 2 usage, 3 it cannot be met, 75 lock time-out."},
   };
   return texts;
 }
@@ -36,14 +63,24 @@ std::string render_examples(const std::vector<Example>& examples) {
   return text;
 }
 
-std::vector<Example> first_examples() {
-  std::vector<Example> chosen;
-  for (const CommandRow& row : commands()) {
-    const size_t wanted = row.name == "build" ? 2 : 1;
-    chosen.insert(chosen.end(), row.examples.begin(),
-                  row.examples.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, row.examples.size())));
+std::string render_first_screen(const Interface& interface) {
+  std::string text = screen_row("", 0, interface.help) + "Usage: dsbuild [COMMAND] [OPTIONS]\n\nCommands:\n";
+  for (const CommandInfo& command : interface.commands)
+    text += screen_row("  " + command.name, 14, command.help);
+  text += "\nOptions:\n";
+  for (const OptionInfo& option : interface.options)
+    if (option.is_on_first_screen) text += screen_row("  " + shown_names(option), 24, option.help);
+  text += "\nExamples:\n";
+  for (const CommandInfo& command : interface.commands) {
+    if (std::find(k_first_commands.begin(), k_first_commands.end(), command.name) == k_first_commands.end())
+      continue;
+    const size_t count = command.name == "build" ? 2 : 1;
+    for (size_t i = 0; i < std::min(count, command.examples.size()); ++i)
+      text += screen_row(std::string("  ") + command.examples[i].line, 42, command.examples[i].what);
   }
-  return chosen;
+  const Note& exit_codes = notes().back();
+  return text + "\n" + "More: dsbuild COMMAND --help, dsbuild --help-all, dsbuild --help-man (archs …)\n" +
+         screen_row("", 0, std::string(exit_codes.title) + ": " + exit_codes.text);
 }
 
 }  // namespace dsbuild

@@ -14,6 +14,7 @@ struct OptionInfo {
   std::vector<std::string> names;  // "--jobs", "-j"; of an operand the name that help gives it
   std::string value;               // "DIR", "auto|always|never"; "" for a flag
   std::string help;
+  bool is_on_first_screen = false;
   bool has_name(const std::string& name) const;
 };
 
@@ -33,7 +34,7 @@ struct Interface {
 
 Interface command_line_interface();
 
-// "Archs: 8.0, 80, …", what --help says below its examples.
+// "Archs: 8.0, 80, …", for the man page; the exit codes, which come last, for --help too.
 struct Note {
   const char* title;
   const char* text;
@@ -42,8 +43,8 @@ const std::vector<Note>& notes();
 
 // Aligned, one a line, for --help.
 std::string render_examples(const std::vector<Example>& examples);
-// `dsbuild --help`'s own: two of build's and the first of each other command.
-std::vector<Example> first_examples();
+// `dsbuild --help`: 80 columns, and no more lines than a screen has.
+std::string render_first_screen(const Interface& interface);
 
 // The page dsbuild(1), in roff.
 std::string render_man_page(const Interface& interface);

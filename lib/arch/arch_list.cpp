@@ -65,9 +65,8 @@ Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& wh
   const std::vector<Entry> entries = entries_of(text);
   if (entries.size() > k_max_entries) return too_long(where);
   if (entries.empty()) {
-    return fail(
-        Exit::usage, "empty_arch_list", where, "the architecture list is empty",
-        "name at least one architecture, for example \"7.0;8.0+PTX\", or leave it out for the default");
+    return fail(Exit::usage, "empty_arch_list", where, "the architecture list is empty",
+                "name at least one architecture, for example 8.0,9.0+PTX, or leave it out for the default");
   }
   ArchRequest request;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -93,7 +92,7 @@ Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& v
   if (request.native && gpus.empty()) {
     return fail(Exit::unmet, "no_gpu", "--arch native",
                 "architecture 'native' was asked for, but this machine shows no GPU",
-                "name the architectures instead, for example --arch \"8.0;9.0+PTX\"");
+                "name the architectures instead, for example --arch 8.0,9.0+PTX");
   }
   ArchSet resolved = request.targets;
   if (request.is_default) resolved = union_of(resolved, vendor.default_of(version));

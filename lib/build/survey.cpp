@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "build/kept_ops.h"
 #include "toolkit/tool_parts.h"
 
 namespace dsbuild {
@@ -59,6 +60,7 @@ Result<Selected> select(const Request& request, const Machine& machine, Session&
   const Settings& settings = request.settings;
   Selected selected;
   DSBUILD_TRY(registry, registry_of(request, system));
+  DSBUILD_CHECK(check_kept_ops(settings, registry, system.files));
   selected.torch = look_for_torch(settings, registry, session);
   selected.registry = offer_ops(std::move(registry), selected.torch ? selected.torch->number() : Version{},
                                 accelerator_of(settings, selected.torch));
@@ -200,7 +202,7 @@ Survey begin(Request request, Machine machine, Selected selected) {
 }
 
 bool selects_nothing(const Selection& selection) {
-  return !selection.ops_given && selection.build_ops != Switch::on &&
+  return !selection.ops_given && selection.kept.empty() && selection.build_ops != Switch::on &&
          std::none_of(selection.variables.begin(), selection.variables.end(),
                       [](const auto& variable) { return variable.second == Switch::on; });
 }
@@ -245,6 +247,7 @@ Result<Selected> select_wanted(const Request& request, const Machine& machine, S
 
 Result<Survey> survey_wanted(Request request, Session& session) {
   DSBUILD_CHECK(session.check());
+  DSBUILD_CHECK(keep_ops_of_bundle(session.system.files, request.settings));
   DSBUILD_TRY(machine, find_machine(request.settings, session));
   DSBUILD_CHECK(session.check());
   DSBUILD_TRY(selected, select_wanted(request, machine, session));
@@ -259,6 +262,7 @@ Result<Survey> survey_wanted(Request request, Session& session) {
 }
 
 Result<Survey> survey_all(Request request, Session& session) {
+  DSBUILD_CHECK(keep_ops_of_bundle(session.system.files, request.settings));
   Selection& selection = request.settings.selection;
   if (selects_nothing(selection)) {
     selection.ops_given = selection.all = true;

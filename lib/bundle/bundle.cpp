@@ -223,10 +223,26 @@ Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& li
   return bundle;
 }
 
+namespace {
+
+// One beside it: that of a like name, else the only one.
+std::string hint_at_bundle(const Path& named, const FileReader& files) {
+  const Path parent = named.parent_path();
+  std::vector<std::string> names;
+  for (const std::string& name :
+       files.list(parent.empty() ? "." : parent).value_or(std::vector<std::string>{}))
+    if (files.kind(parent / name / k_manifest_name) == FileKind::file) names.push_back(name);
+  const std::string near = names.size() == 1 ? names.front() : nearest(named.filename().string(), names);
+  return near.empty() ? "" : " (did you mean '" + printable((parent / near).string()) + "'?)";
+}
+
+}  // namespace
+
 Result<Manifest> load_manifest(const Path& bundle, const FileReader& files) {
   const Path file = bundle / k_manifest_name;
   if (files.kind(file) != FileKind::file) {
-    return fail(Exit::failed, "no_bundle", bundle.string(), "holds no manifest.json, so it is no bundle",
+    return fail(Exit::failed, "no_bundle", bundle.string(),
+                "holds no manifest.json, so it is no bundle" + hint_at_bundle(bundle, files),
                 "Give the folder that a build's --out named, or build again.");
   }
   DSBUILD_TRY(text, files.read_file(file));

@@ -223,9 +223,9 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name)) return refuse_unmet(input, op);
     const bool no_arch = vendor_of(builder.spec()) && input.toolkit;
-    const std::string fix = no_arch ? "Ask for an arch that it supports, for example --arch \"" +
-                                          arch_list(asked_of(input, builder)) + ";" +
-                                          lowest_that_works(builder) + "\"."
+    const std::string fix = no_arch ? "Ask for an arch that it supports, for example --arch " +
+                                          replace_all(arch_list(asked_of(input, builder)), ";", ",") + "," +
+                                          lowest_that_works(builder) + "."
                                     : "`dsbuild report` shows what this machine lacks.";
     return fail(Exit::unmet, no_arch ? MessageCode("op_has_no_arch") : MessageCode("op_not_compatible"),
                 asked_by(input, op.name), op.name + " cannot be built: " + op.reason, fix);

@@ -1,6 +1,7 @@
 // --pack, --source and pack.yaml -> Pack: where the specs and their sources are, and of which version.
 #include <algorithm>
 
+#include "registry/other_packs.h"
 #include "registry/registry.h"
 #include "registry/spec_reader.h"
 #include "registry/spec_words.h"
@@ -16,6 +17,19 @@ struct PackFolder {
 
 std::vector<std::string> names_in(const FileReader& files, const Path& folder) {
   return files.list(folder).value_or(std::vector<std::string>{});
+}
+
+// A pack of dsbuild's own, or a folder of ops beside the one that was named, spelt as that was.
+std::string hint_at_pack(const std::string& named, const std::vector<std::string>& packs,
+                         const FileReader& files) {
+  const Path path = Path(named).has_filename() ? Path(named) : Path(named).parent_path();
+  const Path parent = path.parent_path();
+  std::vector<std::string> names = packs;
+  for (const std::string& name : names_in(files, parent.empty() ? "." : parent))
+    if (!spec_paths(files, parent / name).empty()) names.push_back(name);
+  const std::string near = nearest(path.filename().string(), names);
+  const bool is_own = std::find(packs.begin(), packs.end(), near) != packs.end();
+  return near.empty() ? "" : " (did you mean '" + printable(is_own ? near : (parent / near).string()) + "'?)";
 }
 
 // A pack's own name comes first, so that a folder of that name in the current folder changes nothing.
@@ -34,7 +48,7 @@ Result<PackFolder> find_pack(const Settings& settings, const FileReader& files) 
         "Run dsbuild where it was installed or built: its packs, presets and templates lie beside it. "
         "A folder of your own is given by its path.");
   return fail(Exit::usage, "unknown_pack", "--pack",
-              "there is no pack '" + printable(pack) + "'" + did_you_mean(pack, packs),
+              "there is no pack '" + printable(pack) + "'" + hint_at_pack(pack, packs, files),
               "Packs: " + join(packs, ", ") + ". A folder of your own is given by its path.");
 }
 

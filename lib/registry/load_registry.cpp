@@ -2,27 +2,13 @@
 #include <algorithm>
 #include <map>
 
+#include "registry/other_packs.h"
 #include "registry/registry.h"
 #include "registry/spec_reader.h"
 #include "registry/spec_words.h"
 
 namespace dsbuild {
 namespace {
-
-bool is_file(const FileReader& files, const Path& path) {
-  return files.kind(path) == FileKind::file;
-}
-
-// Where a pack's specs are, relative to its folder: op.yaml itself, or one a folder.
-std::vector<std::string> spec_paths(const FileReader& files, const Path& folder) {
-  if (is_file(files, folder / "op.yaml")) return {"op.yaml"};
-  std::vector<std::string> paths;
-  for (const std::string& name : files.list(folder).value_or(std::vector<std::string>{})) {
-    const std::string path = name + "/op.yaml";
-    if (is_file(files, folder / path)) paths.push_back(path);
-  }
-  return paths;
-}
 
 using SeenFiles = std::map<std::string, std::string>;
 
@@ -99,38 +85,6 @@ bool leave_out_in_need(Registry& registry) {
     }
   }
   return false;
-}
-
-// The build variable that a spec of another pack claims; "" where it cannot be read.
-std::string build_var_of(const FileReader& files, const Path& spec) {
-  const Result<std::string> text = files.read_file(spec);
-  const Result<YamlNode> root = text ? parse_yaml(*text, spec.string()) : YamlNode{};
-  if (!root || !root->is_map()) return "";
-  if (const YamlNode* node = root->find("build_var")) return node->scalar;
-  const YamlNode* name = root->find("name");
-  return name ? "DS_BUILD_" + to_upper(name->scalar) : "";
-}
-
-bool has_variable(const Registry& registry, const std::string& variable) {
-  return std::any_of(registry.ops.begin(), registry.ops.end(),
-                     [&](const OpBuilder& op) { return op.spec().build_var == variable; });
-}
-
-// Other packs are read only for a variable that needs explaining.
-void find_other_packs(const Settings& settings, const FileReader& files, Registry& registry) {
-  std::vector<std::string> unknown;
-  for (const auto& [variable, value] : settings.selection.variables)
-    if (value != Switch::unset && !has_variable(registry, variable)) unknown.push_back(variable);
-  if (unknown.empty()) return;
-  for (const std::string& pack : known_packs(files, settings.data_dir)) {
-    const Path folder = settings.data_dir / "ops" / pack;
-    if (folder == registry.spec_root) continue;
-    for (const std::string& path : spec_paths(files, folder)) {
-      const std::string variable = build_var_of(files, folder / path);
-      if (std::find(unknown.begin(), unknown.end(), variable) != unknown.end())
-        registry.other_packs[variable].push_back(pack);
-    }
-  }
 }
 
 }  // namespace

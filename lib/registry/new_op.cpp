@@ -17,7 +17,10 @@ bool belongs_to_spec(const Path& file) {
 Result<void> check_name(const std::string& name) {
   const std::string reason = op_name_refusal(name);
   if (reason.empty()) return {};
-  return fail(Exit::usage, "bad_op_name", "new", "'" + printable(name) + "' " + reason,
+  std::string meant = to_lower(name);
+  std::replace(meant.begin(), meant.end(), '-', '_');
+  const std::string hint = op_name_refusal(meant).empty() ? " (did you mean '" + meant + "'?)" : "";
+  return fail(Exit::usage, "bad_op_name", "new", "'" + printable(name) + "' " + reason + hint,
               "Choose another name, such as fused_scale.");
 }
 

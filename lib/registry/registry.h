@@ -59,6 +59,8 @@ struct Registry {
   std::vector<AbsentOp> absent;
   // A variable that was set and belongs to no op here -> the other packs below data_dir whose op has it.
   std::map<std::string, std::vector<std::string>> other_packs;
+  // A word of --ops that is no op here -> what it is: "Pack 'deepspeed' has it: --pack deepspeed --ops …."
+  std::map<std::string, std::string> elsewhere;
   std::vector<Warning> warnings;
   const OpBuilder* find(const std::string& name) const;
   const AbsentOp* find_absent(const std::string& name_or_variable) const;

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "registry/registry.h"
+#include "registry/other_packs.h"
 
 namespace dsbuild {
 namespace {
@@ -21,21 +21,12 @@ std::vector<std::string> build_vars(const Registry& registry) {
   return variables;
 }
 
-// What a name that is none stands for, where that is clear: another case, the name in DS_BUILD_<NAME>, a
-// pattern with `*`.
+// What a name that is none stands for, where that is clear.
 std::vector<std::string> meant_ops(const std::string& name, const Registry& registry) {
-  const std::string lower = to_lower(name);
-  if (lower == "all") return {lower};
+  if (to_lower(name) == "all") return {"all"};
   std::vector<std::string> meant;
-  const size_t star = lower.find('*');
-  for (const OpBuilder& op : registry.ops) {
-    const std::string& own = op.name();
-    const bool fits = star == std::string::npos
-                          ? own == lower || op.spec().build_var == "DS_BUILD_" + to_upper(name)
-                          : own.size() + 1 >= lower.size() && own.starts_with(lower.substr(0, star)) &&
-                                own.ends_with(lower.substr(star + 1));
-    if (fits) meant.push_back(own);
-  }
+  for (const OpBuilder& op : registry.ops)
+    if (stands_for(name, op.name(), op.spec().build_var)) meant.push_back(op.name());
   return meant;
 }
 
@@ -96,7 +87,10 @@ class Chooser {
 
   SelectedOp choose(const OpSpec& spec) const {
     if (selection_.ops_given && holds_word(selection_.without, spec.name)) return off(spec, excluded(spec));
-    return selection_.ops_given ? by_list(spec) : by_variables(spec);
+    SelectedOp op = selection_.ops_given ? by_list(spec) : by_variables(spec);
+    const bool is_kept =
+        op.wanted == Wanted::off && variable(spec) != Switch::off && holds_word(selection_.kept, spec.name);
+    return is_kept ? SelectedOp{spec.name, Wanted::by_name, "--add", {}} : op;
   }
   Switch variable(const OpSpec& spec) const {
     const auto found = selection_.variables.find(spec.build_var);
@@ -215,6 +209,9 @@ Error unknown_op(const std::string& name, const std::string& where, const Regist
   const std::vector<std::string> names = registry.names(), meant = meant_ops(name, registry);
   const std::string what = "no op '" + printable(name) + "' in pack '" + registry.pack + "'";
   const std::string all = "Ops: " + join(names, ", ") + ".";
+  const auto elsewhere = registry.elsewhere.find(name);
+  if (meant.empty() && elsewhere != registry.elsewhere.end())
+    return make_error(Exit::usage, "unknown_op", where, what, elsewhere->second);
   if (meant.empty())
     return make_error(Exit::usage, "unknown_op", where, what + did_you_mean(name, names), all);
   return make_error(Exit::usage, "unknown_op", where, what, "Use " + join(meant, ",") + ". " + all);

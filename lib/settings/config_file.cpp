@@ -1,4 +1,4 @@
-// configs/*.yaml and --config FILE: one flat map of the options' names.
+// configs/*.yaml, --config FILE and dsbuild.yaml: one flat map of the options' names.
 #include <algorithm>
 
 #include "base/yaml.h"
@@ -105,8 +105,12 @@ Result<ConfigFile> find_config(const std::string& config, const FileReader& file
 
 Result<ConfigEntries> load_config(const std::string& config, const FileReader& files, const Path& data_dir) {
   DSBUILD_TRY(file, find_config(config, files, data_dir));
-  DSBUILD_TRY(text, files.read_file(file.path));
-  return parse_config(file, text);
+  return read_config_file(file.path, file.shown, files);
+}
+
+Result<ConfigEntries> read_config_file(const Path& file, const std::string& shown, const FileReader& files) {
+  DSBUILD_TRY(text, files.read_file(file));
+  return parse_config({file, shown}, text);
 }
 
 }  // namespace dsbuild

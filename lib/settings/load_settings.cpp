@@ -1,4 +1,5 @@
 #include "settings/options.h"
+#include "settings/project_file.h"
 #include "settings/settings.h"
 #include "settings/values.h"
 #include "settings/workload.h"
@@ -26,9 +27,34 @@ Result<void> check_known(const Arguments& arguments) {
   return {};
 }
 
+Result<std::optional<ProjectFile>> project_of(const Arguments& arguments, const FileReader& files,
+                                              const Path& data_dir, std::vector<Warning>& warnings) {
+  if (!arguments.reads_project_file || arguments.find("--no-config")) return std::nullopt;
+  return load_project_file(files, data_dir, warnings);
+}
+
+// What --config says is above what the project says.
+Result<ConfigEntries> config_of(const Arguments& arguments, const std::optional<ProjectFile>& project,
+                                const FileReader& files, const Path& data_dir) {
+  ConfigEntries config;
+  if (const auto named = arguments.find("--config")) {
+    DSBUILD_TRY(entries, load_config(*named, files, data_dir));
+    config = std::move(entries);
+  }
+  if (project) config.insert(project->entries.begin(), project->entries.end());
+  return config;
+}
+
+// A project has one bundle and one build folder, from whichever of its folders it is built.
+void lie_beside(const ProjectFile& project, Settings& settings) {
+  if (project.folder.empty()) return;
+  for (Setting<Path>* folder : {&settings.out, &settings.build_dir})
+    if (folder->is_default()) *folder = {project.folder / folder->value, project.shown};
+}
+
 void warn_of_blank_arch_list(std::vector<Warning>& warnings) {
   warnings.push_back(warning("blank_arch_list", k_arch_variable, "it is set but blank, which counts as unset",
-                             "Unset it, or give architectures as in \"7.0;8.0+PTX\"."));
+                             "Unset it, or give architectures as in 8.0,9.0+PTX."));
 }
 
 // DeepSpeed once built this op for one architecture only; its library here holds the kernels of all.
@@ -67,12 +93,9 @@ Setting<bool> load_annotations(const Environment& environment) {
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir) {
   DSBUILD_CHECK(check_known(arguments));
-  ConfigEntries config;
-  if (const auto file = arguments.find("--config")) {
-    DSBUILD_TRY(entries, load_config(*file, files, data_dir));
-    config = std::move(entries);
-  }
   Settings settings;
+  DSBUILD_TRY(project, project_of(arguments, files, data_dir, settings.warnings));
+  DSBUILD_TRY(config, config_of(arguments, project, files, data_dir));
   settings.arch.value.is_default = true;
   DSBUILD_TRY(selection,
               load_selection(from_argument(arguments.find("--ops"), "--ops"), environment, config));
@@ -86,6 +109,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
     if (given) DSBUILD_CHECK(option.value.read(*given, settings));
   }
   if (settings.selection.workload_file) DSBUILD_CHECK(take_workload(files, settings));
+  if (project) lie_beside(*project, settings);
   warn_of_ignored(environment, settings.warnings);
   settings.verbosity = arguments.verbosity;
   settings.cache_dir = find_cache_dir(environment);

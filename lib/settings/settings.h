@@ -27,7 +27,8 @@ struct Setting {
 // by apps/dsbuild (CLI11), so that settings stays free of a parser; values are checked by load_settings.
 struct Arguments {
   std::map<std::string, std::string> values;
-  int verbosity = 0;  // -v +1 each, -q -1
+  int verbosity = 0;               // -v +1 each, -q -1
+  bool reads_project_file = true;  // dsbuild.yaml of the current folder or one above (project_file.h)
 
   std::string& operator[](const std::string& option) { return values[option]; }
   std::optional<std::string> find(const std::string& option) const {
@@ -63,6 +64,7 @@ struct Selection {
   std::vector<std::string> names;    // sorted, unique
   std::vector<std::string> without;  // sorted, unique
   std::string origin = "default";
+  std::vector<std::string> kept;               // sorted; of the bundle, by --add (lib/build/kept_ops.h)
   std::optional<std::string> workload_file;    // of @FILE
   std::map<std::string, WorkloadOp> workload;  // its ops of the pack that is built
   // DS_BUILD_OPS and every DS_BUILD_<NAME> in the environment but DS_BUILD_STRING, by variable.
@@ -89,6 +91,7 @@ struct Settings {
   Setting<unsigned long long> memory;  // bytes that jobs may use together; 0: what is available
   Setting<int> nvcc_threads{1};        // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
+  Setting<bool> add;                   // the ops of the bundle at `out` are wanted too
   Setting<bool> debug;                 // -g for host code, -lineinfo for device code
   Setting<bool> annotations;           // GITHUB_ACTIONS, exactly "true": messages as its annotations too
   Setting<ColorMode> color;            // NO_COLOR (any non-empty value) means never
@@ -129,8 +132,8 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// Precedence: command line > environment > config file (--config FILE or the name of a preset in
-// data_dir/configs) > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, NO_COLOR,
+// Precedence: command line > environment > --config (a file or the name of a preset in data_dir/configs) >
+// the project's dsbuild.yaml > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
 // NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_BACKEND, DSBUILD_CACHE_DIR,
 // DSBUILD_CACHE_SIZE, XDG_CACHE_HOME, HOME.

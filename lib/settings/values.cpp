@@ -12,12 +12,41 @@ std::string in_quotes(const std::string& text) {
 
 // How many bits a size's unit shifts it, or nullopt.
 std::optional<int> unit_shift(const std::string& unit) {
-  const std::string upper = to_upper(unit);
+  const std::string upper = to_upper(trim(unit));
   if (upper.empty() || upper == "B") return 0;
   const size_t place = std::string("KMGT").find(upper[0]);
   const std::string rest = upper.substr(1);
   if (place == std::string::npos || (!rest.empty() && rest != "B" && rest != "IB")) return std::nullopt;
   return static_cast<int>(place + 1) * 10;
+}
+
+// A number alone that nobody can mean as bytes: "8", where 8G is meant.
+std::string with_unit(unsigned long long bytes) {
+  constexpr unsigned long long k_least = 1 << 20, k_most_gigabytes = 256;
+  if (bytes >= k_least) return "";
+  return std::to_string(bytes) + (bytes < k_most_gigabytes ? "G" : "M");
+}
+
+// What people write for a word of a few: another's yes and no.
+std::string other_word_for(const std::string& text, const std::vector<std::string>& choices) {
+  const auto first_of = [&](std::initializer_list<const char*> words) -> std::string {
+    for (const char* word : words)
+      if (std::find(choices.begin(), choices.end(), word) != choices.end()) return word;
+    return "";
+  };
+  switch (parse_switch(text).value_or(Switch::unset)) {
+    case Switch::on:
+      return first_of({"on", "always"});
+    case Switch::off:
+      return first_of({"off", "never", "none"});
+    case Switch::unset:
+      break;
+  }
+  return "";
+}
+
+std::string meant(const std::string& word) {
+  return word.empty() ? "" : " (did you mean '" + word + "'?)";
 }
 
 const std::vector<std::string> k_accelerators = {"cuda", "cpu"};
@@ -49,10 +78,15 @@ Result<bool> parse_bool(const Given& given) {
 }
 
 Result<int> parse_number(const Given& given, int least) {
-  const std::optional<int> number = whole_number<int>(trim(given.text));
+  const std::string text = trim(given.text);
+  const std::optional<int> number = whole_number<int>(text);
   if (number && *number >= least) return *number;
+  // "5s", "4.0"
+  const std::string digits = text.substr(0, text.find_first_not_of("0123456789"));
+  const bool begins_well = digits != text && whole_number<int>(digits).value_or(least - 1) >= least;
   return fail(Exit::usage, "bad_number", given.origin,
-              in_quotes(given.text) + " is not a whole number of at least " + std::to_string(least),
+              in_quotes(given.text) + " is not a whole number of at least " + std::to_string(least) +
+                  meant(begins_well ? digits : ""),
               "Give one, or leave " + given.origin + " out.");
 }
 
@@ -61,16 +95,22 @@ Result<unsigned long long> parse_size(const Given& given) {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = whole_number<unsigned long long>(text.substr(0, digits));
   const auto shift = unit_shift(text.substr(digits));
-  if (number && *number > 0 && shift && *number <= (~0ULL >> *shift)) return *number << *shift;
-  return fail(Exit::usage, "bad_size", given.origin, in_quotes(given.text) + " is no size",
-              "Use a number with K, M, G or T, as in 8G.");
+  const std::string better = digits == text.size() && number.value_or(0) > 0 ? with_unit(*number) : "";
+  if (number && *number > 0 && shift && *number <= (~0ULL >> *shift) && better.empty())
+    return *number << *shift;
+  return fail(
+      Exit::usage, "bad_size", given.origin,
+      in_quotes(given.text) + (better.empty() ? " is no size" : " is a number of bytes" + meant(better)),
+      "Use a number with K, M, G or T, as in 8G.");
 }
 
 Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& choices) {
   const auto found = std::find(choices.begin(), choices.end(), given.text);
   if (found != choices.end()) return static_cast<size_t>(found - choices.begin());
+  const std::string other = other_word_for(given.text, choices);
   return fail(Exit::usage, "bad_choice", given.origin,
-              in_quotes(given.text) + " is not one of the choices" + did_you_mean(given.text, choices),
+              in_quotes(given.text) + " is not one of the choices" +
+                  (other.empty() ? did_you_mean(given.text, choices) : meant(other)),
               "Choose " + join(choices, ", ") + ".");
 }
 

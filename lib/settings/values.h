@@ -13,7 +13,7 @@ namespace dsbuild {
 Result<bool> parse_bool(const Given& given);
 // A whole number of at least `least`. Code `bad_number`.
 Result<int> parse_number(const Given& given, int least);
-// "8G", "512M", "1048576": bytes. Code `bad_size`.
+// "8G", "512 MiB", "1048576": bytes; a small number without unit is refused. Code `bad_size`.
 Result<unsigned long long> parse_size(const Given& given);
 // The place of the word among `choices`. Code `bad_choice`.
 Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& choices);

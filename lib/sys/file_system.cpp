@@ -114,6 +114,12 @@ class RealFileSystem : public FileSystem {
     return !is_own || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   }
 
+  std::optional<unsigned> owner(const Path& path) const override {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    return status.st_uid;
+  }
+
   std::optional<uint64_t> free_bytes(const Path& path) const override {
     struct statvfs disk{};
     if (::statvfs(path.c_str(), &disk) != 0) return std::nullopt;

@@ -47,6 +47,8 @@ class FileReader {
   virtual Path absolute(const Path& path) const = 0;  // lexically, against the current folder
   // Whether someone else than this user and root may change it; of what is not there nobody can.
   virtual bool others_can_write(const Path& path) const = 0;
+  // The number of the user whose it is; nullopt where it is not there.
+  virtual std::optional<unsigned> owner(const Path& path) const = 0;
   // What a user other than root can still write on the disk of `path`; nullopt where that is not known.
   virtual std::optional<uint64_t> free_bytes(const Path& path) const = 0;
 };

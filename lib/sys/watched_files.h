@@ -39,6 +39,7 @@ class WatchedFiles : public FileSystem {
   std::optional<Path> real_path(const Path& path) const override;
   Path absolute(const Path& path) const override { return files_.absolute(path); }
   bool others_can_write(const Path& path) const override { return files_.others_can_write(path); }
+  std::optional<unsigned> owner(const Path& path) const override { return files_.owner(path); }
   std::optional<uint64_t> free_bytes(const Path& path) const override { return files_.free_bytes(path); }
 
   Result<void> write_file(const Path& path, std::string_view bytes, bool durable) override {

@@ -41,10 +41,19 @@ class Finder {
 
  private:
   std::optional<std::string> what_is_missing(const CompilerFamily& family, const Path& home) const {
-    if (system_.files.kind(home) != FileKind::directory) return "there is no such folder";
+    if (system_.files.kind(home) != FileKind::directory)
+      return "there is no such folder" + hint_at_home(family, home);
     if (system_.files.kind(home / family.compiler) != FileKind::file)
-      return std::string("it has no ") + family.compiler;
+      return std::string("it has no ") + family.compiler + hint_at_home(family, home);
     return std::nullopt;
+  }
+
+  // Where its bin folder or its nvcc was named.
+  std::string hint_at_home(const CompilerFamily& family, const Path& named) const {
+    for (Path above = named.parent_path(); above.has_relative_path(); above = above.parent_path())
+      if (system_.files.kind(above / family.compiler) == FileKind::file)
+        return " (did you mean '" + above.string() + "'?)";
+    return "";
   }
 
   void reject(const ToolkitCandidate& candidate, const std::string& reason) {

@@ -58,7 +58,7 @@ class OpBuilder:
     def is_compatible(self, verbose=False):
         """Whether it can be built here. `verbose`: why not is said on stderr; error_log keeps it."""
         try:
-            answer = ask(["report", "--pack", self.pack, "--ops", self.name, *source_words(self.pack)])
+            answer = ask(["report", "--no-config", "--pack", self.pack, "--ops", self.name, *source_words(self.pack)])
         except DsbuildError as error:
             return self._refuse(str(error), verbose)
         row = next(row for row in answer["ops"] if row["name"] == self.name)
@@ -94,7 +94,7 @@ class OpBuilder:
 
     def _ask_for_plan(self):
         # Whole commands: a slice's flags are those of nvcc's own tools.
-        answer = ask(["plan", "--pack", self.pack, "--ops", self.name, "--backend", "nvcc",
+        answer = ask(["plan", "--no-config", "--pack", self.pack, "--ops", self.name, "--backend", "nvcc",
                       *source_words(self.pack)])
         row = next(row for row in answer["ops"] if row["name"] == self.name)
         if row["status"] != "build":

@@ -113,6 +113,11 @@ class FakeFileSystem : public FileSystem {
   }
   Path absolute(const Path& path) const override { return key_of(path); }
   bool others_can_write(const Path&) const override { return false; }
+  std::optional<unsigned> owner(const Path& path) const override {
+    const auto known = owners_.find(key_of(path));
+    return known == owners_.end() ? 0U : known->second;
+  }
+  void set_owner(const Path& path, unsigned user) { owners_[key_of(path)] = user; }
   std::optional<uint64_t> free_bytes(const Path&) const override { return std::nullopt; }
 
   Result<void> write_file(const Path& path, std::string_view bytes, bool = false) override {
@@ -272,6 +277,7 @@ class FakeFileSystem : public FileSystem {
   Tree entries_;
   std::map<std::string, std::string> write_faults_;
   std::map<std::string, std::string> read_faults_;
+  std::map<std::string, unsigned> owners_;
   uint64_t last_inode_ = 0;
   int64_t clock_ = 0;
 };

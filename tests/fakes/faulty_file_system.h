@@ -27,6 +27,7 @@ class FaultyFileSystem : public FileSystem {
   std::optional<FileIdentity> identity(const Path& path) const override { return real_.identity(path); }
   std::optional<Path> real_path(const Path& path) const override { return real_.real_path(path); }
   Path absolute(const Path& path) const override { return real_.absolute(path); }
+  std::optional<unsigned> owner(const Path& path) const override { return real_.owner(path); }
   bool others_can_write(const Path& path) const override { return real_.others_can_write(path); }
   std::optional<uint64_t> free_bytes(const Path& path) const override {
     return free ? free : real_.free_bytes(path);
