@@ -167,7 +167,7 @@ Result<DeviceCode> read_device_code(ByteRange file, const std::string& name) {
 Result<BinaryFile> read_binary(Bytes file, const std::string& name) {
   const MemoryBytes source(file);
   DSBUILD_TRY(code, read_device_code(source, name));
-  BinaryFile binary{std::move(code), {}, {}};
+  BinaryFile binary{std::move(code), {}, {}, {}};
   if (is_archive(file)) {
     DSBUILD_CHECK(add_symbols_of_members(binary, file, name));
   } else if (is_elf(file)) {
