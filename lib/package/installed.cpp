@@ -43,7 +43,7 @@ bool is_true(const std::string& value) {
 
 void read_record(const std::string& text, InstalledDeepSpeed& deepspeed) {
   auto values = assignments(text);
-  deepspeed.version = unquoted(values["version"]);
+  deepspeed.version = trim(unquoted(values["version"]));
   deepspeed.accelerator = unquoted(values["accelerator_name"]);
   for (const auto& [op, value] : members(values["installed_ops"]))
     if (is_true(value)) deepspeed.ops.push_back(op);

@@ -44,10 +44,16 @@ void add_installed(const ManifestOp& op, Installation by, const std::vector<Targ
       row.coverage.push_back(coverage_of_modules(op.modules(), gpu));
 }
 
+// Without what is behind a '+': the same for the loader of the wheel (templates/wheel/ops.py).
+std::string release_of(const std::string& version) {
+  return version.substr(0, version.find('+'));
+}
+
 // Why a wheel's op is not used by what is here; "": it is. Its GPUs are judged by the coverage.
 std::string misfit_of(const ManifestOp& op, const InstalledWheel& wheel, const Report& report) {
   const std::string& source = wheel.manifest.source_version;
-  if (report.deepspeed && wheel.manifest.pack == "deepspeed" && report.deepspeed->version != source)
+  if (report.deepspeed && wheel.manifest.pack == "deepspeed" && !source.empty() &&
+      release_of(report.deepspeed->version) != release_of(source))
     return "it is made for DeepSpeed " + source + ", and " +
            (report.deepspeed->version.empty() ? "another" : report.deepspeed->version) + " is here";
   const LoadMachine machine{{}, report.host.cpu_features};

@@ -58,7 +58,7 @@ def found_by_others(finder, name, path, target):
 
 def release(version):
     """Without the local part: 0.19.8 of 0.19.8+edaa7221."""
-    return version.partition("+")[0]
+    return version.partition("+")[0].strip()
 
 
 def fits(version, built):

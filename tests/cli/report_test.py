@@ -127,10 +127,36 @@ class InstalledTest(ReportTest):
         row = self.rows()["cpu_adam"]
         self.assertFalse(row["installed"])
         self.assertIn("torch", row["notes"][0])
+        self.add(deepspeed_files("0.19.8+edaa7221"))  # of the wheel's release: torch is what is in the way
+        self.assertNotIn("DeepSpeed", self.rows()["cpu_adam"]["notes"][0])
         self.add(deepspeed_files("0.19.9"))
         self.assertEqual(self.rows()["cpu_adam"]["notes"],
                          ["the wheel dsbuild_deepspeed_ops has it, not for this: "
                           "it is made for DeepSpeed 0.19.8, and 0.19.9 is here"])
+
+
+class RealDeepSpeedTest(ReportTest):
+    """DeepSpeed as pip leaves it. Golden: what its record says when Python executes it."""
+
+    def test_its_record(self):
+        source = pathlib.Path(os.environ.get("DSBUILD_DEEPSPEED_SOURCES") or "absent") / "0.19.8"
+        file = "deepspeed/git_version_info_installed.py"
+        if not (source / file).is_file():
+            raise unittest.SkipTest("no sources of DeepSpeed 0.19.8 (DSBUILD_DEEPSPEED_SOURCES)")
+        space = TestSpace()
+        record = (source / file).read_text()
+        for text in (record, record.replace("False", "True", 4)):
+            copy = space.root / "copy"
+            shutil.copytree(source, copy, symlinks=True, dirs_exist_ok=True)
+            (copy / file).write_text(text)
+            known = {}
+            exec(text, known)
+            document = self.report(space, "--pack", "deepspeed", "--source", copy, "--arch", "8.0")
+            installed = sorted(op for op, there in known["installed_ops"].items() if there)
+            self.assertEqual(document["deepspeed"],
+                             {"path": str(copy / "deepspeed"), "version": known["version"].strip(), "installed_ops": installed,
+                              "accelerator": known["accelerator_name"], "torch": known["torch_info"]["version"],
+                              "cuda": known["torch_info"]["cuda_version"]})
 
 
 class LayoutTest(ReportTest):

@@ -12,7 +12,7 @@ const Path k_site = "/venv/lib/python3.11/site-packages";
 
 // As the setup.py of DeepSpeed 0.19.8 writes it.
 constexpr const char* k_record =
-    "version='0.19.8'\n"
+    "version='0.19.8 '\n"  // of a version.txt that ends so
     "git_hash='edaa7221'\n"
     "git_branch='master'\n"
     "installed_ops={'deepspeed_not_implemented': False, 'async_io': False, 'fused_adam': True, 'cpu_adam': "
