@@ -50,7 +50,7 @@ TEST_CASE(
   CHECK(plan.error().exit == Exit::unmet);
   CHECK(plan.error().code == "op_has_no_arch");
   CHECK(plan.error().what == "quantizer cannot be built: no arch left: supports >= 8.0, requested 7.0");
-  CHECK(plan.error().fix == "Ask for an arch that it supports, for example --arch \"7.0;8.0\".");
+  CHECK(plan.error().fix == "Ask for an arch that it supports, for example --arch 7.0,8.0.");
 }
 
 TEST_CASE("an arch request of which no CUDA op can be built is exit 3 even if CPU ops could be") {
