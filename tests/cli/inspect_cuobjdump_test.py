@@ -14,7 +14,7 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
-from cuobjdump import find_cuobjdump, images_in_order, modules  # noqa: E402
+from cuobjdump import CannotRead, find_cuobjdump, images_in_order, list_images, modules  # noqa: E402
 
 ARCHS = ["-gencode=arch=compute_75,code=sm_75", "-gencode=arch=compute_80,code=[sm_80,compute_80]", "-gencode=arch=compute_90a,code=sm_90a",
          "-gencode=arch=compute_120f,code=sm_120f"]
@@ -24,6 +24,7 @@ PACKAGES = ["bitsandbytes", "nvidia-cuda-runtime", "nvidia-curand", "nvidia-npp"
             "nvidia-cusparse", "nvidia-cufft", "nvidia-nccl-cu13", "nvidia-cusparselt-cu13", "nvidia-cudnn-cu13", "nvidia-cublas",
             "flashinfer-cubin", "torch"]
 ENOUGH = 30
+MEMBERS = 16  # of a package, at most
 SAMPLED_MODULES = 6  # of each library, cut out and given to cuobjdump alone
 
 
@@ -43,23 +44,27 @@ class ComparisonTest(CliTest):
         return [(image["kind"], image["arch"].replace("compute_", "sm_")) for image in inspected["images"]]
 
     def check_file(self, inspected, file):
-        """That what was found in `file` is what cuobjdump finds, in its order, and each module's by itself."""
-        golden = images_in_order(file)
-        self.assertEqual(self.images_of(inspected), golden, inspected["file"])
-        counts = collections.Counter(arch for _, arch in golden)
-        totals = collections.Counter()
-        for size in inspected["sizes"]:
-            totals[size["arch"].replace("compute_", "sm_")] += size["images"]
-        self.assertEqual(totals, counts)
-        return len(golden)
+        """That as many images of each kind and arch were found in `file` as cuobjdump finds. (Where there is relocatable
+        device code too, cuobjdump has another order.)"""
+        if file.suffix == ".cubin":  # which cuobjdump lists under another option, without the f of sm_100f
+            self.assertEqual([(kind, arch.rstrip("f")) for kind, arch in self.images_of(inspected)],
+                             [(kind, arch.rstrip("f")) for kind, arch in list_images(file)], inspected["file"])
+            return 1
+        golden = collections.Counter(images_in_order(file))
+        self.assertEqual(collections.Counter(self.images_of(inspected)), golden, inspected["file"])
+        sizes = {(("ptx" if size["arch"].startswith("compute_") else "elf"), size["arch"].replace("compute_", "sm_")): size["images"]
+                 for size in inspected["sizes"]}
+        self.assertEqual(sizes, golden)
+        return golden.total()
 
     def check_modules(self, inspected, file):
-        """That there are as many modules as the library registers, and that each holds what cuobjdump finds in it alone."""
+        """That each module that the library registers with the CUDA runtime is found, and holds what cuobjdump finds in it alone.
+        (Libraries with the runtime inside have a container of its own, which is registered in another way.)"""
         registered = modules(file)
         by_module = collections.defaultdict(list)
         for image in inspected["images"]:
             by_module[image["module"]].append((image["kind"], image["arch"].replace("compute_", "sm_")))
-        self.assertLessEqual(max(by_module, default=-1), len(registered) - 1)
+        self.assertLessEqual(len(registered), inspected["modules"])
         numbers = list(range(len(registered)))
         random.Random(testspace.SEED).shuffle(numbers)
         alone = self.space.root / "module.fatbin"
@@ -68,7 +73,11 @@ class ComparisonTest(CliTest):
             with open(file, "rb") as whole:
                 whole.seek(offset)
                 alone.write_bytes(whole.read(size))
-            self.assertEqual(by_module[number], images_in_order(alone), f"module {number} of {inspected['file']}")
+            where = f"module {number} of {inspected['file']}"
+            if len(registered) == inspected["modules"]:
+                self.assertEqual(by_module[number], images_in_order(alone), where)
+            else:
+                self.assertIn(images_in_order(alone), list(by_module.values()), where)
         return len(registered)
 
 
@@ -156,9 +165,8 @@ class WheelsTest(ComparisonTest):
             print(f"{wheel.name}: {len(files)} files in {seconds:.1f} s, "
                   f"at most {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10} MB so far", flush=True)
             with_code = [file for file in files if file["images"]]
-            for inspected in with_code[:16]:
-                self.check_member(wheel, inspected)
-            compared += len(with_code[:16])
+            for inspected in with_code[:MEMBERS]:
+                compared += self.check_member(wheel, inspected)
         if not compared:
             self.skipTest(f"no wheel could be got: {', '.join(left_out)}")
         self.assertGreaterEqual(compared, ENOUGH, left_out)
@@ -174,12 +182,17 @@ class WheelsTest(ComparisonTest):
         seconds = time.monotonic() - started
         self.assertEqual({**alone, "file": ""}, {**inspected, "file": ""})
         started = time.monotonic()
-        images = self.check_file(inspected, file)
+        try:
+            images = self.check_file(inspected, file)
+        except CannotRead as error:  # it has libraries of PyPI that it calls an "Invalid ELF"
+            print(f"  {member}: not compared: {error}", flush=True)
+            return False
         theirs = time.monotonic() - started
         registered = self.check_modules(inspected, file) if ".so" in file.name else inspected["modules"]
         print(f"  {member}: {os.path.getsize(file) >> 20} MB, {registered} modules, {images} images: {seconds:.2f} s, "
               f"cuobjdump {theirs:.1f} s", flush=True)
         file.unlink()
+        return file.suffix != ".cubin"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,10 @@ import subprocess
 import unittest
 
 
+class CannotRead(Exception):
+    """What cuobjdump says of a file that it does not read."""
+
+
 def find_cuobjdump():
     program = os.environ.get("DSBUILD_CUOBJDUMP")
     if not program or not os.access(program, os.X_OK):
@@ -36,7 +40,7 @@ def images_in_order(file):
                 found.append((kind, line[len("arch = "):]))
         said = process.stderr.read()
     if process.returncode != 0 and "does not contain device code" not in said:
-        raise AssertionError(f"cuobjdump {file}: {process.returncode} {said}")
+        raise CannotRead(said.strip())
     return found
 
 
