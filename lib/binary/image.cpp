@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint8_t k_abi_with_shifted_arch = 8;  // CUDA 12.8 on, for new architectures; all in CUDA 13
 constexpr uint32_t k_old_abi_suffix_a = 0x800;
+// One without code has its names, and a note with the command line that made it.
+constexpr uint64_t k_largest_empty_image = 1 << 14;
 constexpr size_t k_start_of_text = 1 << 16;  // PTX says what it is for behind its comments
 
 // The word after `key` in `text`: up to a blank, a comma, a semicolon or a control character.
@@ -103,10 +105,27 @@ Result<Containers> read_archive_code(ByteRange file, const std::string& name) {
   return containers;
 }
 
+// Sections of machine code and of variables.
+bool holds_code_or_data(const ElfSectionHeader& section) {
+  const auto begins = [&](std::string_view beginning) { return section.name.starts_with(beginning); };
+  return begins(".text") || begins(".nv.global") || begins(".nv.constant") || begins(".nv.shared");
+}
+
+// An image that cannot be read is none that is known to be empty.
+bool is_empty_image(const StoredImage& stored) {
+  if (stored.is_tile_ir || stored.image.target.is_virtual() || stored.size > k_largest_empty_image)
+    return false;
+  const auto bytes = unpack_image(stored, "");
+  if (!bytes) return false;
+  const auto elf = read_elf_headers(MemoryBytes(as_bytes_of(*bytes)), "");
+  return elf && std::ranges::none_of(elf->sections, holds_code_or_data);
+}
+
 DeviceCode device_code_of(const Containers& containers) {
   DeviceCode code;
   for (const StoredContainer& stored : containers) {
     FatbinContainer container = container_of(stored);
+    container.is_empty = !stored.empty() && std::ranges::all_of(stored, is_empty_image);
     std::ranges::copy(container.images, std::back_inserter(code.images));
     std::ranges::copy(container.tile_images, std::back_inserter(code.tile_images));
     code.containers.push_back(std::move(container));

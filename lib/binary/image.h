@@ -31,6 +31,9 @@ struct FatbinContainer {
   // Tile IR, which a driver compiles for its GPU: neither machine code nor PTX. The target is the real one
   // that it was made beside; no rule is known by which it runs on others.
   std::vector<DeviceImage> tile_images;
+  // Whether none of the images has code or data, so that the file runs where they do not: nvcc's own link
+  // leaves such a container behind, of its default arch. Looked for by read_device_code, not by read_fatbins.
+  bool is_empty = false;
 };
 
 // All containers of a section, in file order; `name` is only for messages. Every offset is checked in 64

@@ -34,8 +34,8 @@ void* open_stream(void* opaque, const void*, int) {
 
 uLong read_stream(void* opaque, void*, void* buffer, uLong size) {
   SourceStream& stream = stream_of(opaque);
-  const uint64_t left = stream.source.size() - std::min(stream.at, stream.source.size());
-  const auto bytes = stream.source.read(stream.at, std::min<uint64_t>(size, left));
+  // A damaged archive may send it anywhere: a range gives what there is.
+  const auto bytes = ByteRange(stream.source).read(stream.at, size);
   stream.has_failed |= !bytes;
   if (!bytes) return 0;
   std::memcpy(buffer, bytes->data(), bytes->size());

@@ -35,7 +35,8 @@ uint64_t stored_bytes(const std::vector<DeviceImage>& images) {
   return bytes;
 }
 
-// Those with images: others have host code alone, or code for link-time optimisation.
+// Those with code: others are host code alone, code for link-time optimisation, or what is left of a device
+// link.
 std::vector<ArchSet> modules_with_images(const DeviceCode& code) {
   std::vector<ArchSet> modules = modules_of(code);
   std::erase_if(modules, [](const ArchSet& module) { return module.empty(); });
@@ -74,6 +75,17 @@ void add_verdicts(const InspectedFile& file, std::vector<TableRow>& rows) {
   const std::vector<ArchSet> modules = modules_with_images(file.content);
   for (const Target& gpu : file.gpus)
     if (!modules.empty()) rows.push_back({file.name, "GPU " + gpu.text(), verdict_text(modules, gpu)});
+}
+
+// What the names of several files have in common, up to a slash.
+std::string common_folder(const std::vector<InspectedFile>& files) {
+  if (files.size() < 2) return "";
+  std::string common = files.front().name;
+  for (const InspectedFile& file : files) {
+    const auto [end, _] = std::ranges::mismatch(common, file.name);
+    common.erase(end, common.end());
+  }
+  return common.substr(0, common.rfind('/') + 1);
 }
 
 // A column for each arch, then the kernel's name, which may be long.
@@ -211,13 +223,18 @@ std::vector<ArchSet> modules_of(const DeviceCode& code) {
   std::vector<ArchSet> modules;
   for (const FatbinContainer& container : code.containers) {
     modules.emplace_back();
+    if (container.is_empty) continue;
     for (const DeviceImage& image : container.images)
       modules.back().insert(image.target);
   }
   return modules;
 }
 
-std::string render_inspect(const std::vector<InspectedFile>& files) {
+std::string render_inspect(std::vector<InspectedFile> files) {
+  // Names in a wheel are long, and all begin alike.
+  const std::string folder = common_folder(files);
+  for (InspectedFile& file : files)
+    file.name = file.name.substr(folder.size());
   std::vector<TableRow> rows = {{"file", "archs", "modules", "images", "device bytes"}};
   std::vector<TableRow> verdicts;
   std::string kernels;
@@ -226,7 +243,8 @@ std::string render_inspect(const std::vector<InspectedFile>& files) {
     add_verdicts(file, verdicts);
     if (file.kernels) kernels += kernel_lines(file);
   }
-  std::string text = join(render_table(rows), "\n") + "\n";
+  std::string text = folder.empty() ? "" : "in " + folder + "\n";
+  text += join(render_table(rows), "\n") + "\n";
   if (!verdicts.empty()) text += "\n" + join(render_table(verdicts), "\n") + "\n";
   return text + kernels;
 }
