@@ -23,24 +23,23 @@ tl::unexpected<Error> refuse(const Words& words) {
 }
 
 // action verify - check/<op>.ok check/<op>.json: the op's objects and library against its plan.
-Result<int> verify(const Words& words, ActionRun& action, System& system) {
+Result<StepEnd> verify(const Words& words, ActionRun& action, MemoryTurn& turn, System& system) {
   if (words.size() != k_before_words + 1) return refuse(words);
   FileSystem& files = system.files;
   const std::string &stamp = words[k_output_place], &expected_file = words[k_before_words];
-  MemoryTurn turn(system.environment, stamp);
   turn.wait_to_work();
   DSBUILD_TRY(text, files.read_file(expected_file));
   DSBUILD_TRY(expected, parse_expected(text, expected_file));
   DSBUILD_TRY(differences, verify_op(expected, ".", files));
   for (const Difference& difference : differences)
     print_message("error: " + difference.what + "\n");
-  if (!differences.empty()) return static_cast<int>(Exit::failed);
+  if (!differences.empty()) return StepEnd{static_cast<int>(Exit::failed), MadeOf::nothing_said};
   DSBUILD_CHECK(files.write_if_different(stamp, "ok\n"));
   FilesRead read{{expected_file, expected.library}, {}};
   for (const ExpectedObject& object : expected.objects)
     read.files.push_back(object.file);
   DSBUILD_CHECK(action.write(action.describe(read), {stamp}));
-  return 0;
+  return StepEnd{0, MadeOf::tools};
 }
 
 Result<int> run_tool(const Words& command, std::string& said, System& system, MemoryTurn& turn) {
@@ -49,18 +48,17 @@ Result<int> run_tool(const Words& command, std::string& said, System& system, Me
   said = result.out + result.err;
   print_message(said);
   turn.add_peak(result.peak_memory_bytes);
-  if (result.exit_code == 0) turn.done();
   return result.exit_code;
 }
 
 // action run TOOLS OUTPUT [text] -- COMMAND: when there is memory for it.
-Result<int> run_when_there_is_memory(const Words& words, ActionRun& action, System& system) {
+Result<StepEnd> run_when_there_is_memory(const Words& words, ActionRun& action, MemoryTurn& turn,
+                                         System& system) {
   const auto end = std::find(words.begin(), words.end(), "--");
   if (end == words.end() || end + 1 == words.end()) return refuse(words);
   const bool is_known_by_text = words[k_before_words] == k_known_by_text;
   if (end - words.begin() != static_cast<std::ptrdiff_t>(k_before_words + (is_known_by_text ? 1 : 0)))
     return refuse(words);
-  MemoryTurn turn(system.environment, action.output());
   if (is_known_by_text) turn.wait_to_look();
   const auto run = [&](const Words& command, std::string& said) {
     return run_tool(command, said, system, turn);
@@ -70,7 +68,7 @@ Result<int> run_when_there_is_memory(const Words& words, ActionRun& action, Syst
 }
 
 // action slice TOOLS OUTPUT STEP_FILE -- [SOURCE GENCODE…]
-Result<int> run_slice(const Words& words, ActionRun& action, System& system) {
+Result<StepEnd> run_slice(const Words& words, ActionRun& action, MemoryTurn& turn, System& system) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto number = static_cast<size_t>(end - words.begin());
   if (end == words.end() || number != k_before_words + 1) return refuse(words);
@@ -79,24 +77,24 @@ Result<int> run_slice(const Words& words, ActionRun& action, System& system) {
     step.source = *(end + 1);
     step.gencodes.assign(end + 2, words.end());
   }
-  return run_slice_step(step, action, system, print_message);
+  return run_slice_step(step, action, turn, system, print_message);
 }
 
 // action compare TOOLS STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
-Result<int> compare(const Words& words, ActionRun& action, System& system) {
+Result<StepEnd> compare(const Words& words, ActionRun& action, MemoryTurn& turn, System& system) {
   if (words.size() <= k_before_words + 4) return refuse(words);
   const auto from = words.begin() + k_before_words;
   const NvccComparison step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
-  DSBUILD_TRY(difference, compare_with_nvcc(step, system, print_message));
+  DSBUILD_TRY(difference, compare_with_nvcc(step, turn, system, print_message));
   if (!difference.empty())
     return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
                 "slices do not make what nvcc makes: " + difference, "Build with --backend nvcc.");
   DSBUILD_CHECK(system.files.write_if_different(action.output(), "the same\n"));
   DSBUILD_CHECK(action.write(action.describe({Words(from, words.end()), {}}), {action.output()}));
-  return 0;
+  return StepEnd{0, MadeOf::tools};
 }
 
-using RunKind = Result<int> (*)(const Words& words, ActionRun& action, System& system);
+using RunKind = Result<StepEnd> (*)(const Words& words, ActionRun& action, MemoryTurn& turn, System& system);
 
 RunKind find_kind(const std::string& name) {
   static const std::map<std::string, RunKind> kinds = {
@@ -110,9 +108,15 @@ Result<int> run_action(const CommandContext& context) {
   const RunKind run = words.size() > k_before_words ? find_kind(words.front()) : nullptr;
   if (!run) return refuse(words);
   ActionRun action(words, context.system);
-  if (action.holds()) return 0;
+  MemoryTurn turn(context.system.environment, action.output());
+  if (action.holds()) {
+    turn.end(MadeOf::record);
+    return 0;
+  }
   action.begin();
-  return run(words, action, context.system);
+  DSBUILD_TRY(end, run(words, action, turn, context.system));
+  if (end.code == 0) turn.end(end.made_of);
+  return end.code;
 }
 
 }  // namespace

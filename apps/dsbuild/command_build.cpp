@@ -19,6 +19,15 @@ Result<void> print_outcome(const BuildOutcome& outcome, const Settings& settings
   return print_result(render_build_outcome(outcome, style_for(settings, context, false)));
 }
 
+// Of the last build that ran an edge: a build with nothing to do has none of its own.
+Result<void> print_timings(const Settings& settings, const CommandContext& context) {
+  if (!settings.timings.value) return {};
+  DSBUILD_TRY(timings, load_timings(settings.build_dir.value, context.system.files));
+  if (!timings) return {};
+  return print_result(settings.json.value ? render_timings_json(*timings)
+                                          : render_timings(*timings, style_for(settings, context, false)));
+}
+
 // What is shown depends on it, beside the environment and the disk.
 std::string asked_by(const CommandContext& context) {
   const Terminal& terminal = context.terminal;
@@ -42,6 +51,7 @@ Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, 
   outcome.skipped = build.skipped;
   outcome.compared = build.compared;
   outcome.seconds = seconds_since(start);
+  DSBUILD_CHECK(print_timings(settings, context));
   DSBUILD_CHECK(print_outcome(outcome, settings, context));
   return 0;
 }
@@ -80,6 +90,7 @@ Result<int> run_build(const CommandContext& context) {
   ShownEvents events(settings, context);
   Session session(settings, context.system, events);
   auto built = build_bundle(std::move(request), session);
+  if (built || built.error().code == "edge_failed") DSBUILD_CHECK(print_timings(settings, context));
   if (!built) return say_unbuilt(built.error(), events, settings, context);
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
   if (!built->outcome.failures.empty()) return static_cast<int>(Exit::failed);

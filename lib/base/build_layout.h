@@ -10,9 +10,10 @@ inline constexpr const char* k_build_lock_file = "lock";
 inline constexpr const char* k_unchanged_file = "unchanged";  // what the last plan was made of
 inline constexpr const char* k_graph_file = "build.ninja";
 inline constexpr const char* k_compile_commands_file = "compile_commands.json";  // for clangd and the like
-inline constexpr const char* k_pack_folder = "pack";                             // a link to the source root
-inline constexpr const char* k_tool_tmp_dir = "tmp";  // of tools; emptied by each build
-inline constexpr const char* k_log_folder = "log";    // dsbuild.log, and one of each edge that failed
+inline constexpr const char* k_timings_file = "timings.json";  // of the last build that ran edges
+inline constexpr const char* k_pack_folder = "pack";           // a link to the source root
+inline constexpr const char* k_tool_tmp_dir = "tmp";           // of tools; emptied by each build
+inline constexpr const char* k_log_folder = "log";  // dsbuild.log, and one of each edge that failed
 inline constexpr const char* k_run_log_file = "log/dsbuild.log";
 inline constexpr const char* k_lists_dir = "lists";  // of records, by content (action/lists.h)
 

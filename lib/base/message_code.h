@@ -21,6 +21,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"arch_list_too_long", "An architecture list is longer than any real one."},
     {"archs_dropped", "--drop-unsupported-archs left out what the toolkit cannot target."},
     {"bad_archive", "A static library (.a), or a zip archive such as a wheel, cannot be read."},
+    {"bad_build_file", "A file in which a build says what it did is damaged or was changed by hand."},
     {"bad_choice", "A setting takes one of a few words, and got another."},
     {"bad_config", "A config file has an unknown key or a value of the wrong type."},
     {"bad_elf", "A file is no binary that dsbuild reads, or it is damaged."},

@@ -161,10 +161,28 @@ Result<void> publish_outcome(Built& built, const GraphRun& run, Session& session
   return {};
 }
 
+// Whether the plan stands; if so, the bundle is published, where it can be.
+Result<bool> publish_run(Built& built, const GraphRun& run, SliceTests& slice_tests, Session& session) {
+  const bool stands = was_interrupted(run) || slice_tests.plan_stands();
+  save_what_was_learnt(run, session);
+  if (!stands) return false;
+  if (run.exit_code != 0) session.events.on_unfinished(unfinished(run, built.plan));
+  DSBUILD_CHECK(check_can_publish(run, built.plan));
+  for (const EdgeFailure& failure : merged_by_source(run.failures))
+    session.events.on_failure(failure);
+  if (!run.failures.empty() && !built.plan.settings().keep_going.value)
+    return tl::unexpected<Error>(edges_failed(run, built.plan));
+  DSBUILD_CHECK(session.check());
+  built.outcome = outcome_of(built.plan, run);
+  DSBUILD_CHECK(publish_outcome(built, run, session));
+  return true;
+}
+
 enum class Testing { beside, done };
 
 // nullopt: the plan counted on slices that are not what nvcc makes. The next one does not.
 Result<std::optional<Built>> build_once(Request request, Testing testing, Session& session) {
+  TimingsLog timings;
   FileSystem& files = session.system.files;
   Built built;
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
@@ -185,24 +203,15 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
   RunLog log(settings.build_dir.value, files);
   SliceTests slice_tests(built.plan, session);
   DiagnosticCollector diagnostics = collector_for(built.plan, session);
-  auto ran = run_all({built.plan, ninja, *built.lock, log, diagnostics, session});
+  auto ran = run_all({built.plan, ninja, *built.lock, log, diagnostics, timings, session});
   if (!ran) return tl::unexpected<Error>(ran.error());
   const GraphRun& run = ran->sum;
   built.comparison = std::move(ran->comparison);
-  const bool stands = was_interrupted(run) || slice_tests.plan_stands();
-  save_what_was_learnt(run, session);
-  if (!stands) return std::nullopt;
-  if (run.exit_code != 0) session.events.on_unfinished(unfinished(run, built.plan));
-  DSBUILD_CHECK(check_can_publish(run, built.plan));
-  for (const EdgeFailure& failure : merged_by_source(run.failures))
-    session.events.on_failure(failure);
-  if (!run.failures.empty() && !settings.keep_going.value)
-    return tl::unexpected<Error>(edges_failed(run, built.plan));
-
-  DSBUILD_CHECK(session.check());
-  built.outcome = outcome_of(built.plan, run);
-  append(built.outcome.warnings, cache_warnings);
-  DSBUILD_CHECK(publish_outcome(built, run, session));
+  const auto stands = publish_run(built, run, slice_tests, session);
+  if (stands) append(built.outcome.warnings, cache_warnings);
+  timings.write(built.plan, stands && run.failures.empty(), files);
+  if (!stands) return tl::unexpected<Error>(stands.error());
+  if (!*stands) return std::nullopt;
   built.did_something = is_new_plan || run.edges_run > 0 || built.outcome.bundle.changed;
   return built;
 }

@@ -37,7 +37,8 @@ Result<std::optional<size_t>> compare_bundle(const Request& request, const Manif
   DSBUILD_CHECK(check_is_of_build(plan, manifest, session));
   RunLog log(settings.build_dir.value, files);
   DiagnosticCollector diagnostics = collector_for(plan, session);
-  DSBUILD_TRY(comparison, run_comparison({plan, ninja, *lock, log, diagnostics, session}, {}));
+  TimingsLog timings;
+  DSBUILD_TRY(comparison, run_comparison({plan, ninja, *lock, log, diagnostics, timings, session}, {}));
   session.digests.save();
   session.facts.save();
   for (const EdgeFailure& failure : merged_by_source(comparison->run.failures))

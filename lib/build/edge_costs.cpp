@@ -94,7 +94,7 @@ void remember_edge_costs(const Plan& plan, const std::vector<FinishedEdge>& fini
     const Edge& edge = *ended.edge;
     const auto found = uses.find(edge.output);
     const GateUse use = found == uses.end() ? GateUse{} : found->second;
-    if (ended.failed || (runs_tools(edge) && !use.done)) continue;
+    if (ended.failed || edge.kind == EdgeKind::comparison || (runs_tools(edge) && !use.done())) continue;
     const std::string key = history_key(plan.registry().pack, edge);
     const auto before = plan.history.measured.find(key);
     EdgeCost cost = before == plan.history.measured.end() ? EdgeCost{} : before->second;

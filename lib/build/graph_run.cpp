@@ -100,7 +100,7 @@ Result<RunResult> run_ninja_surely(const NinjaRun& run, Session& session) {
 }
 
 NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons) {
-  const auto& [plan, ninja, lock, log, diagnostics, session] = runner;
+  const auto& [plan, ninja, lock, log, diagnostics, timings, session] = runner;
   const int jobs = jobs_for(plan.settings(), plan.survey.machine.host);
   NinjaRun run{ninja,
                graph,
@@ -200,11 +200,13 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   run.on_tick = [&overdue, goes_on = run.on_tick] { return goes_on() && overdue.all_in_time(); };
   session.events.on_graph_begins(expected_run(plan, graph, reasons, run.jobs));
   runner.diagnostics.on_graph_begins(graph, reasons);
+  const double begin = now_seconds();
   const Result<RunResult> ran = run_ninja_surely(run, session);
   runner.diagnostics.on_graph_ends();
   session.events.on_graph_ends();
   if (!ran) return tl::unexpected<Error>(ran.error());
   const auto uses = gate->close();
+  runner.timings.add(plan, graph, ran->finished, uses, {begin, now_seconds()});
   remember_edge_costs(plan, ran->finished, uses, session);
 
   GraphRun summary;
@@ -218,7 +220,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
                                        files.absolute(settings.build_dir.value), environment, files};
   for (const FinishedEdge& ended : ran->finished) {
     const auto use = uses.find(ended.edge->output);
-    if (runs_compiler(*ended.edge) && use != uses.end() && use->second.done) ++summary.compiles;
+    if (runs_compiler(*ended.edge) && use != uses.end() && use->second.done()) ++summary.compiles;
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
     if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
   }

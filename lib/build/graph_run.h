@@ -8,6 +8,7 @@
 #include "build/edge_failure.h"
 #include "build/plan.h"
 #include "build/run_log.h"
+#include "build/timings.h"
 #include "cache/content_store.h"
 #include "sys/lock.h"
 
@@ -43,6 +44,7 @@ struct GraphRunner {
   const FolderLock& lock;
   RunLog& log;
   DiagnosticCollector& diagnostics;
+  TimingsLog& timings;
   Session& session;
 };
 

@@ -92,6 +92,7 @@ void NinjaOutputParser::finish(const Edge& edge) {
   FinishedEdge ended;
   ended.edge = &edge;
   if (running != running_.end()) {
+    ended.begin = running->second;
     ended.seconds = clock_() - running->second;
     running_.erase(running);
   }

@@ -39,6 +39,7 @@ struct EdgeEvent {
 
 struct FinishedEdge {
   const Edge* edge = nullptr;
+  double begin = 0;  // by the clock
   double seconds = 0;
   bool failed = false;
   std::string output;

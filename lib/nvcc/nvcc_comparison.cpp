@@ -11,9 +11,10 @@ constexpr std::string_view k_object = ".o";
 
 class Comparison {
  public:
-  Comparison(const NvccComparison& request, System& system,
+  Comparison(const NvccComparison& request, MemoryTurn& turn, System& system,
              const std::function<void(std::string_view)>& print)
       : request_(request),
+        turn_(turn),
         system_(system),
         files_(system.files),
         print_(print),
@@ -73,8 +74,9 @@ class Comparison {
     const std::string output = again_.string() + step.outputs.front();
     ActionRun action({"slice", k_nvcc_id_file, output, step_file, "--", request_.source}, system_,
                      ActionRun::Cache::unused);
-    DSBUILD_TRY(code, run_slice_step({step_file, output, request_.source, {}}, action, system_, print_));
-    if (code == 0) return {};
+    DSBUILD_TRY(end,
+                run_slice_step({step_file, output, request_.source, {}}, action, turn_, system_, print_));
+    if (end.code == 0) return {};
     return fail(Exit::failed, "edge_failed", output, "the step " + step.part + " fails when it is run again",
                 "Build again.");
   }
@@ -103,6 +105,7 @@ class Comparison {
   }
 
   const NvccComparison& request_;
+  MemoryTurn& turn_;
   System& system_;
   FileSystem& files_;
   const std::function<void(std::string_view)>& print_;
@@ -113,9 +116,9 @@ class Comparison {
 
 }  // namespace
 
-Result<std::string> compare_with_nvcc(const NvccComparison& request, System& system,
+Result<std::string> compare_with_nvcc(const NvccComparison& request, MemoryTurn& turn, System& system,
                                       const std::function<void(std::string_view)>& print) {
-  return Comparison(request, system, print).run();
+  return Comparison(request, turn, system, print).run();
 }
 
 }  // namespace dsbuild

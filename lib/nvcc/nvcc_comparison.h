@@ -6,6 +6,7 @@
 
 #include "nvcc/compare_objects.h"
 #include "nvcc/step_file.h"
+#include "sys/memory_gate.h"
 
 namespace dsbuild {
 
@@ -22,8 +23,8 @@ struct NvccComparison {
 // absolute path in it. Where something differs (line information names the build folder; nvcc's id may be
 // longer) the steps run twice more: with nvcc's module id and folder, which must give what nvcc made, and
 // with our own, which must give, byte for byte, the objects that are there. "" where all is the same; then
-// nothing is left of what was made for it. What tools say goes to `print`.
-Result<std::string> compare_with_nvcc(const NvccComparison& request, System& system,
+// nothing is left of what was made for it. The steps run in the turn; what tools say goes to `print`.
+Result<std::string> compare_with_nvcc(const NvccComparison& request, MemoryTurn& turn, System& system,
                                       const std::function<void(std::string_view)>& print);
 
 }  // namespace dsbuild

@@ -57,7 +57,6 @@ Result<HostObject> make_host(StepPart& part) {
   add_files_of_assembler(of_assembler, object.bytes, object.read, part.files);
   std::erase_if(object.read.files,
                 [&](const std::string& file) { return file.starts_with(unit.scratch.string()); });
-  part.tools.done();
   return object;
 }
 
@@ -173,7 +172,6 @@ Result<int> run_fatbin(StepPart& part) {
   (void)part.files.remove_all(assembler);
   (void)part.files.remove_all(unit.path + ".fatbin");
   DSBUILD_CHECK(remove_other_archs(part));
-  part.tools.done();
   DSBUILD_CHECK(part.action.write(part.action.describe({input_files(unit), {}}), unit.outputs()));
   return 0;
 }

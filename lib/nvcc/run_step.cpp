@@ -23,16 +23,17 @@ std::string plain_command(const StepUnit& unit) {
 
 }  // namespace
 
-Result<int> run_slice_step(const SliceStep& request, ActionRun& action, System& system,
-                           const std::function<void(std::string_view)>& print) {
+Result<StepEnd> run_slice_step(const SliceStep& request, ActionRun& action, MemoryTurn& turn, System& system,
+                               const std::function<void(std::string_view)>& print) {
   DSBUILD_TRY(unit, load_step_unit(request, system));
-  StepPart part{unit, action, {unit, system, print}, {unit, action, system.files}, system.files};
+  StepPart part{unit, action, {unit, system, turn, print}, {unit, action, system.files}, system.files};
   DSBUILD_CHECK(system.files.remove_all(unit.scratch));
   DSBUILD_CHECK(system.files.make_directories(unit.scratch));
   auto code = run_part(part);
   (void)system.files.remove_all(unit.scratch);
-  if (code && *code != 0 && !unit.step.preprocess.empty()) print(plain_command(unit));
-  return code;
+  if (!code) return tl::unexpected<Error>(code.error());
+  if (*code != 0 && !unit.step.preprocess.empty()) print(plain_command(unit));
+  return StepEnd{*code, *code == 0 ? part.results.made_of() : MadeOf::nothing_said};
 }
 
 }  // namespace dsbuild

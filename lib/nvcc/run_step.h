@@ -6,8 +6,15 @@
 
 #include "action/action_run.h"
 #include "nvcc/step_file.h"
+#include "sys/memory_gate.h"
 
 namespace dsbuild {
+
+// How one step of a build ended.
+struct StepEnd {
+  int code = 0;  // of the first command that failed, or 0
+  MadeOf made_of = MadeOf::nothing_said;
+};
 
 // Paths are relative to the build folder, which is the current one. An output without its end is where all
 // files of the translation unit lie: "obj/adam/adam.cu/adam". <unit>.module_id and <unit>.arch_list were
@@ -25,10 +32,10 @@ struct SliceStep {
 // run, in a folder of their own, and outputs are written whole, and only where their bytes change. So what
 // comes after a part runs only if there is something new. __CUDA_ARCH_LIST__ counts as read where a header or
 // the source names it. What the tools say goes to `print`; a failing part ends with one plain nvcc command
-// that does the same. The value is the exit code of the first command that fails, or 0. Errors: those of
-// reading and writing; `bad_elf`: a tool gave no ELF file.
-Result<int> run_slice_step(const SliceStep& request, ActionRun& action, System& system,
-                           const std::function<void(std::string_view)>& print);
+// that does the same. Tools run in the turn. Errors: those of reading and writing; `bad_elf`: a tool gave no
+// ELF file.
+Result<StepEnd> run_slice_step(const SliceStep& request, ActionRun& action, MemoryTurn& turn, System& system,
+                               const std::function<void(std::string_view)>& print);
 
 // What stands before that command.
 inline constexpr std::string_view k_nvcc_alone = "the same with nvcc alone: ";

@@ -52,35 +52,35 @@ class WholeRun {
   WholeRun(const WholeStep& step, ActionRun& action, System& system, const WholeTools& tools)
       : step_(step), action_(action), system_(system), files_(system.files), tools_(tools) {}
 
-  Result<int> run() {
+  Result<StepEnd> run() {
     const bool is_kept_in_cache = is_kept(step_.command);
     if (is_kept_in_cache) {
       DSBUILD_TRY(is_there, take());
-      if (is_there) return 0;
+      if (is_there) return StepEnd{0, MadeOf::cache};
       DSBUILD_TRY(is_same_text, take_by_text());
-      if (is_same_text) return 0;
+      if (is_same_text) return StepEnd{0, MadeOf::cache};
     }
     const std::string temporary = step_.output + k_temporary_end;
     DSBUILD_CHECK(files_.remove_all(temporary));
     DSBUILD_CHECK(files_.remove_all(depfile_of_assembler()));
     std::string said;
     DSBUILD_TRY(code, tools_.run(command(), said));
-    if (code != 0) return code;
+    if (code != 0) return StepEnd{code, MadeOf::nothing_said};
     DSBUILD_TRY(bytes, files_.read_file(temporary));
     Record record = describe(bytes);
     add_said(record, k_compiler, std::move(said));
     DSBUILD_CHECK(put_output(bytes));
     if (is_kept_in_cache && record.incomplete.empty()) keep(record, std::move(bytes));
     DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
-    return 0;
+    return StepEnd{0, MadeOf::tools};
   }
 
   // Of a header that is not precompiled: nothing was read for it.
-  Result<int> spare() {
+  Result<StepEnd> spare() {
     DSBUILD_CHECK(put_output(""));
     Record record = action_.describe({{value_of(step_.command, "-c")}, {}});
     DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
-    return 0;
+    return StepEnd{0, MadeOf::cache};
   }
 
  private:
@@ -237,8 +237,8 @@ bool is_spared(const WholeStep& header, System& system) {
 
 }  // namespace
 
-Result<int> run_whole_step(const WholeStep& step, ActionRun& action, System& system,
-                           const WholeTools& tools) {
+Result<StepEnd> run_whole_step(const WholeStep& step, ActionRun& action, System& system,
+                               const WholeTools& tools) {
   WholeRun run(step, action, system, tools);
   const bool is_header = has_word(step.command, "c++-header");
   return is_header && is_spared(step, system) ? run.spare() : run.run();

@@ -5,7 +5,7 @@
 
 #include "action/action_run.h"
 #include "base/build_layout.h"
-#include "nvcc/step_file.h"
+#include "nvcc/run_step.h"
 
 namespace dsbuild {
 
@@ -26,6 +26,7 @@ struct WholeTools {
       run;  // gives the exit code, and what it printed
   std::function<void(std::string_view)> print;
 };
-Result<int> run_whole_step(const WholeStep& step, ActionRun& action, System& system, const WholeTools& tools);
+Result<StepEnd> run_whole_step(const WholeStep& step, ActionRun& action, System& system,
+                               const WholeTools& tools);
 
 }  // namespace dsbuild

@@ -64,7 +64,6 @@ Result<int> make_front(StepPart& part, Record& record) {
   DSBUILD_TRY(text, part.files.read_file(part.unit.in_scratch(end)));
   add_said(record, k_compiler, part.tools.take_said());
   DSBUILD_CHECK(part.results.publish(record.result, {{end, blank_disabled_code(std::move(text))}}, record));
-  part.tools.done();
   return 0;
 }
 
@@ -106,7 +105,6 @@ Result<int> make_device(StepPart& part, Record& record) {
   add_said(record, k_assembler, part.tools.take_said());
   DSBUILD_TRY(outputs, read_device_outputs(part, !has_images));
   DSBUILD_CHECK(part.results.publish(record.result, outputs, record));
-  if (!has_images) part.tools.done();
   return 0;
 }
 

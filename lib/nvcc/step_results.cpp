@@ -43,10 +43,12 @@ Result<bool> StepResults::take(const std::string& key, const std::string& lines)
   const auto& last = action_.last();
   if (last && last->result == key && names_lines_of(*last, lines) && action_.has_outputs_of(last)) {
     said_ = said_behind_preprocessor(*last);
+    made_of_ = MadeOf::same_input;
     return true;
   }
   const auto entry = find_in_store(key, lines);
   if (!entry) return false;
+  made_of_ = MadeOf::cache;
   DSBUILD_CHECK(write(*entry));
   return true;
 }
@@ -65,10 +67,12 @@ Result<bool> StepResults::take_images(const std::string& ptx) {
       action_.has_outputs_of(last)) {
     for (const Said& said : last->said)
       if (said.tool == k_assembler) said_.push_back(said);
+    made_of_ = MadeOf::some_tools;
     return true;
   }
   const auto images = stored(images_key(ptx), image_ends_, {});
   if (!images) return false;
+  made_of_ = MadeOf::some_tools;
   DSBUILD_CHECK(write(*images));
   return true;
 }

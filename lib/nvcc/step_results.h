@@ -4,6 +4,7 @@
 
 #include "cache/content_store.h"
 #include "nvcc/step_unit.h"
+#include "sys/memory_gate.h"
 
 namespace dsbuild {
 
@@ -35,6 +36,9 @@ class StepResults {
   // What tools said when they made what was taken; not the preprocessor, which has run or is in the record.
   const std::vector<Said>& said() const { return said_; }
 
+  // What the outputs are made of, once they are there.
+  MadeOf made_of() const { return made_of_; }
+
   // That the store has no record by which something could be looked for.
   void note_miss() {
     if (store_) note_store_use(false, files_);
@@ -59,6 +63,7 @@ class StepResults {
   FileSystem& files_;
   std::optional<ContentStore> store_;
   bool keeps_nothing_ = false;
+  MadeOf made_of_ = MadeOf::tools;
   std::vector<std::string> image_ends_, other_ends_;  // of the outputs
   std::vector<Said> said_;
   std::string missed_;  // a key that the store does not have

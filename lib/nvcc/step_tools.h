@@ -10,14 +10,12 @@ using Print = std::function<void(std::string_view)>;
 
 class StepTools {
  public:
-  StepTools(const StepUnit& unit, System& system, const Print& print)
-      : unit_(unit), system_(system), print_(print), turn_(system.environment, unit.request.output) {}
+  StepTools(const StepUnit& unit, System& system, MemoryTurn& turn, const Print& print)
+      : unit_(unit), system_(system), print_(print), turn_(turn) {}
 
-  // Before it is known whether there is anything to do; before the tools that do it; when all of them have
-  // run, and well.
+  // Before it is known whether there is anything to do; before the tools that do it.
   void wait_to_look() { turn_.wait_to_look(); }
   void wait_to_work() { turn_.wait_to_work(); }
-  void done() { turn_.done(); }
 
   // Exit codes. What a tool says is printed, whether it fails or not. In the scratch folder the stand-in is
   // a name; in the build folder it is a path to the scratch folder.
@@ -34,7 +32,7 @@ class StepTools {
   const StepUnit& unit_;
   System& system_;
   const Print& print_;
-  MemoryTurn turn_;
+  MemoryTurn& turn_;
   std::string said_;
 };
 

@@ -206,6 +206,12 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
   return argv;
 }
 
+const char* word(EdgeKind kind) {
+  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "cxx_compile",
+                                        "link",         "verify",     "comparison"};
+  return k_words[static_cast<int>(kind)];
+}
+
 bool runs_tools(const Edge& edge) {
   return edge.kind != EdgeKind::verify;
 }

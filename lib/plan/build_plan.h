@@ -16,6 +16,7 @@
 namespace dsbuild {
 
 enum class EdgeKind { cuda_compile, cuda_slice, cxx_compile, link, verify, comparison };
+const char* word(EdgeKind kind);  // "cuda_slice"
 
 // Paths are relative to the build folder, in which Ninja runs; `pack/` there is a link to the source root, so
 // that no command holds a path of this machine (nvcc itself mishandles `$` and quotes in paths).

@@ -18,6 +18,7 @@ const char* runs_word(Runs runs);  // "native", "ptx" (what a driver compiles), 
 Json coverage_json(const Coverage& one);
 Json coverage_json(const std::vector<Coverage>& coverage);
 Json toolkit_json(const Toolkit& toolkit);
+Json timing_analysis_json(const Timings& timings);
 Json store_uses_json(const StoreUses& uses);
 // One line with a line break; bytes that are not UTF-8 are replaced.
 Json kernels_json(const std::vector<OpKernels>& kernels);

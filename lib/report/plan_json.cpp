@@ -108,11 +108,9 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
 
 std::string render_edge_event_json(const EdgeEvent& event) {
   static const char* const k_words[] = {"edge_started", "edge_ended", "edge_finished", "edge_failed"};
-  static const char* const k_kinds[] = {"cuda_compile", "cuda_slice", "cxx_compile",
-                                        "link",         "verify",     "comparison"};
   Json json = {{"event", k_words[static_cast<int>(event.kind)]},
                {"op", event.edge->op},
-               {"kind", k_kinds[static_cast<int>(event.edge->kind)]},
+               {"kind", word(event.edge->kind)},
                {"source", event.edge->source},
                {"finished", event.finished},
                {"total", event.total}};

@@ -109,6 +109,10 @@ class KernelTable {
   std::map<std::string, Row> rows_;
 };
 
+// What `build --timings` shows; JSON: an event before the result's, {"event":"timings",…}, one line.
+std::string render_timings(const Timings& timings, const Style& style);
+std::string render_timings_json(const Timings& timings);
+
 struct InspectedFile {
   std::string name;
   DeviceCode content;

@@ -302,6 +302,10 @@ std::vector<Option> options_of_what_is_made() {
        .help = "Compile CUDA files by nvcc too, and compare what slices made with it",
        .setting = "verify_against_nvcc",
        .value = flag(&Settings::verify_against_nvcc)},
+      {.names = "--timings",
+       .help = "Show where the build's time and memory went: per file and arch, and what bounds it all",
+       .setting = "timings",
+       .value = flag(&Settings::timings)},
   };
 }
 

@@ -99,6 +99,7 @@ struct Settings {
   Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
   Setting<CudaBackend> backend;
   Setting<bool> verify_against_nvcc;       // compile CUDA files by nvcc too, and compare
+  Setting<bool> timings;                   // show where the time of the build went
   Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
   Setting<bool> ptxas_info;                // what each kernel takes of a GPU; DS_DEBUG_CUDA_BUILD, exactly "1"
   Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
@@ -144,9 +145,9 @@ struct Settings {
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home jobs memory keep_going
 // strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
-// allow_disjoint_archs python cpu_baseline debug verify_against_nvcc cache_dir cache_size; unknown ones are
-// exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count where
-// neither --arch nor TORCH_CUDA_ARCH_LIST is given.
+// allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir cache_size; unknown
+// ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs
+// count where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = MemoryQueue::Kind;
 
-constexpr size_t k_longest_message = 8192;  // an output's path and two numbers
+constexpr size_t k_longest_message = 8192;  // an output's path and three numbers
 
 // An abstract name, which no file stands for; the kernel chooses one where `name` is empty (unix(7)).
 struct Address {
@@ -63,20 +63,33 @@ std::string receive(int socket) {
   return count <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(count));
 }
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double now_seconds() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+// The first word of a text, which is taken off it.
+std::string take_word(std::string& text) {
+  const size_t blank = std::min(text.find(' '), text.size());
+  std::string word = text.substr(0, blank);
+  text.erase(0, blank + 1);
+  return word;
+}
+
+template <class Number>
+Number take_number(std::string& text) {
+  return whole_number<Number>(take_word(text)).value_or(0);
 }
 
 struct Client {
   Descriptor socket;
   std::string output;
   ByteCount needed = 0;
-  Clock::time_point waits_since;
+  double waits_since = 0;
   bool waits = false;
 };
 
-// Messages of a step: "look OWN OUTPUT", "work OWN OUTPUT", "done LOOK PEAK"; the answer to the first two is
-// one byte.
+// Messages of a step: "look OWN OUTPUT", "work OWN OUTPUT", "end MADE_OF LOOK PEAK OUTPUT"; the answer to the
+// first two is one byte.
 class RealMemoryGate : public MemoryGate {
  public:
   RealMemoryGate(Descriptor listener, Descriptor wake, ByteCount bound,
@@ -97,7 +110,7 @@ class RealMemoryGate : public MemoryGate {
     const auto use = uses_.find(output);
     double seconds = use == uses_.end() ? 0 : use->second.waited_seconds;
     for (const auto& [id, client] : clients_)
-      if (client.waits && client.output == output) seconds += seconds_since(client.waits_since);
+      if (client.waits && client.output == output) seconds += now_seconds() - client.waits_since;
     return seconds;
   }
   std::map<std::string, GateUse> close() override {
@@ -114,19 +127,24 @@ class RealMemoryGate : public MemoryGate {
     listener_.close();
   }
 
+  // Once it is to end, all that steps have said is heard: who has ended may have connected just before.
   void serve() {
+    bool ends = false;
     while (true) {
-      std::vector<pollfd> waits = {{wake_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
+      std::vector<pollfd> waits = {{wake_.number(), static_cast<short>(ends ? 0 : POLLIN), 0},
+                                   {listener_.number(), POLLIN, 0}};
       for (const auto& [id, client] : clients_)
         waits.push_back({id, POLLIN, 0});
-      if (::poll(waits.data(), waits.size(), -1) < 0) continue;
+      const int ready = ::poll(waits.data(), waits.size(), ends ? 0 : -1);
+      if (ready < 0) continue;
+      if (ends && ready == 0) return;
       const std::lock_guard lock(mutex_);
       for (size_t i = 2; i < waits.size(); ++i)
         if (waits[i].revents != 0) hear(waits[i].fd);
       if (waits[1].revents != 0) let_in();
       for (const int id : queue_.admit())
         answer(clients_.at(id));
-      if (waits[0].revents != 0) return;  // last, for steps that have ended may have said something
+      ends = ends || waits[0].revents != 0;
     }
   }
 
@@ -138,33 +156,31 @@ class RealMemoryGate : public MemoryGate {
   }
 
   void hear(int id) {
-    const std::string message = receive(id);
-    const size_t first = message.find(' '), second = message.find(' ', first + 1);
-    if (first == std::string::npos || second == std::string::npos) {
+    std::string message = receive(id);
+    const std::string word = take_word(message);
+    if (word == "end") {
+      note_end(std::move(message));
+    } else if (word == "look" || word == "work") {
+      const auto own = take_number<ByteCount>(message);
+      ask(id, clients_.at(id), word == "look" ? Kind::look : Kind::work, own, message);
+    } else {
       queue_.leave(id);
       clients_.erase(id);
-      return;
     }
-    const std::string word = message.substr(0, first), last = message.substr(second + 1);
-    const ByteCount number =
-        whole_number<ByteCount>(message.substr(first + 1, second - first - 1)).value_or(0);
-    Client& client = clients_.at(id);
-    if (word == "done")
-      note_done(client, number, whole_number<ByteCount>(last).value_or(0));
-    else
-      ask(id, client, word == "look" ? Kind::look : Kind::work, number, last);
   }
 
-  void note_done(const Client& client, ByteCount look, ByteCount peak) {
-    GateUse& use = uses_[client.output];
-    use.done = true;
+  void note_end(std::string message) {
+    const auto made_of = static_cast<MadeOf>(take_number<int>(message));
+    const auto look = take_number<ByteCount>(message), peak = take_number<ByteCount>(message);
+    GateUse& use = uses_[message];
+    use.made_of = made_of;
     use.look_bytes = look;
     use.peak_bytes = peak;
   }
 
   void ask(int id, Client& client, Kind kind, ByteCount own, const std::string& output) {
     client.output = output;
-    client.waits_since = Clock::now();
+    client.waits_since = now_seconds();
     client.waits = true;
     const GateNeeds needs = needs_(output);
     const ByteCount needed = own + (kind == Kind::look ? needs.look_bytes : needs.peak_bytes);
@@ -174,7 +190,9 @@ class RealMemoryGate : public MemoryGate {
 
   void answer(Client& client) {
     GateUse& use = uses_[client.output];
-    use.waited_seconds += seconds_since(client.waits_since);
+    const GateTurn turn{client.waits_since, now_seconds(), client.needed};
+    use.waited_seconds += turn.admitted - turn.asked;
+    use.turns.push_back(turn);
     client.waits = false;
     if (queue_.used() > queue_.bound()) use.needed_alone = client.needed;
     ::send(client.socket.number(), "1", 1, MSG_NOSIGNAL);
@@ -228,8 +246,10 @@ void MemoryTurn::add_peak(ByteCount bytes) {
   peak = std::max(peak, bytes);
 }
 
-void MemoryTurn::done() {
-  if (socket_) send("done " + std::to_string(look_bytes_) + " " + std::to_string(peak_bytes_));
+void MemoryTurn::end(MadeOf made_of) {
+  if (!socket_) return;
+  send("end " + std::to_string(static_cast<int>(made_of)) + " " + std::to_string(look_bytes_) + " " +
+       std::to_string(peak_bytes_) + " " + output_);
 }
 
 void MemoryTurn::send(const std::string& message) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sys/memory_queue.h"
 #include "sys/process.h"
@@ -19,12 +20,31 @@ class Descriptor;
 // The variable that tells steps where the gate is.
 inline constexpr const char* k_memory_gate_variable = "DSBUILD_MEMORY_GATE";
 
+// Where that comes from what a step that ended well leaves behind.
+enum class MadeOf {
+  nothing_said,  // it failed, or was killed
+  tools,         // all of them ran
+  some_tools,    // some ran, and made what others had been given before: theirs was there
+  cache,         // taken from the store of results
+  same_input,    // the preprocessor gave the same text as before: what was there stays
+  record,        // its record holds: nothing ran
+};
+
+// What an edge was let in for: `bytes` were set aside for it from `admitted` to its next turn or its end.
+struct GateTurn {
+  double asked = 0, admitted = 0;  // seconds of the steady clock
+  ByteCount bytes = 0;
+  bool operator==(const GateTurn&) const = default;
+};
+
 // What came of one edge, by the output that its step named.
 struct GateUse {
   double waited_seconds = 0;
   ByteCount needed_alone = 0;  // what it asked for, where there was not as much and it ran alone; else 0
-  bool done = false;           // its tools ran, all of them, and well; then what follows is known
-  ByteCount look_bytes = 0, peak_bytes = 0;
+  std::vector<GateTurn> turns;
+  MadeOf made_of = MadeOf::nothing_said;
+  ByteCount look_bytes = 0, peak_bytes = 0;  // of the tools that ran, once it has said what it is made of
+  bool done() const { return made_of == MadeOf::tools; }
   bool operator==(const GateUse&) const = default;
 };
 
@@ -61,8 +81,8 @@ class MemoryTurn {
   void wait_to_work() { wait(MemoryQueue::Kind::work); }
   // Of a tool that has ended (ProcessResult::peak_memory_bytes).
   void add_peak(ByteCount bytes);
-  // All tools of the edge have run, and well: what they took is remembered for the next build.
-  void done();
+  // The edge has ended well. Where all its tools ran, what they took is remembered for the next build.
+  void end(MadeOf made_of);
 
  private:
   void wait(MemoryQueue::Kind kind);

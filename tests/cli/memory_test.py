@@ -8,49 +8,22 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+from held_memory import make_pack, read_log, use_compiler  # noqa: E402
 from memory import Sampler  # noqa: E402
-from packs import Pack, binding  # noqa: E402
+from packs import binding  # noqa: E402
 
 MIB = 1 << 20
-# Holds the MiB of "…_60m.cpp" for a while; says when it held them.
-COMPILER = """#!/usr/bin/env python3
-import os, re, sys, time
-source = next((word for word in sys.argv if word.endswith(".cpp")), "")
-size = re.search(r"_(\\d+)m\\.cpp$", source)
-if size and "-c" in sys.argv:
-    held = b"x" * (int(size.group(1)) << 20)
-    begin = time.time()
-    time.sleep(SECONDS)
-    with open(LOG, "a") as log:
-        log.write(f"{source} {os.getppid()} {begin} {time.time()}\\n")
-os.execv(REAL, [REAL, *sys.argv[1:]])
-"""
-
-
-def make_pack(*names):
-    def make(folder):
-        pack = Pack(folder, "memory")
-        pack.add_op("large", {f"{name}.cpp": binding(f"run_{name}") for name in names}, {"backend": "cpu"})
-        return pack
-    return make
 
 
 class MemoryTest(CliTest):
     def space_with(self, *names, seconds=0.4):
         self.space = TestSpace(pack=make_pack(*names))
-        self.log = self.space.root / "held.txt"
-        compiler = self.space.root / "compiler" / "g++"
-        compiler.parent.mkdir()
-        text = COMPILER.replace("SECONDS", str(seconds)).replace("LOG", repr(str(self.log)))
-        compiler.write_text(text.replace("REAL", repr(shutil.which("g++", path="/usr/bin:/bin"))))
-        compiler.chmod(0o755)
-        self.space.environment["CXX"] = str(compiler)
+        self.log = use_compiler(self.space, seconds)
 
     def start(self, *more, cold=True):
         if cold:
@@ -68,9 +41,7 @@ class MemoryTest(CliTest):
         return json.loads(out.splitlines()[-1]), peak
 
     def held(self):
-        """source -> (begin, end)."""
-        rows = [line.split() for line in self.log.read_text().splitlines()]
-        return {row[0]: (float(row[2]), float(row[3])) for row in rows}
+        return read_log(self.log)
 
 
 class BoundTest(MemoryTest):

@@ -108,7 +108,7 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
     turn.wait_to_work();
     turn.add_peak(70);
     turn.add_peak(90);
-    turn.done();
+    turn.end(MadeOf::tools);
   }
   {
     MemoryTurn unfinished(at(*gate), "half of it");
@@ -117,10 +117,28 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
   }
   const auto uses = gate->close();
   CHECK(uses.at("more").needed_alone > 2 * k_gib);
-  CHECK(uses.at("more").done);
+  CHECK(uses.at("more").done());
   CHECK(uses.at("more").look_bytes == 5);
   CHECK(uses.at("more").peak_bytes == 90);
-  CHECK_FALSE(uses.at("half of it").done);
+  CHECK_FALSE(uses.at("half of it").done());
+  CHECK(uses.at("half of it").made_of == MadeOf::nothing_said);
+  // Both turns, in their order, with what was set aside.
+  const auto& turns = uses.at("more").turns;
+  REQUIRE(turns.size() == 2);
+  CHECK(turns[0].asked <= turns[0].admitted);
+  CHECK(turns[0].admitted <= turns[1].asked);
+  CHECK(turns[0].bytes > 1 << 20);
+  CHECK(turns[1].bytes > 2 * k_gib);
+}
+
+TEST_CASE("gate: a step says what it is made of, whether it waited or not, and whatever its name") {
+  auto gate = open_memory_gate(k_gib, needs).value();
+  for (const MadeOf made_of : {MadeOf::record, MadeOf::cache, MadeOf::same_input, MadeOf::some_tools})
+    MemoryTurn(at(*gate), "a b " + std::to_string(static_cast<int>(made_of))).end(made_of);
+  const auto uses = gate->close();
+  for (const MadeOf made_of : {MadeOf::record, MadeOf::cache, MadeOf::same_input, MadeOf::some_tools})
+    CHECK(uses.at("a b " + std::to_string(static_cast<int>(made_of))).made_of == made_of);
+  CHECK(uses.size() == 4);
 }
 
 TEST_CASE("gate: without one, or when its build is gone, nobody waits") {

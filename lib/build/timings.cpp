@@ -1,0 +1,258 @@
+#include "build/timings.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/build_layout.h"
+#include "bundle/json_cursor.h"
+#include "ninja/progress.h"
+#include "sys/clock.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr uint64_t k_schema = 1;
+// In the order of MadeOf.
+constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh"};
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// "2026-11-25T10:47:02Z" of seconds since the epoch (calendar of std::chrono).
+std::string utc_text(int64_t seconds) {
+  using namespace std::chrono;
+  const sys_seconds time{std::chrono::seconds(seconds)};
+  const sys_days day = floor<days>(time);
+  const year_month_day date(day);
+  const hh_mm_ss clock(time - day);
+  const auto two = [](auto number) {
+    const std::string text = std::to_string(number);
+    return text.size() < 2 ? "0" + text : text;
+  };
+  return std::to_string(static_cast<int>(date.year())) + "-" + two(static_cast<unsigned>(date.month())) +
+         "-" + two(static_cast<unsigned>(date.day())) + "T" + two(clock.hours().count()) + ":" +
+         two(clock.minutes().count()) + ":" + two(clock.seconds().count()) + "Z";
+}
+
+Json json_of(const TimedEdge& edge) {
+  Json turns = Json::array();
+  for (const TimedTurn& turn : edge.turns)
+    turns.push_back({{"asked_ms", turn.asked}, {"admitted_ms", turn.admitted}, {"bytes", turn.bytes}});
+  return {{"title", edge.title},
+          {"op", edge.op},
+          {"kind", edge.kind},
+          {"source", edge.source},
+          {"part", edge.part},
+          {"archs", edge.archs},
+          {"output", edge.output},
+          {"ready_ms", edge.ready},
+          {"begin_ms", edge.begin},
+          {"end_ms", edge.end},
+          {"waited_ms", edge.waited()},
+          {"turns", turns},
+          {"peak_bytes", edge.peak_bytes},
+          {"result", result_word(edge)},
+          {"threads", edge.threads},
+          {"needs", edge.needs}};
+}
+
+TimedEdge read_edge(const JsonCursor& json, size_t place) {
+  TimedEdge edge;
+  edge.title = json.at("title").text();
+  edge.op = json.at("op").text();
+  edge.kind = json.at("kind").text();
+  edge.source = json.at("source").text();
+  edge.part = json.at("part").text();
+  edge.archs = json.at("archs").texts();
+  edge.output = json.at("output").text();
+  edge.ready = json.at("ready_ms").number();
+  edge.begin = json.at("begin_ms").number();
+  edge.end = json.at("end_ms").number();
+  for (const JsonCursor& turn : json.at("turns").items()) {
+    edge.turns.push_back(
+        {turn.at("asked_ms").number(), turn.at("admitted_ms").number(), turn.at("bytes").number()});
+    if (edge.turns.back().admitted < edge.turns.back().asked) turn.refuse("ends before it begins");
+  }
+  edge.peak_bytes = json.at("peak_bytes").number();
+  edge.threads = static_cast<int>(json.at("threads").number());
+  for (const JsonCursor& need : json.at("needs").items())
+    edge.needs.push_back(need.number());
+  const std::string result = json.at("result").text();
+  const auto known = std::find(std::begin(k_results), std::end(k_results), result);
+  edge.failed = result == "failed";
+  if (known != std::end(k_results)) edge.made_of = static_cast<MadeOf>(known - std::begin(k_results));
+  const bool is_late =
+      std::any_of(edge.needs.begin(), edge.needs.end(), [&](size_t i) { return i >= place; });
+  if (is_late) json.at("needs").refuse("names an edge that began later");
+  if (edge.begin < edge.ready || edge.end < edge.begin + edge.waited()) json.refuse("ends before it begins");
+  return edge;
+}
+
+Timings read_timings(const JsonCursor& top) {
+  if (top.at("schema").number() != k_schema)
+    top.at("schema").refuse("is not 1: another version of dsbuild wrote it");
+  Timings timings{.began = top.at("began").text(),
+                  .total = top.at("total_ms").number(),
+                  .graphs = {},
+                  .cores = static_cast<int>(top.at("cores").number()),
+                  .jobs = static_cast<int>(top.at("jobs").number()),
+                  .memory_bound = top.at("memory_bound_bytes").number(),
+                  .planned_edges = top.at("planned_edges").number(),
+                  .succeeded = top.at("succeeded").flag(),
+                  .edges = {}};
+  for (const JsonCursor& graph : top.at("graphs").items())
+    timings.graphs.emplace_back(graph.at("begin_ms").number(), graph.at("end_ms").number());
+  for (const JsonCursor& edge : top.at("edges").items())
+    timings.edges.push_back(read_edge(edge, timings.edges.size()));
+  return timings;
+}
+
+// What nvcc itself runs at a time: as the user says, else as edge_environment (graph_run.cpp) lets it.
+int threads_of(const Edge& edge, const Plan& plan, const BuildPlan& graph) {
+  if (edge.kind != EdgeKind::cuda_compile) return 1;
+  const Settings& settings = plan.settings();
+  const int chosen = settings.nvcc_threads.value;
+  const int threads =
+      chosen > 1 ? chosen : threads_per_nvcc(graph.edges, jobs_for(settings, plan.survey.machine.host));
+  return std::clamp(threads, 1, std::max(static_cast<int>(edge.targets.size()), 1));
+}
+
+TimedEdge describe(const Edge& edge, int threads) {
+  TimedEdge timed;
+  timed.title = edge_title(edge);
+  timed.op = edge.op;
+  timed.kind = word(edge.kind);
+  timed.source = edge.source;
+  timed.part = edge.part;
+  timed.archs = arch_strings(edge.targets);
+  timed.output = edge.output;
+  timed.threads = threads;
+  return timed;
+}
+
+// `makers`: of what the graph has made so far, by output.
+std::vector<size_t> makers_for(const Edge& edge, const std::map<std::string, size_t>& makers) {
+  std::set<size_t> needed;
+  for (const auto& inputs : {edge.inputs, edge.implicit_inputs, std::vector<std::string>{edge.after}})
+    for (const std::string& input : inputs)
+      if (const auto maker = makers.find(input); maker != makers.end()) needed.insert(maker->second);
+  return {needed.begin(), needed.end()};
+}
+
+}  // namespace
+
+Milliseconds TimedEdge::waited() const {
+  Milliseconds sum = 0;
+  for (const TimedTurn& turn : turns)
+    sum += turn.admitted - turn.asked;
+  return sum;
+}
+
+bool TimedEdge::compiles() const {
+  return kind == word(EdgeKind::cuda_compile) || kind == word(EdgeKind::cuda_slice) ||
+         kind == word(EdgeKind::cxx_compile);
+}
+
+std::string TimedEdge::arch_or_part() const {
+  if (!part.empty()) return part;
+  return archs.empty() && compiles() ? "CPU" : join(archs, " ");
+}
+
+std::string result_word(const TimedEdge& edge) {
+  return edge.failed ? "failed" : k_results[static_cast<int>(edge.made_of)];
+}
+
+Json timings_json(const Timings& timings) {
+  Json graphs = Json::array();
+  for (const auto& [begin, end] : timings.graphs)
+    graphs.push_back({{"begin_ms", begin}, {"end_ms", end}});
+  Json json = {{"schema", k_schema},
+               {"dsbuild", k_version},
+               {"began", timings.began},
+               {"total_ms", timings.total},
+               {"graphs", graphs},
+               {"cores", timings.cores},
+               {"jobs", timings.jobs},
+               {"memory_bound_bytes", timings.memory_bound},
+               {"planned_edges", timings.planned_edges},
+               {"succeeded", timings.succeeded},
+               {"edges", Json::array()}};
+  for (const TimedEdge& edge : timings.edges)
+    json["edges"].push_back(json_of(edge));
+  return json;
+}
+
+Result<Timings> parse_timings(std::string_view json, const std::string& file) {
+  return read_json<Timings>(json, "bad_build_file", file, read_timings);
+}
+
+Result<std::optional<Timings>> load_timings(const Path& build_dir, const FileReader& files) {
+  const Path file = build_dir / k_timings_file;
+  if (files.kind(file) == FileKind::absent) return std::nullopt;
+  DSBUILD_TRY(text, files.read_file(file));
+  DSBUILD_TRY(timings, parse_timings(text, file.string()));
+  return timings;
+}
+
+TimingsLog::TimingsLog() : begin_(steady_seconds()) {
+  timings_.began = utc_text(file_clock_now() / 1'000'000'000);
+}
+
+Milliseconds TimingsLog::since_begin(double seconds) const {
+  return static_cast<Milliseconds>(std::llround(std::max(seconds - begin_, 0.0) * 1000));
+}
+
+void TimingsLog::add(const Plan& plan, const BuildPlan& graph, const std::vector<FinishedEdge>& finished,
+                     const std::map<std::string, GateUse>& uses, std::pair<double, double> begin_end) {
+  const Milliseconds graph_begin = since_begin(begin_end.first);
+  timings_.graphs.emplace_back(graph_begin, since_begin(begin_end.second));
+  if (graphs_.insert(graph.graph_file).second) timings_.planned_edges += graph.edges.size();
+  std::vector<const FinishedEdge*> ran;
+  for (const FinishedEdge& ended : finished)
+    ran.push_back(&ended);
+  std::stable_sort(ran.begin(), ran.end(),
+                   [](const FinishedEdge* a, const FinishedEdge* b) { return a->begin < b->begin; });
+  std::map<std::string, size_t> makers;
+  for (const FinishedEdge* ended : ran) {
+    const Edge& edge = *ended->edge;
+    TimedEdge timed = describe(edge, threads_of(edge, plan, graph));
+    timed.failed = ended->failed;
+    timed.begin = since_begin(ended->begin);
+    timed.end = since_begin(ended->begin + ended->seconds);
+    timed.needs = makers_for(edge, makers);
+    timed.ready = graph_begin;
+    for (const size_t need : timed.needs)
+      timed.ready = std::max(timed.ready, timings_.edges[need].end);
+    timed.ready = std::min(timed.ready, timed.begin);
+    if (const auto use = uses.find(edge.output); use != uses.end()) add_use(use->second, timed);
+    makers[edge.output] = timings_.edges.size();
+    for (const std::string& output : edge.more_outputs)
+      makers[output] = timings_.edges.size();
+    timings_.edges.push_back(std::move(timed));
+  }
+}
+
+void TimingsLog::add_use(const GateUse& use, TimedEdge& edge) const {
+  edge.made_of = use.made_of;
+  edge.peak_bytes = std::max(use.look_bytes, use.peak_bytes);
+  for (const GateTurn& turn : use.turns) {
+    const Milliseconds asked = std::clamp(since_begin(turn.asked), edge.begin, edge.end);
+    edge.turns.push_back({asked, std::clamp(since_begin(turn.admitted), asked, edge.end), turn.bytes});
+  }
+}
+
+void TimingsLog::write(const Plan& plan, bool succeeded, FileSystem& files) {
+  if (timings_.edges.empty()) return;
+  const Settings& settings = plan.settings();
+  const Host& host = plan.survey.machine.host;
+  timings_.total = since_begin(steady_seconds());
+  timings_.cores = host.cores;
+  timings_.jobs = jobs_for(settings, host);
+  timings_.memory_bound = memory_for(settings, host);
+  timings_.succeeded = succeeded;
+  (void)files.write_file(settings.build_dir.value / k_timings_file, timings_json(timings_).dump() + "\n");
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,83 @@
+// What the edges of the last build took, when, and what they waited for: timings.json of the build folder.
+// Times are milliseconds since the build began.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "build/plan.h"
+#include "ninja/ninja_run.h"
+#include "sys/memory_gate.h"
+
+namespace dsbuild {
+
+using Milliseconds = uint64_t;
+
+// `bytes` were set aside for an edge from `admitted` to its next turn, or its end. Before, it waited for
+// them.
+struct TimedTurn {
+  Milliseconds asked = 0, admitted = 0;
+  ByteCount bytes = 0;
+  bool operator==(const TimedTurn&) const = default;
+};
+
+struct TimedEdge {
+  std::string title;                           // "compile fused_adam: fused_adam/fused_adam.cu [compute_80]"
+  std::string op, kind, source, part, output;  // as of the plan's edge; the kind in words
+  std::vector<std::string> archs;              // in the form of arch_strings
+  Milliseconds ready = 0;                      // all that it uses was there
+  Milliseconds begin = 0, end = 0;
+  std::vector<TimedTurn> turns;
+  ByteCount peak_bytes = 0;  // of its largest tool; 0: none ran, or it failed
+  MadeOf made_of = MadeOf::nothing_said;
+  bool failed = false;
+  int threads = 1;              // that its compiler was given
+  std::vector<size_t> needs;    // those whose outputs it uses, of the same list; smaller than its own place
+  Milliseconds waited() const;  // for memory
+  Milliseconds worked() const { return end - begin - waited(); }
+  bool compiles() const;
+  std::string arch_or_part() const;  // "compute_80", "host"; of a whole command its archs, or "CPU"
+  bool operator==(const TimedEdge&) const = default;
+};
+// "made", "partly", "cache", "same", "fresh", "failed", "unknown": what came of it.
+std::string result_word(const TimedEdge& edge);
+
+struct Timings {
+  std::string began;  // "2026-11-25T10:47:02Z"
+  Milliseconds total = 0;
+  std::vector<std::pair<Milliseconds, Milliseconds>> graphs;  // when Ninja ran: begin, end
+  int cores = 1, jobs = 1;
+  ByteCount memory_bound = 0;  // what all edges together might take
+  size_t planned_edges = 0;    // of all graphs; those that did not run had nothing to do
+  bool succeeded = false;
+  std::vector<TimedEdge> edges;  // in the order in which they began
+  bool operator==(const Timings&) const = default;
+};
+
+Json timings_json(const Timings& timings);
+// Errors: exit 1 `bad_build_file`.
+Result<Timings> parse_timings(std::string_view json, const std::string& file);
+// Of the last build in this folder that ran an edge; nullopt: there is none. Errors: those of parse_timings.
+Result<std::optional<Timings>> load_timings(const Path& build_dir, const FileReader& files);
+
+// Collects what the graphs of one build take.
+class TimingsLog {
+ public:
+  TimingsLog();  // the build begins
+  // `begin`, `end`: of the graph, by the steady clock, as are the times of the edges.
+  void add(const Plan& plan, const BuildPlan& graph, const std::vector<FinishedEdge>& finished,
+           const std::map<std::string, GateUse>& uses, std::pair<double, double> begin_end);
+  // The build ends. Where no edge ran, what is there stays. A file that cannot be written stops no build.
+  void write(const Plan& plan, bool succeeded, FileSystem& files);
+
+ private:
+  Milliseconds since_begin(double seconds) const;
+  void add_use(const GateUse& use, TimedEdge& edge) const;
+  const double begin_;
+  std::set<std::string> graphs_;  // their files: one may run several times
+  Timings timings_;
+};
+
+}  // namespace dsbuild
