@@ -78,6 +78,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"needed_op", "An op that was left out is built, because another op needs it."},
     {"ninja_failed", "Ninja itself failed, not one of its edges."},
     {"no_bundle", "A folder holds no bundle."},
+    {"no_bundle_or_build", "A folder is neither a bundle nor a build folder in which something was built."},
     {"no_compiler", "No C++ compiler was found."},
     {"no_compress_mode", "The toolkit has no --compress-mode, so it was not passed."},
     {"no_config_file", "The file of --config is not there."},

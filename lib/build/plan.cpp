@@ -2,6 +2,7 @@
 
 #include "base/build_layout.h"
 #include "build/edge_costs.h"
+#include "build/inventory.h"
 #include "build/slicing.h"
 #include "bundle/bundle.h"
 #include "ninja/compile_commands.h"
@@ -106,6 +107,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   name_places(plan, session.system.files);
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
   plan.graph.files.push_back({k_compile_commands_file, compile_commands_of(plan, session.system.files)});
+  plan.graph.files.push_back({k_plan_file, render_plan_file(plan)});
   append(plan.warnings, plan.graph.warnings);
   DSBUILD_CHECK(session.check());
   return plan;

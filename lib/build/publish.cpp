@@ -13,6 +13,8 @@ std::string compiler_text(const HostCompiler& compiler) {
   return compiler.family + " " + compiler.version.text();
 }
 
+}  // namespace
+
 Manifest planned_manifest(const Plan& plan) {
   const Settings& settings = plan.settings();
   Manifest manifest;
@@ -35,6 +37,8 @@ Manifest planned_manifest(const Plan& plan) {
   manifest.shared = plan.archs.shared;
   return manifest;
 }
+
+namespace {
 
 std::string tvm_ffi_version(const RequirementReport& report, const std::string& op) {
   const auto findings = report.by_op.find(op);

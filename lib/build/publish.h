@@ -6,6 +6,8 @@
 
 namespace dsbuild {
 
+// What is known before anything is built: no ops.
+Manifest planned_manifest(const Plan& plan);
 // The manifest of the libraries that were built: planned facts, and what is really in the files.
 Result<Manifest> make_manifest(const Plan& plan, const std::vector<EdgeFailure>& failures, Session& session);
 

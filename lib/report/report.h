@@ -10,6 +10,7 @@
 #include "arch/coverage.h"
 #include "binary/kernels.h"
 #include "build/build_bundle.h"
+#include "build/inventory_diff.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "cache/content_store.h"
@@ -112,6 +113,11 @@ class KernelTable {
 // What `build --timings` shows; JSON: an event before the result's, {"event":"timings",…}, one line.
 std::string render_timings(const Timings& timings, const Style& style);
 std::string render_timings_json(const Timings& timings);
+
+// `dsbuild diff`.
+std::string render_inventory_diff(const InventoryDiff& diff, const Inventory& a, const Inventory& b,
+                                  const Style& style);
+std::string render_inventory_diff_json(const InventoryDiff& diff, const Inventory& a, const Inventory& b);
 
 struct InspectedFile {
   std::string name;
