@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
-#include "binary/image.h"
+#include "binary/kernels.h"
 #include "build/publish.h"
 #include "bundle/json_cursor.h"
 
@@ -197,8 +197,22 @@ std::vector<InventoryImages> images_of(const BinaryFile& content) {
   return all;
 }
 
+// The same template in several files counts as one kernel, as large as all of them.
+void add_kernels(const std::vector<ImageKernels>& all, std::vector<InventoryImages>& images) {
+  std::map<Target, std::map<std::string, uint64_t>> bytes;
+  for (const ImageKernels& image : all)
+    for (const Kernel& kernel : image.kernels)
+      bytes[image.image.target][kernel.name] += kernel.bytes;
+  for (InventoryImages& each : images) {
+    for (const auto& [name, size] : bytes[each.target])
+      each.kernels.push_back({name, size});
+    std::stable_sort(each.kernels.begin(), each.kernels.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  }
+}
+
 Result<InventoryLibrary> look_into(const Path& library, const FileReader& files, DigestMemo& digests,
-                                   Kernels) {
+                                   Kernels kernels, std::vector<Warning>& warnings) {
   InventoryLibrary found;
   DSBUILD_TRY(bytes, files.read_file(library));
   DSBUILD_TRY(content, read_binary(as_bytes_of(bytes), library.string()));
@@ -211,6 +225,11 @@ Result<InventoryLibrary> look_into(const Path& library, const FileReader& files,
     for (const DeviceImage& image : container.images)
       found.modules.back().insert(image.target);
   }
+  if (kernels == Kernels::passed_over) return found;
+  if (const auto all = read_kernels(MemoryBytes(as_bytes_of(bytes)), library.string()))
+    add_kernels(*all, found.images);
+  else
+    warnings.push_back({all.error()});
   return found;
 }
 
@@ -220,7 +239,7 @@ Result<void> look_into_libraries(Inventory& inventory, const Path& folder, const
   for (InventoryOp& op : inventory.ops) {
     const Path library = folder / (op.name + ".so");
     if (!op.is_built || files.kind(library) != FileKind::file) continue;
-    DSBUILD_TRY(found, look_into(library, files, digests, kernels));
+    DSBUILD_TRY(found, look_into(library, files, digests, kernels, inventory.warnings));
     op.library = std::move(found);
   }
   return {};

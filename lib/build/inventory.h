@@ -66,6 +66,7 @@ struct Inventory {
   ArchSet requested, shared;
   std::vector<InventoryOp> ops;  // those that were wanted, sorted by name
   std::optional<Timings> timings;
+  std::vector<Warning> warnings;  // libraries whose kernels cannot be listed
   const InventoryOp* find(const std::string& op) const;
   bool operator==(const Inventory&) const = default;
 };

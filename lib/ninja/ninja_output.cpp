@@ -68,8 +68,10 @@ void NinjaOutputParser::status(const std::string& text) {
   const int started = whole_number<int>(words[0]).value_or(0);
   const int finished = whole_number<int>(words[1]).value_or(0);
   total_ = whole_number<int>(words[2]).value_or(0);
-  const auto found =
-      edges_.find(text.substr(text.find(words[3], words[0].size() + words[1].size() + words[2].size() + 3)));
+  // Ninja quotes a name for the shell, where it is not of plain characters alone.
+  const std::vector<std::string> outputs =
+      shell_split(text.substr(text.find(words[3], words[0].size() + words[1].size() + words[2].size() + 3)));
+  const auto found = outputs.empty() ? edges_.end() : edges_.find(outputs.front());
   const Edge* edge = found == edges_.end() ? nullptr : found->second;
   if (started > started_) {
     started_ = started;

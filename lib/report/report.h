@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/coverage.h"
+#include "base/json.h"
 #include "binary/kernels.h"
 #include "build/build_bundle.h"
 #include "build/inventory_diff.h"
@@ -118,6 +119,15 @@ std::string render_timings_json(const Timings& timings);
 std::string render_inventory_diff(const InventoryDiff& diff, const Inventory& a, const Inventory& b,
                                   const Style& style);
 std::string render_inventory_diff_json(const InventoryDiff& diff, const Inventory& a, const Inventory& b);
+
+// `dsbuild page`: one HTML file without any other, made of templates/page.
+struct PageTemplate {
+  std::string html, css, js;  // the first names the others, the title and the data: {{css}}
+};
+Json page_json(const Inventory& inventory);
+// What --json prints, and the page holds: a line in which no markup can begin.
+std::string render_page_json(const Json& page);
+std::string render_page(const Json& page, const PageTemplate& parts);
 
 struct InspectedFile {
   std::string name;

@@ -57,6 +57,23 @@ TEST_CASE("an edge's start and end are seen as Ninja draws them, whatever the pi
   }
 }
 
+TEST_CASE("an edge whose output Ninja quotes is seen too") {
+  Recorder r;
+  r.plan.edges[0].output = "obj/adam/a <b>'s.o";
+  NinjaOutputParser parser(
+      r.plan, [&](const EdgeEvent& event) { r.seen.push_back(event.edge->output); }, [&] { return r.time; });
+  r.time = 1;
+  parser.feed("\r@dsbuild 1 0 2 'obj/adam/a <b>'\\''s.o'\x1b[K");
+  r.time = 3;
+  parser.feed("\r@dsbuild 1 1 2 'obj/adam/a <b>'\\''s.o'\x1b[K");
+  parser.end();
+  const FinishedEdge ended = parser.take_result().finished.at(0);
+  CHECK(ended.edge == &r.plan.edges[0]);
+  CHECK(ended.begin == Approx(1));
+  CHECK(ended.seconds == Approx(2));
+  CHECK_FALSE(r.seen.empty());
+}
+
 TEST_CASE("a failure has its command and what its tools said, from Ninja 1.11 and 1.13 alike") {
   for (const char* failed :
        {"\x1b[31mFAILED: \x1b[0mobj/adam/adam.o \n", "\x1b[31mFAILED: [code=2] \x1b[0mobj/adam/adam.o \n"}) {

@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""docs/page-*.png: the page of a build of all native ops for 7.5, 8.0, 9.0 and PTX, as a window of 1280 and of 390 pixels shows
+its top, light and dark. DSBUILD names the program; needs CUDA, Chromium and what scripts/lib.sh sets up."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+from browser import Browser  # noqa: E402
+
+LARGEST = 300_000  # bytes of a picture
+HEIGHTS = {1280: 2400, 390: 3000}
+
+
+def main():
+    program = os.path.abspath(os.environ["DSBUILD"])
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, "--ops", "all", "--arch", "7.5;8.0;9.0+PTX", "--cache-size", "0"], cwd=folder, check=True)
+        page = pathlib.Path(folder) / "page.html"
+        subprocess.run([program, "page", "-o", page], cwd=folder, check=True)
+        browser = Browser()
+        for width, height in HEIGHTS.items():
+            for dark in (False, True):
+                browser.open(page, width=width, dark=dark)
+                picture = ROOT / "docs" / f"page-{width}-{'dark' if dark else 'light'}.png"
+                browser.screenshot(picture, height)
+                size = picture.stat().st_size
+                print(f"{picture.relative_to(ROOT)}  {size} bytes")
+                if size > LARGEST:
+                    sys.exit(f"{picture.name} is larger than {LARGEST} bytes: lower HEIGHTS")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
