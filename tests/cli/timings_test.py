@@ -46,10 +46,10 @@ class TimingsTest(CliTest):
         # By one offset all that was noted lies inside its edge.
         self.assertLessEqual(max(end for _, end in offsets), min(begin for begin, _ in offsets) + 5)
         lines = (self.space.build_dir / ".ninja_log").read_text().splitlines()[1:]
-        for begin, end, _, output, _ in (line.split("\t") for line in lines):
-            edge = next(edge for edge in event["edges"] if edge["output"] == output)
-            self.assertAlmostEqual(edge["end_ms"] - edge["begin_ms"], int(end) - int(begin), delta=250)
+        noted = {output: int(end) - int(begin) for begin, end, _, output, _ in (line.split("\t") for line in lines)}
         by_output = {edge["output"]: edge for edge in event["edges"]}
+        for output, edge in by_output.items():
+            self.assertAlmostEqual(edge["end_ms"] - edge["begin_ms"], noted[output], delta=250)
         link = by_output["lib/large.so"]
         needed = [event["edges"][place] for place in link["needs"]]
         self.assertEqual({f"pack/{edge['source']}" for edge in needed}, held.keys())
