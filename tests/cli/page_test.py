@@ -3,6 +3,7 @@
 asks for nothing, at 1280 and 390 pixels, light and dark; the questions of docs/page.md answered from it are what the raw
 data says: Ninja's log, timings.json, and the cubins as cuobjdump unpacks them."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -57,11 +58,28 @@ def many_edges(number):
 
 
 class PageTest(CliTest):
-    def built_space(self, *more, pack=make_pack, **options):
+    @classmethod
+    def setUpClass(cls):
+        """A build in which an arch is shared, one extra, one dropped."""
+        cls.space = cls.built_space("--arch", "7.0;8.0;9.0+PTX", version="12.8")
+
+    @staticmethod
+    def built_space(*more, pack=make_pack, **options):
         space = TestSpace(pack=pack, steps=True, **options)
         run = space.build(*more)
-        self.assertEqual(run.code, 0, run)
+        assert run.code == 0, run
         return space
+
+    @contextlib.contextmanager
+    def timings(self, text):
+        """What the build says of its times is something else meanwhile."""
+        file = self.space.build_dir / "timings.json"
+        own = file.read_text()
+        file.write_text(text)
+        try:
+            yield
+        finally:
+            file.write_text(own)
 
     def page(self, space, folder=None):
         """The file and what --json prints."""
@@ -76,9 +94,8 @@ class PageTest(CliTest):
 
 class FileTest(PageTest):
     def test_it_holds_what_json_prints_and_names_nothing_outside(self):
-        space = self.built_space()
-        for folder in (space.build_dir, space.out):
-            file, text = self.page(space, folder)
+        for folder in (self.space.build_dir, self.space.out):
+            file, text = self.page(self.space, folder)
             page = file.read_text()
             self.assertEqual(page.count(text), 1)
             self.assertNotIn("<", text, "markup could begin in it")
@@ -88,39 +105,37 @@ class FileTest(PageTest):
             self.assertRegex(page, r'Content-Security-Policy" content="default-src \'none\'')
 
     def test_of_a_build_it_says_why_of_a_bundle_what(self):
-        space = self.built_space("--arch", "7.0;8.0;9.0+PTX", version="12.8")
-        build, bundle = (json.loads(self.page(space, folder)[1]) for folder in (space.build_dir, space.out))
+        build, bundle = (json.loads(self.page(self.space, folder)[1]) for folder in (self.space.build_dir, self.space.out))
         gamma = next(op for op in build["ops"] if op["name"] == "gamma")
         self.assertEqual([(drop["arch"], drop["by"]) for drop in gamma["dropped"]], [("7.0", "op")])
         self.assertIn("8.0", gamma["dropped"][0]["reason"])
         self.assertIsNone(bundle["timings"])
         self.assertEqual(build["kind"], "build")
         for op in bundle["ops"]:
-            self.assertEqual(op["library"]["bytes"], os.path.getsize(space.out / f"{op['name']}.so"))
+            self.assertEqual(op["library"]["bytes"], os.path.getsize(self.space.out / f"{op['name']}.so"))
         alpha = next(op for op in bundle["ops"] if op["name"] == "alpha")
         self.assertEqual((alpha["archs"], alpha["extra"]), (["7.0", "8.0", "9.0", "9.0-virtual"], ["7.0"]))
         gpus = {gpu: coverage["runs"] for gpu, coverage in zip(bundle["gpus"], alpha["gpus"])}
         self.assertEqual((gpus["6.1"], gpus["7.5"], gpus["8.9"], gpus["10.0"]), ("none", "native", "native", "ptx"))
 
     def test_five_thousand_edges_are_less_than_a_megabyte(self):
-        space = self.built_space()
-        (space.build_dir / "timings.json").write_text(json.dumps(many_edges(5000)))
-        file, text = self.page(space)
+        with self.timings(json.dumps(many_edges(5000))):
+            file, text = self.page(self.space)
         self.assertEqual(len(json.loads(text)["timings"]["edges"]["rows"]), 5000)
         self.assertLess(file.stat().st_size, 1_000_000)
 
     def test_mistakes(self):
-        space = self.built_space()
-        self.check_alone("page_absent", space, "page", "nothing", code=2)
-        self.check_alone("page_folder", space, "page", "build", "-o", "pack", code=2)
-        (space.build_dir / "timings.json").write_text("{")
-        self.check_alone("page_damaged_build", space, "page", "build", code=1)
+        self.check_alone("page_absent", self.space, "page", "nothing", code=2)
+        self.check_alone("page_folder", self.space, "page", "build", "-o", "pack", code=2)
+        with self.timings("{"):
+            self.check_alone("page_damaged_build", self.space, "page", "build", code=1)
 
 
 class InBrowserTest(PageTest):
     @classmethod
     def setUpClass(cls):
         find_browser()
+        super().setUpClass()
         cls.browser = Browser()
 
     @classmethod
@@ -148,8 +163,7 @@ class InBrowserTest(PageTest):
 
 class NumbersTest(InBrowserTest):
     def test_they_are_those_of_json(self):
-        space = self.built_space("--arch", "7.0;8.0;9.0+PTX", version="12.8")
-        file, text = self.page(space)
+        file, text = self.page(self.space)
         data = json.loads(text)
         for width in (1280, 390):
             for dark in (False, True):
@@ -192,8 +206,7 @@ class NumbersTest(InBrowserTest):
         self.assertEqual(gpus, [coverage["runs"] for op in data["ops"] for coverage in op["gpus"] if coverage])
 
     def test_why_an_arch_was_dropped_shows_on_hover_tap_and_focus(self):
-        space = self.built_space("--arch", "7.0;8.0;9.0+PTX", version="12.8")
-        self.open(self.page(space)[0], width=390)
+        self.open(self.page(self.space)[0], width=390)
         for event in ("pointerenter", "click", "focus"):
             self.browser.value(f"document.querySelector('#matrix .dropped').dispatchEvent(new Event('{event}')), 0")
             said = self.browser.value("document.getElementById('tip').textContent")
@@ -203,8 +216,7 @@ class NumbersTest(InBrowserTest):
             self.assertTrue(self.browser.value("document.getElementById('tip').hidden"))
 
     def test_the_keyboard_goes_through_the_timeline(self):
-        space = self.built_space()
-        self.open(self.page(space)[0])
+        self.open(self.page(self.space)[0])
         self.browser.value("document.querySelector('#timeline [tabindex=\"0\"]').focus(), 0")
         first = self.browser.value("document.activeElement.getAttribute('aria-label')")
         self.browser.press("ArrowDown")
@@ -218,8 +230,7 @@ class NumbersTest(InBrowserTest):
         self.assertEqual(unnamed, 0)
 
     def test_dark_and_light_have_other_colours_and_enough_contrast(self):
-        space = self.built_space()
-        file, _ = self.page(space)
+        file, _ = self.page(self.space)
         papers = []
         for dark in (False, True):
             self.open(file, dark=dark)
@@ -241,9 +252,9 @@ class NumbersTest(InBrowserTest):
         self.assertTrue(any("</script>" in name for name in self.texts("#slowest td")))
 
     def test_five_thousand_edges_are_drawn(self):
-        space = self.built_space()
-        (space.build_dir / "timings.json").write_text(json.dumps(many_edges(5000)))
-        self.open(self.page(space)[0], width=390)
+        with self.timings(json.dumps(many_edges(5000))):
+            file, _ = self.page(self.space)
+        self.open(file, width=390)
         bars = len(self.texts("#timeline g[role=img]"))
         self.assertTrue(20 <= bars <= 100, bars)
         self.browser.value("(() => { const filter = document.getElementById('filter'); filter.value = 'kernels_77.cu';"
@@ -265,8 +276,9 @@ class QuestionsTest(InBrowserTest):
 
     @classmethod
     def setUpClass(cls):
-        super().setUpClass()
+        find_browser()
         find_cuobjdump()
+        cls.browser = Browser()
         cls.space = testspace.RealSpace()
         cls.space.arch = "8.0;9.0"
         run = cls.space.build("--ops", "fused_adam,quantizer")
