@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""docs/page-*.png: the page of a build of all native ops for 7.5, 8.0, 9.0 and PTX, as a window of 1280 and of 390 pixels shows
-its top, light and dark. DSBUILD names the program; needs CUDA, Chromium and what scripts/lib.sh sets up."""
+"""make_page_pictures.py [BUILD_DIR]: docs/page-*.png, the page of a build as a window of 1280 and of 390 pixels shows its top,
+light and dark; without BUILD_DIR, of all native ops for 7.5, 8.0, 9.0 and PTX. DSBUILD names the program; needs CUDA,
+Chromium and what scripts/lib.sh sets up."""
 
 import os
 import pathlib
@@ -14,15 +15,17 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from browser import Browser  # noqa: E402
 
 LARGEST = 300_000  # bytes of a picture
-HEIGHTS = {1280: 2400, 390: 3000}
+HEIGHTS = {1280: 2000, 390: 2800}
 
 
 def main():
     program = os.path.abspath(os.environ["DSBUILD"])
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, "--ops", "all", "--arch", "7.5;8.0;9.0+PTX", "--cache-size", "0"], cwd=folder, check=True)
+        build = pathlib.Path(sys.argv[1] if sys.argv[1:] else f"{folder}/.dsbuild").absolute()
+        if not sys.argv[1:]:
+            subprocess.run([program, "--ops", "all", "--arch", "7.5;8.0;9.0+PTX", "--cache-size", "0"], cwd=folder, check=True)
         page = pathlib.Path(folder) / "page.html"
-        subprocess.run([program, "page", "-o", page], cwd=folder, check=True)
+        subprocess.run([program, "page", build.name, "-o", page], cwd=build.parent, check=True)
         browser = Browser()
         for width, height in HEIGHTS.items():
             for dark in (False, True):
