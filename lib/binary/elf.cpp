@@ -22,6 +22,10 @@ constexpr uint64_t k_needed = 1;                    // DT_NEEDED
 constexpr uint32_t k_wanted_versions = 0x6ffffffe;  // SHT_GNU_verneed
 constexpr int k_section_symbol = 3;                 // STT_SECTION
 
+// Types of cubins for a device link, whose sections say how much memory they want and have no bytes in the
+// file: SHT_CUDA_GLOBAL, _LOCAL, _SHARED, as cuobjdump -elf names them.
+constexpr uint32_t k_cuda_global = 0x70000007, k_cuda_local = 0x70000009, k_cuda_shared = 0x7000000a;
+
 tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
   return fail(Exit::failed, "bad_elf", name, std::move(what),
               "Build the file again; it is damaged or foreign.");
@@ -57,6 +61,12 @@ SectionRow load_section_row(Bytes table, size_t index) {
           .size = load<uint64_t>(row, 32),
           .link = load<uint32_t>(row, 40),
           .info = load<uint32_t>(row, 44)};
+}
+
+bool has_bytes(const SectionRow& row, uint16_t machine) {
+  if (row.type == k_no_bits) return false;
+  return machine != k_machine_cuda ||
+         (row.type != k_cuda_global && row.type != k_cuda_local && row.type != k_cuda_shared);
 }
 
 // The section header table: as many rows as the file says it has, all of them inside the file.
@@ -172,8 +182,8 @@ Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name) {
   elf.sections.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     const SectionRow row = load_section_row(table, i);
-    const bool has_bytes = i != 0 && row.type != k_no_bits;
-    if (has_bytes && !file.holds(row.offset, row.size))
+    const bool is_stored = i != 0 && has_bytes(row, elf.machine);
+    if (is_stored && !file.holds(row.offset, row.size))
       return bad_elf(name, "ends inside section " + std::to_string(i));
     elf.sections.push_back({.name = text_at(as_bytes_of(*elf.names), row.name),
                             .type = row.type,
@@ -181,7 +191,7 @@ Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name) {
                             .info = row.info,
                             .offset = row.offset,
                             .size = row.size,
-                            .stored_size = has_bytes ? row.size : 0});
+                            .stored_size = is_stored ? row.size : 0});
   }
   return elf;
 }

@@ -117,6 +117,20 @@ TEST_CASE("A cubin whose sections lie is an error") {
   CHECK_THAT(what("no ELF"), Catch::Contains("no ELF file"));
 }
 
+TEST_CASE("Shared memory that a cubin for a device link wants has no bytes in the file") {
+  // As nvcc -rdc=true writes it: more than the file has, under a type of CUDA's own.
+  const auto wanting = [](uint32_t type) {
+    std::string cubin = cubin_with({{".text.one", 1, zeros(256)}, {".nv.shared.one", type, "12345678"}});
+    const size_t rows = 4, row_of_shared = 2;
+    return cubin.replace(cubin.size() - (rows - row_of_shared) * 64 + 32, 8, u64(100'000));
+  };
+  const auto kernels = [](const std::string& cubin) { return read_cubin_kernels(as_bytes_of(cubin), "x"); };
+  const auto found = kernels(wanting(0x7000000a));
+  REQUIRE(found);
+  CHECK(found->at(0).resources.shared == 100'000);
+  CHECK_FALSE(kernels(wanting(1)));
+}
+
 TEST_CASE("Spills of which one instruction is not known are not told") {
   const auto spills_of = [](const std::string& instruction) {
     const std::string version = std::string("\x04\x37", 2) + u16(4) + u32(0x82);
