@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
-#include "binary/kernels.h"
 #include "build/publish.h"
 #include "bundle/json_cursor.h"
 
@@ -186,8 +185,7 @@ std::vector<InventoryImages> images_of(const BinaryFile& content) {
   std::map<Target, InventoryImages> by_target;
   for (const DeviceImage& image : content.images) {
     InventoryImages& images =
-        by_target.try_emplace(image.target, InventoryImages{.target = image.target, .kernels = {}})
-            .first->second;
+        by_target.try_emplace(image.target, InventoryImages{image.target, 0, 0}).first->second;
     ++images.count;
     images.bytes += image.bytes;
   }
@@ -195,20 +193,6 @@ std::vector<InventoryImages> images_of(const BinaryFile& content) {
   for (const auto& [target, images] : by_target)
     all.push_back(images);
   return all;
-}
-
-// The same template in several files counts as one kernel, as large as all of them.
-void add_kernels(const std::vector<ImageKernels>& all, std::vector<InventoryImages>& images) {
-  std::map<Target, std::map<std::string, uint64_t>> bytes;
-  for (const ImageKernels& image : all)
-    for (const Kernel& kernel : image.kernels)
-      bytes[image.image.target][kernel.name] += kernel.bytes;
-  for (InventoryImages& each : images) {
-    for (const auto& [name, size] : bytes[each.target])
-      each.kernels.push_back({name, size});
-    std::stable_sort(each.kernels.begin(), each.kernels.end(),
-                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  }
 }
 
 Result<InventoryLibrary> look_into(const Path& library, const FileReader& files, DigestMemo& digests,
@@ -226,8 +210,8 @@ Result<InventoryLibrary> look_into(const Path& library, const FileReader& files,
       found.modules.back().insert(image.target);
   }
   if (kernels == Kernels::passed_over) return found;
-  if (const auto all = read_kernels(MemoryBytes(as_bytes_of(bytes)), library.string()))
-    add_kernels(*all, found.images);
+  if (auto all = read_kernels(MemoryBytes(as_bytes_of(bytes)), library.string()))
+    found.kernels = std::move(*all);
   else
     warnings.push_back({all.error()});
   return found;

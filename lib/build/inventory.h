@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "binary/kernels.h"
 #include "build/timings.h"
 #include "bundle/manifest.h"
 #include "plan/arch_plan.h"
@@ -22,18 +23,11 @@ struct InventorySource {
   bool operator==(const InventorySource&) const = default;
 };
 
-struct InventoryKernel {
-  std::string name;    // as the symbol is: mangled
-  uint64_t bytes = 0;  // of machine code, in all images of its arch
-  bool operator==(const InventoryKernel&) const = default;
-};
-
 // The device images of one arch in a library.
 struct InventoryImages {
   Target target;
   size_t count = 0;
-  uint64_t bytes = 0;                    // as they are stored
-  std::vector<InventoryKernel> kernels;  // where they were asked for: the largest first
+  uint64_t bytes = 0;  // as they are stored
   bool operator==(const InventoryImages&) const = default;
 };
 
@@ -42,8 +36,8 @@ struct InventoryLibrary {
   std::string sha256;
   std::vector<InventoryImages> images;  // in canonical order
   std::vector<ArchSet> modules;         // of each file with device code
+  std::vector<ImageKernels> kernels;    // where they were asked for
   uint64_t host_bytes() const;          // all that is no device image
-  bool operator==(const InventoryLibrary&) const = default;
 };
 
 struct InventoryOp {
@@ -56,7 +50,6 @@ struct InventoryOp {
   std::vector<InventorySource> sources;
   std::vector<std::string> link_flags;  // of a build alone
   std::optional<InventoryLibrary> library;
-  bool operator==(const InventoryOp&) const = default;
 };
 
 struct Inventory {
@@ -68,7 +61,6 @@ struct Inventory {
   std::optional<Timings> timings;
   std::vector<Warning> warnings;  // libraries whose kernels cannot be listed
   const InventoryOp* find(const std::string& op) const;
-  bool operator==(const Inventory&) const = default;
 };
 
 // plan.json of a build folder: the same without what lies in files.

@@ -45,28 +45,46 @@ Json targets_json(const ArchSet& set) {
   return list;
 }
 
-Json images_json(const InventoryImages& images, size_t most_kernels, Strings& names) {
+// Symbol and bytes of machine code; the largest first.
+using KernelSizes = std::vector<std::pair<std::string, uint64_t>>;
+
+std::map<Target, KernelSizes> kernels_by_arch(const InventoryLibrary& library) {
+  KernelTable table;
+  for (const ImageKernels& image : library.kernels)
+    table.add(image);
+  std::map<Target, KernelSizes> found;
+  for (const auto& [name, row] : table.rows())
+    for (const auto& [target, bytes] : row.bytes_by_arch)
+      found[target].emplace_back(name, bytes);
+  for (auto& [target, kernels] : found)
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+  return found;
+}
+
+Json images_json(const InventoryImages& images, const KernelSizes& all, size_t most_kernels, Strings& names) {
   Json kernels = Json::array();
   uint64_t other_bytes = 0;
-  for (size_t i = 0; i < images.kernels.size(); ++i) {
-    const InventoryKernel& kernel = images.kernels[i];
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& [symbol, bytes] = all[i];
     if (i < most_kernels)
-      kernels.push_back(Json(std::vector<uint64_t>{names.place_of(readable(kernel.name)), kernel.bytes}));
+      kernels.push_back(Json(std::vector<uint64_t>{names.place_of(readable(symbol)), bytes}));
     else
-      other_bytes += kernel.bytes;
+      other_bytes += bytes;
   }
   return {{"name", images.target.name()},
           {"count", images.count},
           {"bytes", images.bytes},
           {"kernels", kernels},
-          {"other_kernels", images.kernels.size() - std::min(images.kernels.size(), most_kernels)},
+          {"other_kernels", all.size() - std::min(all.size(), most_kernels)},
           {"other_bytes", other_bytes}};
 }
 
 Json library_json(const InventoryLibrary& library, size_t most_kernels, Strings& names) {
+  std::map<Target, KernelSizes> kernels = kernels_by_arch(library);
   Json images = Json::array();
   for (const InventoryImages& each : library.images)
-    images.push_back(images_json(each, most_kernels, names));
+    images.push_back(images_json(each, kernels[each.target], most_kernels, names));
   return {{"bytes", library.bytes}, {"host_bytes", library.host_bytes()}, {"images", images}};
 }
 
@@ -222,15 +240,15 @@ Json biggest_kernel_json(const Inventory& inventory) {
   uint64_t most = 0;
   for (const InventoryOp& op : inventory.ops) {
     if (!op.library) continue;
-    for (const InventoryImages& images : op.library->images) {
-      if (images.kernels.empty() || images.kernels.front().bytes <= most) continue;
-      const InventoryKernel& kernel = images.kernels.front();
-      most = kernel.bytes;
+    for (const auto& [target, kernels] : kernels_by_arch(*op.library)) {
+      const auto& [symbol, bytes] = kernels.front();
+      if (bytes <= most) continue;
+      most = bytes;
       biggest = {{"op", op.name},
-                 {"arch", images.target.name()},
-                 {"name", readable(kernel.name)},
-                 {"symbol", kernel.name},
-                 {"bytes", kernel.bytes}};
+                 {"arch", target.name()},
+                 {"name", readable(symbol)},
+                 {"symbol", symbol},
+                 {"bytes", bytes}};
     }
   }
   return biggest;

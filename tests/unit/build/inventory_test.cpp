@@ -22,9 +22,9 @@ InventoryOp op(const std::string& name) {
   op.exports = {name + "_run"};
   op.sources = {{name + ".cu", "0123456789abcdef", op.archs, {"-O3", "-DA"}}};
   op.link_flags = {"-lm"};
-  op.library = InventoryLibrary{.bytes = 1000, .sha256 = "aa", .images = {}, .modules = {}};
+  op.library = InventoryLibrary{.bytes = 1000, .sha256 = "aa", .images = {}, .modules = {}, .kernels = {}};
   for (const Target& each : op.archs)
-    op.library->images.push_back({.target = each, .count = 1, .bytes = 300, .kernels = {}});
+    op.library->images.push_back({.target = each, .count = 1, .bytes = 300});
   return op;
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("diff: archs, images, sizes of an op") {
   adam.archs = {target("sm_80")};
   adam.dropped = {{target("sm_70"), DroppedBy::op, "needs >= 8.0"}};
   adam.sources[0].archs = adam.archs;
-  adam.library->images = {{.target = target("sm_80"), .count = 2, .bytes = 340, .kernels = {}}};
+  adam.library->images = {{.target = target("sm_80"), .count = 2, .bytes = 340}};
   adam.library->bytes = 750;
   CHECK(differences(build(), other) ==
         Lines{"adam: archs: 7.0 8.0 -> 8.0", "adam: archs of adam.cu: 7.0 8.0 -> 8.0",
