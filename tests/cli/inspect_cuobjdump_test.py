@@ -13,7 +13,7 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
-from cuobjdump import CannotRead, find_cuobjdump, images_in_order, list_images, modules  # noqa: E402
+from cuobjdump import CannotRead, find_cuobjdump, functions, images_in_order, list_images, modules  # noqa: E402
 
 ARCHS = ["-gencode=arch=compute_75,code=sm_75", "-gencode=arch=compute_80,code=[sm_80,compute_80]", "-gencode=arch=compute_90a,code=sm_90a",
          "-gencode=arch=compute_120f,code=sm_120f"]
@@ -23,6 +23,7 @@ PACKAGES = ["bitsandbytes", "nvidia-cuda-runtime", "nvidia-curand", "nvidia-npp"
             "nvidia-cusparse", "nvidia-cufft", "nvidia-nccl-cu13", "nvidia-cusparselt-cu13", "nvidia-cudnn-cu13", "nvidia-cublas",
             "flashinfer-cubin", "torch"]
 ENOUGH = 30
+KERNELS_UP_TO = 60 << 20  # bytes of a library whose kernels are compared too
 MEMBERS = 16  # of a package, at most
 SAMPLED_MODULES = 6  # of each library, cut out and given to cuobjdump alone
 
@@ -80,6 +81,14 @@ class ComparisonTest(CliTest):
         return len(registered)
 
 
+    def check_kernels(self, file):
+        """That each arch has the kernels that cuobjdump names."""
+        run = self.space.run("inspect", str(file), "--kernels", "--json")
+        self.assertEqual(run.code, 0, run.err)
+        kernels = json.loads(run.out)["files"][0]["kernels"]
+        self.assertEqual({(arch, kernel["name"]) for kernel in kernels for arch in kernel["bytes"]}, functions(file))
+
+
 class SmallTest(ComparisonTest):
     """What CI makes for itself."""
 
@@ -114,6 +123,7 @@ class SmallTest(ComparisonTest):
                 self.assertGreaterEqual(self.check_file(inspected, file), 7)
                 self.assertEqual(self.check_modules(inspected, file), 3)
                 self.assertEqual(inspected["modules"], 3)
+                self.check_kernels(file)
 
     def test_relocatable_device_code_and_a_static_library(self):
         objects = self.objects("rdc", ["-rdc=true"], dict.fromkeys("abc", ARCHS))
@@ -124,6 +134,7 @@ class SmallTest(ComparisonTest):
         archive = self.space.root / "rdc.a"
         inspected = self.inspect(archive)[0]
         self.assertEqual(self.check_file(inspected, archive), 15)
+        self.check_kernels(archive)
         self.assertEqual(inspected["modules"], 3)
         self.make("-shared", "-Xcompiler=-fPIC", *ARCHS, "-o", "linked.so", *objects)
         file = self.space.root / "linked.so"
@@ -194,20 +205,27 @@ class WheelsTest(ComparisonTest):
             return False
         theirs = time.monotonic() - started
         registered = self.check_modules(inspected, file) if ".so" in file.name else inspected["modules"]
+        if images and file.suffix != ".cubin" and os.path.getsize(file) < KERNELS_UP_TO:
+            self.check_kernels(file)
         print(f"  {member}: {os.path.getsize(file) >> 20} MB, {registered} modules, {images} images: {cost}, "
               f"cuobjdump {theirs:.1f} s", flush=True)
         file.unlink()
         return images > 0 and file.suffix != ".cubin"
 
     def measure(self, path):
-        """What inspect finds in a file, and what it took."""
-        started = time.monotonic()
-        with self.space.start("inspect", str(path), "--json") as process:
-            found = json.loads(process.stdout.read())
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        self.assertEqual(process.returncode, 0)
-        return found["files"], f"{time.monotonic() - started:.2f} s, {usage.ru_maxrss >> 10} MB of memory"
+        """What inspect finds in a file, and what it took. Through a small process: what this one starts would be measured with
+        what it has itself."""
+        small = ("import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); "
+                 "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); sys.exit(code)")
+        run = self.space.run("inspect", str(path), "--gpu", "all", "--json", prefix=(sys.executable, "-c", small))
+        self.assertEqual(run.code, 0, run.err)
+        megabytes = int(run.err.splitlines()[-1]) >> 10
+        if ".whl" not in path.name:
+            self.assertLess(megabytes, 100, path)
+        if path.name == "libtorch_cuda.so":
+            again = min(self.space.run("inspect", str(path), "--gpu", "all").seconds for _ in range(3))
+            self.assertLess(again, 1)
+        return json.loads(run.out)["files"], f"{run.seconds:.2f} s, {megabytes} MB of memory"
 
 
 if __name__ == "__main__":

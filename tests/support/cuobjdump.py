@@ -44,6 +44,19 @@ def images_in_order(file):
     return found
 
 
+def functions(file):
+    """{("sm_80", "_Z1kPf")}: the functions of a file's machine code, by `cuobjdump -all --dump-resource-usage`."""
+    found, arch = set(), ""
+    listed = subprocess.run([find_cuobjdump(), "-all", "--dump-resource-usage", file], capture_output=True, text=True, check=True).stdout
+    for line in listed.splitlines():
+        line = line.strip()
+        if line.startswith("arch = "):
+            arch = line[len("arch = "):]
+        elif line.startswith("Function "):
+            found.add((arch, line[len("Function "):-1]))
+    return found
+
+
 def modules(file):
     """[(offset, size)] of the containers of a linked library: where the structures point that it registers with the CUDA runtime
     (.nvFatBinSegment, 24 bytes each; fatbinary_section.h), by readelf, in the order of the file."""
