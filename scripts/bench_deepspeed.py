@@ -11,6 +11,8 @@
     ninja     the same, all ops in one process
     default   setup.py as it is
 
+`--readme FILE` measures nothing: it prints README's table of the rows that FILE has of an earlier run.
+
 Needs torch with CUDA, nvcc, Ninja and Python's headers, no GPU. Parts that take long can be run one by one: --work keeps
 what `dsbuild` made, and `each --ops LIST` takes some of the ops at a time. Peak memory is what all processes of the build have
 in memory together, sampled every 0.1 s; in brackets without the pages of files, which several of them may share.
@@ -213,6 +215,30 @@ def render_plain(database):
     return "\n".join(lines) + "\n", len(made)
 
 
+# README's rows: what stands there, and this script's row.
+README_ROWS = [("dsbuild", "dsbuild, cold"), ("one source edited", "dsbuild, multi_tensor_adam.cu edited"),
+               ("nothing to do", "dsbuild, nothing to do"), ("DeepSpeed, `DS_ENABLE_NINJA=1`", "DeepSpeed with Ninja, all ops"),
+               ("DeepSpeed as it is", "DeepSpeed as it is")]
+
+
+def render_readme(text):
+    """The table of README, of the first row of each name in a text that has the rows of a run."""
+    rows = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5:
+            rows.setdefault(cells[0], cells)
+    seconds = {name: float(rows[name][1].removesuffix(" s")) for _, name in README_ROWS}
+    cold = seconds["dsbuild, cold"]
+    lines = ["| build | wall | times as long | libraries |", "|---|---|---|---|"]
+    for shown, name in README_ROWS:
+        is_whole = seconds[name] >= cold
+        times = f"{seconds[name] / cold:.1f}".removesuffix(".0") if is_whole else ""
+        size = rows[name][4].split(", ")[1] if is_whole else ""
+        lines.append(f"| {shown} | {seconds[name]:.0f} s | {times} | {size} |".replace("|  |", "| |").replace("|  |", "| |"))
+    return "\n".join(lines) + "\n"
+
+
 def parse_options(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     cores = len(os.sched_getaffinity(0))
@@ -232,6 +258,9 @@ def parse_options(words):
 
 
 def main():
+    if sys.argv[1:2] == ["--readme"]:
+        print(render_readme(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")), end="")
+        return False
     options = parse_options(sys.argv[1:])
     os.environ.update(TORCH_NO_COMPILER_WRAPPER="1", TORCH_CUDA_ARCH_LIST=options.arch)
     os.environ.setdefault("DS_ACCELERATOR", "cuda")

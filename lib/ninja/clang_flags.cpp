@@ -104,7 +104,7 @@ std::vector<std::string> clang_flags(const std::vector<std::string>& flags) {
     const bool has_next = equals == whole.npos && i + 1 < flags.size();
     if (is_passed_on) {
       const std::string value =
-          has_next ? flags[++i] : std::string(whole.substr(std::min(equals + 1, whole.size())));
+          has_next ? flags[++i] : std::string(equals == whole.npos ? "" : whole.substr(equals + 1));
       const std::vector<std::string> hosts = clang_flags(split(value, ","));
       clangs.insert(clangs.end(), hosts.begin(), hosts.end());
     } else if (!is_known) {

@@ -57,14 +57,22 @@ void warn_of_blank_arch_list(std::vector<Warning>& warnings) {
                              "Unset it, or give architectures as in 8.0,9.0+PTX."));
 }
 
-// DeepSpeed once built this op for one architecture only; its library here holds the kernels of all.
+// DeepSpeed once built this op for one architecture only; its library here holds the kernels of all. And
+// names that are nearly that of the list of archs, without which the default archs would be built in silence.
 void warn_of_ignored(const Environment& environment, std::vector<Warning>& warnings) {
   const std::string name = "DS_EVOFORMER_GPU_ARCH";
-  if (!from_variable(environment, name)) return;
-  warnings.push_back(
-      warning("ignored_variable", name,
-              "it is set but not used: evoformer_attn chooses its kernels on the GPU at run time",
-              "Unset it; --arch or TORCH_CUDA_ARCH_LIST say what to build for."));
+  if (from_variable(environment, name))
+    warnings.push_back(
+        warning("ignored_variable", name,
+                "it is set but not used: evoformer_attn chooses its kernels on the GPU at run time",
+                "Unset it; --arch or TORCH_CUDA_ARCH_LIST say what to build for."));
+  const std::string start = "TORCH_CUDA_ARCH";
+  for (auto at = environment.lower_bound(start); at != environment.end() && at->first.starts_with(start);
+       ++at)
+    if (at->first != k_arch_variable)
+      warnings.push_back(warning("ignored_variable", at->first,
+                                 "it is set but not used" + did_you_mean(at->first, {k_arch_variable}),
+                                 "Rename it, or unset it."));
 }
 
 Path absolute_variable(const Environment& environment, const std::string& name) {

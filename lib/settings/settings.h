@@ -98,11 +98,11 @@ struct Settings {
   Setting<std::string> compress_mode;  // "" : the toolkit's default; else default|size|speed|balance|none
   Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
   Setting<CudaBackend> backend;
-  Setting<bool> verify_against_nvcc;       // compile CUDA files by nvcc too, and compare
-  Setting<bool> timings;                   // show where the time of the build went
-  Setting<AcceleratorKind> accelerator;    // DS_ACCELERATOR
-  Setting<bool> ptxas_info;                // what each kernel takes of a GPU; DS_DEBUG_CUDA_BUILD, exactly "1"
-  Setting<std::string> build_string;       // DS_BUILD_STRING: recorded in the manifest
+  Setting<bool> verify_against_nvcc;     // compile CUDA files by nvcc too, and compare
+  Setting<bool> timings;                 // show where the time of the build went
+  Setting<AcceleratorKind> accelerator;  // DS_ACCELERATOR
+  Setting<bool> ptxas_info;              // what each kernel takes of a GPU; DS_DEBUG_CUDA_BUILD, exactly "1"
+  Setting<std::string> build_string;     // DS_BUILD_STRING: recorded in the manifest
   Setting<std::string> python{"python3"};  // a path, or a name on PATH
   Setting<std::string> cpu_baseline;       // a name of lib/arch/cpu_level.h; "" : the default
   Setting<bool> skip_cuda_check;           // DS_SKIP_CUDA_CHECK, exactly "1"

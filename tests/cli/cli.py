@@ -119,10 +119,10 @@ class Folder:
 
 
 def run_on_terminal(space, *words, columns=100, env=None, output="stderr"):
-    """dsbuild with `output` on a terminal of that width. The exit code and what the terminal got."""
+    """dsbuild with `output` (stdout, stderr or both) on a terminal of that width. The exit code and what the terminal got."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, output: slave}
+    streams = {name: slave if output in (name, "both") else subprocess.DEVNULL for name in ("stdout", "stderr")}
     process = subprocess.Popen([space.program, *map(str, words)], cwd=space.root, stdin=subprocess.DEVNULL,
                                env={**space.environment, "TERM": "xterm", **(env or {})}, **streams)
     os.close(slave)

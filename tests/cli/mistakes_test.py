@@ -226,6 +226,13 @@ class MistakesTest(CliTest):
         for words in offered:  # what it fetches is a test of its own
             self.assertIn("error[offline]", self.space.run(*words.split(), "--offline").err)
 
+    def test_a_misspelt_name_of_the_list_of_archs_is_told(self):
+        for name in ("TORCH_CUDA_ARCH", "TORCH_CUDA_ARCHLIST", "TORCH_CUDA_ARCH_LISTS"):
+            run = self.asked(["plan", "--ops", "alpha"], {name: "8.0"})
+            self.assertEqual(run.code, 0, run)
+            said = f"warning[ignored_variable]: {name}: it is set but not used (did you mean 'TORCH_CUDA_ARCH_LIST'?)"
+            self.assertIn(said, run.err)
+
     def test_sizes_with_a_blank_or_small_letters(self):
         for size in ("8g", "8 GB", "8GiB", "8192M"):
             run = self.asked(["plan", "-v", *BASE, "--memory", size], {})

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cli import TESTS, CliTest, TestSpace, testspace  # noqa: E402
+from cli import REPOSITORY, TESTS, CliTest, TestSpace, testspace  # noqa: E402
 from pages import find_python, page_files, read_page  # noqa: E402
 
 EXAMPLE = TESTS / "python" / "readme_example.py"
@@ -57,6 +57,16 @@ class ReadmeTest(CliTest):
         if not (self.space.root / "dsbuild-out" / "async_io.so").exists():
             self.skipTest("async_io is not in the bundle: " + self.built.err)
         self.op_tests_pass("async_io")
+
+
+class PageTest(unittest.TestCase):
+    def test_the_figures_are_those_that_the_script_makes_of_its_rows(self):
+        table = subprocess.run([sys.executable, "scripts/bench_deepspeed.py", "--readme", "docs/deepspeed.md"], cwd=REPOSITORY,
+                               capture_output=True, text=True, check=True).stdout
+        self.assertIn("\n" + table + "\n", read_page("README.md"))
+
+    def test_what_it_is_for_fits_on_a_screen(self):
+        self.assertLessEqual(read_page("README.md").split("## How it works")[0].count("\n"), 60)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ TEST_CASE("a blank TORCH_CUDA_ARCH_LIST counts as unset, and a warning says so")
     REQUIRE(settings.warnings.size() == 1);
     CHECK(settings.warnings[0] == warning("blank_arch_list", "TORCH_CUDA_ARCH_LIST",
                                           "it is set but blank, which counts as unset",
-                                          "Unset it, or give architectures as in \"7.0;8.0+PTX\"."));
+                                          "Unset it, or give architectures as in 8.0,9.0+PTX."));
     world.arguments["--arch"] = "8.0";
     CHECK(world.settings().warnings.empty());
   }
@@ -183,7 +183,7 @@ TEST_CASE("DS_SKIP_CUDA_CHECK counts only as exactly 1, as in DeepSpeed") {
 
 TEST_CASE("numbers are whole numbers of at least their minimum, and an error names where they came from") {
   World world;
-  for (const std::string bad : {"0", "-1", "many", "4x", "1.5", "99999999999"}) {
+  for (const std::string bad : {"0", "-1", "many", "x4", "-1.5", "99999999999"}) {
     world.environment["MAX_JOBS"] = bad;
     check_equal(world.error(), message(Exit::usage, "bad_number", "MAX_JOBS",
                                        "'" + bad + "' is not a whole number of at least 1",
