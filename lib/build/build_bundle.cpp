@@ -5,7 +5,6 @@
 #include <csignal>
 
 #include "build/build_folder.h"
-#include "build/cache_folders.h"
 #include "build/publish.h"
 #include "build/slice_tests.h"
 
@@ -123,6 +122,7 @@ BuildOutcome outcome_of(const Plan& plan, const GraphRun& run) {
   outcome.waits = run.waits;
   outcome.skipped = static_cast<int>(plan.archs.skipped().size());
   outcome.warnings = plan.warnings;
+  append(outcome.warnings, run.told);
   return outcome;
 }
 
@@ -193,9 +193,6 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
   DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));
   session.facts.save();
   session.events.on_plan(built.plan, removed_ops(built.plan, files));
-  const std::vector<Warning> cache_warnings = check_caches(settings, files);
-  for (const Warning& warning : cache_warnings)
-    session.events.on_warning(warning);
 
   DSBUILD_TRY(lock, open_build_folder(built.plan.survey.request, session));
   built.lock = std::move(lock);
@@ -208,7 +205,6 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
   const GraphRun& run = ran->sum;
   built.comparison = std::move(ran->comparison);
   const auto stands = publish_run(built, run, slice_tests, session);
-  if (stands) append(built.outcome.warnings, cache_warnings);
   timings.write(built.plan, stands && run.failures.empty(), files);
   if (!stands) return tl::unexpected<Error>(stands.error());
   if (!*stands) return std::nullopt;

@@ -33,6 +33,7 @@ struct GraphRun {
   std::string stopped;  // why Ninja itself ended early; "" too when it was killed
   MemoryWaits waits;
   std::vector<Warning> warnings;
+  std::vector<Warning> told;       // those of before the first edge, which were told then
   size_t edges_left = 0;           // of a run that failed or was interrupted: how many are still to be run
   std::set<std::string> ops_left;  // of which ops
 };

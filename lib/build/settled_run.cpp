@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "build/build_folder.h"
+#include "build/cache_folders.h"
 #include "build/due_actions.h"
 #include "plan/nvcc_comparison.h"
 
@@ -14,6 +15,14 @@ Error still_due(const DueActions& due) {
   return make_error(Exit::failed, "unsettled", change.path.empty() ? output : change.where(),
                     "it went on changing while it was compiled: " + output + ": " + change.text(),
                     "Build again when nothing writes into the sources.");
+}
+
+// Where nothing is to be done, nothing is tried either: a build without work changes nothing on the disk.
+std::vector<Warning> tell_of_caches(const Plan& plan, Session& session) {
+  std::vector<Warning> warnings = check_caches(plan.settings(), session.system.files);
+  for (const Warning& warning : warnings)
+    session.events.on_warning(warning);
+  return warnings;
 }
 
 void note_what_is_left(GraphRun& run, const PendingEdges& left, const BuildPlan& graph) {
@@ -31,6 +40,7 @@ Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& g
   const auto find_due = [&] { return find_due_actions(plan, graph, session.system, session.digests); };
   GraphRun sum;
   DueActions due = find_due();
+  if (!due.empty()) sum.told = tell_of_caches(plan, session);
   for (int round = 0; !due.empty(); ++round) {
     if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
     DSBUILD_CHECK(take_records_away(due, plan.settings().build_dir.value, session.system.files));
@@ -77,6 +87,7 @@ void add_run(GraphRun& sum, GraphRun more) {
   more.waits.seconds += sum.waits.seconds;
   more.waits.alone.insert(more.waits.alone.begin(), sum.waits.alone.begin(), sum.waits.alone.end());
   more.failures.insert(more.failures.begin(), sum.failures.begin(), sum.failures.end());
+  more.told.insert(more.told.begin(), sum.told.begin(), sum.told.end());
   more.warnings.insert(more.warnings.begin(), sum.warnings.begin(), sum.warnings.end());
   if (more.exit_code == 0) more.exit_code = sum.exit_code;
   sum = std::move(more);
