@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+from cuobjdump import find_cuobjdump  # noqa: E402
 from packs import Pack  # noqa: E402
 
 KERNELS = """template <class T> __global__ void add(T* x, int n) {
@@ -40,7 +41,7 @@ class PtxasInfoTest(CliTest):
 
     def usage_by_cuobjdump(self):
         """{(arch, kernel): (registers, stack, shared)}"""
-        text = subprocess.run([self.space.toolkit.home / "bin" / "cuobjdump", "--dump-resource-usage",
+        text = subprocess.run([find_cuobjdump(), "--dump-resource-usage",
                                self.space.out / "kernels.so"], capture_output=True, text=True, check=True).stdout
         usage, arch = {}, ""
         for line in text.splitlines():

@@ -120,7 +120,7 @@ class CpuSharedSourcesTest(SharedSourcesTest):
         self.space.pack.source("same.cpp").write_text("#ifdef SECOND\n#error not twice\n#endif\nint one;\n")
         run = self.space.build("--ops", "cpu_a,cpu_b")
         self.assertEqual(run.code, 1, run)
-        self.assertIn("pack/same.cpp:2:2: error", run.err)
+        self.assertIn("same.cpp:2:2: error", run.err)
         self.assertIn("not twice", run.err)
 
     def test_debug_info_is_each_op_s_own(self):
