@@ -10,12 +10,12 @@ bool is_image(const std::string& end) {
 
 namespace {
 
-constexpr const char* k_said = "said";  // behind the outputs of an entry: tool, lines' key, text
+constexpr const char* k_said_of_tool = "said";  // behind the outputs of an entry: tool, lines' key, text
 
 // Without bytes: nothing was said.
 StoredFile said_by(const std::string& tool, const Record& record) {
   for (const Said& said : record.said)
-    if (said.tool == tool) return {k_said, tool + "\n" + record.said_of + "\n" + said.text};
+    if (said.tool == tool) return {k_said_of_tool, tool + "\n" + record.said_of + "\n" + said.text};
   return {};
 }
 
@@ -98,7 +98,7 @@ std::optional<StoreEntry> StepResults::stored(const std::string& key, const std:
   auto entry = store_ && !ends.empty() ? store_->find(key) : std::nullopt;
   if (!entry) return std::nullopt;
   StoredSaid kept;
-  if (!entry->empty() && entry->back().name == k_said) {
+  if (!entry->empty() && entry->back().name == k_said_of_tool) {
     kept = read_said(entry->back().bytes);
     entry->pop_back();
   }

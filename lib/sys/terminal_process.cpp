@@ -22,10 +22,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How late a caught signal or the end of the child may be noticed; output wakes the loop at once.
-constexpr std::chrono::milliseconds k_poll_interval{50};
+constexpr std::chrono::milliseconds k_terminal_poll_interval{50};
 constexpr std::chrono::milliseconds k_tick_interval{200};
 // How long after the child's end its own children may hold the terminal open.
-constexpr std::chrono::milliseconds k_drain_time{300};
+constexpr std::chrono::milliseconds k_terminal_drain_time{300};
 
 constexpr std::array k_caught_signals{SIGINT, SIGTERM, SIGHUP};
 
@@ -144,7 +144,7 @@ class Follower {
     while (!child_.poll_exit()) {
       pass_on(signals.take());
       tick();
-      read(k_poll_interval);
+      read(k_terminal_poll_interval);
     }
     drain();
     pass_on(signals.take());
@@ -174,9 +174,9 @@ class Follower {
   }
 
   void drain() {
-    const auto deadline = Clock::now() + k_drain_time;
+    const auto deadline = Clock::now() + k_terminal_drain_time;
     while (!closed_ && Clock::now() < deadline)
-      read(k_poll_interval);
+      read(k_terminal_poll_interval);
   }
 
   Child& child_;
