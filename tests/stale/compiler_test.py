@@ -37,16 +37,16 @@ class CompilerTest(StaleTest):
 
 
 class PartsTest(CompilerTest):
-    def check_part(self, part, options):
+    def check_part(self, part, options, *more):
         self.add_op()
         file = self.driver if part == "g++" else self.parts / part
-        self.check_change(lambda: change_text(file, '"$@"', options))
+        self.check_change(lambda: change_text(file, '"$@"', options), *more)
 
     def test_cc1plus(self):
         self.check_part("cc1plus", '-DPATCHED=2 "$@"')
 
     def test_as(self):
-        self.check_part("as", '--defsym patched=3 "$@"')
+        self.check_part("as", '--defsym patched=3 "$@"', "--debug")  # else the link takes local symbols out
 
     def test_ld(self):
         self.check_part("ld", '"$@" --hash-style=sysv')
@@ -57,7 +57,7 @@ class PartsTest(CompilerTest):
     def test_as_of_same_size_and_time(self):
         self.add_op()
         change_text(self.parts / "as", '"$@"', '--defsym patched=3 "$@"')
-        self.check_change(lambda: change_text(self.parts / "as", "patched=3", "patched=4", keep_time=True))
+        self.check_change(lambda: change_text(self.parts / "as", "patched=3", "patched=4", keep_time=True), "--debug")
 
     def test_cc1plus_after_clean(self):
         """The cache is asked."""
@@ -74,7 +74,7 @@ class PartsTest(CompilerTest):
         first.mkdir()
         self.make_driver(variables=f'export COMPILER_PATH="{first}"\n')
         self.add_op()
-        self.check_change(lambda: write_program(first / "as", f'exec "{shutil.which("as")}" --defsym patched=3 "$@"\n'))
+        self.check_change(lambda: write_program(first / "as", f'exec "{shutil.which("as")}" --defsym patched=3 "$@"\n'), "--debug")
 
 
 class FoldersTest(CompilerTest):
