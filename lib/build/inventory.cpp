@@ -116,6 +116,7 @@ InventoryOp read_op(const JsonCursor& json) {
                  .exports = json.at("exports").texts(),
                  .needs = json.at("needs").texts(),
                  .features_off = json.at("features_off").texts(),
+                 .runtime = {},
                  .sources = {},
                  .link_flags = json.at("link_flags").texts(),
                  .library = {}};
@@ -141,6 +142,17 @@ Inventory read_plan_file(const JsonCursor& top) {
 
 // ---- of a bundle
 
+// What the library asks of the machine that loads it.
+std::vector<std::string> runtime_of(const ManifestOp& op) {
+  std::vector<std::string> all;
+  if (op.cpu_baseline) all.push_back("CPU " + op.cpu_baseline->level);
+  if (!op.runtime) return all;
+  all.insert(all.end(), op.runtime->libraries.begin(), op.runtime->libraries.end());
+  for (const auto& [name, version] : op.runtime->versions)
+    all.push_back(name + " " + version);
+  return all;
+}
+
 InventoryOp op_of(const ManifestOp& op, const Manifest& manifest) {
   InventoryOp entry{.name = op.name,
                     .is_built = true,
@@ -150,6 +162,7 @@ InventoryOp op_of(const ManifestOp& op, const Manifest& manifest) {
                     .exports = op.exports,
                     .needs = op.needs,
                     .features_off = op.features_off,
+                    .runtime = runtime_of(op),
                     .sources = {},
                     .link_flags = {},
                     .library = {}};

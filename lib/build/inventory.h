@@ -47,6 +47,7 @@ struct InventoryOp {
   ArchSet archs;
   std::vector<PlanDrop> dropped;  // of a bundle: what was requested and is not there, with no reason
   std::vector<std::string> exports, needs, features_off;
+  std::vector<std::string> runtime;  // of a bundle alone: "libgomp.so.1", "GLIBC 2.34", "CPU x86-64-v3"
   std::vector<InventorySource> sources;
   std::vector<std::string> link_flags;  // of a build alone
   std::optional<InventoryLibrary> library;

@@ -72,6 +72,7 @@ class Comparison {
     compare_lists(name, "feature", a->features_off, b->features_off);
     compare_sources(name, *a, *b);
     compare_libraries(name, a->library, b->library);
+    if (!before_.is_build && !after_.is_build) compare_lists(name, "runtime", a->runtime, b->runtime);
     if (!before_.is_build || !after_.is_build) return;
     compare_dropped(name, *a, *b);
     compare_flags(name, "link flags", a->link_flags, b->link_flags);

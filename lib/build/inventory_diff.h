@@ -29,7 +29,8 @@ struct InventoryDiff {
   std::vector<InventoryTime> times;      // where both have been timed
 };
 
-// What only a build knows (flags, why an arch is dropped) is compared where both are builds.
+// What only a build knows (flags, why an arch is dropped) is compared where both are builds, what only a
+// bundle knows (needed libraries) where both are bundles.
 InventoryDiff compare(const Inventory& before, const Inventory& after);
 
 }  // namespace dsbuild

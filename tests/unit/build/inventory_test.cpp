@@ -118,6 +118,18 @@ TEST_CASE("diff: what a bundle does not know is not compared with a build") {
   CHECK(differences(bundle, other) == Lines{"tvm-ffi: 0.1.15 -> 0.1.16"});
 }
 
+TEST_CASE("diff: what two bundles ask of the machine that loads them") {
+  Inventory before = build(), after = build();
+  before.is_build = after.is_build = false;
+  before.ops[0].runtime = {"libc.so.6", "GLIBC 2.28"};
+  after.ops[0].runtime = {"libc.so.6", "libgomp.so.1", "GLIBC 2.34"};
+  CHECK(differences(before, after) == Lines{"adam: runtime: GLIBC 2.28 -> not there",
+                                            "adam: runtime: not there -> GLIBC 2.34",
+                                            "adam: runtime: not there -> libgomp.so.1"});
+  before.is_build = true;
+  CHECK(differences(before, after).empty());
+}
+
 TEST_CASE("diff: times are told and are no difference") {
   Inventory before = build(), after = build();
   before.timings = after.timings = Timings{};

@@ -170,7 +170,7 @@ TEST_CASE("timings: a build writes them, one with nothing to do leaves them") {
   CHECK(first.edges[check.needs.back()].output == "lib/one.so");
   CHECK(analyse(first).chain.size() == 3);
 
-  CHECK_FALSE(world.build().value().did_something);
+  CHECK(world.build().value().outcome.edges_run == 0);  // its graph may have another order
   CHECK(world.files->read_file(file).value() == text);
 
   // In another folder all compiles come from the store.
