@@ -19,10 +19,10 @@ Result<int> run_diff(const CommandContext& context) {
                 "dsbuild diff A B: each is a bundle or a build folder.");
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
-  DigestMemo digests(context.system.files, settings.cache_dir / "digests");
-  const auto a = take_inventory(folders[0], context.system.files, digests);
+  Session session(settings, context.system);
+  const auto a = take_inventory(folders[0], context.system.files, session.digests);
   if (!a) return cannot_compare(a.error());
-  const auto b = take_inventory(folders[1], context.system.files, digests);
+  const auto b = take_inventory(folders[1], context.system.files, session.digests);
   if (!b) return cannot_compare(b.error());
   const InventoryDiff diff = compare(*a, *b);
   DSBUILD_CHECK(print_result(settings.json.value

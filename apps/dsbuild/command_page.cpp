@@ -28,8 +28,9 @@ Result<int> run_page(const CommandContext& context) {
   if (files.kind(file) == FileKind::directory)
     return fail(Exit::usage, "bad_option", "-o", "'" + printable(file.string()) + "' is a folder",
                 "Give the path of a file: -o " + shell_quote((file / "dsbuild.html").string()));
-  DigestMemo digests(files, settings.cache_dir / "digests");
-  DSBUILD_TRY(inventory, take_inventory(named_folder(settings, context), files, digests, Kernels::listed));
+  Session session(settings, context.system);
+  DSBUILD_TRY(inventory,
+              take_inventory(named_folder(settings, context), files, session.digests, Kernels::listed));
   print_warnings(inventory.warnings, settings, context);
   const Json page = page_json(inventory);
   if (settings.json.value) {

@@ -1,14 +1,11 @@
 #include "show_events.h"
 
-#include <chrono>
 #include <ctime>
+
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string wall_clock() {
   const std::time_t now = std::time(nullptr);
@@ -37,7 +34,7 @@ void ShownEvents::on_graph_begins(const ExpectedRun& expected) {
   const bool quiet = settings_.verbosity < 0 || settings_.json.value;
   const bool live = context_.terminal.stderr_is_terminal && !quiet && settings_.verbosity == 0;
   progress_.emplace(Progress::Options{live, quiet, settings_.verbosity > 0, context_.terminal.columns},
-                    expected, print_message, now_seconds, wall_clock);
+                    expected, print_message, steady_seconds, wall_clock);
 }
 
 void ShownEvents::on_edge(const EdgeEvent& event) {

@@ -35,6 +35,12 @@ std::optional<Place> parse_numbers(std::string_view rest) {
 
 }  // namespace
 
+std::optional<std::filesystem::path> path_below(const std::filesystem::path& folder,
+                                                const std::filesystem::path& file) {
+  std::filesystem::path near = file.lexically_relative(folder);
+  return near.empty() || *near.begin() == ".." ? std::nullopt : std::optional(std::move(near));
+}
+
 std::optional<Place> parse_place(std::string_view line) {
   size_t at = line.find_first_of(":(");
   if (at == 0) return std::nullopt;

@@ -1,6 +1,7 @@
 // A place in a text file, as compilers and our own messages write it.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,5 +18,9 @@ struct Place {
 // The place that a line begins with: "a.yaml:3:7", "a.cpp:3: error: …", "a.cu(3): error: …". nullopt when it
 // begins with something else.
 std::optional<Place> parse_place(std::string_view line);
+
+// The path from a folder to a file that lies below it; nullopt for one that does not. Both absolute.
+std::optional<std::filesystem::path> path_below(const std::filesystem::path& folder,
+                                                const std::filesystem::path& file);
 
 }  // namespace dsbuild

@@ -183,6 +183,24 @@ Result<DeviceCode> read_device_code(ByteRange file, const std::string& name) {
   return device_code_of(containers);
 }
 
+ArchSet archs_of(const DeviceCode& code) {
+  ArchSet set;
+  for (const DeviceImage& image : code.images)
+    set.insert(image.target);
+  return set;
+}
+
+std::vector<ArchSet> modules_of(const DeviceCode& code) {
+  std::vector<ArchSet> modules;
+  for (const FatbinContainer& container : code.containers) {
+    modules.emplace_back();
+    if (container.is_empty) continue;
+    for (const DeviceImage& image : container.images)
+      modules.back().insert(image.target);
+  }
+  return modules;
+}
+
 Result<BinaryFile> read_binary(Bytes file, const std::string& name) {
   const MemoryBytes source(file);
   DSBUILD_TRY(code, read_device_code(source, name));

@@ -51,6 +51,10 @@ struct DeviceCode {
 // or `bad_fatbin` for damaged or foreign bytes, `io` where they cannot be read.
 Result<DeviceCode> read_device_code(ByteRange file, const std::string& name);
 
+ArchSet archs_of(const DeviceCode& code);
+// Of each module, in the order of the file; none for one whose images are empty.
+std::vector<ArchSet> modules_of(const DeviceCode& code);
+
 struct BinaryFile : DeviceCode {
   std::vector<std::string> exports;          // defined, global or weak, default-visibility symbols; sorted
   std::vector<std::string> needed;           // DT_NEEDED

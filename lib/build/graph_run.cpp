@@ -1,19 +1,15 @@
 #include "build/graph_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 
 #include "base/build_layout.h"
 #include "build/edge_costs.h"
 #include "ninja/progress.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Ninja itself: one that was stopped by an edge says so, and then its code may be that of the edge.
 bool crashed(const RunResult& result) {
@@ -111,7 +107,7 @@ NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const Pend
                lock.descriptor(),
                {},
                {},
-               now_seconds};
+               steady_seconds};
   run.on_event = [&events = session.events, &log = runner.log, &told = diagnostics,
                   &reasons](EdgeEvent event) {
     if (const auto reason = reasons.find(event.edge->output); reason != reasons.end())
@@ -135,7 +131,7 @@ class OverdueWatch {
 
   void on_event(const EdgeEvent& event) {
     if (event.kind == EdgeEventKind::started)
-      begun_[event.edge] = now_seconds();
+      begun_[event.edge] = steady_seconds();
     else
       begun_.erase(event.edge);
   }
@@ -147,7 +143,7 @@ class OverdueWatch {
       const std::string& pack = plan_.registry().pack;
       if (!is_measured(plan_.history, pack, *edge)) continue;
       const double recorded = expected_seconds(plan_.history, pack, *edge);
-      const double worked = now_seconds() - begun - gate_.waited_seconds(edge->output);
+      const double worked = steady_seconds() - begun - gate_.waited_seconds(edge->output);
       if (worked <= std::max(limit_->least_seconds, limit_->factor * recorded)) continue;
       overdue_ = make_error(Exit::failed, "out_of_time", edge->output,
                             "it had run for " + seconds_text(worked) +
@@ -200,13 +196,13 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   run.on_tick = [&overdue, goes_on = run.on_tick] { return goes_on() && overdue.all_in_time(); };
   session.events.on_graph_begins(expected_run(plan, graph, reasons, run.jobs));
   runner.diagnostics.on_graph_begins(graph, reasons);
-  const double begin = now_seconds();
+  const double begin = steady_seconds();
   const Result<RunResult> ran = run_ninja_surely(run, session);
   runner.diagnostics.on_graph_ends();
   session.events.on_graph_ends();
   if (!ran) return tl::unexpected<Error>(ran.error());
   const auto uses = gate->close();
-  runner.timings.add(plan, graph, ran->finished, uses, {begin, now_seconds()});
+  runner.timings.add(plan, graph, ran->finished, uses, {begin, steady_seconds()});
   remember_edge_costs(plan, ran->finished, uses, session);
 
   GraphRun summary;

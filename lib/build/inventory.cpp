@@ -217,11 +217,7 @@ Result<InventoryLibrary> look_into(const Path& library, const FileReader& files,
   found.bytes = bytes.size();
   found.sha256 = digest;
   found.images = images_of(content);
-  for (const FatbinContainer& container : content.containers) {
-    found.modules.emplace_back();
-    for (const DeviceImage& image : container.images)
-      found.modules.back().insert(image.target);
-  }
+  found.modules = modules_of(content);
   if (kernels == Kernels::passed_over) return found;
   if (auto all = read_kernels(MemoryBytes(as_bytes_of(bytes)), library.string()))
     found.kernels = std::move(*all);

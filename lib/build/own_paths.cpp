@@ -21,9 +21,7 @@ OwnPaths::OwnPaths(const Path& source_root, const Path& build_dir, const FileRea
 std::string OwnPaths::path(const std::string& file) const {
   if (file.empty()) return file;
   const Path whole = file.starts_with(k_pack) ? source_root_ / file.substr(k_pack.size()) : build_dir_ / file;
-  const Path near = whole.lexically_relative(current_);
-  const bool is_below = !near.empty() && *near.begin() != "..";
-  return (is_below ? near : whole).string();
+  return path_below(current_, whole).value_or(whole).string();
 }
 
 std::string OwnPaths::text(const std::string& output) const {

@@ -1,7 +1,6 @@
 #include "build/timings.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "base/build_layout.h"
@@ -15,10 +14,6 @@ namespace {
 constexpr uint64_t k_schema = 1;
 // In the order of MadeOf.
 constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh"};
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // "2026-11-25T10:47:02Z" of seconds since the epoch (calendar of std::chrono).
 std::string utc_text(int64_t seconds) {

@@ -12,6 +12,7 @@
 #include "load/prebuilt.h"
 #include "load/shared_failure.h"
 #include "plan/forecast.h"
+#include "sys/clock.h"
 #include "sys/parent.h"
 
 namespace dsbuild {
@@ -22,10 +23,6 @@ constexpr const char* k_building_file = "building";
 constexpr double k_told_after_seconds = 5;
 // How long compilers of a builder that was killed may take to end: they get a signal when it dies.
 constexpr double k_for_orphans_seconds = 0.5;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // The first is the op's own; the others lie in it.
 Path folder_of_turn(const Path& folder, size_t turn) {

@@ -4,10 +4,6 @@
 
 namespace dsbuild {
 
-bool is_image(const std::string& end) {
-  return end.ends_with(".cubin");
-}
-
 namespace {
 
 constexpr const char* k_said_of_tool = "said";  // behind the outputs of an entry: tool, lines' key, text
@@ -36,6 +32,10 @@ std::vector<Said> said_behind_preprocessor(const Record& record) {
 }
 
 }  // namespace
+
+bool is_image(const std::string& end) {
+  return end.ends_with(".cubin");
+}
 
 Result<bool> StepResults::take(const std::string& key, const std::string& lines) {
   if (keeps_nothing_) return false;

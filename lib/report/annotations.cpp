@@ -17,8 +17,7 @@ std::string escaped_property(const std::string& text) {
 // GitHub knows files by their paths in the repository.
 std::string path_in_repository(const std::string& file, const Repository& repository) {
   if (repository.root.empty()) return file;
-  const Path near = (repository.current / file).lexically_normal().lexically_relative(repository.root);
-  return near.empty() || *near.begin() == ".." ? file : near.string();
+  return path_below(repository.root, (repository.current / file).lexically_normal()).value_or(file).string();
 }
 
 std::string properties(const std::string& title, const Place& place, const Repository& repository) {

@@ -212,24 +212,6 @@ std::vector<std::pair<std::string, KernelTable::Row>> KernelTable::largest_first
   return rows;
 }
 
-ArchSet archs_of(const DeviceCode& code) {
-  ArchSet set;
-  for (const DeviceImage& image : code.images)
-    set.insert(image.target);
-  return set;
-}
-
-std::vector<ArchSet> modules_of(const DeviceCode& code) {
-  std::vector<ArchSet> modules;
-  for (const FatbinContainer& container : code.containers) {
-    modules.emplace_back();
-    if (container.is_empty) continue;
-    for (const DeviceImage& image : container.images)
-      modules.back().insert(image.target);
-  }
-  return modules;
-}
-
 std::string render_inspect(std::vector<InspectedFile> files) {
   // Names in a wheel are long, and all begin alike.
   const std::string folder = common_folder(files);

@@ -1,9 +1,6 @@
-#include <cxxabi.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
 
+#include "base/demangle.h"
 #include "build/timing_analysis.h"
 #include "report/json.h"
 
@@ -29,10 +26,7 @@ class Strings {
 
 std::string readable(const std::string& symbol) {
   constexpr size_t k_longest = 160, k_end = 40;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  std::string name = status == 0 && plain ? plain.get() : symbol;
+  std::string name = demangled(symbol);
   if (name.size() > k_longest)
     name = name.substr(0, k_longest - k_end) + " … " + name.substr(name.size() - k_end);
   return name;
@@ -98,7 +92,6 @@ Json dropped_json(const InventoryOp& op) {
 }
 
 Json gpus_json(const InventoryOp& op, const std::vector<Target>& gpus) {
-  static const char* const k_words[] = {"native", "ptx", "none"};
   Json list = Json::array();
   for (const Target& gpu : gpus) {
     if (!op.library || op.library->images.empty()) {
@@ -106,8 +99,7 @@ Json gpus_json(const InventoryOp& op, const std::vector<Target>& gpus) {
       continue;
     }
     const Coverage coverage = coverage_of_modules(op.library->modules, gpu);
-    list.push_back(
-        {{"runs", k_words[static_cast<int>(coverage.runs)]}, {"by", coverage.by ? coverage.by->name() : ""}});
+    list.push_back({{"runs", runs_word(coverage.runs)}, {"by", coverage.by ? coverage.by->name() : ""}});
   }
   return list;
 }

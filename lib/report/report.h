@@ -135,9 +135,6 @@ struct InspectedFile {
   std::vector<Target> gpus;            // those asked about
   std::optional<KernelTable> kernels;  // where they were asked for
 };
-ArchSet archs_of(const DeviceCode& code);
-// Of each module, in the order of the file; none for one whose images are empty.
-std::vector<ArchSet> modules_of(const DeviceCode& code);
 std::string render_inspect(std::vector<InspectedFile> files);
 std::string render_inspect_json(const std::vector<InspectedFile>& files,
                                 const std::vector<Warning>& warnings);

@@ -62,16 +62,18 @@ std::string idle_text(const CoreUse& use) {
   return text + (reasons.empty() ? "" : ": " + join(reasons, ", ")) + "\n";
 }
 
+// What came of an edge, and how people are told.
+constexpr std::pair<const char*, const char*> k_results[] = {{"made", "made"},
+                                                             {"partly", "made in part"},
+                                                             {"cache", "from the cache"},
+                                                             {"same", "the same text as before"},
+                                                             {"fresh", "up to date"},
+                                                             {"failed", "failed"},
+                                                             {"unknown", "not known"}};
+
 std::string results_text(const Timings& timings) {
-  static const std::pair<const char*, const char*> k_words[] = {{"made", "made"},
-                                                                {"partly", "made in part"},
-                                                                {"cache", "from the cache"},
-                                                                {"same", "the same text as before"},
-                                                                {"fresh", "up to date"},
-                                                                {"failed", "failed"},
-                                                                {"unknown", "not known"}};
   std::vector<std::string> counts;
-  for (const auto& [result, words] : k_words)
+  for (const auto& [result, words] : k_results)
     if (const size_t count = count_results(timings, result); count > 0)
       counts.push_back(std::to_string(count) + " " + words);
   return "edges  " + join(counts, ", ") + "\n";
@@ -97,10 +99,9 @@ std::string render_timings(const Timings& timings, const Style& style) {
 }
 
 Json timing_analysis_json(const Timings& timings) {
-  static const char* const k_results[] = {"made", "partly", "cache", "same", "fresh", "failed", "unknown"};
   const TimingAnalysis analysis = analyse(timings);
   Json results = Json::object();
-  for (const char* result : k_results)
+  for (const auto& [result, words] : k_results)
     results[result] = count_results(timings, result);
   return {{"slowest", slowest_compiles(timings)}, {"chain", analysis.chain},
           {"chain_ms", analysis.chain_time},      {"graph_ms", analysis.graph_time},

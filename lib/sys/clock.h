@@ -1,4 +1,4 @@
-// The clock that the file system takes its times from.
+// The clock that the file system takes its times from, and the one that durations are measured with.
 #pragma once
 
 #include <chrono>
@@ -14,5 +14,10 @@ inline int64_t file_clock_now() {
 
 // File times are those of the kernel's last tick: what changed this long before a moment has an older time.
 inline constexpr int64_t k_file_clock_step_ns = 10'000'000;
+
+// Of a clock that nothing sets; only differences mean something.
+inline double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace dsbuild

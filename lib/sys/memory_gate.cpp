@@ -8,18 +8,17 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <fstream>
 #include <mutex>
 #include <thread>
 
+#include "sys/clock.h"
 #include "sys/descriptor.h"
 
 namespace dsbuild {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Kind = MemoryQueue::Kind;
 
 constexpr size_t k_longest_message = 8192;  // an output's path and three numbers
@@ -61,10 +60,6 @@ std::string receive(int socket) {
     count = ::recv(socket, buffer.data(), buffer.size(), 0);
   } while (count < 0 && errno == EINTR);
   return count <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(count));
-}
-
-double now_seconds() {
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
 // The first word of a text, which is taken off it.
@@ -110,7 +105,7 @@ class RealMemoryGate : public MemoryGate {
     const auto use = uses_.find(output);
     double seconds = use == uses_.end() ? 0 : use->second.waited_seconds;
     for (const auto& [id, client] : clients_)
-      if (client.waits && client.output == output) seconds += now_seconds() - client.waits_since;
+      if (client.waits && client.output == output) seconds += steady_seconds() - client.waits_since;
     return seconds;
   }
   std::map<std::string, GateUse> close() override {
@@ -180,7 +175,7 @@ class RealMemoryGate : public MemoryGate {
 
   void ask(int id, Client& client, Kind kind, ByteCount own, const std::string& output) {
     client.output = output;
-    client.waits_since = now_seconds();
+    client.waits_since = steady_seconds();
     client.waits = true;
     const GateNeeds needs = needs_(output);
     const ByteCount needed = own + (kind == Kind::look ? needs.look_bytes : needs.peak_bytes);
@@ -190,7 +185,7 @@ class RealMemoryGate : public MemoryGate {
 
   void answer(Client& client) {
     GateUse& use = uses_[client.output];
-    const GateTurn turn{client.waits_since, now_seconds(), client.needed};
+    const GateTurn turn{client.waits_since, steady_seconds(), client.needed};
     use.waited_seconds += turn.admitted - turn.asked;
     use.turns.push_back(turn);
     client.waits = false;
