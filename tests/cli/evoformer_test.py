@@ -2,11 +2,11 @@
 """evoformer_attn's library holds a kernel family exactly where some architecture of the library can choose it, and no
 command line names an architecture but by -gencode."""
 
+import collections
 import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import unittest
 
@@ -15,7 +15,7 @@ from cli import TestSpace, testspace  # noqa: E402
 
 OP = "evoformer_attn"
 FAMILY_SOURCE = re.compile(r"evoformer_attn/family_(\d+)\.cu")
-# A kernel's host function carries its family's name: dsbuild::ops::forward_kernel<dsbuild::ops::Sm80, …>.
+# A kernel carries its family's name: dsbuild::ops::forward_kernel<dsbuild::ops::Sm80, …>.
 FAMILY_SYMBOL = re.compile(r"_kernel<dsbuild::ops::Sm(\d+)[,>]")
 
 
@@ -72,12 +72,11 @@ class BuildTest(unittest.TestCase):
         return space
 
     def kernels(self, space):
-        """{family: number of kernels} by the library's symbols."""
-        names = subprocess.run(["nm", "--demangle", space.out / f"{OP}.so"], capture_output=True, text=True, check=True)
-        counts = {}
-        for family in FAMILY_SYMBOL.findall(names.stdout):
-            counts[family] = counts.get(family, 0) + 1
-        return counts
+        """{family: number of kernels} in the library."""
+        run = space.run("inspect", "--kernels", "--json", str(space.out / f"{OP}.so"))
+        self.assertEqual(run.code, 0, run)
+        names = [kernel["text"] for kernel in json.loads(run.out)["files"][0]["kernels"]]
+        return collections.Counter(family for name in names for family in FAMILY_SYMBOL.findall(name))
 
     def assert_no_arch_macro(self, space):
         """In what nvcc was given: its own steps have some."""

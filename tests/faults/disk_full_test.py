@@ -144,7 +144,7 @@ class ReadOnlyTest(unittest.TestCase):
         self.space.toolkit.set(steps=True)
         run = self.space.build()
         self.assertEqual(run.code, 0, run)
-        self.assertIn("slices cannot be tested in /proc/no-cache/dsbuild: ", run.err)
+        self.assertIn("warning[cache_not_writable]: /proc/no-cache/dsbuild: ", run.err)
         self.assertEqual(self.space.verify().code, 0)
 
     def test_without_a_home_nothing_is_left_in_the_current_folder(self):

@@ -202,7 +202,7 @@ class HostileNamesTest(unittest.TestCase):
         space = self.space("it's $HOME `touch CANARY`")
         space.pack.add_op("one", {"o n&e.cu": kernel("one")})
         space.toolkit.set(fail=["o n&e.cu"])
-        run = space.build()
+        run = space.build("-v")
         self.assertEqual(run.code, 1, run)
         self.assertRegex(run.err, r"(?m)^  reproduce: ")
         again = re.search(r"^  reproduce: (.*)$", run.err, re.M).group(1)
