@@ -215,8 +215,11 @@ use_ccache() {
 
 # configure_and_build PRESET
 configure_and_build() {
+  local as_it_is=()
   cd "$repository" || exit 1
-  if ! cmake --preset "$1" -DCMAKE_MAKE_PROGRAM="$ninja_bin/ninja" >&2; then
+  # With another launcher than before all would be compiled anew.
+  [[ -e "build/$1/CMakeCache.txt" ]] && as_it_is=(env -u CMAKE_CXX_COMPILER_LAUNCHER)
+  if ! "${as_it_is[@]}" cmake --preset "$1" -DCMAKE_MAKE_PROGRAM="$ninja_bin/ninja" >&2; then
     on_debian_like || explain_other_system "CMake's message is above"
     die 1 "dsbuild: CMake could not configure dsbuild (its message is above)"
   fi

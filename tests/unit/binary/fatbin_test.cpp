@@ -9,7 +9,7 @@ using namespace dsbuild::samples;
 
 namespace {
 
-std::vector<std::string> names_in(const std::string& section) {
+std::vector<std::string> all_names_in(const std::string& section) {
   const auto containers = read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o");
   if (!containers) return {containers.error().code + ": " + containers.error().what};
   std::vector<std::string> names;
@@ -25,18 +25,18 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("A section without bytes or with padding alone holds no container") {
-  CHECK(names_in("").empty());
-  CHECK(names_in(zeros(64)).empty());
+  CHECK(all_names_in("").empty());
+  CHECK(all_names_in(zeros(64)).empty());
 }
 
 TEST_CASE("An entry's kind and number give its target") {
-  CHECK(names_in(container({entry(k_elf, 70), entry(k_elf, 80), entry(k_ptx, 80)})) ==
+  CHECK(all_names_in(container({entry(k_elf, 70), entry(k_elf, 80), entry(k_ptx, 80)})) ==
         Names{"sm_70", "sm_80", "compute_80"});
-  CHECK(names_in(container({entry(k_elf, 120), entry(k_ptx, 103)})) == Names{"sm_120", "compute_103"});
+  CHECK(all_names_in(container({entry(k_elf, 120), entry(k_ptx, 103)})) == Names{"sm_120", "compute_103"});
 }
 
 TEST_CASE("Bit 20 of the flags is the suffix a and bit 21 the suffix f, for real code and PTX") {
-  CHECK(names_in(
+  CHECK(all_names_in(
             container({entry(k_elf, 90, 0x100011), entry(k_ptx, 90, 0x108011), entry(k_elf, 100, 0x1200011),
                        entry(k_ptx, 100, 0x208011), entry(k_elf, 100, 0x1000011)})) ==
         Names{"sm_90a", "compute_90a", "sm_100f", "compute_100f", "sm_100"});
@@ -61,7 +61,7 @@ TEST_CASE("An image's size is what is stored of it") {
 
 TEST_CASE("Entry headers of any size above 64 are passed by their own size field") {
   for (const size_t size : {64u, 72u, 80u, 96u, 112u, 4096u}) {
-    CHECK(names_in(container({entry(k_elf, 80, k_plain, "12345678", size), entry(k_ptx, 90)})) ==
+    CHECK(all_names_in(container({entry(k_elf, 80, k_plain, "12345678", size), entry(k_ptx, 90)})) ==
           Names{"sm_80", "compute_90"});
   }
 }
@@ -77,12 +77,12 @@ TEST_CASE("Containers stay apart and keep the order of the link") {
 }
 
 TEST_CASE("NVVM code for the link is passed over") {
-  CHECK(names_in(container({entry(8, 80), entry(k_elf, 90), entry(8, 0)})) == Names{"sm_90"});
+  CHECK(all_names_in(container({entry(8, 80), entry(k_elf, 90), entry(8, 0)})) == Names{"sm_90"});
 }
 
 TEST_CASE("Tile IR is told apart from machine code and PTX") {
   const std::string section = container({entry(k_tile_ir, 100, 0x108011), entry(k_elf, 90)});
-  CHECK(names_in(section) == Names{"sm_90"});
+  CHECK(all_names_in(section) == Names{"sm_90"});
   const auto containers = read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o");
   REQUIRE(containers);
   REQUIRE(containers->front().tile_images.size() == 1);
@@ -90,7 +90,7 @@ TEST_CASE("Tile IR is told apart from machine code and PTX") {
   CHECK(tile.target.name() == "sm_100a");
   CHECK(tile.bytes == 8);
   CHECK(tile.compressed);
-  CHECK_THAT(names_in(container({entry(k_tile_ir, 0)})).at(0), Catch::StartsWith("bad_fatbin"));
+  CHECK_THAT(all_names_in(container({entry(k_tile_ir, 0)})).at(0), Catch::StartsWith("bad_fatbin"));
 }
 
 TEST_CASE("An entry of any other kind is an error that names the kind and the file") {
@@ -108,9 +108,9 @@ TEST_CASE("An entry of any other kind is an error that names the kind and the fi
 }
 
 TEST_CASE("Only architectures that dsbuild can name are read: two or three digits") {
-  CHECK(names_in(container({entry(k_elf, 10), entry(k_elf, 999)})) == Names{"sm_10", "sm_999"});
+  CHECK(all_names_in(container({entry(k_elf, 10), entry(k_elf, 999)})) == Names{"sm_10", "sm_999"});
   for (const uint32_t number : {0u, 9u, 1000u, 0xffffffffu}) {
-    CHECK_THAT(names_in(container({entry(k_elf, number)})).at(0), Catch::StartsWith("bad_fatbin"));
+    CHECK_THAT(all_names_in(container({entry(k_elf, number)})).at(0), Catch::StartsWith("bad_fatbin"));
   }
 }
 

@@ -9,12 +9,12 @@ using namespace dsbuild::samples;
 
 namespace {
 
-Result<BinaryFile> read(const std::string& bytes) {
+Result<BinaryFile> read_file(const std::string& bytes) {
   return read_binary(as_bytes_of(bytes), "some/file");
 }
 
 std::string code_of(const std::string& bytes) {
-  const auto binary = read(bytes);
+  const auto binary = read_file(bytes);
   return binary ? "" : binary.error().code;
 }
 
@@ -30,30 +30,30 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("Device code lies in .nv_fatbin and, relocatable, in __nv_relfatbin") {
-  const auto binary = read(elf({{"__nv_relfatbin", 1, container({entry(k_elf, 70)})},
-                                {".text", 1, container({entry(k_elf, 75)})},
-                                {".nv_fatbin", 1, container({entry(k_elf, 80), entry(k_ptx, 80)})}}));
+  const auto binary = read_file(elf({{"__nv_relfatbin", 1, container({entry(k_elf, 70)})},
+                                     {".text", 1, container({entry(k_elf, 75)})},
+                                     {".nv_fatbin", 1, container({entry(k_elf, 80), entry(k_ptx, 80)})}}));
   REQUIRE(binary);
   CHECK(targets(*binary) == "sm_70 sm_80 compute_80");
   CHECK(binary->containers.size() == 2);
 }
 
 TEST_CASE("A file without device code has no images") {
-  const auto binary = read(elf({{".text", 1, "code"}}));
+  const auto binary = read_file(elf({{".text", 1, "code"}}));
   REQUIRE(binary);
   CHECK(binary->images.empty());
   CHECK(binary->containers.empty());
 }
 
 TEST_CASE("A section that takes no bytes in the file has none") {
-  CHECK(targets(*read(elf({{".nv_fatbin", 8, container({entry(k_elf, 80)})}}))).empty());
+  CHECK(targets(*read_file(elf({{".nv_fatbin", 8, container({entry(k_elf, 80)})}}))).empty());
 }
 
 TEST_CASE("A relocation has its symbol's name, or that of the section that its symbol stands for") {
   const std::string file = object_with_relocations();
-  const auto read = read_elf(as_bytes_of(file), "x.o");
-  REQUIRE(read);
-  const auto found = elf_relocations(*read, *read->find(".rela.text"));
+  const auto parsed = read_elf(as_bytes_of(file), "x.o");
+  REQUIRE(parsed);
+  const auto found = elf_relocations(*parsed, *parsed->find(".rela.text"));
   REQUIRE(found.size() == 2);
   CHECK(found[0].offset == 17);
   CHECK(found[0].type == 4);
@@ -63,7 +63,7 @@ TEST_CASE("A relocation has its symbol's name, or that of the section that its s
   CHECK(found[1].type == 1);
   CHECK(found[1].addend == 8);
   CHECK(found[1].symbol == ".text");
-  CHECK(elf_relocations(*read, *read->find(".text")).empty());
+  CHECK(elf_relocations(*parsed, *parsed->find(".text")).empty());
 }
 
 TEST_CASE("A library exports what others can link: global, weak or unique, defined, of default visibility") {
@@ -77,7 +77,7 @@ TEST_CASE("A library exports what others can link: global, weak or unique, defin
                                        {.name = "protected", .visibility = 3},
                                        {.name = "file.cpp", .type = 4},
                                        {.name = "zebra"}};
-  const auto binary = read(elf(symbol_sections(symbols, 1, true)));
+  const auto binary = read_file(elf(symbol_sections(symbols, 1, true)));
   REQUIRE(binary);
   CHECK(binary->exports == Names{"protected", "unique", "weak", "zebra"});
 }
@@ -86,14 +86,14 @@ TEST_CASE("An object's exports come from its own symbol table, a library's from 
   std::vector<Section> sections = symbol_sections({{.name = "dynamic"}}, 1, true);
   const auto own = symbol_sections({{.name = "own"}}, 3, false);
   sections.insert(sections.end(), own.begin(), own.end());
-  CHECK(read(elf(sections, {.type = 3}))->exports == Names{"dynamic"});
-  CHECK(read(elf(sections, {.type = 1}))->exports == Names{"own"});
+  CHECK(read_file(elf(sections, {.type = 3}))->exports == Names{"dynamic"});
+  CHECK(read_file(elf(sections, {.type = 1}))->exports == Names{"own"});
 }
 
 TEST_CASE("The libraries that a library needs are listed in file order") {
   const std::string strings = std::string(1, '\0') + "libstdc++.so.6" + '\0' + "libc.so.6" + '\0';
   const std::string dynamic = u64(1) + u64(1) + u64(14) + u64(1) + u64(1) + u64(16) + u64(0) + u64(0);
-  const auto binary = read(elf({{".dynamic", 6, dynamic, 2}, {".dynstr", 3, strings}}));
+  const auto binary = read_file(elf({{".dynamic", 6, dynamic, 2}, {".dynstr", 3, strings}}));
   REQUIRE(binary);
   CHECK(binary->needed == Names{"libstdc++.so.6", "libc.so.6"});
 }
@@ -110,7 +110,7 @@ std::string version(uint32_t name, uint32_t next) {
 }
 
 Names wanted_versions(const std::string& table, const std::string& strings) {
-  const auto binary = read(elf({{".gnu.version_r", 0x6ffffffe, table, 2}, {".dynstr", 3, strings}}));
+  const auto binary = read_file(elf({{".gnu.version_r", 0x6ffffffe, table, 2}, {".dynstr", 3, strings}}));
   REQUIRE(binary);
   return binary->wanted_versions;
 }
@@ -143,10 +143,10 @@ TEST_CASE("A cubin's ELF flags tell its architecture, by the layout of its ABI v
   const auto cubin = [](uint32_t flags, uint8_t abi) {
     return elf({{".text.k", 1, "code"}}, {.type = 2, .machine = 190, .flags = flags, .abi_version = abi});
   };
-  CHECK(targets(*read(cubin(0x460546, 7))) == "sm_70");
-  CHECK(targets(*read(cubin(0x5a0d5a, 7))) == "sm_90a");
-  CHECK(targets(*read(cubin(0x6005004, 8))) == "sm_80");
-  CHECK(targets(*read(cubin(0x6006402, 8))) == "sm_100");
+  CHECK(targets(*read_file(cubin(0x460546, 7))) == "sm_70");
+  CHECK(targets(*read_file(cubin(0x5a0d5a, 7))) == "sm_90a");
+  CHECK(targets(*read_file(cubin(0x6005004, 8))) == "sm_80");
+  CHECK(targets(*read_file(cubin(0x6006402, 8))) == "sm_100");
   CHECK(code_of(cubin(0, 8)) == "bad_elf");
 }
 
@@ -154,20 +154,21 @@ TEST_CASE("The ptxas command line in a cubin's note tells the suffix that its fl
   const std::string note = "ptxas" + zeros(3) + "-O3 -arch sm_100f -m 64 " + zeros(4);
   const std::string cubin =
       elf({{".note.nv.tkinfo", 7, note}}, {.type = 2, .machine = 190, .flags = 0x6006402, .abi_version = 8});
-  const auto binary = read(cubin);
+  const auto binary = read_file(cubin);
   REQUIRE(binary);
   CHECK(targets(*binary) == "sm_100f");
   CHECK(binary->images.front().bytes == cubin.size());
 }
 
 TEST_CASE("A bare fatbin is read") {
-  CHECK(targets(*read(container({entry(k_elf, 80), entry(k_ptx, 90, 0x100011)}))) == "sm_80 compute_90a");
+  CHECK(targets(*read_file(container({entry(k_elf, 80), entry(k_ptx, 90, 0x100011)}))) ==
+        "sm_80 compute_90a");
 }
 
 TEST_CASE("PTX text names its virtual architecture") {
-  CHECK(targets(*read("//\n// Generated\n\n.version 9.0\n.target sm_100f\n.address_size 64\n")) ==
+  CHECK(targets(*read_file("//\n// Generated\n\n.version 9.0\n.target sm_100f\n.address_size 64\n")) ==
         "compute_100f");
-  CHECK(targets(*read(".version 7.8\n.target sm_80, debug\n")) == "compute_80");
+  CHECK(targets(*read_file(".version 7.8\n.target sm_80, debug\n")) == "compute_80");
   CHECK(code_of(".version 7.8\n.target banana\n") == "bad_elf");
 }
 
@@ -177,7 +178,7 @@ TEST_CASE("An archive gives the images of its objects in order and passes over t
   const std::string archive = "!<arch>\n" + archive_member("/", "table") +
                               archive_member("//", "long names/\n") + archive_member("a.o/", object) +
                               archive_member("readme/", "text") + archive_member("/0", other);
-  const auto binary = read(archive);
+  const auto binary = read_file(archive);
   REQUIRE(binary);
   CHECK(targets(*binary) == "sm_70 sm_80");
   CHECK(binary->containers.size() == 2);
@@ -216,7 +217,7 @@ TEST_CASE("Foreign and damaged files are errors that name the file") {
     INFO("case " << i);
     CHECK(code_of(damaged[i]) == "bad_elf");
   }
-  CHECK(read("hello").error().where == "some/file");
+  CHECK(read_file("hello").error().where == "some/file");
 }
 
 TEST_CASE("A section count that does not fit the header stands in section 0") {
@@ -224,7 +225,7 @@ TEST_CASE("A section count that does not fit the header stands in section 0") {
   const size_t table = file.size() - 3 * 64;
   file.replace(60, 2, u16(0)).replace(62, 2, u16(0xffff));
   file.replace(table + 32, 8, u64(3)).replace(table + 40, 4, u32(2));
-  CHECK(targets(*read(file)) == "sm_80");
+  CHECK(targets(*read_file(file)) == "sm_80");
 }
 
 TEST_CASE("Sections that share bytes cannot make the reader report more images than the file holds") {

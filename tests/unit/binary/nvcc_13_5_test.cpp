@@ -10,7 +10,7 @@ using namespace dsbuild::samples;
 
 namespace {
 
-const std::string k_source = R"(
+const std::string k_tile_source = R"(
 __device__ float twice(float x) { return x * 2; }
 __global__ void k(float* a) { a[threadIdx.x] = twice(a[0]); }
 extern "C" void launch(float* a) { k<<<1, 1>>>(a); }
@@ -44,7 +44,7 @@ struct Tools {
 
 class Workshop {
  public:
-  explicit Workshop(const Tools& tools) : tools_(tools) { temp_.add("a.cu", k_source); }
+  explicit Workshop(const Tools& tools) : tools_(tools) { temp_.add("a.cu", k_tile_source); }
 
   // The file that nvcc makes of a.cu.
   Path make(const std::string& name, const std::string& options) const {

@@ -49,7 +49,7 @@ Sentences sentences(const Result<std::vector<Difference>>& differences) {
 }
 
 // fused_adam of two CUDA sources and a binding, as planned and as built.
-struct World {
+struct VerifyWorld {
   FakeFileSystem files;
   ExpectedOp expected{.op = "fused_adam",
                       .library = "lib/fused_adam.so",
@@ -58,7 +58,7 @@ struct World {
                                   {"bind.cpp", "obj/bind.o", {}}},
                       .exports = {"adam_step"}};
 
-  World() {
+  VerifyWorld() {
     set("obj/a.o", object({"sm_70", "sm_80", "compute_80"}));
     set("obj/b.o", object({"sm_80", "compute_80"}));
     set("obj/bind.o", elf({{".text", 1, "code"}}, {.type = 1}));
@@ -108,11 +108,11 @@ std::string good_library() {
 }  // namespace
 
 TEST_CASE("A build that holds exactly what was planned has no differences") {
-  CHECK(World().verify().empty());
+  CHECK(VerifyWorld().verify().empty());
 }
 
 TEST_CASE("An object that lost an image is named with its source and the arch, and so is the library") {
-  World world;
+  VerifyWorld world;
   world.set("obj/a.o", object({"sm_80", "compute_80"}));
   CHECK(world.verify() == Sentences{"fused_adam: a.cu has no sm_70 image"});
   world.set("lib/fused_adam.so",
@@ -122,13 +122,13 @@ TEST_CASE("An object that lost an image is named with its source and the arch, a
 }
 
 TEST_CASE("An image that nobody planned is named in its source") {
-  World world;
+  VerifyWorld world;
   world.set("obj/b.o", object({"sm_75", "sm_80", "compute_80"}));
   CHECK(world.verify() == Sentences{"fused_adam: b.cu has an image that was not planned: sm_75"});
 }
 
 TEST_CASE("Real code, PTX and each suffix are different images") {
-  World world;
+  VerifyWorld world;
   world.expected.objects[1].archs = archs({"sm_90a", "compute_100f"});
   world.set("obj/b.o", object({"sm_90", "compute_100a"}));
   world.set(
@@ -141,19 +141,19 @@ TEST_CASE("Real code, PTX and each suffix are different images") {
 }
 
 TEST_CASE("An image that is there twice is a difference") {
-  World world;
+  VerifyWorld world;
   world.set("obj/b.o", object({"sm_80", "sm_80", "compute_80"}));
   CHECK(world.verify() == Sentences{"fused_adam: b.cu has 2 sm_80 images, planned 1"});
 }
 
 TEST_CASE("Device code in a host-only source is a difference") {
-  World world;
+  VerifyWorld world;
   world.set("obj/bind.o", object({"sm_80"}));
   CHECK(world.verify() == Sentences{"fused_adam: bind.cpp has an image that was not planned: sm_80"});
 }
 
 TEST_CASE("The image that nvcc -shared adds to a library is named") {
-  World world;
+  VerifyWorld world;
   world.set("lib/fused_adam.so", library({fatbin({"sm_75"}), fatbin({"sm_70", "sm_80", "compute_80"}),
                                           fatbin({"sm_80", "compute_80"})},
                                          {"adam_step"}));
@@ -162,7 +162,7 @@ TEST_CASE("The image that nvcc -shared adds to a library is named") {
 }
 
 TEST_CASE("A sum that is right does not hide a source that lost an arch to another") {
-  World world;
+  VerifyWorld world;
   world.expected.objects[1].archs = archs({"sm_70", "sm_80"});
   world.set("obj/b.o", object({"sm_70", "sm_80"}));
   world.set("lib/fused_adam.so",
@@ -172,7 +172,7 @@ TEST_CASE("A sum that is right does not hide a source that lost an arch to anoth
 }
 
 TEST_CASE("Where a whole container is gone, the sources that could miss it are named") {
-  World world;
+  VerifyWorld world;
   world.set("lib/fused_adam.so", library({fatbin({"sm_70", "sm_80", "compute_80"})}, {"adam_step"}));
   CHECK(
       world.verify() ==
@@ -182,13 +182,13 @@ TEST_CASE("Where a whole container is gone, the sources that could miss it are n
 }
 
 TEST_CASE("A symbol that the library does not export is named") {
-  World world;
+  VerifyWorld world;
   world.expected.exports = {"adam_step", "adam_reset"};
   CHECK(world.verify() == Sentences{"fused_adam: fused_adam.so does not export adam_reset"});
 }
 
 TEST_CASE("An object that is missing or damaged stops the verification of the op") {
-  World world;
+  VerifyWorld world;
   world.expected.objects[0].file = "obj/gone.o";
   CHECK(world.verify() == Sentences{"error io /build/obj/gone.o"});
   world.expected.objects[0].file = "obj/a.o";
@@ -197,7 +197,7 @@ TEST_CASE("An object that is missing or damaged stops the verification of the op
 }
 
 TEST_CASE("What an op must have produced is kept as JSON and reads back the same") {
-  const ExpectedOp expected = World().expected;
+  const ExpectedOp expected = VerifyWorld().expected;
   CHECK(*parse_expected(render_expected(expected), "check/fused_adam.json") == expected);
   const auto bad = parse_expected("{\"op\":1}", "check/fused_adam.json");
   REQUIRE_FALSE(bad);

@@ -8,7 +8,7 @@ namespace {
 
 // sha256 of "key".
 const std::string k_key = "2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683";
-const StoreEntry k_entry = {{".compute_80.ptx", "first file;"}, {".compute_80.cubin", "second"}};
+const StoreEntry k_two_files = {{".compute_80.ptx", "first file;"}, {".compute_80.cubin", "second"}};
 
 // Made by the programs zstd and sha256sum.
 std::string entry_of_other_programs() {
@@ -27,11 +27,11 @@ StoreEntry large_entry() {
 }  // namespace
 
 TEST_CASE("an entry is what the format says, as other programs write it") {
-  CHECK(parse_entry(k_key, entry_of_other_programs()) == k_entry);
+  CHECK(parse_entry(k_key, entry_of_other_programs()) == k_two_files);
 }
 
 TEST_CASE("an entry is read as it was written, whatever its files hold") {
-  for (const StoreEntry& entry : {k_entry, large_entry(), StoreEntry{}, StoreEntry{{".x", ""}}}) {
+  for (const StoreEntry& entry : {k_two_files, large_entry(), StoreEntry{}, StoreEntry{{".x", ""}}}) {
     const auto text = render_entry(k_key, entry);
     REQUIRE(text);
     CHECK(parse_entry(k_key, *text) == entry);
@@ -44,7 +44,7 @@ TEST_CASE("PTX takes far less room than it has bytes") {
 }
 
 TEST_CASE("no bit of an entry can flip unnoticed") {
-  const std::string text = *render_entry(k_key, k_entry);
+  const std::string text = *render_entry(k_key, k_two_files);
   for (size_t bit = 0; bit < text.size() * 8; ++bit) {
     std::string damaged = text;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
@@ -54,7 +54,7 @@ TEST_CASE("no bit of an entry can flip unnoticed") {
 }
 
 TEST_CASE("an entry that is too short or too long is none") {
-  const std::string text = *render_entry(k_key, k_entry);
+  const std::string text = *render_entry(k_key, k_two_files);
   for (size_t size = 0; size < text.size(); ++size)
     CHECK_FALSE(parse_entry(k_key, text.substr(0, size)));
   CHECK_FALSE(parse_entry(k_key, text + '\0'));
@@ -64,5 +64,5 @@ TEST_CASE("an entry that is too short or too long is none") {
 TEST_CASE("another key's entry is none, even where its file has this key's name") {
   std::string other = k_key;
   other[0] = '3';
-  CHECK_FALSE(parse_entry(other, *render_entry(k_key, k_entry)));
+  CHECK_FALSE(parse_entry(other, *render_entry(k_key, k_two_files)));
 }

@@ -13,7 +13,7 @@ using namespace dsbuild;
 
 namespace {
 
-const Target k_ampere = NvidiaTarget{{8, 0}}, k_hopper = NvidiaTarget{{9, 0}};
+const Target k_sm_80 = NvidiaTarget{{8, 0}}, k_sm_90 = NvidiaTarget{{9, 0}};
 
 struct LoadWorld : CudaWorld {
   LoadMachine machine;
@@ -24,7 +24,7 @@ struct LoadWorld : CudaWorld {
   LoadWorld() {
     settings.arch = {};
     settings.arch.value.is_default = true;
-    machine.gpus = {{k_hopper}, *parse_version("13.0")};
+    machine.gpus = {{k_sm_90}, *parse_version("13.0")};
   }
   Result<LoadedOp> load(const std::string& op = "scale") {
     Session session(settings, system, events, {{}, {}, edge_limit});
@@ -111,7 +111,7 @@ TEST_CASE("A prebuilt op that does not fit is passed over in a sentence, and bui
   std::string reason = "scale has no image for 9.0 (it has 8.0)";
   SECTION("no image") {}
   SECTION("damaged") {
-    world.machine.gpus.archs = {k_ampere};
+    world.machine.gpus.archs = {k_sm_80};
     REQUIRE(world.files->append(world.settings.out.value / "scale.so", "x"));
     reason = "scale.so is not what its manifest says";
   }

@@ -8,7 +8,7 @@ using namespace dsbuild;
 
 namespace {
 
-const Path k_site = "/venv/lib/python3.11/site-packages";
+const Path k_site_packages = "/venv/lib/python3.11/site-packages";
 
 // As the setup.py of DeepSpeed 0.19.8 writes it.
 constexpr const char* k_record =
@@ -26,11 +26,11 @@ constexpr const char* k_record =
 
 TEST_CASE("DeepSpeed's own record says which ops were built with it, and for what") {
   FakeFileSystem disk;
-  disk.add_file(k_site / "deepspeed/__init__.py", "");
-  disk.add_file(k_site / "deepspeed/git_version_info_installed.py", k_record);
-  const auto found = find_installed_deepspeed({"/nowhere", k_site}, disk);
+  disk.add_file(k_site_packages / "deepspeed/__init__.py", "");
+  disk.add_file(k_site_packages / "deepspeed/git_version_info_installed.py", k_record);
+  const auto found = find_installed_deepspeed({"/nowhere", k_site_packages}, disk);
   REQUIRE(found);
-  CHECK(found->folder == k_site / "deepspeed");
+  CHECK(found->folder == k_site_packages / "deepspeed");
   CHECK(found->version == "0.19.8");
   CHECK(found->ops == std::vector<std::string>{"cpu_adam", "fused_adam"});
   CHECK(found->accelerator == "cuda");
@@ -40,23 +40,23 @@ TEST_CASE("DeepSpeed's own record says which ops were built with it, and for wha
 
 TEST_CASE("Without a record the version is that of the metadata beside it, or of the source tree") {
   FakeFileSystem disk;
-  disk.add_file(k_site / "deepspeed/__init__.py", "");
-  CHECK(find_installed_deepspeed({k_site}, disk)->version.empty());
-  disk.add_file(k_site / "version.txt", "0.19.7\n");
-  CHECK(find_installed_deepspeed({k_site}, disk)->version == "0.19.7");
-  disk.add_file(k_site / "deepspeed-0.19.8+cu130.dist-info/METADATA", "");
-  CHECK(find_installed_deepspeed({k_site}, disk)->version == "0.19.8");
-  CHECK(find_installed_deepspeed({k_site}, disk)->ops.empty());
+  disk.add_file(k_site_packages / "deepspeed/__init__.py", "");
+  CHECK(find_installed_deepspeed({k_site_packages}, disk)->version.empty());
+  disk.add_file(k_site_packages / "version.txt", "0.19.7\n");
+  CHECK(find_installed_deepspeed({k_site_packages}, disk)->version == "0.19.7");
+  disk.add_file(k_site_packages / "deepspeed-0.19.8+cu130.dist-info/METADATA", "");
+  CHECK(find_installed_deepspeed({k_site_packages}, disk)->version == "0.19.8");
+  CHECK(find_installed_deepspeed({k_site_packages}, disk)->ops.empty());
   CHECK_FALSE(find_installed_deepspeed({"/nowhere"}, disk));
 }
 
 TEST_CASE("A record of anything else gives what can be read of it") {
   FakeFileSystem disk;
-  disk.add_file(k_site / "deepspeed/__init__.py", "");
+  disk.add_file(k_site_packages / "deepspeed/__init__.py", "");
   for (const char* text : {"", "installed_ops", "=", "installed_ops={",
                            "installed_ops={'a': ", "installed_ops=None", "torch_info={'version'}"}) {
-    disk.add_file(k_site / "deepspeed/git_version_info_installed.py", text);
-    CHECK(find_installed_deepspeed({k_site}, disk)->ops.empty());
+    disk.add_file(k_site_packages / "deepspeed/git_version_info_installed.py", text);
+    CHECK(find_installed_deepspeed({k_site_packages}, disk)->ops.empty());
   }
 }
 

@@ -7,13 +7,13 @@
 namespace dsbuild {
 namespace {
 
-struct Row {
+struct FlagRow {
   FlagKind kind;
   const char* flag;
 };
 constexpr FlagKind k_cxx = FlagKind::cxx, k_nvcc = FlagKind::nvcc, k_link = FlagKind::link;
 
-const std::vector<Row> k_good = {
+const std::vector<FlagRow> k_good = {
     {k_cxx, "-O0"},
     {k_cxx, "-O1"},
     {k_cxx, "-O2"},
@@ -117,7 +117,7 @@ const std::vector<Row> k_good = {
     {k_link, "-Wl,--exclude-libs,ALL"},
 };
 
-const std::vector<Row> k_bad = {
+const std::vector<FlagRow> k_bad = {
     {k_cxx, ""},
     {k_cxx, " "},
     {k_cxx, "x.cpp"},
@@ -262,7 +262,7 @@ const std::vector<Row> k_bad = {
 
 TEST_CASE("flags that choose how code is generated are allowed") {
   REQUIRE(k_good.size() >= 60);
-  for (const Row& row : k_good) {
+  for (const FlagRow& row : k_good) {
     INFO(row.flag);
     CHECK(flag_refusal(row.kind, row.flag) == "");
   }
@@ -270,7 +270,7 @@ TEST_CASE("flags that choose how code is generated are allowed") {
 
 TEST_CASE("flags that name files, tools, architectures or outputs, or carry other flags, are refused") {
   REQUIRE(k_bad.size() >= 60);
-  for (const Row& row : k_bad) {
+  for (const FlagRow& row : k_bad) {
     INFO(row.flag);
     CHECK(flag_refusal(row.kind, row.flag) != "");
   }
@@ -279,7 +279,7 @@ TEST_CASE("flags that name files, tools, architectures or outputs, or carry othe
 TEST_CASE("a nul byte, a comma's company or a great length gets no flag past the list") {
   CHECK(flag_refusal(k_cxx, std::string("-O3\0-o", 6)) != "");
   CHECK(flag_refusal(k_cxx, "-D" + std::string(100000, 'X')) == "is over 512 bytes long");
-  for (const Row& row : k_good) {
+  for (const FlagRow& row : k_good) {
     INFO(row.flag);
     CHECK(flag_refusal(row.kind, std::string(row.flag) + ",-o,/x") != "");
     CHECK(flag_refusal(row.kind, std::string(row.flag) + " -o") != "");

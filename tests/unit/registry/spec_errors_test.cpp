@@ -4,14 +4,14 @@
 namespace dsbuild {
 namespace {
 
-struct Row {
+struct WrongSpec {
   std::string text;  // behind "name: x\nsources: [a.cu]\n", so that its first line is line 3
   std::string error;
 };
 
-void check_rows(const std::vector<Row>& rows) {
+void check_rows(const std::vector<WrongSpec>& rows) {
   const SpecWorld world;
-  for (const Row& row : rows) {
+  for (const WrongSpec& row : rows) {
     INFO(row.text);
     CHECK(world.error("name: x\nsources: [a.cu]\n" + row.text) == row.error);
   }

@@ -22,12 +22,12 @@ Workload sample() {
   return workload;
 }
 
-struct World {
+struct WorkloadWorld {
   FakeFileSystem files;
   Arguments arguments;
   Environment environment;
 
-  explicit World(const std::string& text) {
+  explicit WorkloadWorld(const std::string& text) {
     files.add_file("/project/w.yaml", text);
     arguments["--ops"] = "@w.yaml";
   }
@@ -63,7 +63,7 @@ TEST_CASE("a workload is sorted, and is read as it was written") {
 }
 
 TEST_CASE("the ops of a workload are named, each with its own archs, and the request is all of them") {
-  const Settings settings = World(k_two_ops).settings();
+  const Settings settings = WorkloadWorld(k_two_ops).settings();
   CHECK(settings.selection.names == std::vector<std::string>{"a", "b", "c"});
   CHECK(settings.pack == Setting<std::string>{"native", "w.yaml"});
   CHECK(settings.arch_text == Setting<std::string>{"8.0;9.0+PTX", "w.yaml"});
@@ -78,7 +78,7 @@ TEST_CASE("the ops of a workload are named, each with its own archs, and the req
 }
 
 TEST_CASE("--arch and its variable are above a workload, a config file is not") {
-  World world(k_two_ops);
+  WorkloadWorld world(k_two_ops);
   world.files.add_file("/project/c.yaml", "arch: 7.5\n");
   world.arguments["--config"] = "c.yaml";
   CHECK(world.settings().arch.origin == "w.yaml");
@@ -92,12 +92,12 @@ TEST_CASE("--arch and its variable are above a workload, a config file is not") 
 }
 
 TEST_CASE("host code alone asks for no archs") {
-  const Settings settings = World("packs:\n  native:\n    c: []\n").settings();
+  const Settings settings = WorkloadWorld("packs:\n  native:\n    c: []\n").settings();
   CHECK(settings.arch.value.is_default);
 }
 
 TEST_CASE("of several packs one is to be chosen, a folder by any of its paths") {
-  World world("packs:\n  native:\n    a: []\n  /project/mine:\n    b: []\n");
+  WorkloadWorld world("packs:\n  native:\n    a: []\n  /project/mine:\n    b: []\n");
   CHECK(world.error().what == "it has ops of several packs, and a bundle is of one: /project/mine, native");
   for (const char* pack : {"mine", "/project/mine"}) {
     world.arguments["--pack"] = pack;

@@ -13,11 +13,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr ByteCount k_gib = 1 << 30;
+constexpr ByteCount k_bytes_of_gib = 1 << 30;
 
 // Edges named "half" need half of what there is, "all" almost all of it, "more" more.
 GateNeeds needs(const std::string& output) {
-  return {1 << 20, output == "more" ? 2 * k_gib : output == "all" ? k_gib / 10 * 9 : k_gib / 2};
+  return {1 << 20, output == "more"  ? 2 * k_bytes_of_gib
+                   : output == "all" ? k_bytes_of_gib / 10 * 9
+                                     : k_bytes_of_gib / 2};
 }
 
 Environment at(const MemoryGate& gate) {
@@ -53,7 +55,7 @@ pid_t start_holder(const Environment& environment, const std::string& output) {
 }  // namespace
 
 TEST_CASE("gate: a step waits until there is memory") {
-  auto gate = open_memory_gate(k_gib, needs).value();
+  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
   std::atomic<bool> went_on = false;
   std::thread second;
   {
@@ -82,7 +84,7 @@ TEST_CASE("gate: a step waits until there is memory") {
 }
 
 TEST_CASE("gate: what a killed step held is free, although it could give nothing back") {
-  auto gate = open_memory_gate(k_gib, needs).value();
+  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
   const pid_t holder = start_holder(at(*gate), "all");
   std::atomic<bool> went_on = false;
   std::thread second([&] {
@@ -99,7 +101,7 @@ TEST_CASE("gate: what a killed step held is free, although it could give nothing
 }
 
 TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks are told by who is done") {
-  auto gate = open_memory_gate(k_gib, needs).value();
+  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
   {
     MemoryTurn turn(at(*gate), "more");
     turn.wait_to_look();
@@ -116,7 +118,7 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
     unfinished.add_peak(8);
   }
   const auto uses = gate->close();
-  CHECK(uses.at("more").needed_alone > 2 * k_gib);
+  CHECK(uses.at("more").needed_alone > 2 * k_bytes_of_gib);
   CHECK(uses.at("more").done());
   CHECK(uses.at("more").look_bytes == 5);
   CHECK(uses.at("more").peak_bytes == 90);
@@ -128,11 +130,11 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
   CHECK(turns[0].asked <= turns[0].admitted);
   CHECK(turns[0].admitted <= turns[1].asked);
   CHECK(turns[0].bytes > 1 << 20);
-  CHECK(turns[1].bytes > 2 * k_gib);
+  CHECK(turns[1].bytes > 2 * k_bytes_of_gib);
 }
 
 TEST_CASE("gate: a step says what it is made of, whether it waited or not, and whatever its name") {
-  auto gate = open_memory_gate(k_gib, needs).value();
+  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
   for (const MadeOf made_of : {MadeOf::record, MadeOf::cache, MadeOf::same_input, MadeOf::some_tools})
     MemoryTurn(at(*gate), "a b " + std::to_string(static_cast<int>(made_of))).end(made_of);
   const auto uses = gate->close();
@@ -144,7 +146,7 @@ TEST_CASE("gate: a step says what it is made of, whether it waited or not, and w
 TEST_CASE("gate: without one, or when its build is gone, nobody waits") {
   MemoryTurn none({}, "all");
   none.wait_to_work();
-  auto gate = open_memory_gate(k_gib, needs).value();
+  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
   const Environment environment = at(*gate);
   MemoryTurn first(environment, "all");
   first.wait_to_work();

@@ -22,16 +22,16 @@ struct TerminalRun {
   int ticks = 0;
 };
 
-Command script(const std::string& text) {
+Command terminal_script(const std::string& text) {
   Command command;
   command.argv = {"sh", "-c", text};
   command.env = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
   return command;
 }
 
-TerminalRun run(const Command& command, const std::vector<int>& inherited = {},
-                const std::function<void(std::string_view)>& watch = {},
-                int most_ticks = std::numeric_limits<int>::max()) {
+TerminalRun run_on_terminal(const Command& command, const std::vector<int>& inherited = {},
+                            const std::function<void(std::string_view)>& watch = {},
+                            int most_ticks = std::numeric_limits<int>::max()) {
   TerminalRun run;
   const auto on_output = [&](std::string_view bytes) {
     run.out += bytes;
@@ -54,15 +54,16 @@ bool is_alive(pid_t id) {
 }  // namespace
 
 TEST_CASE("The child sees a wide raw terminal as stdout and stderr, and no input") {
-  const TerminalRun ran =
-      run(script("test -t 1 && test -t 2 && echo terminal; stty size <&1; echo $TERM; cat"));
+  const TerminalRun ran = run_on_terminal(
+      terminal_script("test -t 1 && test -t 2 && echo terminal; stty size <&1; echo $TERM; cat"));
   CHECK(ran.out == "terminal\n24 65535\nxterm\n");
   CHECK(ran.result.exit_code == 0);
 }
 
 TEST_CASE("Nothing that the child wrote before its end is lost") {
   for (int round = 0; round < 20; ++round) {
-    const TerminalRun ran = run(script("head -c 200000 /dev/zero | tr '\\0' x; echo end; exit 4"));
+    const TerminalRun ran =
+        run_on_terminal(terminal_script("head -c 200000 /dev/zero | tr '\\0' x; echo end; exit 4"));
     REQUIRE(ran.out.size() == 200004);
     REQUIRE(ran.out.substr(200000) == "end\n");
     REQUIRE(ran.result.exit_code == 4);
@@ -70,24 +71,25 @@ TEST_CASE("Nothing that the child wrote before its end is lost") {
 }
 
 TEST_CASE("Ticks come at least every 250 ms, also while nothing is written") {
-  CHECK(run(script("sleep 1")).ticks >= 4);
-  CHECK(run(script("for i in 1 2 3 4 5 6 7 8 9 10; do echo x; sleep 0.1; done")).ticks >= 4);
+  CHECK(run_on_terminal(terminal_script("sleep 1")).ticks >= 4);
+  CHECK(run_on_terminal(terminal_script("for i in 1 2 3 4 5 6 7 8 9 10; do echo x; sleep 0.1; done")).ticks >=
+        4);
 }
 
 TEST_CASE("A command on a terminal has no time limit") {
-  Command command = script("sleep 0.3; echo end");
+  Command command = terminal_script("sleep 0.3; echo end");
   command.timeout = 0s;
-  CHECK(run(command).out == "end\n");
+  CHECK(run_on_terminal(command).out == "end\n");
 }
 
 TEST_CASE("A signal to dsbuild goes to the child, whose end is waited for") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     bool sent = false;
-    const TerminalRun ran =
-        run(script("trap 'echo caught; exit 9' INT TERM HUP; echo ready; while :; do sleep 0.05; done"), {},
-            [&](std::string_view out) {
-              if (!sent && out == "ready\n") sent = ::kill(::getpid(), signal) == 0;
-            });
+    const TerminalRun ran = run_on_terminal(
+        terminal_script("trap 'echo caught; exit 9' INT TERM HUP; echo ready; while :; do sleep 0.05; done"),
+        {}, [&](std::string_view out) {
+          if (!sent && out == "ready\n") sent = ::kill(::getpid(), signal) == 0;
+        });
     // Between the two the shell may tell that its sleep got the signal too.
     CHECK_THAT(ran.out, Catch::EndsWith("caught\n"));
     CHECK(ran.result.exit_code == 128 + signal);
@@ -98,14 +100,14 @@ TEST_CASE("The handlers of signals are as before when the command has ended") {
   struct sigaction before{};
   struct sigaction after{};
   ::sigaction(SIGTERM, nullptr, &before);
-  run(script("true"));
+  run_on_terminal(terminal_script("true"));
   ::sigaction(SIGTERM, nullptr, &after);
   CHECK(before.sa_handler == after.sa_handler);
 }
 
 TEST_CASE("A child that is not to go on is interrupted once, and its end waited for") {
-  const TerminalRun ran =
-      run(script("trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.05; done"), {}, {}, 2);
+  const TerminalRun ran = run_on_terminal(
+      terminal_script("trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.05; done"), {}, {}, 2);
   CHECK_THAT(ran.out, Catch::EndsWith("caught\n"));
   CHECK(ran.out.find("caught") == ran.out.rfind("caught"));
   CHECK(ran.result.exit_code == 130);
@@ -119,7 +121,7 @@ TEST_CASE("A signal goes to each of the children that are followed at once") {
   std::atomic<int> ready = 0;
   const auto follow = [&](int& exit_code) {
     bool counted = false;
-    exit_code = run(script(text), {}, [&](std::string_view out) {
+    exit_code = run_on_terminal(terminal_script(text), {}, [&](std::string_view out) {
                   if (!counted && out == "ready\n") counted = ++ready > 0;
                 }).result.exit_code;
   };
@@ -143,7 +145,7 @@ TEST_CASE("An inherited descriptor is open in the child, another of ours is not"
   REQUIRE(kept > 2);
   const std::string text = "for n in " + std::to_string(given) + " " + std::to_string(kept) +
                            "; do test -e /proc/self/fd/$n && echo $n; done; true";
-  CHECK(run(script(text), {given}).out == std::to_string(given) + "\n");
+  CHECK(run_on_terminal(terminal_script(text), {given}).out == std::to_string(given) + "\n");
   ::close(given);
   ::close(kept);
 }
@@ -153,8 +155,8 @@ TEST_CASE("The child ends when dsbuild is killed") {
   const Path id_file = folder / "id";
   const pid_t parent = ::fork();
   if (parent == 0) {
-    run(script("echo $$ > " + id_file.string() + ".new && mv " + id_file.string() + ".new " +
-               id_file.string() + "; exec sleep 30"));
+    run_on_terminal(terminal_script("echo $$ > " + id_file.string() + ".new && mv " + id_file.string() +
+                                    ".new " + id_file.string() + "; exec sleep 30"));
     ::_exit(0);
   }
   while (make_real_file_system()->kind(id_file) != FileKind::file)
@@ -182,11 +184,11 @@ TEST_CASE("Ninja on this terminal prints a status when an edge starts and when i
   write_file(folder / "build.ninja",
              "rule run\n  command = sleep 0.2 && touch $out\n  description = make $out\n"
              "build one: run\nbuild two: run one\n");
-  Command command = script("");
+  Command command = terminal_script("");
   command.argv = {ninja->string(), "-j2"};
   command.cwd = folder.path();
   command.env["NINJA_STATUS"] = "[%s %f %t] ";
-  const TerminalRun ran = run(command);
+  const TerminalRun ran = run_on_terminal(command);
   CHECK(ran.result.exit_code == 0);
   // started, finished, total: each edge shows twice.
   for (const std::string status :
