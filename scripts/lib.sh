@@ -249,6 +249,7 @@ gcovr="$cache_dir/gcovr/$gcovr_version/bin/gcovr"
 torch_version=2.11.0
 torch_home="$cache_dir/torch/venv"
 torch_python="$torch_home/bin/python"
+newest_torch_home="$cache_dir/torch/newest"
 
 # require_venv FOLDER MARK WHAT SIZES LICENCES PACKAGE...: a Python of the tests' own with these packages. The mark is
 # written last: without it, it is half made.
@@ -294,6 +295,12 @@ require_torch() {
   require_venv "$torch_home" "complete-$torch_version" "torch $torch_version with its CUDA libraries" "2 GB; on disk 5 GB" \
     "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" "torch==$torch_version" \
     numpy setuptools wheel einops hjson msgpack ninja packaging psutil py-cpuinfo pydantic tqdm
+}
+
+# A Python with the newest torch that there is: dsbuild's torch operators are for each.
+require_newest_torch() {
+  require_venv "$newest_torch_home" complete "the newest torch with its CUDA libraries" "2 GB; on disk 5 GB" \
+    "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" torch numpy
 }
 
 deepspeed_home() { printf '%s' "$cache_dir/deepspeed/$1"; }
@@ -345,6 +352,7 @@ export_test_environment() {
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
   export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"
   export DSBUILD_TORCH_PYTHON="$torch_python"
+  export DSBUILD_NEWEST_TORCH_PYTHON="$newest_torch_home/bin/python"
   export DSBUILD_DEEPSPEED_SOURCES="$cache_dir/deepspeed"
   DSBUILD_CUDA_13="$(find_cuda_13 || printf '%s' "$cache_dir/toolkits/13.5/nvidia/cu13")"
   export DSBUILD_CUDA_13

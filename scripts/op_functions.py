@@ -1,8 +1,8 @@
 """functions.yaml of an op: what Python calls in its library (docs/op_yaml.md). Read strictly: an unknown key, a wrong type
 or a function that is no export is a SpecError with file:line:column.
 
-The stubs and the tables of docs/ops.md are made of it (make_stubs.py); builds do not read it, so that an edit of a sentence
-compiles, links and plans nothing.
+The stubs and the tables of docs/ops.md are made of it (make_stubs.py), and the torch operators (make_torch_operators.py);
+builds do not read it, so that an edit of a sentence compiles, links and plans nothing.
 """
 
 import dataclasses
@@ -11,9 +11,12 @@ import pathlib
 
 import yaml
 
+import op_expressions
+
 PREFIX = "__tvm_ffi_"  # of the symbol that tvm-ffi looks a function up by
 TENSOR_TYPES = ("tensor", "tensors", "tensor or None")
-VALUE_TYPES = {"int": int, "float": float, "bool": bool, "str": str, "ints": list, "dtype": str}
+VALUE_TYPES = {"int": int, "float": float, "bool": bool, "str": str, "ints": list, "dtype": str, "int or tensor": int,
+               "float or tensor": float}
 DTYPES = ("float32", "float16", "bfloat16", "int8", "uint8")
 ERRORS = ("TypeError", "ValueError", "RuntimeError")
 
@@ -41,6 +44,18 @@ class Argument:
 
 
 @dataclasses.dataclass(frozen=True)
+class Made:
+    """A tensor that a function writes whole and does not read, as a torch operator allocates it. Both are expressions as
+    op_expressions.rewrite answers them; None: the caller of the operator says it."""
+
+    name: str
+    shape: str
+    dtype: str
+    is_returned: bool = True  # False: memory to work in
+    unless_none: str = None   # it is not made where this argument is None
+
+
+@dataclasses.dataclass(frozen=True)
 class Function:
     name: str
     does: str  # sentences
@@ -48,6 +63,9 @@ class Function:
     returns: str = None  # a type; None: nothing
     returned: str = ""   # what that is
     raises: tuple = ()   # (error, when), beside what every function raises
+    makes: tuple = ()    # of Made, in the order of the arguments
+    backward: str = None  # the function that works out this one's gradients
+    samples: tuple = ()   # {argument: what a test gives for it}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -201,9 +219,77 @@ def _read_takes(file, node, owner, known, writes):
     return tuple(arguments)
 
 
-def _read_function(file, name, node, known, handles):
+def _read_made(file, node, owner, arguments, functions):
+    """How the tensor of a `makes` is allocated: {like: NAME}, {shape: …, dtype: …}."""
+    name = owner.rpartition(" ")[2]
+    entries = file.entries(node, owner, ("like", "shape", "dtype", "returned"))
+    inputs = [argument.name for argument in arguments if not argument.writes]
+    texts = {key: _expression_text(file, entries[key], f"{owner}: {key}") for key in ("shape", "dtype") if key in entries}
+    if "like" in entries:
+        like = file.value(entries["like"], f"{owner}: like", str)
+        if like not in inputs:
+            file.refuse(entries["like"], f"{owner}: like: '{like}' is no argument that the function reads")
+        texts = {"shape": f"{like}.shape", "dtype": f"{like}.dtype", **texts}
+    read = {}
+    for key in ("shape", "dtype"):
+        if key not in texts:
+            file.refuse(node, f"{owner} has no '{key}' and no 'like'")
+        try:
+            read[key] = None if texts[key] == "given" else op_expressions.rewrite(texts[key], inputs, functions)[0]
+        except op_expressions.ExpressionError as error:
+            file.refuse(entries.get(key, node), f"{owner}: {key}: {error}")
+    if "returned" in entries:
+        read["is_returned"] = file.value(entries["returned"], f"{owner}: returned", bool)
+    argument = next(argument for argument in arguments if argument.name == name)
+    of = name.removeprefix("grad_")
+    if argument.type == "tensor or None" and of in [a.name for a in arguments if a.type == "tensor or None" and not a.writes]:
+        read["unless_none"] = of
+    return Made(name, **read)
+
+
+def _expression_text(file, node, owner):
+    """A list of expressions is one expression."""
+    if isinstance(node, yaml.SequenceNode):
+        return f"[{', '.join(file.texts(node, owner))}]"
+    return file.value(node, owner, str)
+
+
+def _read_makes(file, node, owner, arguments, functions):
+    entries = file.entries(node, f"{owner}: makes", [argument.name for argument in arguments if argument.writes])
+    made = {name: _read_made(file, entry, f"{owner}: makes {name}", arguments, functions) for name, entry in entries.items()}
+    return tuple(made[argument.name] for argument in arguments if argument.name in made)
+
+
+def _read_samples(file, node, owner, arguments, makes):
+    if not isinstance(node, yaml.SequenceNode):
+        file.refuse(node, f"{owner}: samples takes a list")
+    made = [made.name for made in makes]
+    names = [argument.name for argument in arguments if argument.name not in made]
+    names += [key for key in ("shape", "dtype") if any(getattr(made, key) is None for made in makes)]
+    return tuple({name: _plain(value) for name, value in file.entries(item, f"{owner}: samples", names).items()}
+                 for item in node.value)
+
+
+FUNCTION_KEYS = ("does", "takes", "writes", "returns", "raises", "makes", "backward", "samples")
+
+
+def _read_torch_side(file, entries, owner, arguments, functions):
+    """{what a torch operator needs beside the arguments}"""
+    read = {}
+    if "makes" in entries:
+        read["makes"] = _read_makes(file, entries["makes"], owner, arguments, functions)
+    if "backward" in entries:
+        read["backward"] = file.value(entries["backward"], f"{owner}: backward", str)
+        if read["backward"] not in functions:
+            file.refuse(entries["backward"], f"{owner}: backward: there is no function '{read['backward']}'")
+    if "samples" in entries:
+        read["samples"] = _read_samples(file, entries["samples"], owner, arguments, read.get("makes", ()))
+    return read
+
+
+def _read_function(file, name, node, known, handles, functions):
     owner = f"the function {name}"
-    entries = file.entries(node, owner, ("does", "takes", "writes", "returns", "raises"))
+    entries = file.entries(node, owner, FUNCTION_KEYS)
     if "does" not in entries:
         file.refuse(node, f"{owner} has no 'does'")
     writes = file.texts(entries["writes"], f"{owner}: writes") if "writes" in entries else ()
@@ -221,7 +307,8 @@ def _read_function(file, name, node, known, handles):
             file.refuse(parts["type"], f"{owner}: there is no type '{returns}'")
     raises = file.entries(entries["raises"], f"{owner}: raises", ERRORS) if "raises" in entries else {}
     return Function(name, file.value(entries["does"], f"{owner}: does", str), arguments, returns, returned,
-                    tuple((error, file.value(raises[error], f"{owner}: {error}", str)) for error in ERRORS if error in raises))
+                    tuple((error, file.value(raises[error], f"{owner}: {error}", str)) for error in ERRORS if error in raises),
+                    **_read_torch_side(file, entries, owner, arguments, functions))
 
 
 def _check_exports(file, functions, exports):
@@ -254,7 +341,7 @@ def read_op(folder, shown=None):
     known.update(own)
     nodes = file.entries(top["functions"], "functions")
     _check_exports(file, nodes, [entry["value"] if isinstance(entry, dict) else entry for entry in op.get("exports", [])])
-    functions = tuple(_read_function(file, name, node, known, handles) for name, node in nodes.items())
+    functions = tuple(_read_function(file, name, node, known, handles, tuple(nodes)) for name, node in nodes.items())
     return Op(op["name"], op.get("description", ""), op.get("backend", "cuda"), file.value(top["source"], "source", str),
               tuple(handles.items()), other, tuple(own), functions)
 

@@ -26,6 +26,8 @@ install_default_needs() {
   on_debian_like && install_clang_format
   require_test_python
   require_mypy
+  require_torch
+  require_newest_torch
   require_from_cache cuobjdump "$cuobjdump"
   find_cuda_13 >/dev/null || require_toolkit_13_5
 }
@@ -37,7 +39,6 @@ install_deep_needs() {
   require_clang_tidy
   require_clangd
   require_gcovr
-  require_torch
   require_deepspeed 0.19.8
   require_deepspeed 0.19.6
   require_toolkit_11_8

@@ -27,7 +27,7 @@ template <class Format>
 struct Fp8Codec {
   using Bounds = LargestMagnitude;
   using Parameters = Scale;
-  static constexpr int code_bytes = k_width;
+  static constexpr int code_bits = 8;
 
   __device__ static Scale parameters(Bounds bounds) {
     return {bounds.largest > 0 ? fmaxf(bounds.largest / Format::max_value, k_smallest_scale) : 1};
@@ -45,13 +45,7 @@ struct Fp8Codec {
     return codes;
   }
 
-  __device__ static Pack<float, k_width> decode(const Pack<uint8_t, k_width>& codes, Scale p) {
-    Pack<float, k_width> values;
-#pragma unroll
-    for (int k = 0; k < k_width; ++k)
-      values.item[k] = decode_fp8<Format>(codes.item[k]) * p.scale;
-    return values;
-  }
+  __device__ static float decode(uint32_t code, Scale p) { return decode_fp8<Format>(code) * p.scale; }
 };
 
 template <class Work>

@@ -4,8 +4,8 @@
 // A codec has
 //   Bounds      what a group's values say together: none(), add(float), merge(Bounds), of_lane(distance)
 //   Parameters  of a group: store(GroupArrays, group), load(GroupArrays, group)
-//   code_bytes  of 8 codes
-//   parameters(Bounds), encode(Pack<float, 8>, Parameters), decode(Pack<uint8_t, code_bytes>, Parameters)
+//   code_bits   8, or 4: two codes in a byte, the first one in its lower half
+//   parameters(Bounds), encode(Pack<float, 8>, Parameters) to bytes, decode(uint32_t code, Parameters)
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,6 +17,7 @@ namespace dsbuild::ops {
 
 constexpr int k_width = 8;  // elements of a pack
 constexpr int k_packs = 2;  // of a thread: two loads on their way hide more of memory's latency than one
+constexpr int k_thread_elements = k_width * k_packs;
 constexpr int k_threads = 256;
 constexpr int k_warp = 32;
 constexpr unsigned k_all_lanes = 0xffffffffu;
@@ -118,10 +119,16 @@ struct Place {
   int thread, threads;  // of the group
   int group_count;      // elements of the group, 0 or less where there is none
 
-  // Pack p begins here, within the group; neighbouring threads have neighbouring packs.
-  __device__ int begin(int p) const { return (thread + p * threads) * k_width; }
+  // Pack p of `width` elements begins here, within the group; neighbouring threads have neighbouring packs.
+  template <int width>
+  __device__ int begin(int p) const {
+    return (thread + p * threads) * width;
+  }
   // Elements of pack p, 0 or less beyond the group's end.
-  __device__ int count(int p) const { return min(k_width, group_count - begin(p)); }
+  template <int width>
+  __device__ int count(int p) const {
+    return min(width, group_count - begin<width>(p));
+  }
 };
 
 template <bool block_per_group>
@@ -140,13 +147,19 @@ __device__ Place own_place(const GroupShape& shape) {
 }
 
 // Where the codes of a pack are, and how many bytes of them there are (0 or less beyond the group's end).
-template <class Codec>
+template <class Codec, int width>
 __device__ int64_t code_begin(const Place& place, int p) {
-  return (place.group_begin + place.begin(p)) / k_width * Codec::code_bytes;
+  return (place.group_begin + place.begin<width>(p)) / width * (width * Codec::code_bits / 8);
 }
-template <class Codec>
+template <class Codec, int width>
 __device__ int code_count(const Place& place, int p) {
-  return (place.count(p) * Codec::code_bytes + k_width - 1) / k_width;
+  return (place.count<width>(p) * Codec::code_bits + 7) / 8;
+}
+
+// Of a pack's bytes.
+template <int bits, int bytes>
+__device__ uint32_t code_of(const Pack<uint8_t, bytes>& raw, int k) {
+  return bits == 8 ? raw.item[k % bytes] : raw.item[k / 2 % bytes] >> k % 2 * 4 & 15;
 }
 
 // Every thread takes part in the search, also one that has no elements: NaN has no say in any bounds.
@@ -157,8 +170,8 @@ __global__ void quantize_groups(const T* __restrict__ values, uint8_t* __restric
   Pack<T, k_width> items[k_packs];
 #pragma unroll
   for (int p = 0; p < k_packs; ++p) {
-    items[p] = load_items<k_width>(values + place.group_begin + place.begin(p), place.count(p), shape.aligned,
-                                   not_a_number<T>());
+    items[p] = load_items<k_width>(values + place.group_begin + place.begin<k_width>(p),
+                                   place.count<k_width>(p), shape.aligned, not_a_number<T>());
   }
   auto bounds = Codec::Bounds::none();
 #pragma unroll
@@ -171,32 +184,36 @@ __global__ void quantize_groups(const T* __restrict__ values, uint8_t* __restric
   const auto parameters = Codec::parameters(bounds);
 #pragma unroll
   for (int p = 0; p < k_packs; ++p) {
-    store_items(codes + code_begin<Codec>(place, p), Codec::encode(floats_of(items[p]), parameters),
-                code_count<Codec>(place, p), shape.aligned);
+    store_items(codes + code_begin<Codec, k_width>(place, p), Codec::encode(floats_of(items[p]), parameters),
+                code_count<Codec, k_width>(place, p), shape.aligned);
   }
   if (place.thread == 0 && place.group_count > 0) parameters.store(arrays, place.group);
 }
 
+// Packs of 16 bytes of values: a warp's store is without gaps then, whatever their type.
 template <class Codec, class T, bool block_per_group>
 __global__ void dequantize_groups(const uint8_t* __restrict__ codes, T* __restrict__ values,
                                   const GroupArrays arrays, const GroupShape shape) {
+  constexpr int width = 16 / sizeof(T);
+  constexpr int packs = k_thread_elements / width;
+  constexpr int bytes = width * Codec::code_bits / 8;
   const Place place = own_place<block_per_group>(shape);
-  if (place.count(0) <= 0) return;
+  if (place.count<width>(0) <= 0) return;
   const auto parameters = Codec::Parameters::load(arrays, place.group);
-  Pack<uint8_t, Codec::code_bytes> raw[k_packs];
+  Pack<uint8_t, bytes> raw[packs];
 #pragma unroll
-  for (int p = 0; p < k_packs; ++p) {
-    raw[p] = load_items<Codec::code_bytes>(codes + code_begin<Codec>(place, p), code_count<Codec>(place, p),
-                                           shape.aligned, uint8_t{0});
+  for (int p = 0; p < packs; ++p) {
+    raw[p] = load_items<bytes>(codes + code_begin<Codec, width>(place, p), code_count<Codec, width>(place, p),
+                               shape.aligned, uint8_t{0});
   }
 #pragma unroll
-  for (int p = 0; p < k_packs; ++p) {
-    const Pack<float, k_width> floats = Codec::decode(raw[p], parameters);
-    Pack<T, k_width> items;
+  for (int p = 0; p < packs; ++p) {
+    Pack<T, width> items;
 #pragma unroll
-    for (int k = 0; k < k_width; ++k)
-      items.item[k] = from_float<T>(floats.item[k]);
-    store_items(values + place.group_begin + place.begin(p), items, place.count(p), shape.aligned);
+    for (int k = 0; k < width; ++k)
+      items.item[k] = from_float<T>(Codec::decode(code_of<Codec::code_bits>(raw[p], k), parameters));
+    store_items(values + place.group_begin + place.begin<width>(p), items, place.count<width>(p),
+                shape.aligned);
   }
 }
 
@@ -213,7 +230,7 @@ inline int64_t ceil_div(int64_t a, int64_t b) {
 
 inline GroupGrid grid_of(const GroupedValues& a) {
   const int64_t groups = ceil_div(a.count, a.group_size);
-  const int64_t threads = ceil_div(a.group_size, k_width * k_packs);
+  const int64_t threads = ceil_div(a.group_size, k_thread_elements);
   if (threads > k_warp) return {groups, static_cast<int>(ceil_div(threads, k_warp)) * k_warp, true, 0};
   int log2 = 0;
   while (1 << log2 < threads)
@@ -246,7 +263,7 @@ cudaError_t launch_typed(const GroupedValues& a, cudaStream_t stream) {
   const GroupGrid grid = grid_of(a);
   if (grid.blocks > 0x7fffffff) return cudaErrorInvalidConfiguration;
   const bool aligned = reinterpret_cast<uintptr_t>(a.values) % sizeof(uint4) == 0 &&
-                       reinterpret_cast<uintptr_t>(a.codes) % Codec::code_bytes == 0;
+                       reinterpret_cast<uintptr_t>(a.codes) % Codec::code_bits == 0;  // 8 codes
   const GroupShape shape{a.count, a.group_size, grid.threads_log2, aligned};
   if (grid.block_per_group) {
     Work::template launch<Codec, T, true>(a, grid, shape, stream);

@@ -18,15 +18,6 @@ __device__ Pack<uint8_t, bits> pack_codes(const Pack<int, k_width>& codes) {
   return bytes;
 }
 
-template <int bits>
-__device__ Pack<int, k_width> unpack_codes(const Pack<uint8_t, bits>& bytes) {
-  Pack<int, k_width> codes;
-#pragma unroll
-  for (int k = 0; k < k_width; ++k)
-    codes.item[k] = bits == 8 ? bytes.item[k % bits] : bytes.item[k / 2 % bits] >> k % 2 * 4 & 15;
-  return codes;
-}
-
 // To nearest, ties to even; NaN becomes 0, and what is out of range the nearest code.
 __device__ inline int to_code(float value, int lowest, int highest) {
   return max(lowest, min(highest, __float2int_rn(value)));
@@ -36,7 +27,7 @@ template <int bits>
 struct SymmetricCodec {
   using Bounds = LargestMagnitude;
   using Parameters = Scale;
-  static constexpr int code_bytes = bits;
+  static constexpr int code_bits = bits;
   static constexpr int largest_code = (1 << (bits - 1)) - 1;
 
   __device__ static Scale parameters(Bounds bounds) {
@@ -52,16 +43,9 @@ struct SymmetricCodec {
     return pack_codes<bits>(codes);
   }
 
-  __device__ static Pack<float, k_width> decode(const Pack<uint8_t, bits>& bytes, Scale p) {
-    const Pack<int, k_width> codes = unpack_codes<bits>(bytes);
-    Pack<float, k_width> values;
-#pragma unroll
-    for (int k = 0; k < k_width; ++k) {
-      const int sign_extended =
-          static_cast<int>(static_cast<unsigned>(codes.item[k]) << (32 - bits)) >> (32 - bits);
-      values.item[k] = static_cast<float>(sign_extended) * p.scale;
-    }
-    return values;
+  __device__ static float decode(uint32_t code, Scale p) {
+    const int sign_extended = static_cast<int>(code << (32 - bits)) >> (32 - bits);
+    return static_cast<float>(sign_extended) * p.scale;
   }
 };
 
@@ -97,7 +81,7 @@ template <int bits>
 struct AsymmetricCodec {
   using Bounds = FiniteRange;
   using Parameters = ScaleAndOffset;
-  static constexpr int code_bytes = bits;
+  static constexpr int code_bits = bits;
   static constexpr int largest_code = (1 << bits) - 1;
 
   __device__ static ScaleAndOffset parameters(Bounds bounds) {
@@ -117,13 +101,8 @@ struct AsymmetricCodec {
     return pack_codes<bits>(codes);
   }
 
-  __device__ static Pack<float, k_width> decode(const Pack<uint8_t, bits>& bytes, ScaleAndOffset p) {
-    const Pack<int, k_width> codes = unpack_codes<bits>(bytes);
-    Pack<float, k_width> values;
-#pragma unroll
-    for (int k = 0; k < k_width; ++k)
-      values.item[k] = __fmaf_rn(static_cast<float>(codes.item[k]), p.scale, p.offset);
-    return values;
+  __device__ static float decode(uint32_t code, ScaleAndOffset p) {
+    return __fmaf_rn(static_cast<float>(code), p.scale, p.offset);
   }
 };
 

@@ -1,0 +1,247 @@
+"""The torch operators of the pack native. Made by scripts/make_torch_operators.py of the functions.yaml of each op."""
+
+import torch
+
+from ._torch_library import Op, ceil_div, dense, define, differentiate
+
+
+# ---- cpu_adam
+
+_cpu_adam = Op("cpu_adam")
+
+
+def _run_cpu_adam_step(
+        params, grads, exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, adam_w_mode, bias_correction, weight_decay,
+        grad_scale=1.0
+):
+    _cpu_adam.cpu_adam_step(
+        params, [dense(t) for t in grads], exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, adam_w_mode,
+        bias_correction, weight_decay, grad_scale,
+    )
+
+
+define(
+    "cpu_adam_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, float "
+    "lr, float beta1, float beta2, float eps, SymInt step, bool adam_w_mode, bool bias_correction, float "
+    "weight_decay, float grad_scale=1.0) -> ()",
+    "cpu", _run_cpu_adam_step, None)
+
+
+# ---- evoformer_attn
+
+_evoformer_attn = Op("evoformer_attn")
+
+
+def _make_evoformer_attn_forward(q, k, v, bias1, bias2, family=""):
+    return (
+        q.new_empty(q.shape),
+        q.new_empty([*q.shape[:-3], q.shape[-2], q.shape[-3]], dtype=torch.float32),
+    )
+
+
+def _run_evoformer_attn_forward(q, k, v, bias1, bias2, family=""):
+    out, lse = _make_evoformer_attn_forward(q, k, v, bias1, bias2, family)
+    _evoformer_attn.evoformer_attn_forward(dense(q), dense(k), dense(v), dense(bias1), dense(bias2), out, lse, family)
+    return out, lse
+
+
+define(
+    'evoformer_attn_forward(Tensor q, Tensor k, Tensor v, Tensor? bias1, Tensor? bias2, str family="") -> '
+    '(Tensor out, Tensor lse)',
+    "cuda", _run_evoformer_attn_forward, _make_evoformer_attn_forward)
+
+
+def _make_evoformer_attn_backward(
+        grad_out, q, k, v, bias1, bias2, out, lse, family="", *, with_grad_bias1=True, with_grad_bias2=True
+):
+    return (
+        grad_out.new_empty(q.shape, dtype=q.dtype),
+        grad_out.new_empty(k.shape, dtype=k.dtype),
+        grad_out.new_empty(v.shape, dtype=v.dtype),
+        grad_out.new_empty(bias1.shape, dtype=bias1.dtype) if bias1 is not None and with_grad_bias1 else
+            grad_out.new_empty((0,)),
+        grad_out.new_empty(bias2.shape, dtype=bias2.dtype) if bias2 is not None and with_grad_bias2 else
+            grad_out.new_empty((0,)),
+    )
+
+
+def _run_evoformer_attn_backward(
+        grad_out, q, k, v, bias1, bias2, out, lse, family="", *, with_grad_bias1=True, with_grad_bias2=True
+):
+    grad_q, grad_k, grad_v, grad_bias1, grad_bias2 = _make_evoformer_attn_backward(
+        grad_out, q, k, v, bias1, bias2, out, lse, family, with_grad_bias1=with_grad_bias1,
+        with_grad_bias2=with_grad_bias2,
+    )
+    scratch = grad_out.new_empty([_evoformer_attn.evoformer_attn_scratch(q, k)], dtype=torch.float32)
+    _evoformer_attn.evoformer_attn_backward(
+        dense(grad_out), dense(q), dense(k), dense(v), dense(bias1), dense(bias2), dense(out), dense(lse), grad_q,
+        grad_k, grad_v, grad_bias1 if bias1 is not None and with_grad_bias1 else None, grad_bias2 if bias2 is not None
+        and with_grad_bias2 else None, scratch, family,
+    )
+    return grad_q, grad_k, grad_v, grad_bias1, grad_bias2
+
+
+define(
+    'evoformer_attn_backward(Tensor grad_out, Tensor q, Tensor k, Tensor v, Tensor? bias1, Tensor? bias2, '
+    'Tensor out, Tensor lse, str family="", *, bool with_grad_bias1=True, bool with_grad_bias2=True) -> '
+    '(Tensor grad_q, Tensor grad_k, Tensor grad_v, Tensor grad_bias1, Tensor grad_bias2)',
+    "cuda", _run_evoformer_attn_backward, _make_evoformer_attn_backward)
+
+
+def _keep_evoformer_attn_forward(ctx, inputs, output):
+    q, k, v, bias1, bias2, family = inputs
+    out, lse = output
+    ctx.mark_non_differentiable(lse)
+    ctx.save_for_backward(q, k, v, bias1, bias2, out, lse)
+    ctx.family = family
+
+
+def _differentiate_evoformer_attn_forward(ctx, grad_out, grad_lse):
+    q, k, v, bias1, bias2, out, lse = ctx.saved_tensors
+    grad_q, grad_k, grad_v, grad_bias1, grad_bias2 = torch.ops.dsbuild.evoformer_attn_backward(
+        grad_out, q, k, v, bias1, bias2, out, lse, ctx.family, with_grad_bias1=ctx.needs_input_grad[3],
+        with_grad_bias2=ctx.needs_input_grad[4],
+    )
+    return (
+        grad_q, grad_k, grad_v, grad_bias1 if ctx.needs_input_grad[3] else None, grad_bias2 if ctx.needs_input_grad[4]
+        else None, None,
+    )
+
+
+differentiate("evoformer_attn_forward", _differentiate_evoformer_attn_forward, _keep_evoformer_attn_forward)
+
+
+# ---- fp_quantizer
+
+_fp_quantizer = Op("fp_quantizer")
+
+
+def _make_fp_quantize(input, group_size, format):
+    return (
+        input.new_empty(input.shape, dtype=torch.uint8),
+        input.new_empty([ceil_div(input.numel(), group_size)], dtype=torch.float32),
+    )
+
+
+def _run_fp_quantize(input, group_size, format):
+    output, scales = _make_fp_quantize(input, group_size, format)
+    _fp_quantizer.fp_quantize(dense(input), output, scales, group_size, format)
+    return output, scales
+
+
+define(
+    "fp_quantize(Tensor input, SymInt group_size, str format) -> (Tensor output, Tensor scales)",
+    "cuda", _run_fp_quantize, _make_fp_quantize)
+
+
+def _make_fp_dequantize(input, scales, group_size, format, *, dtype):
+    return input.new_empty(input.shape, dtype=dtype)
+
+
+def _run_fp_dequantize(input, scales, group_size, format, *, dtype):
+    output = _make_fp_dequantize(input, scales, group_size, format, dtype=dtype)
+    _fp_quantizer.fp_dequantize(dense(input), dense(scales), output, group_size, format)
+    return output
+
+
+define(
+    "fp_dequantize(Tensor input, Tensor scales, SymInt group_size, str format, *, ScalarType dtype) -> Tensor",
+    "cuda", _run_fp_dequantize, _make_fp_dequantize)
+
+
+# ---- fused_adam
+
+_fused_adam = Op("fused_adam")
+
+
+def _run_fused_adam_step(
+        params, grads, exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, adam_w_mode, bias_correction, weight_decay,
+        grad_scale=1.0
+):
+    _fused_adam.fused_adam_step(
+        params, [dense(t) for t in grads], exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, adam_w_mode,
+        bias_correction, weight_decay, grad_scale,
+    )
+
+
+define(
+    "fused_adam_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
+    "float lr, float beta1, float beta2, float eps, SymInt step, bool adam_w_mode, bool bias_correction, float "
+    "weight_decay, float grad_scale=1.0) -> ()",
+    "cuda", _run_fused_adam_step, None)
+
+
+# ---- quantizer
+
+_quantizer = Op("quantizer")
+
+
+def _make_quantize_symmetric(input, group_size, bits):
+    return (
+        input.new_empty(input.shape if bits == 8 else [ceil_div(input.numel(), 2)], dtype=torch.int8 if bits == 8 else
+            torch.uint8),
+        input.new_empty([ceil_div(input.numel(), group_size)], dtype=torch.float32),
+    )
+
+
+def _run_quantize_symmetric(input, group_size, bits):
+    output, scales = _make_quantize_symmetric(input, group_size, bits)
+    _quantizer.quantize_symmetric(dense(input), output, scales, group_size, bits)
+    return output, scales
+
+
+define(
+    "quantize_symmetric(Tensor input, SymInt group_size, SymInt bits) -> (Tensor output, Tensor scales)",
+    "cuda", _run_quantize_symmetric, _make_quantize_symmetric)
+
+
+def _make_quantize_asymmetric(input, group_size, bits):
+    return (
+        input.new_empty(input.shape if bits == 8 else [ceil_div(input.numel(), 2)], dtype=torch.uint8),
+        input.new_empty([ceil_div(input.numel(), group_size)], dtype=torch.float32),
+        input.new_empty([ceil_div(input.numel(), group_size)], dtype=torch.float32),
+    )
+
+
+def _run_quantize_asymmetric(input, group_size, bits):
+    output, scales, offsets = _make_quantize_asymmetric(input, group_size, bits)
+    _quantizer.quantize_asymmetric(dense(input), output, scales, offsets, group_size, bits)
+    return output, scales, offsets
+
+
+define(
+    "quantize_asymmetric(Tensor input, SymInt group_size, SymInt bits) -> (Tensor output, Tensor scales, "
+    "Tensor offsets)",
+    "cuda", _run_quantize_asymmetric, _make_quantize_asymmetric)
+
+
+def _make_dequantize_symmetric(input, scales, group_size, bits, *, shape, dtype):
+    return input.new_empty(shape, dtype=dtype)
+
+
+def _run_dequantize_symmetric(input, scales, group_size, bits, *, shape, dtype):
+    output = _make_dequantize_symmetric(input, scales, group_size, bits, shape=shape, dtype=dtype)
+    _quantizer.dequantize_symmetric(dense(input), dense(scales), output, group_size, bits)
+    return output
+
+
+define(
+    "dequantize_symmetric(Tensor input, Tensor scales, SymInt group_size, SymInt bits, *, SymInt[] shape, "
+    "ScalarType dtype) -> Tensor",
+    "cuda", _run_dequantize_symmetric, _make_dequantize_symmetric)
+
+
+def _make_dequantize_asymmetric(input, scales, offsets, group_size, bits, *, shape, dtype):
+    return input.new_empty(shape, dtype=dtype)
+
+
+def _run_dequantize_asymmetric(input, scales, offsets, group_size, bits, *, shape, dtype):
+    output = _make_dequantize_asymmetric(input, scales, offsets, group_size, bits, shape=shape, dtype=dtype)
+    _quantizer.dequantize_asymmetric(dense(input), dense(scales), dense(offsets), output, group_size, bits)
+    return output
+
+
+define(
+    "dequantize_asymmetric(Tensor input, Tensor scales, Tensor offsets, SymInt group_size, SymInt bits, *, "
+    "SymInt[] shape, ScalarType dtype) -> Tensor",
+    "cuda", _run_dequantize_asymmetric, _make_dequantize_asymmetric)

@@ -1,0 +1,108 @@
+"""The torch operators of dsbuild.torch: torch's own opcheck on each with each declared dtype, fakes, schemas, gradients.
+
+DSBUILD_BUNDLE names the bundle. Which device: DSBUILD_TORCH_DEVICE (cpu, cuda); the operators of its backend are tested. No
+op's name stands here: calls are made of functions.yaml (torch_samples.py).
+"""
+
+import copy
+import os
+import subprocess
+import sys
+import unittest
+
+import support  # exits with 77 where something is missing
+
+try:
+    import torch
+except ImportError:
+    support.skip("torch is not installed (pip install torch)")
+
+import dsbuild.torch
+import torch_samples
+
+DEVICE = os.environ.get("DSBUILD_TORCH_DEVICE", "cpu")
+WANTED = os.environ.get("DSBUILD_TORCH_OPERATORS")
+CALLS = list(torch_samples.calls(DEVICE, WANTED and WANTED.split(",")))
+CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+
+
+def results(value):
+    return value if isinstance(value, (tuple, list)) else [] if value is None else [value]
+
+
+def of_each_call(test):
+    def run(self):
+        for call in CALLS:
+            with self.subTest(str(call)):
+                torch.manual_seed(0)
+                test(self, call)
+    run.__name__ = test.__name__
+    return run
+
+
+def differentiable(call):
+    """The call with inputs that require gradients, where they can."""
+    changed = copy.deepcopy(call)
+    for _, tensor, _ in changed.tensors():
+        if tensor.is_floating_point():
+            tensor.requires_grad_()
+    return changed
+
+
+class Operators(unittest.TestCase):
+    def test_every_operator_is_called(self):
+        backend = torch.device(DEVICE).type
+        named = {name for name, fact in torch_samples.FACTS.items() if fact["backend"] == backend}
+        self.assertEqual({call.name for call in CALLS}, set(WANTED.split(",")) if WANTED else named)
+        self.assertEqual(sorted(torch_samples.FACTS), dsbuild.torch.names())
+
+    @of_each_call
+    def test_torch_finds_nothing_wrong(self, call):
+        torch.library.opcheck(call.operator, tuple(call.arguments), call.named, test_utils=CHECKS)
+        if call.facts["has_backward"]:
+            changed = differentiable(call)
+            torch.library.opcheck(changed.operator, tuple(changed.arguments), changed.named, test_utils=CHECKS)
+
+    @of_each_call
+    def test_exactly_what_the_schema_says_is_written_to(self, call):
+        said = {argument.name for argument in call.operator._schema.arguments
+                if argument.alias_info is not None and argument.alias_info.is_write}
+        self.assertEqual(said, {fact["name"] for fact in call.facts["arguments"] if fact["writes"]})
+        before = [(name, tensor.clone()) for name, tensor, _ in call.tensors()]
+        call.operator(*call.arguments, **call.named)
+        changed = {name for (name, old), (_, new, _) in zip(before, call.tensors())
+                   if not torch.equal(old.nan_to_num(), new.nan_to_num())}
+        self.assertEqual(changed, said)
+
+    @of_each_call
+    def test_a_fake_has_the_shapes_dtypes_and_strides_of_the_real_ones(self, call):
+        real = results(call.operator(*call.arguments, **call.named))
+        meta = [[t.to("meta") for t in value] if isinstance(value, list) else
+                value.to("meta") if isinstance(value, torch.Tensor) else value for value in call.arguments]
+        fake = results(call.operator(*meta, **call.named))
+        self.assertEqual([(t.shape, t.dtype, t.stride()) for t in fake], [(t.shape, t.dtype, t.stride()) for t in real])
+        self.assertEqual(len(real), len(call.facts["returns"]))
+        self.assertTrue(all(t.device.type == "meta" for t in fake))
+
+    @of_each_call
+    def test_a_compiled_call_is_the_eager_one(self, call):
+        for dynamic in (False, True):
+            eager, compiled = copy.deepcopy(call), copy.deepcopy(call)
+            torch._dynamo.reset()
+            run = torch.compile(lambda *words, **named: call.operator(*words, **named), fullgraph=True, dynamic=dynamic,
+                                backend="aot_eager")
+            expected = results(eager.operator(*eager.arguments, **eager.named))
+            got = results(run(*compiled.arguments, **compiled.named))
+            pairs = [*zip(expected, got), *((a, b) for (_, a, _), (_, b, _) in zip(eager.tensors(), compiled.tensors()))]
+            for want, have in pairs:
+                self.assertTrue(torch.equal(want.nan_to_num(), have.nan_to_num()))
+
+    def test_importing_needs_no_library_and_no_gpu(self):
+        words = "import dsbuild.torch, dsbuild, torch; assert dsbuild.stats().loaded == 0 and not torch.cuda.is_initialized()"
+        environment = {**os.environ, "DSBUILD_PROGRAM": "/nowhere", "CUDA_VISIBLE_DEVICES": ""}
+        run = subprocess.run([sys.executable, "-c", words], env=environment, capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
