@@ -28,6 +28,7 @@ def run(*words, cwd):
     subprocess.run(list(map(str, words)), cwd=cwd, check=True)
 
 
+@testspace.deep_but("test_tar", "test_same_size_and_time", "test_epoch")
 class OldTimeTest(StaleTest):
     """The header is put back from a copy that was made before the first build, with its time."""
 
@@ -81,6 +82,7 @@ class OldTimeTest(StaleTest):
         self.check_change(change)
 
 
+@testspace.deep_but("test_a_link_to_a_link_is_pointed_elsewhere", "test_a_folder_within_a_path_is_pointed_elsewhere")
 class LinkTest(StaleTest):
     def check_link(self, link, target, other):
         path = self.space.pack.source(link)
@@ -145,6 +147,9 @@ class TreeTest(StaleTest):
         self.check("--source", str(current), before=before)
 
 
+@testspace.deep_but(
+    "test_a_folder_with_a_dot_comes_later", "test_a_header_comes_to_stand_before_another_through_dots",
+    "test_a_header_in_front_goes_away", "test_a_header_outside_the_project_comes_to_stand_before_another")
 class ShadowTest(StaleTest):
     def test_a_name_with_a_dot_comes_later(self):
         self.space.add_cpu_op("hosty", {"a/a.cpp": OPTIONAL.replace("NAME", ".local.h")}, ["a/a.cpp"])

@@ -60,6 +60,9 @@ class AssemblerCase(StaleTest):
         return run
 
 
+@testspace.deep_but(
+    "test_include", "test_computed_incbin_after_clean", "test_include_of_a_cuda_file",
+    "test_what_it_read_is_known_to_the_cache_of_a_cuda_file", "test_a_file_of_a_folder_that_is_searched_later")
 class AssemblerTest(AssemblerCase):
     """GNU as says which they are."""
 
@@ -132,6 +135,7 @@ class AssemblerTest(AssemblerCase):
         self.check_change(lambda: self.space.write("early/y.bin", "2"))
 
 
+@testspace.deep_but("test_incbin_after_clean", "test_each_build_says_so_once")
 class SilentAssemblerTest(AssemblerCase):
     """One that does not say what it read: what may have had it read files is made anew in each build."""
 
@@ -212,6 +216,9 @@ ONCE = "#pragma once\n#ifdef SEEN\n#define TWICE\n#endif\n#define SEEN\n"
 BOTH = '#include "x.h"\n#include "y.h"\n#ifdef TWICE\n#define V 2\n#else\n#define V 1\n#endif\n'
 
 
+@testspace.deep_but(
+    "test_their_bytes_become_different_under_equal_times", "test_their_times_become_different_by_an_older_one",
+    "test_their_times_become_different_to_nvcc")
 class PragmaOnceTest(StaleTest):
     """Two headers with #pragma once are one file to gcc if their bytes and times are equal."""
 
@@ -387,6 +394,9 @@ BACKSLASH = "// c:\\\\temp\\\n"
 RAW = '// R"(\n'
 
 
+@testspace.deep_but(
+    "test_a_comment_that_ends_in_a_backslash", "test_cuda_with_comments_kept_and_a_raw_string",
+    "test_an_edit_behind_such_comments_is_seen", "test_a_comment_that_takes_the_next_line_in_is_seen")
 class MovedCheckoutTest(StaleTest):
     """A second checkout, in a folder of another name, with the first one's cache."""
 
