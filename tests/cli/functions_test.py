@@ -52,14 +52,15 @@ class LibrariesTest(CliTest):
             pass
         cls.built = cls.space.run(*words, env=env)
         cls.facts = cls.space.root / "functions.json"
-        cls.facts.write_text(json.dumps(facts()))
 
     def setUp(self):
         self.assertEqual(self.built.code, 0, self.built)
 
-    def run_tests(self, stub=STUB):
+    def run_tests(self, stub=STUB, ops=None):
+        """Of these ops; of all that were built."""
         bundle = self.space.root / "dsbuild-out"
-        ops = sorted(op["name"] for op in json.loads((bundle / "manifest.json").read_text())["ops"])
+        ops = ops or sorted(op["name"] for op in json.loads((bundle / "manifest.json").read_text())["ops"])
+        self.facts.write_text(json.dumps({name: fact for name, fact in facts().items() if name in ops}))
         return subprocess.run([self.python, "-B", TESTS / "python" / "test_functions.py"], text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env={**os.environ, "DSBUILD_BUNDLE": str(bundle), "DSBUILD_STUB": str(stub),
@@ -86,7 +87,7 @@ class LibrariesTest(CliTest):
                 changed, count = re.subn(pattern, replacement, text)
                 self.assertGreater(count, 0)
                 stub.write_text(changed)
-                run = self.run_tests(stub)
+                run = self.run_tests(stub, ["async_io", "cpu_adam"])
                 self.assertEqual(run.returncode, 1, run.stdout)
                 self.assertRegex(run.stdout, seen)
 
