@@ -92,6 +92,13 @@ Json problems_json(const Report& report) {
   return list;
 }
 
+Json program_json(const Path& program, const std::string& version) {
+  Json json;
+  json["path"] = program.string();
+  json["version"] = version;
+  return json;
+}
+
 }  // namespace
 
 std::string render_report_json(const Report& report) {
@@ -105,11 +112,9 @@ std::string render_report_json(const Report& report) {
   json["compilers"] = compilers_json(report.toolkits.host_compilers);
   json["gpus"] = gpus_json(report.gpus);
   json["ninja"] =
-      report.ninja ? Json{{"path", report.ninja->program.string()}, {"version", report.ninja->version.text()}}
-                   : Json(nullptr);
+      report.ninja ? program_json(report.ninja->program, report.ninja->version.text()) : Json(nullptr);
   json["python"] =
-      report.python ? Json{{"path", report.python->executable.string()}, {"version", report.python->version}}
-                    : Json(nullptr);
+      report.python ? program_json(report.python->executable, report.python->version) : Json(nullptr);
   json["torch"] = torch_json(report.torch);
   json["shared_memory_bytes"] = report.host.shared_memory_bytes;
   json["cgroup"] = limits_json(report.host);
