@@ -250,6 +250,7 @@ torch_version=2.11.0
 torch_home="$cache_dir/torch/venv"
 torch_python="$torch_home/bin/python"
 newest_torch_home="$cache_dir/torch/newest"
+jax_home="$cache_dir/jax"
 
 # require_venv FOLDER MARK WHAT SIZES LICENCES PACKAGE...: a Python of the tests' own with these packages. The mark is
 # written last: without it, it is half made.
@@ -303,6 +304,11 @@ require_newest_torch() {
     "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" torch numpy
 }
 
+require_jax() {
+  require_venv "$jax_home" complete "jax with jax-tvm-ffi" "130 MB; on disk 500 MB" "Apache-2.0, BSD-3-Clause, MIT" \
+    jax jax-tvm-ffi "apache-tvm-ffi==$tvm_ffi_version" numpy
+}
+
 deepspeed_home() { printf '%s' "$cache_dir/deepspeed/$1"; }
 
 # require_deepspeed VERSION: its source distribution, unpacked into $(deepspeed_home VERSION).
@@ -353,6 +359,7 @@ export_test_environment() {
   export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"
   export DSBUILD_TORCH_PYTHON="$torch_python"
   export DSBUILD_NEWEST_TORCH_PYTHON="$newest_torch_home/bin/python"
+  export DSBUILD_JAX_PYTHON="$jax_home/bin/python"
   export DSBUILD_DEEPSPEED_SOURCES="$cache_dir/deepspeed"
   DSBUILD_CUDA_13="$(find_cuda_13 || printf '%s' "$cache_dir/toolkits/13.5/nvidia/cu13")"
   export DSBUILD_CUDA_13

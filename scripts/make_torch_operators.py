@@ -16,6 +16,7 @@ import string
 import sys
 import textwrap
 
+import op_expressions
 import op_functions
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -43,6 +44,7 @@ class Operator:
     function: op_functions.Function
     inputs: tuple
     extra: tuple
+    siblings: tuple  # names of the op's functions
     overload: str = ""
 
     @property
@@ -85,7 +87,7 @@ def operators_of(op):
         extra += ["ScalarType dtype" for made in function.makes if made.dtype is None]
         extra += [f"bool {flag_of(made)}=True" for made in function.makes if made.unless_none]
         inputs = tuple(argument for argument in function.arguments if argument.name not in names)
-        plain = Operator(op.name, op.backend, function, inputs, tuple(extra))
+        plain = Operator(op.name, op.backend, function, inputs, tuple(extra), tuple(f.name for f in op.functions))
         yield plain
         if any(argument.type.endswith(" or tensor") for argument in inputs):
             yield dataclasses.replace(plain, overload="tensor")
@@ -127,9 +129,13 @@ def lines_of(head, words, tail, indent=0):
     if len(line) <= COLUMNS:
         return [line]
     inner = " " * (indent + (8 if tail == ":" else 4))
-    return [f"{' ' * indent}{head}(", *textwrap.wrap(", ".join(words) + ("" if tail == ":" else ","), COLUMNS, initial_indent=inner,
-                                                     subsequent_indent=inner, break_long_words=False, break_on_hyphens=False),
-            f"{' ' * indent}){tail}"]
+    lines = [inner]
+    for position, item in enumerate(words):
+        piece = item if position + 1 == len(words) and tail == ":" else item + ","
+        if len(lines[-1]) + 1 + len(piece) > COLUMNS and lines[-1] != inner:
+            lines.append(inner)
+        lines[-1] += piece if lines[-1] == inner else f" {piece}"
+    return [f"{' ' * indent}{head}(", *lines, f"{' ' * indent}){tail}"]
 
 
 def wrapped(line, indent):
@@ -160,10 +166,15 @@ def model_of(operator):
 
 def allocated(operator, made):
     """An expression."""
-    model, shape, dtype = model_of(operator), made.shape or "shape", made.dtype or "dtype"
-    words = shape if dtype == f"{model}.dtype" else f"{shape}, dtype={dtype}"
-    made_anew = f"{model}.new_empty({words})".replace("module.", f"{op_variable(operator.op)}.")
+    model = model_of(operator)
+    shape, dtype = (expression(operator, text) if text else key for key, text in (("shape", made.shape), ("dtype", made.dtype)))
+    made_anew = f"{model}.new_empty({shape if dtype == f'{model}.dtype' else f'{shape}, dtype={dtype}'})"
     return f"{made_anew} if {is_wanted(made)} else {model}.new_empty((0,))" if made.unless_none else made_anew
+
+
+def expression(operator, text):
+    dialect = dataclasses.replace(op_expressions.TORCH, call=f"{op_variable(operator.op)}.{{0}}")
+    return op_expressions.rewrite(text, [argument.name for argument in operator.inputs], operator.siblings, dialect)
 
 
 def op_variable(op):

@@ -1,11 +1,12 @@
 """Expressions of functions.yaml: shapes and dtypes of the tensors that a function makes, from its arguments (docs/op_yaml.md).
 
-A small part of Python, so that the generated torch operators run them as they stand, with SymInt sizes too: names of
+A small part of Python, so that generated code runs them nearly as they stand, with symbolic sizes too: names of
 arguments, x.shape, x.shape[i], x.shape[:i], x.numel(), x.dtype, numbers, texts, lists, *x.shape in a list, + - * // %, comparisons,
 `A if CONDITION else B`, ceil_div(a, b); names of dtypes; calls of the op's own functions where they are allowed.
 """
 
 import ast
+import dataclasses
 
 DTYPES = ("float32", "float16", "bfloat16", "int8", "uint8", "int32", "int64", "float8_e4m3fn", "float8_e5m2")
 ATTRIBUTES = ("shape", "dtype")
@@ -19,12 +20,24 @@ class ExpressionError(Exception):
     """What is wrong with an expression."""
 
 
-class _Rewriter(ast.NodeTransformer):
-    """Checks each node, and writes names of dtypes as torch's, calls of the op's functions as those of its module."""
+@dataclasses.dataclass(frozen=True)
+class Dialect:
+    """How the generated code says it."""
 
-    def __init__(self, names, functions, module):
-        self.names, self.functions, self.module = names, functions, module
-        self.used = set()
+    dtype: str  # {0} is the name of a dtype
+    numel: str  # {0} is a tensor
+    call: str = "module.{0}"  # {0} is one of the op's functions
+
+
+TORCH = Dialect("torch.{0}", "{0}.numel()")
+JAX = Dialect("'{0}'", "{0}.size")
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Checks each node, and writes dtypes, numbers of elements and calls of the op's functions in a dialect."""
+
+    def __init__(self, names, functions, dialect):
+        self.names, self.functions, self.dialect = names, functions, dialect
 
     def visit(self, node):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Constant)):
@@ -40,10 +53,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Name(self, node):
         if node.id in self.names:
-            self.used.add(node.id)
             return node
         if node.id in DTYPES:
-            return ast.Attribute(ast.Name("torch", ast.Load()), node.id, ast.Load())
+            return _expression(self.dialect.dtype.format(node.id))
         raise ExpressionError(f"'{node.id}' is neither an argument nor a dtype")
 
     def visit_Attribute(self, node):
@@ -56,21 +68,23 @@ class _Rewriter(ast.NodeTransformer):
             raise ExpressionError("arguments by name are not taken")
         words = [self.visit(word) for word in node.args]
         if isinstance(node.func, ast.Attribute) and node.func.attr == "numel" and not words:
-            return ast.Call(ast.Attribute(self.visit(node.func.value), "numel", ast.Load()), [], [])
+            return _expression(self.dialect.numel.format(ast.unparse(self.visit(node.func.value))))
         name = ast.unparse(node.func)
         if name == "ceil_div" and len(words) == 2:
             return ast.Call(node.func, words, [])
         if name in self.functions:
-            return ast.Call(ast.Attribute(ast.Name(self.module, ast.Load()), name, ast.Load()), words, [])
+            return ast.Call(_expression(self.dialect.call.format(name)), words, [])
         raise ExpressionError(f"'{ast.unparse(node)}' is no call that is taken here")
 
 
-def rewrite(text, names, functions=(), module="module"):
-    """(the expression as the generated code has it, the arguments that it uses). `names`: of arguments; `functions`: of the
-    op's that may be called, as attributes of `module`."""
+def _expression(text):
+    return ast.parse(text, mode="eval").body
+
+
+def rewrite(text, names, functions=(), dialect=TORCH):
+    """The expression in a dialect. `names`: of arguments; `functions`: of the op's that may be called."""
     try:
         tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
         raise ExpressionError(f"'{text}' is no expression: {error.msg}") from error
-    rewriter = _Rewriter(names, functions, module)
-    return ast.unparse(ast.fix_missing_locations(rewriter.visit(tree))), rewriter.used
+    return ast.unparse(ast.fix_missing_locations(_Rewriter(names, functions, dialect).visit(tree)))

@@ -45,8 +45,8 @@ class Argument:
 
 @dataclasses.dataclass(frozen=True)
 class Made:
-    """A tensor that a function writes whole and does not read, as a torch operator allocates it. Both are expressions as
-    op_expressions.rewrite answers them; None: the caller of the operator says it."""
+    """A tensor that a function writes whole and does not read, as a caller allocates it. Shape and dtype are expressions that
+    op_expressions.rewrite takes; None: whoever calls the torch operator says it."""
 
     name: str
     shape: str
@@ -230,12 +230,12 @@ def _read_made(file, node, owner, arguments, functions):
         if like not in inputs:
             file.refuse(entries["like"], f"{owner}: like: '{like}' is no argument that the function reads")
         texts = {"shape": f"{like}.shape", "dtype": f"{like}.dtype", **texts}
-    read = {}
+    read = {key: None if text == "given" else text for key, text in texts.items()}
     for key in ("shape", "dtype"):
         if key not in texts:
             file.refuse(node, f"{owner} has no '{key}' and no 'like'")
         try:
-            read[key] = None if texts[key] == "given" else op_expressions.rewrite(texts[key], inputs, functions)[0]
+            op_expressions.rewrite(read[key] or "0", inputs, functions)
         except op_expressions.ExpressionError as error:
             file.refuse(entries.get(key, node), f"{owner}: {key}: {error}")
     if "returned" in entries:

@@ -39,6 +39,7 @@ install_deep_needs() {
   require_clang_tidy
   require_clangd
   require_gcovr
+  require_jax
   require_deepspeed 0.19.8
   require_deepspeed 0.19.6
   require_toolkit_11_8

@@ -75,8 +75,8 @@ def _run_evoformer_attn_backward(
     scratch = grad_out.new_empty([_evoformer_attn.evoformer_attn_scratch(q, k)], dtype=torch.float32)
     _evoformer_attn.evoformer_attn_backward(
         dense(grad_out), dense(q), dense(k), dense(v), dense(bias1), dense(bias2), dense(out), dense(lse), grad_q,
-        grad_k, grad_v, grad_bias1 if bias1 is not None and with_grad_bias1 else None, grad_bias2 if bias2 is not None
-        and with_grad_bias2 else None, scratch, family,
+        grad_k, grad_v, grad_bias1 if bias1 is not None and with_grad_bias1 else None,
+        grad_bias2 if bias2 is not None and with_grad_bias2 else None, scratch, family,
     )
     return grad_q, grad_k, grad_v, grad_bias1, grad_bias2
 
@@ -103,8 +103,8 @@ def _differentiate_evoformer_attn_forward(ctx, grad_out, grad_lse):
         with_grad_bias2=ctx.needs_input_grad[4],
     )
     return (
-        grad_q, grad_k, grad_v, grad_bias1 if ctx.needs_input_grad[3] else None, grad_bias2 if ctx.needs_input_grad[4]
-        else None, None,
+        grad_q, grad_k, grad_v, grad_bias1 if ctx.needs_input_grad[3] else None,
+        grad_bias2 if ctx.needs_input_grad[4] else None, None,
     )
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""python/dsbuild/_torch_operators.py is what scripts/make_torch_operators.py makes of ops/native/*/functions.yaml, each of
-its operators has samples, no op stands in the generator, and the keys of functions.yaml that it reads are read strictly."""
+"""python/dsbuild/_torch_operators.py and jax.py are what scripts/make_torch_operators.py and make_jax_functions.py make of
+ops/native/*/functions.yaml, each operator has samples, no op stands in the generator, and the keys of functions.yaml that it reads are read strictly."""
 
 import ast
 import pathlib
@@ -12,6 +12,7 @@ import lint
 sys.path.insert(0, str(lint.ROOT / "scripts"))
 
 try:
+    import make_jax_functions
     import make_torch_operators
     import op_functions
 except ImportError:
@@ -53,6 +54,12 @@ TEXTS = [
     'torch.ops.dsbuild.own_backward( grad_out, input, weight, with_grad_weight=ctx.needs_input_grad[1]',
     'return (grad_input, grad_weight if ctx.needs_input_grad[1] else None, None, None)',
 ]
+JAX_TEXTS = [
+    'refuse("own_forward", "it changes state")',
+    'def own_backward(grad_out, input, weight, *, with_grad_weight=True):',
+    "(weight.shape, weight.dtype) if weight is not None and with_grad_weight else None",
+    "([ask('own_op', 'own_scratch')(input)], 'float32')",
+]
 # (what is changed, into what, the problem)
 WRONG = [
     ("{like: input}", "{like: inptu}", "makes grad_input: like: 'inptu' is no argument that the function reads"),
@@ -93,6 +100,9 @@ def self_test():
     text = make_torch_operators.make([op])
     ast.parse(text)
     failures = [f"not in the file: {words}" for words in TEXTS if words not in flat(text)]
+    jax = flat(make_jax_functions.make([op]))
+    failures += [f"not in the file of JAX: {words}" for words in JAX_TEXTS if words not in jax]
+    ast.parse(make_jax_functions.make([op]))
     said = make_torch_operators.problems([op], text)
     for words in ("the function own_backward writes tensors and has no samples", "is not up to date"):
         if not any(words in line for line in said):
@@ -118,8 +128,8 @@ def names_in_the_generator():
     """It is made for any op."""
     ops = op_functions.read_pack(lint.ROOT / make_torch_operators.PACK)
     names = {op.name for op in ops} | {function.name for op in ops for function in op.functions}
-    files = [lint.ROOT / "scripts" / f"{name}.py" for name in ("make_torch_operators", "op_functions", "op_expressions")]
-    files += [lint.ROOT / "python" / "dsbuild" / f"{name}.py" for name in ("_torch_library", "torch")]
+    files = [lint.ROOT / "scripts" / f"{name}.py" for name in ("make_torch_operators", "make_jax_functions", "op_functions", "op_expressions")]
+    files += [lint.ROOT / "python" / "dsbuild" / f"{name}.py" for name in ("_torch_library", "torch", "_jax_call")]
     files += [lint.ROOT / "tests" / "python" / f"{name}.py" for name in ("torch_samples", "test_torch_operators")]
     return [f"{file.relative_to(lint.ROOT)}: '{name}' is the name of an op; what is said of an op belongs into its functions.yaml"
             for file in files for name in sorted(names)
@@ -142,4 +152,5 @@ if __name__ == "__main__":
     if found:
         lint.finish(found)
     sys.argv[1:] = ["--check"]
+    make_jax_functions.main()
     make_torch_operators.main()

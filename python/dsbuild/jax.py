@@ -1,0 +1,92 @@
+"""The native ops as functions of JAX, also inside jax.jit (docs/torch_operators.md has an example).
+
+Each takes and returns what the torch operator of its name does (docs/torch_operators.md). A function that changes its tensors
+is refused, for arrays of JAX do not change. Needs the packages jax and jax-tvm-ffi.
+Made by scripts/make_jax_functions.py of the functions.yaml of each op.
+"""
+
+from ._jax_call import ask, call, ceil_div, refuse
+
+
+def cpu_adam_step(*_, **__):
+    refuse("cpu_adam_step", "it changes params, exp_avgs, exp_avg_sqs")
+
+
+def evoformer_attn_forward(q, k, v, bias1, bias2, family=""):
+    arrays = dict(q=q, k=k, v=v, bias1=bias1, bias2=bias2)
+    results = [
+        (q.shape, q.dtype),
+        ([*q.shape[:-3], q.shape[-2], q.shape[-3]], 'float32'),
+    ]
+    return call("evoformer_attn", "evoformer_attn_forward", "cuda", arrays, results, 2, family=family)
+
+
+def evoformer_attn_backward(
+        grad_out, q, k, v, bias1, bias2, out, lse, family="", *, with_grad_bias1=True, with_grad_bias2=True
+):
+    arrays = dict(grad_out=grad_out, q=q, k=k, v=v, bias1=bias1, bias2=bias2, out=out, lse=lse)
+    results = [
+        (q.shape, q.dtype),
+        (k.shape, k.dtype),
+        (v.shape, v.dtype),
+        (bias1.shape, bias1.dtype) if bias1 is not None and with_grad_bias1 else None,
+        (bias2.shape, bias2.dtype) if bias2 is not None and with_grad_bias2 else None,
+        ([ask('evoformer_attn', 'evoformer_attn_scratch')(q, k)], 'float32'),
+    ]
+    return call("evoformer_attn", "evoformer_attn_backward", "cuda", arrays, results, 5, family=family)
+
+
+def fp_quantize(input, group_size, format):
+    arrays = dict(input=input)
+    results = [
+        (input.shape, 'uint8'),
+        ([ceil_div(input.size, group_size)], 'float32'),
+    ]
+    return call("fp_quantizer", "fp_quantize", "cuda", arrays, results, 2, group_size=group_size, format=format)
+
+
+def fp_dequantize(input, scales, group_size, format, *, dtype):
+    arrays = dict(input=input, scales=scales)
+    results = [
+        (input.shape, dtype),
+    ]
+    return call("fp_quantizer", "fp_dequantize", "cuda", arrays, results, 1, group_size=group_size, format=format)
+
+
+def fused_adam_step(*_, **__):
+    refuse("fused_adam_step", "it changes params, exp_avgs, exp_avg_sqs")
+
+
+def quantize_symmetric(input, group_size, bits):
+    arrays = dict(input=input)
+    results = [
+        (input.shape if bits == 8 else [ceil_div(input.size, 2)], 'int8' if bits == 8 else 'uint8'),
+        ([ceil_div(input.size, group_size)], 'float32'),
+    ]
+    return call("quantizer", "quantize_symmetric", "cuda", arrays, results, 2, group_size=group_size, bits=bits)
+
+
+def quantize_asymmetric(input, group_size, bits):
+    arrays = dict(input=input)
+    results = [
+        (input.shape if bits == 8 else [ceil_div(input.size, 2)], 'uint8'),
+        ([ceil_div(input.size, group_size)], 'float32'),
+        ([ceil_div(input.size, group_size)], 'float32'),
+    ]
+    return call("quantizer", "quantize_asymmetric", "cuda", arrays, results, 3, group_size=group_size, bits=bits)
+
+
+def dequantize_symmetric(input, scales, group_size, bits, *, shape, dtype):
+    arrays = dict(input=input, scales=scales)
+    results = [
+        (shape, dtype),
+    ]
+    return call("quantizer", "dequantize_symmetric", "cuda", arrays, results, 1, group_size=group_size, bits=bits)
+
+
+def dequantize_asymmetric(input, scales, offsets, group_size, bits, *, shape, dtype):
+    arrays = dict(input=input, scales=scales, offsets=offsets)
+    results = [
+        (shape, dtype),
+    ]
+    return call("quantizer", "dequantize_asymmetric", "cuda", arrays, results, 1, group_size=group_size, bits=bits)
