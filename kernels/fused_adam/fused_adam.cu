@@ -32,13 +32,16 @@ class AdamWork {
   }
 
  private:
-  // sqrt and division round correctly, so that results agree with the CPU op's to the last bits.
+  // sqrt and division round correctly, and each fusion is written out: the kernels for numbers and for
+  // tensors give the same bits, which a compiler that fuses as it likes would not, and agree with the CPU
+  // op's to the last ones.
   __device__ Param stepped(Param param, Grad grad, float& m, float& v) const {
     const float p = to_float(param);
-    const float g = to_float(grad) * c_.grad_scale + c_.l2 * p;
-    m = c_.beta1 * m + c_.one_minus_beta1 * g;
-    v = c_.beta2 * v + c_.one_minus_beta2 * g * g;
-    return from_float<Param>(p * c_.decay - c_.step_size * m / (sqrtf(v) * c_.v_scale + c_.eps));
+    const float g = fmaf(to_float(grad), c_.grad_scale, c_.l2 * p);
+    m = fmaf(c_.beta1, m, c_.one_minus_beta1 * g);
+    v = fmaf(c_.beta2, v, c_.one_minus_beta2 * g * g);
+    const float root = fmaf(sqrtf(v), c_.v_scale, c_.eps);
+    return from_float<Param>(fmaf(p, c_.decay, -(c_.step_size * m / root)));
   }
 
   const AdamCoefficients& c_;

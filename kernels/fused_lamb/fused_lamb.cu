@@ -53,7 +53,7 @@ LambCoefficients coefficients(const LambOptions& o) {
 
 __device__ float update_of(const LambCoefficients& c, float p, float m, float v) {
   const float root = c.eps_inside_sqrt ? sqrtf(v + c.eps) : sqrtf(v) + c.eps;
-  return m / root + c.weight_decay * p;
+  return fmaf(c.weight_decay, p, m / root);
 }
 
 template <class T>
@@ -111,8 +111,8 @@ class MomentsWork {
 
  private:
   __device__ void add(float p, float g, float& m, float& v) {
-    m = c_.beta1 * m + c_.one_minus_beta1 * g;
-    v = c_.beta2 * v + c_.one_minus_beta2 * g * g;
+    m = fmaf(c_.beta1, m, c_.one_minus_beta1 * g);
+    v = fmaf(c_.beta2, v, c_.one_minus_beta2 * g * g);
     const float update = update_of(c_, p, m, v);
     squares_.add({p * p, update * update});
   }
@@ -193,7 +193,7 @@ class ParamWork {
 #pragma unroll
     for (int k = 0; k < width; ++k) {
       const float old = to_float(p.item[k]);
-      p.item[k] = from_float<Param>(old - rate_ * update_of(c_, old, m.item[k], v.item[k]));
+      p.item[k] = from_float<Param>(fmaf(-rate_, update_of(c_, old, m.item[k], v.item[k]), old));
     }
     store_pack(param_ + i, p);
   }

@@ -29,11 +29,12 @@ class LionWork {
   }
 
  private:
+  // Each fusion is written out, so that the kernels for numbers and for tensors give the same bits.
   __device__ Param stepped(Param param, Grad grad, float& m) const {
     const float g = to_float(grad) * c_.grad_scale;
-    const float direction = c_.beta1 * m + c_.one_minus_beta1 * g;
-    m = c_.beta2 * m + c_.one_minus_beta2 * g;
-    return from_float<Param>(to_float(param) * c_.decay - signed_step(direction));
+    const float direction = fmaf(c_.beta1, m, c_.one_minus_beta1 * g);
+    m = fmaf(c_.beta2, m, c_.one_minus_beta2 * g);
+    return from_float<Param>(fmaf(to_float(param), c_.decay, -signed_step(direction)));
   }
 
   // step_size * sign(direction); what has no sign, zeros and NaN, stays itself.
