@@ -16,7 +16,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 python=${PYTHON:-python3}
-export PYTHONPATH="${TVM_FFI_DIR:+$TVM_FFI_DIR:}$root/tests/python${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH="${TVM_FFI_DIR:+$TVM_FFI_DIR:}$root/tests/python:$root/python${PYTHONPATH:+:$PYTHONPATH}"
+export DSBUILD_PROGRAM=${DSBUILD_PROGRAM:-${DSBUILD:-$root/build/release/apps/dsbuild/dsbuild}}  # what dsbuild.load asks
 export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 
 if [[ -z ${BUNDLE:-} ]]; then
@@ -40,7 +41,7 @@ status=0
 for name in cpu_adam cpu_adagrad cpu_lion; do
   "$python" "$root/tests/python/test_$name.py" || status=1
 done
-for name in fused_adam fused_lion fused_lamb fp_quantizer quantizer; do
+for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer; do
   "$python" "$here/test_$name.py" || status=1
 done
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
