@@ -1,4 +1,5 @@
-// The step of cpu_adagrad.h, for the sources that are built with the flags of one instruction set (cpu_loop.h).
+// The step of cpu_adagrad.h, for the sources that are built with the flags of one instruction set
+// (cpu_loop.h).
 #pragma once
 
 #include "cpu_adagrad.h"
