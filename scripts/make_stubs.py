@@ -21,7 +21,7 @@ STUB = "python/dsbuild/native.pyi"
 PAGE = "docs/ops.md"
 COLUMNS = 118
 TYPES = {"tensor": "Tensor", "tensors": "Sequence[Tensor]", "tensor or None": "Tensor | None", "ints": "Sequence[int]",
-         "dtype": "Dtype"}
+         "dtype": "Dtype", "float or tensor": "float | Tensor", "int or tensor": "int | Tensor"}
 LISTS = {"tensors": "list of tensors", "ints": "list of int"}
 HEAD = '''"""The ops of the pack `native`, for type checkers and editors: what dsbuild.load returns for each of them.
 

@@ -56,10 +56,6 @@ class Operator:
         return f"{self.name}{'.' if self.overload else ''}{self.overload}"
 
     @property
-    def python_name(self):
-        return f"{self.name}{'_' if self.overload else ''}{self.overload}"
-
-    @property
     def returned(self):
         return [made for made in self.function.makes if made.is_returned]
 
@@ -191,7 +187,7 @@ def arguments_by_name(operator):
 def make_function(operator):
     """The one that allocates: it reads no data, so it is the fake too."""
     values = [allocated(operator, made) for made in operator.returned]
-    lines = lines_of(f"def _make_{operator.python_name}", parameters(operator), ":")
+    lines = lines_of(f"def _make_{operator.name}", parameters(operator), ":")
     if len(values) == 1:
         return [*lines, f"    return {values[0]}"]
     return [*lines, "    return (", *[line for value in values for line in wrapped(f"{value},", 8)], "    )"]
@@ -209,10 +205,10 @@ def passed(operator, argument):
 
 def run_function(operator):
     """The one that computes."""
-    lines = lines_of(f"def _run_{operator.python_name}", parameters(operator), ":")
+    lines = lines_of(f"def _run_{operator.name}", parameters(operator), ":")
     returned = [made.name for made in operator.returned]
     if returned:
-        lines += lines_of(f"{', '.join(returned)} = _make_{operator.python_name}", arguments_by_name(operator), "", 4)
+        lines += lines_of(f"{', '.join(returned)} = _make_{operator.name}", arguments_by_name(operator), "", 4)
     lines += [f"    {made.name} = {allocated(operator, made)}" for made in operator.function.makes if not made.is_returned]
     words = [passed(operator, argument) for argument in operator.function.arguments]
     lines += lines_of(f"{op_variable(operator.op)}.{operator.name}", words, "", 4)
@@ -220,7 +216,7 @@ def run_function(operator):
 
 
 def definition(operator):
-    fake = f"_make_{operator.python_name}" if operator.returned else "None"
+    fake = f"_make_{operator.name}" if operator.returned else "None"
     text = schema(operator)
     quote = "'" if '"' in text else '"'
     pieces, begin = [], 0
@@ -228,11 +224,13 @@ def definition(operator):
         end = len(text) if len(text) - begin <= COLUMNS - 12 else text.rindex(" ", begin, begin + COLUMNS - 12) + 1
         pieces.append(f"    {quote}{text[begin:end]}{quote}")
         begin = end
-    return ["define(", *pieces[:-1], f"{pieces[-1]},", f'    "{operator.backend}", _run_{operator.python_name}, {fake})']
+    return ["define(", *pieces[:-1], f"{pieces[-1]},", f'    "{operator.backend}", _run_{operator.name}, {fake})']
 
 
 def operator_text(operator):
     parts = [make_function(operator)] if operator.returned else []
+    if operator.overload:  # the library takes either
+        return "\n".join(definition(operator))
     return "\n\n\n".join("\n".join(part) for part in [*parts, run_function(operator), definition(operator)])
 
 

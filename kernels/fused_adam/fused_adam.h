@@ -3,30 +3,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
 #include <vector>
 
 #include "adam.h"
 #include "float_type.h"
+#include "step_arrays.h"
 
 namespace dsbuild::ops {
 
-// One tensor's four arrays of `count` elements.
-struct AdamArrays {
-  void* param;
-  const void* grad;
-  float* exp_avg;
-  float* exp_avg_sq;
-  int64_t count;
-};
-
-// Is there a kernel for these? The same type twice, or float32 parameters with any gradients.
-constexpr bool adam_supports(FloatType param, FloatType grad) {
-  return param == grad || param == FloatType::float32;
-}
-
-// One launch per chunk of tensors on `stream` of the current device.
+// One launch per chunk of tensors on `stream` of the current device, of types that step_supports.
 cudaError_t launch_fused_adam(const std::vector<AdamArrays>& tensors, FloatType param, FloatType grad,
-                              const AdamCoefficients& coefficients, cudaStream_t stream);
+                              const AdamOptions& options, cudaStream_t stream);
 
 }  // namespace dsbuild::ops

@@ -26,6 +26,13 @@ struct TensorArgument {
   std::string where;
 };
 
+// A value, or the tensor that holds it.
+template <class T>
+struct ValueOrTensor {
+  T value;
+  std::optional<TensorArgument> tensor;
+};
+
 class Arguments {
  public:
   Arguments(const char* function, const TVMFFIAny* values, int32_t count)
@@ -33,8 +40,14 @@ class Arguments {
 
   double number(const char* name) { return read<double>(name, "a number"); }
   double number_or(const char* name, double fallback) { return next_ < count_ ? number(name) : fallback; }
+  ValueOrTensor<double> number_or_tensor(const char* name) {
+    return value_or_tensor<double>(name, "a number or a tensor");
+  }
   int64_t integer(const char* name) { return read<int64_t>(name, "an integer"); }
   int64_t integer_or(const char* name, int64_t fallback) { return next_ < count_ ? integer(name) : fallback; }
+  ValueOrTensor<int64_t> integer_or_tensor(const char* name) {
+    return value_or_tensor<int64_t>(name, "an integer or a tensor");
+  }
   bool flag(const char* name) { return read<bool>(name, "a bool"); }
   bool flag_or(const char* name, bool fallback) { return next_ < count_ ? flag(name) : fallback; }
   std::string text(const char* name) { return read<tvm::ffi::String>(name, "a string"); }
@@ -116,13 +129,29 @@ class Arguments {
 
   template <class T>
   T read(const char* name, const char* expected) {
-    if (next_ == count_) TVM_FFI_THROW(TypeError) << where(name) << ": missing argument";
-    const tvm::ffi::AnyView& value = values_[next_++];
+    const tvm::ffi::AnyView& value = next(name);
     const auto cast = value.try_cast<T>();
-    if (!cast) {
-      TVM_FFI_THROW(TypeError) << where(name) << ": expected " << expected << ", got " << type_name(value);
-    }
+    if (!cast) refuse(name, expected, value);
     return *cast;
+  }
+
+  template <class T>
+  ValueOrTensor<T> value_or_tensor(const char* name, const char* expected) {
+    const tvm::ffi::AnyView& value = next(name);
+    if (const auto plain = value.try_cast<T>()) return {*plain, std::nullopt};
+    const auto view = value.try_cast<tvm::ffi::TensorView>();
+    if (!view) refuse(name, expected, value);
+    return {T{}, TensorArgument{*view, where(name)}};
+  }
+
+  const tvm::ffi::AnyView& next(const char* name) {
+    if (next_ == count_) TVM_FFI_THROW(TypeError) << where(name) << ": missing argument";
+    return values_[next_++];
+  }
+
+  [[noreturn]] void refuse(const char* name, const char* expected, const tvm::ffi::AnyView& value) const {
+    TVM_FFI_THROW(TypeError) << where(name) << ": expected " << expected << ", got " << type_name(value);
+    TVM_FFI_UNREACHABLE();
   }
 
   const char* function_;

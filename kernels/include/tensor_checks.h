@@ -15,6 +15,8 @@ inline constexpr DLDataType k_float32{kDLFloat, 32, 1};
 inline constexpr DLDataType k_float16{kDLFloat, 16, 1};
 inline constexpr DLDataType k_bfloat16{kDLBfloat, 16, 1};
 inline constexpr DLDataType k_uint8{kDLUInt, 8, 1};
+inline constexpr DLDataType k_int32{kDLInt, 32, 1};
+inline constexpr DLDataType k_int64{kDLInt, 64, 1};
 
 inline bool same_dtype(DLDataType a, DLDataType b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
@@ -93,6 +95,11 @@ inline void check_same_shape(const TensorArgument& tensor, const TensorArgument&
   TVM_FFI_THROW(ValueError) << tensor.where << ": expected the shape " << shape_text(model.view) << " of "
                             << model.where.substr(model.where.find(": ") + 2) << ", got "
                             << shape_text(tensor.view);
+}
+
+inline void check_one_element(const TensorArgument& tensor) {
+  if (tensor.view.numel() == 1) return;
+  TVM_FFI_THROW(ValueError) << tensor.where << ": expected one element, got " << tensor.view.numel();
 }
 
 // `ok` says whether the value of argument `name` may be used.

@@ -5,6 +5,27 @@ import torch
 from ._torch_library import Op, ceil_div, dense, define, differentiate
 
 
+# ---- cpu_adagrad
+
+_cpu_adagrad = Op("cpu_adagrad")
+
+
+def _run_cpu_adagrad_step(params, grads, exp_avg_sqs, lr, eps, weight_decay, grad_scale=1.0):
+    _cpu_adagrad.cpu_adagrad_step(params, [dense(t) for t in grads], exp_avg_sqs, lr, eps, weight_decay, grad_scale)
+
+
+define(
+    "cpu_adagrad_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avg_sqs, float lr, float eps, "
+    "float weight_decay, float grad_scale=1.0) -> ()",
+    "cpu", _run_cpu_adagrad_step, None)
+
+
+define(
+    "cpu_adagrad_step.tensor(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avg_sqs, Tensor lr, float "
+    "eps, float weight_decay, float grad_scale=1.0) -> ()",
+    "cpu", _run_cpu_adagrad_step, None)
+
+
 # ---- cpu_adam
 
 _cpu_adam = Op("cpu_adam")
@@ -25,6 +46,34 @@ define(
     "lr, float beta1, float beta2, float eps, SymInt step, bool adam_w_mode, bool bias_correction, float "
     "weight_decay, float grad_scale=1.0) -> ()",
     "cpu", _run_cpu_adam_step, None)
+
+
+define(
+    "cpu_adam_step.tensor(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+    "exp_avg_sqs, Tensor lr, float beta1, float beta2, float eps, Tensor step, bool adam_w_mode, bool "
+    "bias_correction, float weight_decay, float grad_scale=1.0) -> ()",
+    "cpu", _run_cpu_adam_step, None)
+
+
+# ---- cpu_lion
+
+_cpu_lion = Op("cpu_lion")
+
+
+def _run_cpu_lion_step(params, grads, exp_avgs, lr, beta1, beta2, weight_decay, grad_scale=1.0):
+    _cpu_lion.cpu_lion_step(params, [dense(t) for t in grads], exp_avgs, lr, beta1, beta2, weight_decay, grad_scale)
+
+
+define(
+    "cpu_lion_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, float lr, float beta1, float "
+    "beta2, float weight_decay, float grad_scale=1.0) -> ()",
+    "cpu", _run_cpu_lion_step, None)
+
+
+define(
+    "cpu_lion_step.tensor(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor lr, float beta1, "
+    "float beta2, float weight_decay, float grad_scale=1.0) -> ()",
+    "cpu", _run_cpu_lion_step, None)
 
 
 # ---- evoformer_attn
@@ -169,6 +218,66 @@ define(
     "float lr, float beta1, float beta2, float eps, SymInt step, bool adam_w_mode, bool bias_correction, float "
     "weight_decay, float grad_scale=1.0) -> ()",
     "cuda", _run_fused_adam_step, None)
+
+
+define(
+    "fused_adam_step.tensor(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+    "exp_avg_sqs, Tensor lr, float beta1, float beta2, float eps, Tensor step, bool adam_w_mode, bool "
+    "bias_correction, float weight_decay, float grad_scale=1.0) -> ()",
+    "cuda", _run_fused_adam_step, None)
+
+
+# ---- fused_lamb
+
+_fused_lamb = Op("fused_lamb")
+
+
+def _run_fused_lamb_step(
+        params, grads, exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, eps_inside_sqrt, bias_correction,
+        weight_decay, min_coeff, max_coeff, grad_scale=1.0
+):
+    scratch = params[0].new_empty([_fused_lamb.fused_lamb_scratch(grads)], dtype=torch.float32)
+    _fused_lamb.fused_lamb_step(
+        params, [dense(t) for t in grads], exp_avgs, exp_avg_sqs, scratch, lr, beta1, beta2, eps, step,
+        eps_inside_sqrt, bias_correction, weight_decay, min_coeff, max_coeff, grad_scale,
+    )
+
+
+define(
+    "fused_lamb_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] exp_avg_sqs, "
+    "float lr, float beta1, float beta2, float eps, SymInt step, bool eps_inside_sqrt, bool bias_correction, "
+    "float weight_decay, float min_coeff, float max_coeff, float grad_scale=1.0) -> ()",
+    "cuda", _run_fused_lamb_step, None)
+
+
+define(
+    "fused_lamb_step.tensor(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor(c!)[] "
+    "exp_avg_sqs, Tensor lr, float beta1, float beta2, float eps, Tensor step, bool eps_inside_sqrt, bool "
+    "bias_correction, float weight_decay, float min_coeff, float max_coeff, float grad_scale=1.0) -> ()",
+    "cuda", _run_fused_lamb_step, None)
+
+
+# ---- fused_lion
+
+_fused_lion = Op("fused_lion")
+
+
+def _run_fused_lion_step(params, grads, exp_avgs, lr, beta1, beta2, weight_decay, grad_scale=1.0):
+    _fused_lion.fused_lion_step(
+        params, [dense(t) for t in grads], exp_avgs, lr, beta1, beta2, weight_decay, grad_scale,
+    )
+
+
+define(
+    "fused_lion_step(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, float lr, float beta1, float "
+    "beta2, float weight_decay, float grad_scale=1.0) -> ()",
+    "cuda", _run_fused_lion_step, None)
+
+
+define(
+    "fused_lion_step.tensor(Tensor(a!)[] params, Tensor[] grads, Tensor(b!)[] exp_avgs, Tensor lr, float "
+    "beta1, float beta2, float weight_decay, float grad_scale=1.0) -> ()",
+    "cuda", _run_fused_lion_step, None)
 
 
 # ---- quantizer

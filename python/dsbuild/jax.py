@@ -8,8 +8,16 @@ Made by scripts/make_jax_functions.py of the functions.yaml of each op.
 from ._jax_call import ask, call, ceil_div, refuse
 
 
+def cpu_adagrad_step(*_, **__):
+    refuse("cpu_adagrad_step", "it changes params, exp_avg_sqs")
+
+
 def cpu_adam_step(*_, **__):
     refuse("cpu_adam_step", "it changes params, exp_avgs, exp_avg_sqs")
+
+
+def cpu_lion_step(*_, **__):
+    refuse("cpu_lion_step", "it changes params, exp_avgs")
 
 
 def evoformer_attn_forward(q, k, v, bias1, bias2, family=""):
@@ -55,6 +63,14 @@ def fp_dequantize(input, scales, group_size, format, *, dtype):
 
 def fused_adam_step(*_, **__):
     refuse("fused_adam_step", "it changes params, exp_avgs, exp_avg_sqs")
+
+
+def fused_lamb_step(*_, **__):
+    refuse("fused_lamb_step", "it changes params, exp_avgs, exp_avg_sqs")
+
+
+def fused_lion_step(*_, **__):
+    refuse("fused_lion_step", "it changes params, exp_avgs")
 
 
 def quantize_symmetric(input, group_size, bits):

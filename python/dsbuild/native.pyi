@@ -176,6 +176,79 @@ class AsyncIo(Protocol):
                 for Rajbhandari et al., "ZeRO-Infinity" (arXiv:2104.07857); its functions are this project's own.
         """
 
+class CpuAdagrad(Protocol):
+    """Adagrad on the CPU, with the fastest instructions that it has."""
+
+    def cpu_adagrad_step(
+        self,
+        params: Sequence[Tensor],
+        grads: Sequence[Tensor],
+        exp_avg_sqs: Sequence[Tensor],
+        lr: float | Tensor,
+        eps: float,
+        weight_decay: float,
+        grad_scale: float = 1.0,
+        /,
+    ) -> None:
+        """Takes one step of Adagrad over lists of CPU tensors, in place, with OpenMP threads.
+
+        Args:
+            params: Written to. The parameters. Shape: any, one for each tensor; float32.
+            grads: The gradients, each of a dtype of its own. Shape: those of params; float32 or float16 or bfloat16.
+            exp_avg_sqs: Written to. Sums of the squares of all gradients so far; zeros before the first step. Shape:
+                those of params; float32.
+            lr: Learning rate. Of a tensor on a GPU the value is not checked. A finite number; such as 0.001.
+            eps: Added to the root of the sum. A finite number >= 0; such as 1e-10.
+            weight_decay: Weight decay, added to the gradient (L2); 0.0 is none. A finite number; such as 0.01.
+            grad_scale: Gradients are multiplied by it; one over the loss scale. A finite number.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on the CPU, not contiguous, or of another shape than here; a value is not what
+                it must be; the lists are not of the same length.
+
+        Source:
+            Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
+                (JMLR 12, 2011). The options are named as in DeepSpeed's CPUAdagrad; weight decay is added to the
+                gradient everywhere, as in torch.optim.Adagrad (DeepSpeed's adds it to the gradient that is squared
+                alone).
+        """
+
+    def cpu_adagrad_isa(self, /) -> str:
+        """Tells which path this process uses.
+
+        Returns:
+            "avx512", "avx2" or "scalar".
+
+        Raises:
+            TypeError: An argument is given.
+
+        Source:
+            Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
+                (JMLR 12, 2011). The options are named as in DeepSpeed's CPUAdagrad; weight decay is added to the
+                gradient everywhere, as in torch.optim.Adagrad (DeepSpeed's adds it to the gradient that is squared
+                alone).
+        """
+
+    def cpu_adagrad_use_isa(self, name: Literal["auto", "scalar", "avx2", "avx512"], /) -> None:
+        """Chooses the path for the whole process.
+
+        Args:
+            name: The path; auto is the fastest that this CPU can run. Other CPUs than x86-64 have scalar alone.
+                "auto" or "scalar" or "avx2" or "avx512".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here.
+            ValueError: A value is not what it must be; this CPU cannot run the path.
+
+        Source:
+            Duchi, Hazan and Singer, "Adaptive Subgradient Methods for Online Learning and Stochastic Optimization"
+                (JMLR 12, 2011). The options are named as in DeepSpeed's CPUAdagrad; weight decay is added to the
+                gradient everywhere, as in torch.optim.Adagrad (DeepSpeed's adds it to the gradient that is squared
+                alone).
+        """
+
 class CpuAdam(Protocol):
     """Adam and AdamW on the CPU, with the fastest instructions that it has."""
 
@@ -185,11 +258,11 @@ class CpuAdam(Protocol):
         grads: Sequence[Tensor],
         exp_avgs: Sequence[Tensor],
         exp_avg_sqs: Sequence[Tensor],
-        lr: float,
+        lr: float | Tensor,
         beta1: float,
         beta2: float,
         eps: float,
-        step: int,
+        step: int | Tensor,
         adam_w_mode: bool,
         bias_correction: bool,
         weight_decay: float,
@@ -203,11 +276,12 @@ class CpuAdam(Protocol):
             grads: The gradients, each of a dtype of its own. Shape: those of params; float32 or float16 or bfloat16.
             exp_avgs: Written to. First moments; zeros before the first step. Shape: those of params; float32.
             exp_avg_sqs: Written to. Second moments; zeros before the first step. Shape: those of params; float32.
-            lr: Learning rate. A finite number; such as 0.001.
+            lr: Learning rate. Of a tensor on a GPU the value is not checked. A finite number; such as 0.001.
             beta1: Decay of the first moments per step. A number in [0, 1); such as 0.9.
             beta2: Decay of the second moments per step. A number in [0, 1); such as 0.999.
             eps: Added to the root of the second moment. A finite number >= 0; such as 1e-08.
-            step: Number of the step; the first one is 1. 1 or more; such as 1.
+            step: Number of the step; the first one is 1. Of a tensor on a GPU the value is not checked. 1 or more;
+                such as 1.
             adam_w_mode: True: weight decay apart from the gradient (AdamW); False: added to the gradient (L2).
             bias_correction: False: both corrections of the moments are 1.
             weight_decay: Weight decay; 0.0 is none. A finite number; such as 0.01.
@@ -255,6 +329,77 @@ class CpuAdam(Protocol):
             Kingma and Ba, "Adam: A Method for Stochastic Optimization" (arXiv:1412.6980); adam_w_mode: Loshchilov and
                 Hutter, "Decoupled Weight Decay Regularization" (arXiv:1711.05101). The options are named as in
                 DeepSpeed's CPUAdam.
+        """
+
+class CpuLion(Protocol):
+    """Lion on the CPU, with the fastest instructions that it has."""
+
+    def cpu_lion_step(
+        self,
+        params: Sequence[Tensor],
+        grads: Sequence[Tensor],
+        exp_avgs: Sequence[Tensor],
+        lr: float | Tensor,
+        beta1: float,
+        beta2: float,
+        weight_decay: float,
+        grad_scale: float = 1.0,
+        /,
+    ) -> None:
+        """Takes one step of Lion over lists of CPU tensors, in place, with OpenMP threads.
+
+        Args:
+            params: Written to. The parameters. Shape: any, one for each tensor; float32.
+            grads: The gradients, each of a dtype of its own. Shape: those of params; float32 or float16 or bfloat16.
+            exp_avgs: Written to. Moments; zeros before the first step. Shape: those of params; float32.
+            lr: Learning rate. Of a tensor on a GPU the value is not checked. A finite number; such as 0.001.
+            beta1: Share of the moment in the direction of the step. A number in [0, 1); such as 0.9.
+            beta2: Decay of the moments per step. A number in [0, 1); such as 0.99.
+            weight_decay: Weight decay, apart from the gradient; 0.0 is none. A finite number; such as 0.01.
+            grad_scale: Gradients are multiplied by it; one over the loss scale. A finite number.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on the CPU, not contiguous, or of another shape than here; a value is not what
+                it must be; the lists are not of the same length.
+
+        Source:
+            Chen et al., "Symbolic Discovery of Optimization Algorithms" (arXiv:2302.06675). The options are named as
+                in DeepSpeed's CPULion, which moves a parameter whose direction is 0 by lr; here, as in the paper, it
+                is not moved.
+        """
+
+    def cpu_lion_isa(self, /) -> str:
+        """Tells which path this process uses.
+
+        Returns:
+            "avx512", "avx2" or "scalar".
+
+        Raises:
+            TypeError: An argument is given.
+
+        Source:
+            Chen et al., "Symbolic Discovery of Optimization Algorithms" (arXiv:2302.06675). The options are named as
+                in DeepSpeed's CPULion, which moves a parameter whose direction is 0 by lr; here, as in the paper, it
+                is not moved.
+        """
+
+    def cpu_lion_use_isa(self, name: Literal["auto", "scalar", "avx2", "avx512"], /) -> None:
+        """Chooses the path for the whole process.
+
+        Args:
+            name: The path; auto is the fastest that this CPU can run. Other CPUs than x86-64 have scalar alone.
+                "auto" or "scalar" or "avx2" or "avx512".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here.
+            ValueError: A value is not what it must be; this CPU cannot run the path.
+
+        Source:
+            Chen et al., "Symbolic Discovery of Optimization Algorithms" (arXiv:2302.06675). The options are named as
+                in DeepSpeed's CPULion, which moves a parameter whose direction is 0 by lr; here, as in the paper, it
+                is not moved.
         """
 
 class EvoformerAttn(Protocol):
@@ -483,11 +628,11 @@ class FusedAdam(Protocol):
         grads: Sequence[Tensor],
         exp_avgs: Sequence[Tensor],
         exp_avg_sqs: Sequence[Tensor],
-        lr: float,
+        lr: float | Tensor,
         beta1: float,
         beta2: float,
         eps: float,
-        step: int,
+        step: int | Tensor,
         adam_w_mode: bool,
         bias_correction: bool,
         weight_decay: float,
@@ -503,11 +648,12 @@ class FusedAdam(Protocol):
                 Shape: those of params; float32 or float16 or bfloat16.
             exp_avgs: Written to. First moments; zeros before the first step. Shape: those of params; float32.
             exp_avg_sqs: Written to. Second moments; zeros before the first step. Shape: those of params; float32.
-            lr: Learning rate. A finite number; such as 0.001.
+            lr: Learning rate. Of a tensor on a GPU the value is not checked. A finite number; such as 0.001.
             beta1: Decay of the first moments per step. A number in [0, 1); such as 0.9.
             beta2: Decay of the second moments per step. A number in [0, 1); such as 0.999.
             eps: Added to the root of the second moment. A finite number >= 0; such as 1e-08.
-            step: Number of the step; the first one is 1. 1 or more; such as 1.
+            step: Number of the step; the first one is 1. Of a tensor on a GPU the value is not checked. 1 or more;
+                such as 1.
             adam_w_mode: True: weight decay apart from the gradient (AdamW); False: added to the gradient (L2).
             bias_correction: False: both corrections of the moments are 1.
             weight_decay: Weight decay; 0.0 is none. A finite number; such as 0.01.
@@ -524,6 +670,128 @@ class FusedAdam(Protocol):
             Kingma and Ba, "Adam: A Method for Stochastic Optimization" (arXiv:1412.6980); adam_w_mode: Loshchilov and
                 Hutter, "Decoupled Weight Decay Regularization" (arXiv:1711.05101). The options are named as in
                 DeepSpeed's FusedAdam.
+        """
+
+class FusedLamb(Protocol):
+    """LAMB over many tensors in few launches."""
+
+    def fused_lamb_step(
+        self,
+        params: Sequence[Tensor],
+        grads: Sequence[Tensor],
+        exp_avgs: Sequence[Tensor],
+        exp_avg_sqs: Sequence[Tensor],
+        scratch: Tensor,
+        lr: float | Tensor,
+        beta1: float,
+        beta2: float,
+        eps: float,
+        step: int | Tensor,
+        eps_inside_sqrt: bool,
+        bias_correction: bool,
+        weight_decay: float,
+        min_coeff: float,
+        max_coeff: float,
+        grad_scale: float = 1.0,
+        /,
+    ) -> None:
+        """Takes one step of LAMB over lists of tensors, in place. Every run gives the same bits.
+
+        Args:
+            params: Written to. The parameters, all of one dtype. Shape: any, one for each tensor; float32 or float16
+                or bfloat16.
+            grads: The gradients, all of one dtype; that of params, or float16 or bfloat16 under float32 parameters.
+                Shape: those of params; float32 or float16 or bfloat16.
+            exp_avgs: Written to. First moments; zeros before the first step. Shape: those of params; float32.
+            exp_avg_sqs: Written to. Second moments; zeros before the first step. Shape: those of params; float32.
+            scratch: Written to. Overwritten. Shape: at least fused_lamb_scratch(params) elements; float32.
+            lr: Learning rate. Of a tensor on a GPU the value is not checked. A finite number; such as 0.001.
+            beta1: Decay of the first moments per step. A number in [0, 1); such as 0.9.
+            beta2: Decay of the second moments per step. A number in [0, 1); such as 0.999.
+            eps: Added to the root of the second moment, or below the root to the second moment. A finite number >= 0;
+                such as 1e-08.
+            step: Number of the step; the first one is 1. Of a tensor on a GPU the value is not checked. 1 or more;
+                such as 1.
+            eps_inside_sqrt: True: eps is added below the root.
+            bias_correction: False: both corrections of the learning rate are 1.
+            weight_decay: Weight decay, a part of the update that the trust ratio is worked out of; 0.0 is none. A
+                finite number; such as 0.01.
+            min_coeff: The smallest trust ratio. A finite number >= 0; such as 0.01.
+            max_coeff: The largest trust ratio. A finite number >= 0; such as 10.0.
+            grad_scale: Gradients are multiplied by it; one over the loss scale. A finite number.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here; a list has tensors of several dtypes.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; the lists are not of the same length, or max_coeff is below
+                min_coeff.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes" (arXiv:1904.00962),
+                with the bias corrections in the learning rate and bounds of the trust ratio as in DeepSpeed's
+                FusedLamb, whose options these are.
+        """
+
+    def fused_lamb_scratch(self, params: Sequence[Tensor], /) -> int:
+        """Tells how many float32 elements scratch must have for a step over such parameters.
+
+        Args:
+            params: Their shapes are looked at, and nothing else. Shape: any; any dtype.
+
+        Returns:
+            A number of elements.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here.
+
+        Source:
+            You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes" (arXiv:1904.00962),
+                with the bias corrections in the learning rate and bounds of the trust ratio as in DeepSpeed's
+                FusedLamb, whose options these are.
+        """
+
+class FusedLion(Protocol):
+    """Lion over many tensors in one launch."""
+
+    def fused_lion_step(
+        self,
+        params: Sequence[Tensor],
+        grads: Sequence[Tensor],
+        exp_avgs: Sequence[Tensor],
+        lr: float | Tensor,
+        beta1: float,
+        beta2: float,
+        weight_decay: float,
+        grad_scale: float = 1.0,
+        /,
+    ) -> None:
+        """Takes one step of Lion over lists of tensors, in place.
+
+        Args:
+            params: Written to. The parameters, all of one dtype. Shape: any, one for each tensor; float32 or float16
+                or bfloat16.
+            grads: The gradients, all of one dtype; that of params, or float16 or bfloat16 under float32 parameters.
+                Shape: those of params; float32 or float16 or bfloat16.
+            exp_avgs: Written to. Moments; zeros before the first step. Shape: those of params; float32.
+            lr: Learning rate. Of a tensor on a GPU the value is not checked. A finite number; such as 0.001.
+            beta1: Share of the moment in the direction of the step. A number in [0, 1); such as 0.9.
+            beta2: Decay of the moments per step. A number in [0, 1); such as 0.99.
+            weight_decay: Weight decay, apart from the gradient; 0.0 is none. A finite number; such as 0.01.
+            grad_scale: Gradients are multiplied by it; one over the loss scale. A finite number.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here; a list has tensors of several dtypes.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; the lists are not of the same length.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Chen et al., "Symbolic Discovery of Optimization Algorithms" (arXiv:2302.06675). The options are named as
+                in DeepSpeed's FusedLion, which moves a parameter whose direction is 0 by lr; here, as in the paper,
+                it is not moved.
         """
 
 class PinMemory(Protocol):
@@ -745,8 +1013,16 @@ def load(
 ) -> AsyncIo: ...
 @overload
 def load(
+    name: Literal["cpu_adagrad"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
+) -> CpuAdagrad: ...
+@overload
+def load(
     name: Literal["cpu_adam"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
 ) -> CpuAdam: ...
+@overload
+def load(
+    name: Literal["cpu_lion"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
+) -> CpuLion: ...
 @overload
 def load(
     name: Literal["evoformer_attn"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
@@ -759,6 +1035,14 @@ def load(
 def load(
     name: Literal["fused_adam"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
 ) -> FusedAdam: ...
+@overload
+def load(
+    name: Literal["fused_lamb"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
+) -> FusedLamb: ...
+@overload
+def load(
+    name: Literal["fused_lion"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
+) -> FusedLion: ...
 @overload
 def load(
     name: Literal["pin_memory"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None

@@ -47,8 +47,10 @@ class ReadmeTest(CliTest):
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertRegex(run.stdout, r"OK|passed")
 
-    def test_cpu_adam_with_this_bundle(self):
-        self.op_tests_pass("cpu_adam")
+    def test_cpu_optimizers_with_this_bundle(self):
+        for op in ("cpu_adam", "cpu_adagrad", "cpu_lion"):
+            with self.subTest(op):
+                self.op_tests_pass(op)
 
     def test_pin_memory_with_this_bundle(self):
         self.op_tests_pass("pin_memory")

@@ -16,7 +16,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 python=${PYTHON:-python3}
-export PYTHONPATH="${TVM_FFI_DIR:+$TVM_FFI_DIR:}$root/tests/python${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH="${TVM_FFI_DIR:+$TVM_FFI_DIR:}$root/tests/python:$root/python${PYTHONPATH:+:$PYTHONPATH}"
+export DSBUILD_PROGRAM=${DSBUILD_PROGRAM:-${DSBUILD:-$root/build/release/apps/dsbuild/dsbuild}}  # what dsbuild.load asks
 export PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 
 if [[ -z ${BUNDLE:-} ]]; then
@@ -37,8 +38,10 @@ fi
 export DSBUILD_BUNDLE=$BUNDLE
 
 status=0
-"$python" "$root/tests/python/test_cpu_adam.py" || status=1
-for name in fused_adam fp_quantizer quantizer; do
+for name in cpu_adam cpu_adagrad cpu_lion; do
+  "$python" "$root/tests/python/test_$name.py" || status=1
+done
+for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer; do
   "$python" "$here/test_$name.py" || status=1
 done
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
@@ -48,6 +51,7 @@ if [[ -n ${NEW_OP:-} ]]; then
   DSBUILD_BUNDLE=$work/first "$python" "$NEW_OP" || status=1
 fi
 "$python" "$here/speed.py" || status=1
+"$python" "$root/tests/python/speed_cpu_optimizers.py" || status=1
 export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 "$python" "$here/speed_evoformer.py" || status=1
 if command -v compute-sanitizer >/dev/null; then

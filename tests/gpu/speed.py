@@ -4,7 +4,9 @@ import os
 import statistics
 
 import support  # exits with 77 where something is missing
-from adam_reference import Options
+import adam_reference
+import lamb_reference
+import lion_reference
 
 import torch
 
@@ -40,40 +42,101 @@ def gpt2_shapes():
     return [(50257, 768), (1024, 768)] + layer * 12 + [(768,), (768,)]
 
 
-ADAM_CASES = [("one tensor of 268 M", [(2**28,)]), ("GPT-2, 148 tensors, 124 M", gpt2_shapes()),
+STEP_CASES = [("one tensor of 268 M", [(2**28,)]), ("GPT-2, 148 tensors, 124 M", gpt2_shapes()),
               ("2,000 tensors of 16 K", [(16384,)] * 2000)]
+STEP_DTYPES = ((torch.float32, torch.float32), (torch.float32, torch.bfloat16), (torch.bfloat16, torch.bfloat16))
+MOST_COMPILED = 200  # tensors: of more, torch.compile takes minutes
 
 
-def adam_state(shapes, param_dtype, grad_dtype):
+def step_state(shapes, param_dtype, grad_dtype, states):
     params, grads = ([torch.randn(s, device="cuda").to(dtype) for s in shapes] for dtype in (param_dtype, grad_dtype))
-    exp_avgs, exp_avg_sqs = ([torch.zeros(s, device="cuda") for s in shapes] for _ in range(2))
-    return [params, grads, exp_avgs, exp_avg_sqs]
+    return [params, grads, *([torch.zeros(s, device="cuda") for s in shapes] for _ in range(states))]
 
 
-def torch_adamw_ms(state):
+def step_rows(name, states, call, moved, peers):
+    """Rows of one optimiser. call(state): a step; moved(param bytes, grad bytes): bytes per element; peers(state):
+    (name, work) of what does the same on float32."""
+    for size, shapes in STEP_CASES:
+        for param_dtype, grad_dtype in STEP_DTYPES:
+            state = step_state(shapes, param_dtype, grad_dtype, states)
+            own = median_ms(call(state))
+            own_bytes = sum(p.numel() for p in state[0]) * moved(param_dtype.itemsize, grad_dtype.itemsize)
+            title = f"{name} {short(param_dtype)}, gradients {short(grad_dtype)}"
+            if param_dtype == grad_dtype == torch.float32:
+                for peer, work in peers(state):
+                    yield row(title, size, own, peer, median_ms(work), own_bytes)
+            else:
+                yield row(title, size, own, "none alike", None, own_bytes)
+            del state
+            torch.cuda.empty_cache()
+
+
+def torch_adamw(state):
     """torch's fused AdamW on the same parameters and gradients. Its moments have the parameters' dtype."""
     params = [torch.nn.Parameter(p) for p in state[0]]
     for param, grad in zip(params, state[1]):
         param.grad = grad
-    optimizer = torch.optim.AdamW(params, lr=1e-6, fused=True)
-    return median_ms(optimizer.step)
+    yield "torch.optim.AdamW(fused=True)", torch.optim.AdamW(params, lr=1e-6, fused=True).step
 
 
 def adam_rows(op):
-    for size, shapes in ADAM_CASES:
-        for param_dtype, grad_dtype in ((torch.float32, torch.float32), (torch.float32, torch.bfloat16),
-                                        (torch.bfloat16, torch.bfloat16)):
-            state = adam_state(shapes, param_dtype, grad_dtype)
-            arguments = Options(lr=1e-6, weight_decay=0.01).arguments()
-            own = median_ms(lambda: op.fused_adam_step(*state, *arguments))
-            count = sum(p.numel() for p in state[0])
-            moved = count * (2 * param_dtype.itemsize + grad_dtype.itemsize + 16)
-            same = param_dtype == grad_dtype == torch.float32
-            name = f"fused_adam_step {short(param_dtype)}, gradients {short(grad_dtype)}"
-            peer_ms = torch_adamw_ms(state) if same else None
-            yield row(name, size, own, "torch.optim.AdamW(fused=True)" if same else "none alike", peer_ms, moved)
-            del state
-            torch.cuda.empty_cache()
+    arguments = adam_reference.Options(lr=1e-6, weight_decay=0.01).arguments()
+    yield from step_rows("fused_adam_step", 2, lambda state: lambda: op.fused_adam_step(*state, *arguments),
+                         lambda param, grad: 2 * param + grad + 16, torch_adamw)
+    lr, step = torch.full((), 1e-6, device="cuda"), torch.ones((), device="cuda")
+    late = adam_reference.Options(lr=lr, step=step, weight_decay=0.01).arguments()
+    yield from step_rows("fused_adam_step, lr and step tensors,", 2, lambda state: lambda: op.fused_adam_step(*state, *late),
+                         lambda param, grad: 2 * param + grad + 16, torch_adamw)
+
+
+def peers_of_lists(function, state):
+    """torch's _foreach functions, and torch.compile of them where the lists are short."""
+    compiled = peers_of(function, *state)
+    yield next(compiled)
+    if len(state[0]) <= MOST_COMPILED:
+        yield from compiled
+
+
+def torch_lion(params, grads, moments, o=lion_reference.Options(lr=1e-6, weight_decay=0.01)):
+    directions = torch._foreach_mul(moments, o.beta1)
+    torch._foreach_add_(directions, grads, alpha=1 - o.beta1)
+    torch._foreach_mul_(params, 1 - o.lr * o.weight_decay)
+    torch._foreach_add_(params, torch._foreach_sign(directions), alpha=-o.lr)
+    torch._foreach_mul_(moments, o.beta2)
+    torch._foreach_add_(moments, grads, alpha=1 - o.beta2)
+
+
+def lion_rows(op):
+    arguments = lion_reference.Options(lr=1e-6, weight_decay=0.01).arguments()
+    yield from step_rows("fused_lion_step", 1, lambda state: lambda: op.fused_lion_step(*state, *arguments),
+                         lambda param, grad: 2 * param + grad + 8, lambda state: peers_of_lists(torch_lion, state))
+
+
+def torch_lamb(params, grads, exp_avgs, exp_avg_sqs, o=lamb_reference.Options(lr=1e-6, weight_decay=0.01)):
+    torch._foreach_lerp_(exp_avgs, grads, 1 - o.beta1)
+    torch._foreach_mul_(exp_avg_sqs, o.beta2)
+    torch._foreach_addcmul_(exp_avg_sqs, grads, grads, value=1 - o.beta2)
+    roots = torch._foreach_sqrt(exp_avg_sqs)
+    torch._foreach_add_(roots, o.eps)
+    updates = torch._foreach_div(exp_avgs, roots)
+    torch._foreach_add_(updates, params, alpha=o.weight_decay)
+    param_norms, update_norms = torch._foreach_norm(params), torch._foreach_norm(updates)
+    rate = -lamb_reference.corrected_lr(o)
+    rates = [torch.where((p == 0) | (u == 0), 1.0, (p / u).clamp(o.min_coeff, o.max_coeff)) * rate
+             for p, u in zip(param_norms, update_norms)]
+    torch._foreach_mul_(updates, rates)
+    torch._foreach_add_(params, updates)
+
+
+def lamb_rows(op):
+    arguments = lamb_reference.Options(lr=1e-6, weight_decay=0.01).arguments()
+
+    def call(state):
+        scratch = torch.empty(op.fused_lamb_scratch(state[0]), device="cuda")
+        return lambda: op.fused_lamb_step(*state, scratch, *arguments)
+
+    yield from step_rows("fused_lamb_step", 2, call, lambda param, grad: 3 * param + grad + 24,
+                         lambda state: peers_of_lists(torch_lamb, state))
 
 
 def torch_quantize(values, group_size):
@@ -199,8 +262,9 @@ def main():
     print("\n".join(lines))
     rows = [copy_row()]
     print(rows[0])
-    for one_more in (adam_rows(support.load_op("fused_adam")), fp_quantizer_rows(support.load_op("fp_quantizer")),
-                     quantizer_rows(support.load_op("quantizer"))):
+    for one_more in (adam_rows(support.load_op("fused_adam")), lion_rows(support.load_op("fused_lion")),
+                     lamb_rows(support.load_op("fused_lamb")),
+                     fp_quantizer_rows(support.load_op("fp_quantizer")), quantizer_rows(support.load_op("quantizer"))):
         for text in one_more:
             print(text)
             rows.append(text)

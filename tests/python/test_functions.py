@@ -23,7 +23,9 @@ FACTS = json.loads(pathlib.Path(os.environ["DSBUILD_FUNCTIONS"]).read_text()) if
     support.skip("DSBUILD_FUNCTIONS is not set (tests/cli/functions_test.py sets it)")
 EXPECTED = {"Tensor": "a tensor", "Tensor | None": "a tensor or None", "Sequence[Tensor]": "a list of tensors",
             "Sequence[int]": "a list of integers", "float": "a number", "int": "an integer", "bool": "a bool", "str": "a string",
+            "float | Tensor": "a number or a tensor", "int | Tensor": "an integer or a tensor",
             "Dtype": "a dtype", "AsyncIoHandle": "a handle of async_io_open"}
+TENSORS = ("Tensor", "Tensor | None", "Sequence[Tensor]")  # a number that may be a tensor is none of them
 ARRAY_SHAPE = (1, 8, 1, 8)  # that evoformer_attn_scratch takes too
 
 
@@ -214,12 +216,12 @@ class Calls(Case):
         if error is not None:
             return repr(error)
         return {**{parameter.name: (value[0] if isinstance(value, list) else value).tolist()
-                   for value, parameter in zip(values, parameters) if "Tensor" in parameter.type}, " threads": threads}
+                   for value, parameter in zip(values, parameters) if parameter.type in TENSORS}, " threads": threads}
 
     @of_each_function("cpu")
     def test_exactly_what_is_said_to_be_written_to_changes(self, module, name, parameters, facts):
         before = {parameter.name: np.full(ARRAY_SHAPE, position + 1.5, np.float32).tolist()
-                  for position, parameter in enumerate(parameters) if "Tensor" in parameter.type}
+                  for position, parameter in enumerate(parameters) if parameter.type in TENSORS}
         after = self.arrays_after(module, name, parameters, self.live(module, parameters, facts), len(parameters))
         if name == "pin_memory_unlock":
             self.assertIn("that is locked", after)  # it takes no other tensor than its own

@@ -69,7 +69,7 @@ def calls(device, wanted=None):
 
 def calls_of(name, fact, device):
     for number, sample in enumerate(fact["samples"]):
-        pinned = any(isinstance(value, dict) for value in sample.values())
+        pinned = any(isinstance(one, dict) for value in sample.values() for one in (value if isinstance(value, list) else [value]))
         for dtype in dtypes_of(fact)[:1] if pinned else dtypes_of(fact):
             yield call_of(name, fact, number, dtype, device)
 

@@ -1,0 +1,117 @@
+"""Speed of the bundle's CPU optimisers against torch's own, on one and on all cores, as a Markdown table: on stdout, and in
+$OUT/cpu_optimizers.md. Ratios are of medians of calls that take turns.
+
+  DSBUILD_BUNDLE=DIR  as the tests take it
+  ELEMENTS=NUMBER     of all parameters together     (default: 16777216)
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import support  # exits with 77 where something is missing
+
+try:
+    import torch
+except ImportError:
+    support.skip("torch is not installed")
+
+import adagrad_reference
+import adam_reference
+import lion_reference
+
+WARM_UP, SAMPLES = 3, 15
+ELEMENTS = int(os.environ.get("ELEMENTS", 2**24))
+SIZES = {"one tensor": 1, "256 tensors": 256}
+
+
+def with_grads(state):
+    params = [torch.nn.Parameter(p.clone()) for p in state[0]]
+    for param, grad in zip(params, state[1]):
+        param.grad = grad.clone()
+    return params
+
+
+def torch_adamw(state):
+    return torch.optim.AdamW(with_grads(state), lr=1e-6, fused=True).step
+
+
+def torch_adagrad(state):
+    return torch.optim.Adagrad(with_grads(state), lr=1e-6, weight_decay=0.01, fused=True).step
+
+
+@torch.compile(dynamic=False)
+def lion(params, grads, moments):
+    directions = torch._foreach_mul(moments, 0.9)
+    torch._foreach_add_(directions, grads, alpha=0.1)
+    torch._foreach_mul_(params, 1 - 1e-8)
+    torch._foreach_add_(params, torch._foreach_sign(directions), alpha=-1e-6)
+    torch._foreach_mul_(moments, 0.99)
+    torch._foreach_add_(moments, grads, alpha=0.01)
+
+
+def torch_lion(state):
+    own = [[t.clone() for t in tensors] for tensors in state]
+    return lambda: lion(*own)
+
+
+CASES = {  # op: (states, options, name of the peer, its work)
+    "cpu_adam": (2, adam_reference.Options(lr=1e-6, weight_decay=0.01), "torch.optim.AdamW(fused=True)", torch_adamw),
+    "cpu_adagrad": (1, adagrad_reference.Options(lr=1e-6, weight_decay=0.01), "torch.optim.Adagrad(fused=True)", torch_adagrad),
+    "cpu_lion": (1, lion_reference.Options(lr=1e-6, weight_decay=0.01), "torch.compile", torch_lion)}
+
+
+def medians_ms(works):
+    """Of each, by turns."""
+    times = [[] for _ in works]
+    for number in range(WARM_UP + SAMPLES):
+        for work, own in zip(works, times):
+            begin = time.perf_counter()
+            work()
+            if number >= WARM_UP:
+                own.append((time.perf_counter() - begin) * 1e3)
+    return [statistics.median(own) for own in times]
+
+
+def measure(threads):
+    torch.set_num_threads(threads)
+    for name, (states, options, peer, torchs) in CASES.items():
+        step = getattr(support.load_op(name), f"{name}_step")
+        for size, count in SIZES.items():
+            shapes = [ELEMENTS // count] * count
+            state = [[torch.randn(s) for s in shapes], [torch.randn(s) for s in shapes],
+                     *([torch.zeros(s) for s in shapes] for _ in range(states))]
+            arguments = options.arguments()
+            own, other = medians_ms([lambda: step(*state, *arguments), torchs(state)])
+            yield [name, size, threads, own, peer, other]
+
+
+def rows_of(threads):
+    """Each in a process of its own: OpenMP takes its number of threads once."""
+    run = subprocess.run([sys.executable, __file__, "--measure", str(threads)], stdout=subprocess.PIPE, text=True, check=True,
+                         env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def main():
+    cores = len(os.sched_getaffinity(0))
+    isa = support.load_op("cpu_adam").cpu_adam_isa()
+    lines = [f"torch {torch.__version__}, {cores} cores, {isa}: medians of {SAMPLES} calls over {ELEMENTS} float32 parameters.",
+             "", "| step | tensors | threads | ms | compared with | ms | times as fast |", "|---|---|---|---|---|---|---|"]
+    for threads in sorted({1, cores}):
+        for name, size, used, own, peer, other in rows_of(threads):
+            lines.append(f"| {name}_step | {size} | {used} | {own:.2f} | {peer} | {other:.2f} | {other / own:.2f} |")
+    print("\n".join(lines))
+    if os.environ.get("OUT"):
+        with open(os.path.join(os.environ["OUT"], "cpu_optimizers.md"), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(list(measure(int(sys.argv[2])))))
+    else:
+        main()
