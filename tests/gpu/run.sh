@@ -38,7 +38,7 @@ export DSBUILD_BUNDLE=$BUNDLE
 
 status=0
 "$python" "$root/tests/python/test_cpu_adam.py" || status=1
-for name in fused_adam fp_quantizer quantizer; do
+for name in fused_adam fp_quantizer quantizer norm; do
   "$python" "$here/test_$name.py" || status=1
 done
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
@@ -53,6 +53,7 @@ export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck; do
     compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_evoformer.py" || status=1
+    DSBUILD_BUNDLE=$BUNDLE compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_norm.py" || status=1
   done
 fi
 exit $status
