@@ -13,17 +13,17 @@ namespace dsbuild::ops {
 
 constexpr int k_most_backward_threads = 512;
 constexpr LayoutLimits k_backward_limits{128, {512, 512, 512}, 512};
-constexpr int k_column_threads = 256;        // of a block that reads rows column by column
-constexpr int k_column_blocks = 4;           // of those, on a multiprocessor
-constexpr int k_other_shared = 1024;         // bytes that a block takes beside its sums, at most
-constexpr int k_default_shared = 48 * 1024;  // bytes that every block may take
+constexpr int k_column_threads = 256;           // of a block that reads rows column by column
+constexpr int k_column_blocks = 4;              // of those, on a multiprocessor
+constexpr int k_sum_threads = k_warp * k_warp;  // of a block that adds up parts
+constexpr int k_other_shared = 1024;            // bytes that a block takes beside its sums, at most
+constexpr int k_default_shared = 48 * 1024;     // bytes that every block may take
 
 // Which gradients of parameters there are: of the weight, and for layer_norm of the bias.
 template <bool centred>
 constexpr int k_parameters = centred ? 2 : 1;
 
-// How many multiprocessors' registers a kernel may count on: 1,024 threads each with up to 64, or 512 with up
-// to 128.
+// Threads that a multiprocessor's registers are enough for: 1,024 with up to 64 each, or 512 with up to 128.
 constexpr int resident_threads(int packs) {
   return packs <= 1 ? 1024 : 512;
 }
@@ -271,7 +271,7 @@ __global__ void __launch_bounds__(k_column_threads) norm_columns_kernel(const No
 
 // A block adds up the parts of 32 columns of one parameter; its threads begin with every 32nd part.
 template <class T>
-__global__ void __launch_bounds__(k_warp* k_warp) add_parts_kernel(const NormBackward a, int parts) {
+__global__ void __launch_bounds__(k_sum_threads) add_parts_kernel(const NormBackward a, int parts) {
   __shared__ float of_threads[k_warp][k_warp + 1];
   const NormParameter result = blockIdx.y == 0 ? a.grad_weight : a.grad_bias;
   if (result.data == nullptr) return;

@@ -32,7 +32,8 @@ __device__ Moments moments_of(const Row<T, packs>& row, const Columns& columns, 
     });
     mean = merged_in_row(total, columns, 0).of[0] / hidden;
   }
-  Sums<centred ? 2 : 1> sums = Sums < centred ? 2 : 1 > ::none();
+  constexpr int sum_count = centred ? 2 : 1;
+  auto sums = Sums<sum_count>::none();
   for_each_pack<T, packs>(columns, [&](int p, int begin) {
     const auto x = row.pack(p, columns);
 #pragma unroll
@@ -45,7 +46,7 @@ __device__ Moments moments_of(const Row<T, packs>& row, const Columns& columns, 
   sums = merged_in_row(sums, columns, 0);
   const float square = sums.of[0] / hidden;
   if constexpr (!centred) return {0, square};
-  const float rest = sums.of[centred ? 1 : 0] / hidden;
+  const float rest = sums.of[sum_count - 1] / hidden;
   const float variance = square - rest * rest;
   return {mean + rest, variance < 0 ? 0 : variance};
 }
