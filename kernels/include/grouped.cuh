@@ -10,8 +10,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include "ceil_div.h"
 #include "grouped_values.h"
 #include "low_precision.cuh"
+#include "merge.cuh"
 
 namespace dsbuild::ops {
 
@@ -19,8 +21,6 @@ constexpr int k_width = 8;  // elements of a pack
 constexpr int k_packs = 2;  // of a thread: two loads on their way hide more of memory's latency than one
 constexpr int k_thread_elements = k_width * k_packs;
 constexpr int k_threads = 256;
-constexpr int k_warp = 32;
-constexpr unsigned k_all_lanes = 0xffffffffu;
 static_assert(k_width == k_group_step, "a pack's elements belong to one group");
 
 struct GroupArrays {
@@ -82,33 +82,6 @@ __device__ void store_items(T* to, const Pack<T, width>& pack, int count, bool a
   for (int k = 0; k < width; ++k) {
     if (k < count) to[k] = pack.item[k];
   }
-}
-
-template <class T>
-__device__ Pack<float, k_width> floats_of(const Pack<T, k_width>& items) {
-  Pack<float, k_width> floats;
-#pragma unroll
-  for (int k = 0; k < k_width; ++k)
-    floats.item[k] = to_float(items.item[k]);
-  return floats;
-}
-
-template <class Bounds>
-__device__ Bounds bounds_of_lanes(Bounds bounds, int lanes) {
-  for (int distance = lanes / 2; distance > 0; distance /= 2)
-    bounds.merge(bounds.of_lane(distance));
-  return bounds;
-}
-
-template <class Bounds>
-__device__ Bounds bounds_of_block(Bounds bounds) {
-  __shared__ Bounds of_warp[k_warp];
-  bounds = bounds_of_lanes(bounds, k_warp);
-  if (threadIdx.x % k_warp == 0) of_warp[threadIdx.x / k_warp] = bounds;
-  __syncthreads();
-  const int warps = static_cast<int>(blockDim.x) / k_warp;
-  const int lane = static_cast<int>(threadIdx.x) % k_warp;
-  return bounds_of_lanes(lane < warps ? of_warp[lane] : Bounds::none(), k_warp);
 }
 
 // Which elements a thread has. The threads of a group lie in one warp, whose other groups are its neighbours;
@@ -180,7 +153,7 @@ __global__ void quantize_groups(const T* __restrict__ values, uint8_t* __restric
     for (int k = 0; k < k_width; ++k)
       bounds.add(to_float(items[p].item[k]));
   }
-  bounds = block_per_group ? bounds_of_block(bounds) : bounds_of_lanes(bounds, place.threads);
+  bounds = block_per_group ? merged_in_block(bounds) : merged_in_lanes(bounds, place.threads);
   const auto parameters = Codec::parameters(bounds);
 #pragma unroll
   for (int p = 0; p < k_packs; ++p) {
@@ -223,10 +196,6 @@ struct GroupGrid {
   bool block_per_group;
   int threads_log2;  // of a group, where several share a block
 };
-
-inline int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 inline GroupGrid grid_of(const GroupedValues& a) {
   const int64_t groups = ceil_div(a.count, a.group_size);
@@ -277,15 +246,7 @@ cudaError_t launch_typed(const GroupedValues& a, cudaStream_t stream) {
 template <class Work, class Codec>
 cudaError_t launch_groups(const GroupedValues& a, cudaStream_t stream) {
   if (a.count == 0) return cudaSuccess;
-  switch (a.type) {
-    case FloatType::float32:
-      return launch_typed<Work, Codec, float>(a, stream);
-    case FloatType::float16:
-      return launch_typed<Work, Codec, Half>(a, stream);
-    case FloatType::bfloat16:
-      break;
-  }
-  return launch_typed<Work, Codec, Bfloat16>(a, stream);
+  return with_type(a.type, [&](auto value) { return launch_typed<Work, Codec, decltype(value)>(a, stream); });
 }
 
 }  // namespace dsbuild::ops

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+
+#include "float_type.h"
 
 namespace dsbuild::ops {
 
@@ -85,13 +88,44 @@ __device__ Pack<T, count> load_pack(const T* from) {
   return *reinterpret_cast<const Pack<T, count>*>(from);
 }
 
+// The same for memory that no thread of the kernel writes to: such a load may move before stores.
+template <int count, class T>
+__device__ Pack<T, count> load_constant_pack(const T* from) {
+  constexpr int words = sizeof(Pack<T, count>) / sizeof(uint4);
+  static_assert(words * sizeof(uint4) == sizeof(Pack<T, count>), "a pack is whole words of 16 bytes");
+  uint4 raw[words];
+#pragma unroll
+  for (int i = 0; i < words; ++i)
+    raw[i] = __ldg(reinterpret_cast<const uint4*>(from) + i);
+  Pack<T, count> pack;
+  memcpy(&pack, raw, sizeof pack);
+  return pack;
+}
+
 template <int count, class T>
 __device__ void store_pack(T* to, const Pack<T, count>& pack) {
   *reinterpret_cast<Pack<T, count>*>(to) = pack;
 }
 
+template <int count, class T>
+__device__ Pack<float, count> floats_of(const Pack<T, count>& items) {
+  Pack<float, count> floats;
+#pragma unroll
+  for (int k = 0; k < count; ++k)
+    floats.item[k] = to_float(items.item[k]);
+  return floats;
+}
+
 __device__ inline bool aligned_to(const void* pointer, uintptr_t bytes) {
   return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
+}
+
+// Calls `work` with a value of the type; returns what it returns.
+template <class Work>
+auto with_type(FloatType type, const Work& work) {
+  if (type == FloatType::float16) return work(Half{});
+  if (type == FloatType::bfloat16) return work(Bfloat16{});
+  return work(float{});
 }
 
 }  // namespace dsbuild::ops

@@ -280,6 +280,87 @@ define(
     "cuda", _run_fused_lion_step, None)
 
 
+# ---- layer_norm
+
+_layer_norm = Op("layer_norm")
+
+
+def _make_layer_norm_forward(input, weight, bias, eps):
+    return (
+        input.new_empty(input.shape),
+        input.new_empty(input.shape[:-1], dtype=torch.float32),
+        input.new_empty(input.shape[:-1], dtype=torch.float32),
+    )
+
+
+def _run_layer_norm_forward(input, weight, bias, eps):
+    out, mean, rstd = _make_layer_norm_forward(input, weight, bias, eps)
+    _layer_norm.layer_norm_forward(dense(input), dense(weight), dense(bias), out, mean, rstd, eps)
+    return out, mean, rstd
+
+
+define(
+    "layer_norm_forward(Tensor input, Tensor? weight, Tensor? bias, float eps) -> (Tensor out, Tensor mean, "
+    "Tensor rstd)",
+    "cuda", _run_layer_norm_forward, _make_layer_norm_forward)
+
+
+def _make_layer_norm_backward(
+        grad_out, input, weight, bias, mean, rstd, *, with_grad_weight=True, with_grad_bias=True
+):
+    return (
+        grad_out.new_empty(input.shape, dtype=input.dtype),
+        grad_out.new_empty(weight.shape, dtype=weight.dtype) if weight is not None and with_grad_weight else
+            grad_out.new_empty((0,)),
+        grad_out.new_empty(bias.shape, dtype=bias.dtype) if bias is not None and with_grad_bias else
+            grad_out.new_empty((0,)),
+    )
+
+
+def _run_layer_norm_backward(
+        grad_out, input, weight, bias, mean, rstd, *, with_grad_weight=True, with_grad_bias=True
+):
+    grad_input, grad_weight, grad_bias = _make_layer_norm_backward(
+        grad_out, input, weight, bias, mean, rstd, with_grad_weight=with_grad_weight, with_grad_bias=with_grad_bias,
+    )
+    scratch = grad_out.new_empty([_layer_norm.layer_norm_scratch(input)], dtype=torch.float32)
+    _layer_norm.layer_norm_backward(
+        dense(grad_out), dense(input), dense(weight), dense(bias), dense(mean), dense(rstd), grad_input,
+        grad_weight if weight is not None and with_grad_weight else None,
+        grad_bias if bias is not None and with_grad_bias else None, scratch,
+    )
+    return grad_input, grad_weight, grad_bias
+
+
+define(
+    "layer_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor "
+    "rstd, *, bool with_grad_weight=True, bool with_grad_bias=True) -> (Tensor grad_input, Tensor grad_weight, "
+    "Tensor grad_bias)",
+    "cuda", _run_layer_norm_backward, _make_layer_norm_backward)
+
+
+def _keep_layer_norm_forward(ctx, inputs, output):
+    input, weight, bias, eps = inputs
+    out, mean, rstd = output
+    ctx.mark_non_differentiable(mean, rstd)
+    ctx.save_for_backward(input, weight, bias, mean, rstd)
+
+
+def _differentiate_layer_norm_forward(ctx, grad_out, grad_mean, grad_rstd):
+    input, weight, bias, mean, rstd = ctx.saved_tensors
+    grad_input, grad_weight, grad_bias = torch.ops.dsbuild.layer_norm_backward(
+        grad_out, input, weight, bias, mean, rstd, with_grad_weight=ctx.needs_input_grad[1],
+        with_grad_bias=ctx.needs_input_grad[2],
+    )
+    return (
+        grad_input, grad_weight if ctx.needs_input_grad[1] else None, grad_bias if ctx.needs_input_grad[2] else None,
+        None,
+    )
+
+
+differentiate("layer_norm_forward", _differentiate_layer_norm_forward, _keep_layer_norm_forward)
+
+
 # ---- quantizer
 
 _quantizer = Op("quantizer")
@@ -354,3 +435,70 @@ define(
     "dequantize_asymmetric(Tensor input, Tensor scales, Tensor offsets, SymInt group_size, SymInt bits, *, "
     "SymInt[] shape, ScalarType dtype) -> Tensor",
     "cuda", _run_dequantize_asymmetric, _make_dequantize_asymmetric)
+
+
+# ---- rms_norm
+
+_rms_norm = Op("rms_norm")
+
+
+def _make_rms_norm_forward(input, weight, eps):
+    return (
+        input.new_empty(input.shape),
+        input.new_empty(input.shape[:-1], dtype=torch.float32),
+    )
+
+
+def _run_rms_norm_forward(input, weight, eps):
+    out, rstd = _make_rms_norm_forward(input, weight, eps)
+    _rms_norm.rms_norm_forward(dense(input), dense(weight), out, rstd, eps)
+    return out, rstd
+
+
+define(
+    "rms_norm_forward(Tensor input, Tensor? weight, float eps) -> (Tensor out, Tensor rstd)",
+    "cuda", _run_rms_norm_forward, _make_rms_norm_forward)
+
+
+def _make_rms_norm_backward(grad_out, input, weight, rstd, *, with_grad_weight=True):
+    return (
+        grad_out.new_empty(input.shape, dtype=input.dtype),
+        grad_out.new_empty(weight.shape, dtype=weight.dtype) if weight is not None and with_grad_weight else
+            grad_out.new_empty((0,)),
+    )
+
+
+def _run_rms_norm_backward(grad_out, input, weight, rstd, *, with_grad_weight=True):
+    grad_input, grad_weight = _make_rms_norm_backward(
+        grad_out, input, weight, rstd, with_grad_weight=with_grad_weight,
+    )
+    scratch = grad_out.new_empty([_rms_norm.rms_norm_scratch(input)], dtype=torch.float32)
+    _rms_norm.rms_norm_backward(
+        dense(grad_out), dense(input), dense(weight), dense(rstd), grad_input,
+        grad_weight if weight is not None and with_grad_weight else None, scratch,
+    )
+    return grad_input, grad_weight
+
+
+define(
+    "rms_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor rstd, *, bool "
+    "with_grad_weight=True) -> (Tensor grad_input, Tensor grad_weight)",
+    "cuda", _run_rms_norm_backward, _make_rms_norm_backward)
+
+
+def _keep_rms_norm_forward(ctx, inputs, output):
+    input, weight, eps = inputs
+    out, rstd = output
+    ctx.mark_non_differentiable(rstd)
+    ctx.save_for_backward(input, weight, rstd)
+
+
+def _differentiate_rms_norm_forward(ctx, grad_out, grad_rstd):
+    input, weight, rstd = ctx.saved_tensors
+    grad_input, grad_weight = torch.ops.dsbuild.rms_norm_backward(
+        grad_out, input, weight, rstd, with_grad_weight=ctx.needs_input_grad[1],
+    )
+    return (grad_input, grad_weight if ctx.needs_input_grad[1] else None, None)
+
+
+differentiate("rms_norm_forward", _differentiate_rms_norm_forward, _keep_rms_norm_forward)

@@ -73,6 +73,27 @@ def fused_lion_step(*_, **__):
     refuse("fused_lion_step", "it changes params, exp_avgs")
 
 
+def layer_norm_forward(input, weight, bias, eps):
+    arrays = dict(input=input, weight=weight, bias=bias)
+    results = [
+        (input.shape, input.dtype),
+        (input.shape[:-1], 'float32'),
+        (input.shape[:-1], 'float32'),
+    ]
+    return call("layer_norm", "layer_norm_forward", "cuda", arrays, results, 3, eps=eps)
+
+
+def layer_norm_backward(grad_out, input, weight, bias, mean, rstd, *, with_grad_weight=True, with_grad_bias=True):
+    arrays = dict(grad_out=grad_out, input=input, weight=weight, bias=bias, mean=mean, rstd=rstd)
+    results = [
+        (input.shape, input.dtype),
+        (weight.shape, weight.dtype) if weight is not None and with_grad_weight else None,
+        (bias.shape, bias.dtype) if bias is not None and with_grad_bias else None,
+        ([ask('layer_norm', 'layer_norm_scratch')(input)], 'float32'),
+    ]
+    return call("layer_norm", "layer_norm_backward", "cuda", arrays, results, 3)
+
+
 def quantize_symmetric(input, group_size, bits):
     arrays = dict(input=input)
     results = [
@@ -106,3 +127,22 @@ def dequantize_asymmetric(input, scales, offsets, group_size, bits, *, shape, dt
         (shape, dtype),
     ]
     return call("quantizer", "dequantize_asymmetric", "cuda", arrays, results, 1, group_size=group_size, bits=bits)
+
+
+def rms_norm_forward(input, weight, eps):
+    arrays = dict(input=input, weight=weight)
+    results = [
+        (input.shape, input.dtype),
+        (input.shape[:-1], 'float32'),
+    ]
+    return call("rms_norm", "rms_norm_forward", "cuda", arrays, results, 2, eps=eps)
+
+
+def rms_norm_backward(grad_out, input, weight, rstd, *, with_grad_weight=True):
+    arrays = dict(grad_out=grad_out, input=input, weight=weight, rstd=rstd)
+    results = [
+        (input.shape, input.dtype),
+        (weight.shape, weight.dtype) if weight is not None and with_grad_weight else None,
+        ([ask('rms_norm', 'rms_norm_scratch')(input)], 'float32'),
+    ]
+    return call("rms_norm", "rms_norm_backward", "cuda", arrays, results, 2)

@@ -794,6 +794,120 @@ class FusedLion(Protocol):
                 it is not moved.
         """
 
+class LayerNorm(Protocol):
+    """Normalisation of rows by their mean and variance, forward and backward."""
+
+    def layer_norm_forward(
+        self,
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        out: Tensor,
+        mean: Tensor,
+        rstd: Tensor,
+        eps: float,
+        /,
+    ) -> None:
+        """Takes the mean from each row and divides it by its standard deviation, then multiplies each column by its
+        weight and adds its bias.
+
+        Args:
+            input: The rows. * is any number of dimensions, also none; hidden is 1 or more. Shape [*, hidden]; float32
+                or float16 or bfloat16.
+            weight: A factor for each column, of input's dtype or float32; None for ones. Shape [hidden]; float32 or
+                float16 or bfloat16.
+            bias: A summand for each column, of input's dtype or float32 (whatever weight's is); None for zeros. Shape
+                [hidden]; float32 or float16 or bfloat16.
+            out: Written to. The result; of input's dtype. Shape: that of input; float32 or float16 or bfloat16.
+            mean: Written to. The mean of each row: the forward pass writes it for the backward pass. Shape [*];
+                float32.
+            rstd: Written to. The factor of each row: the forward pass writes it for the backward pass. Shape [*];
+                float32.
+            eps: Added to the variance. A finite number >= 0; such as 1e-05.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; the last dimension of input has no element, or over 2^30.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Ba, Kiros and Hinton, "Layer Normalization" (arXiv:1607.06450), with eps within the root as PyTorch's
+                layer_norm has it.
+        """
+
+    def layer_norm_backward(
+        self,
+        grad_out: Tensor,
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        mean: Tensor,
+        rstd: Tensor,
+        grad_input: Tensor,
+        grad_weight: Tensor | None,
+        grad_bias: Tensor | None,
+        scratch: Tensor,
+        /,
+    ) -> None:
+        """Computes the gradients of layer_norm_forward. Of bias the dtype is looked at, and nothing else. Every run
+        gives the same bits.
+
+        Args:
+            grad_out: Gradient of out; of input's dtype. Shape: that of input; float32 or float16 or bfloat16.
+            input: The rows. * is any number of dimensions, also none; hidden is 1 or more. Shape [*, hidden]; float32
+                or float16 or bfloat16.
+            weight: A factor for each column, of input's dtype or float32; None for ones. Shape [hidden]; float32 or
+                float16 or bfloat16.
+            bias: A summand for each column, of input's dtype or float32 (whatever weight's is); None for zeros. Shape
+                [hidden]; float32 or float16 or bfloat16.
+            mean: The mean of each row: the forward pass writes it for the backward pass. Shape [*]; float32.
+            rstd: The factor of each row: the forward pass writes it for the backward pass. Shape [*]; float32.
+            grad_input: Written to. Gradient of input, of its dtype; written, not added to. Shape: that of input;
+                float32 or float16 or bfloat16.
+            grad_weight: Written to. Gradient of weight, of its dtype; written, not added to. None where it is not
+                wanted, or weight is None. Shape [hidden]; float32 or float16 or bfloat16.
+            grad_bias: Written to. Gradient of bias, of its dtype; written, not added to. None where it is not wanted,
+                or bias is None. Shape [hidden]; float32 or float16 or bfloat16.
+            scratch: Written to. Overwritten. Any size will do where no gradient but that of input is wanted. Shape:
+                as many elements as the op's scratch function says; float32.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; the last dimension of input has no element, or over 2^30; or there is a grad_weight and no
+                weight, or a grad_bias and no bias.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Ba, Kiros and Hinton, "Layer Normalization" (arXiv:1607.06450), with eps within the root as PyTorch's
+                layer_norm has it.
+        """
+
+    def layer_norm_scratch(self, input: Tensor, /) -> int:
+        """Tells how many float32 elements scratch must have for such an input on its GPU.
+
+        Args:
+            input: The rows. * is any number of dimensions, also none; hidden is 1 or more. Shape [*, hidden]; float32
+                or float16 or bfloat16.
+
+        Returns:
+            A number of elements.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; the last dimension of input has no element, or over 2^30.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Ba, Kiros and Hinton, "Layer Normalization" (arXiv:1607.06450), with eps within the root as PyTorch's
+                layer_norm has it.
+        """
+
 class PinMemory(Protocol):
     """Page-locked host memory without CUDA."""
 
@@ -1007,6 +1121,104 @@ class Quantizer(Protocol):
                 its arguments and codes are this project's own (float offsets in place of integer zero points).
         """
 
+class RmsNorm(Protocol):
+    """Normalisation of rows by their root mean square, forward and backward."""
+
+    def rms_norm_forward(
+        self,
+        input: Tensor,
+        weight: Tensor | None,
+        out: Tensor,
+        rstd: Tensor,
+        eps: float,
+        /,
+    ) -> None:
+        """Divides each row by its root mean square, then multiplies each column by its weight.
+
+        Args:
+            input: The rows. * is any number of dimensions, also none; hidden is 1 or more. Shape [*, hidden]; float32
+                or float16 or bfloat16.
+            weight: A factor for each column, of input's dtype or float32; None for ones. Shape [hidden]; float32 or
+                float16 or bfloat16.
+            out: Written to. The result; of input's dtype. Shape: that of input; float32 or float16 or bfloat16.
+            rstd: Written to. The factor of each row: the forward pass writes it for the backward pass. Shape [*];
+                float32.
+            eps: Added to the mean square. A finite number >= 0; such as 1e-06.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; the last dimension of input has no element, or over 2^30.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Zhang and Sennrich, "Root Mean Square Layer Normalization" (arXiv:1910.07467), with eps within the root as
+                PyTorch's rms_norm has it.
+        """
+
+    def rms_norm_backward(
+        self,
+        grad_out: Tensor,
+        input: Tensor,
+        weight: Tensor | None,
+        rstd: Tensor,
+        grad_input: Tensor,
+        grad_weight: Tensor | None,
+        scratch: Tensor,
+        /,
+    ) -> None:
+        """Computes the gradients of rms_norm_forward. Every run gives the same bits.
+
+        Args:
+            grad_out: Gradient of out; of input's dtype. Shape: that of input; float32 or float16 or bfloat16.
+            input: The rows. * is any number of dimensions, also none; hidden is 1 or more. Shape [*, hidden]; float32
+                or float16 or bfloat16.
+            weight: A factor for each column, of input's dtype or float32; None for ones. Shape [hidden]; float32 or
+                float16 or bfloat16.
+            rstd: The factor of each row: the forward pass writes it for the backward pass. Shape [*]; float32.
+            grad_input: Written to. Gradient of input, of its dtype; written, not added to. Shape: that of input;
+                float32 or float16 or bfloat16.
+            grad_weight: Written to. Gradient of weight, of its dtype; written, not added to. None where it is not
+                wanted, or weight is None. Shape [hidden]; float32 or float16 or bfloat16.
+            scratch: Written to. Overwritten. Any size will do where no gradient but that of input is wanted. Shape:
+                as many elements as the op's scratch function says; float32.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; the last dimension of input has no element, or over 2^30; or there is a grad_weight and no
+                weight.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Zhang and Sennrich, "Root Mean Square Layer Normalization" (arXiv:1910.07467), with eps within the root as
+                PyTorch's rms_norm has it.
+        """
+
+    def rms_norm_scratch(self, input: Tensor, /) -> int:
+        """Tells how many float32 elements scratch must have for such an input on its GPU.
+
+        Args:
+            input: The rows. * is any number of dimensions, also none; hidden is 1 or more. Shape [*, hidden]; float32
+                or float16 or bfloat16.
+
+        Returns:
+            A number of elements.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; the last dimension of input has no element, or over 2^30.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Zhang and Sennrich, "Root Mean Square Layer Normalization" (arXiv:1910.07467), with eps within the root as
+                PyTorch's rms_norm has it.
+        """
+
 @overload
 def load(
     name: Literal["async_io"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
@@ -1045,12 +1257,20 @@ def load(
 ) -> FusedLion: ...
 @overload
 def load(
+    name: Literal["layer_norm"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
+) -> LayerNorm: ...
+@overload
+def load(
     name: Literal["pin_memory"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
 ) -> PinMemory: ...
 @overload
 def load(
     name: Literal["quantizer"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
 ) -> Quantizer: ...
+@overload
+def load(
+    name: Literal["rms_norm"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
+) -> RmsNorm: ...
 @overload
 def load(
     name: str, pack: str = "native", path: str | os.PathLike[str] | None = None

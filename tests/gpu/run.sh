@@ -41,7 +41,7 @@ status=0
 for name in cpu_adam cpu_adagrad cpu_lion; do
   "$python" "$root/tests/python/test_$name.py" || status=1
 done
-for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer; do
+for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer norm; do
   "$python" "$here/test_$name.py" || status=1
 done
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
@@ -57,6 +57,7 @@ export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck; do
     compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_evoformer.py" || status=1
+    DSBUILD_BUNDLE=$BUNDLE compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_norm.py" || status=1
   done
 fi
 exit $status

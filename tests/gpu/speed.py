@@ -3,24 +3,28 @@
 import os
 import statistics
 
-import support  # exits with 77 where something is missing
+import norms  # exits with 77 where something is missing
+import support
 import adam_reference
 import lamb_reference
 import lion_reference
 
 import torch
+import torch._dynamo
+import torch._functorch.config
 
 WARM_UP, SAMPLES = 5, 30
 
 
-def median_ms(work):
-    """Time on the GPU of one call, launch gaps between its kernels included."""
+def median_ms(work, before=lambda: None):
+    """Time on the GPU of one call, launch gaps between its kernels included; `before` is called before each."""
     for _ in range(WARM_UP):
         work()
     times = []
     for _ in range(SAMPLES):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()
+        before()
         start.record()
         work()
         end.record()
@@ -150,15 +154,21 @@ def torch_dequantize(codes, scales, group_size, dtype):
     return (codes.view(-1, group_size).float() * scales.view(-1, 1)).to(dtype)
 
 
-def peers_of(function, *arguments):
-    yield "torch", lambda: function(*arguments)
+def functions_of(function, *arguments):
+    """The function and, where that works, what torch.compile makes of it."""
+    yield "torch", function
     compiled = torch.compile(function, dynamic=False)
     try:
         compiled(*arguments)
     except Exception as error:  # torch.compile needs Triton and a compiler that work
         print(f"torch.compile is not compared: {str(error).splitlines()[0]}")
         return
-    yield "torch.compile", lambda: compiled(*arguments)
+    yield "torch.compile", compiled
+
+
+def peers_of(function, *arguments):
+    for name, one in functions_of(function, *arguments):
+        yield name, lambda one=one: one(*arguments)
 
 
 def fp_quantizer_rows(op):
@@ -245,6 +255,63 @@ def quantizer_rows(op):
             torch.cuda.empty_cache()
 
 
+NORM_CASES = [(8192, 4096, torch.bfloat16), (65536, 4096, torch.bfloat16), (16384, 1024, torch.float32),
+              (4096, 8192, torch.bfloat16), (2048, 16384, torch.bfloat16), (524288, 128, torch.float16)]
+
+
+def queued_ms(work):
+    """Time on the GPU without the host's: it is kept busy first, until all launches of the call are in its queue."""
+    return median_ms(work, lambda: torch.cuda._sleep(2_000_000))
+
+
+def copy_ms(moved):
+    """Of a copy that reads and writes so many bytes together."""
+    source = torch.ones(moved // 2, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    return queued_ms(lambda: target.copy_(source))
+
+
+def norm_calls(norm, inputs):
+    """("forward" or "backward", its arguments, bytes that must be moved)"""
+    forward = norm.forward_arguments(inputs)
+    norm.forward_call(*forward)
+    statistics = (forward[-3 if norm.centred else -2], forward[-2])
+    parameters = sum(t.nbytes for t in (inputs.weight, inputs.bias) if t is not None)
+    common = parameters + statistics[1].nbytes * (2 if norm.centred else 1)
+    yield "forward", forward, 2 * inputs.x.nbytes + common
+    yield "backward", norm.backward_arguments(inputs, *statistics), 3 * inputs.x.nbytes + common + parameters
+
+
+def torch_norm(norm, hidden):
+    function = torch.nn.functional.layer_norm if norm.centred else torch.nn.functional.rms_norm
+    return lambda x, *parameters: function(x, (hidden,), *parameters, eps=1e-5)
+
+
+def backward_of(function, inputs):
+    """The backward pass of torch's function alone."""
+    leaves = [t.detach().requires_grad_() for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
+    out = function(*leaves)
+    return lambda: torch.autograd.grad(out, leaves, inputs.grad_out, retain_graph=True)
+
+
+def norm_rows(norm):
+    torch._functorch.config.donated_buffer = False  # a compiled backward pass runs more than once here
+    for rows, hidden, dtype in NORM_CASES:
+        inputs = norm.random_inputs(rows, hidden, dtype, (dtype, dtype))
+        size = f"{rows} rows of {hidden} {short(dtype)}"
+        given = [t for t in (inputs.x, inputs.weight, inputs.bias) if t is not None]
+        torch._dynamo.reset()  # it compiles one function for a few shapes only
+        peers = dict(functions_of(torch_norm(norm, hidden), *given))
+        for part, arguments, moved in norm_calls(norm, inputs):
+            own = queued_ms(lambda: getattr(norm, f"{part}_call")(*arguments))
+            yield row(f"{norm.name}_{part}", size, own, "a copy of as many bytes", copy_ms(moved), moved)
+            for peer, function in peers.items():
+                work = backward_of(function, inputs) if part == "backward" else lambda: function(*given)
+                yield row(f"{norm.name}_{part}", size, own, peer, queued_ms(work), moved)
+        del inputs, given, peers
+        torch.cuda.empty_cache()
+
+
 def short(dtype):
     return str(dtype).removeprefix("torch.")
 
@@ -263,8 +330,8 @@ def main():
     rows = [copy_row()]
     print(rows[0])
     for one_more in (adam_rows(support.load_op("fused_adam")), lion_rows(support.load_op("fused_lion")),
-                     lamb_rows(support.load_op("fused_lamb")),
-                     fp_quantizer_rows(support.load_op("fp_quantizer")), quantizer_rows(support.load_op("quantizer"))):
+                     lamb_rows(support.load_op("fused_lamb")), fp_quantizer_rows(support.load_op("fp_quantizer")),
+                     quantizer_rows(support.load_op("quantizer")), *map(norm_rows, norms.both())):
         for text in one_more:
             print(text)
             rows.append(text)

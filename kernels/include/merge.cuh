@@ -1,0 +1,59 @@
+// Merging the values of threads, for any type that has none(), merge(other) and of_lane(distance). Every
+// thread takes part, in one fixed order, and all get the same bits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace dsbuild::ops {
+
+constexpr int k_warp = 32;
+constexpr unsigned k_all_lanes = 0xffffffffu;
+
+// Of `lanes` neighbouring lanes, a power of two.
+template <class Value>
+__device__ Value merged_in_lanes(Value value, int lanes) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
+    value.merge(value.of_lane(distance));
+  return value;
+}
+
+// Of a block of whole warps. A kernel that calls it again and again gives turns 0 and 1 in alternation: then
+// no warp overwrites what another has yet to read.
+template <class Value>
+__device__ Value merged_in_block(Value value, int turn = 0) {
+  __shared__ Value of_warp[2][k_warp];
+  value = merged_in_lanes(value, k_warp);
+  if (threadIdx.x % k_warp == 0) of_warp[turn][threadIdx.x / k_warp] = value;
+  __syncthreads();
+  const int warps = static_cast<int>(blockDim.x) / k_warp;
+  const int lane = static_cast<int>(threadIdx.x) % k_warp;
+  return merged_in_lanes(lane < warps ? of_warp[turn][lane] : Value::none(), k_warp);
+}
+
+// `count` sums.
+template <int count>
+struct Sums {
+  float of[count];
+
+  __device__ static Sums none() {
+    Sums sums;
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      sums.of[i] = 0;
+    return sums;
+  }
+  __device__ void merge(const Sums& other) {
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      of[i] += other.of[i];
+  }
+  __device__ Sums of_lane(int distance) const {
+    Sums sums;
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+      sums.of[i] = __shfl_xor_sync(k_all_lanes, of[i], distance);
+    return sums;
+  }
+};
+
+}  // namespace dsbuild::ops

@@ -1,0 +1,13 @@
+#include "norm_backward.cuh"
+
+namespace dsbuild::ops {
+
+cudaError_t launch_norm_backward(const NormBackward& call, cudaStream_t stream) {
+  return launch_backward<true>(call, stream);
+}
+
+int64_t norm_scratch_elements(const NormShape& shape) {
+  return scratch_elements<true>(shape);
+}
+
+}  // namespace dsbuild::ops

@@ -1,0 +1,9 @@
+#include "norm_forward.cuh"
+
+namespace dsbuild::ops {
+
+cudaError_t launch_norm_forward(const NormForward& call, cudaStream_t stream) {
+  return launch_forward<false>(call, stream);
+}
+
+}  // namespace dsbuild::ops
