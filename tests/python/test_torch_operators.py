@@ -19,6 +19,8 @@ except ImportError:
 
 import dsbuild.torch
 import torch_samples
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
 DEVICE = os.environ.get("DSBUILD_TORCH_DEVICE", "cpu")
 WANTED = os.environ.get("DSBUILD_TORCH_OPERATORS")
@@ -28,6 +30,13 @@ CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_
 
 def results(value):
     return value if isinstance(value, (tuple, list)) else [] if value is None else [value]
+
+
+def symbolic(mode, value):
+    """A fake of a tensor whose sizes torch.compile would call dynamic."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    return mode.from_tensor(value, symbolic_context=StatelessSymbolicContext([DimDynamic.DYNAMIC] * value.dim()))
 
 
 def of_each_call(test):
@@ -51,8 +60,7 @@ def differentiable(call):
 
 class Operators(unittest.TestCase):
     def test_every_operator_is_called(self):
-        backend = torch.device(DEVICE).type
-        named = {name for name, fact in torch_samples.FACTS.items() if fact["backend"] == backend}
+        named = {name for name, fact in torch_samples.FACTS.items() if fact["backend"] == DEVICE}
         self.assertEqual({call.name for call in CALLS}, set(WANTED.split(",")) if WANTED else named)
         self.assertEqual(sorted(torch_samples.FACTS), dsbuild.torch.names())
 
@@ -96,6 +104,17 @@ class Operators(unittest.TestCase):
             pairs = [*zip(expected, got), *((a, b) for (_, a, _), (_, b, _) in zip(eager.tensors(), compiled.tensors()))]
             for want, have in pairs:
                 self.assertTrue(torch.equal(want.nan_to_num(), have.nan_to_num()))
+
+    def test_every_operator_has_a_fake_without_its_device_or_library(self):
+        """With sizes that are symbols too, as torch.compile has them."""
+        for call in torch_samples.calls("meta"):
+            with self.subTest(str(call)):
+                self.assertEqual([t.device.type for t in results(call.operator(*call.arguments, **call.named))],
+                                 ["meta"] * len(call.facts["returns"]))
+                with FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True) as mode:
+                    fakes = [[symbolic(mode, t) for t in value] if isinstance(value, list) else symbolic(mode, value)
+                             for value in call.arguments]
+                    self.assertEqual(len(results(call.operator(*fakes, **call.named))), len(call.facts["returns"]))
 
     def test_importing_needs_no_library_and_no_gpu(self):
         words = "import dsbuild.torch, dsbuild, torch; assert dsbuild.stats().loaded == 0 and not torch.cuda.is_initialized()"
