@@ -38,7 +38,9 @@ struct Fp8History {
 // All on `stream` of the current device.
 cudaError_t launch_fp8_quantize(const Fp8Values& from, const Fp8Codes& to, Fp8Format format,
                                 cudaStream_t stream);
-cudaError_t launch_fp8_scale_of(const Fp8Values& from, float* scale, Fp8Format format, cudaStream_t stream);
+// `scratch`: 2 floats.
+cudaError_t launch_fp8_scale_of(const Fp8Values& from, float* scale, float* scratch, Fp8Format format,
+                                cudaStream_t stream);
 cudaError_t launch_fp8_scale_update(const Fp8History& history, cudaStream_t stream);
 cudaError_t launch_fp8_transpose(const uint8_t* codes, uint8_t* transposed, int64_t rows, int64_t columns,
                                  cudaStream_t stream);

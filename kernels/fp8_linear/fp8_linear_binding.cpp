@@ -29,10 +29,11 @@ const TensorArgument* address(const std::optional<TensorArgument>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-void check_one_float(const TensorArgument& tensor) {
+void check_floats(const TensorArgument& tensor, int64_t count) {
   check_dtype(tensor, {k_float32});
-  if (tensor.view.numel() == 1) return;
-  TVM_FFI_THROW(ValueError) << tensor.where << ": expected 1 element, got " << tensor.view.numel();
+  if (tensor.view.numel() == count) return;
+  TVM_FFI_THROW(ValueError) << tensor.where << ": expected " << count
+                            << (count == 1 ? " element" : " elements") << ", got " << tensor.view.numel();
 }
 
 void check_dimensions(const TensorArgument& tensor, int32_t dimensions) {
@@ -102,7 +103,7 @@ float* checked_amax(const Arguments& arguments, const Gathering& gathering) {
 Fp8Codes checked_codes(const Arguments& arguments, const QuantizeArguments& q) {
   check_on_gpu({&q.input, &q.scale, q.gathering ? &q.gathering->history : nullptr, &q.codes,
                 q.transposed ? &*q.transposed : nullptr});
-  check_one_float(q.scale);
+  check_floats(q.scale, 1);
   check_dtype(q.codes, {k_uint8});
   check_same_shape(q.codes, q.input);
   Fp8Codes codes{elements<float>(q.scale), nullptr, elements<uint8_t>(q.codes), nullptr};
@@ -137,13 +138,16 @@ tvm::ffi::Any quantize(Arguments& arguments) {
 tvm::ffi::Any fp8_scale_of(Arguments& arguments) {
   const TensorArgument input = arguments.tensor("input");
   const TensorArgument scale = arguments.tensor("scale");
+  const TensorArgument scratch = arguments.tensor("scratch");
   const Fp8Format format = read_fp8_format(arguments, "format");
   arguments.end();
-  check_on_gpu({&input, &scale});
-  check_one_float(scale);
+  check_on_gpu({&input, &scale, &scratch});
   const Fp8Values values = flat(input);
+  check_floats(scale, 1);
+  check_floats(scratch, 2);
   const Launching launching(arguments, input);
-  launching.check(launch_fp8_scale_of(values, elements<float>(scale), format, launching.stream()));
+  launching.check(launch_fp8_scale_of(values, elements<float>(scale), elements<float>(scratch), format,
+                                      launching.stream()));
   return {};
 }
 
@@ -259,8 +263,8 @@ Fp8Matmul checked_matmul(const Arguments& arguments, const MatmulArguments& m) {
   check_dtype(m.a, {k_uint8});
   check_dtype(m.b, {k_uint8});
   check_factors(m.a, m.b);
-  check_one_float(m.a_scale);
-  check_one_float(m.b_scale);
+  check_floats(m.a_scale, 1);
+  check_floats(m.b_scale, 1);
   const int64_t rows = m.a.view.size(0);
   const int64_t columns = m.b.view.size(0);
   const FloatType out_type = float_type(m.out);

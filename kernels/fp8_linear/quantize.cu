@@ -68,20 +68,24 @@ __global__ void quantize_flat(const T* __restrict__ values, int64_t elements, co
   if (to.amax != nullptr) gather_amax(to.amax, bounds);
 }
 
+// The block that is done last makes the scale. `scratch`: the amax so far and a count of blocks, zeros
+// before.
 template <class T>
-__global__ void find_amax(const T* __restrict__ values, int64_t elements, float* amax, bool aligned) {
+__global__ void find_scale(const T* __restrict__ values, int64_t elements, float* scale, float* scratch,
+                           float largest_code, bool aligned) {
   Pack<T, k_width> items[k_flat_packs];
   load_flat(items, values, elements, aligned);
   LargestMagnitude bounds = LargestMagnitude::none();
 #pragma unroll
   for (int p = 0; p < k_flat_packs; ++p)
     add_all(bounds, items[p]);
-  gather_amax(amax, bounds);
-}
-
-// An amax becomes a scale where it lies.
-__global__ void finish_scale(float* scale, float largest_code) {
-  *scale = scale_of(LargestMagnitude{*scale}, largest_code);
+  bounds = bounds_of_block(bounds);
+  if (threadIdx.x != 0) return;
+  raise_to(scratch, bounds);
+  __threadfence();  // no other block sees the count before it could see the amax
+  if (atomicAdd(reinterpret_cast<unsigned*>(scratch + 1), 1u) + 1 < gridDim.x) return;
+  const float largest = __int_as_float(atomicMax(reinterpret_cast<int*>(scratch), 0));
+  *scale = scale_of(LargestMagnitude{largest}, largest_code);
 }
 
 // One block for a quantizer, one thread for a value of its history.
@@ -273,26 +277,15 @@ cudaError_t quantize_as(const Fp8Values& from, const Fp8Codes& to, cudaStream_t 
 }
 
 template <class T>
-cudaError_t amax_typed(const Fp8Values& from, float* amax, cudaStream_t stream) {
-  const FlatGrid grid = flat_grid(from);
+cudaError_t scale_typed(const Fp8Values& from, float* scale, float* scratch, float largest_code,
+                        cudaStream_t stream) {
+  FlatGrid grid = flat_grid(from);
+  if (grid.elements == 0) grid.blocks = 1;  // its threads have nothing, and the scale is 1
   if (grid.blocks == 0) return cudaErrorInvalidConfiguration;
   const T* values = static_cast<const T*>(from.values);
-  find_amax<T>
-      <<<grid.blocks, k_threads, 0, stream>>>(values, grid.elements, amax, begins_at(values, sizeof(uint4)));
+  find_scale<T><<<grid.blocks, k_threads, 0, stream>>>(values, grid.elements, scale, scratch, largest_code,
+                                                       begins_at(values, sizeof(uint4)));
   return cudaGetLastError();
-}
-
-cudaError_t amax_of(const Fp8Values& from, float* amax, cudaStream_t stream) {
-  if (from.rows * from.columns == 0) return cudaSuccess;
-  switch (from.type) {
-    case FloatType::float32:
-      return amax_typed<float>(from, amax, stream);
-    case FloatType::float16:
-      return amax_typed<Half>(from, amax, stream);
-    case FloatType::bfloat16:
-      break;
-  }
-  return amax_typed<Bfloat16>(from, amax, stream);
 }
 
 }  // namespace
@@ -304,12 +297,20 @@ cudaError_t launch_fp8_quantize(const Fp8Values& from, const Fp8Codes& to, Fp8Fo
                                    : quantize_as<E5m2>(from, to, stream);
 }
 
-cudaError_t launch_fp8_scale_of(const Fp8Values& from, float* scale, Fp8Format format, cudaStream_t stream) {
-  cudaError_t error = cudaMemsetAsync(scale, 0, sizeof *scale, stream);
-  if (error == cudaSuccess) error = amax_of(from, scale, stream);
+cudaError_t launch_fp8_scale_of(const Fp8Values& from, float* scale, float* scratch, Fp8Format format,
+                                cudaStream_t stream) {
+  const cudaError_t error = cudaMemsetAsync(scratch, 0, 2 * sizeof *scratch, stream);
   if (error != cudaSuccess) return error;
-  finish_scale<<<1, 1, 0, stream>>>(scale, format == Fp8Format::e4m3 ? E4m3::max_value : E5m2::max_value);
-  return cudaGetLastError();
+  const float largest_code = format == Fp8Format::e4m3 ? E4m3::max_value : E5m2::max_value;
+  switch (from.type) {
+    case FloatType::float32:
+      return scale_typed<float>(from, scale, scratch, largest_code, stream);
+    case FloatType::float16:
+      return scale_typed<Half>(from, scale, scratch, largest_code, stream);
+    case FloatType::bfloat16:
+      break;
+  }
+  return scale_typed<Bfloat16>(from, scale, scratch, largest_code, stream);
 }
 
 cudaError_t launch_fp8_scale_update(const Fp8History& history, cudaStream_t stream) {

@@ -10,7 +10,7 @@
 #   PYTHON=FILE       (default: python3)
 #   FAMILIES=DIR      a bundle with all kernel families of evoformer_attn, to test them all on one GPU:
 #                     dsbuild --ops evoformer_attn --arch "7.0-virtual;7.5-virtual;8.0-virtual" (CUDA 11.8)
-#   OUT=DIR           the tables are also written to DIR/gpu.md and DIR/evoformer.md
+#   OUT=DIR           the tables are also written to DIR/gpu.md, DIR/fp8_linear.md and DIR/evoformer.md
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -38,7 +38,7 @@ export DSBUILD_BUNDLE=$BUNDLE
 
 status=0
 "$python" "$root/tests/python/test_cpu_adam.py" || status=1
-for name in fused_adam fp_quantizer quantizer; do
+for name in fused_adam fp_quantizer quantizer fp8_linear; do
   "$python" "$here/test_$name.py" || status=1
 done
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
@@ -48,6 +48,7 @@ if [[ -n ${NEW_OP:-} ]]; then
   DSBUILD_BUNDLE=$work/first "$python" "$NEW_OP" || status=1
 fi
 "$python" "$here/speed.py" || status=1
+"$python" "$here/speed_fp8_linear.py" || status=1
 export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 "$python" "$here/speed_evoformer.py" || status=1
 if command -v compute-sanitizer >/dev/null; then
