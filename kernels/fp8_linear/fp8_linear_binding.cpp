@@ -76,7 +76,9 @@ struct QuantizeArguments {
 
 Gathering read_gathering(Arguments& arguments) {
   TensorArgument history = arguments.tensor("history");
-  return {std::move(history), arguments.integer("slot")};
+  const int64_t slot = arguments.integer("slot");
+  check_value(arguments, "slot", slot >= 0, "0 or more");
+  return {std::move(history), slot};
 }
 
 QuantizeArguments read_quantize(Arguments& arguments, bool gathers, bool transposes) {
@@ -95,8 +97,11 @@ QuantizeArguments read_quantize(Arguments& arguments, bool gathers, bool transpo
 
 float* checked_amax(const Arguments& arguments, const Gathering& gathering) {
   check_dtype(gathering.history, {k_float32});
-  check_value(arguments, "slot", gathering.slot >= 0 && gathering.slot < gathering.history.view.numel(),
-              "the index of an element of history");
+  const int64_t count = gathering.history.view.numel();
+  if (gathering.slot >= count) {
+    TVM_FFI_THROW(ValueError) << arguments.where("slot") << ": expected one of the " << count
+                              << " elements of history, got " << gathering.slot;
+  }
   return elements<float>(gathering.history) + gathering.slot;
 }
 
@@ -171,12 +176,12 @@ Fp8History checked_history(const Arguments& arguments, const TensorArgument& his
                static_cast<int>(quantizers),
                {},
                std::ldexp(1.0f, static_cast<int>(margin))};
-  bool fits = static_cast<int64_t>(largest.size()) == quantizers;
-  for (size_t i = 0; fits && i < largest.size(); ++i) {
-    fits = largest[i] > 0;
-    h.largest[i] = static_cast<float>(largest[i]);
+  if (static_cast<int64_t>(largest.size()) != quantizers) {
+    TVM_FFI_THROW(ValueError) << arguments.where("largest") << ": expected " << quantizers
+                              << " numbers like scales, got " << largest.size();
   }
-  check_value(arguments, "largest", fits, "a number above 0 for each of the scales");
+  for (size_t i = 0; i < largest.size(); ++i)
+    h.largest[i] = static_cast<float>(largest[i]);
   return h;
 }
 
@@ -186,6 +191,8 @@ tvm::ffi::Any fp8_scale_update(Arguments& arguments) {
   const std::vector<int64_t> largest = arguments.integers("largest");
   const int64_t margin = arguments.integer_or("margin", 0);
   arguments.end();
+  for (const int64_t value : largest)
+    check_value(arguments, "largest", value > 0, "numbers above 0");
   check_value(arguments, "margin", margin >= -64 && margin <= 64, "an integer between -64 and 64");
   const Fp8History checked = checked_history(arguments, history, scales, largest, margin);
   const Launching launching(arguments, history);

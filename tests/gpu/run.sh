@@ -38,7 +38,7 @@ export DSBUILD_BUNDLE=$BUNDLE
 
 status=0
 "$python" "$root/tests/python/test_cpu_adam.py" || status=1
-for name in fused_adam fp_quantizer quantizer fp8_linear; do
+for name in fused_adam fp_quantizer quantizer fp8_linear fp8_layer; do
   "$python" "$here/test_$name.py" || status=1
 done
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do

@@ -145,9 +145,32 @@ class Case:
     def torch_product(self):
         return torch._scaled_mm(self.fp8[0], self.fp8[1].t(), *self.scales, out_dtype=torch.bfloat16, use_fast_accum=True)
 
+    def bfloat16_product(self):
+        return torch.mm(self.a, self.b.t())
+
     def torch_with(self, quantise):
         (a, a_scale), (b, b_scale) = quantise()
         return torch._scaled_mm(a, b.t(), a_scale.view(1), b_scale.view(1), out_dtype=torch.bfloat16, use_fast_accum=True)
+
+
+def works_of(case, current, delayed):
+    """[(what, own work, what it is compared with, that work)]; `current`, `delayed`: torch's quantisation."""
+
+    def torch_current_work():
+        case.torch_with(lambda: (current(case.a), current(case.b)))
+
+    def torch_delayed_work():
+        pairs = []
+        for x, scale, amax in zip((case.a, case.b), case.scales, case.amax):
+            codes, new_amax = delayed(x, scale, amax)
+            amax.copy_(new_amax)
+            pairs.append((codes, scale))
+        case.torch_with(lambda: pairs)
+
+    return [("product, scales given", case.own_product, "torch._scaled_mm", case.torch_product),
+            ("current scaling and product", case.own_current, "torch.compile and _scaled_mm", torch_current_work),
+            ("delayed scaling and product", case.own_delayed, "torch.compile and _scaled_mm", torch_delayed_work),
+            ("product against bfloat16", case.own_product, "torch.mm bfloat16", case.bfloat16_product)]
 
 
 def product_rows():
@@ -155,31 +178,11 @@ def product_rows():
     say("| size³ | work | ms | TFLOP/s | compared with | ms | times as fast |")
     say("|---|---|---|---|---|---|---|")
     for size in SIZES:
-        case = Case(size)
-
-        def torch_delayed_work():
-            pairs = []
-            for index, x in enumerate((case.a, case.b)):
-                codes, amax = delayed(x, case.scales[index], case.amax[index])
-                case.amax[index].copy_(amax)
-                pairs.append((codes, case.scales[index]))
-            return case.torch_with(lambda: pairs)
-
-        pairs = {
-            "product, scales given": (case.own_product, "torch._scaled_mm", case.torch_product),
-            "current scaling and product": (case.own_current, "torch.compile and _scaled_mm",
-                                            lambda: case.torch_with(lambda: (current(case.a), current(case.b)))),
-            "delayed scaling and product": (case.own_delayed, "torch.compile and _scaled_mm", torch_delayed_work),
-        }
-        for name, (own, peer_name, peer) in pairs.items():
+        for name, own, peer_name, peer in works_of(Case(size), current, delayed):
             ms = times_of({"own": graphed(own), "peer": graphed(peer)})
+            least = 0.97 if "bfloat16" not in name else 1.6 if size == 8192 else None
             say(cells(str(size), name, f"{ms['own']:.3f}", f"{2 * size**3 / ms['own'] / 1e9:.0f}", peer_name,
-                      f"{ms['peer']:.3f}", rated(str(size), name, ms["own"], ms["peer"], 0.97)))
-        ms = times_of({"own": graphed(case.own_product), "peer": graphed(lambda: torch.mm(case.a, case.b.t()))})
-        say(cells(str(size), "product, scales given", f"{ms['own']:.3f}", f"{2 * size**3 / ms['own'] / 1e9:.0f}",
-                  "torch.mm bfloat16", f"{ms['peer']:.3f}",
-                  rated(str(size), "product against bfloat16", ms["own"], ms["peer"], 1.6 if size == 8192 else None)))
-        del case
+                      f"{ms['peer']:.3f}", rated(str(size), name, ms["own"], ms["peer"], least)))
         torch.cuda.empty_cache()
     say()
 

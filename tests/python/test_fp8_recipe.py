@@ -1,58 +1,17 @@
-"""dsbuild.fp8 and dsbuild.nn.Fp8Linear without a GPU: the operators below them run on the CPU (fp8_reference.on_cpu)."""
+"""dsbuild.fp8 and dsbuild.nn.Fp8Linear without a GPU: the operators below them run on the CPU (fp8_layers)."""
 
 import copy
 import dataclasses
-import os
-import pathlib
-import sys
 import unittest
 import weakref
 from unittest import mock
 
-try:
-    import torch
-except ImportError:
-    print("skipped: torch is not installed", file=sys.stderr)
-    sys.exit(77)
-if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 11):
-    print(f"skipped: torch {torch.__version__} is older than 2.11", file=sys.stderr)
-    sys.exit(77)
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
-
 import fp8_reference as reference
+from fp8_layers import Fp8Test, batch, layer_of, step
 
-OPERATORS = reference.on_cpu()
-
+import torch
 from dsbuild import _fp8_linear, fp8, nn
 from dsbuild.fp8 import Fp8Flags, Fp8Recipe, QuantizerRole
-
-BACKEND = os.environ.get("COMPILE_BACKEND", "aot_eager")
-
-
-def layer_of(recipe=None, inputs=32, outputs=48, bias=True):
-    torch.manual_seed(1)
-    return nn.Fp8Linear(inputs, outputs, bias=bias, dtype=torch.bfloat16, recipe=recipe)
-
-
-def batch(rows=16, columns=32, requires_grad=True):
-    return torch.randn(rows, columns, dtype=torch.bfloat16).requires_grad_(requires_grad)
-
-
-def step(layer, x=None):
-    x = batch() if x is None else x
-    out = layer(x)
-    out.float().square().sum().backward()
-    return out
-
-
-class Fp8Test(unittest.TestCase):
-    def setUp(self):
-        fp8.initialize(enabled=True)
-        self.addCleanup(fp8.initialize)
-        torch.manual_seed(7)
-        torch.compiler.reset()
-        reference.calls.clear()
 
 
 class Recipes(Fp8Test):
@@ -441,87 +400,6 @@ class ConstantQueries(Fp8Test):
         self.assertEqual(compiled(x).item(), -1)
         fp8.initialize(enabled=True)
         self.assertEqual(compiled(x).item(), 1)
-
-
-class Compiled(Fp8Test):
-    """torch.compile without a break and without compiling anew."""
-
-    def graphs(self):
-        return torch._dynamo.utils.counters["stats"]["unique_graphs"]
-
-    def assert_as_eager(self, recipe, steps=20):
-        torch._dynamo.utils.counters.clear()
-        eager, compiled = layer_of(recipe), layer_of(recipe)
-        program = torch.compile(compiled, fullgraph=True, backend=BACKEND)
-        for number in range(steps):
-            x = batch()
-            twin = x.detach().clone().requires_grad_()
-            with torch._dynamo.config.patch(error_on_recompile=number > 0):
-                out = program(twin)
-                out.float().square().sum().backward()
-            wanted = step(eager, x)
-            torch.testing.assert_close(out, wanted, rtol=0, atol=0)
-            torch.testing.assert_close(twin.grad, x.grad, rtol=0, atol=0)
-        torch.testing.assert_close(compiled.weight.grad, eager.weight.grad)
-        torch.testing.assert_close(compiled.bias.grad, eager.bias.grad)
-        if recipe.scaling == "delayed":
-            torch.testing.assert_close(compiled.amax_history, eager.amax_history)
-            torch.testing.assert_close(compiled.scales, eager.scales)
-            self.assertTrue(bool((compiled.amax_history[0] > 0).all()))  # the gradient's too
-        self.assertEqual(self.graphs(), 1)
-        self.assertEqual(dict(torch._dynamo.utils.counters["graph_break"]), {})
-        self.assertEqual(compiled.quantizers_built, 3)
-
-    def test_delayed(self):
-        self.assert_as_eager(Fp8Recipe())
-
-    def test_current(self):
-        self.assert_as_eager(Fp8Recipe(scaling="current"))
-
-    def test_without_transposed_cache(self):
-        self.assert_as_eager(Fp8Recipe(transposed_cache=False), steps=3)
-
-    def test_two_layers_with_fp8_between_them(self):
-        def model():
-            return torch.nn.Sequential(layer_of(Fp8Recipe(fp8_output=True)), layer_of(Fp8Recipe(), 48, 32))
-
-        eager, compiled = model(), model()
-        program = torch.compile(compiled, fullgraph=True, backend=BACKEND)
-        for _ in range(3):
-            x = batch()
-            out, wanted = program(x), eager(x)
-            torch.testing.assert_close(out, wanted, rtol=0, atol=0)
-            out.float().sum().backward()
-            wanted.float().sum().backward()
-        torch.testing.assert_close(compiled[0].weight.grad, eager[0].weight.grad)
-
-    def test_training_and_evaluation_take_turns(self):
-        layer = layer_of()
-        program = torch.compile(layer, fullgraph=True, backend=BACKEND)
-        for number in range(6):
-            layer.train(number % 2 == 0)
-            with torch._dynamo.config.patch(error_on_recompile=number > 1), torch.set_grad_enabled(number % 2 == 0):
-                out = program(batch(requires_grad=number % 2 == 0))
-            self.assertEqual(out.requires_grad, number % 2 == 0)
-
-    def test_another_recipe_or_mode_is_seen(self):
-        layer = layer_of(Fp8Recipe(scaling="current"))
-        program = torch.compile(layer, fullgraph=True, backend=BACKEND)
-        x = batch(requires_grad=False)
-        program(x)
-        for change in (lambda: setattr(layer, "recipe", Fp8Recipe(scaling="current", use_split_accumulator_fprop=True)),
-                       lambda: fp8.initialize(enabled=True, fast_accumulation=False)):
-            layer.recipe = Fp8Recipe(scaling="current")
-            program(x)
-            change()
-            reference.calls.clear()
-            program(x)
-            self.assertEqual([a[-1] for n, a in reference.calls if n == "fp8_linear_matmul"], [True])
-
-    def test_a_deferred_gradient_is_refused_by_name(self):
-        layer = layer_of(Fp8Recipe(delay_wgrad=True))
-        with self.assertRaisesRegex(Exception, "delay_wgrad keeps gradients outside of the graph"):
-            torch.compile(layer, fullgraph=True, backend=BACKEND)(batch())
 
 
 class Errors(Fp8Test):
