@@ -99,7 +99,7 @@ def _cpu_transpose(codes):
     return codes.t().contiguous()
 
 
-def _cpu_matmul(a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, *, dtype):
+def _cpu_matmul(a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, dtype=None):
     _noted("fp8_linear_matmul", a_format, b_format, use_split_accumulator)
     return product(a, b, a_scale, b_scale, bias, a_format, b_format).to(dtype)
 
@@ -112,7 +112,7 @@ def _fake_quantize_both(input, *_):
     return _fake_quantize(input), input.new_empty((input.shape[1], input.shape[0]), dtype=torch.uint8)
 
 
-def _fake_matmul(a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, *, dtype):
+def _fake_matmul(a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, dtype=None):
     return a.new_empty((a.shape[0], b.shape[0]), dtype=dtype)
 
 
