@@ -26,8 +26,7 @@ install_default_needs() {
   on_debian_like && install_clang_format
   require_test_python
   require_mypy
-  require_torch
-  require_newest_torch
+  require_both_torch
   require_from_cache cuobjdump "$cuobjdump"
   find_cuda_13 >/dev/null || require_toolkit_13_5
 }

@@ -1,27 +1,10 @@
 // Grouped fp8 quantisation: the codec; its kernels are grouped.cuh's.
-#include "fp8.h"
+#include "fp8.cuh"
 #include "fp_quantizer.h"
 #include "grouped.cuh"
 
 namespace dsbuild::ops {
 namespace {
-
-// Two codes, `low` in the lower byte. The instruction is there from sm_89 on, for toolkits that know it.
-template <class Format>
-__device__ uint32_t fp8_pair(float low, float high) {
-#if __CUDA_ARCH__ >= 900 || \
-    (__CUDA_ARCH__ >= 890 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201)
-  uint16_t codes;
-  if constexpr (Format::mantissa_bits == 3) {
-    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(high), "f"(low));
-  } else {
-    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(high), "f"(low));
-  }
-  return codes;
-#else
-  return encode_fp8<Format>(low) | encode_fp8<Format>(high) << 8;
-#endif
-}
 
 template <class Format>
 struct Fp8Codec {
@@ -29,20 +12,10 @@ struct Fp8Codec {
   using Parameters = Scale;
   static constexpr int code_bits = 8;
 
-  __device__ static Scale parameters(Bounds bounds) {
-    return {bounds.largest > 0 ? fmaxf(bounds.largest / Format::max_value, k_smallest_scale) : 1};
-  }
+  __device__ static Scale parameters(Bounds bounds) { return {scale_of(bounds, Format::max_value)}; }
 
   __device__ static Pack<uint8_t, k_width> encode(const Pack<float, k_width>& values, Scale p) {
-    const float inverse = 1 / p.scale;
-    Pack<uint8_t, k_width> codes;
-#pragma unroll
-    for (int k = 0; k < k_width; k += 2) {
-      const uint32_t pair = fp8_pair<Format>(values.item[k] * inverse, values.item[k + 1] * inverse);
-      codes.item[k] = static_cast<uint8_t>(pair);
-      codes.item[k + 1] = static_cast<uint8_t>(pair >> 8);
-    }
-    return codes;
+    return fp8_codes<Format>(values, 1 / p.scale);
   }
 
   __device__ static float decode(uint32_t code, Scale p) { return decode_fp8<Format>(code) * p.scale; }

@@ -3,11 +3,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include "fp8_format.h"
 #include "grouped_values.h"
 
 namespace dsbuild::ops {
-
-enum class Fp8Format { e4m3, e5m2 };
 
 // On `stream` of the current device.
 cudaError_t launch_fp_quantize(const GroupedValues& arrays, Fp8Format format, cudaStream_t stream);

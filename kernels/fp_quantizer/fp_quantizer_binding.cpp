@@ -1,18 +1,11 @@
 // What Python calls: ops/native/fp_quantizer/functions.yaml; the formulas: docs/ops.md.
-#include <string>
-
 #include "cuda_call.h"
+#include "fp8_arguments.h"
 #include "fp_quantizer.h"
 #include "grouped_arguments.h"
 
 namespace dsbuild::ops {
 namespace {
-
-Fp8Format read_format(Arguments& arguments) {
-  const std::string name = arguments.text("format");
-  check_value(arguments, "format", name == "e4m3" || name == "e5m2", "\"e4m3\" or \"e5m2\"");
-  return name == "e4m3" ? Fp8Format::e4m3 : Fp8Format::e5m2;
-}
 
 GroupedValues checked_arrays(const TensorArgument& values, const TensorArgument& codes,
                              const TensorArgument& scales, int group_size) {
@@ -34,7 +27,7 @@ tvm::ffi::Any fp_quantize(Arguments& arguments) {
   const TensorArgument output = arguments.tensor("output");
   const TensorArgument scales = arguments.tensor("scales");
   const int group_size = read_group_size(arguments);
-  const Fp8Format format = read_format(arguments);
+  const Fp8Format format = read_fp8_format(arguments, "format");
   arguments.end();
   run("fp_quantize", launch_fp_quantize, checked_arrays(input, output, scales, group_size), format,
       input.view.device().device_id);
@@ -46,7 +39,7 @@ tvm::ffi::Any fp_dequantize(Arguments& arguments) {
   const TensorArgument scales = arguments.tensor("scales");
   const TensorArgument output = arguments.tensor("output");
   const int group_size = read_group_size(arguments);
-  const Fp8Format format = read_format(arguments);
+  const Fp8Format format = read_fp8_format(arguments, "format");
   arguments.end();
   run("fp_dequantize", launch_fp_dequantize, checked_arrays(output, input, scales, group_size), format,
       output.view.device().device_id);

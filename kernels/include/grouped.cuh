@@ -61,6 +61,11 @@ struct LargestMagnitude {
   }
 };
 
+// The scale that makes the largest magnitude the largest code.
+__device__ inline float scale_of(LargestMagnitude bounds, float largest_code) {
+  return bounds.largest > 0 ? fmaxf(bounds.largest / largest_code, k_smallest_scale) : 1;
+}
+
 // A pack: whole where that is possible, else the `count` elements that there are, and `rest` for the others.
 template <int width, class T>
 __device__ Pack<T, width> load_items(const T* from, int count, bool aligned, T rest) {

@@ -30,9 +30,7 @@ struct SymmetricCodec {
   static constexpr int code_bits = bits;
   static constexpr int largest_code = (1 << (bits - 1)) - 1;
 
-  __device__ static Scale parameters(Bounds bounds) {
-    return {bounds.largest > 0 ? fmaxf(bounds.largest / largest_code, k_smallest_scale) : 1};
-  }
+  __device__ static Scale parameters(Bounds bounds) { return {scale_of(bounds, largest_code)}; }
 
   __device__ static Pack<uint8_t, bits> encode(const Pack<float, k_width>& values, Scale p) {
     const float inverse = 1 / p.scale;

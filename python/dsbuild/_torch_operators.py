@@ -160,6 +160,144 @@ def _differentiate_evoformer_attn_forward(ctx, grad_out, grad_lse):
 differentiate("evoformer_attn_forward", _differentiate_evoformer_attn_forward, _keep_evoformer_attn_forward)
 
 
+# ---- fp8_linear
+
+_fp8_linear = Op("fp8_linear")
+
+
+def _make_fp8_quantize(input, scale, format):
+    return input.new_empty(input.shape, dtype=torch.uint8)
+
+
+def _run_fp8_quantize(input, scale, format):
+    codes = _make_fp8_quantize(input, scale, format)
+    _fp8_linear.fp8_quantize(dense(input), dense(scale), codes, format)
+    return codes
+
+
+define(
+    "fp8_quantize(Tensor input, Tensor scale, str format) -> Tensor",
+    "cuda", _run_fp8_quantize, _make_fp8_quantize)
+
+
+def _make_fp8_quantize_both(input, scale, format):
+    return (
+        input.new_empty(input.shape, dtype=torch.uint8),
+        input.new_empty([input.shape[1], input.shape[0]], dtype=torch.uint8),
+    )
+
+
+def _run_fp8_quantize_both(input, scale, format):
+    codes, codes_t = _make_fp8_quantize_both(input, scale, format)
+    _fp8_linear.fp8_quantize_both(dense(input), dense(scale), codes, codes_t, format)
+    return codes, codes_t
+
+
+define(
+    "fp8_quantize_both(Tensor input, Tensor scale, str format) -> (Tensor codes, Tensor codes_t)",
+    "cuda", _run_fp8_quantize_both, _make_fp8_quantize_both)
+
+
+def _make_fp8_quantize_delayed(input, scale, history, slot, format):
+    return input.new_empty(input.shape, dtype=torch.uint8)
+
+
+def _run_fp8_quantize_delayed(input, scale, history, slot, format):
+    codes = _make_fp8_quantize_delayed(input, scale, history, slot, format)
+    _fp8_linear.fp8_quantize_delayed(dense(input), dense(scale), history, slot, codes, format)
+    return codes
+
+
+define(
+    "fp8_quantize_delayed(Tensor input, Tensor scale, Tensor(a!) history, SymInt slot, str format) -> Tensor",
+    "cuda", _run_fp8_quantize_delayed, _make_fp8_quantize_delayed)
+
+
+def _make_fp8_quantize_both_delayed(input, scale, history, slot, format):
+    return (
+        input.new_empty(input.shape, dtype=torch.uint8),
+        input.new_empty([input.shape[1], input.shape[0]], dtype=torch.uint8),
+    )
+
+
+def _run_fp8_quantize_both_delayed(input, scale, history, slot, format):
+    codes, codes_t = _make_fp8_quantize_both_delayed(input, scale, history, slot, format)
+    _fp8_linear.fp8_quantize_both_delayed(dense(input), dense(scale), history, slot, codes, codes_t, format)
+    return codes, codes_t
+
+
+define(
+    "fp8_quantize_both_delayed(Tensor input, Tensor scale, Tensor(a!) history, SymInt slot, str format) -> "
+    "(Tensor codes, Tensor codes_t)",
+    "cuda", _run_fp8_quantize_both_delayed, _make_fp8_quantize_both_delayed)
+
+
+def _make_fp8_scale_of(input, format):
+    return input.new_empty([1], dtype=torch.float32)
+
+
+def _run_fp8_scale_of(input, format):
+    scale = _make_fp8_scale_of(input, format)
+    scratch = input.new_empty([2], dtype=torch.float32)
+    _fp8_linear.fp8_scale_of(dense(input), scale, scratch, format)
+    return scale
+
+
+define(
+    "fp8_scale_of(Tensor input, str format) -> Tensor",
+    "cuda", _run_fp8_scale_of, _make_fp8_scale_of)
+
+
+def _run_fp8_scale_update(history, scales, largest, margin=0):
+    _fp8_linear.fp8_scale_update(history, scales, largest, margin)
+
+
+define(
+    "fp8_scale_update(Tensor(a!) history, Tensor(b!) scales, SymInt[] largest, SymInt margin=0) -> ()",
+    "cuda", _run_fp8_scale_update, None)
+
+
+def _make_fp8_transpose(codes):
+    return codes.new_empty([codes.shape[1], codes.shape[0]], dtype=torch.uint8)
+
+
+def _run_fp8_transpose(codes):
+    codes_t = _make_fp8_transpose(codes)
+    _fp8_linear.fp8_transpose(dense(codes), codes_t)
+    return codes_t
+
+
+define(
+    "fp8_transpose(Tensor codes) -> Tensor",
+    "cuda", _run_fp8_transpose, _make_fp8_transpose)
+
+
+def _make_fp8_linear_matmul(
+        a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, *, dtype
+):
+    return a.new_empty([a.shape[0], b.shape[0]], dtype=dtype)
+
+
+def _run_fp8_linear_matmul(
+        a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, *, dtype
+):
+    out = _make_fp8_linear_matmul(
+        a, b, a_scale, b_scale, bias, a_format, b_format, use_split_accumulator, dtype=dtype,
+    )
+    workspace = a.new_empty([_fp8_linear.fp8_linear_workspace(a, b)], dtype=torch.uint8)
+    _fp8_linear.fp8_linear_matmul(
+        dense(a), dense(b), dense(a_scale), dense(b_scale), dense(bias), out, workspace, a_format, b_format,
+        use_split_accumulator,
+    )
+    return out
+
+
+define(
+    'fp8_linear_matmul(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, str a_format="e4m3", '
+    'str b_format="e4m3", bool use_split_accumulator=False, *, ScalarType dtype) -> Tensor',
+    "cuda", _run_fp8_linear_matmul, _make_fp8_linear_matmul)
+
+
 # ---- fp_quantizer
 
 _fp_quantizer = Op("fp_quantizer")

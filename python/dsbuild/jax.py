@@ -44,6 +44,66 @@ def evoformer_attn_backward(
     return call("evoformer_attn", "evoformer_attn_backward", "cuda", arrays, results, 5, family=family)
 
 
+def fp8_quantize(input, scale, format):
+    arrays = dict(input=input, scale=scale)
+    results = [
+        (input.shape, 'uint8'),
+    ]
+    return call("fp8_linear", "fp8_quantize", "cuda", arrays, results, 1, format=format)
+
+
+def fp8_quantize_both(input, scale, format):
+    arrays = dict(input=input, scale=scale)
+    results = [
+        (input.shape, 'uint8'),
+        ([input.shape[1], input.shape[0]], 'uint8'),
+    ]
+    return call("fp8_linear", "fp8_quantize_both", "cuda", arrays, results, 2, format=format)
+
+
+def fp8_quantize_delayed(*_, **__):
+    refuse("fp8_quantize_delayed", "it changes history")
+
+
+def fp8_quantize_both_delayed(*_, **__):
+    refuse("fp8_quantize_both_delayed", "it changes history")
+
+
+def fp8_scale_of(input, format):
+    arrays = dict(input=input)
+    results = [
+        ([1], 'float32'),
+        ([2], 'float32'),
+    ]
+    return call("fp8_linear", "fp8_scale_of", "cuda", arrays, results, 1, format=format)
+
+
+def fp8_scale_update(*_, **__):
+    refuse("fp8_scale_update", "it changes history, scales")
+
+
+def fp8_transpose(codes):
+    arrays = dict(codes=codes)
+    results = [
+        ([codes.shape[1], codes.shape[0]], 'uint8'),
+    ]
+    return call("fp8_linear", "fp8_transpose", "cuda", arrays, results, 1)
+
+
+def fp8_linear_matmul(
+        a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, *, dtype
+):
+    arrays = dict(a=a, b=b, a_scale=a_scale, b_scale=b_scale, bias=bias)
+    results = [
+        ([a.shape[0], b.shape[0]], dtype),
+        ([ask('fp8_linear', 'fp8_linear_workspace')(a, b)], 'uint8'),
+    ]
+    return call(
+        "fp8_linear", "fp8_linear_matmul", "cuda", arrays, results, 1, a_format=a_format, b_format=b_format,
+        use_split_accumulator=use_split_accumulator,
+    )
+
+
 def fp_quantize(input, group_size, format):
     arrays = dict(input=input)
     results = [

@@ -550,6 +550,270 @@ class EvoformerAttn(Protocol):
                 DS4Sci_EvoformerAttention.
         """
 
+class Fp8Linear(Protocol):
+    """Linear layers in fp8 (e4m3, e5m2) with one scale for each tensor."""
+
+    def fp8_quantize(self, input: Tensor, scale: Tensor, codes: Tensor, format: Literal["e4m3", "e5m2"], /) -> None:
+        """Quantises a tensor to 8-bit floats with one scale that is given.
+
+        Args:
+            input: The values. Shape: any; float32 or float16 or bfloat16.
+            scale: A value is its code times it. Shape: 1 element; float32.
+            codes: Written to. The 8-bit floats; codes.view(torch.float8_e4m3fn) shows those of e4m3 as PyTorch's
+                type. Shape: that of the input; uint8.
+            format: e4m3: largest value 448, no infinity ("e4m3fn"); e5m2: largest value 57344. "e4m3" or "e5m2".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_quantize_both(
+        self,
+        input: Tensor,
+        scale: Tensor,
+        codes: Tensor,
+        codes_t: Tensor,
+        format: Literal["e4m3", "e5m2"],
+        /,
+    ) -> None:
+        """Quantises a matrix as fp8_quantize does, and writes its codes transposed too, in the same pass.
+
+        Args:
+            input: The values. Shape [R, C]; float32 or float16 or bfloat16.
+            scale: A value is its code times it. Shape: 1 element; float32.
+            codes: Written to. The 8-bit floats. Shape [R, C]; uint8.
+            codes_t: Written to. The same, transposed. Shape [C, R]; uint8.
+            format: e4m3: largest value 448, no infinity ("e4m3fn"); e5m2: largest value 57344. "e4m3" or "e5m2".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_quantize_delayed(
+        self,
+        input: Tensor,
+        scale: Tensor,
+        history: Tensor,
+        slot: int,
+        codes: Tensor,
+        format: Literal["e4m3", "e5m2"],
+        /,
+    ) -> None:
+        """Quantises as fp8_quantize does, and gathers the largest magnitude for the scales of later steps.
+
+        Args:
+            input: The values. Shape: any; float32 or float16 or bfloat16.
+            scale: A value is its code times it. Shape: 1 element; float32.
+            history: Written to. One element of it is raised to the largest finite magnitude of the input: as
+                fp8_scale_update has it, [L, Q]. Shape: any; float32.
+            slot: Of history, flattened: a column of its row 0. 0 or more; such as 0.
+            codes: Written to. The 8-bit floats; codes.view(torch.float8_e4m3fn) shows those of e4m3 as PyTorch's
+                type. Shape: that of the input; uint8.
+            format: e4m3: largest value 448, no infinity ("e4m3fn"); e5m2: largest value 57344. "e4m3" or "e5m2".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; history has no element slot.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_quantize_both_delayed(
+        self,
+        input: Tensor,
+        scale: Tensor,
+        history: Tensor,
+        slot: int,
+        codes: Tensor,
+        codes_t: Tensor,
+        format: Literal["e4m3", "e5m2"],
+        /,
+    ) -> None:
+        """Quantises as fp8_quantize_both does, and gathers the largest magnitude for the scales of later steps.
+
+        Args:
+            input: The values. Shape [R, C]; float32 or float16 or bfloat16.
+            scale: A value is its code times it. Shape: 1 element; float32.
+            history: Written to. One element of it is raised to the largest finite magnitude of the input: as
+                fp8_scale_update has it, [L, Q]. Shape: any; float32.
+            slot: Of history, flattened: a column of its row 0. 0 or more; such as 0.
+            codes: Written to. The 8-bit floats. Shape [R, C]; uint8.
+            codes_t: Written to. The same, transposed. Shape [C, R]; uint8.
+            format: e4m3: largest value 448, no infinity ("e4m3fn"); e5m2: largest value 57344. "e4m3" or "e5m2".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; history has no element slot.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_scale_of(self, input: Tensor, scale: Tensor, scratch: Tensor, format: Literal["e4m3", "e5m2"], /) -> None:
+        """Computes the scale that makes a tensor's largest finite magnitude the format's largest value.
+
+        Args:
+            input: The values. Shape: any; float32 or float16 or bfloat16.
+            scale: Written to. A value is its code times it. Shape: 1 element; float32.
+            scratch: Written to. Overwritten. Shape: 2 elements; float32.
+            format: e4m3: largest value 448, no infinity ("e4m3fn"); e5m2: largest value 57344. "e4m3" or "e5m2".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_scale_update(self, history: Tensor, scales: Tensor, largest: Sequence[int], margin: int = 0, /) -> None:
+        """Sets the scales by the largest magnitudes of the last steps and begins the next step's (delayed scaling).
+
+        Args:
+            history: Written to. Largest magnitudes of Q tensors in L steps, 1 to 1024 of 1 to 8. Row 0 is this
+                step's: the quantisations raise it, the update moves it on and leaves zeros. Shape [L, Q]; float32.
+            scales: Written to. One for each of the Q tensors; stays where its history is 0. Shape [Q]; float32.
+            largest: The largest value of each tensor's format: 448 or 57344. Numbers above 0; such as [448].
+            margin: Scales are 2^margin times what the history asks for. An integer between -64 and 64.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; the history has more than 1024 rows or 8 columns, or none, or
+                largest is not of its columns.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_transpose(self, codes: Tensor, codes_t: Tensor, /) -> None:
+        """Transposes a matrix of codes.
+
+        Args:
+            codes: The 8-bit floats. Shape [R, C]; uint8.
+            codes_t: Written to. The same, transposed. Shape [C, R]; uint8.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_linear_matmul(
+        self,
+        a: Tensor,
+        b: Tensor,
+        a_scale: Tensor,
+        b_scale: Tensor,
+        bias: Tensor | None,
+        out: Tensor,
+        workspace: Tensor,
+        a_format: Literal["e4m3", "e5m2"] = "e4m3",
+        b_format: Literal["e4m3", "e5m2"] = "e4m3",
+        use_split_accumulator: bool = False,
+        /,
+    ) -> None:
+        """Multiplies 8-bit floats, out = (a_scale a) (b_scale b)ᵀ + bias, as a linear layer does.
+
+        Args:
+            a: Codes of the left factor. Shape [M, K]; uint8.
+            b: Codes of the right factor, as a linear layer has its weight. Shape [N, K]; uint8.
+            a_scale: Of a. Shape: 1 element; float32.
+            b_scale: Of b. Shape: 1 element; float32.
+            bias: Added to each row; of out's dtype, bfloat16 where that is float32. Shape [N]; float16 or bfloat16.
+            out: Written to. The product. Shape [M, N]; float32 or float16 or bfloat16.
+            workspace: Written to. Overwritten. Shape: at least fp8_linear_workspace(a, b) bytes; uint8.
+            a_format: Of a. "e4m3" or "e5m2".
+            b_format: Of b; e4m3 where a's is e5m2. "e4m3" or "e5m2".
+            use_split_accumulator: True: partial sums are added up in float32 (fast accumulation is off), slower and
+                more exact.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be; K is 0, both formats are e5m2, or a, b, bias or out does not
+                begin at a multiple of 16 bytes or workspace of 256.
+            RuntimeError: The launch failed, or the library has no code for the GPU; cuBLASLt is not there (the
+                message names its packages), or it refuses the product.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_linear_workspace(self, a: Tensor, b: Tensor, /) -> int:
+        """Tells how many bytes of workspace fp8_linear_matmul takes for such a and b.
+
+        Args:
+            a: Its shape is looked at, and nothing else. Shape [M, K]; any dtype.
+            b: Its shape is looked at, and nothing else. Shape [N, K]; any dtype.
+
+        Returns:
+            A number of bytes.
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here.
+            ValueError: A or b has not 2 dimensions, K is 0, or they do not go together.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_linear_cublaslt(self, /) -> str:
+        """Tells which cuBLASLt this process uses.
+
+        Returns:
+            Its version and its file: "130101 /usr/lib/libcublasLt.so.13".
+
+        Raises:
+            TypeError: An argument is given.
+            RuntimeError: There is none; the message names the packages that have it.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
 class FpQuantizer(Protocol):
     """Grouped fp8 quantisation (e4m3, e5m2) and its inverse."""
 
@@ -1239,6 +1503,10 @@ def load(
 def load(
     name: Literal["evoformer_attn"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
 ) -> EvoformerAttn: ...
+@overload
+def load(
+    name: Literal["fp8_linear"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None
+) -> Fp8Linear: ...
 @overload
 def load(
     name: Literal["fp_quantizer"], pack: Literal["native"] = "native", path: str | os.PathLike[str] | None = None

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The torch operators of the native ops, without a GPU: with the torch of the GPU tests and with the newest, the operators of
-the CPU ops run, those of the CUDA ops have schemas and fakes. DSBUILD_TORCH_PYTHON and DSBUILD_NEWEST_TORCH_PYTHON name a
+"""The torch side of the native ops, without a GPU: with the torch of the GPU tests and with the newest, the operators of
+the CPU ops run, those of the CUDA ops have schemas and fakes, optimisers and FP8 layers keep their rules. DSBUILD_TORCH_PYTHON and DSBUILD_NEWEST_TORCH_PYTHON name a
 Python with torch and NumPy each."""
 
 import os
@@ -15,6 +15,8 @@ from pages import find_python  # noqa: E402
 
 PYTHONS = ("DSBUILD_TORCH_PYTHON", "DSBUILD_NEWEST_TORCH_PYTHON")
 OWN = TESTS / "python" / "test_torch_operators.py"
+OTHERS = ("test_optim", "test_fp8_recipe", "test_fp8_compiled", "test_cublaslt")
+AGAINST_TORCH = ("test_cpu_adam", "test_cpu_adagrad")
 
 
 def pythons():
@@ -28,7 +30,7 @@ class OperatorsTest(CliTest):
             testspace.skip(f"{' and '.join(PYTHONS)} are not set (a Python with torch and NumPy)")
         cls.space = TestSpace(store=True)
         _, home = find_python()
-        built = cls.space.run("--ops", "all,-async_io", env={"DS_ACCELERATOR": "cpu", "TVM_FFI_HOME": home})
+        built = cls.space.run("--ops", "cpu_adam,cpu_adagrad,cpu_lion", env={"DS_ACCELERATOR": "cpu", "TVM_FFI_HOME": home})
         assert built.code == 0, built
         script = REPOSITORY / "scripts" / "make_torch_operators.py"
         samples = cls.space.root / "samples.json"
@@ -48,6 +50,16 @@ class OperatorsTest(CliTest):
                 run = self.python(interpreter, OWN)
                 self.assertEqual(run.returncode, 0, run.stdout)
                 self.assertRegex(run.stdout, r"Ran \d+ tests")
+
+    def test_optimisers_and_layers_keep_their_rules(self):
+        """Of one torch each; `deep` with both."""
+        chosen = pythons().values() if testspace.TIER == "deep" else list(pythons().values())[:1]
+        for interpreter in chosen:
+            for name, words in (*((name, ()) for name in OTHERS), *((name, ("AgainstTorch",)) for name in AGAINST_TORCH)):
+                with self.subTest(name, python=interpreter):
+                    run = self.python(interpreter, TESTS / "python" / f"{name}.py", *words)
+                    self.assertEqual(run.returncode, 0, run.stdout)
+                    self.assertRegex(run.stdout, r"Ran [1-9]\d* tests?")
 
     def test_an_operator_that_is_wrong_is_seen(self):
         """Its source is changed in a copy of the package."""

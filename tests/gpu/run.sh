@@ -10,7 +10,7 @@
 #   PYTHON=FILE       (default: python3)
 #   FAMILIES=DIR      a bundle with all kernel families of evoformer_attn, to test them all on one GPU:
 #                     dsbuild --ops evoformer_attn --arch "7.0-virtual;7.5-virtual;8.0-virtual" (CUDA 11.8)
-#   OUT=DIR           the tables are also written to DIR/gpu.md and DIR/evoformer.md
+#   OUT=DIR           the tables are also written to DIR/gpu.md, DIR/fp8_linear.md and DIR/evoformer.md
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -41,9 +41,10 @@ status=0
 for name in cpu_adam cpu_adagrad cpu_lion; do
   "$python" "$root/tests/python/test_$name.py" || status=1
 done
-for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer norm; do
+for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer norm fp8_linear fp8_layer compiled_training frameworks; do
   "$python" "$here/test_$name.py" || status=1
 done
+DSBUILD_TORCH_DEVICE=cuda "$python" "$root/tests/python/test_torch_operators.py" || status=1
 for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
   DSBUILD_BUNDLE=$bundle "$python" "$here/test_evoformer_attn.py" || status=1
 done
@@ -52,6 +53,7 @@ if [[ -n ${NEW_OP:-} ]]; then
 fi
 "$python" "$here/speed.py" || status=1
 "$python" "$root/tests/python/speed_cpu_optimizers.py" || status=1
+"$python" "$here/speed_fp8_linear.py" || status=1
 export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 "$python" "$here/speed_evoformer.py" || status=1
 if command -v compute-sanitizer >/dev/null; then

@@ -1,0 +1,328 @@
+// Quantisation with one scale for a tensor, its codes as they are and transposed in one pass, and the scales.
+#include "fp8.cuh"
+#include "fp8_linear.h"
+#include "grouped.cuh"
+
+namespace dsbuild::ops {
+namespace {
+
+constexpr float k_largest_float = 3.40282347e+38f;
+constexpr int k_flat_packs = 4;  // of a thread, on their way at once
+constexpr int64_t k_flat_block = int64_t{k_threads} * k_width * k_flat_packs;  // elements
+
+// The largest of all blocks. No magnitude is negative, and such floats are in the order of their bits; so the
+// result does not depend on the order of the blocks.
+__device__ void raise_to(float* amax, LargestMagnitude bounds) {
+  atomicMax(reinterpret_cast<int*>(amax), __float_as_int(bounds.largest));
+}
+
+__device__ void gather_amax(float* amax, LargestMagnitude bounds) {
+  bounds = bounds_of_block(bounds);
+  if (threadIdx.x == 0) raise_to(amax, bounds);
+}
+
+template <class T>
+__device__ void add_all(LargestMagnitude& bounds, const Pack<T, k_width>& items) {
+#pragma unroll
+  for (int k = 0; k < k_width; ++k)
+    bounds.add(to_float(items.item[k]));
+}
+
+// Packs of neighbouring elements, whatever their shape.
+struct FlatPlace {
+  int64_t begin;
+  int count;
+};
+
+__device__ FlatPlace flat_place(int64_t elements, int pack) {
+  const int64_t begin =
+      blockIdx.x * k_flat_block + (int64_t{pack} * k_threads + static_cast<int>(threadIdx.x)) * k_width;
+  const int64_t left = elements - begin;
+  return {begin, static_cast<int>(left < k_width ? (left < 0 ? 0 : left) : k_width)};
+}
+
+template <class T>
+__device__ void load_flat(Pack<T, k_width> (&items)[k_flat_packs], const T* values, int64_t elements,
+                          bool aligned) {
+#pragma unroll
+  for (int p = 0; p < k_flat_packs; ++p) {
+    const FlatPlace place = flat_place(elements, p);
+    items[p] = load_items<k_width>(values + place.begin, place.count, aligned, not_a_number<T>());
+  }
+}
+
+template <class Format, class T>
+__global__ void quantize_flat(const T* __restrict__ values, int64_t elements, const Fp8Codes to,
+                              bool aligned) {
+  Pack<T, k_width> items[k_flat_packs];
+  load_flat(items, values, elements, aligned);
+  const float inverse = 1 / *to.scale;
+  LargestMagnitude bounds = LargestMagnitude::none();
+#pragma unroll
+  for (int p = 0; p < k_flat_packs; ++p) {
+    const FlatPlace place = flat_place(elements, p);
+    add_all(bounds, items[p]);
+    store_items(to.codes + place.begin, fp8_codes<Format>(floats_of(items[p]), inverse), place.count,
+                aligned);
+  }
+  if (to.amax != nullptr) gather_amax(to.amax, bounds);
+}
+
+// The block that is done last makes the scale. `scratch`: the amax so far and a count of blocks, zeros
+// before.
+template <class T>
+__global__ void find_scale(const T* __restrict__ values, int64_t elements, float* scale, float* scratch,
+                           float largest_code, bool aligned) {
+  Pack<T, k_width> items[k_flat_packs];
+  load_flat(items, values, elements, aligned);
+  LargestMagnitude bounds = LargestMagnitude::none();
+#pragma unroll
+  for (int p = 0; p < k_flat_packs; ++p)
+    add_all(bounds, items[p]);
+  bounds = bounds_of_block(bounds);
+  if (threadIdx.x != 0) return;
+  raise_to(scratch, bounds);
+  __threadfence();  // no other block sees the count before it could see the amax
+  if (atomicAdd(reinterpret_cast<unsigned*>(scratch + 1), 1u) + 1 < gridDim.x) return;
+  const float largest = __int_as_float(atomicMax(reinterpret_cast<int*>(scratch), 0));
+  *scale = scale_of(LargestMagnitude{largest}, largest_code);
+}
+
+// One block for a quantizer, one thread for a value of its history.
+__global__ void update_scales(const Fp8History history) {
+  const int quantizer = static_cast<int>(blockIdx.x);
+  const int row = static_cast<int>(threadIdx.x);
+  float* column = history.amax + quantizer;
+  const float value = row < history.length ? column[row * history.quantizers] : 0;
+  LargestMagnitude bounds = LargestMagnitude::none();
+  bounds.add(value);
+  bounds = bounds_of_block(bounds);  // all have read by then
+  if (row + 1 < history.length) column[(row + 1) * history.quantizers] = value;
+  if (row != 0) return;
+  column[0] = 0;
+  const float largest = fminf(bounds.largest * history.factor, k_largest_float);
+  if (largest > 0)
+    history.scales[quantizer] = scale_of(LargestMagnitude{largest}, history.largest[quantizer]);
+}
+
+// A matrix is transposed by tiles of codes in shared memory. A thread makes words of the codes of 4 rows in
+// one column; a warp's words lie in all 32 banks, when they are put (16 packs of 2 rows of words) and when
+// they are taken (one column).
+constexpr int k_tile = 128;  // rows and columns
+constexpr int k_word = 4;    // codes
+constexpr int k_tile_words = k_tile / k_word;
+constexpr int k_packs_of_row = k_tile / k_width;
+constexpr int k_word_rows = k_threads / k_packs_of_row;  // that a block makes at once
+static_assert(k_tile_words == k_warp, "a warp takes a column");
+
+struct Tile {
+  uint32_t words[k_tile][k_tile_words];
+
+  __device__ uint32_t& at(int column, int word) { return words[column][word ^ (column / k_width * 2)]; }
+};
+
+struct TileShape {
+  int64_t rows, columns, tiles_across;
+  bool aligned;        // rows of input and codes begin where whole packs may
+  bool words_aligned;  // the same for words of the transpose
+};
+
+template <class Format, class T>
+struct Quantizing {
+  const T* __restrict__ values;
+  Fp8Codes to;
+  using Item = T;
+
+  __device__ T rest() const { return not_a_number<T>(); }
+  __device__ const T* from() const { return values; }
+  __device__ float prepare() const { return 1 / *to.scale; }
+  __device__ Pack<uint8_t, k_width> codes(const Pack<T, k_width>& items, float inverse,
+                                          LargestMagnitude& bounds) const {
+    add_all(bounds, items);
+    return fp8_codes<Format>(floats_of(items), inverse);
+  }
+  __device__ void store(int64_t at, const Pack<uint8_t, k_width>& pack, int count, bool aligned) const {
+    store_items(to.codes + at, pack, count, aligned);
+  }
+  __device__ void finish(LargestMagnitude bounds) const {
+    if (to.amax != nullptr) gather_amax(to.amax, bounds);
+  }
+};
+
+struct Transposing {
+  const uint8_t* __restrict__ values;
+  using Item = uint8_t;
+
+  __device__ uint8_t rest() const { return 0; }
+  __device__ const uint8_t* from() const { return values; }
+  __device__ float prepare() const { return 1; }
+  __device__ Pack<uint8_t, k_width> codes(const Pack<uint8_t, k_width>& items, float,
+                                          LargestMagnitude&) const {
+    return items;
+  }
+  __device__ void store(int64_t, const Pack<uint8_t, k_width>&, int, bool) const {}
+  __device__ void finish(LargestMagnitude) const {}
+};
+
+__device__ int limited(int64_t left, int most) {
+  return static_cast<int>(left < most ? (left < 0 ? 0 : left) : most);
+}
+
+__device__ void store_word(uint8_t* to, uint32_t word, int count, bool aligned) {
+  if (aligned && count == k_word) {
+    *reinterpret_cast<uint32_t*>(to) = word;
+    return;
+  }
+  for (int k = 0; k < count; ++k)
+    to[k] = static_cast<uint8_t>(word >> 8 * k);
+}
+
+template <class Work>
+__global__ void transpose_tiles(const Work work, uint8_t* __restrict__ transposed, const TileShape shape) {
+  __shared__ Tile tile;
+  const int64_t first_row = blockIdx.x / shape.tiles_across * k_tile;
+  const int64_t first_column = blockIdx.x % shape.tiles_across * k_tile;
+  const int pack = static_cast<int>(threadIdx.x) % k_packs_of_row;
+  const int64_t column = first_column + pack * k_width;
+  const int count = limited(shape.columns - column, k_width);
+  const float prepared = work.prepare();
+  LargestMagnitude bounds = LargestMagnitude::none();
+#pragma unroll
+  for (int begin = 0; begin < k_tile_words; begin += k_word_rows) {
+    const int word_row = begin + static_cast<int>(threadIdx.x) / k_packs_of_row;
+    const int64_t row = first_row + word_row * k_word;
+    Pack<typename Work::Item, k_width> items[k_word];
+#pragma unroll
+    for (int r = 0; r < k_word; ++r) {
+      items[r] = load_items<k_width>(work.from() + (row + r) * shape.columns + column,
+                                     row + r < shape.rows ? count : 0, shape.aligned, work.rest());
+    }
+    uint32_t words[k_width] = {};
+#pragma unroll
+    for (int r = 0; r < k_word; ++r) {
+      const Pack<uint8_t, k_width> codes = work.codes(items[r], prepared, bounds);
+      work.store((row + r) * shape.columns + column, codes, row + r < shape.rows ? count : 0, shape.aligned);
+#pragma unroll
+      for (int k = 0; k < k_width; ++k)
+        words[k] |= static_cast<uint32_t>(codes.item[k]) << 8 * r;
+    }
+#pragma unroll
+    for (int k = 0; k < k_width; ++k)
+      tile.at(pack * k_width + k, word_row) = words[k];
+  }
+  __syncthreads();
+  const int lane = static_cast<int>(threadIdx.x) % k_warp;
+  const int64_t word_begin = first_row + lane * k_word;
+  const int word_count = limited(shape.rows - word_begin, k_word);
+  const int columns = limited(shape.columns - first_column, k_tile);
+  for (int c = static_cast<int>(threadIdx.x) / k_warp; c < columns; c += k_threads / k_warp) {
+    store_word(transposed + (first_column + c) * shape.rows + word_begin, tile.at(c, lane), word_count,
+               shape.words_aligned);
+  }
+  work.finish(bounds);
+}
+
+bool begins_at(const void* pointer, uintptr_t bytes) {
+  return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
+}
+
+template <class Work>
+cudaError_t launch_tiles(const Work& work, uint8_t* transposed, int64_t rows, int64_t columns,
+                         bool packs_aligned, cudaStream_t stream) {
+  const int64_t across = ceil_div(columns, k_tile);
+  const int64_t blocks = across * ceil_div(rows, k_tile);
+  if (blocks > 0x7fffffff) return cudaErrorInvalidConfiguration;
+  const TileShape shape{rows, columns, across, packs_aligned && columns % k_width == 0,
+                        begins_at(transposed, k_word) && rows % k_word == 0};
+  transpose_tiles<<<static_cast<unsigned>(blocks), k_threads, 0, stream>>>(work, transposed, shape);
+  return cudaGetLastError();
+}
+
+struct FlatGrid {
+  int64_t elements;
+  unsigned blocks;  // 0: too many
+};
+
+FlatGrid flat_grid(const Fp8Values& from) {
+  const int64_t elements = from.rows * from.columns;
+  const int64_t blocks = ceil_div(elements, k_flat_block);
+  return {elements, blocks > 0x7fffffff ? 0 : static_cast<unsigned>(blocks)};
+}
+
+template <class Format, class T>
+cudaError_t quantize_typed(const Fp8Values& from, const Fp8Codes& to, cudaStream_t stream) {
+  const T* values = static_cast<const T*>(from.values);
+  const bool aligned = begins_at(values, sizeof(uint4)) && begins_at(to.codes, k_width);
+  if (to.transposed != nullptr) {
+    return launch_tiles(Quantizing<Format, T>{values, to}, to.transposed, from.rows, from.columns, aligned,
+                        stream);
+  }
+  const FlatGrid grid = flat_grid(from);
+  if (grid.blocks == 0) return cudaErrorInvalidConfiguration;
+  quantize_flat<Format, T><<<grid.blocks, k_threads, 0, stream>>>(values, grid.elements, to, aligned);
+  return cudaGetLastError();
+}
+
+template <class Format>
+cudaError_t quantize_as(const Fp8Values& from, const Fp8Codes& to, cudaStream_t stream) {
+  switch (from.type) {
+    case FloatType::float32:
+      return quantize_typed<Format, float>(from, to, stream);
+    case FloatType::float16:
+      return quantize_typed<Format, Half>(from, to, stream);
+    case FloatType::bfloat16:
+      break;
+  }
+  return quantize_typed<Format, Bfloat16>(from, to, stream);
+}
+
+template <class T>
+cudaError_t scale_typed(const Fp8Values& from, float* scale, float* scratch, float largest_code,
+                        cudaStream_t stream) {
+  FlatGrid grid = flat_grid(from);
+  if (grid.elements == 0) grid.blocks = 1;  // its threads have nothing, and the scale is 1
+  if (grid.blocks == 0) return cudaErrorInvalidConfiguration;
+  const T* values = static_cast<const T*>(from.values);
+  find_scale<T><<<grid.blocks, k_threads, 0, stream>>>(values, grid.elements, scale, scratch, largest_code,
+                                                       begins_at(values, sizeof(uint4)));
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+cudaError_t launch_fp8_quantize(const Fp8Values& from, const Fp8Codes& to, Fp8Format format,
+                                cudaStream_t stream) {
+  if (from.rows * from.columns == 0) return cudaSuccess;
+  return format == Fp8Format::e4m3 ? quantize_as<E4m3>(from, to, stream)
+                                   : quantize_as<E5m2>(from, to, stream);
+}
+
+cudaError_t launch_fp8_scale_of(const Fp8Values& from, float* scale, float* scratch, Fp8Format format,
+                                cudaStream_t stream) {
+  const cudaError_t error = cudaMemsetAsync(scratch, 0, 2 * sizeof *scratch, stream);
+  if (error != cudaSuccess) return error;
+  const float largest_code = format == Fp8Format::e4m3 ? E4m3::max_value : E5m2::max_value;
+  switch (from.type) {
+    case FloatType::float32:
+      return scale_typed<float>(from, scale, scratch, largest_code, stream);
+    case FloatType::float16:
+      return scale_typed<Half>(from, scale, scratch, largest_code, stream);
+    case FloatType::bfloat16:
+      break;
+  }
+  return scale_typed<Bfloat16>(from, scale, scratch, largest_code, stream);
+}
+
+cudaError_t launch_fp8_scale_update(const Fp8History& history, cudaStream_t stream) {
+  const int threads = static_cast<int>(ceil_div(history.length, k_warp)) * k_warp;
+  update_scales<<<static_cast<unsigned>(history.quantizers), threads, 0, stream>>>(history);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_fp8_transpose(const uint8_t* codes, uint8_t* transposed, int64_t rows, int64_t columns,
+                                 cudaStream_t stream) {
+  if (rows * columns == 0) return cudaSuccess;
+  return launch_tiles(Transposing{codes}, transposed, rows, columns, begins_at(codes, k_width), stream);
+}
+
+}  // namespace dsbuild::ops
