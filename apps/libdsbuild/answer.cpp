@@ -87,7 +87,8 @@ Result<std::unique_ptr<OwnedOp>> read_answer(const ProgramAnswer& answer, const 
     if (is_ours && json.contains("error") && exit != 0)
       return tl::unexpected<Error>(error_of(json.at("error"), exit));
     if (is_ours && answer.exit_code.value_or(0) == 0) return op_of(json);
-  } catch (const Json::exception&) {  // below
+  } catch (const Json::exception&) {
+    return tl::unexpected<Error>(no_answer(answer, program));
   }
   return tl::unexpected<Error>(no_answer(answer, program));
 }

@@ -8,8 +8,10 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <system_error>
 
@@ -214,7 +216,8 @@ void close_others(posix_spawn_file_actions_t& actions, CloseFrom* closefrom) {
   }
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir("/proc/self/fd"), ::closedir);
   while (const dirent* const entry = open ? ::readdir(open.get()) : nullptr) {
-    const int number = std::atoi(entry->d_name);
+    int number = 0;  // of "." and ".."
+    std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), number);
     if (number > STDERR_FILENO) ::posix_spawn_file_actions_addclose(&actions, number);
   }
 }

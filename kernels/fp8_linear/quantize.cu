@@ -2,6 +2,7 @@
 #include "fp8.cuh"
 #include "fp8_linear.h"
 #include "grouped.cuh"
+#include "merge.cuh"
 
 namespace dsbuild::ops {
 namespace {
@@ -17,7 +18,7 @@ __device__ void raise_to(float* amax, LargestMagnitude bounds) {
 }
 
 __device__ void gather_amax(float* amax, LargestMagnitude bounds) {
-  bounds = bounds_of_block(bounds);
+  bounds = merged_in_block(bounds);
   if (threadIdx.x == 0) raise_to(amax, bounds);
 }
 
@@ -79,7 +80,7 @@ __global__ void find_scale(const T* __restrict__ values, int64_t elements, float
 #pragma unroll
   for (int p = 0; p < k_flat_packs; ++p)
     add_all(bounds, items[p]);
-  bounds = bounds_of_block(bounds);
+  bounds = merged_in_block(bounds);
   if (threadIdx.x != 0) return;
   raise_to(scratch, bounds);
   __threadfence();  // no other block sees the count before it could see the amax
@@ -96,7 +97,7 @@ __global__ void update_scales(const Fp8History history) {
   const float value = row < history.length ? column[row * history.quantizers] : 0;
   LargestMagnitude bounds = LargestMagnitude::none();
   bounds.add(value);
-  bounds = bounds_of_block(bounds);  // all have read by then
+  bounds = merged_in_block(bounds);  // all have read by then
   if (row + 1 < history.length) column[(row + 1) * history.quantizers] = value;
   if (row != 0) return;
   column[0] = 0;

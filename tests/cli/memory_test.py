@@ -5,7 +5,6 @@ says."""
 
 import hashlib
 import json
-import os
 import pathlib
 import re
 import sys
@@ -47,7 +46,7 @@ class MemoryTest(CliTest):
 class BoundTest(MemoryTest):
     def skip_with_sanitizers(self):
         """Each step would hold as much as what it runs."""
-        if b"__asan_init" in pathlib.Path(os.environ["DSBUILD"]).read_bytes():
+        if testspace.is_sanitized():
             self.skipTest("dsbuild is built with AddressSanitizer, whose own memory is larger than this test's")
 
     def test_the_second_build_stays_below_the_bound_which_is_too_small_for_all_at_once(self):

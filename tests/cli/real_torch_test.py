@@ -56,7 +56,7 @@ class RealTorchTest(CliTest):
             cls.python, "--cuda-home", testspace.find_real_toolkit(), "--out", str(cls.space.out), "--build-dir",
             str(cls.space.build_dir), "-j", "2", timeout=500)
         graph = (cls.space.build_dir / "build.ninja").read_text().replace("$\n    ", "")
-        cls.edges = {block.split(":")[0]: block for block in graph.split("\nbuild ")}
+        cls.edges = {re.split(" [|]|:", block)[0]: block for block in graph.split("\nbuild ")}
 
     def imported(self, op, script):
         """What the script prints, which imports the op's module by its last name."""

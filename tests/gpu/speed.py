@@ -1,7 +1,9 @@
-"""Speed of the bundle's CUDA ops against torch on the same GPU, as a Markdown table: on stdout, and in $OUT/gpu.md."""
+"""Speed of the bundle's CUDA ops against torch on the same GPU, as a Markdown table: on stdout, and in $OUT/gpu.md.
+`speed.py [OP…]`: of these ops."""
 
 import os
 import statistics
+import sys
 
 import norms  # exits with 77 where something is missing
 import support
@@ -323,16 +325,18 @@ def copy_row():
     return row("(a device-to-device copy)", "268 M float32", own, "–", None, 8 * 2**28)
 
 
+ROWS = {"fused_adam": adam_rows, "fused_lion": lion_rows, "fused_lamb": lamb_rows, "fp_quantizer": fp_quantizer_rows,
+        "quantizer": quantizer_rows, **{norm.name: lambda _, norm=norm: norm_rows(norm) for norm in norms.both()}}
+
+
 def main():
     lines = [f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians of {SAMPLES} calls.", "",
              "| call | size | ms | GB/s | compared with | ms | times as fast |", "|---|---|---|---|---|---|---|"]
     print("\n".join(lines))
     rows = [copy_row()]
     print(rows[0])
-    for one_more in (adam_rows(support.load_op("fused_adam")), lion_rows(support.load_op("fused_lion")),
-                     lamb_rows(support.load_op("fused_lamb")), fp_quantizer_rows(support.load_op("fp_quantizer")),
-                     quantizer_rows(support.load_op("quantizer")), *map(norm_rows, norms.both())):
-        for text in one_more:
+    for name in sys.argv[1:] or ROWS:
+        for text in ROWS[name](support.load_op(name)):
             print(text)
             rows.append(text)
     if os.environ.get("OUT"):

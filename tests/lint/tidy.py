@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """clang-tidy with .clang-tidy over lib/ and apps/: `tidy.py BUILD_DIR [CHECKS]`, CHECKS beside those of the file
-("clang-analyzer-*"). DSBUILD_CLANG_TIDY names the program. Exit 77 (skipped) without it.
+("clang-analyzer-*"). DSBUILD_CLANG_TIDY names the program. Exit 77 (skipped) without it. BUILD_DIR is this script's own: it
+configures it, with each file by itself and no precompiled header, and builds nothing.
 
 A file that passed is not looked at again until it, its command, a header or the checks change
 (BUILD_DIR/tidy-passed.json).
@@ -26,10 +27,8 @@ PARALLEL = 2
 def tidy(path, build_dir, checks=""):
     """"" or clang-tidy's text."""
     config = f"--config-file={lint.ROOT / '.clang-tidy'}"
-    # gcc's precompiled headers are nothing to clang, which then reads the header itself.
-    run = subprocess.run([PROGRAM, "--quiet", config, "--extra-arg=-Wno-ignored-gch", f"--checks={checks}", "-p", str(build_dir),
-                          str(path)],
-                         capture_output=True, text=True)
+    run = subprocess.run([PROGRAM, "--quiet", config, f"--checks={checks}", "-p", str(build_dir), str(path)], capture_output=True,
+                         text=True)
     chatter = re.compile(r"\d+ warnings|Error while processing|Suppressed |Found compiler error|^$")
     lines = (run.stdout + run.stderr).splitlines()
     return "" if run.returncode == 0 else "".join(f"{line}\n" for line in lines if not chatter.search(line))
@@ -48,14 +47,28 @@ def keys(commands, checks):
     return answer
 
 
+def configure(build_dir):
+    subprocess.run(["cmake", "-S", lint.ROOT, "-B", build_dir, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DDSBUILD_UNITY=OFF",
+                    "-DDSBUILD_TESTS=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"], check=True, stdout=subprocess.DEVNULL)
+
+
 def read_commands(build_dir):
     wanted = (f"{lint.ROOT}/lib/", f"{lint.ROOT}/apps/")
     entries = json.loads((build_dir / "compile_commands.json").read_text())
-    return {entry["file"]: entry["command"] for entry in entries
-            if entry["file"].startswith(wanted) and pathlib.Path(entry["file"]).exists()}
+    return {entry["file"]: entry["command"] for entry in entries if entry["file"].startswith(wanted)}
+
+
+def left_out(commands):
+    """Sources that nobody would look at."""
+    sources = [lint.ROOT / path for path in lint.read_tree("lib", "apps", suffixes=(".cpp",))]
+    return [f"{path}: it is not in compile_commands.json" for path in map(str, sources) if path not in commands]
 
 
 def check(build_dir, checks):
+    configure(build_dir)
+    missing = left_out(read_commands(build_dir))
+    if missing:
+        return missing
     memory = build_dir / "tidy-passed.json"
     passed = json.loads(memory.read_text()) if memory.exists() else {}
     now = keys(read_commands(build_dir), checks)

@@ -55,6 +55,11 @@ def deep_but(*names):
     return mark
 
 
+def is_sanitized():
+    """Whether the program has the sanitizers, which take memory of their own."""
+    return b"__asan_init" in pathlib.Path(os.environ["DSBUILD"]).read_bytes()
+
+
 def count(default, nightly):
     """How often to try something."""
     return nightly if NIGHTLY else default
