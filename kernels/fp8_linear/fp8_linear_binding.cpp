@@ -285,7 +285,7 @@ Fp8Matmul checked_matmul(const Arguments& arguments, const MatmulArguments& m) {
     TVM_FFI_THROW(ValueError) << m.workspace.where << ": expected at least " << needed << " bytes, got "
                               << m.workspace.view.numel();
   }
-  for (const TensorArgument* tensor : {&m.a, &m.b, address(m.bias), &m.out})
+  for (const TensorArgument* tensor : {&m.a, &m.b, &m.a_scale, &m.b_scale, address(m.bias), &m.out})
     if (tensor != nullptr) check_begins_at(*tensor, 16);
   check_begins_at(m.workspace, 256);
   return {rows,

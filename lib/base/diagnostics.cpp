@@ -117,11 +117,9 @@ class Blocks {
   void take(const std::string& line) {
     if (is_count_or_hint(line) || trim(line).empty()) {
       is_open_ = false;
-    } else if (leads_to_next(line)) {
-      lead_ += line + "\n";
-    } else if (auto head = head_of(line)) {
+    } else if (auto head = leads_to_next(line) ? std::nullopt : head_of(line)) {
       begin(std::move(*head), line);
-    } else if (!lead_.empty()) {
+    } else if (leads_to_next(line) || !lead_.empty()) {
       lead_ += line + "\n";
     } else if (is_open_) {
       all_.back().text += line + "\n";

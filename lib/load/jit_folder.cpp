@@ -60,8 +60,7 @@ std::string asked_by(const LoadRequest& request) {
 
 Result<Path> jit_root(const Settings& settings, const FileReader& files) {
   const std::string extensions = settings.variable("TORCH_EXTENSIONS_DIR");
-  const Path root =
-      files.absolute(extensions.empty() ? settings.cache_dir / "jit" : Path(extensions) / "dsbuild");
+  Path root = files.absolute(extensions.empty() ? settings.cache_dir / "jit" : Path(extensions) / "dsbuild");
   if (is_on_own_disk(root)) return root;
   DSBUILD_TRY(own, make_own_folder({"/tmp", "/var/tmp"}));
   return own / "jit";

@@ -53,7 +53,7 @@ std::map<std::string, std::string> remedies_of(const std::vector<std::string>& l
 
 std::string remedy_of(const std::string& why) {
   const std::string missing = found_in(why, R"(([^\s/:]+): cannot open shared object file)");
-  const std::string known = remedy_of_library(missing);
+  std::string known = remedy_of_library(missing);
   if (!known.empty()) return known;
   if (!missing.empty())
     return "Install the package that has " + missing + ", or name its folder in LD_LIBRARY_PATH.";

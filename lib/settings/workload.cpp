@@ -82,7 +82,7 @@ std::string pack_in(const Workload& workload, const std::string& pack, const Fil
 Result<std::string> choose_pack(const Workload& workload, const std::string& file, const Settings& settings,
                                 const FileReader& files) {
   if (!settings.pack.is_default()) {
-    const std::string name = pack_in(workload, settings.pack.value, files);
+    std::string name = pack_in(workload, settings.pack.value, files);
     if (!name.empty()) return name;
     return fail(
         Exit::usage, "bad_workload", file,

@@ -65,7 +65,7 @@ bool is_on_own_disk(const Path& path) {
 Result<Path> make_own_folder(const std::vector<Path>& parents) {
   std::string tried;
   for (const Path& parent : parents) {
-    const Path folder = parent / ("dsbuild-" + std::to_string(::geteuid()));
+    Path folder = parent / ("dsbuild-" + std::to_string(::geteuid()));
     if (can_load_from(parent) && is_ours_alone(folder)) return folder;
     tried += (tried.empty() ? "" : ", ") + folder.string();
   }

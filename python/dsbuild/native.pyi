@@ -770,8 +770,8 @@ class Fp8Linear(Protocol):
             TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
                 than here.
             ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
-                here; a value is not what it must be; K is 0, both formats are e5m2, or a, b, bias or out does not
-                begin at a multiple of 16 bytes or workspace of 256.
+                here; a value is not what it must be; K is 0, both formats are e5m2, or a tensor does not begin at a
+                multiple of 16 bytes or workspace of 256.
             RuntimeError: The launch failed, or the library has no code for the GPU; cuBLASLt is not there (the
                 message names its packages), or it refuses the product.
 

@@ -121,7 +121,7 @@ class Fp8Linear(torch.nn.Linear):
         weight_scale = self._scale(scales, WEIGHT, weight, flags)
         weight_codes, weight_codes_t = quantize(weight.detach(), weight_scale, amax, WEIGHT, "e4m3",
                                                 keeps and rows.requires_grad)
-        grad_scale = scales[GRAD_OUTPUT:GRAD_OUTPUT + 1] if flags.delayed_scaling else None
+        grad_scale = scales[GRAD_OUTPUT, :1] if flags.delayed_scaling else None
         handle = self._deferred.handle if flags.delay_wgrad else NO_HANDLE
         out = torch.ops.dsbuild.fp8_linear(rows, weight, bias, input_codes, input_codes_t, weight_codes, weight_codes_t,
                                            input_scale, weight_scale, grad_scale, amax, handle, list(flags))
@@ -129,18 +129,19 @@ class Fp8Linear(torch.nn.Linear):
         return self._quantized(out, shape, scales, amax, flags) if flags.fp8_output else out.view(shape)
 
     def _step_scales(self, flags):
-        """The scales of this step's tensors, which the next step does not change; None where they are the tensors' own."""
+        """The scales of this step's tensors, which the next step does not change, each in a row of its own: cuBLASLt wants
+        one to begin at a multiple of 16 bytes. None where they are the tensors' own."""
         if not flags.delayed_scaling:
             return None
         if self.training:
             largest = [quantizer.largest for quantizer in self._cache.quantizers]
             torch.ops.dsbuild.fp8_scale_update(self.amax_history, self.scales, largest, self._recipe.margin)
-        return self.scales.clone()
+        return torch.nn.functional.pad(self.scales.unsqueeze(1), (0, 3))
 
     @staticmethod
     def _scale(scales, slot, values, flags):
         if flags.delayed_scaling:
-            return scales[slot:slot + 1]
+            return scales[slot, :1]
         return torch.ops.dsbuild.fp8_scale_of(values.detach(), "e4m3")
 
     def _quantized(self, out, shape, scales, amax, flags):

@@ -73,75 +73,80 @@ def batches():
              torch.randn(ROWS, WIDTH, device="cuda", generator=generator)) for _ in range(STEPS)]
 
 
+def of_each(test):
+    """The test is of one kind of scaling and one optimiser."""
+    def run(self):
+        for scaling in ("delayed", "current"):
+            for optimizer in OPTIMIZERS:
+                with self.subTest(scaling=scaling, optimizer=optimizer.__name__, seed=SEED):
+                    torch._dynamo.reset()
+                    counters.clear()
+                    test(self, scaling, optimizer)
+    run.__name__ = test.__name__
+    return run
+
+
 class CompiledTraining(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(SEED)
         torch._dynamo.reset()
         counters.clear()
 
-    def of_each(self):
-        for scaling in ("delayed", "current"):
-            for optimizer in OPTIMIZERS:
-                with self.subTest(scaling=scaling, optimizer=optimizer.__name__, seed=SEED):
-                    torch._dynamo.reset()
-                    counters.clear()
-                    yield scaling, optimizer
-
     def assert_same(self, one, other):
         for a, b in zip(one.state(), other.state()):
             self.assertTrue(torch.equal(a, b), f"{a.shape} {a.dtype}: {(a.float() - b.float()).abs().max()}")
 
-    def test_a_step_has_no_break_and_is_compiled_once(self):
-        for scaling, optimizer in self.of_each():
-            training = Training(scaling, optimizer).compiled()
-            losses = []
-            for number, batch in enumerate(batches()):
-                # The optimiser makes its states in the first step: it may be compiled anew in the second.
-                with torch._dynamo.config.patch(error_on_recompile=number > 1):
-                    losses.append(training.step(*batch).item())
-            self.assertEqual(dict(counters["graph_break"]), {})
-            self.assertLess(sum(losses[-5:]), sum(losses[:5]))
+    @of_each
+    def test_a_step_has_no_break_and_is_compiled_once(self, scaling, optimizer):
+        training = Training(scaling, optimizer).compiled()
+        losses = []
+        for number, batch in enumerate(batches()):
+            # The optimiser makes its states in the first step: it may be compiled anew in the second.
+            with torch._dynamo.config.patch(error_on_recompile=number > 1):
+                losses.append(training.step(*batch).item())
+        self.assertEqual(dict(counters["graph_break"]), {})
+        self.assertLess(sum(losses[-5:]), sum(losses[:5]))
 
-    def test_reduce_overhead_tracks_all_its_tensors(self):
-        for scaling, optimizer in self.of_each():
-            training = Training(scaling, optimizer).compiled(mode="reduce-overhead")
-            with warnings.catch_warnings(record=True) as said:
-                warnings.simplefilter("always")
-                for batch in batches():
-                    torch.compiler.cudagraph_mark_step_begin()
-                    training.step(*batch)
-            texts = [str(warning.message) for warning in said]
-            self.assertEqual([text for text in texts if "cudagraph" in text.lower()], [])
-            self.assertEqual(dict(counters["inductor"]).get("cudagraph_skips", 0), 0)
+    @of_each
+    def test_reduce_overhead_tracks_all_its_tensors(self, scaling, optimizer):
+        training = Training(scaling, optimizer).compiled(mode="reduce-overhead")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for batch in batches():
+                torch.compiler.cudagraph_mark_step_begin()
+                training.step(*batch)
+        texts = [str(warning.message) for warning in said]
+        self.assertEqual([text for text in texts if "cudagraph" in text.lower()], [])
+        self.assertEqual(dict(counters["inductor"]).get("cudagraph_skips", 0), 0)
 
-    def test_replays_of_a_graph_are_eager_steps(self):
-        for scaling, optimizer in self.of_each():
-            eager = Training(scaling, optimizer)
-            captured = Training(scaling, optimizer, eager.model)
-            x, target = (tensor.clone() for tensor in batches()[0])
-            for training in (eager, captured):  # states are made, cuBLASLt has chosen
-                for batch in batches()[:2]:
-                    training.step(*batch)
-            stream = torch.cuda.Stream()
-            stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(stream):
-                for batch in batches()[2:4]:
-                    captured.step(*batch)
-            torch.cuda.current_stream().wait_stream(stream)
+    @of_each
+    def test_replays_of_a_graph_are_eager_steps(self, scaling, optimizer):
+        eager = Training(scaling, optimizer)
+        captured = Training(scaling, optimizer, eager.model)
+        x, target = (tensor.clone() for tensor in batches()[0])
+        for training in (eager, captured):  # states are made, cuBLASLt has chosen
+            for batch in batches()[:2]:
+                training.step(*batch)
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
             for batch in batches()[2:4]:
-                eager.step(*batch)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                captured.step(x, target)
-            for number, batch in enumerate(batches()):
-                eager.optimizer.param_groups[0]["lr"].fill_(1e-3 / (number + 1))
-                captured.optimizer.param_groups[0]["lr"].fill_(1e-3 / (number + 1))
-                eager.step(*batch)
-                x.copy_(batch[0])
-                target.copy_(batch[1])
-                graph.replay()
-            torch.cuda.synchronize()
-            self.assert_same(eager, captured)
+                captured.step(*batch)
+        torch.cuda.current_stream().wait_stream(stream)
+        for batch in batches()[2:4]:
+            eager.step(*batch)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            captured.step(x, target)
+        for number, batch in enumerate(batches()):
+            eager.optimizer.param_groups[0]["lr"].fill_(1e-3 / (number + 1))
+            captured.optimizer.param_groups[0]["lr"].fill_(1e-3 / (number + 1))
+            eager.step(*batch)
+            x.copy_(batch[0])
+            target.copy_(batch[1])
+            graph.replay()
+        torch.cuda.synchronize()
+        self.assert_same(eager, captured)
 
 
 if __name__ == "__main__":

@@ -256,14 +256,16 @@ class Launches(unittest.TestCase):
             results = []
             for graphed in (False, True):
                 x, history, scales = inputs[0].clone(), torch.zeros(4, 2, device="cuda"), torch.ones(2, device="cuda")
+                spread = torch.ones(2, 4, device="cuda")
                 codes = [torch.empty(s, dtype=torch.uint8, device="cuda") for s in ((m, k), (k, m), (n, k))]
                 out, room = torch.empty(m, n, dtype=torch.bfloat16, device="cuda"), workspace(codes[0], codes[2])
 
                 def step():
                     op.fp8_scale_update(history, scales, [448, 448])
-                    op.fp8_quantize_both_delayed(x, scales[0:1], history, 0, codes[0], codes[1], "e4m3")
-                    op.fp8_quantize_delayed(weight, scales[1:2], history, 1, codes[2], "e4m3")
-                    op.fp8_linear_matmul(codes[0], codes[2], scales[0:1], scales[1:2], None, out, room)
+                    spread[:, 0] = scales  # each begins at a multiple of 16 bytes
+                    op.fp8_quantize_both_delayed(x, spread[0, :1], history, 0, codes[0], codes[1], "e4m3")
+                    op.fp8_quantize_delayed(weight, spread[1, :1], history, 1, codes[2], "e4m3")
+                    op.fp8_linear_matmul(codes[0], codes[2], spread[0, :1], spread[1, :1], None, out, room)
 
                 step()
                 history.zero_()
@@ -328,6 +330,7 @@ class Errors(unittest.TestCase):
         refused(ValueError, 'a_format: expected "e4m3" or "e5m2"', a_format="fp8")
         refused(ValueError, "workspace: expected at least 33554432 bytes, got 100", workspace=torch.zeros(100, **u8))
         refused(ValueError, "a: expected to begin at a multiple of 16 bytes", a=torch.zeros(32 * 48 + 8, **u8)[8:].view(32, 48))
+        refused(ValueError, "b_scale: expected to begin at a multiple of 16 bytes", b_scale=torch.ones(2, device="cuda")[1:])
         refused(ValueError, "workspace: expected to begin at a multiple of 256 bytes",
                 workspace=torch.zeros(2**25 + 16, **u8)[16:])
         refused(TypeError, "use_split_accumulator: expected a bool, got str", use_split_accumulator="no")

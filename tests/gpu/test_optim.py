@@ -38,7 +38,7 @@ def new_grads(params, number):
 
 
 def rate(number):
-    return LR / (1 + number % 4)
+    return LR / 2**(number % 4)  # as exact in float32 as LR
 
 
 class Case(unittest.TestCase):
