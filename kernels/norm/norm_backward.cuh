@@ -11,8 +11,7 @@
 
 namespace dsbuild::ops {
 
-constexpr int k_most_backward_threads = 512;
-constexpr LayoutLimits k_backward_limits{128, {512, 512, 512}, 512};
+constexpr LayoutLimits k_backward_limits{128, {1024, 512, 512}, 512};
 constexpr int k_column_threads = 256;           // of a block that reads rows column by column
 constexpr int k_column_blocks = 4;              // of those, on a multiprocessor
 constexpr int k_sum_threads = k_warp * k_warp;  // of a block that adds up parts
@@ -26,6 +25,11 @@ constexpr int k_parameters = centred ? 2 : 1;
 // Threads that a multiprocessor's registers are enough for: 1,024 with up to 64 each, or 512 with up to 128.
 constexpr int resident_threads(int packs) {
   return packs <= 1 ? 1024 : 512;
+}
+
+// Of a block.
+constexpr int most_backward_threads(int packs) {
+  return packs == 0 ? k_backward_limits.memory_threads : k_backward_limits.most_threads[packs / 2];
 }
 
 struct BackwardPlan {
@@ -214,7 +218,8 @@ __device__ void store_part(const NormBackward& a, const ColumnSums<k_pack_width<
 
 // The next rows are on their way while a block works on its own.
 template <bool centred, class T, int packs>
-__global__ void __launch_bounds__(k_most_backward_threads, resident_threads(packs) / k_most_backward_threads)
+__global__ void __launch_bounds__(most_backward_threads(packs),
+                                  resident_threads(packs) / most_backward_threads(packs))
     norm_backward_kernel(const NormBackward a, const RowLayout layout) {
   extern __shared__ float4 shared_sums[];
   const ColumnSums<k_pack_width<T>, packs> sums{shared_sums};

@@ -17,38 +17,61 @@ struct Moments {
   float mean, variance;
 };
 
-// In two passes: the mean, then the mean square of what is left. What rounding has left in the mean is the
-// mean of the differences; it is added to the mean and its square taken from the variance.
-template <bool centred, class T, int packs>
-__device__ Moments moments_of(const Row<T, packs>& row, const Columns& columns, float hidden) {
-  float mean = 0;
-  if constexpr (centred) {
-    Sums<1> total = Sums<1>::none();
-    for_each_pack<T, packs>(columns, [&](int p, int) {
-      const auto x = row.pack(p, columns);
-#pragma unroll
-      for (int k = 0; k < k_pack_width<T>; ++k)
-        total.of[0] += x.item[k];
-    });
-    mean = merged_in_row(total, columns, 0).of[0] / hidden;
-  }
-  constexpr int sum_count = centred ? 2 : 1;
-  auto sums = Sums<sum_count>::none();
+constexpr float k_far = 16;
+
+// The sums of what is left of the row's items beside `shift`, and of its squares.
+template <class T, int packs>
+__device__ Sums<2> sums_beside(float shift, const Row<T, packs>& row, const Columns& columns, int turn) {
+  auto sums = Sums<2>::none();
   for_each_pack<T, packs>(columns, [&](int p, int begin) {
     const auto x = row.pack(p, columns);
 #pragma unroll
     for (int k = 0; k < k_pack_width<T>; ++k) {
-      const float difference = centred && !columns.has(begin, k) ? 0 : x.item[k] - mean;
-      sums.of[0] += difference * difference;
-      if constexpr (centred) sums.of[1] += difference;
+      const bool is_there = packs > 0 ? begin < columns.hidden : columns.has(begin, k);
+      const float difference = is_there ? x.item[k] - shift : 0;
+      sums.of[0] += difference;
+      sums.of[1] += difference * difference;
     }
   });
-  sums = merged_in_row(sums, columns, 0);
-  const float square = sums.of[0] / hidden;
-  if constexpr (!centred) return {0, square};
-  const float rest = sums.of[sum_count - 1] / hidden;
-  const float variance = square - rest * rest;
-  return {mean + rest, variance < 0 ? 0 : variance};
+  return merged_in_row(sums, columns, turn);
+}
+
+inline __device__ Moments moments_beside(float shift, const Sums<2>& sums, float hidden) {
+  const float rest = sums.of[0] / hidden;
+  const float variance = sums.of[1] / hidden - rest * rest;
+  return {shift + rest, variance < 0 ? 0 : variance};
+}
+
+// In one pass beside the row's first item, which is as near to the mean as any. Where that is so far off that
+// the difference of the squares would lose bits, in a second one beside the mean that the first has found:
+// what rounding has left in that mean is corrected, and its square taken from the variance.
+template <class T, int packs>
+__device__ Moments moments_of(float first, const Row<T, packs>& row, const Columns& columns, float hidden) {
+  const Moments found = moments_beside(first, sums_beside(first, row, columns, 0), hidden);
+  const float rest = found.mean - first;
+  const bool is_far = rest * rest > k_far * found.variance;
+  if (!__any_sync(k_all_lanes, is_far)) return found;  // of a block's row all threads say the same
+  return moments_beside(found.mean, sums_beside(found.mean, row, columns, 1), hidden);
+}
+
+// The row's first item.
+template <class T, int packs>
+__device__ float first_of(const T* input, const Row<T, packs>& row, const Columns& columns) {
+  if (packs > 0 && columns.threads <= k_warp)
+    return __shfl_sync(k_all_lanes, row.pack(0, columns).item[0], 0, columns.threads);
+  return columns.hidden > 0 ? to_float(*input) : 0;
+}
+
+template <class T, int packs>
+__device__ float mean_square(const Row<T, packs>& row, const Columns& columns, float hidden) {
+  auto sums = Sums<1>::none();
+  for_each_pack<T, packs>(columns, [&](int p, int) {
+    const auto x = row.pack(p, columns);
+#pragma unroll
+    for (int k = 0; k < k_pack_width<T>; ++k)
+      sums.of[0] += x.item[k] * x.item[k];
+  });
+  return merged_in_row(sums, columns, 0).of[0] / hidden;
 }
 
 template <bool centred, class T, int packs>
@@ -61,7 +84,14 @@ __global__ void __launch_bounds__(most_forward_threads(packs))
   const int64_t begin = number * a.shape.hidden;
   Row<T, packs> row;
   row.begin_at(static_cast<const T*>(a.input) + begin, columns);
-  const Moments moments = moments_of<centred>(row, columns, static_cast<float>(a.shape.hidden));
+  const float hidden = static_cast<float>(a.shape.hidden);
+  Moments moments;
+  if constexpr (centred) {
+    moments =
+        moments_of(first_of(static_cast<const T*>(a.input) + begin, row, columns), row, columns, hidden);
+  } else {
+    moments = {0, mean_square(row, columns, hidden)};
+  }
   const float rstd = 1 / sqrtf(moments.variance + a.eps);
   T* __restrict__ out = static_cast<T*>(a.out) + begin;
   for_each_pack<T, packs>(columns, [&](int p, int) {

@@ -54,6 +54,8 @@ fi
 "$python" "$here/speed.py" || status=1
 "$python" "$root/tests/python/speed_cpu_optimizers.py" || status=1
 "$python" "$here/speed_fp8_linear.py" || status=1
+"$python" "$here/speed_dequantize.py" || status=1
+"$python" "$here/overhead.py" || status=1
 export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 "$python" "$here/speed_evoformer.py" || status=1
 if command -v compute-sanitizer >/dev/null; then

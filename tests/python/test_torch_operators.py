@@ -25,6 +25,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 DEVICE = os.environ.get("DSBUILD_TORCH_DEVICE", "cpu")
 WANTED = os.environ.get("DSBUILD_TORCH_OPERATORS")
 CALLS = list(torch_samples.calls(DEVICE, WANTED and WANTED.split(",")))
+WRITTEN, SAID = {}, {}  # by operator, of all its calls
 CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
 
 
@@ -84,7 +85,14 @@ class Operators(unittest.TestCase):
         call.operator(*call.arguments, **call.named)
         changed = {name for (name, old), (_, new, _) in zip(before, call.tensors())
                    if not torch.equal(old.nan_to_num(), new.nan_to_num())}
-        self.assertEqual(changed, said)
+        self.assertLessEqual(changed, said)
+        WRITTEN.setdefault(call.name, set()).update(changed)
+        SAID[call.name] = said
+
+    @classmethod
+    def tearDownClass(cls):
+        """One call may leave a tensor as it was, by rounding or because it is raised alone; not all."""
+        assert WRITTEN == SAID, f"what is written to: {WRITTEN}, what the schemas say: {SAID}"
 
     @of_each_call
     def test_a_fake_has_the_shapes_dtypes_and_strides_of_the_real_ones(self, call):
