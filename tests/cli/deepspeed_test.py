@@ -344,7 +344,7 @@ class SourceTest(DeepSpeedTest):
     def test_a_variable_of_another_pack_s_op(self):
         space = TestSpace()
         self.check_alone("other_pack", space, "plan", "--pack", "native", "--cuda-home", space.toolkit.home, code=3,
-                         env={"DS_BUILD_CPU_LION": "1"})
+                         env={"DS_BUILD_RAGGED_OPS": "1"})
 
     def test_the_presets(self):
         space = DeepSpeedSpace()

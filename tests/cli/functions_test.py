@@ -45,7 +45,7 @@ class LibrariesTest(CliTest):
         words, env = ["--ops", "all", "-j", "2"], {"DS_ACCELERATOR": "cpu"}
         try:
             if testspace.TIER != "deep":
-                words[1] = "all,-evoformer_attn,-quantizer"
+                words[1] = "all,-evoformer_attn,-fused_lamb,-fused_lion,-layer_norm,-quantizer,-rms_norm"
             words += ["--cuda-home", testspace.find_real_toolkit(), "--arch", "8.0"]
             env = {}
         except unittest.SkipTest:
@@ -70,6 +70,16 @@ class LibrariesTest(CliTest):
         run = self.run_tests()
         self.assertEqual(run.returncode, 0, run.stdout)
 
+    def changed(self, stub, pattern, replacement):
+        """The stub with what is changed in the classes of these ops."""
+        parts, changes = re.split(r"(?=^class )", stub, flags=re.M), 0
+        for index, part in enumerate(parts):
+            if part.startswith(("class AsyncIo(", "class CpuAdam(")):
+                parts[index], count = re.subn(pattern, replacement, part)
+                changes += count
+        self.assertGreater(changes, 0)
+        return "".join(parts)
+
     def test_a_stub_that_says_something_else_is_seen(self):
         text = STUB.read_text()
         for wrong, pattern, replacement, seen in (
@@ -84,9 +94,7 @@ class LibrariesTest(CliTest):
                 ("what it returns", r"(def cpu_adam_isa\(self, /\)) -> str", r"\1 -> int", "cpu_adam_isa")):
             with self.subTest(wrong):
                 stub = self.space.root / "wrong.pyi"
-                changed, count = re.subn(pattern, replacement, text)
-                self.assertGreater(count, 0)
-                stub.write_text(changed)
+                stub.write_text(self.changed(text, pattern, replacement))
                 run = self.run_tests(stub, ["async_io", "cpu_adam"])
                 self.assertEqual(run.returncode, 1, run.stdout)
                 self.assertRegex(run.stdout, seen)

@@ -39,7 +39,7 @@ class ArchsTest(CliTest):
         self.assertEqual(plan["shared"]["archs"], ["8.0+PTX"])
         extras = {op["name"]: op["extra"]["archs"] for op in plan["ops"] if op["extra"]["archs"]}
         self.assertEqual(extras, {name: ["7.0"] for name in ("evoformer_attn", "fused_adam", "fused_lamb", "fused_lion",
-                                                              "quantizer")})
+                                                              "layer_norm", "quantizer", "rms_norm")})
 
 
 class NeedsTest(CliTest):
