@@ -38,6 +38,8 @@ class CompilerTest(StaleTest):
         self.space.add_cpu_op("tool", {"b.cpp": SOURCE + PATCHED}, ["b.cpp"], include_dirs=["inc"])
 
 
+@testspace.deep_but("test_cc1plus_after_clean", "test_ld", "test_as_of_same_size_and_time",
+                    "test_another_as_comes_to_be_found_first")
 class PartsTest(CompilerTest):
     def check_part(self, part, options):
         self.add_op()

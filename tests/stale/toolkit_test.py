@@ -160,6 +160,10 @@ class MadeUpToolkitTest(StaleTest):
 
 
 add_tests(ToolkitTest, "changed", ToolkitTest.check_changed, list(CHANGES))
+testspace.deep_but(
+    "test_changed_nvcc_profile", "test_changed_libcudart_static", "test_changed_crt_host_runtime",
+    "test_changed_ptxas_of_same_size_and_time", "test_changed_cicc_of_same_size_and_time",
+    "test_a_toolkit_behind_a_script_changes", "test_the_version_behind_a_script_changes")(ToolkitTest)
 
 if __name__ == "__main__":
     testspace.main()
