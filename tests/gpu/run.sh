@@ -61,7 +61,9 @@ export DSBUILD_BUNDLE=${FAMILIES:-$BUNDLE}
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck; do
     compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_evoformer.py" || status=1
-    DSBUILD_BUNDLE=$BUNDLE compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_norm.py" || status=1
+    for name in norm operators; do
+      DSBUILD_BUNDLE=$BUNDLE compute-sanitizer --tool "$tool" --error-exitcode 1 "$python" "$here/sanitize_$name.py" || status=1
+    done
   done
 fi
 exit $status
