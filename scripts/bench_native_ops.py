@@ -11,8 +11,9 @@ import pathlib
 import subprocess
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = os.environ.get("DSBUILD") or ROOT / "build" / "release" / "apps" / "dsbuild" / "dsbuild"
+from programs import RELEASE, ROOT, keep_fetched
+
+PROGRAM = os.environ.get("DSBUILD") or RELEASE
 
 
 def build(pack, arch, more, work):
@@ -71,6 +72,7 @@ def main():
     parser.add_argument("--cuda-home")
     parser.add_argument("packs", nargs="*", default=[str(ROOT / "ops" / "native")])
     given = parser.parse_args()
+    keep_fetched()
     for pack in given.packs:
         print_pack(pack, given.arch, ["--cuda-home", given.cuda_home] if given.cuda_home else [])
 

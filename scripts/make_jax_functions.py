@@ -78,11 +78,10 @@ def main():
         text = make(op_functions.read_pack(ROOT / make_torch_operators.PACK, make_torch_operators.PACK))
     except op_functions.SpecError as error:
         sys.exit(str(error))
-    file = ROOT / FILE
-    if not file.exists() or file.read_text(encoding="utf-8") != text:
+    if not make_torch_operators.is_up_to_date(FILE, text):
         if sys.argv[1:] == ["--check"]:
             sys.exit(f"{FILE} is not up to date: run scripts/make_jax_functions.py")
-        file.write_text(text, encoding="utf-8")
+        (ROOT / FILE).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import sys
 import textwrap
 
 import op_functions
+from op_functions import literal
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACK = "ops/native"
@@ -63,10 +64,6 @@ def python_type(argument):
     return TYPES.get(argument.type, argument.type)
 
 
-def literal(value):
-    return '"' + value + '"' if isinstance(value, str) else repr(value)
-
-
 def parameter(argument):
     default = "" if argument.default is None else f" = {literal(argument.default)}"
     return f"{argument.name}: {python_type(argument)}{default}"
@@ -74,9 +71,7 @@ def parameter(argument):
 
 def signature(function):
     """As one calls it: names and defaults."""
-    words = [argument.name + ("" if argument.default is None else f"={literal(argument.default)}")
-             for argument in function.arguments]
-    return f"{function.name}({', '.join(words)})"
+    return f"{function.name}({', '.join(map(op_functions.with_default, function.arguments))})"
 
 
 def facts(argument):

@@ -99,12 +99,7 @@ def word(operator, argument, alias):
     text = TYPES[argument.type]
     if alias:
         text = text.replace("Tensor", f"Tensor({alias}!)")
-    default = "" if argument.default is None else f"={quoted(argument.default)}"
-    return f"{text} {argument.name}{default}"
-
-
-def quoted(value):
-    return '"' + value + '"' if isinstance(value, str) else str(value)
+    return f"{text} {op_functions.with_default(argument)}"
 
 
 def schema(operator):
@@ -141,13 +136,8 @@ def wrapped(line, indent):
 
 def parameters(operator):
     """With their defaults: torch leaves out what is equal to them when it calls."""
-    words = [argument.name + ("" if argument.default is None else f"={python_literal(argument.default)}")
-             for argument in operator.inputs]
+    words = [op_functions.with_default(argument) for argument in operator.inputs]
     return words + (["*", *(extra.partition(" ")[2] for extra in operator.extra)] if operator.extra else [])
-
-
-def python_literal(value):
-    return quoted(value) if isinstance(value, str) else repr(value)
 
 
 def model_of(operator):
@@ -325,16 +315,15 @@ def facts(ops):
             for op in ops for operator in operators_of(op)}
 
 
-def is_up_to_date(text):
-    file = ROOT / FILE
-    return file.exists() and file.read_text(encoding="utf-8") == text
+def is_up_to_date(file, text):
+    return (ROOT / file).exists() and (ROOT / file).read_text(encoding="utf-8") == text
 
 
 def problems(ops, text):
     """What --check says."""
     found = [f"{PACK}/{op.name}/functions.yaml: the function {operator.name} writes tensors and has no samples"
              for op in ops for operator in operators_of(op) if not operator.overload and not operator.function.samples]
-    if not is_up_to_date(text):
+    if not is_up_to_date(FILE, text):
         found.append(f"{FILE} is not up to date: run scripts/make_torch_operators.py")
     return found
 
@@ -350,7 +339,7 @@ def main():
     elif sys.argv[1:] == ["--check"]:
         found = problems(ops, text)
         sys.exit("\n".join(found) if found else 0)
-    elif not is_up_to_date(text):
+    elif not is_up_to_date(FILE, text):
         (ROOT / FILE).write_text(text, encoding="utf-8")
 
 

@@ -375,3 +375,13 @@ def right_value(argument):
     if argument.choices:
         return argument.choices[0]
     return True if argument.type == "bool" else argument.example
+
+
+def literal(value):
+    """As Python, and a schema of torch, has it."""
+    return '"' + value + '"' if isinstance(value, str) else repr(value)
+
+
+def with_default(argument):
+    """name=value, where there is a default."""
+    return argument.name + ("" if argument.default is None else f"={literal(argument.default)}")

@@ -7,11 +7,7 @@ namespace {
 
 LambOptions read_options(Arguments& arguments, const StepTensors& t) {
   LambOptions o{};
-  const auto lr = arguments.number_or_tensor("lr");
-  o.beta1 = arguments.number("beta1");
-  o.beta2 = arguments.number("beta2");
-  o.eps = arguments.number("eps");
-  const auto step = arguments.integer_or_tensor("step");
+  const MomentArguments moments = read_moments(arguments);
   o.eps_inside_sqrt = arguments.flag("eps_inside_sqrt");
   o.bias_correction = arguments.flag("bias_correction");
   o.weight_decay = arguments.number("weight_decay");
@@ -19,11 +15,7 @@ LambOptions read_options(Arguments& arguments, const StepTensors& t) {
   o.max_coeff = arguments.number("max_coeff");
   o.grad_scale = arguments.number_or("grad_scale", 1);
   arguments.end();
-  o.lr = checked_lr(arguments, lr, t);
-  check_decay(arguments, "beta1", o.beta1);
-  check_decay(arguments, "beta2", o.beta2);
-  check_finite_and_not_negative(arguments, "eps", o.eps);
-  o.step = checked_step(arguments, step, t);
+  set_checked(o, arguments, moments, t);
   check_finite(arguments, "weight_decay", o.weight_decay);
   check_finite_and_not_negative(arguments, "min_coeff", o.min_coeff);
   check_finite_and_not_negative(arguments, "max_coeff", o.max_coeff);

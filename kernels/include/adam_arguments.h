@@ -12,21 +12,13 @@ inline StepTensors read_adam_tensors(Arguments& arguments, DLDeviceType device_t
 
 inline AdamOptions read_adam_options(Arguments& arguments, const StepTensors& t) {
   AdamOptions o{};
-  const auto lr = arguments.number_or_tensor("lr");
-  o.beta1 = arguments.number("beta1");
-  o.beta2 = arguments.number("beta2");
-  o.eps = arguments.number("eps");
-  const auto step = arguments.integer_or_tensor("step");
+  const MomentArguments moments = read_moments(arguments);
   o.adam_w_mode = arguments.flag("adam_w_mode");
   o.bias_correction = arguments.flag("bias_correction");
   o.weight_decay = arguments.number("weight_decay");
   o.grad_scale = arguments.number_or("grad_scale", 1);
   arguments.end();
-  o.lr = checked_lr(arguments, lr, t);
-  check_decay(arguments, "beta1", o.beta1);
-  check_decay(arguments, "beta2", o.beta2);
-  check_finite_and_not_negative(arguments, "eps", o.eps);
-  o.step = checked_step(arguments, step, t);
+  set_checked(o, arguments, moments, t);
   check_finite(arguments, "weight_decay", o.weight_decay);
   check_finite(arguments, "grad_scale", o.grad_scale);
   return o;

@@ -100,4 +100,34 @@ inline void check_finite_and_not_negative(const Arguments& arguments, const char
   check_value(arguments, name, std::isfinite(number) && number >= 0, "a finite number >= 0");
 }
 
+// lr, the decays, eps and step, which Adam and LAMB begin with: read in this order, and checked when all
+// arguments were read.
+struct MomentArguments {
+  ValueOrTensor<double> lr;
+  double beta1, beta2, eps;
+  ValueOrTensor<int64_t> step;
+};
+
+inline MomentArguments read_moments(Arguments& arguments) {
+  MomentArguments m{};
+  m.lr = arguments.number_or_tensor("lr");
+  m.beta1 = arguments.number("beta1");
+  m.beta2 = arguments.number("beta2");
+  m.eps = arguments.number("eps");
+  m.step = arguments.integer_or_tensor("step");
+  return m;
+}
+
+template <class Options>
+void set_checked(Options& o, const Arguments& arguments, const MomentArguments& m, const StepTensors& t) {
+  o.lr = checked_lr(arguments, m.lr, t);
+  o.beta1 = m.beta1;
+  o.beta2 = m.beta2;
+  o.eps = m.eps;
+  check_decay(arguments, "beta1", o.beta1);
+  check_decay(arguments, "beta2", o.beta2);
+  check_finite_and_not_negative(arguments, "eps", o.eps);
+  o.step = checked_step(arguments, m.step, t);
+}
+
 }  // namespace dsbuild::ops

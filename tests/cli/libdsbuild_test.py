@@ -108,7 +108,7 @@ class LibraryTest(unittest.TestCase):
         page = read_page("docs/c.md")
         self.assertEqual(page_files(page)["examples/load_an_op.cpp"], read_page("examples/load_an_op.cpp"))
         line = re.search(r"^    (c\+\+ .*pkg-config.*)$", page, re.M).group(1)
-        sanitizer = ["-fsanitize=address,undefined"] if b"__asan_init" in LIBRARY.read_bytes() else []
+        sanitizer = ["-fsanitize=address,undefined"] if testspace.is_sanitized(LIBRARY) else []
         subprocess.run(["bash", "-c", " ".join([line, *sanitizer])], cwd=self.space.root, check=True,
                        env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})
         run = self.example(self.op("host"), program="./load_an_op",

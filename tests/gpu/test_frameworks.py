@@ -12,6 +12,7 @@ try:
 except ImportError:
     support.skip("torch is not installed (pip install torch)")
 import torch_samples
+from torch_samples import results
 
 import dsbuild
 import dsbuild.torch
@@ -21,10 +22,6 @@ CALLS = [call for call in torch_samples.calls("cuda") if not call.facts["overloa
 
 def is_functional(call):
     return not any(fact["writes"] for fact in call.facts["arguments"])
-
-
-def results(value):
-    return value if isinstance(value, (tuple, list)) else [value]
 
 
 def bits(tensor):

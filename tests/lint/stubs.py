@@ -3,20 +3,12 @@
 and these files are read strictly."""
 
 import ast
-import pathlib
 import sys
-import tempfile
 
 import lint
+from functions_sample import not_seen, read
 
-sys.path.insert(0, str(lint.ROOT / "scripts"))
-
-try:
-    import make_stubs
-    import op_functions
-except ImportError:
-    print("skipped: PyYAML is not installed (python3-yaml)")
-    sys.exit(77)
+import make_stubs
 
 OP = "name: own_op\nbackend: cpu\nexports: [__tvm_ffi_own_step, plain_symbol]\n"
 FUNCTIONS = """source: Nobody
@@ -57,19 +49,8 @@ WRONG = [
 ]
 
 
-def read(functions, op=OP):
-    """The sample's op, or what is wrong with it."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("op.yaml", op), ("functions.yaml", functions)):
-            (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
-        try:
-            return op_functions.read_op(pathlib.Path(folder), "own_op"), ""
-        except op_functions.SpecError as error:
-            return None, str(error)
-
-
 def self_test():
-    op, problem = read(FUNCTIONS)
+    op, problem = read(FUNCTIONS, OP)
     if problem:
         return [f"a good sample is refused: {problem}"]
     stub, page, problems = make_stubs.make([op], PAGE)
@@ -86,11 +67,7 @@ def self_test():
         failures.append("a page without the op's part is not seen")
     if "__tvm_ffi_own_more is not described" not in read(FUNCTIONS, OP.replace("[", "[__tvm_ffi_own_more, "))[1]:
         failures.append("an export that is not described is not seen")
-    for before, after, words in WRONG:
-        changed = FUNCTIONS.replace(before, after, 1)
-        found = read(changed)[1]
-        if changed == FUNCTIONS or words not in found:
-            failures.append(f"not seen: {after!r}: {words} (found: {found})")
+    failures += not_seen(WRONG, FUNCTIONS, OP)
     return failures
 
 

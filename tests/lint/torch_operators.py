@@ -3,21 +3,13 @@
 ops/native/*/functions.yaml, each operator has samples, no op stands in the generator, and the keys of functions.yaml that it reads are read strictly."""
 
 import ast
-import pathlib
 import sys
-import tempfile
 
 import lint
+from functions_sample import not_seen, op_functions, read
 
-sys.path.insert(0, str(lint.ROOT / "scripts"))
-
-try:
-    import make_jax_functions
-    import make_torch_operators
-    import op_functions
-except ImportError:
-    print("skipped: PyYAML is not installed (python3-yaml)")
-    sys.exit(77)
+import make_jax_functions
+import make_torch_operators
 
 OP = "name: own_op\nbackend: cuda\nexports: [__tvm_ffi_own_forward, __tvm_ffi_own_backward, __tvm_ffi_own_scratch]\n"
 FUNCTIONS = """source: Nobody
@@ -78,23 +70,12 @@ WRONG = [
 ]
 
 
-def read(functions):
-    """(the sample's op, what is wrong with it)"""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("op.yaml", OP), ("functions.yaml", functions)):
-            (pathlib.Path(folder) / name).write_text(text, encoding="utf-8")
-        try:
-            return op_functions.read_op(pathlib.Path(folder), "own_op"), ""
-        except op_functions.SpecError as error:
-            return None, str(error)
-
-
 def flat(text):
     return " ".join(text.replace('"\n    "', "").replace("'\n    '", "").split())
 
 
 def self_test():
-    op, problem = read(FUNCTIONS)
+    op, problem = read(FUNCTIONS, OP)
     if problem:
         return [f"a good sample is refused: {problem}"]
     text = make_torch_operators.make([op])
@@ -111,16 +92,12 @@ def self_test():
         failures.append("an operator with samples is refused")
     unknown = FUNCTIONS.replace("takes: [{grad_out: x}, {input: x}", "takes: [{grad_out: x}, {other: x}, {input: x}")
     try:
-        make_torch_operators.make([read(unknown)[0]])
+        make_torch_operators.make([read(unknown, OP)[0]])
         failures.append("an argument of the backward that nobody knows is not seen")
     except op_functions.SpecError as error:
         if "other is neither an argument nor a result of own_forward" not in str(error):
             failures.append(f"found: {error}")
-    for before, after, words in WRONG:
-        changed = FUNCTIONS.replace(before, after, 1)
-        found = read(changed)[1]
-        if changed == FUNCTIONS or words not in found:
-            failures.append(f"not seen: {after!r}: {words} (found: {found})")
+    failures += not_seen(WRONG, FUNCTIONS, OP)
     return failures
 
 

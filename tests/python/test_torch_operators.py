@@ -19,6 +19,7 @@ except ImportError:
 
 import dsbuild.torch
 import torch_samples
+from torch_samples import results
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
@@ -27,10 +28,6 @@ WANTED = os.environ.get("DSBUILD_TORCH_OPERATORS")
 CALLS = list(torch_samples.calls(DEVICE, WANTED and WANTED.split(",")))
 WRITTEN, SAID = {}, {}  # by operator, of all its calls
 CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
-
-
-def results(value):
-    return value if isinstance(value, (tuple, list)) else [] if value is None else [value]
 
 
 def on_meta(value):

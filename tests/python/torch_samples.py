@@ -103,3 +103,8 @@ def tensor_of(argument, value, dtype, device):
     if kind.is_floating_point:
         return torch.rand(shape, device=device).to(kind)
     return torch.randint(0, 100, shape, device=device).to(kind)
+
+
+def results(value):
+    """What an operator returned, as a list."""
+    return value if isinstance(value, (tuple, list)) else [] if value is None else [value]

@@ -55,9 +55,9 @@ def deep_but(*names):
     return mark
 
 
-def is_sanitized():
-    """Whether the program has the sanitizers, which take memory of their own."""
-    return b"__asan_init" in pathlib.Path(os.environ["DSBUILD"]).read_bytes()
+def is_sanitized(file=None):
+    """Whether a file, the program where none is named, has the sanitizers, which take memory of their own."""
+    return b"__asan_init" in pathlib.Path(file or os.environ["DSBUILD"]).read_bytes()
 
 
 def count(default, nightly):
