@@ -53,7 +53,7 @@ Error ninja_trouble(const GraphRun& run, const Settings& settings) {
 bool may_be_of_damaged_objects(const GraphRun& run) {
   return static_cast<size_t>(run.edges_run) <= run.failures.size() &&
          std::all_of(run.failures.begin(), run.failures.end(), [](const EdgeFailure& failure) {
-           return failure.edge->kind == EdgeKind::link || failure.edge->kind == EdgeKind::verify;
+           return failure.edge.kind == EdgeKind::link || failure.edge.kind == EdgeKind::verify;
          });
 }
 

@@ -32,9 +32,9 @@ std::string reproduce_command(const std::string& command, const Path& folder,
 
 // A symbol that the linker misses is most often one of a source that no arch of the request is for.
 std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
-  const PlannedOp* op = archs.find(failure.edge->op);
+  const PlannedOp* op = archs.find(failure.edge.op);
   const bool misses_symbol = failure.first_error.find("undefined reference") != std::string::npos;
-  if (failure.edge->kind != EdgeKind::link || !misses_symbol || !op || op->left_out.empty()) return "";
+  if (failure.edge.kind != EdgeKind::link || !misses_symbol || !op || op->left_out.empty()) return "";
   return join(op->left_out, ", ") + " is left out for " + arch_text(op->archs) +
          "; guard calls into it with a define that has `when: {any_arch: …}`.";
 }
@@ -51,7 +51,7 @@ std::string space_hint(const FailureContext& context) {
 
 std::string hint_of(const EdgeFailure& failure, const FailureContext& context) {
   if (const std::string hint = space_hint(context); !hint.empty()) return hint;
-  if (failure.edge->kind == EdgeKind::comparison)
+  if (failure.edge.kind == EdgeKind::comparison)
     return "Build with --backend nvcc, and report it with the log and the source.";
   return link_hint(failure, context.archs);
 }
@@ -74,7 +74,7 @@ bool names_an_error(const std::string& output) {
 std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures) {
   std::set<std::string> ops;
   for (const EdgeFailure& failure : failures)
-    ops.insert(failure.edge->op);
+    ops.insert(failure.edge.op);
   return ops;
 }
 
@@ -82,8 +82,8 @@ std::vector<EdgeFailure> merged_by_source(const std::vector<EdgeFailure>& failur
   std::vector<EdgeFailure> merged;
   for (const EdgeFailure& failure : failures) {
     const auto same = std::find_if(merged.begin(), merged.end(), [&](const EdgeFailure& other) {
-      return !failure.edge->source.empty() && other.edge->op == failure.edge->op &&
-             other.edge->source == failure.edge->source;
+      return !failure.edge.source.empty() && other.edge.op == failure.edge.op &&
+             other.edge.source == failure.edge.source;
     });
     if (same == merged.end())
       merged.push_back(failure);
@@ -95,7 +95,7 @@ std::vector<EdgeFailure> merged_by_source(const std::vector<EdgeFailure>& failur
 
 EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& context) {
   EdgeFailure failure;
-  failure.edge = ended.edge;
+  failure.edge = *ended.edge;
   failure.targets = ended.edge->targets;
   const std::string first_error = first_error_line(ended.output);
   failure.first_error = context.paths.text(first_error);

@@ -11,7 +11,7 @@
 namespace dsbuild {
 
 struct EdgeFailure {
-  const Edge* edge = nullptr;
+  Edge edge;                // its own: it is told when the plan may be gone
   ArchSet targets;          // of the edge; of several, of all
   std::string first_error;  // with the user's own paths
   Place place;            // of the first error; the file absolute, or relative to the current folder if in it

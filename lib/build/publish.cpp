@@ -96,7 +96,7 @@ std::map<std::string, std::string> failed_ops(const Plan& plan, const std::vecto
   std::map<std::string, std::string> failed;
   for (const EdgeFailure& failure : failures)
     for (const PlannedOp& op : plan.archs.ops)
-      if (is_for_op(plan.graph, *failure.edge, op.name)) failed.emplace(op.name, failure.first_error);
+      if (is_for_op(plan.graph, failure.edge, op.name)) failed.emplace(op.name, failure.first_error);
   for (bool changed = true; changed;) {
     changed = false;
     for (const PlannedOp& op : plan.archs.ops) {

@@ -52,7 +52,7 @@ std::string render_annotation(const ToolDiagnostic& told, const Repository& repo
 std::string render_annotation(const EdgeFailure& failure, const Repository& repository) {
   std::string text = failure.first_error.empty() ? "failed" : failure.first_error;
   if (!failure.hint.empty()) text += "\nfix: " + failure.hint;
-  return "::error " + properties("dsbuild " + edge_title(*failure.edge), failure.place, repository) +
+  return "::error " + properties("dsbuild " + edge_title(failure.edge), failure.place, repository) +
          "::" + escaped_text(text) + "\n";
 }
 

@@ -51,8 +51,8 @@ Json waits_json(const MemoryWaits& waits) {
 Json failures_json(const std::vector<EdgeFailure>& failures) {
   Json list = Json::array();
   for (const EdgeFailure& failure : failures)
-    list.push_back({{"op", failure.edge->op},
-                    {"source", failure.edge->source},
+    list.push_back({{"op", failure.edge.op},
+                    {"source", failure.edge.source},
                     {"archs", arch_strings(failure.targets)},
                     {"error", failure.first_error},
                     {"log", failure.log.string()},
@@ -74,7 +74,7 @@ Json manifest_ops_json(const Manifest& manifest) {
 }  // namespace
 
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style) {
-  const Edge& edge = *failure.edge;
+  const Edge& edge = failure.edge;
   std::string text = style.bad("failed: ") + edge_title(edge) + "\n";
   if (!failure.targets.empty()) text += "  archs: " + arch_text(failure.targets) + "\n";
   if (!failure.is_told && !failure.first_error.empty()) text += "  " + failure.first_error + "\n";

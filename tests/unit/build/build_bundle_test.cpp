@@ -165,7 +165,7 @@ TEST_CASE("With keep_going what did not fail is published") {
   const auto built = world.build();
   REQUIRE(built);
   REQUIRE(built->outcome.failures.size() == 1);
-  CHECK(built->outcome.failures.front().edge->op == "one");
+  CHECK(built->outcome.failures.front().edge.op == "one");
   CHECK(world.files->kind(built->outcome.failures.front().log) == FileKind::file);
   CHECK(names_of(world) == std::set<std::string>{"manifest.json", "two.so"});
 }

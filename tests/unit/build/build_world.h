@@ -28,7 +28,7 @@ class ToldEvents : public Events {
   }
   void on_tick() override { tick(); }
   void on_graph_ends() override { tell("ends"); }
-  void on_failure(const EdgeFailure& failure) override { tell("failure of " + failure.edge->op); }
+  void on_failure(const EdgeFailure& failure) override { tell("failure of " + failure.edge.op); }
   void on_warning(const Warning& warning) override { tell("warning " + warning.code); }
   void on_removed(const Path& folder) override { tell("removed " + folder.filename().string()); }
   void on_message(const std::string& line) override { tell(line.substr(0, line.find(" in "))); }

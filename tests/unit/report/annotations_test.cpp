@@ -39,7 +39,7 @@ TEST_CASE("A failed edge is annotated at the compiler's first error") {
   edge.op = "alpha";
   edge.source = "alpha/a.cu";
   EdgeFailure failure;
-  failure.edge = &edge;
+  failure.edge = edge;
   failure.first_error = "pack/alpha/a.cu(12): error: no";
   failure.place = {"kernels/alpha/a.cu", 12, 0};
   CHECK(render_annotation(failure, {}) ==
