@@ -36,16 +36,6 @@ __device__ inline int lane_id() {
   return static_cast<int>(threadIdx.x) % k_warp;
 }
 
-__device__ inline unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-// Two numbers as T, the first one in the lower half.
-template <class T>
-__device__ uint32_t pack_two(float low, float high) {
-  return from_float<T>(low).bits | static_cast<uint32_t>(from_float<T>(high).bits) << 16;
-}
-
 template <class T>
 __device__ float low_of(uint32_t word) {
   return to_float(T{static_cast<uint16_t>(word)});
