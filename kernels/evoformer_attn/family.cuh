@@ -9,12 +9,12 @@
 //   copy, commit, wait, stages      global to shared memory, and how many tiles are under way at once
 #pragma once
 
+#include "gpu_instructions.cuh"
 #include "low_precision.cuh"
 
 namespace dsbuild::ops {
 
 constexpr int k_step = 16;  // rows, columns and depth of a matrix step
-constexpr int k_warp = 32;
 constexpr unsigned k_all_lanes = 0xffffffffu;
 
 // A lane's 8 of 16×16 numbers. In every family they lie in 2 rows and 2 pairs of neighbouring columns:

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "float_type.h"
+#include "gpu_instructions.cuh"
 
 namespace dsbuild::ops {
 
@@ -21,9 +22,7 @@ __device__ inline float to_float(float value) {
 }
 
 __device__ inline float to_float(Half value) {
-  float result;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
-  return result;
+  return float_of_half(value.bits);
 }
 
 __device__ inline float to_float(Bfloat16 value) {
@@ -40,9 +39,7 @@ __device__ inline float from_float<float>(float value) {
 
 template <>
 __device__ inline Half from_float<Half>(float value) {
-  Half result;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-  return result;
+  return {half_of_float(value)};
 }
 
 // The instruction exists from sm_80 on; below, the same rounding (nearest, ties to even) by hand.
