@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/amd.h"
+#include "arch/intel.h"
 #include "arch/nvidia.h"
 
 namespace dsbuild {
@@ -9,7 +11,8 @@ namespace dsbuild {
 const std::vector<BackendKindRow>& backend_kinds() {
   static const std::vector<BackendKindRow> rows = {{BackendKind::cuda, "cuda", nvidia, true},
                                                    {BackendKind::cpu, "cpu", nullptr, true},
-                                                   {BackendKind::hip, "hip", nullptr, false}};
+                                                   {BackendKind::hip, "hip", amd, false},
+                                                   {BackendKind::sycl, "sycl", intel, false}};
   return rows;
 }
 

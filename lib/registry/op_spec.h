@@ -120,7 +120,7 @@ struct SourceSpec {
 // The flag of op.yaml that stands for those of --cpu-baseline.
 inline constexpr const char* k_baseline_flag = "-march=baseline";
 
-enum class BackendKind { cuda, cpu, hip };
+enum class BackendKind { cuda, cpu, hip, sycl };
 
 enum class RequirementKind {
   cuda,
