@@ -21,6 +21,21 @@ const BackendKindRow& kind_row(BackendKind kind) {
   return *std::find_if(rows.begin(), rows.end(), [&](const BackendKindRow& row) { return row.kind == kind; });
 }
 
+const BackendKindRow* find_backend_kind(const std::string& key) {
+  const auto& rows = backend_kinds();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const BackendKindRow& row) { return row.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::string refuse_backend(const std::string& word) {
+  if (find_backend_kind(word)) return "";
+  std::vector<std::string> keys;
+  for (const BackendKindRow& row : backend_kinds())
+    keys.emplace_back(row.key);
+  return "is no backend" + did_you_mean(word, keys) + "; there are " + join(keys, ", ");
+}
+
 const Vendor* vendor_of(const OpSpec& spec) {
   const BackendKindRow& row = kind_row(spec.backend);
   return row.vendor ? &row.vendor() : nullptr;
