@@ -23,13 +23,13 @@ constexpr Features k_features[] = {{k_any, k_any}, {k_on, k_any},  {k_on, k_on},
                                    {k_on, k_off},  {k_off, k_any}, {k_off, k_on},
                                    {k_off, k_off}, {k_any, k_on},  {k_any, k_off}};
 
-Code encode(const AmdTarget& target) {
+Code code_of(const AmdTarget& target) {
   const auto index = static_cast<Code>(target.processor - amd_processors().data());
   const auto* const features = std::ranges::find(k_features, Features{target.sramecc, target.xnack});
   return index << 8 | static_cast<Code>(features - std::begin(k_features));
 }
 
-AmdTarget decode(Code code) {
+AmdTarget target_of(Code code) {
   const auto [sramecc, xnack] = k_features[code & 0xff];
   return {&amd_processors()[code >> 8], sramecc, xnack};
 }
@@ -82,11 +82,11 @@ AmdFeature feature_of(uint32_t bits) {
 
 // The highest row that is not newer than the compiler: what torch's own wheels for ROCm are built for, as far
 // as it knows them, without the GPUs before gfx908 that ROCm itself gave up.
-struct DefaultRow {
+struct ClangDefaultRow {
   int first_clang;  // major * 100 + minor
   const char* list;
 };
-constexpr DefaultRow k_defaults[] = {
+constexpr ClangDefaultRow k_clang_defaults[] = {
     {2000, "gfx908;gfx90a;gfx942;gfx950;gfx1030;gfx1100;gfx1101;gfx1102;gfx1200;gfx1201"},
     {1800, "gfx908;gfx90a;gfx942;gfx1030;gfx1100;gfx1101;gfx1102;gfx1200;gfx1201"},
     {1700, "gfx908;gfx90a;gfx942;gfx1030;gfx1100;gfx1101;gfx1102"},
@@ -102,9 +102,11 @@ bool takes_hip(const AmdProcessor& processor) {
 class Amd : public Vendor {
  public:
   std::string_view name() const override { return "amd"; }
+  std::string_view backend() const override { return "hip"; }
+  std::string_view list_variable() const override { return "PYTORCH_ROCM_ARCH"; }
 
   std::string name_of(Code code) const override {
-    const AmdTarget target = decode(code);
+    const AmdTarget target = target_of(code);
     return target.processor->name + feature_text("sramecc", target.sramecc) +
            feature_text("xnack", target.xnack);
   }
@@ -113,7 +115,7 @@ class Amd : public Vendor {
   bool is_virtual(Code) const override { return false; }
   std::string_view image_kind(Code) const override { return "code-object"; }
   Code machine_of(Code code) const override { return code; }
-  Code plain_of(Code code) const override { return encode({decode(code).processor}); }
+  Code plain_of(Code code) const override { return code_of({target_of(code).processor}); }
   Code gpu_of(Code code) const override { return code; }
 
   std::optional<Target> parse_name(std::string_view name) const override { return read_amd_id(name).target; }
@@ -127,26 +129,26 @@ class Amd : public Vendor {
   }
 
   Runs runs(Code image_code, Code gpu_code) const override {
-    const AmdTarget image = decode(image_code), gpu = decode(gpu_code);
+    const AmdTarget image = target_of(image_code), gpu = target_of(gpu_code);
     if (!fits_features(image, gpu)) return Runs::not_at_all;
     if (image.processor == gpu.processor) return Runs::natively;
     return std::string_view(gpu.processor->generic) == image.processor->name ? Runs::by_generic
                                                                              : Runs::not_at_all;
   }
   bool is_nearer(Code a, Code b) const override {
-    return named_features(decode(a)) > named_features(decode(b));
+    return named_features(target_of(a)) > named_features(target_of(b));
   }
   bool stands_for(Code pattern, Code other) const override {
-    const AmdTarget a = decode(pattern), b = decode(other);
+    const AmdTarget a = target_of(pattern), b = target_of(other);
     return a.processor == b.processor && fits_features(a, b);
   }
 
   std::optional<std::string> conflict_in(const ArchSet& own) const override {
     std::map<const AmdProcessor*, Target> first;
     for (const Target& target : own) {
-      const AmdTarget b = decode(target.code);
+      const AmdTarget b = target_of(target.code);
       const Target& other = first.emplace(b.processor, target).first->second;
-      const AmdTarget a = decode(other.code);
+      const AmdTarget a = target_of(other.code);
       if ((a.sramecc == k_any) == (b.sramecc == k_any) && (a.xnack == k_any) == (b.xnack == k_any)) continue;
       return "'" + other.text() + "' and '" + target.text() +
              "' cannot be in one library: of one processor either every target names a feature, or none does";
@@ -178,7 +180,7 @@ class Amd : public Vendor {
   ArchSet all_of(const ArchSet& toolkit, bool major_only) const override {
     ArchSet all;
     for (const Target& target : toolkit) {
-      const AmdProcessor& processor = *decode(target.code).processor;
+      const AmdProcessor& processor = *target_of(target.code).processor;
       if (target != target.plain() || processor.is_generic() || !takes_hip(processor)) continue;
       const std::optional<Target> generic = parse_name(processor.generic);
       all.insert(major_only && generic && toolkit.count(*generic) > 0 ? *generic : target);
@@ -186,7 +188,7 @@ class Amd : public Vendor {
     return all;
   }
   ArchSet default_of(int version) const override {
-    for (const DefaultRow& row : k_defaults)
+    for (const ClangDefaultRow& row : k_clang_defaults)
       if (version >= row.first_clang) return parse_arch_list(row.list, "default")->targets;
     return {};
   }
@@ -199,7 +201,7 @@ class Amd : public Vendor {
   std::string toolkits_for(const ArchSet& own) const override {
     int first = 0, last = k_current_clang;
     for (const Target& target : own) {
-      const AmdProcessor& row = *decode(target.code).processor;
+      const AmdProcessor& row = *target_of(target.code).processor;
       first = std::max(first, row.first_clang);
       last = std::min(last, row.last_clang);
     }
@@ -218,15 +220,15 @@ const Vendor& amd() {
 }
 
 AmdTarget::operator Target() const {
-  return {&amd(), encode(*this)};
+  return {&amd(), code_of(*this)};
 }
 
 AmdTarget amd_target(const Target& target) {
-  return decode(target.code);
+  return target_of(target.code);
 }
 
 int amd_wave_size(const Target& target) {
-  return decode(target.code).processor->wave_size;
+  return target_of(target.code).processor->wave_size;
 }
 
 std::optional<Target> amd_target_of(uint32_t elf_flags) {
@@ -238,7 +240,7 @@ std::optional<Target> amd_target_of(uint32_t elf_flags) {
 
 uint32_t amd_elf_flags(const Target& target) {
   constexpr uint32_t k_generic_version = 1;  // of all that there are
-  const auto [processor, sramecc, xnack] = decode(target.code);
+  const auto [processor, sramecc, xnack] = target_of(target.code);
   const bool is_unnamed = processor->features == AmdFeatures::unnamed;
   return processor->machine | feature_bits(xnack, may_name_xnack(*processor) || is_unnamed) << 8 |
          feature_bits(sramecc, may_name_sramecc(*processor) || is_unnamed) << 10 |

@@ -17,11 +17,11 @@ const AmdProcessor* find_processor(std::string_view name) {
 // Names of GPUs, as far as people write them: lower case, without what stands before ("Instinct", "Radeon
 // RX") and without blanks and dashes. Source: the products of LLVM's User Guide for AMDGPU and ROCm's list of
 // GPUs.
-struct GpuRow {
+struct AmdGpuRow {
   std::string_view name;
   const char* processor;
 };
-constexpr GpuRow k_gpus[] = {
+constexpr AmdGpuRow k_amd_gpus[] = {
     {"mi25", "gfx900"},      {"vega64", "gfx900"},   {"mi50", "gfx906"},    {"mi60", "gfx906"},
     {"radeonvii", "gfx906"}, {"mi100", "gfx908"},    {"mi200", "gfx90a"},   {"mi210", "gfx90a"},
     {"mi250", "gfx90a"},     {"mi250x", "gfx90a"},   {"mi300", "gfx942"},   {"mi300a", "gfx942"},
@@ -39,8 +39,8 @@ std::string processor_of_gpu(std::string_view lower) {
     word = replace_all(word, mark, "");
   for (const std::string_view maker : {"amd", "instinct", "radeon", "pro", "rx"})
     if (word.starts_with(maker) && word != "radeonvii") word.erase(0, maker.size());
-  const auto* const row = std::ranges::find(k_gpus, word, &GpuRow::name);
-  return row == std::end(k_gpus) ? "" : row->processor;
+  const auto* const row = std::ranges::find(k_amd_gpus, word, &AmdGpuRow::name);
+  return row == std::end(k_amd_gpus) ? "" : row->processor;
 }
 
 std::string nearest_processor(std::string_view word) {
@@ -51,7 +51,7 @@ std::string nearest_processor(std::string_view word) {
 }
 
 // "gfx90a:xnack" wants a sign, "gfx90a-xnack+" and "gfx90a+xnack" a colon.
-std::string meant(std::string_view lower) {
+std::string nearest_amd_entry(std::string_view lower) {
   if (const std::string processor = processor_of_gpu(lower); !processor.empty()) return processor;
   const size_t end = std::min(lower.find_first_of(":+"), lower.size());
   const std::string processor = nearest_processor(lower.substr(0, end));
@@ -123,7 +123,7 @@ Fault add_amd_entry(std::string_view entry, ArchRequest& request) {
     return std::nullopt;
   }
   if (!id.fault.empty()) return id.fault;
-  const std::string near = meant(lower);
+  const std::string near = nearest_amd_entry(lower);
   return near.empty() ? known_processors() : "did you mean '" + near + "'? " + known_processors();
 }
 

@@ -134,7 +134,8 @@ ArchSet native_archs(const std::vector<Target>& gpus) {
 Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& vendor, const ArchSet& targets,
                                      int version, const std::vector<Target>& gpus) {
   const ArchSet visible = targets_of({gpus.begin(), gpus.end()}, vendor);
-  if (request.native && visible.empty()) {
+  const bool is_for_others = !gpus.empty() && !targets_of(request.targets, vendor).empty();
+  if (request.native && visible.empty() && !is_for_others) {
     return fail(Exit::unmet, "no_gpu", "--arch native",
                 "architecture 'native' was asked for, but this machine shows no GPU",
                 "name the architectures instead, for example --arch 8.0,9.0+PTX");

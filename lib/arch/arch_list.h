@@ -57,7 +57,8 @@ ArchSet native_archs(const std::vector<Target>& gpus);
 
 // The targets of a request to a toolkit, of its vendor alone. `targets`: all that its compiler can target;
 // `version`: its own, major * 100 + minor, which picks the vendor's default list; `gpus`: those that are
-// visible, for native (exit 3 `no_gpu` where none is the vendor's). Also `conflicting_archs`.
+// visible, for native (exit 3 `no_gpu` where none is the vendor's, save that
+// others are visible and the list names targets of this vendor). Also `conflicting_archs`.
 Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& vendor, const ArchSet& targets,
                                      int version, const std::vector<Target>& gpus);
 

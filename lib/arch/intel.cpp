@@ -13,80 +13,51 @@ using Code = Vendor::Code;
 constexpr uint16_t k_gen8 = 11, k_gen9 = 12, k_gen11 = 15, k_gen12 = 18, k_xe_hpg = 0xc07, k_xe_hpc = 0xc08,
                    k_xe2 = 0xc09, k_xe3 = 0xc0a;
 
-const std::vector<IntelDevice> k_devices = {
-    {"bdw", {8, 0, 0}, k_gen8, "gen8", {}},
-    {"skl", {9, 0, 9}, k_gen9, "gen9", {}},
-    {"kbl", {9, 1, 9}, k_gen9, "gen9", {}},
-    {"cfl", {9, 2, 9}, k_gen9, "gen9", {}},
-    {"apl", {9, 3, 0}, k_gen9, "gen9", {"bxt"}},
-    {"glk", {9, 4, 0}, k_gen9, "gen9", {}},
-    {"whl", {9, 5, 0}, k_gen9, "gen9", {}},
-    {"aml", {9, 6, 0}, k_gen9, "gen9", {}},
-    {"cml", {9, 7, 0}, k_gen9, "gen9", {}},
-    {"icllp", {11, 0, 0}, k_gen11, "gen11", {"icl"}},
-    {"lkf", {11, 1, 0}, k_gen11, "gen11", {}},
-    {"ehl", {11, 2, 0}, k_gen11, "gen11", {"jsl"}},
-    {"tgllp", {12, 0, 0}, k_gen12, "gen12lp", {"tgl"}},
-    {"rkl", {12, 1, 0}, k_gen12, "gen12lp", {}},
-    {"adl-s", {12, 2, 0}, k_gen12, "gen12lp", {"rpl-s"}},
-    {"adl-p", {12, 3, 0}, k_gen12, "gen12lp", {"rpl-p"}},
-    {"adl-n", {12, 4, 0}, k_gen12, "gen12lp", {}},
-    {"dg1", {12, 10, 0}, k_gen12, "gen12lp", {}},
-    {"dg2-g10", {12, 55, 8}, k_xe_hpg, "xe-hpg", {"acm-g10", "ats-m150"}},
-    {"dg2-g11", {12, 56, 5}, k_xe_hpg, "xe-hpg", {"acm-g11", "ats-m75"}},
-    {"dg2-g12", {12, 57, 0}, k_xe_hpg, "xe-hpg", {"acm-g12"}},
-    {"pvc-sdv", {12, 60, 1}, k_xe_hpc, "xe-hpc", {}},
-    {"pvc", {12, 60, 7}, k_xe_hpc, "xe-hpc", {}},
-    {"pvc-vg", {12, 61, 7}, k_xe_hpc, "xe-hpc-vg", {}},
-    {"mtl-u", {12, 70, 4}, k_xe_hpg, "xe-lpg", {"mtl-s", "mtl-m", "arl-u", "arl-s"}},
-    {"mtl-h", {12, 71, 4}, k_xe_hpg, "xe-lpg", {"mtl-p"}},
-    {"arl-h", {12, 74, 4}, k_xe_hpg, "xe-lpgplus", {}},
-    {"bmg-g21", {20, 1, 0}, k_xe2, "xe2-hpg", {}},
-    {"bmg-g31", {20, 2, 0}, k_xe2, "xe2-hpg", {}},
-    {"lnl-m", {20, 4, 4}, k_xe2, "xe2-lpg", {}},
-    {"ptl-h", {30, 0, 4}, k_xe3, "xe3-lpg", {}},
-    {"ptl-u", {30, 1, 0}, k_xe3, "xe3-lpg", {}},
-    {"wcl", {30, 3, 0}, k_xe3, "xe3-lpg", {}},
-};
-
 // Other devices that run code for a device as it is.
 struct CompatibleRow {
   std::string_view device;
   std::vector<std::string_view> others;
 };
-const std::vector<CompatibleRow> k_compatible = {{"dg2-g10", {"dg2-g11", "dg2-g12"}},
-                                                 {"mtl-u", {"mtl-h"}},
-                                                 {"bmg-g21", {"bmg-g31", "lnl-m"}},
-                                                 {"ptl-h", {"ptl-u", "wcl"}}};
+const std::vector<CompatibleRow>& compatible_rows() {
+  static const std::vector<CompatibleRow> rows = {{"dg2-g10", {"dg2-g11", "dg2-g12"}},
+                                                  {"mtl-u", {"mtl-h"}},
+                                                  {"bmg-g21", {"bmg-g31", "lnl-m"}},
+                                                  {"ptl-h", {"ptl-u", "wcl"}}};
+  return rows;
+}
 
 // Words for several: a release by another name, and whole families.
 struct FamilyRow {
   std::string_view word;
   std::vector<std::string_view> releases;
 };
-const std::vector<FamilyRow> k_families = {
-    {"xe-lp", {"gen12lp"}},
-    {"xe", {"xe-hpg", "xe-hpc", "xe-hpc-vg", "xe-lpg", "xe-lpgplus"}},
-    {"xe2", {"xe2-hpg", "xe2-lpg"}},
-    {"xe3", {"xe3-lpg"}},
-};
+const std::vector<FamilyRow>& family_rows() {
+  static const std::vector<FamilyRow> rows = {
+      {"xe-lp", {"gen12lp"}},
+      {"xe", {"xe-hpg", "xe-hpc", "xe-hpc-vg", "xe-lpg", "xe-lpgplus"}},
+      {"xe2", {"xe2-hpg", "xe2-lpg"}},
+      {"xe3", {"xe3-lpg"}},
+  };
+  return rows;
+}
 
 constexpr Code k_spir64 = UINT32_MAX;  // behind every device
 
 const IntelDevice& device_of(Code code) {
-  return *std::ranges::find(k_devices, code, [](const IntelDevice& row) { return row.version.number(); });
+  return *std::ranges::find(intel_devices(), code,
+                            [](const IntelDevice& row) { return row.version.number(); });
 }
 
 bool is_named(const IntelDevice& device, std::string_view name) {
   return name == device.name || std::ranges::find(device.others, name) != device.others.end();
 }
 
-bool contains(const std::vector<std::string_view>& words, std::string_view word) {
+bool has_word(const std::vector<std::string_view>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
 // "12.60.7" -> its numbers.
-std::optional<IntelVersion> parse_version(std::string_view text) {
+std::optional<IntelVersion> parse_ip_version(std::string_view text) {
   int numbers[3];
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -112,23 +83,24 @@ std::string plain_word(std::string_view entry) {
 }
 
 ArchSet devices_of_word(std::string_view word) {
-  const auto family = std::ranges::find(k_families, word, &FamilyRow::word);
+  const auto family = std::ranges::find(family_rows(), word, &FamilyRow::word);
   ArchSet devices;
-  for (const IntelDevice& device : k_devices)
-    if (word == device.release || (family != k_families.end() && contains(family->releases, device.release)))
+  for (const IntelDevice& device : intel_devices())
+    if (word == device.release ||
+        (family != family_rows().end() && has_word(family->releases, device.release)))
       devices.insert(intel_target(device));
   return devices;
 }
 
 std::vector<std::string> all_words() {
   std::vector<std::string> words{"spir64"};
-  for (const IntelDevice& device : k_devices) {
+  for (const IntelDevice& device : intel_devices()) {
     words.emplace_back(device.name);
     words.insert(words.end(), device.others.begin(), device.others.end());
     if (std::ranges::find(words, std::string(device.release)) == words.end())
       words.emplace_back(device.release);
   }
-  for (const FamilyRow& row : k_families)
+  for (const FamilyRow& row : family_rows())
     words.emplace_back(row.word);
   return words;
 }
@@ -136,6 +108,8 @@ std::vector<std::string> all_words() {
 class Intel : public Vendor {
  public:
   std::string_view name() const override { return "intel"; }
+  std::string_view backend() const override { return "sycl"; }
+  std::string_view list_variable() const override { return "TORCH_XPU_ARCH_LIST"; }
 
   std::string name_of(Code code) const override { return is_virtual(code) ? "spir64" : device_of(code).name; }
   std::string text_of(Code code) const override { return name_of(code); }
@@ -153,8 +127,8 @@ class Intel : public Vendor {
   std::optional<Target> parse_name(std::string_view name) const override {
     if (name == "spir64") return spir64();
     const auto device =
-        std::ranges::find_if(k_devices, [&](const IntelDevice& each) { return is_named(each, name); });
-    return device == k_devices.end() ? std::nullopt : std::optional(intel_target(*device));
+        std::ranges::find_if(intel_devices(), [&](const IntelDevice& each) { return is_named(each, name); });
+    return device == intel_devices().end() ? std::nullopt : std::optional(intel_target(*device));
   }
   std::optional<Target> parse_text(std::string_view text) const override { return parse_name(text); }
 
@@ -169,8 +143,8 @@ class Intel : public Vendor {
     if (is_virtual(image)) return Runs::by_driver;
     if (image == gpu) return Runs::natively;
     if (is_virtual(gpu)) return Runs::not_at_all;
-    const auto row = std::ranges::find(k_compatible, device_of(image).name, &CompatibleRow::device);
-    const bool fits = row != k_compatible.end() && contains(row->others, device_of(gpu).name);
+    const auto row = std::ranges::find(compatible_rows(), device_of(image).name, &CompatibleRow::device);
+    const bool fits = row != compatible_rows().end() && has_word(row->others, device_of(gpu).name);
     return fits ? Runs::natively : Runs::not_at_all;
   }
   // All that run on a GPU are older than it.
@@ -181,7 +155,7 @@ class Intel : public Vendor {
     const std::string word = plain_word(entry);
     if (const auto target = parse_name(word)) {
       request.targets.insert(*target);
-    } else if (const auto version = parse_version(word); version && intel_target_of(*version)) {
+    } else if (const auto version = parse_ip_version(word); version && intel_target_of(*version)) {
       request.targets.insert(*intel_target_of(*version));
     } else if (const ArchSet several = devices_of_word(word); !several.empty()) {
       request.targets.insert(several.begin(), several.end());
@@ -203,14 +177,14 @@ class Intel : public Vendor {
 
   std::vector<ArchWord> words() const override {
     std::vector<ArchWord> words{{"spir64", "SPIR-V, for all GPUs of Intel"}};
-    for (const IntelDevice& device : k_devices)
+    for (const IntelDevice& device : intel_devices())
       words.push_back({device.name, "Intel " + device.version.text() + ", " + device.release});
     return words;
   }
 
   ArchSet known_gpus() const override {
     ArchSet gpus;
-    for (const IntelDevice& device : k_devices)
+    for (const IntelDevice& device : intel_devices())
       gpus.insert(intel_target(device));
     return gpus;
   }
@@ -257,7 +231,42 @@ IntelVersion IntelVersion::of(uint32_t number) {
 }
 
 const std::vector<IntelDevice>& intel_devices() {
-  return k_devices;
+  static const std::vector<IntelDevice> devices = {
+      {"bdw", {8, 0, 0}, k_gen8, "gen8", {}},
+      {"skl", {9, 0, 9}, k_gen9, "gen9", {}},
+      {"kbl", {9, 1, 9}, k_gen9, "gen9", {}},
+      {"cfl", {9, 2, 9}, k_gen9, "gen9", {}},
+      {"apl", {9, 3, 0}, k_gen9, "gen9", {"bxt"}},
+      {"glk", {9, 4, 0}, k_gen9, "gen9", {}},
+      {"whl", {9, 5, 0}, k_gen9, "gen9", {}},
+      {"aml", {9, 6, 0}, k_gen9, "gen9", {}},
+      {"cml", {9, 7, 0}, k_gen9, "gen9", {}},
+      {"icllp", {11, 0, 0}, k_gen11, "gen11", {"icl"}},
+      {"lkf", {11, 1, 0}, k_gen11, "gen11", {}},
+      {"ehl", {11, 2, 0}, k_gen11, "gen11", {"jsl"}},
+      {"tgllp", {12, 0, 0}, k_gen12, "gen12lp", {"tgl"}},
+      {"rkl", {12, 1, 0}, k_gen12, "gen12lp", {}},
+      {"adl-s", {12, 2, 0}, k_gen12, "gen12lp", {"rpl-s"}},
+      {"adl-p", {12, 3, 0}, k_gen12, "gen12lp", {"rpl-p"}},
+      {"adl-n", {12, 4, 0}, k_gen12, "gen12lp", {}},
+      {"dg1", {12, 10, 0}, k_gen12, "gen12lp", {}},
+      {"dg2-g10", {12, 55, 8}, k_xe_hpg, "xe-hpg", {"acm-g10", "ats-m150"}},
+      {"dg2-g11", {12, 56, 5}, k_xe_hpg, "xe-hpg", {"acm-g11", "ats-m75"}},
+      {"dg2-g12", {12, 57, 0}, k_xe_hpg, "xe-hpg", {"acm-g12"}},
+      {"pvc-sdv", {12, 60, 1}, k_xe_hpc, "xe-hpc", {}},
+      {"pvc", {12, 60, 7}, k_xe_hpc, "xe-hpc", {}},
+      {"pvc-vg", {12, 61, 7}, k_xe_hpc, "xe-hpc-vg", {}},
+      {"mtl-u", {12, 70, 4}, k_xe_hpg, "xe-lpg", {"mtl-s", "mtl-m", "arl-u", "arl-s"}},
+      {"mtl-h", {12, 71, 4}, k_xe_hpg, "xe-lpg", {"mtl-p"}},
+      {"arl-h", {12, 74, 4}, k_xe_hpg, "xe-lpgplus", {}},
+      {"bmg-g21", {20, 1, 0}, k_xe2, "xe2-hpg", {}},
+      {"bmg-g31", {20, 2, 0}, k_xe2, "xe2-hpg", {}},
+      {"lnl-m", {20, 4, 4}, k_xe2, "xe2-lpg", {}},
+      {"ptl-h", {30, 0, 4}, k_xe3, "xe3-lpg", {}},
+      {"ptl-u", {30, 1, 0}, k_xe3, "xe3-lpg", {}},
+      {"wcl", {30, 3, 0}, k_xe3, "xe3-lpg", {}},
+  };
+  return devices;
 }
 
 Target spir64() {
@@ -273,19 +282,19 @@ const IntelDevice& intel_device(const Target& target) {
 }
 
 std::optional<Target> intel_target_of(const IntelVersion& version) {
-  const auto device = std::ranges::find(k_devices, version, &IntelDevice::version);
-  return device == k_devices.end() ? std::nullopt : std::optional(intel_target(*device));
+  const auto device = std::ranges::find(intel_devices(), version, &IntelDevice::version);
+  return device == intel_devices().end() ? std::nullopt : std::optional(intel_target(*device));
 }
 
 std::optional<Target> intel_target_of_member(std::string_view name) {
   if (!name.starts_with("64.") && !name.starts_with("32.")) return std::nullopt;
-  const auto version = parse_version(name.substr(3));
+  const auto version = parse_ip_version(name.substr(3));
   return version ? intel_target_of(*version) : std::nullopt;
 }
 
 ArchSet intel_targets_of_core(uint32_t core, uint32_t stepping) {
   ArchSet targets;
-  for (const IntelDevice& device : k_devices)
+  for (const IntelDevice& device : intel_devices())
     if (device.core == core && static_cast<uint32_t>(device.version.revision) == stepping)
       targets.insert(intel_target(device));
   return targets;

@@ -100,6 +100,8 @@ void add_words(std::vector<ArchWord>& words, const ArchRow& row) {
 class Nvidia : public Vendor {
  public:
   std::string_view name() const override { return "nvidia"; }
+  std::string_view backend() const override { return "cuda"; }
+  std::string_view list_variable() const override { return "TORCH_CUDA_ARCH_LIST"; }
 
   std::string name_of(Code code) const override {
     return (is_virtual(code) ? "compute_" : "sm_") + digits(decode(code));

@@ -21,6 +21,10 @@ class Vendor {
   Vendor& operator=(const Vendor&) = delete;
   virtual ~Vendor() = default;
   virtual std::string_view name() const = 0;  // "nvidia"
+  virtual std::string_view backend()
+      const = 0;  // what its ops are written for: "cuda", in op.yaml, --backend
+  virtual std::string_view list_variable()
+      const = 0;  // torch's for lists of its targets: "TORCH_CUDA_ARCH_LIST"
 
   // Of one target: what Target's functions say.
   virtual std::string name_of(Code code) const = 0;

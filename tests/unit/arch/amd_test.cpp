@@ -10,12 +10,12 @@ using namespace dsbuild;
 
 namespace {
 
-Target target(const std::string& id) {
+Target amd_id(const std::string& id) {
   CAPTURE(id);
   return amd().parse_name(id).value();
 }
 
-std::string fix_of(const std::string& entry) {
+std::string amd_fault(const std::string& entry) {
   const auto request = parse_arch_list(entry, "--arch");
   REQUIRE(!request);
   return request.error().code + ": " + request.error().fix;
@@ -24,12 +24,12 @@ std::string fix_of(const std::string& entry) {
 }  // namespace
 
 TEST_CASE("A target ID is read with its features in any order and written in clang's") {
-  CHECK(target("gfx90a").text() == "gfx90a");
-  CHECK(target("gfx90a:xnack-:sramecc+").name() == "gfx90a:sramecc+:xnack-");
-  CHECK(target("gfx9-4-generic").flag() == "--offload-arch=gfx9-4-generic");
-  CHECK(target("gfx90a").image_kind() == "code-object");
-  CHECK(target("gfx90a:xnack+").plain() == target("gfx90a"));
-  CHECK(target("gfx90a:xnack+").gpu() == target("gfx90a:xnack+"));
+  CHECK(amd_id("gfx90a").text() == "gfx90a");
+  CHECK(amd_id("gfx90a:xnack-:sramecc+").name() == "gfx90a:sramecc+:xnack-");
+  CHECK(amd_id("gfx9-4-generic").flag() == "--offload-arch=gfx9-4-generic");
+  CHECK(amd_id("gfx90a").image_kind() == "code-object");
+  CHECK(amd_id("gfx90a:xnack+").plain() == amd_id("gfx90a"));
+  CHECK(amd_id("gfx90a:xnack+").gpu() == amd_id("gfx90a:xnack+"));
   for (const char* wrong :
        {"gfx9", "gfx90A", "gfx90a:", "gfx90a::xnack+", "gfx90a:xnack", "gfx90a:xnack+:xnack-",
         "gfx1100:xnack+", "gfx900:sramecc+", "gfx1250:xnack+", "sm_80", "", ":xnack+"})
@@ -55,7 +55,7 @@ TEST_CASE("The table says of each target what clang writes into its code objects
   const auto rows = data_lines("amd_elf_flags.txt");
   for (const std::vector<std::string>& words : rows) {
     CAPTURE(words.at(0));
-    const Target known = target(words[0]);
+    const Target known = amd_id(words[0]);
     const auto flags = static_cast<uint32_t>(std::stoul(words.at(1), nullptr, 16));
     CHECK(amd_elf_flags(known) == flags);
     CHECK(amd_target_of(flags) == known);
@@ -69,7 +69,7 @@ TEST_CASE("Flags that no target has are none") {
   CHECK_FALSE(amd_target_of(0x341));                           // gfx1100 with xnack on
   CHECK_FALSE(amd_target_of(0x0051));                          // a generic without its version
   CHECK_FALSE(amd_target_of(0x0100053f));                      // gfx90a with one
-  CHECK(amd_target_of(0x02000151) == target("gfx9-generic"));  // a later version of a generic
+  CHECK(amd_target_of(0x02000151) == amd_id("gfx9-generic"));  // a later version of a generic
 }
 
 // LLVM's User Guide for AMDGPU: "Target ID" and the table of generic processors.
@@ -106,10 +106,10 @@ TEST_CASE("Code runs on its own processor with its features, and a generic's on 
 }
 
 TEST_CASE("Modules are counted by the way in which they run") {
-  const ArchSet generic{target("gfx9-generic")}, own{target("gfx906")};
-  CHECK(text_of(count_modules({generic, own, own}, target("gfx906"))) ==
+  const ArchSet generic{amd_id("gfx9-generic")}, own{amd_id("gfx906")};
+  CHECK(text_of(count_modules({generic, own, own}, amd_id("gfx906"))) ==
         "2 modules by gfx906, 1 by generic gfx9-generic");
-  CHECK(coverage_of_modules({own, generic}, target("gfx906")).text() == "by generic (gfx9-generic)");
+  CHECK(coverage_of_modules({own, generic}, amd_id("gfx906")).text() == "by generic (gfx9-generic)");
 }
 
 TEST_CASE("Of one processor all targets of a list name a feature, or none does") {
@@ -129,14 +129,14 @@ TEST_CASE("Of one processor all targets of a list name a feature, or none does")
   CHECK(parse_gpus("gfx90a,gfx90a:xnack+", "--gpu", {})->size() == 2);
   ArchRequest request = parse_arch_list("native,gfx90a:xnack+", "--arch").value();
   const auto resolved =
-      resolve_arch_request(request, amd(), targets_of_clang(22), 2200, {target("gfx90a:xnack+")});
+      resolve_arch_request(request, amd(), targets_of_clang(22), 2200, {amd_id("gfx90a:xnack+")});
   REQUIRE(!resolved);
   CHECK(resolved.error().code == "conflicting_archs");
 }
 
 TEST_CASE("A misspelt entry of AMD's is answered with the nearest that there is") {
   const auto starts = [](const std::string& entry, const std::string& start) {
-    CHECK(fix_of(entry).starts_with("unknown_arch: " + start));
+    CHECK(amd_fault(entry).starts_with("unknown_arch: " + start));
   };
   starts("gfx943", "did you mean 'gfx940'?");
   starts("gfx9-5-generic", "did you mean 'gfx9-4-generic'?");
@@ -153,9 +153,9 @@ TEST_CASE("A misspelt entry of AMD's is answered with the nearest that there is"
 TEST_CASE("The words of a list stand for what AMD's compilers can make") {
   const ArchSet targets = targets_of_clang(22);
   const ArchSet all = amd().all_of(targets, false);
-  CHECK(all.count(target("gfx942")) == 1);
-  CHECK(all.count(target("gfx9-4-generic")) + all.count(target("gfx600")) +
-            all.count(target("gfx942:xnack+")) ==
+  CHECK(all.count(amd_id("gfx942")) == 1);
+  CHECK(all.count(amd_id("gfx9-4-generic")) + all.count(amd_id("gfx600")) +
+            all.count(amd_id("gfx942:xnack+")) ==
         0);
   CHECK(arch_list(amd().all_of(targets, true)) ==
         "gfx10-1-generic;gfx10-3-generic;gfx11-generic;gfx12-generic;gfx1250;gfx1251;gfx700;gfx701;gfx702;"
@@ -163,7 +163,7 @@ TEST_CASE("The words of a list stand for what AMD's compilers can make") {
         "gfx704;gfx705;gfx801;gfx802;gfx803;gfx805;gfx810;gfx9-4-generic;gfx9-generic;gfx908;gfx90a");
   CHECK(arch_list(amd().default_of(2201)) ==
         "gfx1030;gfx1100;gfx1101;gfx1102;gfx1200;gfx1201;gfx908;gfx90a;gfx942;gfx950");
-  CHECK(arch_list(amd().native_of({target("gfx90a:sramecc+:xnack-")})) == "gfx90a");
+  CHECK(arch_list(amd().native_of({amd_id("gfx90a:sramecc+:xnack-")})) == "gfx90a");
   for (const int clang : {13, 15, 17, 18, 20, 22})
     CHECK(difference(amd().default_of(clang * 100), targets_of_clang(clang)).empty());
 }

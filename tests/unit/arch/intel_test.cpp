@@ -12,7 +12,7 @@ using namespace dsbuild;
 
 namespace {
 
-ArchSet archs(const std::string& list) {
+ArchSet intel_archs(const std::string& list) {
   CAPTURE(list);
   return parse_arch_list(list, "--arch").value().targets;
 }
@@ -33,18 +33,18 @@ TEST_CASE("The table has the versions that ocloc itself answers for its devices"
 }
 
 TEST_CASE("A GPU of Intel's is named as ocloc, icpx and torch do") {
-  CHECK(arch_list(archs("pvc,ats-m150,acm-g11")) == "dg2-g10;dg2-g11;pvc");
-  CHECK(arch_list(archs("intel_gpu_dg2_g10;INTEL_GPU_PVC intel_gpu_12_55_8")) == "dg2-g10;pvc");
-  CHECK(arch_list(archs("12.60.7,spir64")) == "pvc;spir64");
-  CHECK(arch_list(archs("xe-hpg")) == "dg2-g10;dg2-g11;dg2-g12");
-  CHECK(archs("xe").count(archs("pvc").begin().operator*()) == 1);
+  CHECK(arch_list(intel_archs("pvc,ats-m150,acm-g11")) == "dg2-g10;dg2-g11;pvc");
+  CHECK(arch_list(intel_archs("intel_gpu_dg2_g10;INTEL_GPU_PVC intel_gpu_12_55_8")) == "dg2-g10;pvc");
+  CHECK(arch_list(intel_archs("12.60.7,spir64")) == "pvc;spir64");
+  CHECK(arch_list(intel_archs("xe-hpg")) == "dg2-g10;dg2-g11;dg2-g12");
+  CHECK(intel_archs("xe").count(intel_archs("pvc").begin().operator*()) == 1);
   for (const Target& target : intel().known_gpus()) {
     CHECK(parse_target(target.text()) == target);
     CHECK(parse_target_name(target.name()) == target);
   }
-  const Target pvc = *archs("pvc").begin();
+  const Target pvc = *intel_archs("pvc").begin();
   CHECK(pvc.flag() == "-fsycl-targets=intel_gpu_pvc");
-  CHECK((*archs("dg2-g10").begin()).flag() == "-fsycl-targets=intel_gpu_dg2_g10");
+  CHECK((*intel_archs("dg2-g10").begin()).flag() == "-fsycl-targets=intel_gpu_dg2_g10");
   CHECK(pvc.image_kind() == "device-binary");
   CHECK(spir64().flag() == "-fsycl-targets=spir64");
   CHECK(spir64().is_virtual());
@@ -53,7 +53,7 @@ TEST_CASE("A GPU of Intel's is named as ocloc, icpx and torch do") {
 
 TEST_CASE("A device binary runs on its GPU and those that take the same code, SPIR-V on each") {
   const auto outcome = [](const std::string& library, const std::string& gpu) {
-    return coverage_of(archs(library), parse_gpus(gpu, "--gpu", {})->front()).text();
+    return coverage_of(intel_archs(library), parse_gpus(gpu, "--gpu", {})->front()).text();
   };
   CHECK(outcome("pvc", "pvc") == "native (pvc)");
   CHECK(outcome("pvc", "dg2-g10") == "will not run");
@@ -94,8 +94,8 @@ TEST_CASE("The words of a list stand for what Intel's compilers can make") {
   ArchSet targets = intel().known_gpus();
   targets.insert(spir64());
   CHECK(intel().all_of(targets, false) == targets);
-  CHECK(arch_list(intel().all_of(archs("skl;kbl;dg2-g10;dg2-g11;pvc;spir64"), true)) ==
+  CHECK(arch_list(intel().all_of(intel_archs("skl;kbl;dg2-g10;dg2-g11;pvc;spir64"), true)) ==
         "skl;dg2-g10;pvc;spir64");
   CHECK(arch_list(intel().default_of(0)) == "spir64");
-  CHECK(arch_list(intel().native_of({*archs("pvc").begin()})) == "pvc;spir64");
+  CHECK(arch_list(intel().native_of({*intel_archs("pvc").begin()})) == "pvc;spir64");
 }

@@ -9,6 +9,8 @@ namespace dsbuild {
 class MadeUpVendor : public Vendor {
  public:
   std::string_view name() const override { return "made up"; }
+  std::string_view backend() const override { return "gx"; }
+  std::string_view list_variable() const override { return "GX_LIST"; }
   Target target(Code number) const { return {this, number}; }
 
   std::string name_of(Code code) const override { return "gx" + std::to_string(code); }
