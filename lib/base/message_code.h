@@ -19,6 +19,10 @@ inline constexpr MessageMeaning k_messages[] = {
      "NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS names an architecture: the binaries would differ from the "
      "plan."},
     {"arch_list_too_long", "An architecture list is longer than any real one."},
+    {"arch_of_other_backend",
+     "An architecture is named where another backend's are asked for: beside a --backend that leaves its own "
+     "out, or "
+     "in another's variable."},
     {"archs_dropped", "--drop-unsupported-archs left out what the toolkit cannot target."},
     {"bad_archive", "A static library (.a), or a zip archive such as a wheel, cannot be read."},
     {"bad_build_file", "A file in which a build says what it did is damaged or was changed by hand."},
@@ -48,6 +52,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"cannot_slice", "--backend slices was asked for, and there are CUDA files that cannot be sliced."},
     {"cannot_start", "A program that dsbuild needs cannot be started."},
     {"command_too_long", "A compiler command is longer than the system can run."},
+    {"conflicting_archs", "An architecture list names two targets that no library can hold together."},
     {"contradicting_ops", "An op is both named and left out."},
     {"cuda_mismatch",
      "DS_SKIP_CUDA_CHECK=1 lets ops be built although toolkit and torch are of CUDA versions that do not go "

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "arch/cpu_level.h"
+#include "arch/vendor.h"
+#include "settings/arch_requests.h"
 #include "settings/values.h"
 
 namespace dsbuild {
@@ -151,12 +153,66 @@ SettingValue ops() {
 SettingValue archs() {
   return {[](const Given& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(request, parse_arch_list(given.text, given.origin));
+            if (given.origin == k_arch_variable)
+              DSBUILD_CHECK(check_own_targets(request, *vendors().front(), given.origin));
             settings.arch = {request, given.origin};
             settings.arch_text = {given.text, given.origin};
             return {};
           },
           [](const std::string& name, const Settings& settings) {
             return row_of(name, settings.arch_text, settings.arch_text.value);
+          }};
+}
+
+const Words k_cuda_backends = {"auto", "slices", "nvcc"};
+
+const Vendor* vendor_of_backend(std::string_view word) {
+  const auto found =
+      std::ranges::find_if(vendors(), [&](const Vendor* vendor) { return vendor->backend() == word; });
+  return found == vendors().end() ? nullptr : *found;
+}
+
+Words backend_words() {
+  Words all;
+  for (const Vendor* vendor : vendors())
+    all.emplace_back(vendor->backend());
+  all.insert(all.end(), k_cuda_backends.begin(), k_cuda_backends.end());
+  return all;
+}
+
+// Two questions in one list: for whose GPUs, and how CUDA files are compiled.
+Result<void> read_backends(const Given& given, Settings& settings) {
+  const Words words = split(given.text, ", ");
+  settings.devices = {{}, given.origin};
+  settings.backend = {CudaBackend::automatic, given.origin};
+  Words how;
+  for (const std::string& word : words.empty() ? Words{given.text} : words) {
+    DSBUILD_TRY(index, parse_choice({word, given.origin}, backend_words()));
+    const std::string known = backend_words()[index];
+    std::vector<const Vendor*>& devices = settings.devices.value;
+    if (const Vendor* vendor = vendor_of_backend(known)) {
+      if (std::ranges::find(devices, vendor) == devices.end()) devices.push_back(vendor);
+    } else if (how.empty() || how.front() == known) {
+      how = {known};
+      settings.backend.value =
+          static_cast<CudaBackend>(std::ranges::find(k_cuda_backends, known) - k_cuda_backends.begin());
+    } else {
+      return fail(Exit::usage, "bad_choice", given.origin,
+                  "'" + how.front() + "' and '" + known + "' are two ways to compile CUDA files",
+                  "Name one of them.");
+    }
+  }
+  return {};
+}
+
+SettingValue backends() {
+  return {read_backends, [](const std::string& name, const Settings& settings) {
+            Words words;
+            for (const Vendor* vendor : settings.devices.value)
+              words.emplace_back(vendor->backend());
+            const auto how = static_cast<size_t>(settings.backend.value);
+            if (how > 0 || words.empty()) words.push_back(k_cuda_backends[how]);
+            return row_of(name, settings.backend, join(words, ","));
           }};
 }
 
@@ -293,11 +349,12 @@ std::vector<Option> options_of_what_is_made() {
        .setting = "pch",
        .value = choice(&Settings::precompile, {"auto", "on", "off"})},
       {.names = "--backend",
-       .type = "auto|slices|nvcc",
-       .help = "CUDA files: slices where that gives what nvcc gives, slices or an error, nvcc [auto]",
+       .type = "cuda|hip|sycl|auto|slices|nvcc",
+       .help = "GPUs to build for, a list; CUDA files: slices where that gives what nvcc gives, slices or "
+               "an error, nvcc [auto]",
        .variable = "DSBUILD_BACKEND",
        .setting = "backend",
-       .value = choice(&Settings::backend, {"auto", "slices", "nvcc"})},
+       .value = backends()},
       {.names = "--verify-against-nvcc,--audit",
        .help = "Compile CUDA files by nvcc too, and compare what slices made with it",
        .setting = "verify_against_nvcc",

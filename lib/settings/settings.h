@@ -98,6 +98,8 @@ struct Settings {
   Setting<std::string> compress_mode;  // "" : the toolkit's default; else default|size|speed|balance|none
   Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
   Setting<CudaBackend> backend;
+  // --backend cuda,hip: whose GPUs are built for; empty: what the list of archs says (arch_requests.h).
+  Setting<std::vector<const Vendor*>> devices;
   Setting<bool> verify_against_nvcc;     // compile CUDA files by nvcc too, and compare
   Setting<bool> timings;                 // show where the time of the build went
   Setting<AcceleratorKind> accelerator;  // DS_ACCELERATOR

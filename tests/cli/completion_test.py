@@ -45,7 +45,7 @@ class AnswerTest(CompletionTest):
         self.assertEqual(self.words("plan --format "), ["table", "json", "env", "flags", "ninja", "compile_commands"])
         self.assertEqual(self.words("plan --format=j"), ["json"])
         self.assertEqual(self.words("new x --backend c"), ["cuda", "cpu"])
-        self.assertEqual(self.words("--backend "), ["auto", "slices", "nvcc"])
+        self.assertEqual(self.words("--backend "), ["cuda", "hip", "sycl", "auto", "slices", "nvcc"])
         self.assertEqual(self.words("new x --back"), ["--backend"])
         self.assertEqual(self.words("completion "), ["bash", "zsh", "fish"])
         self.assertEqual(self.words("cache "), ["stats", "prune", "clear"])

@@ -5,6 +5,8 @@
 #include <iostream>
 #include <random>
 
+#include "arch/amd.h"
+#include "arch/intel.h"
 #include "arch/nvidia.h"
 #include "base/text.h"
 
@@ -120,6 +122,53 @@ TEST_CASE("Every printed form of a set is accepted and means the same set") {
       REQUIRE(request);
       REQUIRE(request->targets == set);
     }
+  }
+}
+
+TEST_CASE(
+    "Lists of all vendors are read in any order and case, split by vendor, and printed as the same set") {
+  Random random(printed_seed("arch vendors"));
+  std::vector<Target> known = known_targets();
+  for (const ArchSet& more : {targets_of_clang(22), intel().known_gpus(), ArchSet{spir64()}})
+    known.insert(known.end(), more.begin(), more.end());
+  size_t conflicts = 0;
+  for (int round = 0; round < k_rounds; ++round) {
+    ArchSet set;
+    for (size_t i = 1 + random.below(8); i > 0; --i)
+      set.insert(random.one_of(known));
+    std::vector<std::string> words;
+    for (const Target& target : set)
+      words.push_back(random_case(target.text(), random));
+    random.shuffle(words);
+    const std::string list = join(words, random.one_of<std::string>({";", ",", " ", " ; "}));
+    CAPTURE(round, list);
+    const auto request = parse_arch_list(list, "test");
+    if (amd().conflict_in(targets_of(set, amd()))) {
+      ++conflicts;
+      REQUIRE(request.error().code == "conflicting_archs");
+      continue;
+    }
+    REQUIRE(request.value().targets == set);
+    ArchSet parts;
+    for (const Vendor* vendor : vendors_of(*request, {}))
+      parts = union_of(parts, request_of(*request, *vendor).targets);
+    REQUIRE(parts == set);
+    REQUIRE(parse_arch_list(arch_list(set), "test").value().targets == set);
+  }
+  CHECK(conflicts > 0);
+}
+
+TEST_CASE("Code for AMD's runs as what it names says, whatever else it names") {
+  Random random(printed_seed("amd rules"));
+  const ArchSet all = targets_of_clang(22);
+  const std::vector<Target> known(all.begin(), all.end());
+  for (int round = 0; round < k_rounds; ++round) {
+    const Target image = random.one_of(known), gpu = random.one_of(known);
+    CAPTURE(round, image.text(), gpu.text());
+    REQUIRE(runs_on(image, image) == Runs::natively);
+    // Naming less never takes a GPU away.
+    if (runs_on(image, gpu) != Runs::not_at_all) REQUIRE(runs_on(image.plain(), gpu) == runs_on(image, gpu));
+    REQUIRE((runs_on(image, gpu) == Runs::natively) == image.stands_for(gpu));
   }
 }
 

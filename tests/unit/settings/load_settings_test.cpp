@@ -168,7 +168,7 @@ TEST_CASE("the backend is auto unless a config file, DSBUILD_BACKEND or --backen
   world.arguments["--backend"] = "slice";
   check_equal(world.error(), message(Exit::usage, "bad_choice", "--backend",
                                      "'slice' is not one of the choices (did you mean 'slices'?)",
-                                     "Choose auto, slices, nvcc."));
+                                     "Choose cuda, hip, sycl, auto, slices, nvcc."));
 }
 
 TEST_CASE("DS_SKIP_CUDA_CHECK counts only as exactly 1, as in DeepSpeed") {
