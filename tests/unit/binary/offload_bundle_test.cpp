@@ -232,6 +232,13 @@ TEST_CASE("A bundle is written with each code at a multiple of 4096 and nothing 
                          u64(8192) + u64(3) + u64(31) + hip_id("gfx90a");
   expected = padded(padded(expected, 4096) + "12345", 4096) + "678";
   CHECK(written == expected);
+  // The digests of what clang-offload-bundler 16, 19 and 22 write of these.
+  CHECK(sha256(written) == "51ccf94519ccbdaa4d4940521cb49a2e1ed84f91d3643d15a2a549fb82e84114");
+  const std::string with_empty = write_offload_bundle({{"host-x86_64-unknown-linux-gnu-", ""},
+                                                       {hip_id("gfx1100"), "12345"},
+                                                       {hip_id("gfx90a"), ""},
+                                                       {hip_id("gfx942"), "678"}});
+  CHECK(sha256(with_empty) == "07a3091355defe7e996f970c8f83243736e8796a685294d008ac7ba94dc96c1a");
   CHECK(modules(write_offload_bundle({{hip_id("gfx90a"), code_object(k_gfx90a)}})) == "gfx90a");
 }
 
