@@ -336,8 +336,10 @@ class WheelsTest(OffloadTest):
                     if not inspected:
                         continue
                     path = pathlib.Path(wheel.extract(member, self.root / "member"))
-                    golden = registered(path) if path.read_bytes()[:6] == b"\x7fELF\2\1" else []
+                    golden = registered(path) if path.read_bytes()[:6] == b"\x7fELF\2\1" else None
                     path.unlink()
+                    if golden is None:  # a bare image
+                        continue
                     own = [image["bytes"] for image in inspected["images"] if image["kind"] == "spirv"]
                     self.assertEqual(sorted(own), sorted(golden), member)
                     compared += bool(golden)

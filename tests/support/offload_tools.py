@@ -49,7 +49,8 @@ def clangs():
     for folder in folders:
         if all((folder / tool).exists() for tool in ("clang", "clang-offload-bundler", "llvm-readelf", "llvm-objcopy")):
             clang = Clang(folder)
-            found.setdefault(clang.version, clang)
+            if clang.version >= 16:  # older bundlers have other options
+                found.setdefault(clang.version, clang)
     return [found[version] for version in sorted(found)]
 
 
