@@ -27,6 +27,7 @@ install_default_needs() {
   require_test_python
   require_mypy
   require_both_torch
+  require_toolkit_hip
   require_from_cache cuobjdump "$cuobjdump"
   find_cuda_13 >/dev/null || require_toolkit_13_5
 }
