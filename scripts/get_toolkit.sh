@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]: fetches a CUDA toolkit (or a build tool) into the user's
-# cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
+# get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel|sycl [DEST]: fetches a CUDA toolkit (or a build tool) into the
+# user's cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
 # Where each comes from, and the steps by hand: docs/toolkits.md.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -10,8 +10,13 @@ packages_11_8=(nvidia-cuda-toolkit nvidia-cuda-dev libcudart11.0 libcub-dev libt
 wheels_13_5=(nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.5.37
   nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6)
 
+# All of release 2026.2: the compiler in libsycl-jit.so with what it loads, the runtime, and OpenCL for CPUs with TBB.
+wheels_sycl=("intel-sycl-rt==$sycl_version" "intel-cmplr-lib-rt==$sycl_version" "intel-cmplr-lib-ur==$sycl_version"
+  umf==1.2.0 tcmlib==1.6.0 "intel-opencl-rt==$sycl_version" tbb==2023.2.0)
+packages_ocloc=(intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 libopencl-clang14 libllvmspirvlib14 libllvm14)
+
 usage() {
-  die 2 "usage: get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]" \
+  die 2 "usage: get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel|sycl [DEST]" \
     "  DEST: default $cache_dir/toolkits/VERSION"
 }
 
@@ -84,6 +89,11 @@ explain_11_8_by_hand() {
     "  --cuda-home DIR or set CUDA_HOME; more in docs/toolkits.md"
 }
 
+explain_sycl_by_hand() {
+  die 3 "dsbuild: SYCL's compiler for tests cannot be fetched here: $1" \
+    "  what needs it is skipped; for builds install Intel's own, icpx: docs/sycl.md"
+}
+
 # The machine's own Debian sources, with the components that hold the CUDA packages added.
 render_deb822_sources() {
   awk -v codename="$1" '
@@ -113,8 +123,12 @@ render_list_sources() {
 
 # An apt that has lists, cache and sources of its own in $staging/apt and everything else (proxy,
 # certificates, keys) from the machine. Hooks stay out: they would work on the machine's folders.
+# make_private_apt EXPLAIN: with its package lists read; EXPLAIN REASON ends it where Debian's are not known.
+# Sets `codename`.
 make_private_apt() {
-  local codename="$1" apt="$staging/apt" sources=() lists=() file
+  local explain_by_hand="$1" apt="$staging/apt" sources=() lists=() file
+  # shellcheck source=/dev/null
+  codename="$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")"
   mkdir -p "$apt/sources.d" "$apt/lists/partial" "$apt/cache/archives/partial"
   mapfile -t sources < <(find /etc/apt/sources.list.d -name '*.sources' 2>/dev/null | sort)
   mapfile -t lists < <(find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' 2>/dev/null | sort)
@@ -127,7 +141,7 @@ make_private_apt() {
   if [[ ${#lists[@]} -gt 0 ]]; then
     render_list_sources "$codename" "${lists[@]}" >"$apt/sources.d/debian.list"
   fi
-  grep -qs main "$apt"/sources.d/* || explain_11_8_by_hand "no Debian source among apt's sources"
+  grep -qs main "$apt"/sources.d/* || "$explain_by_hand" "no Debian source among apt's sources"
   {
     apt-config dump | grep -vE '^(APT::Update::(Pre|Post)|DPkg::|Dir::)'
     printf '%s\n' 'Dir::Etc::main "/dev/null";' 'Dir::Etc::parts "/dev/null";' \
@@ -136,9 +150,17 @@ make_private_apt() {
       "APT::Sandbox::User \"$(id -un)\";" 'APT::Get::List-Cleanup "false";' \
       'Acquire::Languages "none";' 'Acquire::Retries "3";'
   } >"$apt/apt.conf"
+  say "dsbuild: reading the package lists of Debian $codename with contrib and non-free (into a private folder)"
+  private_apt apt-get -qq update >&2 || die 1 "dsbuild: apt-get update of the private package lists failed (see above)"
 }
 
 private_apt() { APT_CONFIG="$staging/apt/apt.conf" "$@"; }
+
+# download_packages WHAT PACKAGE...: into $staging/packages.
+download_packages() {
+  (cd "$staging/packages" && private_apt apt-get -q download "${@:2}" >&2) ||
+    die 1 "dsbuild: the packages of $1 could not be fetched (see above)"
+}
 
 # Unpacks what the tree needs of a package: nvidia-cuda-dev holds 3 GB of static libraries beside it.
 unpack_package() {
@@ -178,14 +200,10 @@ PROFILE
 }
 
 get_11_8() {
-  local codename bytes package home="$staging/home" root="$staging/root"
+  local bytes package home="$staging/home" root="$staging/root"
   [[ "$(uname -m)" == x86_64 ]] || explain_11_8_by_hand "the recipe is for x86-64, this is $(uname -m)"
   on_debian_like || explain_11_8_by_hand "it comes from Debian packages, and there is no apt here"
-  # shellcheck source=/dev/null
-  codename="$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")"
-  make_private_apt "$codename"
-  say "dsbuild: reading the package lists of Debian $codename with contrib and non-free (into a private folder)"
-  private_apt apt-get -qq update >&2 || die 1 "dsbuild: apt-get update of the private package lists failed (see above)"
+  make_private_apt explain_11_8_by_hand
   [[ "$(private_apt apt-cache policy nvidia-cuda-toolkit)" == *"Candidate: 11.8."* ]] ||
     explain_11_8_by_hand "Debian $codename does not carry CUDA 11.8 (Debian 12 does)"
   bytes="$(private_apt apt-get download --print-uris "${packages_11_8[@]}" | awk '{ sum += $3 } END { print sum }')"
@@ -193,8 +211,7 @@ get_11_8() {
     "         licence: NVIDIA CUDA Toolkit EULA, then in $destination/License.txt"
   require_free_megabytes 1500
   mkdir "$staging/packages" "$root"
-  (cd "$staging/packages" && private_apt apt-get -q download "${packages_11_8[@]}" >&2) ||
-    die 1 "dsbuild: the packages of CUDA 11.8 could not be fetched (see above)"
+  download_packages "CUDA 11.8" "${packages_11_8[@]}"
   say "dsbuild: unpacking"
   for package in "$staging"/packages/*.deb; do
     unpack_package "$package" "$root"
@@ -202,6 +219,85 @@ get_11_8() {
   done
   arrange_11_8 "$root" "$home"
   check_nvcc "$home" 11.8 "$newest_gcc_of_11_8" 70
+  publish "$home"
+}
+
+# ---- SYCL for tests: DPC++'s device compiler and runtime of PyPI, ocloc of Debian
+
+# A wheel has a library whole under each of its names; one of them stays, the others become links.
+link_equal_libraries() {
+  local file sum kept=""
+  declare -A first=()
+  for file in "$1"/*.so*; do
+    [[ -f "$file" ]] || continue
+    sum="$(sha256sum "$file" | cut -c1-64)"
+    kept="${first[$sum]:-}"
+    if [[ -n "$kept" ]]; then ln -sf "$kept" "$file"; else first[$sum]="$(basename "$file")"; fi
+  done
+}
+
+# One include and lib for all wheels, without what only debuggers and tracers use.
+arrange_sycl() {
+  local home="$1" wheel
+  mkdir -p "$home/lib" "$home/licenses" "$home/bin" "$home/ocloc"
+  for wheel in "$staging"/wheels/*.whl; do
+    python3 -m zipfile -e "$wheel" "$staging/unpacked" || die 1 "dsbuild: $wheel is damaged"
+    rm "$wheel"
+  done
+  rm -f "$staging"/unpacked/*.data/data/lib/{libsycl-preview,icx-lto,libtcm_debug,libur_sanitizer_layer,libsycl_ur_trace,libze_trace}*
+  cp -a --link "$staging"/unpacked/intel_sycl_rt-*.data/data/include "$home/"
+  cp -a --link "$staging"/unpacked/*.data/data/lib/. "$home/lib/"
+  for wheel in "$staging"/unpacked/*.dist-info; do
+    cp -a --link "$wheel" "$home/licenses/"
+  done
+  link_equal_libraries "$home/lib"
+}
+
+# Its libraries are found by a path, for they are of another LLVM than DPC++'s.
+arrange_ocloc() {
+  local home="$1" root="$staging/root" package
+  mkdir "$root"
+  for package in "$staging"/packages/*.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar -x --no-same-owner -C "$root" --wildcards './usr/*'
+  done
+  mv "$root"/usr/lib/x86_64-linux-gnu/*.so* "$home/ocloc/"
+  mv "$root/usr/bin/ocloc" "$home/ocloc/"
+  mv "$root/usr/share/doc" "$home/licenses/debian"
+  cat >"$home/bin/ocloc" <<'OCLOC'
+#!/bin/sh
+here="$(dirname "$(readlink -f "$0")")/../ocloc"
+LD_LIBRARY_PATH="$here" exec "$here/ocloc" "$@"
+OCLOC
+  chmod +x "$home/bin/ocloc"
+}
+
+# check_ocloc HOME: it makes code of four lines of OpenCL C.
+check_ocloc() {
+  local home="$1" text
+  printf '%s\n' 'kernel void fill(global float* x) {' '  x[get_global_id(0)] = 1;' '}' >"$staging/check.cl"
+  text="$("$home/bin/ocloc" compile -q -file "$staging/check.cl" -device pvc -out_dir "$staging/check" 2>&1)" &&
+    [[ -n "$(find "$staging/check" -name '*.bin' -size +0)" ]] ||
+    die 1 "dsbuild: the ocloc fetched does not compile three lines for pvc:" "$text"
+}
+
+get_sycl() {
+  local home="$staging/home"
+  [[ "$(uname -m)" == x86_64 ]] || explain_sycl_by_hand "it is for x86-64, this is $(uname -m)"
+  on_debian_like || explain_sycl_by_hand "ocloc comes from Debian packages, and there is no apt here"
+  make_private_apt explain_sycl_by_hand
+  [[ "$(private_apt apt-cache policy intel-opencl-icd)" == *"Candidate: $ocloc_version."* ]] ||
+    explain_sycl_by_hand "Debian $codename does not carry ocloc $ocloc_version (Debian 12 does)"
+  say "dsbuild: fetching SYCL's compiler and runtime $sycl_version for tests: ${#wheels_sycl[@]} Python wheels, 480 MB," \
+    "         and ocloc $ocloc_version: ${#packages_ocloc[@]} Debian packages, 36 MB; on disk 860 MB in $destination" \
+    "         licences: Intel End User License Agreement for Developer Tools (using them is agreeing to it), for umf, tcmlib" \
+    "         and tbb their own, for ocloc MIT and Apache-2.0 WITH LLVM-exception; then in $destination/licenses"
+  require_free_megabytes 3000
+  mkdir "$staging/packages" "$staging/wheels" "$staging/unpacked"
+  pip_download_into "$staging/wheels" "${wheels_sycl[@]}"
+  download_packages ocloc "${packages_ocloc[@]}"
+  arrange_sycl "$home"
+  arrange_ocloc "$home"
+  check_ocloc "$home"
   publish "$home"
 }
 
@@ -269,6 +365,7 @@ main() {
       what="cuobjdump $cuobjdump_version" default="$cache_dir/cuobjdump/$cuobjdump_version"
       proof=nvidia/cu13/bin/cuobjdump get=get_cuobjdump
       ;;
+    sycl) what="SYCL $sycl_version" default="$sycl_home" proof=bin/ocloc get=get_sycl ;;
     auditwheel) what="auditwheel $auditwheel_version" default="$auditwheel" proof=auditwheel/main.py get=get_auditwheel ;;
     *) usage ;;
   esac

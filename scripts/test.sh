@@ -39,6 +39,7 @@ install_deep_needs() {
   require_clangd
   require_gcovr
   require_jax
+  on_debian_like && require_sycl
   require_deepspeed 0.19.8
   require_deepspeed 0.19.6
   require_toolkit_11_8
