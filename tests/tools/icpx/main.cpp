@@ -28,8 +28,8 @@ std::filesystem::path prefix() {
 }
 
 struct CommandLine {
-  bool sycl = false, compile = false, link = false, depfile = false;
-  std::string output, depfile_name, host_compiler;
+  bool sycl = false, compile = false, link = false, depfile = false, only_says = false;
+  std::string output, depfile_name, depfile_target, host_compiler;
   Words host_options, targets{"spir64"}, backend_options, inputs;
   Words device_arguments;  // clang's, all others
 };
@@ -56,6 +56,8 @@ const std::map<std::string, Option>& options() {
       {"-c", {Option::alone, [](Line& line, Text&) { line.compile = true; }}},
       {"-fsycl-link", {Option::alone, [](Line& line, Text&) { line.link = true; }}},
       {"-MD", {Option::alone, [](Line& line, Text&) { line.depfile = true; }}},
+      {"-MT", {Option::next_word, [](Line& line, Text& name) { line.depfile_target = name; }}},
+      {"-###", {Option::alone, [](Line& line, Text&) { line.only_says = true; }}},
       {"-MF", {Option::next_word, [](Line& line, Text& name) { line.depfile_name = name; }}},
       {"-o", {Option::next_word, [](Line& line, Text& name) { line.output = name; }}},
       {"-x", {Option::next_word, [](Line&, Text&) {}}},
@@ -160,8 +162,9 @@ void compile(const CommandLine& line) {
   std::vector<std::string> files = files_of_depfile(read_file(work / "device.d"));
   for (const std::string& file : files_of_depfile(read_file(work / "host.d")))
     files.push_back(file);
-  write_file(line.depfile_name.empty() ? line.output + ".d" : line.depfile_name,
-             depfile_of(line.output, files, prefix(), header));
+  write_file(
+      line.depfile_name.empty() ? line.output + ".d" : line.depfile_name,
+      depfile_of(line.depfile_target.empty() ? line.output : line.depfile_target, files, prefix(), header));
 }
 
 // ---- -fsycl-link
@@ -202,6 +205,12 @@ void link(const CommandLine& line) {
   run({line.host_compiler.empty() ? "g++" : line.host_compiler, "-c", work / "images.s", "-o", line.output});
 }
 
+// -###: what it would start, and what it is made of.
+void say_parts() {
+  for (const char* part : {"lib/libsycl-jit.so", "bin/ocloc"})
+    std::cerr << " \"" << (prefix() / part).string() << "\"\n";
+}
+
 int main(const Words& words) {
   if (words == Words{"--version"}) {
     std::cout << "Intel(R) oneAPI DPC++/C++ Compiler " << k_version << " (stand-in of dsbuild's tests)\n"
@@ -212,7 +221,13 @@ int main(const Words& words) {
   try {
     const CommandLine line = read_command_line(words);
     check(line);
-    line.compile ? compile(line) : link(line);
+    if (line.only_says) {
+      say_parts();
+    } else if (line.compile) {
+      compile(line);
+    } else {
+      link(line);
+    }
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "icpx: error: " << error.what() << '\n';
