@@ -42,6 +42,33 @@ Words split(const std::string& text, char separator) {
   return words;
 }
 
+// Words as a shell has them: blanks in quotes or behind a backslash are a word's own.
+Words tokens(const std::string& text) {
+  Words words;
+  std::string word;
+  bool is_word = false;
+  char quote = '\0';
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word += text[++i];
+      is_word = true;
+    } else if (quote != '\0' ? c == quote : c == '"' || c == '\'') {
+      quote = quote == '\0' ? c : '\0';
+      is_word = true;
+    } else if (quote == '\0' && c == ' ') {
+      if (is_word) words.push_back(word);
+      word.clear();
+      is_word = false;
+    } else {
+      word += c;
+      is_word = true;
+    }
+  }
+  if (is_word) words.push_back(word);
+  return words;
+}
+
 // An option by itself, with the next word, or with what stands behind its =.
 struct Option {
   enum Form { alone, next_word, joined } form;
@@ -66,7 +93,7 @@ const std::map<std::string, Option>& options() {
       {"-fsycl-targets=", {Option::joined, [](Line& line, Text& list) { line.targets = split(list, ','); }}},
       {"-fsycl-host-compiler=", {Option::joined, [](Line& line, Text& name) { line.host_compiler = name; }}},
       {"-fsycl-host-compiler-options=",
-       {Option::joined, [](Line& line, Text& words) { line.host_options = split(words, ' '); }}},
+       {Option::joined, [](Line& line, Text& words) { line.host_options = tokens(words); }}},
   };
   return table;
 }
@@ -136,13 +163,18 @@ std::vector<DeviceImage> compile_for_device(const CommandLine& line, const std::
   return compilation.images;
 }
 
+// As icpx calls it, the options of the command line itself are not its: ConstructHostCompilerJob in
+// clang/lib/Driver/ToolChains/Clang.cpp of DPC++'s sources.
 void compile_for_host(const CommandLine& line, const std::string& header, const std::string& depfile,
                       const std::string& object, const std::string& work) {
-  Words words{line.host_compiler.empty() ? "g++" : line.host_compiler};
+  const std::filesystem::path include = prefix() / "include", source = line.inputs[0];
+  Words words{line.host_compiler.empty() ? "g++" : line.host_compiler, source, "-c", "-include", header};
+  words.insert(words.end(), {"-iquote", source.has_parent_path() ? source.parent_path().string() : "."});
+  for (const std::filesystem::path& folder : {include / "sycl", include / "sycl/stl_wrappers", include})
+    words.insert(words.end(), {"-isystem", folder});
+  words.insert(words.end(), {"-o", object});
   words.insert(words.end(), line.host_options.begin(), line.host_options.end());
-  words.insert(words.end(),
-               {"-include", header, "-isystem", prefix() / "include", "-ffile-prefix-map=" + work + "=.",
-                "-MD", "-MF", depfile, "-x", "c++", "-c", line.inputs[0], "-o", object});
+  words.insert(words.end(), {"-ffile-prefix-map=" + work + "=.", "-MD", "-MF", depfile});  // not icpx's
   run(words);
 }
 
