@@ -5,8 +5,12 @@
 namespace icpx {
 namespace {
 
+// What begins LLVM's bitcode. As in icpx's objects, there are no images yet for those who look for them.
+constexpr const char* k_magic = "BC\xc0\xde";
+
 class Writer {
  public:
+  explicit Writer(std::string begin) : bytes_(std::move(begin)) {}
   void number(uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
   void text(const std::string& text) {
     number(text.size());
@@ -28,6 +32,10 @@ class Reader {
     return value;
   }
   std::string text() { return take(number()); }
+  void expect(const std::string& begin) {
+    if (take(begin.size()) != begin)
+      throw std::runtime_error("a section of device images is another compiler's");
+  }
 
  private:
   std::string take(uint64_t size) {
@@ -78,7 +86,7 @@ DeviceImage read_image(Reader& in) {
 }  // namespace
 
 std::string pack(const std::vector<DeviceImage>& images) {
-  Writer out;
+  Writer out(k_magic);
   for (const DeviceImage& image : images)
     write_image(out, image);
   return out.bytes();
@@ -86,7 +94,9 @@ std::string pack(const std::vector<DeviceImage>& images) {
 
 std::vector<DeviceImage> unpack(const std::string& bytes) {
   std::vector<DeviceImage> images;
-  for (Reader in(bytes); !in.at_end();)
+  Reader in(bytes);
+  if (!bytes.empty()) in.expect(k_magic);
+  while (!in.at_end())
     images.push_back(read_image(in));
   return images;
 }

@@ -26,7 +26,8 @@ struct DeviceImage {
   std::vector<PropertySet> property_sets;
 };
 
-// As one section of an object file. The form is ours: icpx's has LLVM's bitcode there.
+// As one section of an object file. The form is ours, behind the magic of LLVM's bitcode, which icpx has
+// there.
 std::string pack(const std::vector<DeviceImage>& images);
 // Throws std::runtime_error for what pack did not make; `bytes` may hold several of them, one behind the
 // other.

@@ -4,6 +4,7 @@
 // kernels' names and parameters, and for the host with that header; -fsycl-link makes code for each target,
 // and an object that hands all to SYCL's runtime. Device code between both is SPIR-V here, and LLVM's bitcode
 // there.
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
@@ -243,6 +244,22 @@ void say_parts() {
     std::cerr << " \"" << (prefix() / part).string() << "\"\n";
 }
 
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// @FILE stands for the words in it.
+Words expanded(const Words& words) {
+  Words all;
+  for (const std::string& word : words) {
+    Words of_word{word};
+    if (word[0] == '@') of_word = tokens(one_line(read_file(word.substr(1))));
+    all.insert(all.end(), of_word.begin(), of_word.end());
+  }
+  return all;
+}
+
 int main(const Words& words) {
   if (words == Words{"--version"}) {
     std::cout << "Intel(R) oneAPI DPC++/C++ Compiler " << k_version << " (stand-in of dsbuild's tests)\n"
@@ -251,7 +268,7 @@ int main(const Words& words) {
     return 0;
   }
   try {
-    const CommandLine line = read_command_line(words);
+    const CommandLine line = read_command_line(expanded(words));
     check(line);
     if (line.only_says) {
       say_parts();
