@@ -9,12 +9,15 @@ ninja_version=1.13.2
 tvm_ffi_version=0.1.15.post2
 cuobjdump_version=13.5.37
 auditwheel_version=6.8.2
+sycl_version=2026.2.0 # the stand-in for icpx (tests/tools/icpx) knows this one's compileSYCL
+ocloc_version=22.43 # Debian 12's
 dsbuild="$repository/build/release/apps/dsbuild/dsbuild"
 ninja_bin="$cache_dir/ninja/$ninja_version/bin"
 tvm_ffi_home="$cache_dir/tvm_ffi/$tvm_ffi_version"
 auditwheel="$cache_dir/auditwheel/$auditwheel_version"
 hip_clang=22
 hip_home="$cache_dir/toolkits/hip-$hip_clang"
+sycl_home="$cache_dir/sycl/$sycl_version-ocloc-$ocloc_version"
 cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
 
 # libaio-dev is for the op async_io.
@@ -125,6 +128,18 @@ pip_install_into() {
     die 1 "dsbuild: pip could not fetch: $*" "  see pip's message above"
 }
 
+# pip_download_into FOLDER REQUIREMENT...: exactly these wheels. --target forgets a wheel's own lib/, so those that have
+# one are fetched and unpacked.
+pip_download_into() {
+  local folder="$1" python
+  shift
+  python="$(python_with_pip)" || die 3 "dsbuild: Python 3 with pip is needed to fetch: $*" \
+    "  on Debian and Ubuntu: apt-get install python3-pip"
+  PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    "$python" -m pip download --quiet --no-deps --no-cache-dir --only-binary :all: --dest "$folder" "$@" >&2 ||
+    die 1 "dsbuild: pip could not fetch: $*" "  see pip's message above"
+}
+
 # ---- compilers
 
 # The host compiler that a toolkit up to this gcc version accepts: prints a program name, or fails.
@@ -209,6 +224,14 @@ require_toolkit_13_5() {
 }
 
 require_toolkit_hip() { require_from_cache hip "$hip_home/llvm/bin/clang++"; }
+
+# What compiles SYCL for the tests where there is no icpx: DPC++'s device compiler, ocloc, and Intel's OpenCL for CPUs.
+require_sycl() {
+  if on_debian_like && ! python_with_pip >/dev/null; then
+    require_packages python3-pip
+  fi
+  require_from_cache sycl "$sycl_home/bin/ocloc"
+}
 
 # The wheel is built from the same sources as the tests, and a checkout cloned anew need not compile all again.
 use_ccache() {
@@ -393,6 +416,7 @@ export_test_environment() {
   export DSBUILD_NINJA="$ninja_bin/ninja"
   export DSBUILD_TEST_PYTHON="$test_python"
   export DSBUILD_CUOBJDUMP="$cuobjdump"
+  export DSBUILD_SYCL_HOME="$sycl_home"
   export DSBUILD_CLANG_TIDY="$clang_tidy"
   export DSBUILD_CLANGD="$clangd"
   export DSBUILD_GCOVR="$gcovr"

@@ -1,5 +1,6 @@
 // Built with -mavx2 -mfma -mf16c.
 #include "adam_formula.h"
+#include "cpu_adam.h"
 #include "cpu_avx2.h"
 #include "cpu_loop.h"
 

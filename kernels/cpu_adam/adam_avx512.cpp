@@ -1,5 +1,6 @@
 // Built with -mavx512f.
 #include "adam_formula.h"
+#include "cpu_adam.h"
 #include "cpu_avx512.h"
 #include "cpu_loop.h"
 

@@ -1,5 +1,6 @@
 // The path of every CPU, and of what is left behind the last whole vector on the others.
 #include "adam_formula.h"
+#include "cpu_adam.h"
 #include "cpu_loop.h"
 #include "cpu_scalar.h"
 

@@ -31,6 +31,7 @@ inline std::string device_name(DLDevice device) {
   const std::string id = ":" + std::to_string(device.device_id);
   if (device.device_type == kDLCUDA) return "cuda" + id;
   if (device.device_type == kDLROCM) return "rocm" + id;
+  if (device.device_type == kDLOneAPI) return "oneapi" + id;
   return "device type " + std::to_string(device.device_type) + id;
 }
 
@@ -54,6 +55,7 @@ inline std::string shape_text(const tvm::ffi::TensorView& view) {
 
 inline const char* device_type_name(DLDeviceType type) {
   if (type == kDLCPU) return "CPU";
+  if (type == kDLOneAPI) return "oneAPI";
   return type == kDLROCM ? "ROCm" : "CUDA";
 }
 

@@ -1,4 +1,4 @@
-"""What the tests of the CPU optimisers share: each gives its op, its formula in float64 and its options as a Spec."""
+"""What the tests of the optimisers on a CPU share: each gives its op, its formula in float64 and its options as a Spec."""
 
 import dataclasses
 import functools
@@ -45,12 +45,15 @@ class Spec:
         paths = []
         for name in ("scalar", "avx2", "avx512"):
             try:
-                self.function("use_isa")(name)
+                self.use(name)
                 paths.append(name)
             except ValueError as error:
                 print(f"not tested: {name}: {error}", file=sys.stderr)
-        self.function("use_isa")("auto")
+        self.use("auto")
         return paths
+
+    def use(self, path):
+        self.function("use_isa")(path)
 
     def step(self, lists, options):
         self.function("step")(*[[support.tensor(a) for a in arrays] for arrays in lists], *options.arguments())
@@ -71,11 +74,11 @@ class Case:
     spec = None
 
     def tearDown(self):
-        self.spec.function("use_isa")("auto")
+        self.spec.use("auto")
 
     def each_path(self):
         for path in self.spec.usable_paths:
-            self.spec.function("use_isa")(path)
+            self.spec.use(path)
             yield path
 
     def options(self, **changes):

@@ -59,14 +59,21 @@ class _View:
         return tuple(self._fields.get("device", self._array.__dlpack_device__()))
 
 
-def tensor(array):
-    """Shares the array's memory; uint16 is taken for the bits of bfloat16, which NumPy has no type for."""
-    return tvm_ffi.from_dlpack(_View(array, type_code=4) if array.dtype == numpy.uint16 else array)
+CPU = (1, 0)  # kDLCPU
+
+
+def tensor(array, device=CPU):
+    """Shares the array's memory, and says that it is of this device; uint16 is taken for the bits of bfloat16, which NumPy
+    has no type for."""
+    fields = {"type_code": 4} if array.dtype == numpy.uint16 else {}
+    if device != CPU:
+        fields["device"] = (ctypes.c_int32 * 2)(*device)
+    return tvm_ffi.from_dlpack(_View(array, **fields) if fields else array)
 
 
 def rocm_tensor(array, device=0):
     """The array's memory as if it were that of an AMD GPU: for what looks at arguments and launches nothing."""
-    return tvm_ffi.from_dlpack(_View(array, device=(ctypes.c_int32 * 2)(10, device)))  # kDLROCM
+    return tensor(array, (10, device))  # kDLROCM
 
 
 def bfloat16_bits(array):

@@ -1,7 +1,8 @@
-// The step of adam.h, for the sources that are built with the flags of one instruction set (cpu_loop.h).
+// The step of adam.h over a `Vector` of numbers: one of cpu_loop.h, in sources that are built with the flags
+// of one instruction set (so all has internal linkage), or SyclFloat.
 #pragma once
 
-#include "cpu_adam.h"
+#include "adam.h"
 
 namespace dsbuild::ops {
 namespace {

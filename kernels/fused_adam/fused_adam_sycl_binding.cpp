@@ -1,0 +1,23 @@
+// What Python calls: ops/native/fused_adam/functions.yaml; the formulas: docs/ops.md.
+#include "adam_arguments.h"
+#include "fused_adam_sycl.h"
+#include "sycl_step.h"
+
+namespace dsbuild::ops {
+namespace {
+
+tvm::ffi::Any fused_adam_step(Arguments& arguments) {
+  const StepTensors tensors = read_adam_tensors(arguments, kDLOneAPI);
+  const AdamOptions options = read_adam_options(arguments, tensors);
+  if (tensors.params.empty()) return {};
+  const StepTypes types = step_types(tensors);
+  run_step(arguments.function(), tensors, [&](const SyclPlace& place) {
+    launch_fused_adam(adam_arrays(tensors), types.param, types.grad, options, place);
+  });
+  return {};
+}
+
+}  // namespace
+}  // namespace dsbuild::ops
+
+DSBUILD_EXPORT(fused_adam_step, dsbuild::ops::fused_adam_step)
