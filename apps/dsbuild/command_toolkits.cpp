@@ -12,8 +12,9 @@ Result<int> advise(const CommandContext& context) {
   Session session(settings, context.system);
   DSBUILD_TRY(machine, find_machine(settings, session));
   DSBUILD_TRY(selected, select_wanted(request, machine, session));
+  const ToolkitDemand& demand = selected.demands.front();
   const ToolkitAdvice advice =
-      advise_toolkit(settings, machine.toolkits, selected.demand, selected.gpus, selected.needs_toolkit);
+      advise_toolkit(settings, machine.toolkits, demand, selected.gpus, demand.is_needed);
   DSBUILD_CHECK(print_result(settings.json.value ? render_advice_json(advice) : advice_text(advice) + "\n"));
   return 0;
 }

@@ -80,7 +80,8 @@ std::vector<std::string> exports_of(const Plan& plan, const std::string& op) {
 }
 
 Json op_json(const Plan& plan, const PlannedOp& op) {
-  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, plan.toolkit(),
+  const Toolkit* toolkit = toolkit_of(plan.toolkits(), plan.registry().find(op.name)->spec());
+  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, toolkit,
                                         plan.survey.machine.host.machine, op.archs);
   const bool is_built = op.status == OpStatus::build;
   return {{"name", op.name},

@@ -14,13 +14,13 @@ namespace {
 
 // A survey of everything may have a toolkit that nothing needs, or lack one.
 Result<void> keep_needed_tools(Survey& survey) {
-  if (!survey.selected.needs_toolkit) {
-    survey.cuda.reset();
-    survey.nearest.reset();
-    survey.requested.clear();
-  } else if (!*survey.cuda) {
-    return tl::unexpected<Error>(survey.cuda->error());
+  for (const ToolkitDemand& demand : survey.selected.demands) {
+    if (demand.is_needed) continue;
+    std::erase_if(survey.devices, [&](const DeviceTools& tools) { return tools.vendor == demand.vendor; });
+    survey.requested = difference(survey.requested, targets_of(survey.requested, *demand.vendor));
   }
+  for (const DeviceTools& tools : survey.devices)
+    if (!tools.chosen) return tl::unexpected<Error>(tools.chosen.error());
   if (!survey.cxx) return tl::unexpected<Error>(survey.cxx.error());
   return {};
 }
@@ -28,8 +28,9 @@ Result<void> keep_needed_tools(Survey& survey) {
 Result<void> identify_tools(Plan& plan, Session& session) {
   DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx().path, session.system, session.facts, session.digests));
   plan.tools.cxx = std::move(cxx);
-  if (!plan.toolkit()) return {};
-  DSBUILD_TRY(nvcc, parts_of_toolkit(*plan.toolkit(), session.system, session.facts, session.digests));
+  const Toolkit* cuda = plan.cuda();
+  if (!cuda) return {};
+  DSBUILD_TRY(nvcc, parts_of_toolkit(*cuda, session.system, session.facts, session.digests));
   plan.tools.nvcc = std::move(nvcc);
   return {};
 }
@@ -101,7 +102,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   DSBUILD_TRY(torch_sources, find_torch_sources(plan, session));
   plan.history = recall_edge_costs(plan, std::move(torch_sources), session);
   const Host& host = plan.survey.machine.host;
-  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkit(),
+  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkits(),
                            &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,
                            jobs_for(settings, host)});
   name_places(plan, session.system.files);
@@ -121,7 +122,7 @@ Result<Plan> make_plan(Request request, Session& session) {
 std::string compile_commands_of(const Plan& plan, const FileReader& files) {
   return render_compile_commands({plan.graph, plan.sliced_commands,
                                   files.absolute(plan.settings().build_dir.value),
-                                  plan.toolkit() ? plan.toolkit()->home : Path()});
+                                  plan.cuda() ? plan.cuda()->home : Path()});
 }
 
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) {

@@ -23,7 +23,7 @@ Manifest planned_manifest(const Plan& plan) {
   manifest.source_version = plan.registry().source_version.text();
   manifest.license = plan.registry().license;
   manifest.build_string = settings.build_string.value;
-  if (const Toolkit* toolkit = plan.toolkit()) {
+  if (const Toolkit* toolkit = plan.cuda()) {
     manifest.toolkit = {toolkit->version.text(), toolkit->host ? compiler_text(*toolkit->host) : "",
                         toolkit->compiler_digest};
     if (toolkit->has_option("--compress-mode"))
@@ -71,8 +71,9 @@ std::vector<ManifestSource> manifest_sources(const SourceDigests& digests, const
 Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const SourceDigests& digests,
                                Session& session) {
   const OpBuilder& builder = *plan.registry().find(op.name);
-  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, plan.toolkit(),
-                                        plan.survey.machine.host.machine, op.archs);
+  const WhenContext when =
+      when_context(plan.registry(), plan.survey.requirements, toolkit_of(plan.toolkits(), builder.spec()),
+                   plan.survey.machine.host.machine, op.archs);
   ManifestOp entry;
   entry.name = op.name;
   entry.module = builder.absolute_name();

@@ -14,8 +14,9 @@ ArchSet asked_of(const ArchPlanInput& input, const OpBuilder& builder) {
   return input.settings.selection.archs_of(builder.name(), input.requested);
 }
 
-WhenContext context_of(const ArchPlanInput& input, ArchSet archs) {
-  return when_context(input.registry, input.requirements, input.toolkit, input.cpu, std::move(archs));
+WhenContext context_of(const ArchPlanInput& input, const OpBuilder& builder, ArchSet archs) {
+  return when_context(input.registry, input.requirements, toolkit_of(input.toolkits, builder.spec()),
+                      input.cpu, std::move(archs));
 }
 
 // The op's set after its own filter and the toolkit's; what was lost goes to `planned.dropped`.
@@ -26,12 +27,12 @@ ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& bu
   for (const DroppedArch& drop : filtered.dropped)
     planned.dropped.push_back({drop.target, DroppedBy::op, drop.reason});
   ArchSet kept;
+  const Toolkit* toolkit = toolkit_of(input.toolkits, builder.spec());
   for (const Target& target : filtered.kept) {
-    if (!input.toolkit || input.toolkit->targets.count(target) > 0)
+    if (!toolkit || toolkit->targets.count(target) > 0)
       kept.insert(target);
     else
-      planned.dropped.push_back(
-          {target, DroppedBy::toolkit, input.toolkit->short_name() + " cannot target it"});
+      planned.dropped.push_back({target, DroppedBy::toolkit, toolkit->short_name() + " cannot target it"});
   }
   return kept;
 }
@@ -57,7 +58,7 @@ void warn_of_specialisation(const ArchSet& op_archs, const SourceSpec& source, c
 void plan_sources(const ArchPlanInput& input, const OpBuilder& builder, const ArchSet& op_archs,
                   PlannedOp& planned, std::vector<Warning>& warnings) {
   bool has_device_code = false;
-  for (const SourceSpec& source : builder.sources(context_of(input, op_archs))) {
+  for (const SourceSpec& source : builder.sources(context_of(input, builder, op_archs))) {
     const FilteredArchs filtered = apply_filter(source.archs, op_archs);
     has_device_code = has_device_code || source.is_cuda();
     const bool nothing_left = filtered.kept.empty() && (source.is_cuda() || !source.archs.empty());
@@ -122,7 +123,7 @@ std::string join_reasons(const std::vector<std::string>& reasons) {
 }
 
 bool uses_cpu_level(const ArchPlanInput& input, const OpBuilder& builder, const PlannedOp& planned) {
-  const WhenContext context = context_of(input, planned.archs);
+  const WhenContext context = context_of(input, builder, planned.archs);
   return std::any_of(planned.sources.begin(), planned.sources.end(),
                      [&](const PlannedSource& planned_source) {
                        return builder.uses_cpu_level(planned_source.source, context);
@@ -142,7 +143,7 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
   const BackendKindRow& kind = kind_row(builder.spec().backend);
   if (!kind.is_built) {
     planned.reason = std::string("backend ") + kind.key + " is not built by this version";
-  } else if (kind.vendor && !input.toolkit) {
+  } else if (kind.vendor && !toolkit_of(input.toolkits, builder.spec())) {
     planned.reason = "no CUDA toolkit";
   } else if (!input.requirements.met(planned.name)) {
     planned.reason = join_reasons(input.requirements.reasons(planned.name));
@@ -152,11 +153,11 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     if (kind.vendor) {
       plan_device_op(input, builder, planned, warnings);
     } else {
-      for (const SourceSpec& source : builder.sources(context_of(input, {})))
+      for (const SourceSpec& source : builder.sources(context_of(input, builder, {})))
         planned.sources.push_back({source, {}});
     }
     if (planned.status == OpStatus::build)
-      planned.features_off = builder.features_off(context_of(input, planned.archs));
+      planned.features_off = builder.features_off(context_of(input, builder, planned.archs));
     planned.uses_cpu_level = uses_cpu_level(input, builder, planned);
   }
   return planned;
@@ -179,7 +180,8 @@ void skip_ops_that_lack_a_need(const ArchPlanInput& input, ArchPlan& plan) {
     changed = false;
     for (PlannedOp& op : plan.ops) {
       if (op.status != OpStatus::build) continue;
-      for (const std::string& need : input.registry.find(op.name)->needs(context_of(input, op.archs))) {
+      const OpBuilder& builder = *input.registry.find(op.name);
+      for (const std::string& need : builder.needs(context_of(input, builder, op.archs))) {
         const PlannedOp* needed = plan.find(need);
         if (needed && needed->status == OpStatus::build) continue;
         op.status = OpStatus::skip;
@@ -222,7 +224,7 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name)) return refuse_unmet(input, op);
-    const bool no_arch = vendor_of(builder.spec()) && input.toolkit;
+    const bool no_arch = vendor_of(builder.spec()) && toolkit_of(input.toolkits, builder.spec());
     const std::string fix = no_arch ? "Ask for an arch that it supports, for example --arch " +
                                           replace_all(arch_list(asked_of(input, builder)), ";", ",") + "," +
                                           lowest_that_works(builder) + "."

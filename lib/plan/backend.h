@@ -11,6 +11,7 @@ namespace dsbuild {
 struct BackendOp {
   const OpBuilder& builder;
   const PlannedOp& planned;
+  const Toolkit* toolkit;  // of its vendor's GPUs; of an op without device code CUDA's, or nullptr
   WhenContext context;
   Contribution gives;  // of all its met requirements
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "action/action_key.h"
+#include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "plan/backend.h"
@@ -86,8 +87,9 @@ Edge verify_edge(const ExpectedOp& expected) {
 void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& plan) {
   const OpBuilder& builder = *input.registry.find(planned.name);
   const Backend& backend = *find_backend(builder.spec().backend);
-  BackendOp op{builder, planned,
-               when_context(input.registry, input.requirements, input.toolkit, input.cpu, planned.archs),
+  const Toolkit* toolkit = toolkit_of(input.toolkits, builder.spec());
+  BackendOp op{builder, planned, toolkit,
+               when_context(input.registry, input.requirements, toolkit, input.cpu, planned.archs),
                contribution_of(input, planned.name)};
   if (op.gives.std > 0) op.context.usual_std = op.gives.std;
   std::vector<Edge> compiles;
@@ -115,18 +117,17 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     plan.tools.cxx = {input.cxx->path.string()};
     plan.files.push_back({k_cxx_id_file, compiler_identity(*input.cxx) + "\n" + input.tools.cxx.text});
   }
-  if (input.toolkit) {
-    plan.tools.nvcc = {input.toolkit->compiler().string()};
+  if (const Toolkit* cuda = input.toolkits.of(nvidia())) {
+    plan.tools.nvcc = {cuda->compiler().string()};
     append_all(plan.tools.nvcc, input.settings.nvcc_prepend_flags.value);
-    if (input.toolkit->host) {
-      append_all(plan.tools.nvcc, {"-ccbin", input.toolkit->host->path.string()});
-      plan.tools.host_cxx = {input.toolkit->host->path.string()};
+    if (cuda->host) {
+      append_all(plan.tools.nvcc, {"-ccbin", cuda->host->path.string()});
+      plan.tools.host_cxx = {cuda->host->path.string()};
     }
     plan.files.push_back(
-        {k_nvcc_id_file,
-         "nvcc " + input.toolkit->version.text() + " sha256 " + input.toolkit->compiler_digest + "\n" +
-             (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string()) +
-             input.tools.nvcc.text});
+        {k_nvcc_id_file, "nvcc " + cuda->version.text() + " sha256 " + cuda->compiler_digest + "\n" +
+                             (cuda->host ? compiler_identity(*cuda->host) + "\n" : std::string()) +
+                             input.tools.nvcc.text});
   }
   plan.tools.dsbuild = {input.program.string()};
   if (const auto& torch = input.requirements.torch)
@@ -135,13 +136,11 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
 }
 
 void warn_of_compress_mode(const BuildPlanInput& input, BuildPlan& plan) {
-  if (!input.toolkit || input.settings.compress_mode.value.empty() ||
-      input.toolkit->has_option("--compress-mode"))
-    return;
+  const Toolkit* cuda = input.toolkits.of(nvidia());
+  if (!cuda || input.settings.compress_mode.value.empty() || cuda->has_option("--compress-mode")) return;
   plan.warnings.push_back(
       warning("no_compress_mode", input.settings.compress_mode.origin,
-              input.toolkit->short_name() +
-                  " has no --compress-mode: device code is compressed as it does by default",
+              cuda->short_name() + " has no --compress-mode: device code is compressed as it does by default",
               "Use CUDA 12.8 or newer, or leave --compress-mode out."));
 }
 

@@ -77,7 +77,7 @@ struct BuildPlanInput {
   const Registry& registry;
   const RequirementReport& requirements;
   const ArchPlan& archs;
-  const Toolkit* toolkit = nullptr;   // null: CPU ops only
+  ToolkitSet toolkits;                // none: CPU ops only
   const HostCompiler* cxx = nullptr;  // of CPU ops
   std::string cpu;
   ToolParts tools;  // lib/toolkit/tool_parts.h

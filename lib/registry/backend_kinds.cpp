@@ -23,4 +23,9 @@ const Vendor* vendor_of(const OpSpec& spec) {
   return row.vendor ? &row.vendor() : nullptr;
 }
 
+const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec) {
+  const Vendor* vendor = vendor_of(spec);
+  return toolkits.of(vendor ? *vendor : nvidia());
+}
+
 }  // namespace dsbuild

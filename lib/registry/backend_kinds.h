@@ -5,6 +5,7 @@
 
 #include "arch/vendor.h"
 #include "registry/op_spec.h"
+#include "toolkit/toolkit_set.h"
 
 namespace dsbuild {
 
@@ -20,5 +21,8 @@ const BackendKindRow& kind_row(BackendKind kind);
 
 // Whose GPUs an op is for; nullptr: it has no device code.
 const Vendor* vendor_of(const OpSpec& spec);
+
+// What an op is built with, and asked about in its conditions: of one without device code, CUDA's.
+const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec);
 
 }  // namespace dsbuild

@@ -91,7 +91,7 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
   Json json = as_event ? Json{{"event", "plan"}} : Json::object();
   json["schema"] = 1;
   json["dsbuild"] = k_version;
-  json["toolkit"] = view.toolkit ? toolkit_json(*view.toolkit) : Json(nullptr);
+  json["toolkit"] = view.toolkits.empty() ? Json(nullptr) : toolkit_json(**view.toolkits.begin());
   json["requested"] = arch_strings(view.archs.requested);
   json["shared"] = {{"archs", arch_strings(view.archs.shared)},
                     {"gencode", gencodes_json(view.archs.shared)}};

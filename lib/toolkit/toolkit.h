@@ -76,6 +76,8 @@ Environment tool_environment(const Environment& caller, const Toolkit* toolkit);
 
 // What an op set asks of a toolkit.
 struct ToolkitDemand {
+  const Vendor* vendor = nullptr;  // of the GPUs that it is for
+  bool is_needed = false;          // an op that is wanted is built with it
   ArchRequest request;
   // What the selected ops keep of the request as far as it is known without a toolkit: of its own targets,
   // and of the GPUs' targets for native. What no op keeps does not count against a toolkit. Not looked at
