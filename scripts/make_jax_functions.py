@@ -62,7 +62,8 @@ def function_text(operator):
     values = [argument.name for argument in operator.inputs if argument.name not in tensors]
     lines = [f"    arrays = dict({', '.join(f'{tensor}={tensor}' for tensor in tensors)})"]
     lines += ["    results = [", *(f"        {result(operator, made)}," for made in operator.function.makes), "    ]"]
-    words = [f'"{operator.op}"', f'"{name}"', f'"{operator.backend}"', "arrays", "results", str(len(operator.returned)),
+    words = [f'"{operator.op}"', f'"{name}"', f'"{operator.backend}"', "arrays", "results",
+             str([number for number, made in enumerate(operator.function.makes) if made.is_returned]),
              *(f"{value}={value}" for value in values)]
     return "\n".join(head + lines + lines_of("return call", words, "", 4))
 

@@ -9,12 +9,12 @@
 //   copy, commit, wait, stages      global to shared memory, and how many tiles are under way at once
 #pragma once
 
+#include "gpu_instructions.cuh"
 #include "low_precision.cuh"
 
 namespace dsbuild::ops {
 
 constexpr int k_step = 16;  // rows, columns and depth of a matrix step
-constexpr int k_warp = 32;
 constexpr unsigned k_all_lanes = 0xffffffffu;
 
 // A lane's 8 of 16×16 numbers. In every family they lie in 2 rows and 2 pairs of neighbouring columns:
@@ -34,16 +34,6 @@ struct Words {
 
 __device__ inline int lane_id() {
   return static_cast<int>(threadIdx.x) % k_warp;
-}
-
-__device__ inline unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-// Two numbers as T, the first one in the lower half.
-template <class T>
-__device__ uint32_t pack_two(float low, float high) {
-  return from_float<T>(low).bits | static_cast<uint32_t>(from_float<T>(high).bits) << 16;
 }
 
 template <class T>

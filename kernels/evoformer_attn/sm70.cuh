@@ -116,7 +116,7 @@ struct Sm70 : SynchronousCopy {
 #pragma unroll
     for (int i = 0; i < 8; i += 2) {
       const int place = (i / 2 % 2) * row_distance * Scratch::stride + i / 4 * column_distance;
-      *reinterpret_cast<uint32_t*>(own + place) = pack_two<T>(numbers.item[i], numbers.item[i + 1]);
+      *reinterpret_cast<uint32_t*>(own + place) = rounded_pair<T>(numbers.item[i], numbers.item[i + 1]);
     }
     __syncwarp();
     return left(scratch.item, Scratch::stride);

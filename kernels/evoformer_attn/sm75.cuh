@@ -2,6 +2,7 @@
 // same layout.
 #pragma once
 
+#include "async_copy.cuh"
 #include "family.cuh"
 
 namespace dsbuild::ops {
@@ -84,8 +85,8 @@ struct Sm75 : MatrixLayout, SynchronousCopy {
 
   template <class T>
   __device__ static Left left_of(const Accumulators& a, Scratch&) {
-    return {{pack_two<T>(a.item[0], a.item[1]), pack_two<T>(a.item[2], a.item[3]),
-             pack_two<T>(a.item[4], a.item[5]), pack_two<T>(a.item[6], a.item[7])}};
+    return {{rounded_pair<T>(a.item[0], a.item[1]), rounded_pair<T>(a.item[2], a.item[3]),
+             rounded_pair<T>(a.item[4], a.item[5]), rounded_pair<T>(a.item[6], a.item[7])}};
   }
 
   template <class T>

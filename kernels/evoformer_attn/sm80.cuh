@@ -1,6 +1,7 @@
 // Ampere and newer: m16n8k16, bfloat16, and copies to shared memory that run beside the arithmetic.
 #pragma once
 
+#include "async_copy.cuh"
 #include "sm75.cuh"
 
 namespace dsbuild::ops {
@@ -8,26 +9,14 @@ namespace dsbuild::ops {
 struct AsynchronousCopy {
   static constexpr int stages = 2;
 
-  // Zeros where there is no source.
   template <int bytes>
   __device__ static void copy(void* to, const void* from, bool there) {
-    const int source_bytes = there ? bytes : 0;
-    if (bytes == 16) {  // past the first-level cache
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                   :
-                   : "r"(shared_address(to)), "l"(from), "r"(source_bytes)
-                   : "memory");
-    } else {
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
-                   :
-                   : "r"(shared_address(to)), "l"(from), "n"(bytes), "r"(source_bytes)
-                   : "memory");
-    }
+    copy_async<bytes>(to, from, there);
   }
-  __device__ static void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  __device__ static void commit() { commit_copies(); }
   template <int still_running>
   __device__ static void wait() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(still_running) : "memory");
+    wait_for_copies<still_running>();
   }
 };
 

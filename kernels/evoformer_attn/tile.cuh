@@ -205,7 +205,7 @@ __device__ void store_rows(const Rows<T>& to, int tile, const Accumulators (&fro
         if (column >= to.width) continue;
         const float low = from[d].at(pair, slot, 0) * factor[slot];
         const float high = from[d].at(pair, slot, 1) * factor[slot];
-        *reinterpret_cast<uint32_t*>(to.first + row * to.stride + column) = pack_two<T>(low, high);
+        *reinterpret_cast<uint32_t*>(to.first + row * to.stride + column) = rounded_pair<T>(low, high);
       }
     }
   }

@@ -12,6 +12,7 @@ namespace dsbuild::ops {
 
 constexpr int k_most_quantizers = 8;  // of a history: what an update takes as a kernel's argument
 constexpr int k_longest_history = 1024;
+constexpr int k_fp8_maxima = 1024;
 
 struct Fp8Values {
   const void* values;
@@ -21,8 +22,9 @@ struct Fp8Values {
 
 // A matrix's codes, with one scale: value = code * scale.
 struct Fp8Codes {
-  const float* scale;
-  float* amax;  // raised to the largest finite magnitude of the values; may be null
+  float* scale;   // given, or written where there is room for maxima
+  float* maxima;  // room for k_fp8_maxima, of current scaling: the scale is the tensor's own; else null
+  float* amax;    // raised to the largest finite magnitude of the values; may be null
   uint8_t* codes;
   uint8_t* transposed;  // [columns, rows]; may be null
 };
@@ -37,9 +39,6 @@ struct Fp8History {
 
 // All on `stream` of the current device.
 cudaError_t launch_fp8_quantize(const Fp8Values& from, const Fp8Codes& to, Fp8Format format,
-                                cudaStream_t stream);
-// `scratch`: 2 floats.
-cudaError_t launch_fp8_scale_of(const Fp8Values& from, float* scale, float* scratch, Fp8Format format,
                                 cudaStream_t stream);
 cudaError_t launch_fp8_scale_update(const Fp8History& history, cudaStream_t stream);
 cudaError_t launch_fp8_transpose(const uint8_t* codes, uint8_t* transposed, int64_t rows, int64_t columns,

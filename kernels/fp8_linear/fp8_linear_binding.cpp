@@ -66,9 +66,12 @@ struct Gathering {
   int64_t slot;
 };
 
+enum class Scaling { given, delayed, current };
+
 struct QuantizeArguments {
   TensorArgument input, scale;
-  std::optional<Gathering> gathering;
+  std::optional<Gathering> gathering;     // of delayed scaling
+  std::optional<TensorArgument> scratch;  // of current scaling
   TensorArgument codes;
   std::optional<TensorArgument> transposed;
   Fp8Format format;
@@ -81,18 +84,25 @@ Gathering read_gathering(Arguments& arguments) {
   return {std::move(history), slot};
 }
 
-QuantizeArguments read_quantize(Arguments& arguments, bool gathers, bool transposes) {
+QuantizeArguments read_quantize(Arguments& arguments, Scaling scaling, bool transposes) {
   TensorArgument input = arguments.tensor("input");
   TensorArgument scale = arguments.tensor("scale");
   std::optional<Gathering> gathering;
-  if (gathers) gathering = read_gathering(arguments);
+  if (scaling == Scaling::delayed) gathering = read_gathering(arguments);
+  std::optional<TensorArgument> scratch;
+  if (scaling == Scaling::current) scratch = arguments.tensor("scratch");
   TensorArgument codes = arguments.tensor("codes");
   std::optional<TensorArgument> transposed;
   if (transposes) transposed = arguments.tensor("codes_t");
   const Fp8Format format = read_fp8_format(arguments, "format");
   arguments.end();
-  return {std::move(input), std::move(scale),      std::move(gathering),
-          std::move(codes), std::move(transposed), format};
+  return {std::move(input),
+          std::move(scale),
+          std::move(gathering),
+          std::move(scratch),
+          std::move(codes),
+          std::move(transposed),
+          format};
 }
 
 float* checked_amax(const Arguments& arguments, const Gathering& gathering) {
@@ -106,12 +116,16 @@ float* checked_amax(const Arguments& arguments, const Gathering& gathering) {
 }
 
 Fp8Codes checked_codes(const Arguments& arguments, const QuantizeArguments& q) {
-  check_on_gpu({&q.input, &q.scale, q.gathering ? &q.gathering->history : nullptr, &q.codes,
-                q.transposed ? &*q.transposed : nullptr});
+  check_on_gpu({&q.input, &q.scale, q.gathering ? &q.gathering->history : nullptr, address(q.scratch),
+                &q.codes, address(q.transposed)});
   check_floats(q.scale, 1);
   check_dtype(q.codes, {k_uint8});
   check_same_shape(q.codes, q.input);
-  Fp8Codes codes{elements<float>(q.scale), nullptr, elements<uint8_t>(q.codes), nullptr};
+  Fp8Codes codes{elements<float>(q.scale), nullptr, nullptr, elements<uint8_t>(q.codes), nullptr};
+  if (q.scratch) {
+    check_floats(*q.scratch, k_fp8_maxima);
+    codes.maxima = elements<float>(*q.scratch);
+  }
   if (q.gathering) codes.amax = checked_amax(arguments, *q.gathering);
   if (q.transposed) {
     check_dimensions(q.input, 2);
@@ -130,29 +144,13 @@ Fp8Values matrix(const TensorArgument& tensor) {
   return {elements<void>(tensor), float_type(tensor), tensor.view.size(0), tensor.view.size(1)};
 }
 
-template <bool gathers, bool transposes>
+template <Scaling scaling, bool transposes>
 tvm::ffi::Any quantize(Arguments& arguments) {
-  const QuantizeArguments q = read_quantize(arguments, gathers, transposes);
+  const QuantizeArguments q = read_quantize(arguments, scaling, transposes);
   const Fp8Codes codes = checked_codes(arguments, q);
   const Fp8Values values = transposes ? matrix(q.input) : flat(q.input);
   const Launching launching(arguments, q.input);
   launching.check(launch_fp8_quantize(values, codes, q.format, launching.stream()));
-  return {};
-}
-
-tvm::ffi::Any fp8_scale_of(Arguments& arguments) {
-  const TensorArgument input = arguments.tensor("input");
-  const TensorArgument scale = arguments.tensor("scale");
-  const TensorArgument scratch = arguments.tensor("scratch");
-  const Fp8Format format = read_fp8_format(arguments, "format");
-  arguments.end();
-  check_on_gpu({&input, &scale, &scratch});
-  const Fp8Values values = flat(input);
-  check_floats(scale, 1);
-  check_floats(scratch, 2);
-  const Launching launching(arguments, input);
-  launching.check(launch_fp8_scale_of(values, elements<float>(scale), elements<float>(scratch), format,
-                                      launching.stream()));
   return {};
 }
 
@@ -332,11 +330,12 @@ tvm::ffi::Any fp8_linear_cublaslt(Arguments& arguments) {
 }  // namespace
 }  // namespace dsbuild::ops
 
-DSBUILD_EXPORT(fp8_quantize, (dsbuild::ops::quantize<false, false>))
-DSBUILD_EXPORT(fp8_quantize_both, (dsbuild::ops::quantize<false, true>))
-DSBUILD_EXPORT(fp8_quantize_delayed, (dsbuild::ops::quantize<true, false>))
-DSBUILD_EXPORT(fp8_quantize_both_delayed, (dsbuild::ops::quantize<true, true>))
-DSBUILD_EXPORT(fp8_scale_of, dsbuild::ops::fp8_scale_of)
+DSBUILD_EXPORT(fp8_quantize, (dsbuild::ops::quantize<dsbuild::ops::Scaling::given, false>))
+DSBUILD_EXPORT(fp8_quantize_both, (dsbuild::ops::quantize<dsbuild::ops::Scaling::given, true>))
+DSBUILD_EXPORT(fp8_quantize_delayed, (dsbuild::ops::quantize<dsbuild::ops::Scaling::delayed, false>))
+DSBUILD_EXPORT(fp8_quantize_both_delayed, (dsbuild::ops::quantize<dsbuild::ops::Scaling::delayed, true>))
+DSBUILD_EXPORT(fp8_quantize_current, (dsbuild::ops::quantize<dsbuild::ops::Scaling::current, false>))
+DSBUILD_EXPORT(fp8_quantize_both_current, (dsbuild::ops::quantize<dsbuild::ops::Scaling::current, true>))
 DSBUILD_EXPORT(fp8_scale_update, dsbuild::ops::fp8_scale_update)
 DSBUILD_EXPORT(fp8_transpose, dsbuild::ops::fp8_transpose)
 DSBUILD_EXPORT(fp8_linear_matmul, dsbuild::ops::fp8_linear_matmul)

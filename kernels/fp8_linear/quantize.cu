@@ -1,4 +1,6 @@
 // Quantisation with one scale for a tensor, its codes as they are and transposed in one pass, and the scales.
+#include <algorithm>
+
 #include "fp8.cuh"
 #include "fp8_linear.h"
 #include "grouped.cuh"
@@ -35,58 +37,78 @@ struct FlatPlace {
   int count;
 };
 
-__device__ FlatPlace flat_place(int64_t elements, int pack) {
+__device__ FlatPlace flat_place(int64_t block, int64_t elements, int pack) {
   const int64_t begin =
-      blockIdx.x * k_flat_block + (int64_t{pack} * k_threads + static_cast<int>(threadIdx.x)) * k_width;
+      block * k_flat_block + (int64_t{pack} * k_threads + static_cast<int>(threadIdx.x)) * k_width;
   const int64_t left = elements - begin;
   return {begin, static_cast<int>(left < k_width ? (left < 0 ? 0 : left) : k_width)};
 }
 
 template <class T>
-__device__ void load_flat(Pack<T, k_width> (&items)[k_flat_packs], const T* values, int64_t elements,
-                          bool aligned) {
+__device__ void load_flat(Pack<T, k_width> (&items)[k_flat_packs], const T* values, int64_t block,
+                          int64_t elements, bool aligned) {
 #pragma unroll
   for (int p = 0; p < k_flat_packs; ++p) {
-    const FlatPlace place = flat_place(elements, p);
+    const FlatPlace place = flat_place(block, elements, p);
     items[p] = load_items<k_width>(values + place.begin, place.count, aligned, not_a_number<T>());
   }
 }
 
+// How many blocks look for a tensor's largest magnitude.
+int maxima_of(int64_t elements) {
+  return static_cast<int>(std::min<int64_t>(ceil_div(elements, k_flat_block), k_fp8_maxima));
+}
+
+// One for each block.
+template <class T>
+__global__ void find_maxima(const T* __restrict__ values, int64_t elements, float* maxima, bool aligned) {
+  LargestMagnitude bounds = LargestMagnitude::none();
+  for (int64_t block = blockIdx.x; block * k_flat_block < elements; block += gridDim.x) {
+    Pack<T, k_width> items[k_flat_packs];
+    load_flat(items, values, block, elements, aligned);
+#pragma unroll
+    for (int p = 0; p < k_flat_packs; ++p)
+      add_all(bounds, items[p]);
+  }
+  bounds = merged_in_block(bounds);
+  if (threadIdx.x == 0) maxima[blockIdx.x] = bounds.largest;
+}
+
+// Of current scaling the tensor is read from its end: what was looked at last for the maxima is still in the
+// cache.
+__device__ int64_t block_in_order(const Fp8Codes& to) {
+  return to.maxima == nullptr ? blockIdx.x : gridDim.x - 1 - blockIdx.x;
+}
+
+// What the codes are made with. Of current scaling each block makes the scale for itself, of the maxima that
+// the blocks of find_maxima have left.
+template <class Format>
+__device__ float inverse_scale(const Fp8Codes& to, int maxima) {
+  if (to.maxima == nullptr) return 1 / *to.scale;
+  LargestMagnitude bounds = LargestMagnitude::none();
+  for (int i = static_cast<int>(threadIdx.x); i < maxima; i += k_threads)
+    bounds.add(to.maxima[i]);
+  const float scale = scale_of(merged_in_block(bounds), Format::max_value);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *to.scale = scale;
+  return 1 / scale;
+}
+
 template <class Format, class T>
-__global__ void quantize_flat(const T* __restrict__ values, int64_t elements, const Fp8Codes to,
+__global__ void quantize_flat(const T* __restrict__ values, int64_t elements, const Fp8Codes to, int maxima,
                               bool aligned) {
+  const int64_t block = block_in_order(to);
   Pack<T, k_width> items[k_flat_packs];
-  load_flat(items, values, elements, aligned);
-  const float inverse = 1 / *to.scale;
+  load_flat(items, values, block, elements, aligned);
+  const float inverse = inverse_scale<Format>(to, maxima);
   LargestMagnitude bounds = LargestMagnitude::none();
 #pragma unroll
   for (int p = 0; p < k_flat_packs; ++p) {
-    const FlatPlace place = flat_place(elements, p);
+    const FlatPlace place = flat_place(block, elements, p);
     add_all(bounds, items[p]);
     store_items(to.codes + place.begin, fp8_codes<Format>(floats_of(items[p]), inverse), place.count,
                 aligned);
   }
   if (to.amax != nullptr) gather_amax(to.amax, bounds);
-}
-
-// The block that is done last makes the scale. `scratch`: the amax so far and a count of blocks, zeros
-// before.
-template <class T>
-__global__ void find_scale(const T* __restrict__ values, int64_t elements, float* scale, float* scratch,
-                           float largest_code, bool aligned) {
-  Pack<T, k_width> items[k_flat_packs];
-  load_flat(items, values, elements, aligned);
-  LargestMagnitude bounds = LargestMagnitude::none();
-#pragma unroll
-  for (int p = 0; p < k_flat_packs; ++p)
-    add_all(bounds, items[p]);
-  bounds = merged_in_block(bounds);
-  if (threadIdx.x != 0) return;
-  raise_to(scratch, bounds);
-  __threadfence();  // no other block sees the count before it could see the amax
-  if (atomicAdd(reinterpret_cast<unsigned*>(scratch + 1), 1u) + 1 < gridDim.x) return;
-  const float largest = __int_as_float(atomicMax(reinterpret_cast<int*>(scratch), 0));
-  *scale = scale_of(LargestMagnitude{largest}, largest_code);
 }
 
 // One block for a quantizer, one thread for a value of its history.
@@ -132,11 +154,13 @@ template <class Format, class T>
 struct Quantizing {
   const T* __restrict__ values;
   Fp8Codes to;
+  int maxima;
   using Item = T;
 
   __device__ T rest() const { return not_a_number<T>(); }
   __device__ const T* from() const { return values; }
-  __device__ float prepare() const { return 1 / *to.scale; }
+  __device__ int64_t block() const { return block_in_order(to); }
+  __device__ float prepare() const { return inverse_scale<Format>(to, maxima); }
   __device__ Pack<uint8_t, k_width> codes(const Pack<T, k_width>& items, float inverse,
                                           LargestMagnitude& bounds) const {
     add_all(bounds, items);
@@ -156,6 +180,7 @@ struct Transposing {
 
   __device__ uint8_t rest() const { return 0; }
   __device__ const uint8_t* from() const { return values; }
+  __device__ int64_t block() const { return blockIdx.x; }
   __device__ float prepare() const { return 1; }
   __device__ Pack<uint8_t, k_width> codes(const Pack<uint8_t, k_width>& items, float,
                                           LargestMagnitude&) const {
@@ -181,8 +206,9 @@ __device__ void store_word(uint8_t* to, uint32_t word, int count, bool aligned) 
 template <class Work>
 __global__ void transpose_tiles(const Work work, uint8_t* __restrict__ transposed, const TileShape shape) {
   __shared__ Tile tile;
-  const int64_t first_row = blockIdx.x / shape.tiles_across * k_tile;
-  const int64_t first_column = blockIdx.x % shape.tiles_across * k_tile;
+  const int64_t block = work.block();
+  const int64_t first_row = block / shape.tiles_across * k_tile;
+  const int64_t first_column = block % shape.tiles_across * k_tile;
   const int pack = static_cast<int>(threadIdx.x) % k_packs_of_row;
   const int64_t column = first_column + pack * k_width;
   const int count = limited(shape.columns - column, k_width);
@@ -239,28 +265,26 @@ cudaError_t launch_tiles(const Work& work, uint8_t* transposed, int64_t rows, in
   return cudaGetLastError();
 }
 
-struct FlatGrid {
-  int64_t elements;
-  unsigned blocks;  // 0: too many
-};
-
-FlatGrid flat_grid(const Fp8Values& from) {
-  const int64_t elements = from.rows * from.columns;
-  const int64_t blocks = ceil_div(elements, k_flat_block);
-  return {elements, blocks > 0x7fffffff ? 0 : static_cast<unsigned>(blocks)};
-}
-
+// A tensor without elements has a scale too: 1.
 template <class Format, class T>
 cudaError_t quantize_typed(const Fp8Values& from, const Fp8Codes& to, cudaStream_t stream) {
   const T* values = static_cast<const T*>(from.values);
-  const bool aligned = begins_at(values, sizeof(uint4)) && begins_at(to.codes, k_width);
-  if (to.transposed != nullptr) {
-    return launch_tiles(Quantizing<Format, T>{values, to}, to.transposed, from.rows, from.columns, aligned,
-                        stream);
+  const int64_t elements = from.rows * from.columns;
+  const bool values_aligned = begins_at(values, sizeof(uint4));
+  const bool aligned = values_aligned && begins_at(to.codes, k_width);
+  const int maxima = to.maxima == nullptr ? 0 : maxima_of(elements);
+  if (maxima > 0) {
+    find_maxima<T><<<maxima, k_threads, 0, stream>>>(values, elements, to.maxima, values_aligned);
+    if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
   }
-  const FlatGrid grid = flat_grid(from);
-  if (grid.blocks == 0) return cudaErrorInvalidConfiguration;
-  quantize_flat<Format, T><<<grid.blocks, k_threads, 0, stream>>>(values, grid.elements, to, aligned);
+  if (to.transposed != nullptr && elements > 0) {
+    return launch_tiles(Quantizing<Format, T>{values, to, maxima}, to.transposed, from.rows, from.columns,
+                        aligned, stream);
+  }
+  const int64_t blocks = std::max<int64_t>(1, ceil_div(elements, k_flat_block));
+  if (blocks > 0x7fffffff) return cudaErrorInvalidConfiguration;
+  quantize_flat<Format, T>
+      <<<static_cast<unsigned>(blocks), k_threads, 0, stream>>>(values, elements, to, maxima, aligned);
   return cudaGetLastError();
 }
 
@@ -277,41 +301,13 @@ cudaError_t quantize_as(const Fp8Values& from, const Fp8Codes& to, cudaStream_t 
   return quantize_typed<Format, Bfloat16>(from, to, stream);
 }
 
-template <class T>
-cudaError_t scale_typed(const Fp8Values& from, float* scale, float* scratch, float largest_code,
-                        cudaStream_t stream) {
-  FlatGrid grid = flat_grid(from);
-  if (grid.elements == 0) grid.blocks = 1;  // its threads have nothing, and the scale is 1
-  if (grid.blocks == 0) return cudaErrorInvalidConfiguration;
-  const T* values = static_cast<const T*>(from.values);
-  find_scale<T><<<grid.blocks, k_threads, 0, stream>>>(values, grid.elements, scale, scratch, largest_code,
-                                                       begins_at(values, sizeof(uint4)));
-  return cudaGetLastError();
-}
-
 }  // namespace
 
 cudaError_t launch_fp8_quantize(const Fp8Values& from, const Fp8Codes& to, Fp8Format format,
                                 cudaStream_t stream) {
-  if (from.rows * from.columns == 0) return cudaSuccess;
+  if (from.rows * from.columns == 0 && to.maxima == nullptr) return cudaSuccess;
   return format == Fp8Format::e4m3 ? quantize_as<E4m3>(from, to, stream)
                                    : quantize_as<E5m2>(from, to, stream);
-}
-
-cudaError_t launch_fp8_scale_of(const Fp8Values& from, float* scale, float* scratch, Fp8Format format,
-                                cudaStream_t stream) {
-  const cudaError_t error = cudaMemsetAsync(scratch, 0, 2 * sizeof *scratch, stream);
-  if (error != cudaSuccess) return error;
-  const float largest_code = format == Fp8Format::e4m3 ? E4m3::max_value : E5m2::max_value;
-  switch (from.type) {
-    case FloatType::float32:
-      return scale_typed<float>(from, scale, scratch, largest_code, stream);
-    case FloatType::float16:
-      return scale_typed<Half>(from, scale, scratch, largest_code, stream);
-    case FloatType::bfloat16:
-      break;
-  }
-  return scale_typed<Bfloat16>(from, scale, scratch, largest_code, stream);
 }
 
 cudaError_t launch_fp8_scale_update(const Fp8History& history, cudaStream_t stream) {

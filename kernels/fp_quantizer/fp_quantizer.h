@@ -1,9 +1,8 @@
 // The launches of the fp8 kernels: between fp_quantizer.cu (no tvm-ffi) and its binding.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include "fp8_format.h"
+#include "gpu_runtime.h"
 #include "grouped_values.h"
 
 namespace dsbuild::ops {

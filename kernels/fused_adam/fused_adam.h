@@ -1,12 +1,11 @@
 // The launch of the multi-tensor Adam kernel: between fused_adam.cu (no tvm-ffi) and its binding.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <vector>
 
 #include "adam.h"
 #include "float_type.h"
+#include "gpu_runtime.h"
 #include "step_arrays.h"
 
 namespace dsbuild::ops {

@@ -7,7 +7,7 @@ namespace dsbuild::ops {
 namespace {
 
 tvm::ffi::Any fused_adam_step(Arguments& arguments) {
-  const StepTensors tensors = read_adam_tensors(arguments, kDLCUDA);
+  const StepTensors tensors = read_adam_tensors(arguments, k_gpu);
   const AdamOptions options = read_adam_options(arguments, tensors);
   if (tensors.params.empty()) return {};
   const StepTypes types = step_types(tensors);

@@ -10,7 +10,6 @@
 namespace dsbuild::ops {
 namespace {
 
-constexpr int k_warp = 32;
 constexpr int k_warps = k_threads / k_warp;
 
 using Table = TensorTable<AdamArrays>;
@@ -71,8 +70,7 @@ template <class T>
 __device__ Squares<T> sum_of_block(Squares<T> own) {
   __shared__ Squares<T> of_warp[k_warps];
   for (int distance = k_warp / 2; distance > 0; distance /= 2) {
-    own.add({__shfl_down_sync(0xffffffffu, own.params, distance),
-             __shfl_down_sync(0xffffffffu, own.updates, distance)});
+    own.add({of_lane_behind(own.params, distance), of_lane_behind(own.updates, distance)});
   }
   if (threadIdx.x % k_warp == 0) of_warp[threadIdx.x / k_warp] = own;
   __syncthreads();

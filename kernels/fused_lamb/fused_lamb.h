@@ -1,12 +1,11 @@
 // The launches of the multi-tensor LAMB kernels: between fused_lamb.cu (no tvm-ffi) and its binding.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "float_type.h"
+#include "gpu_runtime.h"
 #include "late_value.h"
 #include "step_arrays.h"
 

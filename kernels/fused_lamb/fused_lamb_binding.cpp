@@ -32,7 +32,7 @@ int64_t scratch_elements(const std::vector<TensorArgument>& params) {
 }
 
 void check_scratch(const TensorArgument& scratch, const StepTensors& t) {
-  check_device_type(scratch, kDLCUDA);
+  check_device_type(scratch, k_gpu);
   if (!t.params.empty()) check_same_device(scratch, t.params[0].view.device());
   check_contiguous(scratch);
   check_dtype(scratch, {k_float32});
@@ -43,7 +43,7 @@ void check_scratch(const TensorArgument& scratch, const StepTensors& t) {
 }
 
 tvm::ffi::Any fused_lamb_step(Arguments& arguments) {
-  const StepTensors tensors = read_step_tensors(arguments, kDLCUDA, {"exp_avgs", "exp_avg_sqs"});
+  const StepTensors tensors = read_step_tensors(arguments, k_gpu, {"exp_avgs", "exp_avg_sqs"});
   const TensorArgument scratch = arguments.tensor("scratch");
   const LambOptions options = read_options(arguments, tensors);
   check_scratch(scratch, tensors);

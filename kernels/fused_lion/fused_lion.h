@@ -1,11 +1,10 @@
 // The launch of the multi-tensor Lion kernel: between fused_lion.cu (no tvm-ffi) and its binding.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <vector>
 
 #include "float_type.h"
+#include "gpu_runtime.h"
 #include "lion.h"
 #include "step_arrays.h"
 

@@ -16,7 +16,7 @@ std::vector<LionArrays> lion_arrays(const StepTensors& t) {
 }
 
 tvm::ffi::Any fused_lion_step(Arguments& arguments) {
-  const StepTensors tensors = read_lion_tensors(arguments, kDLCUDA);
+  const StepTensors tensors = read_lion_tensors(arguments, k_gpu);
   const LionOptions options = read_lion_options(arguments, tensors);
   if (tensors.params.empty()) return {};
   const StepTypes types = step_types(tensors);

@@ -12,6 +12,9 @@ DSBUILD_HOST_DEVICE inline double rounded_product(double a, double b) {
 #ifdef __CUDA_ARCH__
   return __dmul_rn(a, b);
 #else
+#ifdef __HIP__
+#pragma clang fp contract(off)
+#endif
   return a * b;
 #endif
 }

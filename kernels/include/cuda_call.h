@@ -1,31 +1,27 @@
-// What a CUDA op's binding needs around its launch: the tensor's device, the caller's stream, clear errors.
+// What the binding of a CUDA op, or of one for HIP, needs around its launch: the tensor's device, the
+// caller's stream, clear errors.
 #pragma once
 
-#include <cuda_runtime_api.h>
 #include <tvm/ffi/error.h>
 #include <tvm/ffi/extra/c_env_api.h>
 
 #include <string>
 
-namespace dsbuild::ops {
+#include "gpu.h"
+#include "tensor_checks.h"
 
-inline std::string compute_capability(int device) {
-  int major = 0;
-  int minor = 0;
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  return std::to_string(major) + "." + std::to_string(minor);
-}
+namespace dsbuild::ops {
 
 inline void check_cuda(const char* function, cudaError_t error, int device) {
   if (error == cudaSuccess) return;
-  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion) {
-    const std::string capability = compute_capability(device);
-    TVM_FFI_THROW(RuntimeError) << function << ": this library has no code for the GPU cuda:" << device
-                                << ", whose compute capability is " << capability << " ("
-                                << cudaGetErrorString(error) << "); build it with --arch " << capability;
+  const std::string missing = missing_gpu();
+  if (!missing.empty()) TVM_FFI_THROW(RuntimeError) << function << ": " << missing;
+  const std::string gpu = device_name({k_gpu, device});
+  if (means_no_code(error)) {
+    TVM_FFI_THROW(RuntimeError) << function << ": this library has no code for the GPU " << gpu
+                                << no_code_text(device, error);
   }
-  TVM_FFI_THROW(RuntimeError) << function << ": CUDA error on cuda:" << device << ": "
+  TVM_FFI_THROW(RuntimeError) << function << ": " << k_gpu_platform << " error on " << gpu << ": "
                               << cudaGetErrorString(error) << " (" << cudaGetErrorName(error) << ")";
 }
 
@@ -49,7 +45,7 @@ class DeviceScope {
 };
 
 inline cudaStream_t current_stream(int device) {
-  return static_cast<cudaStream_t>(TVMFFIEnvGetStream(kDLCUDA, device));
+  return static_cast<cudaStream_t>(TVMFFIEnvGetStream(k_gpu, device));
 }
 
 }  // namespace dsbuild::ops

@@ -1,4 +1,4 @@
-// What the binding of a CUDA optimiser does around its launch.
+// What the binding of a GPU optimiser does around its launch.
 #pragma once
 
 #include <vector>

@@ -8,9 +8,8 @@
 //   parameters(Bounds), encode(Pack<float, 8>, Parameters) to bytes, decode(uint32_t code, Parameters)
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include "ceil_div.h"
+#include "gpu_runtime.h"
 #include "grouped_values.h"
 #include "low_precision.cuh"
 #include "merge.cuh"
@@ -56,9 +55,7 @@ struct LargestMagnitude {
     if (is_finite(value)) largest = fmaxf(largest, fabsf(value));
   }
   __device__ void merge(LargestMagnitude other) { largest = fmaxf(largest, other.largest); }
-  __device__ LargestMagnitude of_lane(int distance) const {
-    return {__shfl_xor_sync(k_all_lanes, largest, distance)};
-  }
+  __device__ LargestMagnitude of_lane(int distance) const { return {of_xor_lane(largest, distance)}; }
 };
 
 // The scale that makes the largest magnitude the largest code.

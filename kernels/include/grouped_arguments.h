@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arguments.h"
+#include "gpu.h"
 #include "grouped_values.h"
 #include "tensor_checks.h"
 
@@ -32,7 +33,7 @@ struct GroupedTensors {
 inline GroupedValues checked_groups(const GroupedTensors& t, int group_size) {
   for (const TensorArgument* tensor : {&t.values, &t.codes, &t.scales, t.offsets}) {
     if (tensor == nullptr) continue;
-    check_device_type(*tensor, kDLCUDA);
+    check_device_type(*tensor, k_gpu);
     check_same_device(*tensor, t.values.view.device());
     check_contiguous(*tensor);
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "float_type.h"
+#include "gpu_instructions.cuh"
 
 namespace dsbuild::ops {
 
@@ -21,9 +22,7 @@ __device__ inline float to_float(float value) {
 }
 
 __device__ inline float to_float(Half value) {
-  float result;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
-  return result;
+  return float_of_half(value.bits);
 }
 
 __device__ inline float to_float(Bfloat16 value) {
@@ -40,9 +39,7 @@ __device__ inline float from_float<float>(float value) {
 
 template <>
 __device__ inline Half from_float<Half>(float value) {
-  Half result;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
-  return result;
+  return {half_of_float(value)};
 }
 
 // The instruction exists from sm_80 on; below, the same rounding (nearest, ties to even) by hand.
@@ -114,6 +111,64 @@ __device__ Pack<float, count> floats_of(const Pack<T, count>& items) {
   for (int k = 0; k < count; ++k)
     floats.item[k] = to_float(items.item[k]);
   return floats;
+}
+
+// Of 16 bytes. Compilers make more of the same by way of a pack: they take each number out of its word first.
+template <class T>
+__device__ Pack<float, 16 / sizeof(T)> floats_of_words(const uint4& words) {
+  Pack<T, 16 / sizeof(T)> items;
+  memcpy(&items, &words, sizeof items);
+  return floats_of(items);
+}
+
+template <>
+__device__ inline Pack<float, 8> floats_of_words<Bfloat16>(const uint4& words) {
+  const uint32_t pairs[] = {words.x, words.y, words.z, words.w};
+  Pack<float, 8> floats;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    floats.item[2 * i] = __uint_as_float(pairs[i] << 16);
+    floats.item[2 * i + 1] = __uint_as_float(pairs[i] & 0xffff0000u);
+  }
+  return floats;
+}
+
+// The first number in the lower half.
+template <class T>
+__device__ uint32_t rounded_pair(float low, float high) {
+  return from_float<T>(low).bits | static_cast<uint32_t>(from_float<T>(high).bits) << 16;
+}
+
+#if __CUDA_ARCH__ >= 800
+template <>
+__device__ inline uint32_t rounded_pair<Half>(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+template <>
+__device__ inline uint32_t rounded_pair<Bfloat16>(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+#endif
+
+template <class T, int count>
+__device__ Pack<T, count> rounded(const Pack<float, count>& values) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return values;
+  } else {
+    uint32_t words[count / 2];
+#pragma unroll
+    for (int i = 0; i < count / 2; ++i)
+      words[i] = rounded_pair<T>(values.item[2 * i], values.item[2 * i + 1]);
+    Pack<T, count> items;
+    static_assert(sizeof items == sizeof words, "whole words");
+    memcpy(&items, words, sizeof items);
+    return items;
+  }
 }
 
 __device__ inline bool aligned_to(const void* pointer, uintptr_t bytes) {

@@ -2,11 +2,10 @@
 // thread takes part, in one fixed order, and all get the same bits.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include "gpu_instructions.cuh"
 
 namespace dsbuild::ops {
 
-constexpr int k_warp = 32;
 constexpr unsigned k_all_lanes = 0xffffffffu;
 
 // Of `lanes` neighbouring lanes, a power of two.
@@ -51,7 +50,7 @@ struct Sums {
     Sums sums;
 #pragma unroll
     for (int i = 0; i < count; ++i)
-      sums.of[i] = __shfl_xor_sync(k_all_lanes, of[i], distance);
+      sums.of[i] = of_xor_lane(of[i], distance);
     return sums;
   }
 };

@@ -4,12 +4,11 @@
 // `Arrays` is a struct of the addresses of one tensor's arrays, and of their `count` of elements.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <vector>
 
 #include "float_type.h"
+#include "gpu_runtime.h"
 #include "host_device.h"
 #include "low_precision.cuh"
 #include "step_arrays.h"

@@ -30,6 +30,7 @@ inline std::string device_name(DLDevice device) {
   if (device.device_type == kDLCPU) return "cpu";
   const std::string id = ":" + std::to_string(device.device_id);
   if (device.device_type == kDLCUDA) return "cuda" + id;
+  if (device.device_type == kDLROCM) return "rocm" + id;
   return "device type " + std::to_string(device.device_type) + id;
 }
 
@@ -51,9 +52,14 @@ inline std::string shape_text(const tvm::ffi::TensorView& view) {
   return shape_text(shape_of(view));
 }
 
+inline const char* device_type_name(DLDeviceType type) {
+  if (type == kDLCPU) return "CPU";
+  return type == kDLROCM ? "ROCm" : "CUDA";
+}
+
 inline void check_device_type(const TensorArgument& tensor, DLDeviceType type) {
   if (tensor.view.device().device_type == type) return;
-  TVM_FFI_THROW(ValueError) << tensor.where << ": expected a " << (type == kDLCPU ? "CPU" : "CUDA")
+  TVM_FFI_THROW(ValueError) << tensor.where << ": expected a " << device_type_name(type)
                             << " tensor, got one on " << device_name(tensor.view.device());
 }
 

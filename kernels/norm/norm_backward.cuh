@@ -1,26 +1,22 @@
 // The backward pass, for rms_norm and layer_norm (`centred`). As many blocks as the GPU runs at once go
-// through the rows; each thread adds up the gradients of weight and bias for its columns in shared memory,
-// each block writes its sums to scratch, and a second kernel adds up the blocks' in one fixed order: every
-// run gives the same bits. Rows that are too long for registers or shared memory have these gradients from a
-// kernel of their own, which reads the rows once more, column by column.
+// through the rows; each thread adds up the gradients of weight and bias for its columns, each block writes
+// its sums to scratch, and a second kernel adds up the blocks' in one fixed order: every run gives the same
+// bits. Rows of up to a warp stay in registers, those of a block in shared memory (norm_backward_staged.cuh);
+// rows that are too long for either have these gradients from a kernel of their own, which reads the rows
+// once more, column by column.
 #pragma once
 
 #include <algorithm>
 
-#include "norm_rows.cuh"
+#include "norm_backward_staged.cuh"
 
 namespace dsbuild::ops {
 
-constexpr LayoutLimits k_backward_limits{128, {1024, 512, 512}, 512};
-constexpr int k_column_threads = 256;           // of a block that reads rows column by column
-constexpr int k_column_blocks = 4;              // of those, on a multiprocessor
-constexpr int k_sum_threads = k_warp * k_warp;  // of a block that adds up parts
-constexpr int k_other_shared = 1024;            // bytes that a block takes beside its sums, at most
-constexpr int k_default_shared = 48 * 1024;     // bytes that every block may take
-
-// Which gradients of parameters there are: of the weight, and for layer_norm of the bias.
-template <bool centred>
-constexpr int k_parameters = centred ? 2 : 1;
+constexpr LayoutLimits k_backward_limits{128, {0, 0, 0}, 512};  // for rows in registers or in memory
+constexpr int k_column_threads = 256;                           // of a block that reads rows column by column
+constexpr int k_column_blocks = 4;                              // of those, on a multiprocessor
+constexpr int k_sum_threads = k_warp * k_warp;                  // of a block that adds up parts
+constexpr int k_default_shared = 48 * 1024;                     // bytes that every block may take
 
 // Threads that a multiprocessor's registers are enough for: 1,024 with up to 64 each, or 512 with up to 128.
 constexpr int resident_threads(int packs) {
@@ -29,39 +25,45 @@ constexpr int resident_threads(int packs) {
 
 // Of a block.
 constexpr int most_backward_threads(int packs) {
-  return packs == 0 ? k_backward_limits.memory_threads : k_backward_limits.most_threads[packs / 2];
+  return packs == 0 ? k_backward_limits.memory_threads : k_backward_limits.warp_block;
 }
 
 struct BackwardPlan {
   RowLayout layout;
   int blocks;
   int shared_bytes;  // of a block
+  int stages;        // rows of a block in shared memory; 0: it has sums there, or nothing
   int parts;         // of scratch: sums over some of the rows
   int tiles;         // of columns, where these sums have a kernel of their own
 };
-
-inline int device_attribute(cudaDeviceAttr attribute) {
-  int device = 0;
-  int value = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&value, attribute, device);
-  return value;
-}
 
 template <class T>
 int sums_bytes(const RowLayout& layout, int parameters) {
   return layout.block_threads * layout.packs * k_pack_width<T> * parameters * static_cast<int>(sizeof(float));
 }
 
-// For rows in registers: one part for each block.
-inline BackwardPlan plan_in_registers(const RowLayout& layout, int64_t rows, int shared_bytes) {
+// For rows in registers or in shared memory: one part for each block, of which `resident` are on a
+// multiprocessor at once.
+inline BackwardPlan plan_of_parts(const RowLayout& layout, int64_t rows, int resident, int shared_bytes,
+                                  int stages) {
+  const int64_t blocks =
+      std::min<int64_t>(ceil_div(rows, layout.rows_of_block),
+                        int64_t{resident} * device_attribute(cudaDevAttrMultiProcessorCount));
+  return {layout, static_cast<int>(blocks), shared_bytes, stages, static_cast<int>(blocks), 0};
+}
+
+template <bool centred, class T>
+BackwardPlan plan_in_registers(const RowLayout& layout, int64_t rows) {
+  const int shared_bytes = sums_bytes<T>(layout, k_parameters<centred>);
   const int of_threads = resident_threads(layout.packs) / layout.block_threads;
   const int of_shared =
       device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / (shared_bytes + k_other_shared);
-  const int resident =
-      std::max(1, std::min(of_threads, of_shared)) * device_attribute(cudaDevAttrMultiProcessorCount);
-  const int64_t blocks = std::min<int64_t>(ceil_div(rows, layout.rows_of_block), resident);
-  return {layout, static_cast<int>(blocks), shared_bytes, static_cast<int>(blocks), 0};
+  return plan_of_parts(layout, rows, std::max(1, std::min(of_threads, of_shared)), shared_bytes, 0);
+}
+
+inline BackwardPlan plan_staged(const RowLayout& layout, int64_t rows) {
+  const int stages = stages_for(layout);
+  return plan_of_parts(layout, rows, resident_staged_blocks(layout), stages * stage_bytes(layout), stages);
 }
 
 inline BackwardPlan plan_in_memory(const RowLayout& layout, int64_t rows, int64_t row_packs) {
@@ -70,50 +72,18 @@ inline BackwardPlan plan_in_memory(const RowLayout& layout, int64_t rows, int64_
   const int64_t tiles = ceil_div(row_packs, k_column_threads);
   const int64_t parts = std::min(rows, std::max<int64_t>(1, k_column_blocks * processors / tiles));
   const int64_t blocks = std::min<int64_t>(ceil_div(rows, layout.rows_of_block), resident);
-  return {layout, static_cast<int>(blocks), 0, static_cast<int>(parts), static_cast<int>(tiles)};
+  return {layout, static_cast<int>(blocks), 0, 0, static_cast<int>(parts), static_cast<int>(tiles)};
 }
 
 template <bool centred, class T>
 BackwardPlan backward_plan(const NormShape& shape, bool aligned) {
   constexpr int width = k_pack_width<T>;
-  const RowLayout layout = row_layout(shape.hidden, width, k_backward_limits, aligned);
-  const int shared_bytes = sums_bytes<T>(layout, k_parameters<centred>);
-  const int most_shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  if (layout.packs > 0 && shared_bytes + k_other_shared <= most_shared) {
-    return plan_in_registers(layout, shape.rows, shared_bytes);
-  }
+  const RowLayout layout = row_layout(shape.hidden, width, k_staged_limits, aligned);
+  if (layout.packs > 0 && layout.threads <= k_warp) return plan_in_registers<centred, T>(layout, shape.rows);
+  if (layout.packs > 0 && stages_for(layout) >= 2) return plan_staged(layout, shape.rows);
   return plan_in_memory(memory_layout(shape.hidden, width, k_backward_limits, aligned), shape.rows,
                         ceil_div(shape.hidden, width));
 }
-
-// A thread's part of a row and of the gradient that comes in for it.
-template <class T, int packs>
-struct RowPair {
-  int64_t number;
-  Columns columns;
-  float mean, rstd;
-  Row<T, packs> input, grad_out;
-
-  // Of the block's rows that begin at `first`.
-  __device__ void begin_at(const NormBackward& a, const RowLayout& layout, int64_t first) {
-    number = first + row_in_block(layout);
-    const bool exists = number < a.shape.rows;
-    columns = own_columns<packs>(layout, exists ? a.shape.hidden : 0);
-    const int64_t begin = number * a.shape.hidden;
-    input.begin_at(static_cast<const T*>(a.input) + begin, columns);
-    grad_out.begin_at(static_cast<const T*>(a.grad_out) + begin, columns);
-    mean = exists && a.mean != nullptr ? a.mean[number] : 0;
-    rstd = exists ? a.rstd[number] : 0;
-  }
-
-  __device__ auto normalised(int p) const {
-    auto x = input.pack(p, columns);
-#pragma unroll
-    for (int k = 0; k < k_pack_width<T>; ++k)
-      x.item[k] = (x.item[k] - mean) * rstd;
-    return x;
-  }
-};
 
 // What a thread has added up for its columns, in the block's shared memory. Neighbouring threads have
 // neighbouring quadruples.
@@ -151,59 +121,6 @@ struct ColumnSums {
   }
 };
 
-// Where a part's sums for the columns lie.
-__device__ inline float* part_of(const NormBackward& a, int parameter, int parts, int part) {
-  return a.scratch + (static_cast<int64_t>(parameter) * parts + part) * a.shape.hidden;
-}
-
-template <class T, int packs>
-__device__ void store_grad_input(const NormBackward& a, const RowPair<T, packs>& row, float grad_mean,
-                                 float grad_slope, int p) {
-  auto values = row.grad_out.pack(p, row.columns);
-  const auto weight = load_parameter<T>(a.weight, row.columns, p, 1);
-  const auto x = row.normalised(p);
-#pragma unroll
-  for (int k = 0; k < k_pack_width<T>; ++k)
-    values.item[k] = row.rstd * (values.item[k] * weight.item[k] - grad_mean - x.item[k] * grad_slope);
-  store_columns(static_cast<T*>(a.grad_input) + row.number * a.shape.hidden, row.columns, p, values);
-}
-
-// The mean of g * w * x', and for layer_norm that of g * w: what grad_input needs of the whole row.
-template <bool centred, class T, int packs>
-__device__ Sums<k_parameters<centred>> row_means(const NormBackward& a, const RowPair<T, packs>& row,
-                                                 int turn) {
-  auto sums = Sums<k_parameters<centred>>::none();
-  for_each_pack<T, packs>(row.columns, [&](int p, int) {
-    const auto grad = row.grad_out.pack(p, row.columns);
-    const auto weight = load_parameter<T>(a.weight, row.columns, p, 1);
-    const auto x = row.normalised(p);
-#pragma unroll
-    for (int k = 0; k < k_pack_width<T>; ++k) {
-      const float weighted = grad.item[k] * weight.item[k];
-      sums.of[0] += weighted * x.item[k];
-      if constexpr (centred) sums.of[1] += weighted;
-    }
-  });
-  sums = merged_in_row(sums, row.columns, turn);
-#pragma unroll
-  for (int i = 0; i < k_parameters<centred>; ++i)
-    sums.of[i] /= static_cast<float>(a.shape.hidden);
-  return sums;
-}
-
-// g * x' is the row's share of the weight's gradient, g that of the bias's.
-template <bool centred, class T, int packs>
-__device__ void add_shares(const ColumnSums<k_pack_width<T>, packs>& sums, const RowPair<T, packs>& row,
-                           int p) {
-  const auto grad = row.grad_out.pack(p, row.columns);
-  auto share = row.normalised(p);
-#pragma unroll
-  for (int k = 0; k < k_pack_width<T>; ++k)
-    share.item[k] *= grad.item[k];
-  sums.add(0, p, share);
-  if constexpr (centred) sums.add(1, p, grad);
-}
-
 template <bool centred, class T, int packs>
 __device__ void store_part(const NormBackward& a, const ColumnSums<k_pack_width<T>, packs>& sums,
                            const RowLayout& layout) {
@@ -216,24 +133,38 @@ __device__ void store_part(const NormBackward& a, const ColumnSums<k_pack_width<
   }
 }
 
+// Of the block's rows that begin at `first`.
+template <class T, int packs>
+__device__ RowPair<T, Row<T, packs>> pair_at(const NormBackward& a, const RowLayout& layout, int64_t first) {
+  RowPair<T, Row<T, packs>> pair;
+  pair.number = first + row_in_block(layout);
+  const bool exists = pair.number < a.shape.rows;
+  pair.columns = own_columns<packs>(layout, exists ? a.shape.hidden : 0);
+  const int64_t begin = pair.number * a.shape.hidden;
+  pair.input.begin_at(static_cast<const T*>(a.input) + begin, pair.columns);
+  pair.grad_out.begin_at(static_cast<const T*>(a.grad_out) + begin, pair.columns);
+  pair.mean = exists && a.mean != nullptr ? a.mean[pair.number] : 0;
+  pair.rstd = exists ? a.rstd[pair.number] : 0;
+  return pair;
+}
+
 // The next rows are on their way while a block works on its own.
 template <bool centred, class T, int packs>
 __global__ void __launch_bounds__(most_backward_threads(packs),
                                   resident_threads(packs) / most_backward_threads(packs))
     norm_backward_kernel(const NormBackward a, const RowLayout layout) {
   extern __shared__ float4 shared_sums[];
-  const ColumnSums<k_pack_width<T>, packs> sums{shared_sums};
+  ColumnSums<k_pack_width<T>, packs> sums{shared_sums};
   const bool adds = packs > 0 && a.scratch != nullptr;
   if (adds) sums.clear(k_parameters<centred>);
   const int64_t stride = static_cast<int64_t>(gridDim.x) * layout.rows_of_block;
   int64_t first = static_cast<int64_t>(blockIdx.x) * layout.rows_of_block;
-  RowPair<T, packs> next;
-  next.begin_at(a, layout, first);
+  auto next = pair_at<T, packs>(a, layout, first);
   for (int turn = 0; first < a.shape.rows; turn ^= 1) {
-    const RowPair<T, packs> row = next;
+    const auto row = next;
     first += stride;
-    if (first < a.shape.rows) next.begin_at(a, layout, first);
-    const auto means = row_means<centred>(a, row, turn);
+    if (first < a.shape.rows) next = pair_at<T, packs>(a, layout, first);
+    const auto means = row_means<centred, packs>(a, row, turn);
     const float grad_mean = centred ? means.of[k_parameters<centred> - 1] : 0;
     for_each_pack<T, packs>(row.columns, [&](int p, int) {
       store_grad_input(a, row, grad_mean, means.of[0], p);
@@ -300,15 +231,28 @@ __global__ void __launch_bounds__(k_sum_threads) add_parts_kernel(const NormBack
   }
 }
 
+template <class Kernel>
+cudaError_t allow_shared(Kernel kernel, int bytes) {
+  if (bytes + k_other_shared <= k_default_shared) return cudaSuccess;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
 template <bool centred, class T, int packs>
 cudaError_t launch_rows(const NormBackward& a, const BackwardPlan& plan, cudaStream_t stream) {
+  if constexpr (packs > 0) {
+    if (plan.stages > 0) {
+      const auto kernel = norm_backward_staged_kernel<centred, T, packs>;
+      const cudaError_t error = allow_shared(kernel, plan.shared_bytes);
+      if (error != cudaSuccess) return error;
+      kernel<<<plan.blocks, plan.layout.block_threads, plan.shared_bytes, stream>>>(a, plan.layout,
+                                                                                    plan.stages);
+      return cudaGetLastError();
+    }
+  }
   const auto kernel = norm_backward_kernel<centred, T, packs>;
   const int shared_bytes = a.scratch == nullptr ? 0 : plan.shared_bytes;
-  if (shared_bytes + k_other_shared > k_default_shared) {
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
-    if (error != cudaSuccess) return error;
-  }
+  const cudaError_t error = allow_shared(kernel, shared_bytes);
+  if (error != cudaSuccess) return error;
   kernel<<<plan.blocks, plan.layout.block_threads, shared_bytes, stream>>>(a, plan.layout);
   return cudaGetLastError();
 }

@@ -5,12 +5,17 @@
 
 namespace dsbuild::ops {
 
-constexpr LayoutLimits k_forward_limits{256, {0, 512, 640}, 1024};
+constexpr LayoutLimits k_forward_limits{256, {0, 256, 512}, 1024};
 
 // Of a block; few enough that each has the registers it needs.
 constexpr int most_forward_threads(int packs) {
   if (packs == 0) return k_forward_limits.memory_threads;
   return packs == 1 ? k_forward_limits.warp_block : k_forward_limits.most_threads[packs / 2];
+}
+
+// Blocks that a multiprocessor's registers must be enough for, or nothing is read while one block adds up.
+constexpr int least_forward_blocks(int packs) {
+  return packs == 4 ? 2 : 1;
 }
 
 struct Moments {
@@ -24,10 +29,11 @@ template <class T, int packs>
 __device__ Sums<2> sums_beside(float shift, const Row<T, packs>& row, const Columns& columns, int turn) {
   auto sums = Sums<2>::none();
   for_each_pack<T, packs>(columns, [&](int p, int begin) {
+    if (packs > 0 && begin >= columns.hidden) return;
     const auto x = row.pack(p, columns);
 #pragma unroll
     for (int k = 0; k < k_pack_width<T>; ++k) {
-      const bool is_there = packs > 0 ? begin < columns.hidden : columns.has(begin, k);
+      const bool is_there = packs > 0 || columns.has(begin, k);
       const float difference = is_there ? x.item[k] - shift : 0;
       sums.of[0] += difference;
       sums.of[1] += difference * difference;
@@ -75,7 +81,7 @@ __device__ float mean_square(const Row<T, packs>& row, const Columns& columns, f
 }
 
 template <bool centred, class T, int packs>
-__global__ void __launch_bounds__(most_forward_threads(packs))
+__global__ void __launch_bounds__(most_forward_threads(packs), least_forward_blocks(packs))
     norm_forward_kernel(const NormForward a, const RowLayout layout) {
   constexpr int width = k_pack_width<T>;
   const int64_t number = static_cast<int64_t>(blockIdx.x) * layout.rows_of_block + row_in_block(layout);

@@ -106,10 +106,7 @@ __device__ Pack<T, width> load_columns(const T* row, const Columns& columns, int
 
 template <int width, class T>
 __device__ void store_columns(T* row, const Columns& columns, int pack, const Pack<float, width>& values) {
-  Pack<T, width> items;
-#pragma unroll
-  for (int k = 0; k < width; ++k)
-    items.item[k] = from_float<T>(values.item[k]);
+  const Pack<T, width> items = rounded<T>(values);
   const int begin = columns.begin<width>(pack);
   if (columns.aligned) {
     if (begin < columns.hidden) store_pack(row + begin, items);
@@ -134,7 +131,12 @@ __device__ Pack<float, k_pack_width<T>> load_parameter(const NormParameter& para
     return values;
   }
   if (parameter.float32) return load_columns<width>(static_cast<const float*>(parameter.data), columns, pack);
-  return floats_of(load_columns<width>(static_cast<const T*>(parameter.data), columns, pack));
+  const T* const items = static_cast<const T*>(parameter.data);
+  if (!columns.aligned) return floats_of(load_columns<width>(items, columns, pack));
+  const int begin = columns.begin<width>(pack);
+  const uint4 none{};
+  return floats_of_words<T>(begin < columns.hidden ? __ldg(reinterpret_cast<const uint4*>(items + begin))
+                                                   : none);
 }
 
 // A thread's part of a row, in whole registers: compilers would give each item of 16 bits one of its own, or
@@ -152,9 +154,7 @@ class Row {
   __device__ Pack<float, k_pack_width<T>> pack(int p, const Columns&) const {
     uint4 words = words_[p];
     asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
-    Pack<T, k_pack_width<T>> items;
-    memcpy(&items, &words, sizeof items);
-    return floats_of(items);
+    return floats_of_words<T>(words);
   }
 
  private:

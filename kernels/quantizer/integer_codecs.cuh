@@ -20,7 +20,7 @@ __device__ Pack<uint8_t, bits> pack_codes(const Pack<int, k_width>& codes) {
 
 // To nearest, ties to even; NaN becomes 0, and what is out of range the nearest code.
 __device__ inline int to_code(float value, int lowest, int highest) {
-  return max(lowest, min(highest, __float2int_rn(value)));
+  return max(lowest, min(highest, nearest_integer(value)));
 }
 
 template <int bits>
@@ -59,7 +59,7 @@ struct FiniteRange {
     high = fmaxf(high, other.high);
   }
   __device__ FiniteRange of_lane(int distance) const {
-    return {__shfl_xor_sync(k_all_lanes, low, distance), __shfl_xor_sync(k_all_lanes, high, distance)};
+    return {of_xor_lane(low, distance), of_xor_lane(high, distance)};
   }
 };
 

@@ -1,8 +1,7 @@
 // The launches of the integer kernels: between quantize.cu and dequantize.cu (no tvm-ffi) and their binding.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
+#include "gpu_runtime.h"
 #include "grouped_values.h"
 
 namespace dsbuild::ops {

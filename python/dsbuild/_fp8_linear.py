@@ -20,15 +20,19 @@ def matmul(a, b, a_scale, b_scale, bias, a_format, b_format, split_accumulator, 
 
 
 def quantize(values, scale, history, slot, format, transposed):
-    """(codes, the same transposed or None). `history`: of delayed scaling, in whose `slot` the amax is gathered, or None."""
+    """(codes, the same transposed or None, scale). `scale` None: the tensor's own. `history`: of delayed scaling, in whose
+    `slot` the amax is gathered, or None."""
     ops = torch.ops.dsbuild
+    if scale is None:
+        operator = ops.fp8_quantize_both_current if transposed else ops.fp8_quantize_current
+        scale, *codes = operator(values, format)
+        return codes[0], codes[1] if transposed else None, scale
     if history is None:
-        both = ops.fp8_quantize_both(values, scale, format) if transposed else ops.fp8_quantize(values, scale, format)
-    elif transposed:
-        both = ops.fp8_quantize_both_delayed(values, scale, history, slot, format)
+        codes = (ops.fp8_quantize_both if transposed else ops.fp8_quantize)(values, scale, format)
     else:
-        both = ops.fp8_quantize_delayed(values, scale, history, slot, format)
-    return both if transposed else (both, None)
+        operator = ops.fp8_quantize_both_delayed if transposed else ops.fp8_quantize_delayed
+        codes = operator(values, scale, history, slot, format)
+    return (*codes, scale) if transposed else (codes, None, scale)
 
 
 # ---- the gradient
@@ -58,9 +62,7 @@ class QuantizedGradient:
 
 def quantize_gradient(grad, scale, amax_history, flags, transposed):
     format = "e5m2" if flags.e5m2_gradients else "e4m3"
-    if not flags.delayed_scaling:
-        scale = torch.ops.dsbuild.fp8_scale_of(grad, format)
-    return QuantizedGradient(*quantize(grad, scale, amax_history, GRAD_SLOT, format, transposed), scale, format)
+    return QuantizedGradient(*quantize(grad, scale, amax_history, GRAD_SLOT, format, transposed), format)
 
 
 def transposed_codes(saved, flags):

@@ -40,8 +40,8 @@ def _registered(op, function, backend, values):
 
 
 def call(op, function, backend, arrays, results, returned, **values):
-    """Calls the function with `arrays`, {name: array}, results of these (shape, dtype), and `values`. The first `returned`
-    results are returned, one by itself; the others are memory to work in."""
+    """Calls the function with `arrays`, {name: array}, results of these (shape, dtype), and `values`. Those that
+    `returned` numbers are returned, one by itself; the others are memory to work in."""
     missing = [name for name, array in arrays.items() if array is None]
     if missing or None in results:
         raise TypeError(f"dsbuild.jax.{function}: {missing[0] if missing else 'gradients'}: None is not taken here, for a call of "
@@ -50,4 +50,5 @@ def call(op, function, backend, arrays, results, returned, **values):
     shapes = [jax.ShapeDtypeStruct(tuple(shape), dtype) for shape, dtype in results]
     made = jax.ffi.ffi_call(name, shapes)(*map(jnp.asarray, arrays.values()),
                                           **{key: _SCALARS[type(value)](value) for key, value in values.items()})
-    return made[0] if returned == 1 else tuple(made[:returned])
+    wanted = tuple(made[number] for number in returned)
+    return wanted if len(wanted) > 1 else wanted[0]

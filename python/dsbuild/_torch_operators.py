@@ -232,20 +232,43 @@ define(
     "cuda", _run_fp8_quantize_both_delayed, _make_fp8_quantize_both_delayed)
 
 
-def _make_fp8_scale_of(input, format):
-    return input.new_empty([1], dtype=torch.float32)
+def _make_fp8_quantize_current(input, format):
+    return (
+        input.new_empty([1], dtype=torch.float32),
+        input.new_empty(input.shape, dtype=torch.uint8),
+    )
 
 
-def _run_fp8_scale_of(input, format):
-    scale = _make_fp8_scale_of(input, format)
-    scratch = input.new_empty([2], dtype=torch.float32)
-    _fp8_linear.fp8_scale_of(dense(input), scale, scratch, format)
-    return scale
+def _run_fp8_quantize_current(input, format):
+    scale, codes = _make_fp8_quantize_current(input, format)
+    scratch = input.new_empty([1024], dtype=torch.float32)
+    _fp8_linear.fp8_quantize_current(dense(input), scale, scratch, codes, format)
+    return scale, codes
 
 
 define(
-    "fp8_scale_of(Tensor input, str format) -> Tensor",
-    "cuda", _run_fp8_scale_of, _make_fp8_scale_of)
+    "fp8_quantize_current(Tensor input, str format) -> (Tensor scale, Tensor codes)",
+    "cuda", _run_fp8_quantize_current, _make_fp8_quantize_current)
+
+
+def _make_fp8_quantize_both_current(input, format):
+    return (
+        input.new_empty([1], dtype=torch.float32),
+        input.new_empty(input.shape, dtype=torch.uint8),
+        input.new_empty([input.shape[1], input.shape[0]], dtype=torch.uint8),
+    )
+
+
+def _run_fp8_quantize_both_current(input, format):
+    scale, codes, codes_t = _make_fp8_quantize_both_current(input, format)
+    scratch = input.new_empty([1024], dtype=torch.float32)
+    _fp8_linear.fp8_quantize_both_current(dense(input), scale, scratch, codes, codes_t, format)
+    return scale, codes, codes_t
+
+
+define(
+    "fp8_quantize_both_current(Tensor input, str format) -> (Tensor scale, Tensor codes, Tensor codes_t)",
+    "cuda", _run_fp8_quantize_both_current, _make_fp8_quantize_both_current)
 
 
 def _run_fp8_scale_update(history, scales, largest, margin=0):

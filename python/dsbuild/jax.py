@@ -26,7 +26,7 @@ def evoformer_attn_forward(q, k, v, bias1, bias2, family=""):
         (q.shape, q.dtype),
         ([*q.shape[:-3], q.shape[-2], q.shape[-3]], 'float32'),
     ]
-    return call("evoformer_attn", "evoformer_attn_forward", "cuda", arrays, results, 2, family=family)
+    return call("evoformer_attn", "evoformer_attn_forward", "cuda", arrays, results, [0, 1], family=family)
 
 
 def evoformer_attn_backward(
@@ -41,7 +41,7 @@ def evoformer_attn_backward(
         (bias2.shape, bias2.dtype) if bias2 is not None and with_grad_bias2 else None,
         ([ask('evoformer_attn', 'evoformer_attn_scratch')(q, k)], 'float32'),
     ]
-    return call("evoformer_attn", "evoformer_attn_backward", "cuda", arrays, results, 5, family=family)
+    return call("evoformer_attn", "evoformer_attn_backward", "cuda", arrays, results, [0, 1, 2, 3, 4], family=family)
 
 
 def fp8_quantize(input, scale, format):
@@ -49,7 +49,7 @@ def fp8_quantize(input, scale, format):
     results = [
         (input.shape, 'uint8'),
     ]
-    return call("fp8_linear", "fp8_quantize", "cuda", arrays, results, 1, format=format)
+    return call("fp8_linear", "fp8_quantize", "cuda", arrays, results, [0], format=format)
 
 
 def fp8_quantize_both(input, scale, format):
@@ -58,7 +58,7 @@ def fp8_quantize_both(input, scale, format):
         (input.shape, 'uint8'),
         ([input.shape[1], input.shape[0]], 'uint8'),
     ]
-    return call("fp8_linear", "fp8_quantize_both", "cuda", arrays, results, 2, format=format)
+    return call("fp8_linear", "fp8_quantize_both", "cuda", arrays, results, [0, 1], format=format)
 
 
 def fp8_quantize_delayed(*_, **__):
@@ -69,13 +69,25 @@ def fp8_quantize_both_delayed(*_, **__):
     refuse("fp8_quantize_both_delayed", "it changes history")
 
 
-def fp8_scale_of(input, format):
+def fp8_quantize_current(input, format):
     arrays = dict(input=input)
     results = [
         ([1], 'float32'),
-        ([2], 'float32'),
+        ([1024], 'float32'),
+        (input.shape, 'uint8'),
     ]
-    return call("fp8_linear", "fp8_scale_of", "cuda", arrays, results, 1, format=format)
+    return call("fp8_linear", "fp8_quantize_current", "cuda", arrays, results, [0, 2], format=format)
+
+
+def fp8_quantize_both_current(input, format):
+    arrays = dict(input=input)
+    results = [
+        ([1], 'float32'),
+        ([1024], 'float32'),
+        (input.shape, 'uint8'),
+        ([input.shape[1], input.shape[0]], 'uint8'),
+    ]
+    return call("fp8_linear", "fp8_quantize_both_current", "cuda", arrays, results, [0, 2, 3], format=format)
 
 
 def fp8_scale_update(*_, **__):
@@ -87,7 +99,7 @@ def fp8_transpose(codes):
     results = [
         ([codes.shape[1], codes.shape[0]], 'uint8'),
     ]
-    return call("fp8_linear", "fp8_transpose", "cuda", arrays, results, 1)
+    return call("fp8_linear", "fp8_transpose", "cuda", arrays, results, [0])
 
 
 def fp8_linear_matmul(
@@ -99,7 +111,7 @@ def fp8_linear_matmul(
         ([ask('fp8_linear', 'fp8_linear_workspace')(a, b)], 'uint8'),
     ]
     return call(
-        "fp8_linear", "fp8_linear_matmul", "cuda", arrays, results, 1, a_format=a_format, b_format=b_format,
+        "fp8_linear", "fp8_linear_matmul", "cuda", arrays, results, [0], a_format=a_format, b_format=b_format,
         use_split_accumulator=use_split_accumulator,
     )
 
@@ -110,7 +122,7 @@ def fp_quantize(input, group_size, format):
         (input.shape, 'uint8'),
         ([ceil_div(input.size, group_size)], 'float32'),
     ]
-    return call("fp_quantizer", "fp_quantize", "cuda", arrays, results, 2, group_size=group_size, format=format)
+    return call("fp_quantizer", "fp_quantize", "cuda", arrays, results, [0, 1], group_size=group_size, format=format)
 
 
 def fp_dequantize(input, scales, group_size, format, *, dtype):
@@ -118,7 +130,7 @@ def fp_dequantize(input, scales, group_size, format, *, dtype):
     results = [
         (input.shape, dtype),
     ]
-    return call("fp_quantizer", "fp_dequantize", "cuda", arrays, results, 1, group_size=group_size, format=format)
+    return call("fp_quantizer", "fp_dequantize", "cuda", arrays, results, [0], group_size=group_size, format=format)
 
 
 def fused_adam_step(*_, **__):
@@ -140,7 +152,7 @@ def layer_norm_forward(input, weight, bias, eps):
         (input.shape[:-1], 'float32'),
         (input.shape[:-1], 'float32'),
     ]
-    return call("layer_norm", "layer_norm_forward", "cuda", arrays, results, 3, eps=eps)
+    return call("layer_norm", "layer_norm_forward", "cuda", arrays, results, [0, 1, 2], eps=eps)
 
 
 def layer_norm_backward(grad_out, input, weight, bias, mean, rstd, *, with_grad_weight=True, with_grad_bias=True):
@@ -151,7 +163,7 @@ def layer_norm_backward(grad_out, input, weight, bias, mean, rstd, *, with_grad_
         (bias.shape, bias.dtype) if bias is not None and with_grad_bias else None,
         ([ask('layer_norm', 'layer_norm_scratch')(input)], 'float32'),
     ]
-    return call("layer_norm", "layer_norm_backward", "cuda", arrays, results, 3)
+    return call("layer_norm", "layer_norm_backward", "cuda", arrays, results, [0, 1, 2])
 
 
 def quantize_symmetric(input, group_size, bits):
@@ -160,7 +172,7 @@ def quantize_symmetric(input, group_size, bits):
         (input.shape if bits == 8 else [ceil_div(input.size, 2)], 'int8' if bits == 8 else 'uint8'),
         ([ceil_div(input.size, group_size)], 'float32'),
     ]
-    return call("quantizer", "quantize_symmetric", "cuda", arrays, results, 2, group_size=group_size, bits=bits)
+    return call("quantizer", "quantize_symmetric", "cuda", arrays, results, [0, 1], group_size=group_size, bits=bits)
 
 
 def quantize_asymmetric(input, group_size, bits):
@@ -170,7 +182,9 @@ def quantize_asymmetric(input, group_size, bits):
         ([ceil_div(input.size, group_size)], 'float32'),
         ([ceil_div(input.size, group_size)], 'float32'),
     ]
-    return call("quantizer", "quantize_asymmetric", "cuda", arrays, results, 3, group_size=group_size, bits=bits)
+    return call(
+        "quantizer", "quantize_asymmetric", "cuda", arrays, results, [0, 1, 2], group_size=group_size, bits=bits,
+    )
 
 
 def dequantize_symmetric(input, scales, group_size, bits, *, shape, dtype):
@@ -178,7 +192,7 @@ def dequantize_symmetric(input, scales, group_size, bits, *, shape, dtype):
     results = [
         (shape, dtype),
     ]
-    return call("quantizer", "dequantize_symmetric", "cuda", arrays, results, 1, group_size=group_size, bits=bits)
+    return call("quantizer", "dequantize_symmetric", "cuda", arrays, results, [0], group_size=group_size, bits=bits)
 
 
 def dequantize_asymmetric(input, scales, offsets, group_size, bits, *, shape, dtype):
@@ -186,7 +200,7 @@ def dequantize_asymmetric(input, scales, offsets, group_size, bits, *, shape, dt
     results = [
         (shape, dtype),
     ]
-    return call("quantizer", "dequantize_asymmetric", "cuda", arrays, results, 1, group_size=group_size, bits=bits)
+    return call("quantizer", "dequantize_asymmetric", "cuda", arrays, results, [0], group_size=group_size, bits=bits)
 
 
 def rms_norm_forward(input, weight, eps):
@@ -195,7 +209,7 @@ def rms_norm_forward(input, weight, eps):
         (input.shape, input.dtype),
         (input.shape[:-1], 'float32'),
     ]
-    return call("rms_norm", "rms_norm_forward", "cuda", arrays, results, 2, eps=eps)
+    return call("rms_norm", "rms_norm_forward", "cuda", arrays, results, [0, 1], eps=eps)
 
 
 def rms_norm_backward(grad_out, input, weight, rstd, *, with_grad_weight=True):
@@ -205,4 +219,4 @@ def rms_norm_backward(grad_out, input, weight, rstd, *, with_grad_weight=True):
         (weight.shape, weight.dtype) if weight is not None and with_grad_weight else None,
         ([ask('rms_norm', 'rms_norm_scratch')(input)], 'float32'),
     ]
-    return call("rms_norm", "rms_norm_backward", "cuda", arrays, results, 2)
+    return call("rms_norm", "rms_norm_backward", "cuda", arrays, results, [0, 1])

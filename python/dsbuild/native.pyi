@@ -674,13 +674,57 @@ class Fp8Linear(Protocol):
                 as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
         """
 
-    def fp8_scale_of(self, input: Tensor, scale: Tensor, scratch: Tensor, format: Literal["e4m3", "e5m2"], /) -> None:
-        """Computes the scale that makes a tensor's largest finite magnitude the format's largest value.
+    def fp8_quantize_current(
+        self,
+        input: Tensor,
+        scale: Tensor,
+        scratch: Tensor,
+        codes: Tensor,
+        format: Literal["e4m3", "e5m2"],
+        /,
+    ) -> None:
+        """Quantises as fp8_quantize does, with the scale that makes the tensor's largest finite magnitude the format's
+        largest value.
 
         Args:
             input: The values. Shape: any; float32 or float16 or bfloat16.
-            scale: Written to. A value is its code times it. Shape: 1 element; float32.
-            scratch: Written to. Overwritten. Shape: 2 elements; float32.
+            scale: Written to. The scale of these values; of none it is 1. Shape: 1 element; float32.
+            scratch: Written to. Overwritten. Shape: 1024 elements; float32.
+            codes: Written to. The 8-bit floats; codes.view(torch.float8_e4m3fn) shows those of e4m3 as PyTorch's
+                type. Shape: that of the input; uint8.
+            format: e4m3: largest value 448, no infinity ("e4m3fn"); e5m2: largest value 57344. "e4m3" or "e5m2".
+
+        Raises:
+            TypeError: An argument is missing, one too many, or of another type than here; a tensor has another dtype
+                than here.
+            ValueError: A tensor is not on a GPU, on one with the others, not contiguous, or of another shape than
+                here; a value is not what it must be.
+            RuntimeError: The launch failed, or the library has no code for the GPU.
+
+        Source:
+            Micikevicius et al., "FP8 Formats for Deep Learning" (arXiv:2209.05433); the choices of a recipe are named
+                as in NVIDIA's Transformer Engine. The products are cuBLASLt's.
+        """
+
+    def fp8_quantize_both_current(
+        self,
+        input: Tensor,
+        scale: Tensor,
+        scratch: Tensor,
+        codes: Tensor,
+        codes_t: Tensor,
+        format: Literal["e4m3", "e5m2"],
+        /,
+    ) -> None:
+        """Quantises as fp8_quantize_both does, with the scale that makes the matrix's largest finite magnitude the
+        format's largest value.
+
+        Args:
+            input: The values. Shape [R, C]; float32 or float16 or bfloat16.
+            scale: Written to. The scale of these values; of none it is 1. Shape: 1 element; float32.
+            scratch: Written to. Overwritten. Shape: 1024 elements; float32.
+            codes: Written to. The 8-bit floats. Shape [R, C]; uint8.
+            codes_t: Written to. The same, transposed. Shape [C, R]; uint8.
             format: e4m3: largest value 448, no infinity ("e4m3fn"); e5m2: largest value 57344. "e4m3" or "e5m2".
 
         Raises:

@@ -112,21 +112,19 @@ class Fp8Linear(torch.nn.Linear):
         # What the backward pass transposes itself it is not given transposed.
         keeps = flags.transposed_cache and torch.is_grad_enabled()
         if given is None:
-            input_scale = self._scale(scales, INPUT, rows, flags)
-            input_codes, input_codes_t = quantize(rows.detach(), input_scale, amax, INPUT, "e4m3",
-                                                  keeps and weight.requires_grad)
+            input_codes, input_codes_t, input_scale = quantize(rows.detach(), self._given_scale(scales, INPUT), amax,
+                                                               INPUT, "e4m3", keeps and weight.requires_grad)
         else:
             input_scale, input_codes = given.scale, given.codes.reshape(rows.shape).contiguous()
             input_codes_t = torch.ops.dsbuild.fp8_transpose(input_codes) if keeps and weight.requires_grad else None
-        weight_scale = self._scale(scales, WEIGHT, weight, flags)
-        weight_codes, weight_codes_t = quantize(weight.detach(), weight_scale, amax, WEIGHT, "e4m3",
-                                                keeps and rows.requires_grad)
-        grad_scale = scales[GRAD_OUTPUT, :1] if flags.delayed_scaling else None
+        weight_codes, weight_codes_t, weight_scale = quantize(weight.detach(), self._given_scale(scales, WEIGHT), amax,
+                                                              WEIGHT, "e4m3", keeps and rows.requires_grad)
+        grad_scale = self._given_scale(scales, GRAD_OUTPUT)
         handle = self._deferred.handle if flags.delay_wgrad else NO_HANDLE
         out = torch.ops.dsbuild.fp8_linear(rows, weight, bias, input_codes, input_codes_t, weight_codes, weight_codes_t,
                                            input_scale, weight_scale, grad_scale, amax, handle, list(flags))
         shape = (*values.shape[:-1], self.out_features)
-        return self._quantized(out, shape, scales, amax, flags) if flags.fp8_output else out.view(shape)
+        return self._quantized(out, shape, scales, amax) if flags.fp8_output else out.view(shape)
 
     def _step_scales(self, flags):
         """The scales of this step's tensors, which the next step does not change, each in a row of its own: cuBLASLt wants
@@ -139,14 +137,11 @@ class Fp8Linear(torch.nn.Linear):
         return torch.nn.functional.pad(self.scales.unsqueeze(1), (0, 3))
 
     @staticmethod
-    def _scale(scales, slot, values, flags):
-        if flags.delayed_scaling:
-            return scales[slot, :1]
-        return torch.ops.dsbuild.fp8_scale_of(values.detach(), "e4m3")
+    def _given_scale(scales, slot):
+        return None if scales is None else scales[slot, :1]
 
-    def _quantized(self, out, shape, scales, amax, flags):
-        scale = self._scale(scales, OUTPUT, out, flags)
-        codes, _ = quantize(out.detach(), scale, amax, OUTPUT, "e4m3", False)
+    def _quantized(self, out, shape, scales, amax):
+        codes, _, scale = quantize(out.detach(), self._given_scale(scales, OUTPUT), amax, OUTPUT, "e4m3", False)
         return Fp8Output(out.view(shape), codes.view(shape), scale)
 
     def backward_dw(self):

@@ -34,10 +34,16 @@ def quantize(values, scale, form):
     return codes
 
 
-def scale_of(values, form):
+def quantize_current(values, form):
+    """(codes, scale)"""
+    codes = torch.full(values.shape, 0xAA, dtype=torch.uint8, device="cuda")
     scale = torch.full((1,), -1.0, device="cuda")
-    op.fp8_scale_of(values, scale, torch.full((2,), -1.0, device="cuda"), form)
-    return scale
+    op.fp8_quantize_current(values, scale, torch.full((1024,), -1.0, device="cuda"), codes, form)
+    return codes, scale
+
+
+def scale_of(values, form):
+    return quantize_current(values, form)[1]
 
 
 def workspace(a, b):
@@ -78,8 +84,9 @@ class Quantisation(unittest.TestCase):
 
     def test_codes_are_torchs(self):
         def check(values, form):
-            scale = scale_of(values, form)
-            self.assertTrue(torch.equal(quantize(values, scale, form), reference.quantize(values, scale, form)))
+            codes, scale = quantize_current(values, form)
+            self.assertTrue(torch.equal(codes, reference.quantize(values, scale, form)))
+            self.assertTrue(torch.equal(codes, quantize(values, scale, form)))
 
         self.for_each(check)
 
@@ -90,6 +97,11 @@ class Quantisation(unittest.TestCase):
             codes, codes_t = torch.empty_like(wanted), torch.empty_like(wanted.t().contiguous())
             op.fp8_quantize_both(values, scale, codes, codes_t, form)
             self.assertTrue(torch.equal(codes, wanted) and torch.equal(codes_t, wanted.t()))
+            own_scale, room = torch.zeros(1, device="cuda"), torch.full((1024,), float("nan"), device="cuda")
+            codes.zero_()
+            codes_t.zero_()
+            op.fp8_quantize_both_current(values, own_scale, room, codes, codes_t, form)
+            self.assertTrue(torch.equal(codes, wanted) and torch.equal(codes_t, wanted.t()) and torch.equal(own_scale, scale))
             history = torch.zeros(3, 4, device="cuda")
             codes.zero_()
             codes_t.zero_()
@@ -153,6 +165,9 @@ class Quantisation(unittest.TestCase):
         codes = torch.empty(0, 5, dtype=torch.uint8, device="cuda")
         op.fp8_quantize(empty, one, codes, "e4m3")
         op.fp8_quantize_both(empty, one, codes, codes.view(5, 0), "e4m3")
+        own_scale, room = torch.zeros(1, device="cuda"), torch.empty(1024, device="cuda")
+        op.fp8_quantize_both_current(empty, own_scale, room, codes, codes.view(5, 0), "e4m3")
+        self.assertEqual(own_scale.item(), 1)
         op.fp8_transpose(codes, codes.view(5, 0))
 
     def test_more_elements_than_32_bits_count(self):

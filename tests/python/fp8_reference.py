@@ -53,7 +53,8 @@ SCHEMAS = {
     "fp8_quantize_both": "(Tensor input, Tensor scale, str format) -> (Tensor, Tensor)",
     "fp8_quantize_delayed": "(Tensor input, Tensor scale, Tensor(a!) history, int slot, str format) -> Tensor",
     "fp8_quantize_both_delayed": "(Tensor input, Tensor scale, Tensor(a!) history, int slot, str format) -> (Tensor, Tensor)",
-    "fp8_scale_of": "(Tensor input, str format) -> Tensor",
+    "fp8_quantize_current": "(Tensor input, str format) -> (Tensor, Tensor)",
+    "fp8_quantize_both_current": "(Tensor input, str format) -> (Tensor, Tensor, Tensor)",
     "fp8_scale_update": "(Tensor(a!) history, Tensor(b!) scales, int[] largest, int margin=0) -> ()",
     "fp8_transpose": "(Tensor codes) -> Tensor",
     "fp8_linear_matmul": "(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, str a_format=\"e4m3\", "
@@ -85,8 +86,14 @@ def _cpu_quantize_delayed(input, scale, history, slot, format):
     return _cpu_quantize(input, scale, format)
 
 
-def _cpu_scale_of(input, format):
-    return scale_of(input, format)
+def _cpu_quantize_current(input, format):
+    scale = scale_of(input, format)
+    return scale, _cpu_quantize(input, scale, format)
+
+
+def _cpu_quantize_both_current(input, format):
+    scale, codes = _cpu_quantize_current(input, format)
+    return scale, *_both(codes)
 
 
 def _cpu_scale_update(history, scales, largest, margin=0):
@@ -112,6 +119,10 @@ def _fake_quantize_both(input, *_):
     return _fake_quantize(input), input.new_empty((input.shape[1], input.shape[0]), dtype=torch.uint8)
 
 
+def _fake_scale(input):
+    return input.new_empty(1, dtype=torch.float32)
+
+
 def _fake_matmul(a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3", use_split_accumulator=False, dtype=None):
     return a.new_empty((a.shape[0], b.shape[0]), dtype=dtype)
 
@@ -119,7 +130,9 @@ def _fake_matmul(a, b, a_scale, b_scale, bias, a_format="e4m3", b_format="e4m3",
 CPU = {"fp8_quantize": (_cpu_quantize, _fake_quantize), "fp8_quantize_both": (lambda *given: _both(_cpu_quantize(*given)), _fake_quantize_both),
        "fp8_quantize_delayed": (_cpu_quantize_delayed, _fake_quantize),
        "fp8_quantize_both_delayed": (lambda *given: _both(_cpu_quantize_delayed(*given)), _fake_quantize_both),
-       "fp8_scale_of": (_cpu_scale_of, lambda input, format: input.new_empty(1, dtype=torch.float32)),
+       "fp8_quantize_current": (_cpu_quantize_current, lambda input, format: (_fake_scale(input), _fake_quantize(input))),
+       "fp8_quantize_both_current": (_cpu_quantize_both_current,
+                                     lambda input, format: (_fake_scale(input), *_fake_quantize_both(input))),
        "fp8_scale_update": (_cpu_scale_update, lambda *_: None),
        "fp8_transpose": (_cpu_transpose, lambda codes: codes.new_empty((codes.shape[1], codes.shape[0]))),
        "fp8_linear_matmul": (_cpu_matmul, _fake_matmul)}

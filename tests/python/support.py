@@ -41,25 +41,32 @@ _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-class _Bfloat16View:
-    """A uint16 array that DLPack shows as bfloat16, which NumPy has no type for."""
+class _View:
+    """An array that DLPack shows with other fields."""
 
-    def __init__(self, bits):
-        self._bits = bits
+    def __init__(self, array, **fields):
+        self._array = array
+        self._fields = fields
 
     def __dlpack__(self, **_):
-        capsule = self._bits.__dlpack__()
+        capsule = self._array.__dlpack__()
         tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
-        tensor.type_code = 4  # kDLBfloat
+        for name, value in self._fields.items():
+            setattr(tensor, name, value)
         return capsule
 
     def __dlpack_device__(self):
-        return self._bits.__dlpack_device__()
+        return tuple(self._fields.get("device", self._array.__dlpack_device__()))
 
 
 def tensor(array):
-    """Shares the array's memory; uint16 is taken for the bits of bfloat16."""
-    return tvm_ffi.from_dlpack(_Bfloat16View(array) if array.dtype == numpy.uint16 else array)
+    """Shares the array's memory; uint16 is taken for the bits of bfloat16, which NumPy has no type for."""
+    return tvm_ffi.from_dlpack(_View(array, type_code=4) if array.dtype == numpy.uint16 else array)
+
+
+def rocm_tensor(array, device=0):
+    """The array's memory as if it were that of an AMD GPU: for what looks at arguments and launches nothing."""
+    return tvm_ffi.from_dlpack(_View(array, device=(ctypes.c_int32 * 2)(10, device)))  # kDLROCM
 
 
 def bfloat16_bits(array):
