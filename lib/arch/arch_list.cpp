@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/arch_entries.h"
 #include "arch/vendor.h"
 #include "base/text.h"
 
@@ -49,18 +50,43 @@ tl::unexpected<Error> unknown(const std::string& where, const Entry& entry, size
               fix);
 }
 
-// The fault of the first vendor is told: the words of the others begin otherwise.
+bool add_word(std::string_view word, ArchRequest& request) {
+  const std::string lower = to_lower(word);
+  if (lower == "native") return request.native = true;
+  if (lower == "all") return request.all = true;
+  if (lower == "all-major") return request.all_major = true;
+  return false;
+}
+
+// Of what no vendor knows, the fault that the vendor tells whose word it was meant to be: the first one where
+// it is like none of the others'.
 std::optional<std::string> add_entry(std::string_view word, ArchRequest& request) {
-  const std::optional<std::string> fault = vendors().front()->add_entry(word, request);
-  const bool is_known =
-      !fault || std::any_of(vendors().begin() + 1, vendors().end(),
-                            [&](const Vendor* vendor) { return !vendor->add_entry(word, request); });
-  return is_known ? std::nullopt : fault;
+  if (add_word(word, request)) return std::nullopt;
+  std::string fault;
+  bool is_meant = false;
+  for (const Vendor* vendor : vendors()) {
+    const std::optional<std::string> own = vendor->add_entry(word, request);
+    if (!own) return std::nullopt;
+    const bool is_first = vendor == vendors().front();
+    if (is_first || (!is_meant && vendor->resembles(word))) fault = *own;
+    is_meant = is_meant || (!is_first && vendor->resembles(word));
+  }
+  return fault;
+}
+
+Result<void> check_conflicts(const ArchSet& targets, const std::string& where) {
+  for (const Vendor* vendor : vendors_of(targets)) {
+    const auto conflict = vendor->conflict_in(targets_of(targets, *vendor));
+    if (!conflict) continue;
+    return fail(Exit::usage, "conflicting_archs", where, *conflict,
+                "name one of the two, or both with the same features");
+  }
+  return {};
 }
 
 }  // namespace
 
-Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& where) {
+Result<ArchRequest> parse_arch_entries(std::string_view text, const std::string& where) {
   if (text.size() > k_max_bytes) return too_long(where);
   const std::vector<Entry> entries = entries_of(text);
   if (entries.size() > k_max_entries) return too_long(where);
@@ -77,6 +103,24 @@ Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& wh
   return request;
 }
 
+Result<ArchRequest> parse_arch_list(std::string_view text, const std::string& where) {
+  DSBUILD_TRY(request, parse_arch_entries(text, where));
+  DSBUILD_CHECK(check_conflicts(request.targets, where));
+  return request;
+}
+
+std::vector<const Vendor*> vendors_of(const ArchRequest& request, const std::vector<Target>& gpus) {
+  ArchSet named = request.targets;
+  if (request.native) named.insert(gpus.begin(), gpus.end());
+  return named.empty() ? std::vector{vendors().front()} : vendors_of(named);
+}
+
+ArchRequest request_of(const ArchRequest& request, const Vendor& vendor) {
+  ArchRequest own = request;
+  own.targets = targets_of(request.targets, vendor);
+  return own;
+}
+
 ArchSet native_archs(const std::vector<Target>& gpus) {
   const ArchSet all(gpus.begin(), gpus.end());
   ArchSet native;
@@ -89,16 +133,18 @@ ArchSet native_archs(const std::vector<Target>& gpus) {
 
 Result<ArchSet> resolve_arch_request(const ArchRequest& request, const Vendor& vendor, const ArchSet& targets,
                                      int version, const std::vector<Target>& gpus) {
-  if (request.native && gpus.empty()) {
+  const ArchSet visible = targets_of({gpus.begin(), gpus.end()}, vendor);
+  if (request.native && visible.empty()) {
     return fail(Exit::unmet, "no_gpu", "--arch native",
                 "architecture 'native' was asked for, but this machine shows no GPU",
                 "name the architectures instead, for example --arch 8.0,9.0+PTX");
   }
-  ArchSet resolved = request.targets;
+  ArchSet resolved = targets_of(request.targets, vendor);
   if (request.is_default) resolved = union_of(resolved, vendor.default_of(version));
   if (request.all) resolved = union_of(resolved, vendor.all_of(targets, false));
   if (request.all_major) resolved = union_of(resolved, vendor.all_of(targets, true));
-  if (request.native) resolved = union_of(resolved, vendor.native_of(gpus));
+  if (request.native) resolved = union_of(resolved, vendor.native_of({visible.begin(), visible.end()}));
+  DSBUILD_CHECK(check_conflicts(resolved, "--arch"));
   return resolved;
 }
 

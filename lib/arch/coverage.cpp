@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "arch/arch_entries.h"
 #include "arch/vendor.h"
 #include "base/text.h"
 
@@ -11,6 +12,8 @@ std::string Coverage::text() const {
   switch (runs) {
     case Runs::natively:
       return "native (" + by->name() + ")";
+    case Runs::by_generic:
+      return "by generic (" + by->name() + ")";
     case Runs::by_driver:
       return "by " + to_upper(by->image_kind()) + " (" + by->name() + ")";
     case Runs::not_at_all:
@@ -61,6 +64,8 @@ std::string text_of(const std::vector<ModuleCount>& counts) {
       text += " not at all";
     } else if (count.runs == Runs::by_driver) {
       text += " by " + to_upper(count.by->image_kind()) + " of " + count.by->name();
+    } else if (count.runs == Runs::by_generic) {
+      text += " by generic " + count.by->name();
     } else {
       text += " by " + count.by->name();
     }
@@ -70,17 +75,22 @@ std::string text_of(const std::vector<ModuleCount>& counts) {
 
 Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,
                                        const std::vector<Target>& visible) {
-  DSBUILD_TRY(request, parse_arch_list(text, where));
+  const std::string instead = "Name the GPUs instead: " + where + " 8.6,9.0";
+  DSBUILD_TRY(request, parse_arch_entries(text, where));
+  if (request.native && visible.empty())
+    return fail(Exit::unmet, "no_gpu", where, "'native' was asked for, but this machine shows no GPU",
+                instead);
   ArchSet gpus;
-  for (const Vendor* vendor : vendors()) {
-    auto targets = resolve_arch_request(request, *vendor, vendor->known_gpus(), 0, visible);
-    if (!targets) {
-      targets.error().where = where;
-      targets.error().fix = "Name the GPUs instead: " + where + " 8.6,9.0";
-      return tl::unexpected<Error>(targets.error());
-    }
-    for (const Target& target : *targets)
-      gpus.insert(target.base());
+  if (request.native) gpus.insert(visible.begin(), visible.end());
+  for (const Target& target : request.targets) {
+    if (target.vendor->known_gpus().count(target.base()) == 0)
+      return fail(Exit::usage, "unknown_arch", where, "'" + target.text() + "' is no GPU", instead);
+    gpus.insert(target.gpu());
+  }
+  if (request.all || request.all_major) {
+    for (const Vendor* vendor : vendors_of(request, {}))
+      for (const Target& known : vendor->all_of(vendor->known_gpus(), request.all_major))
+        gpus.insert(known.gpu());
   }
   return std::vector<Target>(gpus.begin(), gpus.end());
 }

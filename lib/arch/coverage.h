@@ -17,8 +17,9 @@ struct Coverage {
   // The image that runs: the one for the nearest arch, and of several for that arch the most
   // specific one.
   std::optional<Target> by;
-  size_t module = 0;         // of a library of several: the one that decides, from 0
-  std::string text() const;  // "native (sm_80)", "by PTX (compute_80)", "will not run"
+  size_t module = 0;  // of a library of several: the one that decides, from 0
+  std::string text()
+      const;  // "native (sm_80)", "by generic (gfx9-generic)", "by PTX (compute_80)", "will not run"
   bool operator==(const Coverage&) const = default;
 };
 Coverage coverage_of(const ArchSet& images, const Target& gpu);
@@ -40,8 +41,10 @@ std::vector<ModuleCount> count_modules(const std::vector<ArchSet>& modules, cons
 // "443 modules by sm_86, 1 by sm_89, 2 by PTX of compute_80, 1 not at all"
 std::string text_of(const std::vector<ModuleCount>& counts);
 
-// GPUs are named as archs are, "8.6,9.0"; suffixes and PTX do not matter; `native` is `visible`, `all` every
-// GPU that dsbuild knows. Ascending, each once. Errors: those of parse_arch_list; exit 3 `no_gpu` for
+// GPUs are named as archs are, "8.6,9.0" and "gfx90a:sramecc+:xnack-"; suffixes and PTX do not matter, an AMD
+// GPU whose features are not named runs what is for any; `native` is `visible`, `all` every GPU that dsbuild
+// knows of the vendors that the list names, of NVIDIA where it names none. Ascending, each once. Errors:
+// those of parse_arch_list; `unknown_arch` for what is no GPU (`spir64`, a generic); exit 3 `no_gpu` for
 // `native` without a visible GPU.
 Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,
                                        const std::vector<Target>& visible);

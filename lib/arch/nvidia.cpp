@@ -60,6 +60,18 @@ std::optional<NvidiaTarget> parse_digits(std::string_view text) {
   return NvidiaTarget{{number / 10, number % 10}, suffix, CodeKind::real};
 }
 
+bool fits(const NvidiaTarget& image, ComputeCapability gpu) {
+  switch (image.suffix) {
+    case Suffix::a:
+      return gpu == image.cc;
+    case Suffix::f:
+      return same_family(image.cc, gpu);
+    case Suffix::none:
+      break;
+  }
+  return gpu >= image.cc && (image.kind == CodeKind::ptx || gpu.major == image.cc.major);
+}
+
 // How near an image of a suffix is to a GPU that runs it.
 int specificity(Suffix suffix) {
   switch (suffix) {
@@ -149,28 +161,23 @@ class Nvidia : public Vendor {
     return texts;
   }
 
-  bool runs(Code image, Code gpu_code) const override {
-    const NvidiaTarget target = decode(image);
-    const ComputeCapability gpu = decode(gpu_code).cc;
-    switch (target.suffix) {
-      case Suffix::a:
-        return gpu == target.cc;
-      case Suffix::f:
-        return same_family(target.cc, gpu);
-      case Suffix::none:
-        break;
-    }
-    return gpu >= target.cc && (is_virtual(image) || gpu.major == target.cc.major);
+  Runs runs(Code image, Code gpu) const override {
+    if (!fits(decode(image), decode(gpu).cc)) return Runs::not_at_all;
+    return is_virtual(image) ? Runs::by_driver : Runs::natively;
   }
 
   bool is_nearer(Code a_code, Code b_code) const override {
     const NvidiaTarget a = decode(a_code), b = decode(b_code);
     return std::pair(a.cc, specificity(a.suffix)) > std::pair(b.cc, specificity(b.suffix));
   }
+  bool is_ordered() const override { return true; }
+  std::optional<std::string> conflict_in(const ArchSet&) const override { return std::nullopt; }
 
   std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) const override {
     return add_nvidia_entry(entry, request);
   }
+
+  bool resembles(std::string_view) const override { return false; }  // the first vendor needs no likeness
 
   std::vector<ArchWord> words() const override {
     std::vector<ArchWord> words;

@@ -121,18 +121,10 @@ Fault add_name(const NameRow& row, Kind kind, ArchRequest& request) {
   return std::nullopt;
 }
 
-bool add_word(std::string_view lower, ArchRequest& request) {
-  if (lower == "native") return request.native = true;
-  if (lower == "all") return request.all = true;
-  if (lower == "all-major") return request.all_major = true;
-  return false;
-}
-
 }  // namespace
 
 std::optional<std::string> add_nvidia_entry(std::string_view entry, ArchRequest& request) {
   const std::string lower = to_lower(entry);
-  if (add_word(lower, request)) return std::nullopt;
   std::string_view rest = lower;
   if (const std::optional<CodeKind> prefix = take_prefix(rest)) {
     return add_nvcc_name(lower, rest, *prefix, request.targets);

@@ -41,6 +41,14 @@ Target Target::plain() const {
   return {vendor, vendor->plain_of(code)};
 }
 
+bool Target::stands_for(const Target& other) const {
+  return vendor == other.vendor && vendor->stands_for(code, other.code);
+}
+
+Target Target::gpu() const {
+  return {vendor, vendor->gpu_of(code)};
+}
+
 std::optional<Target> parse_target_name(std::string_view name) {
   for (const Vendor* vendor : vendors())
     if (const auto target = vendor->parse_name(name)) return target;
@@ -109,8 +117,7 @@ std::string target_names(const ArchSet& set) {
 }
 
 Runs runs_on(const Target& target, const Target& gpu) {
-  if (target.vendor != gpu.vendor || !target.vendor->runs(target.code, gpu.code)) return Runs::not_at_all;
-  return target.is_virtual() ? Runs::by_driver : Runs::natively;
+  return target.vendor == gpu.vendor ? target.vendor->runs(target.code, gpu.code) : Runs::not_at_all;
 }
 
 Runs runs_on(const ArchSet& set, const Target& gpu) {

@@ -32,6 +32,9 @@ struct Target {
   Target plain() const;    // without what makes it one of several forms: 9.0a-virtual -> 9.0-virtual
   // The arch, by which GPUs are called and bounds compare: 9.0a-virtual -> 9.0.
   Target base() const { return plain().machine(); }
+  // Whether a pattern that says this means `other` too: gfx90a means gfx90a:xnack+, 9.0 only itself.
+  bool stands_for(const Target& other) const;
+  Target gpu() const;  // the GPU that it names in a list of GPUs: 9.0a-virtual -> 9.0
 };
 
 // "sm_90a", "compute_80" -> Target; nullopt for anything else ("lto_80", "sm_9", "all").
@@ -59,7 +62,8 @@ std::string arch_list(const ArchSet& set);
 std::string target_names(const ArchSet& set);
 
 // How code for `target` runs on a GPU whose arch is `gpu`, apart from driver versions.
-enum class Runs { natively, by_driver, not_at_all };
+// The best way first; by_generic: code for all GPUs of a kind, of which this is one.
+enum class Runs { natively, by_generic, by_driver, not_at_all };
 Runs runs_on(const Target& target, const Target& gpu);
 // The best way that any target of the set offers.
 Runs runs_on(const ArchSet& set, const Target& gpu);

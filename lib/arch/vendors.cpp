@@ -1,11 +1,13 @@
+#include "arch/amd.h"
+#include "arch/intel.h"
 #include "arch/nvidia.h"
 #include "arch/vendor.h"
 
 namespace dsbuild {
 
-// A new vendor is its files and one line here.
+// A new vendor is its files and one line here. The first is the one whose GPUs a list is for that names none.
 const std::vector<const Vendor*>& vendors() {
-  static const std::vector<const Vendor*> table = {&nvidia()};
+  static const std::vector<const Vendor*> table = {&nvidia(), &amd(), &intel()};
   return table;
 }
 

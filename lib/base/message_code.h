@@ -48,6 +48,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"cannot_slice", "--backend slices was asked for, and there are CUDA files that cannot be sliced."},
     {"cannot_start", "A program that dsbuild needs cannot be started."},
     {"command_too_long", "A compiler command is longer than the system can run."},
+    {"conflicting_archs", "An architecture list names two targets that no library can hold together."},
     {"contradicting_ops", "An op is both named and left out."},
     {"cuda_mismatch",
      "DS_SKIP_CUDA_CHECK=1 lets ops be built although toolkit and torch are of CUDA versions that do not go "

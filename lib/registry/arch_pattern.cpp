@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/vendor.h"
+
 namespace dsbuild {
 namespace {
 
@@ -35,7 +37,7 @@ bool compare(Comparison comparison, const Target& a, const Target& b) {
 
 std::optional<Target> parse_bound(std::string_view text) {
   const std::optional<Target> target = parse_target(text);
-  return target && *target == target->base() ? target : std::nullopt;
+  return target && target->vendor->is_ordered() && *target == target->base() ? target : std::nullopt;
 }
 
 std::optional<ArchPattern> parse_arch_pattern(std::string_view text) {
@@ -63,7 +65,7 @@ bool ArchCondition::holds_for(const Target& target) const {
 }
 
 bool ArchPattern::matches(const Target& other) const {
-  return (any_kind ? other.machine() : other) == target;
+  return target.stands_for(any_kind ? other.machine() : other);
 }
 
 std::string ArchPattern::text() const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/amd.h"
+#include "arch/intel.h"
 #include "arch/nvidia.h"
 
 namespace dsbuild {
@@ -9,13 +11,29 @@ namespace dsbuild {
 const std::vector<BackendKindRow>& backend_kinds() {
   static const std::vector<BackendKindRow> rows = {{BackendKind::cuda, "cuda", nvidia, true},
                                                    {BackendKind::cpu, "cpu", nullptr, true},
-                                                   {BackendKind::hip, "hip", nullptr, false}};
+                                                   {BackendKind::hip, "hip", amd, false},
+                                                   {BackendKind::sycl, "sycl", intel, false}};
   return rows;
 }
 
 const BackendKindRow& kind_row(BackendKind kind) {
   const auto& rows = backend_kinds();
   return *std::find_if(rows.begin(), rows.end(), [&](const BackendKindRow& row) { return row.kind == kind; });
+}
+
+const BackendKindRow* find_backend_kind(const std::string& key) {
+  const auto& rows = backend_kinds();
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const BackendKindRow& row) { return row.key == key; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::string refuse_backend(const std::string& word) {
+  if (find_backend_kind(word)) return "";
+  std::vector<std::string> keys;
+  for (const BackendKindRow& row : backend_kinds())
+    keys.emplace_back(row.key);
+  return "is no backend" + did_you_mean(word, keys) + "; there are " + join(keys, ", ");
 }
 
 const Vendor* vendor_of(const OpSpec& spec) {

@@ -18,6 +18,8 @@ struct BackendKindRow {
 
 const std::vector<BackendKindRow>& backend_kinds();
 const BackendKindRow& kind_row(BackendKind kind);
+const BackendKindRow* find_backend_kind(const std::string& key);  // nullptr: there is none
+std::string refuse_backend(const std::string& word);              // a rule for a word (spec_reader.h)
 
 // Whose GPUs an op is for; nullptr: it has no device code.
 const Vendor* vendor_of(const OpSpec& spec);

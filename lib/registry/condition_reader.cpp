@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "registry/arch_pattern.h"
+#include "registry/backend_kinds.h"
 #include "registry/registry.h"
 #include "registry/spec_reader.h"
 
@@ -10,12 +11,39 @@ namespace {
 
 constexpr size_t k_longest_list = 1024;
 
+// Whose `archs:` is read.
+struct ArchOwner {
+  std::string key;  // "archs", "archs.hip"
+  const BackendKindRow& backend;
+  const Vendor& vendor() const { return backend.vendor(); }
+  std::string of(const char* word) const { return "'" + key + "." + word + "'"; }
+};
+
 std::string refuse_cc(const std::string& word) {
   return parse_bound(word) ? "" : "is no compute capability (as in 8.0)";
 }
 
-std::string refuse_pattern(const std::string& word) {
-  return parse_arch_pattern(word) ? "" : "is no architecture (as in 8.0, 9.0a, 8.0-real or 8.0-virtual)";
+// Words that any vendor's archs look like, for messages.
+const char* examples_of(BackendKind kind) {
+  switch (kind) {
+    case BackendKind::hip:
+      return "gfx90a, gfx90a:xnack+ or gfx9-4-generic";
+    case BackendKind::sycl:
+      return "pvc, dg2-g10 or spir64";
+    case BackendKind::cuda:
+    case BackendKind::cpu:
+      break;
+  }
+  return "8.0, 9.0a, 8.0-real or 8.0-virtual";
+}
+
+WordRule refuse_pattern(const ArchOwner& owner) {
+  return [&owner](const std::string& word) -> std::string {
+    const auto pattern = parse_arch_pattern(word);
+    if (pattern && pattern->target.vendor == &owner.vendor()) return "";
+    const std::string of = pattern ? std::string(" of ") + owner.backend.key : "";
+    return "is no architecture" + of + " (as in " + examples_of(owner.backend.kind) + ")";
+  };
 }
 
 std::string refuse_condition(const std::string& word) {
@@ -31,10 +59,16 @@ std::string refuse_accelerator(const std::string& word) {
 }
 
 // One bound: absent stays absent.
-Result<std::optional<Target>> read_bound(const SpecFile& file, const YamlNode& map, const char* key) {
+Result<std::optional<Target>> read_bound(const SpecFile& file, const YamlNode& map, const ArchOwner& owner,
+                                         const char* key) {
   const YamlNode* node = map.find(key);
   if (!node) return std::nullopt;
-  DSBUILD_TRY(word, read_word(file, *node, std::string("'archs.") + key + "'", refuse_cc));
+  if (!owner.vendor().is_ordered()) {
+    return bad_spec(
+        file, *node, owner.of(key) + " means nothing for " + owner.backend.key,
+        "Its GPUs have no order in which each can what the ones before it can: list them in 'only'.");
+  }
+  DSBUILD_TRY(word, read_word(file, *node, owner.of(key), refuse_cc));
   return parse_bound(word);
 }
 
@@ -42,12 +76,13 @@ bool by_text(const ArchPattern& a, const ArchPattern& b) {
   return a.text() < b.text();
 }
 
-Result<std::vector<ArchPattern>> read_patterns(const SpecFile& file, const YamlNode& map, const char* key) {
+Result<std::vector<ArchPattern>> read_patterns(const SpecFile& file, const YamlNode& map,
+                                               const ArchOwner& owner, const char* key) {
   std::vector<ArchPattern> patterns;
   const YamlNode* node = map.find(key);
   if (!node) return patterns;
-  DSBUILD_TRY(words, read_words(file, *node, std::string("'archs.") + key + "'", refuse_pattern));
-  if (words.empty()) return bad_spec(file, *node, std::string("'archs.") + key + "' is empty");
+  DSBUILD_TRY(words, read_words(file, *node, owner.of(key), refuse_pattern(owner)));
+  if (words.empty()) return bad_spec(file, *node, owner.of(key) + " is empty");
   for (const std::string& word : words)
     patterns.push_back(*parse_arch_pattern(word));
   std::sort(patterns.begin(), patterns.end(), by_text);
@@ -55,19 +90,22 @@ Result<std::vector<ArchPattern>> read_patterns(const SpecFile& file, const YamlN
 }
 
 // Two rows for one request would make the result depend on which is read first.
-Result<void> check_specialise(const SpecFile& file, const YamlNode& archs,
+Result<void> check_specialise(const SpecFile& file, const YamlNode& archs, const ArchOwner& owner,
                               const std::vector<ArchPattern>& patterns) {
   for (size_t i = 0; i < patterns.size(); ++i) {
     const ArchPattern& pattern = patterns[i];
     const YamlNode& at = *archs.find("specialise");
     if (pattern.target == pattern.target.plain()) {
-      return bad_spec(file, at, "'archs.specialise': '" + pattern.text() + "' has no suffix a or f");
+      const bool has_suffixes = owner.backend.kind == BackendKind::cuda;
+      return bad_spec(file, at,
+                      owner.of("specialise") + ": '" + pattern.text() + "' has no " +
+                          (has_suffixes ? "suffix a or f" : "feature"));
     }
     for (size_t j = 0; j < i; ++j) {
       const ArchPattern& other = patterns[j];
       if (other.target.plain() != pattern.target.plain()) continue;
       return bad_spec(file, at,
-                      "'archs.specialise' gives two forms of " + pattern.target.base().text() + ": " +
+                      owner.of("specialise") + " gives two forms of " + pattern.target.base().text() + ": " +
                           other.text() + " and " + pattern.text());
     }
   }
@@ -139,18 +177,75 @@ Result<TextEntries> read_flag_list(const SpecFile& file, const YamlNode& flags, 
 
 }  // namespace
 
-Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(check_map(file, node, "'archs'", {"min", "max", "only", "exclude", "specialise"}));
-  ArchFilter filter;
-  DSBUILD_TRY(min, read_bound(file, node, "min"));
-  DSBUILD_TRY(max, read_bound(file, node, "max"));
-  DSBUILD_TRY(only, read_patterns(file, node, "only"));
-  DSBUILD_TRY(exclude, read_patterns(file, node, "exclude"));
-  DSBUILD_TRY(specialise, read_patterns(file, node, "specialise"));
-  DSBUILD_CHECK(check_specialise(file, node, specialise));
-  if (min && max && *min > *max) return bad_spec(file, node, "'archs': min is above max, so nothing is left");
+namespace {
+
+Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node, const ArchOwner& owner) {
+  DSBUILD_CHECK(
+      check_map(file, node, "'" + owner.key + "'", {"min", "max", "only", "exclude", "specialise"}));
+  DSBUILD_TRY(min, read_bound(file, node, owner, "min"));
+  DSBUILD_TRY(max, read_bound(file, node, owner, "max"));
+  DSBUILD_TRY(only, read_patterns(file, node, owner, "only"));
+  DSBUILD_TRY(exclude, read_patterns(file, node, owner, "exclude"));
+  DSBUILD_TRY(specialise, read_patterns(file, node, owner, "specialise"));
+  DSBUILD_CHECK(check_specialise(file, node, owner, specialise));
+  if (min && max && *min > *max)
+    return bad_spec(file, node, "'" + owner.key + "': min is above max, so nothing is left");
   return ArchFilter{
       min, max, std::move(only), std::move(exclude), std::move(specialise), origin_of(file, node)};
+}
+
+bool names_backend(const YamlNode& archs) {
+  return archs.is_map() && std::ranges::any_of(archs.entries, [](const YamlNode::Entry& entry) {
+           return find_backend_kind(entry.key.scalar) != nullptr;
+         });
+}
+
+// `archs: {cuda: …, hip: …}`.
+Result<ArchFilters> read_filters_by_backend(const SpecFile& file, const YamlNode& node,
+                                            const std::vector<BackendKind>& backends) {
+  std::vector<std::string> keys;
+  for (const BackendKind kind : backends)
+    keys.emplace_back(kind_row(kind).key);
+  DSBUILD_CHECK(check_map(file, node, "'archs' of an op for " + join(keys, ", "), keys));
+  ArchFilters filters;
+  for (const auto& [key, value] : node.entries) {
+    const BackendKindRow& row = *find_backend_kind(key.scalar);
+    DSBUILD_TRY(filter, read_arch_filter(file, value, {"archs." + key.scalar, row}));
+    filters.emplace(row.kind, std::move(filter));
+  }
+  return filters;
+}
+
+}  // namespace
+
+Result<ArchFilters> read_arch_filters(const SpecFile& file, const YamlNode& map, BackendKind own,
+                                      const std::vector<BackendKind>& backends) {
+  const YamlNode* node = map.find("archs");
+  if (!node) return ArchFilters{};
+  if (own == BackendKind::cpu) return bad_spec(file, *node, "'archs' means nothing for a cpu op");
+  if (names_backend(*node)) return read_filters_by_backend(file, *node, backends);
+  DSBUILD_TRY(filter, read_arch_filter(file, *node, {"archs", kind_row(own)}));
+  return ArchFilters{{own, std::move(filter)}};
+}
+
+Result<std::vector<BackendKind>> read_backends(const SpecFile& file, const YamlNode& node,
+                                               const std::string& owner) {
+  std::vector<std::string> words;
+  if (node.is_sequence()) {
+    DSBUILD_TRY(list, read_words(file, node, owner, refuse_backend));
+    words = std::move(list);
+  } else {
+    DSBUILD_TRY(word, read_word(file, node, owner, refuse_backend));
+    words.push_back(std::move(word));
+  }
+  if (words.empty()) return bad_spec(file, node, owner + " is empty");
+  std::vector<BackendKind> kinds;
+  for (const std::string& word : words)
+    kinds.push_back(find_backend_kind(word)->kind);
+  std::sort(kinds.begin(), kinds.end());
+  if (std::adjacent_find(kinds.begin(), kinds.end()) != kinds.end())
+    return bad_spec(file, node, owner + " names a backend twice");
+  return kinds;
 }
 
 Result<When> read_when(const SpecFile& file, const YamlNode& node) {
@@ -190,11 +285,13 @@ Result<TextEntries> read_entries(const SpecFile& file, const YamlNode& list, con
 }
 
 Result<Flags> read_flags(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(check_map(file, node, "'flags'", {"cxx", "nvcc", "link"}));
+  DSBUILD_CHECK(check_map(file, node, "'flags'", {"cxx", "nvcc", "hip", "sycl", "link"}));
   DSBUILD_TRY(cxx, read_flag_list(file, node, "cxx", FlagKind::cxx));
   DSBUILD_TRY(nvcc, read_flag_list(file, node, "nvcc", FlagKind::nvcc));
+  DSBUILD_TRY(hip, read_flag_list(file, node, "hip", FlagKind::hip));
+  DSBUILD_TRY(sycl, read_flag_list(file, node, "sycl", FlagKind::sycl));
   DSBUILD_TRY(link, read_flag_list(file, node, "link", FlagKind::link));
-  return Flags{std::move(cxx), std::move(nvcc), std::move(link)};
+  return Flags{std::move(cxx), std::move(nvcc), std::move(hip), std::move(sycl), std::move(link)};
 }
 
 }  // namespace dsbuild

@@ -53,6 +53,16 @@ constexpr std::array k_nvcc_patterns = {
     R"(-[DU][A-Za-z_][A-Za-z0-9_]{0,254})",
     R"(-D[A-Za-z_][A-Za-z0-9_]{0,254}=[A-Za-z0-9_.:+-]{0,254})",
 };
+// Of clang for HIP and of icpx, beside those of cxx.
+constexpr std::array k_hip_patterns = {
+    R"(-f(no-)?(gpu-approx-transcendentals|gpu-flush-denormals-to-zero|gpu-sanitize|gpu-defer-diag|hip-fp32-correctly-rounded-divide-sqrt))",
+    R"(-m(no-)?(unsafe-fp-atomics|cumode|tgsplit))", R"(--gpu-max-threads-per-block=[0-9]{1,4})",
+    R"(-ffp-contract=fast-honor-pragmas)", R"(-Rpass-analysis=kernel-resource-usage)",
+};
+constexpr std::array k_sycl_patterns = {
+    R"(-sycl-std=2020)", R"(-f(no-)?(sycl-unnamed-lambda|sycl-id-queries-fit-in-int|sycl-instrument-device-code|sycl-early-optimizations))",
+    R"(-f(no-)?offload-fp32-prec-(div|sqrt))", R"(-f(no-)?approx-func)", R"(-fsycl-max-parallel-link-jobs=[0-9]{1,2})",
+};
 constexpr std::array k_link_patterns = {
     R"(-pthread|-fopenmp|-static-libstdc\+\+|-static-libgcc|-s|-g|-O[0-3])",
     R"(-Wl,(--as-needed|--no-as-needed|--gc-sections|--build-id=none|-O1|-z,now|-z,relro|-z,noexecstack|-z,defs|-z,nodelete))",
@@ -65,7 +75,7 @@ struct Refusal { const char* pattern; const char* reason; };
 constexpr std::array k_refusals = {
     Refusal{R"(@.*)", "names a file of further flags"},
     Refusal{R"(--?std(=.*)?)", "is the std key's business"},
-    Refusal{R"(--?(gencode|generate-code|arch|code|gpu-architecture|gpu-code)(=.*)?)", "names an architecture; those come from --arch and the archs key"},
+    Refusal{R"(--?(gencode|generate-code|arch|code|gpu-architecture|gpu-code|offload-arch|fsycl-targets)(=.*)?)", "names an architecture; those come from --arch and the archs key"},
     Refusal{R"(-m(arch|cpu|tune)=native)", "makes the bundle depend on the machine that builds it; -march=baseline is what --cpu-baseline says"},
     Refusal{R"(-l.*|--library(=.*)?)", "is the libraries key's business"},
     Refusal{R"(-I.*|-isystem.*|--include-path(=.*)?|--system-include(=.*)?)", "is the include_dirs key's business"},
@@ -102,12 +112,26 @@ bool is_allowed_link(const std::string& flag) {
   return std::regex_match(flag, allowed);
 }
 
+bool is_allowed_hip(const std::string& flag) {
+  static const std::regex allowed = one_of(k_hip_patterns);
+  return is_allowed_cxx(flag) || std::regex_match(flag, allowed);
+}
+
+bool is_allowed_sycl(const std::string& flag) {
+  static const std::regex allowed = one_of(k_sycl_patterns);
+  return is_allowed_cxx(flag) || std::regex_match(flag, allowed);
+}
+
 bool is_allowed(FlagKind kind, const std::string& flag) {
   switch (kind) {
     case FlagKind::cxx:
       return is_allowed_cxx(flag);
     case FlagKind::nvcc:
       return is_allowed_nvcc(flag);
+    case FlagKind::hip:
+      return is_allowed_hip(flag);
+    case FlagKind::sycl:
+      return is_allowed_sycl(flag);
     case FlagKind::link:
       break;
   }
@@ -115,7 +139,19 @@ bool is_allowed(FlagKind kind, const std::string& flag) {
 }
 
 std::string kind_name(FlagKind kind) {
-  return kind == FlagKind::cxx ? "flags.cxx" : kind == FlagKind::nvcc ? "flags.nvcc" : "flags.link";
+  switch (kind) {
+    case FlagKind::cxx:
+      return "flags.cxx";
+    case FlagKind::nvcc:
+      return "flags.nvcc";
+    case FlagKind::hip:
+      return "flags.hip";
+    case FlagKind::sycl:
+      return "flags.sycl";
+    case FlagKind::link:
+      break;
+  }
+  return "flags.link";
 }
 
 }  // namespace

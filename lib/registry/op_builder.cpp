@@ -54,7 +54,9 @@ std::vector<std::string> compile_args(std::optional<int> standard, const TextEnt
 }  // namespace
 
 std::vector<SourceSpec> OpBuilder::sources(const WhenContext& context) const {
-  return those_that_hold(spec_.sources, context);
+  std::vector<SourceSpec> sources = those_that_hold(spec_.sources, context);
+  std::erase_if(sources, [&](const SourceSpec& source) { return !source.is_for(spec_.backend); });
+  return sources;
 }
 
 std::vector<std::string> OpBuilder::include_paths(const WhenContext& context) const {
@@ -69,8 +71,16 @@ std::vector<std::string> OpBuilder::nvcc_args(const SourceSpec& source, const Wh
   return compile_args(spec_.std_nvcc, spec_.flags.nvcc, source.flags.nvcc, spec_, source, context);
 }
 
+std::vector<std::string> OpBuilder::hip_args(const SourceSpec& source, const WhenContext& context) const {
+  return compile_args(spec_.std_hip, spec_.flags.hip, source.flags.hip, spec_, source, context);
+}
+
+std::vector<std::string> OpBuilder::sycl_args(const SourceSpec& source, const WhenContext& context) const {
+  return compile_args(spec_.std_sycl, spec_.flags.sycl, source.flags.sycl, spec_, source, context);
+}
+
 bool OpBuilder::uses_cpu_level(const SourceSpec& source, const WhenContext& context) const {
-  if (source.is_cuda()) return false;
+  if (source.has_device_code(spec_.backend)) return false;
   for (const TextEntries* flags : {&spec_.flags.cxx, &source.flags.cxx}) {
     const std::vector<std::string> held = holding(*flags, context);
     if (std::find(held.begin(), held.end(), k_baseline_flag) != held.end()) return true;

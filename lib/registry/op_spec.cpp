@@ -104,11 +104,41 @@ bool SourceSpec::is_cuda() const {
   return Path(path).extension() == ".cu";
 }
 
+bool SourceSpec::is_for(BackendKind kind) const {
+  return backends.empty() || std::ranges::find(backends, kind) != backends.end();
+}
+
+bool SourceSpec::has_device_code(BackendKind kind) const {
+  switch (kind) {
+    case BackendKind::cuda:
+      return is_cuda();
+    case BackendKind::hip:
+      return is_cuda() || path.ends_with(".hip");
+    case BackendKind::sycl:
+      return path.ends_with(".sycl") || path.ends_with(".sycl.cpp");
+    case BackendKind::cpu:
+      break;
+  }
+  return false;
+}
+
 std::string SourceSpec::id() const {
   std::string id = path;
   for (const auto& [name, value] : defines)
     id.append(",").append(name).append("=").append(value);
   return id;
+}
+
+OpSpec for_backend(OpSpec spec, BackendKind kind) {
+  const auto filter_of = [kind](const std::map<BackendKind, ArchFilter>& filters) {
+    const auto own = filters.find(kind);
+    return own == filters.end() ? ArchFilter{} : own->second;
+  };
+  spec.backend = kind;
+  spec.archs = filter_of(spec.archs_of);
+  for (SourceSpec& source : spec.sources)
+    source.archs = filter_of(source.archs_of);
+  return spec;
 }
 
 std::string Requirement::text() const {

@@ -20,7 +20,10 @@ struct Origin {
   bool operator==(const Origin&) const { return true; }
 };
 
-// `9.0` matches sm_90 and compute_90; `9.0a` that suffix only; `9.0-real`, `9.0-virtual` one kind.
+enum class BackendKind { cuda, cpu, hip, sycl };
+
+// `9.0` matches sm_90 and compute_90; `9.0a` that suffix only; `9.0-real`, `9.0-virtual` one kind;
+// `gfx90a` the processor with whatever features, `gfx90a:xnack+` with that one.
 struct ArchPattern {
   Target target;         // machine code where both kinds match
   bool any_kind = true;  // machine code and what a driver compiles
@@ -95,7 +98,7 @@ struct Entry {
 using TextEntries = std::vector<Entry<std::string>>;
 
 struct Flags {
-  TextEntries cxx, nvcc, link;
+  TextEntries cxx, nvcc, hip, sycl, link;  // nvcc, hip, sycl: of device code, of the backend's compiler
   bool operator==(const Flags&) const = default;
 };
 
@@ -103,7 +106,9 @@ struct Flags {
 struct SourceSpec {
   std::string path;                                          // relative to the pack's source root, '/'
   std::vector<std::pair<std::string, std::string>> defines;  // of `for`, in key order
-  ArchFilter archs;
+  std::vector<BackendKind> backends;           // in whose builds alone it is; empty: in all of the op's
+  ArchFilter archs;                            // of the backend that the spec is for
+  std::map<BackendKind, ArchFilter> archs_of;  // of each backend that says something
   Flags flags;
   When when;
   int seconds = 0;  // about what one arch of it takes to compile, where its size does not tell; 0: it does
@@ -112,6 +117,9 @@ struct SourceSpec {
   int split_compile = 1;
   Origin origin;
   bool is_cuda() const;  // by suffix .cu
+  bool is_for(BackendKind kind) const;
+  // By its name: cuda compiles .cu, hip .cu and .hip, sycl .sycl and .sycl.cpp.
+  bool has_device_code(BackendKind kind) const;
   // Unique in the op: path, and for a `for` combination ",KEY=VALUE…".
   std::string id() const;
   bool operator==(const SourceSpec&) const = default;
@@ -119,8 +127,6 @@ struct SourceSpec {
 
 // The flag of op.yaml that stands for those of --cpu-baseline.
 inline constexpr const char* k_baseline_flag = "-march=baseline";
-
-enum class BackendKind { cuda, cpu, hip };
 
 enum class RequirementKind {
   cuda,
@@ -172,15 +178,18 @@ struct OpSpec {
   std::string module;     // Python module, where the op is one; else ""
   std::string description;
   When when;  // `source`, `torch`, `accelerator` alone: what there is this op for
-  BackendKind backend = BackendKind::cuda;
-  ArchFilter archs;
+  BackendKind backend = BackendKind::cuda;               // the one that this spec is for
+  std::vector<BackendKind> backends{BackendKind::cuda};  // all that the op can be built for, `backend` too
+  ArchFilter archs;                                      // of `backend`
+  std::map<BackendKind, ArchFilter> archs_of;            // of each backend that says something
   std::vector<Entry<std::string>> needs;
   std::vector<SourceSpec> sources;  // sorted by id: the order in the file never matters
   TextEntries include_dirs;         // relative to the source root
   std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
   std::map<std::string, std::string>
-      features;                          // of a define that matters to users: its name to what it stands for
-  std::optional<int> std_cxx, std_nvcc;  // absent: torch's own for a torch extension, else 17
+      features;  // of a define that matters to users: its name to what it stands for
+  std::optional<int> std_cxx, std_nvcc, std_hip,
+      std_sycl;  // absent: torch's own for a torch extension, else 17
   Flags flags;
   TextEntries libraries;
   std::vector<Requirement> requires_;
@@ -188,5 +197,8 @@ struct OpSpec {
   Path file;  // its op.yaml
   bool operator==(const OpSpec&) const = default;
 };
+
+// The same op for another of its backends: `backend` and `archs`, its sources' too, are that one's.
+OpSpec for_backend(OpSpec spec, BackendKind kind);
 
 }  // namespace dsbuild

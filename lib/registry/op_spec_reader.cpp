@@ -10,27 +10,12 @@ namespace dsbuild {
 namespace {
 
 const std::vector<std::string> k_keys = {
-    "name",    "build_var",    "module",  "description", "when",  "backend",   "archs",    "needs",
+    "name",    "build_var",    "module",  "description", "when",  "backend",   "backends", "archs",  "needs",
     "sources", "include_dirs", "defines", "std",         "flags", "libraries", "requires", "exports"};
 
 std::string refuse_description(const std::string& text) {
   const bool plain = printable(text) == text && text.find('\n') == std::string::npos;
   return plain ? "" : "is not one line of plain text";
-}
-
-const BackendKindRow* find_backend_kind(const std::string& key) {
-  const auto& rows = backend_kinds();
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const BackendKindRow& row) { return row.key == key; });
-  return found == rows.end() ? nullptr : &*found;
-}
-
-std::string refuse_backend(const std::string& word) {
-  if (find_backend_kind(word)) return "";
-  std::vector<std::string> keys;
-  for (const BackendKindRow& row : backend_kinds())
-    keys.emplace_back(row.key);
-  return "is no backend" + did_you_mean(word, keys) + "; there are " + join(keys, ", ");
 }
 
 Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* key, const WordRule& rule,
@@ -66,15 +51,32 @@ Result<void> read_op_when(const SpecFile& file, const YamlNode& root, OpSpec& sp
   return {};
 }
 
-Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
-  std::string backend = "cuda";
-  DSBUILD_CHECK(read_key(file, root, "backend", refuse_backend, backend));
-  spec.backend = find_backend_kind(backend)->kind;
-  if (const YamlNode* archs = root.find("archs")) {
-    DSBUILD_TRY(filter, read_arch_filter(file, *archs));
-    if (spec.backend == BackendKind::cpu) return bad_spec(file, *archs, "'archs' means nothing for a cpu op");
-    spec.archs = std::move(filter);
+// `backend` is the op's own, what it is where nothing else is asked for; `backends` all that it can be built
+// for.
+Result<void> read_backend_keys(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* own = root.find("backend");
+  if (own) {
+    DSBUILD_TRY(word, read_word(file, *own, "'backend'", refuse_backend));
+    spec.backend = find_backend_kind(word)->kind;
+    spec.backends = {spec.backend};
   }
+  const YamlNode* all = root.find("backends");
+  if (!all) return {};
+  DSBUILD_TRY(backends, read_backends(file, *all, "'backends'"));
+  const auto has = [&](BackendKind kind) { return std::ranges::find(backends, kind) != backends.end(); };
+  if (has(BackendKind::cpu) && backends.size() > 1)
+    return bad_spec(file, *all, "'backends': cpu stands alone", "Make an op of its own for the CPU.");
+  if (own && !has(spec.backend))
+    return bad_spec(file, *all, std::string("'backends' lacks the op's own, ") + kind_row(spec.backend).key);
+  if (!own) spec.backend = backends.front();
+  spec.backends = std::move(backends);
+  return {};
+}
+
+Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  DSBUILD_CHECK(read_backend_keys(file, root, spec));
+  DSBUILD_TRY(filters, read_arch_filters(file, root, spec.backend, spec.backends));
+  spec.archs_of = std::move(filters);
   return {};
 }
 
@@ -92,13 +94,7 @@ Result<TextEntries> read_sorted(const SpecFile& file, const YamlNode& root, cons
 Result<void> read_op_sources(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   const YamlNode* node = root.find("sources");
   if (!node) return bad_spec(file, root, "the op has no 'sources'");
-  DSBUILD_TRY(sources, read_sources(file, *node));
-  for (const SourceSpec& source : sources) {
-    if (spec.backend != BackendKind::cpu || !source.is_cuda()) continue;
-    return fail(Exit::usage, "bad_spec", source.origin.text,
-                "'" + source.path + "' is a CUDA source of a cpu op",
-                "Set 'backend: cuda', or leave the source out.");
-  }
+  DSBUILD_TRY(sources, read_sources(file, *node, spec));
   spec.sources = std::move(sources);
   return {};
 }
@@ -194,8 +190,10 @@ Result<void> read_standard(const SpecFile& file, const YamlNode& std_node, const
 Result<void> read_std(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   const YamlNode* node = root.find("std");
   if (!node) return {};
-  DSBUILD_CHECK(check_map(file, *node, "'std'", {"cxx", "nvcc"}));
+  DSBUILD_CHECK(check_map(file, *node, "'std'", {"cxx", "nvcc", "hip", "sycl"}));
   DSBUILD_CHECK(read_standard(file, *node, "cxx", {"14", "17", "20", "23"}, spec.std_cxx));
+  DSBUILD_CHECK(read_standard(file, *node, "hip", {"14", "17", "20", "23"}, spec.std_hip));
+  DSBUILD_CHECK(read_standard(file, *node, "sycl", {"17", "20", "23"}, spec.std_sycl));
   return read_standard(file, *node, "nvcc", {"14", "17", "20"}, spec.std_nvcc);
 }
 
@@ -236,7 +234,8 @@ Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const P
   }
   DSBUILD_TRY(exports, read_sorted(file, root, "exports", refuse_identifier));
   spec.exports = std::move(exports);
-  return spec;
+  const BackendKind own = spec.backend;
+  return for_backend(std::move(spec), own);
 }
 
 Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,

@@ -26,6 +26,8 @@ class OpBuilder {
                                     const WhenContext& context) const;  // -std, flags, -D
   std::vector<std::string> nvcc_args(const SourceSpec& source,
                                      const WhenContext& context) const;  // likewise, no gencode
+  std::vector<std::string> hip_args(const SourceSpec& source, const WhenContext& context) const;
+  std::vector<std::string> sycl_args(const SourceSpec& source, const WhenContext& context) const;
   // The source is compiled for the CPU level of `context`.
   bool uses_cpu_level(const SourceSpec& source, const WhenContext& context) const;
   std::vector<std::string> extra_ldflags(const WhenContext& context) const;  // flags.link, then -l<library>
@@ -104,7 +106,7 @@ Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const File
                              const Path& source_root);
 
 // The full-match allow-list for flags in specs (docs/op_yaml.md): "" if allowed, else the reason.
-enum class FlagKind { cxx, nvcc, link };
+enum class FlagKind { cxx, nvcc, hip, sycl, link };
 std::string flag_refusal(FlagKind kind, const std::string& flag);
 
 // Which ops the user selected, before requirements and archs are looked at.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "registry/backend_kinds.h"
 #include "registry/source_files.h"
 #include "registry/spec_words.h"
 
@@ -16,9 +17,9 @@ using Combination = std::vector<Macro>;
 
 std::string refuse_source(const std::string& path) {
   if (std::string reason = refuse_path(path); !reason.empty()) return reason;
-  const std::string extension = Path(path).extension().string();
-  const bool known = extension == ".cu" || extension == ".cpp" || extension == ".cc" || extension == ".cxx";
-  return known ? "" : "is no source file (.cu, .cpp, .cc, .cxx)";
+  const std::vector<std::string> known = {".cu", ".hip", ".sycl", ".cpp", ".cc", ".cxx"};
+  const bool is_known = std::ranges::find(known, Path(path).extension().string()) != known.end();
+  return is_known ? "" : "is no source file (" + join(known, ", ") + ")";
 }
 
 Result<std::vector<std::string>> read_axis(const SpecFile& file, const YamlNode& key,
@@ -114,17 +115,24 @@ std::string refuse_threads(const std::string& word) {
   return threads > 1 && threads <= 64 ? "" : "is no number of threads from 2 to 64";
 }
 
+// Whose archs a source means that names no backend: the op's own, where it is in that one's build.
+BackendKind own_backend(const SourceSpec& source, const OpSpec& op) {
+  return source.is_for(op.backend) ? op.backend : source.backends.front();
+}
+
 // What the entry says of each of its files.
-Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry) {
+Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry, const OpSpec& op) {
   SourceSpec common;
   common.origin = origin_of(file, entry);
   if (!entry.is_map()) return common;
   DSBUILD_TRY(when, read_when_of(file, entry));
   common.when = std::move(when);
-  if (const YamlNode* archs = entry.find("archs")) {
-    DSBUILD_TRY(filter, read_arch_filter(file, *archs));
-    common.archs = std::move(filter);
+  if (const YamlNode* node = entry.find("backend")) {
+    DSBUILD_TRY(backends, read_backends(file, *node, "'backend' of a source"));
+    common.backends = std::move(backends);
   }
+  DSBUILD_TRY(filters, read_arch_filters(file, entry, own_backend(common, op), op.backends));
+  common.archs_of = std::move(filters);
   if (const YamlNode* node = entry.find("flags")) {
     DSBUILD_TRY(flags, read_flags(file, *node));
     if (!flags.link.empty()) return bad_spec(file, *node, "'flags.link' belongs to the op, not to a source");
@@ -141,27 +149,56 @@ Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry) {
   return common;
 }
 
-Result<void> check_source(const SpecFile& file, const YamlNode& at, const SourceSpec& source) {
-  if (!source.archs.empty() && !source.is_cuda()) {
+bool has_device_code(const SourceSpec& source) {
+  return std::ranges::any_of(backend_kinds(),
+                             [&](const BackendKindRow& row) { return source.has_device_code(row.kind); });
+}
+
+// Each backend of the op that the source is for can compile it.
+Result<void> check_backends(const SpecFile& file, const YamlNode& at, const SourceSpec& source,
+                            const OpSpec& op) {
+  for (const BackendKind kind : source.backends)
+    if (std::ranges::find(op.backends, kind) == op.backends.end())
+      return bad_spec(file, at, "'" + source.path + "' is for " + kind_row(kind).key + ", and the op is not",
+                      std::string("Set 'backends' of the op, with ") + kind_row(kind).key + " in it.");
+  if (!has_device_code(source)) return {};
+  for (const BackendKind kind : op.backends) {
+    if (!source.is_for(kind) || source.has_device_code(kind)) continue;
+    const char* language = source.has_device_code(BackendKind::cuda)  ? "CUDA"
+                           : source.has_device_code(BackendKind::hip) ? "HIP"
+                                                                      : "SYCL";
+    return bad_spec(
+        file, at, "'" + source.path + "' is a " + language + " source of a " + kind_row(kind).key + " op",
+        kind == BackendKind::cpu ? "Set 'backend: " + to_lower(language) + "', or leave the source out."
+                                 : "Set 'backend' of the op, or of this source; or leave the source out.");
+  }
+  return {};
+}
+
+Result<void> check_source(const SpecFile& file, const YamlNode& at, const SourceSpec& source,
+                          const OpSpec& op) {
+  if (!source.archs_of.empty() && !has_device_code(source)) {
     return bad_spec(file, at, "'" + source.path + "' has no device code, so 'archs' means nothing for it");
   }
+  DSBUILD_CHECK(check_backends(file, at, source, op));
   if (!is_of_this_version(file, source.when)) return {};
   return check_on_disk(file, at, source.path, FileKind::file);
 }
 
-Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry) {
+Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry, const OpSpec& op) {
   if (!entry.is_scalar()) {
-    DSBUILD_CHECK(check_map(file, entry, "a source",
-                            {"path", "glob", "archs", "flags", "for", "when", "seconds", "split_compile"}));
+    DSBUILD_CHECK(
+        check_map(file, entry, "a source",
+                  {"path", "glob", "backend", "archs", "flags", "for", "when", "seconds", "split_compile"}));
   }
-  DSBUILD_TRY(common, read_common(file, entry));
+  DSBUILD_TRY(common, read_common(file, entry, op));
   DSBUILD_TRY(files, read_files(file, entry, common.when));
   DSBUILD_TRY(combinations, read_combinations(file, entry.is_map() ? entry.find("for") : nullptr));
   std::vector<SourceSpec> sources;
   for (const std::string& path : files.paths) {
     SourceSpec source = common;
     source.path = path;
-    DSBUILD_CHECK(check_source(file, *files.at, source));
+    DSBUILD_CHECK(check_source(file, *files.at, source, op));
     for (const Combination& combination : combinations) {
       sources.push_back(source);
       sources.back().defines = combination;
@@ -176,12 +213,12 @@ bool by_id(const SourceSpec& a, const SourceSpec& b) {
 
 }  // namespace
 
-Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNode& list) {
+Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNode& list, const OpSpec& op) {
   DSBUILD_CHECK(check_sequence(file, list, "'sources'"));
   std::map<std::string, Origin> seen;
   std::vector<SourceSpec> all;
   for (const YamlNode& entry : list.items) {
-    DSBUILD_TRY(sources, read_source(file, entry));
+    DSBUILD_TRY(sources, read_source(file, entry, op));
     for (SourceSpec& source : sources) {
       const auto [twin, is_new] = seen.emplace(source.id(), source.origin);
       if (!is_new) {

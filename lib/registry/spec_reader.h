@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,13 @@ Result<std::vector<std::string>> read_words(const SpecFile& file, const YamlNode
 Result<VersionRange> read_range(const SpecFile& file, const YamlNode& node, const std::string& owner);
 
 // The parts that several keys share.
-Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node);
+using ArchFilters = std::map<BackendKind, ArchFilter>;
+// `archs` of a map: one filter, which is the op's `own` backend's, or one for each backend that it names.
+Result<ArchFilters> read_arch_filters(const SpecFile& file, const YamlNode& map, BackendKind own,
+                                      const std::vector<BackendKind>& backends);
+// A backend or a list of them; sorted.
+Result<std::vector<BackendKind>> read_backends(const SpecFile& file, const YamlNode& node,
+                                               const std::string& owner);
 // A map of conditions, or a list of such maps.
 Result<When> read_when(const SpecFile& file, const YamlNode& node);
 // The `when` entry of a map, or one that always holds.
@@ -57,7 +64,8 @@ Result<TextEntries> read_entries(const SpecFile& file, const YamlNode& list, con
 Result<Flags> read_flags(const SpecFile& file, const YamlNode& node);
 
 // The keys with files of their own.
-Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNode& list);
+// `op`: its backends are known.
+Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNode& list, const OpSpec& op);
 Result<void> check_include_dirs(const SpecFile& file, const YamlNode& list, const TextEntries& dirs);
 Result<std::vector<Requirement>> read_requirements(const SpecFile& file, const YamlNode& list);
 

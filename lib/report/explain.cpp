@@ -145,9 +145,9 @@ ExplainedTarget not_requested(const ExplainInput& input, const PlannedOp& would,
     explained.steps.push_back({"op", false,
                                "would drop it: " + dropped.front().reason +
                                    in_parentheses(input.builder.spec().archs.origin.text)});
-  const Coverage coverage = coverage_of(would.archs, target.base());
+  const Coverage coverage = coverage_of(would.archs, target.gpu());
   explained.steps.push_back({"gpu", coverage.runs != Runs::not_at_all,
-                             "on a GPU of " + target.base().text() + ": " + coverage.text()});
+                             "on a GPU of " + target.gpu().text() + ": " + coverage.text()});
   return explained;
 }
 

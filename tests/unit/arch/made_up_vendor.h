@@ -30,14 +30,16 @@ class MadeUpVendor : public Vendor {
       texts.push_back(each.text());
     return texts;
   }
-  bool runs(Code image, Code gpu) const override { return image == gpu; }
+  Runs runs(Code image, Code gpu) const override { return image == gpu ? Runs::natively : Runs::not_at_all; }
   bool is_nearer(Code, Code) const override { return false; }
+  std::optional<std::string> conflict_in(const ArchSet&) const override { return std::nullopt; }
   std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) const override {
     const auto target = parse_text(entry);
     if (!target) return "there are gx1 and gx2";
     request.targets.insert(*target);
     return std::nullopt;
   }
+  bool resembles(std::string_view) const override { return false; }
   std::vector<ArchWord> words() const override { return {{"gx1", "made up"}, {"gx2", "made up"}}; }
   ArchSet known_gpus() const override { return {target(1), target(2)}; }
   ArchSet all_of(const ArchSet& toolkit, bool) const override { return toolkit; }

@@ -131,6 +131,41 @@ TEST_CASE("sources of another version of the tree are not looked for") {
   CHECK(ids(SpecWorld().spec(text)) == Words{"a.cu", "gone.cu"});
 }
 
+TEST_CASE("an op of several backends is a spec for each, with that one's archs and sources") {
+  SpecWorld world;
+  world.files.add_file("/src/fast.hip", "");
+  const OpSpec spec = world.spec(
+      "name: x\nbackends: [hip, cuda]\narchs: {cuda: {min: 8.0}, hip: {only: [gfx90a, gfx942]}}\n"
+      "flags: {nvcc: [-lineinfo], hip: [-ffast-math]}\nstd: {hip: 20}\n"
+      "sources: [a.cu, b.cpp, {path: fast.hip, backend: hip, archs: {only: [gfx942]}},\n"
+      "  {path: bwd/one.cu, backend: [cuda], archs: {min: 9.0}}]\n");
+  CHECK(spec.backend == BackendKind::cuda);
+  CHECK(spec.backends == std::vector{BackendKind::cuda, BackendKind::hip});
+  const auto sources = [](const OpSpec& one) {
+    Words ids;
+    for (const SourceSpec& source : OpBuilder(one).sources({}))
+      ids.push_back(source.id() + (source.archs.empty() ? "" : " " + source.archs.text()));
+    return ids;
+  };
+  CHECK(spec.archs.text() == ">= 8.0");
+  CHECK(sources(spec) == Words{"a.cu", "b.cpp", "bwd/one.cu >= 9.0"});
+  const OpSpec hip = for_backend(spec, BackendKind::hip);
+  CHECK(hip.archs.text() == "only gfx90a gfx942");
+  CHECK(sources(hip) == Words{"a.cu", "b.cpp", "fast.hip only gfx942"});
+  CHECK(for_backend(hip, BackendKind::cuda) == spec);
+  CHECK(OpBuilder(hip).hip_args(hip.sources.front(), {}) == Words{"-std=c++20", "-ffast-math"});
+}
+
+TEST_CASE("a pattern of AMD's stands for its processor with whatever features, or with those it names") {
+  const OpSpec spec = SpecWorld().spec(
+      "name: x\nbackend: hip\narchs: {only: [gfx90a, \"gfx942:xnack-\"]}\nsources: [a.cu]\n");
+  const FilteredArchs filtered = apply_filter(
+      spec.archs,
+      parse_arch_list("gfx90a:xnack+;gfx90a:xnack-;gfx942:xnack+;gfx942:xnack-;gfx1100", "test")->targets);
+  CHECK(arch_list(filtered.kept) == "gfx90a:xnack+;gfx90a:xnack-;gfx942:xnack-");
+  CHECK(filtered.dropped.front().reason == "only gfx90a gfx942:xnack-");
+}
+
 TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") {
   const std::string doc =
       make_real_file_system()->read_file(Path(DSBUILD_TESTS_DIR) / "../docs/op_yaml.md").value();
@@ -144,8 +179,8 @@ TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") 
   }
   const OpSpec spec = world.spec(example);
   for (const char* key :
-       {"name", "build_var", "module", "description", "backend", "archs", "needs", "sources", "include_dirs",
-        "defines", "std", "flags", "libraries", "requires", "exports"}) {
+       {"name", "build_var", "module", "description", "backend", "backends", "archs", "needs", "sources",
+        "include_dirs", "defines", "std", "flags", "libraries", "requires", "exports"}) {
     INFO(key);
     CHECK(example.find("\n" + std::string(key) + ":") != std::string::npos);
     CHECK(doc.find("`" + std::string(key) + "`") != std::string::npos);

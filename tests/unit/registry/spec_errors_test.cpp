@@ -22,7 +22,8 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
   CHECK(world.error("name: x\nsorces: [a.cu]\n") ==
         "bad_spec x/op.yaml:2:1: unknown key 'sorces' in the op spec (did you mean 'sources'?) | Keys of the "
         "op spec: "
-        "name, build_var, module, description, when, backend, archs, needs, sources, include_dirs, defines, "
+        "name, build_var, module, description, when, backend, backends, archs, needs, sources, include_dirs, "
+        "defines, "
         "std, "
         "flags, "
         "libraries, requires, exports.");
@@ -31,9 +32,10 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
        "bad_spec x/op.yaml:3:9: unknown key 'mim' in 'archs' (did you mean 'min'?) | Keys of 'archs': min, "
        "max, only, "
        "exclude, specialise."},
-      {"std: {cpp: 17}", "bad_spec x/op.yaml:3:7: unknown key 'cpp' in 'std' | Keys of 'std': cxx, nvcc."},
+      {"std: {cpp: 17}",
+       "bad_spec x/op.yaml:3:7: unknown key 'cpp' in 'std' | Keys of 'std': cxx, nvcc, hip, sycl."},
       {"flags: {ld: []}",
-       "bad_spec x/op.yaml:3:9: unknown key 'ld' in 'flags' | Keys of 'flags': cxx, nvcc, link."},
+       "bad_spec x/op.yaml:3:9: unknown key 'ld' in 'flags' | Keys of 'flags': cxx, nvcc, hip, sycl, link."},
       {"defines: {A: {valu: 1}}",
        "bad_spec x/op.yaml:3:15: unknown key 'valu' in 'defines.A' (did you mean 'value'?) | Keys of "
        "'defines.A': "
@@ -102,11 +104,10 @@ TEST_CASE("names keep to the rules of what they become") {
        "bad_spec x/op.yaml:3:9: 'module': 'a..b' is no Python module (identifiers joined by dots)"},
       {"backend: cdua",
        "bad_spec x/op.yaml:3:10: 'backend': 'cdua' is no backend (did you mean 'cuda'?); there are cuda, "
-       "cpu, "
-       "hip"},
+       "cpu, hip, sycl"},
       {"backend: cda",
        "bad_spec x/op.yaml:3:10: 'backend': 'cda' is no backend (did you mean 'cuda'?); there are cuda, cpu, "
-       "hip"},
+       "hip, sycl"},
       {"exports: [a-b]",
        "bad_spec x/op.yaml:3:11: 'exports': 'a-b' is no identifier (letters, digits and '_')"},
       {"needs: [A]",
@@ -146,6 +147,59 @@ TEST_CASE("architectures and conditions keep to their small languages") {
       {"exports: [{value: f, when: {cpu: i386}}]",
        "bad_spec x/op.yaml:3:34: 'when.cpu': 'i386' is no CPU that dsbuild knows (x86_64, aarch64)"},
   });
+}
+
+TEST_CASE("backends, and archs for each of them, are read with their places") {
+  check_rows({
+      {"backends: []", "bad_spec x/op.yaml:3:11: 'backends' is empty"},
+      {"backends: [hip, hip]", "bad_spec x/op.yaml:3:11: 'backends' names a backend twice"},
+      {"backends: [cuda, rocm]",
+       "bad_spec x/op.yaml:3:18: 'backends': 'rocm' is no backend; there are cuda, cpu, hip, sycl"},
+      {"backends: [cuda, cpu]",
+       "bad_spec x/op.yaml:3:11: 'backends': cpu stands alone | Make an op of its own for the CPU."},
+      {"backend: cuda\nbackends: [hip]", "bad_spec x/op.yaml:4:11: 'backends' lacks the op's own, cuda"},
+      {"archs: {hip: {only: [gfx90a]}}",
+       "bad_spec x/op.yaml:3:9: unknown key 'hip' in 'archs' of an op for cuda | Keys of 'archs' of an op "
+       "for cuda: cuda."},
+      {"backends: [cuda, hip]\narchs: {hip: {only: [8.0]}}",
+       "bad_spec x/op.yaml:4:22: 'archs.hip.only': '8.0' is no architecture of hip (as in gfx90a, "
+       "gfx90a:xnack+ or "
+       "gfx9-4-generic)"},
+      {"backends: [cuda, hip]\narchs: {hip: {only: [gfx90b]}}",
+       "bad_spec x/op.yaml:4:22: 'archs.hip.only': 'gfx90b' is no architecture (as in gfx90a, gfx90a:xnack+ "
+       "or "
+       "gfx9-4-generic)"},
+      {"archs: {only: [gfx90a]}",
+       "bad_spec x/op.yaml:3:16: 'archs.only': 'gfx90a' is no architecture of cuda (as in 8.0, 9.0a, "
+       "8.0-real or "
+       "8.0-virtual)"},
+      {"backend: hip\narchs: {min: gfx90a}",
+       "bad_spec x/op.yaml:4:14: 'archs.min' means nothing for hip | Its GPUs have no order in which each "
+       "can what "
+       "the ones before it can: list them in 'only'."},
+      {"backend: hip\narchs: {specialise: [gfx90a]}",
+       "bad_spec x/op.yaml:4:21: 'archs.specialise': 'gfx90a' has no feature"},
+      {"flags: {hip: [--offload-arch=gfx90a]}",
+       "bad_spec x/op.yaml:3:15: 'flags.hip': '--offload-arch=gfx90a' names an architecture; those come from "
+       "--arch "
+       "and the archs key"},
+  });
+}
+
+TEST_CASE("a source of a backend that cannot compile it is an error at the source") {
+  SpecWorld world;
+  for (const char* path : {"h.hip", "s.sycl.cpp"})
+    world.files.add_file(Path("/src") / path, "");
+  const auto error = [&](const std::string& text) { return world.error("name: x\n" + text); };
+  const std::string fix = " | Set 'backend' of the op, or of this source; or leave the source out.";
+  CHECK(error("sources: [h.hip]") == "bad_spec x/op.yaml:2:11: 'h.hip' is a HIP source of a cuda op" + fix);
+  CHECK(error("sources: [s.sycl.cpp]") ==
+        "bad_spec x/op.yaml:2:11: 's.sycl.cpp' is a SYCL source of a cuda op" + fix);
+  CHECK(error("backends: [cuda, sycl]\nsources: [a.cu]") ==
+        "bad_spec x/op.yaml:3:11: 'a.cu' is a CUDA source of a sycl op" + fix);
+  CHECK(error("sources: [{path: b.cpp, backend: hip}]") ==
+        "bad_spec x/op.yaml:2:18: 'b.cpp' is for hip, and the op is not | Set 'backends' of the op, with hip "
+        "in it.");
 }
 
 TEST_CASE("a flag off the list is an error with its position and reason") {
@@ -219,9 +273,11 @@ TEST_CASE("sources are files that are there, each once") {
   CHECK(error("[{path: a.cu, glob: b*}]") ==
         "bad_spec x/op.yaml:2:11: a source needs either 'path' or 'glob'");
   CHECK(error("[bwd/note.txt]") ==
-        "bad_spec x/op.yaml:2:11: 'sources': 'bwd/note.txt' is no source file (.cu, .cpp, .cc, .cxx)");
+        "bad_spec x/op.yaml:2:11: 'sources': 'bwd/note.txt' is no source file (.cu, .hip, .sycl, .cpp, .cc, "
+        ".cxx)");
   CHECK(error("[{glob: bwd/*}]") ==
-        "bad_spec x/op.yaml:2:18: 'glob': 'bwd/note.txt' is no source file (.cu, .cpp, .cc, .cxx)");
+        "bad_spec x/op.yaml:2:18: 'glob': 'bwd/note.txt' is no source file (.cu, .hip, .sycl, .cpp, .cc, "
+        ".cxx)");
   CHECK(error("[{glob: \"**/*.cu\"}]") ==
         "bad_spec x/op.yaml:2:18: 'glob': '**/*.cu' has '**'; '*' and '?' stand for "
         "characters within one part");

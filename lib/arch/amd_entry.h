@@ -1,0 +1,24 @@
+// AMD's entries of an arch list. Private to lib/arch; the grammar is in arch/arch_list.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "arch/amd.h"
+
+namespace dsbuild {
+
+// Vendor::add_entry, resembles.
+std::optional<std::string> add_amd_entry(std::string_view entry, ArchRequest& request);
+bool resembles_amd_entry(std::string_view entry);
+
+// A target ID, its features in any order. Not one: what is wrong with it, or "" where its processor is
+// unknown.
+struct AmdId {
+  std::optional<Target> target;
+  std::string fault;
+};
+AmdId read_amd_id(std::string_view id);
+
+}  // namespace dsbuild

@@ -1,0 +1,11 @@
+// Private to lib/arch.
+#pragma once
+
+#include "arch/arch_list.h"
+
+namespace dsbuild {
+
+// parse_arch_list without the question whether one library may hold all of it.
+Result<ArchRequest> parse_arch_entries(std::string_view text, const std::string& where);
+
+}  // namespace dsbuild
