@@ -320,6 +320,35 @@ require_jax() {
 
 deepspeed_home() { printf '%s' "$cache_dir/deepspeed/$1"; }
 
+# Clang with LLVM's tools in three versions, and Intel's ocloc, unpacked and not installed: who makes and reads the device
+# code of others than NVIDIA, for the tests of the readers.
+offload_tools="$cache_dir/offload_tools"
+require_offload_tools() {
+  local version
+  for version in 16 19 22; do
+    unpack_packages "$offload_tools/clang-$version" "clang $version" "clang-$version" "clang-tools-$version" "llvm-$version" \
+      "lld-$version" "libllvm$version" "libclang-cpp$version" "libclang-common-$version-dev"
+  done
+  unpack_packages "$offload_tools/ocloc" ocloc intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 libopencl-clang14 \
+    libllvmspirvlib14 libllvm14
+}
+
+# unpack_packages FOLDER WHAT PACKAGE...: Debian's packages, in a folder that is whole or absent.
+unpack_packages() {
+  local folder="$1" what="$2" work package
+  [[ -e "$folder" ]] && return
+  [[ $may_install == yes ]] || refuse "$what is missing" "$repository/scripts/test.sh deep"
+  on_debian_like || die 3 "dsbuild: $what comes from Debian's packages, and there is no apt here"
+  say "dsbuild: fetching $what for the tests into $folder" "         licences: each package's own, in usr/share/doc there"
+  mkdir -p "$(dirname "$folder")"
+  work="$(mktemp -d "$folder.XXXX")"
+  (cd "$work" && apt-get -q download "${@:3}" >&2) || die 1 "dsbuild: the packages of $what could not be fetched (see above)"
+  mkdir "$work/root"
+  for package in "$work"/*.deb; do dpkg-deb -x "$package" "$work/root"; done
+  mv "$work/root" "$folder"
+  rm -rf "$work"
+}
+
 # require_deepspeed VERSION: its source distribution, unpacked into $(deepspeed_home VERSION).
 # pip asks the package's setup.py for its metadata, which needs setuptools and wheel, and no torch.
 require_deepspeed() {

@@ -39,6 +39,7 @@ install_deep_needs() {
   require_clangd
   require_gcovr
   require_jax
+  require_offload_tools
   require_deepspeed 0.19.8
   require_deepspeed 0.19.6
   require_toolkit_11_8

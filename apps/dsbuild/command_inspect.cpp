@@ -17,7 +17,8 @@ bool has_ending(const std::string& name, const std::vector<std::string>& endings
 
 bool is_binary_name(const std::string& name) {
   return name.find(".so.") != std::string::npos ||
-         has_ending(name, {".so", ".o", ".a", ".cubin", ".fatbin", ".ptx"});
+         has_ending(name,
+                    {".so", ".o", ".a", ".cubin", ".fatbin", ".ptx", ".hipfb", ".co", ".hsaco", ".spv"});
 }
 
 // What is looked at, and what was found: files, folders and archives are walked through, one file at a time.

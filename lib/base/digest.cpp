@@ -1,10 +1,11 @@
 // SHA256() of OpenSSL 3 reads its configuration and looks for a provider, which takes a millisecond of each
-// process; the functions of 1.1 do not.
+// process; the functions of 1.1 do not. They also know MD5 where a provider may not have it.
 #define OPENSSL_API_COMPAT 0x10100000L
 
 #include "base/digest.h"
 
 #include <openssl/evp.h>
+#include <openssl/md5.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -44,6 +45,15 @@ std::string sha256_urlsafe(std::string_view bytes) {
   std::ranges::replace(text, '+', '-');
   std::ranges::replace(text, '/', '_');
   return text;
+}
+
+std::string md5(std::string_view bytes) {
+  std::array<unsigned char, MD5_DIGEST_LENGTH> digest{};
+  MD5_CTX context;
+  MD5_Init(&context);
+  MD5_Update(&context, bytes.data(), bytes.size());
+  MD5_Final(digest.data(), &context);
+  return {digest.begin(), digest.end()};
 }
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), through OpenSSL's libcrypto.
+// SHA-256 (FIPS 180-4), and MD5 (RFC 1321) where others write it, through OpenSSL's libcrypto.
 #pragma once
 
 #include <string>
@@ -8,5 +8,7 @@ namespace dsbuild {
 
 std::string sha256(std::string_view bytes);          // 64 lower-case hex digits
 std::string sha256_urlsafe(std::string_view bytes);  // base64 of RFC 4648 section 5, without padding
+
+std::string md5(std::string_view bytes);  // the 16 bytes themselves
 
 }  // namespace dsbuild

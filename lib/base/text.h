@@ -35,6 +35,7 @@ std::optional<Number> whole_number(std::string_view text) {
 }
 // "1 op", "2 ops".
 std::string plural(size_t count, std::string_view noun);
+std::string hex(unsigned long long number);  // "0x53f"
 // "512 B", "1.2 KiB", "3.4 MiB".
 std::string human_size(unsigned long long bytes);
 

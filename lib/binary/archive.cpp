@@ -1,7 +1,9 @@
 #include "binary/archive.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
 #include "binary/bytes.h"
 
 namespace dsbuild {
@@ -25,6 +27,11 @@ std::optional<uint64_t> member_size(std::string_view header) {
   return error == std::errc{} && only_blanks_follow ? std::optional(size) : std::nullopt;
 }
 
+std::string member_name(std::string_view header) {
+  const std::string name = trim(header.substr(0, 16));
+  return name.size() > 1 && name.ends_with('/') ? name.substr(0, name.size() - 1) : name;
+}
+
 // "/" and "/SYM64/" are symbol tables, "//" holds long names; "/12" is a member with a long name.
 bool is_table(std::string_view header) {
   return header.starts_with("/ ") || header.starts_with("//") || header.starts_with("/SYM64/");
@@ -36,12 +43,12 @@ bool is_archive(Bytes file) {
   return as_text(file).starts_with(k_magic) || as_text(file).starts_with(k_thin_magic);
 }
 
-Result<std::vector<ByteRange>> archive_members(ByteRange file, const std::string& name) {
+Result<std::vector<ArchiveMember>> archive_members(ByteRange file, const std::string& name) {
   DSBUILD_TRY(start, file.read(0, k_magic.size()));
   if (start == k_thin_magic) {
     return bad_archive(name, "is a thin archive: it holds names, not objects", "Give its objects instead.");
   }
-  std::vector<ByteRange> members;
+  std::vector<ArchiveMember> members;
   uint64_t at = k_magic.size();
   while (at < file.size()) {
     DSBUILD_TRY(header, file.read(at, k_member_header_size));
@@ -50,11 +57,22 @@ Result<std::vector<ByteRange>> archive_members(ByteRange file, const std::string
     if (!member) {
       return bad_archive(name, "is damaged: no whole member at byte " + std::to_string(at), "Make it again.");
     }
-    if (!is_table(header)) members.push_back(*member);
+    if (!is_table(header)) members.push_back({member_name(header), *member});
     at += k_member_header_size + member->size();
     at += at % 2;
   }
   return members;
+}
+
+Result<uint64_t> archive_size(ByteRange file) {
+  uint64_t end = k_magic.size();
+  while (true) {
+    DSBUILD_TRY(header, file.read(end, k_member_header_size));
+    const auto size = header.size() == k_member_header_size ? member_size(header) : std::nullopt;
+    if (!size || !file.holds(end + k_member_header_size, *size)) return std::min(end, file.size());
+    end += k_member_header_size + *size;
+    end += end % 2;
+  }
 }
 
 }  // namespace dsbuild

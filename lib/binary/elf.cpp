@@ -14,8 +14,6 @@ constexpr size_t k_dynamic_size = 16;
 constexpr size_t k_relocation_size = 24;
 constexpr size_t k_version_entry_size = 16;  // a library's head and each of its versions alike
 
-constexpr uint16_t k_relocatable = 1;               // ET_REL
-constexpr uint32_t k_relocations = 4;               // SHT_RELA
 constexpr uint32_t k_no_bits = 8;                   // SHT_NOBITS
 constexpr uint16_t k_in_section_0 = 65535;          // SHN_XINDEX: the number did not fit, section 0 holds it
 constexpr uint64_t k_needed = 1;                    // DT_NEEDED
@@ -47,6 +45,7 @@ std::string_view text_at(Bytes strings, uint64_t offset) {
 struct SectionRow {
   uint32_t name = 0;
   uint32_t type = 0;
+  uint64_t address = 0;
   uint64_t offset = 0;
   uint64_t size = 0;
   uint32_t link = 0;
@@ -57,6 +56,7 @@ SectionRow load_section_row(Bytes table, size_t index) {
   const Bytes row = table.subspan(index * k_section_header_size, k_section_header_size);
   return {.name = load<uint32_t>(row, 0),
           .type = load<uint32_t>(row, 4),
+          .address = load<uint64_t>(row, 16),
           .offset = load<uint64_t>(row, 24),
           .size = load<uint64_t>(row, 32),
           .link = load<uint32_t>(row, 40),
@@ -189,11 +189,22 @@ Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name) {
                             .type = row.type,
                             .link = row.link,
                             .info = row.info,
+                            .address = row.address,
                             .offset = row.offset,
                             .size = row.size,
                             .stored_size = is_stored ? row.size : 0});
   }
   return elf;
+}
+
+Result<uint64_t> elf_size(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(elf, read_elf_headers(file, name));
+  DSBUILD_TRY(start, file.read(0, k_elf_header_size));
+  uint64_t end = std::max<uint64_t>(k_elf_header_size, load<uint64_t>(as_bytes_of(start), 40) +
+                                                           elf.sections.size() * k_section_header_size);
+  for (const ElfSectionHeader& section : elf.sections)
+    end = std::max(end, section.offset + section.stored_size);
+  return end;
 }
 
 Result<ElfFile> read_elf(Bytes file, const std::string& name) {
@@ -240,7 +251,11 @@ std::vector<ElfRelocation> elf_relocations(const ElfFile& elf, const ElfSection&
 std::optional<ElfSymbol> elf_symbol(const ElfFile& elf, const ElfSection& symbols, uint32_t index) {
   const auto symbol = slice(symbols.bytes, uint64_t{index} * k_symbol_size, k_symbol_size);
   if (!symbol) return std::nullopt;
-  return ElfSymbol{symbol_name(elf, symbols, index), load<uint8_t>(*symbol, 5), load<uint16_t>(*symbol, 6)};
+  return ElfSymbol{.name = symbol_name(elf, symbols, index),
+                   .other = load<uint8_t>(*symbol, 5),
+                   .section = load<uint16_t>(*symbol, 6),
+                   .value = load<uint64_t>(*symbol, 8),
+                   .size = load<uint64_t>(*symbol, 16)};
 }
 
 std::vector<std::string> elf_needed(const ElfFile& elf) {

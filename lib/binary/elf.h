@@ -24,6 +24,7 @@ struct ElfSectionHeader {
   uint32_t type = 0;
   uint32_t link = 0;         // a string table's index, for symbols and the dynamic section
   uint32_t info = 0;         // what it means depends on the type
+  uint64_t address = 0;      // in memory, of what is linked
   uint64_t offset = 0;       // in the file
   uint64_t size = 0;         // of the section in memory
   uint64_t stored_size = 0;  // in the file: 0 for a section without bytes there
@@ -46,12 +47,18 @@ struct ElfFile : ElfKind {
   const ElfSection* find(std::string_view name) const;
 };
 
+constexpr uint16_t k_relocatable = 1;     // ET_REL: an object
+constexpr uint32_t k_relocations = 4;     // SHT_RELA
 constexpr uint16_t k_machine_cuda = 190;  // EM_CUDA: a cubin
 constexpr uint16_t k_machine_aarch64 = 183;
+constexpr uint16_t k_machine_intel_gpu = 205;  // EM_INTELGT: a device binary, "zebin"
+constexpr uint16_t k_machine_amdgpu = 224;     // EM_AMDGPU: a code object
 
 bool is_elf(Bytes file);
 // Exit 1 `bad_elf` for anything that does not lie inside the file; `io` where it cannot be read.
 Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name);
+// How many bytes from its beginning belong to it: its headers and its sections. Errors: as above.
+Result<uint64_t> elf_size(ByteRange file, const std::string& name);
 // Views into `file`. Exit 1 `bad_elf` for anything that does not lie inside the file.
 Result<ElfFile> read_elf(Bytes file, const std::string& name);
 
@@ -71,6 +78,8 @@ struct ElfSymbol {
   std::string_view name;
   uint8_t other = 0;     // st_other: visibility, and what a processor puts beside it
   uint16_t section = 0;  // the index of the one that defines it
+  uint64_t value = 0;    // of what is linked, its address
+  uint64_t size = 0;
 };
 // By its index in a symbol table; nullopt where there is none.
 std::optional<ElfSymbol> elf_symbol(const ElfFile& elf, const ElfSection& symbols, uint32_t index);

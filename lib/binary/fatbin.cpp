@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "base/compress.h"
-#include "base/text.h"
 #include "binary/bytes.h"
-#include "binary/lz4.h"
 
 namespace dsbuild {
 namespace {
@@ -23,25 +20,14 @@ constexpr uint16_t k_kind_nvvm = 8;  // for link-time optimisation: nothing that
 constexpr uint16_t k_kind_tile_ir = 0x80;
 constexpr uint16_t k_kind_concatenated = 0x100;
 
-// No linker takes more than 2 GiB of a file's code, so no image is larger: what says so is damaged.
-constexpr uint64_t k_largest_image = uint64_t{1} << 31;
-
 constexpr uint64_t k_flag_lz4 = 0x2000;
 constexpr uint64_t k_flag_zstd = 0x8000;
 constexpr uint64_t k_flag_suffix_a = 0x100000;
 constexpr uint64_t k_flag_suffix_f = 0x200000;
 
-tl::unexpected<Error> bad_fatbin(const std::string& name, const std::string& what) {
-  return fail(Exit::failed, "bad_fatbin", name, "its device code is damaged: " + what,
-              "Build the file again, or check how it was copied.");
-}
-
-// Passing such an entry over could leave out device code without a word.
 tl::unexpected<Error> unknown_kind(const std::string& name, uint16_t kind) {
-  return fail(
-      Exit::failed, "bad_fatbin", name,
-      "its device code has an entry of kind " + std::to_string(kind) + ", which dsbuild does not know",
-      "dsbuild reads what CUDA 11.8 to 13.5 writes: use one of them, or a newer dsbuild.");
+  return unknown_device_code(name, "an entry of kind " + std::to_string(kind),
+                             "what CUDA 11.8 to 13.5 writes");
 }
 
 struct EntryHeader {
@@ -87,12 +73,12 @@ Result<StoredImage> stored_image(const EntryHeader& fields, const Entry& entry, 
   if (fields.kind != k_kind_ptx && fields.kind != k_kind_elf && fields.kind != k_kind_tile_ir)
     return unknown_kind(name, fields.kind);
   if (!is_arch_number(fields.arch))
-    return bad_fatbin(name, "an entry is for the unknown architecture " + std::to_string(fields.arch));
+    return bad_device_code(name, "an entry is for the unknown architecture " + std::to_string(fields.arch));
   const CodeKind kind = fields.kind == k_kind_ptx ? CodeKind::ptx : CodeKind::real;
   const EntryHeader& stored = entry.fields;
   const auto packed = entry.payload.part(0, stored.packed_size);
   const bool is_compressed = stored.is_compressed();
-  if (is_compressed && !packed) return bad_fatbin(name, "an entry is larger than its container");
+  if (is_compressed && !packed) return bad_device_code(name, "an entry is larger than its container");
   const uint64_t unpacked = is_compressed ? stored.unpacked_size : entry.payload.size();
   return StoredImage{
       .image = {.target = NvidiaTarget{cc_of_arch_number(fields.arch), suffix_of(fields.flags), kind},
@@ -155,20 +141,20 @@ Result<std::vector<Record>> load_records(const Entry& entry, const std::string& 
   const Bytes header = as_bytes_of(entry.header);
   const auto start = slice(header, offset, k_table_start_size);
   if (offset < k_entry_header_size || !start)
-    return bad_fatbin(name, "a concatenated entry has no table of its images");
+    return bad_device_code(name, "a concatenated entry has no table of its images");
   const auto count = load<uint32_t>(*start, 0), table_size = load<uint32_t>(*start, 4);
   const auto table = slice(header, offset, table_size);
   if (count == 0 || table_size < k_table_start_size || !table)
-    return bad_fatbin(name, "a concatenated entry's table of images has an impossible size");
+    return bad_device_code(name, "a concatenated entry's table of images has an impossible size");
   Bytes rest = table->subspan(k_table_start_size);
   std::vector<Record> records;
   for (uint32_t i = 0; i < count; ++i) {
     const auto record = load_record(rest);
-    if (!record) return bad_fatbin(name, "a record of a concatenated entry is cut off");
+    if (!record) return bad_device_code(name, "a record of a concatenated entry is cut off");
     records.push_back(*record);
     rest = rest.subspan(static_cast<size_t>(record->size));
   }
-  if (!rest.empty()) return bad_fatbin(name, "a concatenated entry's table is larger than its records");
+  if (!rest.empty()) return bad_device_code(name, "a concatenated entry's table is larger than its records");
   return records;
 }
 
@@ -176,30 +162,12 @@ Result<std::vector<Record>> load_records(const Entry& entry, const std::string& 
 Result<void> check_places(const std::vector<Record>& records, uint64_t unpacked, const std::string& name) {
   uint64_t taken = 0;
   for (const Record& record : records) {
-    if (record.begin < taken) return bad_fatbin(name, "the images of a concatenated entry overlap");
+    if (record.begin < taken) return bad_device_code(name, "the images of a concatenated entry overlap");
     if (record.end > unpacked)
-      return bad_fatbin(name, "an image of a concatenated entry is larger than the entry");
+      return bad_device_code(name, "an image of a concatenated entry is larger than the entry");
     taken = record.end;
   }
   return {};
-}
-
-// What each image is given of the bytes that the entry takes in the file: by its unpacked size, and no byte
-// twice or to none.
-std::vector<uint64_t> shares_of(uint64_t stored, const std::vector<Record>& records) {
-  double total = 0, before = 0;
-  for (const Record& record : records)
-    total += static_cast<double>(record.end - record.begin);
-  std::vector<uint64_t> shares;
-  uint64_t given = 0;
-  for (const Record& record : records) {
-    before += static_cast<double>(record.end - record.begin);
-    const double part = total > 0 ? before / total : 0;
-    const auto until = static_cast<uint64_t>(static_cast<double>(stored) * part);
-    shares.push_back(until - given);
-    given = until;
-  }
-  return shares;
 }
 
 // The images of a concatenated entry (nvcc --concat): compressed together, a record each.
@@ -208,7 +176,10 @@ Result<void> add_records(const Entry& entry, const std::string& name, std::vecto
   const uint64_t stored = entry.payload.size();
   const uint64_t unpacked = entry.fields.is_compressed() ? entry.fields.unpacked_size : stored;
   DSBUILD_CHECK(check_places(records, unpacked, name));
-  const std::vector<uint64_t> shares = shares_of(stored, records);
+  std::vector<uint64_t> sizes;
+  for (const Record& record : records)
+    sizes.push_back(record.end - record.begin);
+  const std::vector<uint64_t> shares = shares_of(stored, sizes);
   for (size_t i = 0; i < records.size(); ++i) {
     if (records[i].fields.kind == k_kind_nvvm) continue;
     DSBUILD_TRY(image, stored_image(records[i].fields, entry, name));
@@ -231,12 +202,12 @@ Result<void> add_entry(const Entry& entry, const std::string& name, std::vector<
 // The entry that the bytes begin with.
 Result<Entry> read_entry(ByteRange entries, const std::string& name) {
   DSBUILD_TRY(header, entries.read(0, k_entry_header_size));
-  if (header.size() < k_entry_header_size) return bad_fatbin(name, "an entry is cut off");
+  if (header.size() < k_entry_header_size) return bad_device_code(name, "an entry is cut off");
   const EntryHeader fields = load_entry_header(as_bytes_of(header));
   if (fields.header_size < k_entry_header_size || fields.header_size > entries.size())
-    return bad_fatbin(name, "an entry's header has an impossible size");
+    return bad_device_code(name, "an entry's header has an impossible size");
   const auto payload = entries.part(fields.header_size, fields.payload_size);
-  if (!payload) return bad_fatbin(name, "an entry is larger than its container");
+  if (!payload) return bad_device_code(name, "an entry is larger than its container");
   DSBUILD_TRY(rest, entries.read(k_entry_header_size, fields.header_size - k_entry_header_size));
   return Entry{fields, std::move(header) + rest, *payload};
 }
@@ -280,12 +251,13 @@ Result<std::vector<StoredContainer>> read_stored_containers(ByteRange section, c
   while (at + k_alignment <= section.size()) {
     DSBUILD_TRY(header, section.read(at, k_container_header_size));
     const Bytes bytes = as_bytes_of(header);
-    if (!is_fatbin(bytes)) return bad_fatbin(name, "no container starts where one should");
+    if (!is_fatbin(bytes)) return bad_device_code(name, "no container starts where one should");
     const auto header_size = load<uint16_t>(bytes, 6);
     const auto entries_size = load<uint64_t>(bytes, 8);
-    if (header_size < k_container_header_size) return bad_fatbin(name, "a container's header is too small");
+    if (header_size < k_container_header_size)
+      return bad_device_code(name, "a container's header is too small");
     const auto entries = section.part(at + header_size, entries_size);
-    if (!entries) return bad_fatbin(name, "a container is larger than what holds it");
+    if (!entries) return bad_device_code(name, "a container is larger than what holds it");
     DSBUILD_TRY(images, read_entries(*entries, name));
     containers.push_back(std::move(images));
     DSBUILD_TRY(next, next_container(section, at + header_size + entries_size));
@@ -294,32 +266,12 @@ Result<std::vector<StoredContainer>> read_stored_containers(ByteRange section, c
   return containers;
 }
 
-Result<std::vector<FatbinContainer>> read_fatbins(ByteRange section, const std::string& name) {
+Result<std::vector<DeviceContainer>> read_fatbins(ByteRange section, const std::string& name) {
   DSBUILD_TRY(stored, read_stored_containers(section, name));
-  std::vector<FatbinContainer> containers;
+  std::vector<DeviceContainer> containers;
   for (const StoredContainer& each : stored)
     containers.push_back(container_of(each));
   return containers;
-}
-
-FatbinContainer container_of(const StoredContainer& stored) {
-  FatbinContainer container;
-  for (const StoredImage& each : stored)
-    (each.is_tile_ir ? container.tile_images : container.images).push_back(each.image);
-  return container;
-}
-
-Result<std::string> unpack_image(const StoredImage& stored, const std::string& name) {
-  if (stored.unpacked_size > k_largest_image)
-    return bad_fatbin(name, "an image says that it has " + human_size(stored.unpacked_size) + " unpacked");
-  DSBUILD_TRY(content, stored.content.read_all());
-  if (stored.packing == Packing::none)
-    return content.substr(static_cast<size_t>(stored.begin), static_cast<size_t>(stored.size));
-  const auto size = static_cast<size_t>(stored.unpacked_size);
-  auto unpacked = stored.packing == Packing::lz4 ? unpack_lz4(content, size) : decompress(content, size);
-  if (!unpacked) return bad_fatbin(name, "an image cannot be decompressed");
-  if (stored.size == size) return std::move(*unpacked);
-  return unpacked->substr(static_cast<size_t>(stored.begin), static_cast<size_t>(stored.size));
 }
 
 }  // namespace dsbuild

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "binary/archive.h"
 #include "binary/bytes.h"
+#include "binary/code_object.h"
 #include "binary/elf.h"
 #include "binary/fatbin.h"
+#include "binary/hip_wrappers.h"
+#include "binary/intel_image.h"
+#include "binary/offload_bundle.h"
 
 namespace dsbuild {
 namespace {
@@ -45,63 +50,111 @@ Result<std::optional<Target>> cubin_target(const ElfHeaders& elf, ByteRange file
   return target_of_flags(elf);
 }
 
-StoredContainer one_image(const Target& target, ByteRange file) {
-  return {{.image = {.target = target, .bytes = file.size(), .compressed = false},
-           .is_tile_ir = false,
-           .content = file,
-           .packing = Packing::none,
-           .unpacked_size = file.size(),
-           .begin = 0,
-           .size = file.size()}};
-}
-
 using Containers = std::vector<StoredContainer>;
 
 Result<Containers> read_cubin(const ElfHeaders& elf, ByteRange file, const std::string& name) {
   DSBUILD_TRY(target, cubin_target(elf, file));
   if (!target) return fail(Exit::failed, "bad_elf", name, "is a cubin of unknown architecture", "");
-  return Containers{one_image(*target, file)};
+  return Containers{{whole_image(*target, file)}};
 }
 
-// __nv_relfatbin is where relocatable device code (nvcc -rdc=true) stays.
-bool holds_device_code(const ElfSectionHeader& section) {
-  return section.name == ".nv_fatbin" || section.name == "__nv_relfatbin";
+// An ELF file that is an image itself, of any vendor; nullopt for a host's.
+Result<std::optional<Containers>> read_device_elf(const ElfHeaders& elf, ByteRange file,
+                                                  const std::string& name) {
+  if (elf.machine == k_machine_cuda) return read_cubin(elf, file, name);
+  if (elf.machine == k_machine_amdgpu) {
+    DSBUILD_TRY(target, code_object_target(elf, name));
+    return Containers{{whole_image(target, file)}};
+  }
+  if (!is_intel_elf(elf)) return std::nullopt;
+  DSBUILD_TRY(images, read_intel_elf(file, name));
+  return Containers{std::move(images)};
 }
 
 void append_to(Containers& to, Containers from) {
   std::ranges::move(from, std::back_inserter(to));
 }
 
-Result<Containers> read_elf_code(ByteRange file, const std::string& name) {
-  DSBUILD_TRY(elf, read_elf_headers(file, name));
-  if (elf.machine == k_machine_cuda) return read_cubin(elf, file, name);
+// A section of device code: __nv_relfatbin is where relocatable device code (nvcc -rdc=true) stays.
+enum class CodeSection { none, cuda, hip, sycl, unknown };
+
+CodeSection section_kind(std::string_view name) {
+  if (name == ".nv_fatbin" || name == "__nv_relfatbin") return CodeSection::cuda;
+  if (name == ".hip_fatbin") return CodeSection::hip;
+  if (name == ".llvm.offloading") return CodeSection::unknown;
+  return holds_sycl_images(name) ? CodeSection::sycl : CodeSection::none;
+}
+
+Result<Containers> read_hip_section(const ElfHeaders& elf, ByteRange file, ByteRange section,
+                                    const std::string& name) {
+  DSBUILD_TRY(found, read_stored_bundles(section, name));
+  DSBUILD_TRY(wrapped, count_wrapped_bundles(elf, file, name));
+  if (wrapped != found.size())
+    return bad_device_code(name, "it has " + plural(found.size(), "bundle") +
+                                     " of HIP, and hands the runtime " + std::to_string(wrapped));
+  return found;
+}
+
+// A container for all images of SYCL: whatever is in one section, for one target, is in that for another too.
+Result<Containers> read_host_elf(const ElfHeaders& elf, ByteRange file, const std::string& name) {
   Containers containers;
+  StoredContainer sycl;
   uint64_t unread = file.size();
   for (const ElfSectionHeader& section : elf.sections) {
-    if (!holds_device_code(section)) continue;
+    const CodeSection kind = section_kind(section.name);
+    if (kind == CodeSection::none || section.stored_size == 0) continue;
+    if (kind == CodeSection::unknown)
+      return unknown_device_code(name, "a section " + std::string(section.name),
+                                 "the sections of nvcc, of clang for HIP and of SYCL's compilers");
     if (section.stored_size > unread)
       return fail(Exit::failed, "bad_elf", name, "has sections that overlap", "");
     unread -= section.stored_size;
-    DSBUILD_TRY(found, read_stored_containers(*file.part(section.offset, section.stored_size), name));
-    append_to(containers, std::move(found));
+    const ByteRange bytes = *file.part(section.offset, section.stored_size);
+    if (kind == CodeSection::sycl) {
+      DSBUILD_TRY(images, read_image_sequence(bytes, name));
+      std::ranges::move(images, std::back_inserter(sycl));
+      continue;
+    }
+    auto found = kind == CodeSection::hip ? read_hip_section(elf, file, bytes, name)
+                                          : read_stored_containers(bytes, name);
+    if (!found) return found;
+    append_to(containers, std::move(*found));
   }
+  if (!sycl.empty()) containers.push_back(std::move(sycl));
   return containers;
 }
 
-Result<bool> begins_as_elf(ByteRange file) {
-  DSBUILD_TRY(start, file.read(0, 4));
-  return is_elf(as_bytes_of(start));
+Result<Containers> read_elf_code(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(elf, read_elf_headers(file, name));
+  DSBUILD_TRY(image, read_device_elf(elf, file, name));
+  return image ? std::move(*image) : read_host_elf(elf, file, name);
 }
 
+// nullopt where a file does not begin as an ELF file does.
+Result<std::optional<ElfHeaders>> elf_headers_of(ByteRange file, const std::string& name) {
+  DSBUILD_TRY(start, file.read(0, 4));
+  if (!is_elf(as_bytes_of(start))) return std::nullopt;
+  DSBUILD_TRY(elf, read_elf_headers(file, name));
+  return elf;
+}
+
+// Of objects; and of images for several GPUs, which are one container, as ocloc puts them together.
 Result<Containers> read_archive_code(ByteRange file, const std::string& name) {
   DSBUILD_TRY(members, archive_members(file, name));
   Containers containers;
-  for (const ByteRange& member : members) {
-    DSBUILD_TRY(is_object, begins_as_elf(member));
-    if (!is_object) continue;
-    DSBUILD_TRY(found, read_elf_code(member, name));
+  StoredContainer images;
+  for (const ArchiveMember& member : members) {
+    DSBUILD_TRY(elf, elf_headers_of(member.bytes, name));
+    if (!elf) continue;
+    if (is_intel_elf(*elf)) {
+      DSBUILD_TRY(found, read_intel_member(member, name));
+      std::ranges::move(found, std::back_inserter(images));
+      continue;
+    }
+    DSBUILD_TRY(found, read_elf_code(member.bytes, name));
     append_to(containers, std::move(found));
   }
+  if (!images.empty()) containers.push_back(std::move(images));
   return containers;
 }
 
@@ -118,13 +171,13 @@ bool is_empty_image(const StoredImage& stored) {
   const auto bytes = unpack_image(stored, "");
   if (!bytes) return false;
   const auto elf = read_elf_headers(MemoryBytes(as_bytes_of(*bytes)), "");
-  return elf && std::ranges::none_of(elf->sections, holds_code_or_data);
+  return elf && elf->machine == k_machine_cuda && std::ranges::none_of(elf->sections, holds_code_or_data);
 }
 
 DeviceCode device_code_of(const Containers& containers) {
   DeviceCode code;
   for (const StoredContainer& stored : containers) {
-    FatbinContainer container = container_of(stored);
+    DeviceContainer container = container_of(stored);
     container.is_empty = !stored.empty() && std::ranges::all_of(stored, is_empty_image);
     std::ranges::copy(container.images, std::back_inserter(code.images));
     std::ranges::copy(container.tile_images, std::back_inserter(code.tile_images));
@@ -133,8 +186,12 @@ DeviceCode device_code_of(const Containers& containers) {
   return code;
 }
 
+bool is_device_elf(const ElfKind& elf) {
+  return elf.machine == k_machine_cuda || elf.machine == k_machine_amdgpu || is_intel_elf(elf);
+}
+
 void add_symbols(BinaryFile& to, const ElfFile& elf) {
-  if (elf.machine == k_machine_cuda) return;
+  if (is_device_elf(elf)) return;
   std::ranges::move(elf_exports(elf), std::back_inserter(to.exports));
   std::ranges::move(elf_needed(elf), std::back_inserter(to.needed));
   std::ranges::move(elf_wanted_versions(elf), std::back_inserter(to.wanted_versions));
@@ -143,8 +200,9 @@ void add_symbols(BinaryFile& to, const ElfFile& elf) {
 Result<void> add_symbols_of_members(BinaryFile& to, Bytes file, const std::string& name) {
   const MemoryBytes source(file);
   DSBUILD_TRY(members, archive_members(source, name));
-  for (const ByteRange& member : members) {
-    const Bytes bytes = file.subspan(static_cast<size_t>(member.begin()), static_cast<size_t>(member.size()));
+  for (const ArchiveMember& member : members) {
+    const Bytes bytes =
+        file.subspan(static_cast<size_t>(member.bytes.begin()), static_cast<size_t>(member.bytes.size()));
     if (!is_elf(bytes)) continue;
     DSBUILD_TRY(elf, read_elf(bytes, name));
     add_symbols(to, elf);
@@ -173,9 +231,16 @@ Result<std::vector<StoredContainer>> read_stored_code(ByteRange file, const std:
   if (is_elf(bytes)) return read_elf_code(file, name);
   if (is_archive(bytes)) return read_archive_code(file, name);
   if (is_fatbin(bytes)) return read_stored_containers(file, name);
-  if (const auto target = ptx_target(start)) return Containers{one_image(*target, file)};
-  return fail(Exit::failed, "bad_elf", name, "is no object, library, archive, fatbin, cubin or PTX",
-              "Give a file that nvcc or a linker made.");
+  if (is_offload_bundle(bytes)) return read_stored_bundles(file, name);
+  if (is_spirv(bytes)) {
+    DSBUILD_TRY(images, read_image_sequence(file, name));
+    return Containers{std::move(images)};
+  }
+  if (const auto target = ptx_target(start)) return Containers{{whole_image(*target, file)}};
+  return fail(Exit::failed, "bad_elf", name,
+              "is no object, library, archive, fatbin, bundle, cubin, code object, "
+              "device binary, SPIR-V or PTX",
+              "Give a file that a linker or a GPU's compiler made.");
 }
 
 Result<DeviceCode> read_device_code(ByteRange file, const std::string& name) {
@@ -192,7 +257,7 @@ ArchSet archs_of(const DeviceCode& code) {
 
 std::vector<ArchSet> modules_of(const DeviceCode& code) {
   std::vector<ArchSet> modules;
-  for (const FatbinContainer& container : code.containers) {
+  for (const DeviceContainer& container : code.containers) {
     modules.emplace_back();
     if (container.is_empty) continue;
     for (const DeviceImage& image : container.images)

@@ -2,9 +2,13 @@
 
 #include <unordered_map>
 
+#include "arch/amd.h"
+#include "arch/intel.h"
 #include "binary/bytes.h"
+#include "binary/code_object.h"
 #include "binary/elf.h"
-#include "binary/fatbin.h"
+#include "binary/intel_image.h"
+#include "binary/stored_image.h"
 
 namespace dsbuild {
 namespace {
@@ -198,14 +202,49 @@ Result<std::vector<Kernel>> read_cubin_kernels(Bytes cubin, const std::string& n
   return CubinReader(elf, cubin.size(), name).read();
 }
 
+namespace {
+
+// Of images that are compressed together what was unpacked for the first serves the others too.
+class Unpacker {
+ public:
+  // Valid until the next call.
+  Result<Bytes> unpack(const StoredImage& stored, const std::string& name) {
+    StoredImage whole = stored;
+    whole.begin = 0;
+    whole.size = stored.unpacked_size;
+    const auto content = std::pair(stored.content.begin(), stored.content.size());
+    if (content_ != content) {
+      DSBUILD_TRY(bytes, unpack_image(whole, name));
+      bytes_ = std::move(bytes);
+      content_ = content;
+    }
+    const auto image = slice(as_bytes_of(bytes_), stored.begin, stored.size);
+    if (!image) return bad_device_code(name, "an image is larger than what holds it");
+    return *image;
+  }
+
+ private:
+  std::optional<std::pair<uint64_t, uint64_t>> content_;
+  std::string bytes_;
+};
+
+Result<std::vector<Kernel>> kernels_of(const Target& target, Bytes image, const std::string& name) {
+  if (target.vendor == &amd()) return read_code_object_kernels(image, name);
+  if (target.vendor == &intel()) return read_intel_kernels(image, name);
+  return read_cubin_kernels(image, name);
+}
+
+}  // namespace
+
 Result<void> visit_kernels(ByteRange file, const std::string& name,
                            const std::function<void(ImageKernels)>& visit) {
   DSBUILD_TRY(containers, read_stored_code(file, name));
+  Unpacker unpacker;
   for (size_t module = 0; module < containers.size(); ++module)
     for (const StoredImage& stored : containers[module]) {
       if (stored.is_tile_ir || stored.image.target.is_virtual()) continue;
-      DSBUILD_TRY(cubin, unpack_image(stored, name));
-      DSBUILD_TRY(kernels, read_cubin_kernels(as_bytes_of(cubin), name));
+      DSBUILD_TRY(image, unpacker.unpack(stored, name));
+      DSBUILD_TRY(kernels, kernels_of(stored.image.target, image, name));
       visit({stored.image, module, std::move(kernels)});
     }
   return {};

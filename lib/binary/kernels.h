@@ -1,4 +1,5 @@
-// The functions of cubins: how large each is, and what it takes of a GPU.
+// The functions of machine code: how large each is, and what it takes of a GPU. Those of other vendors than
+// NVIDIA: code_object.h, intel_image.h.
 // Sources: the sections and attributes that cuobjdump -elf names (.text.NAME, .nv.info, EIATTR_…); what is
 // read of them is compared with cuobjdump --dump-resource-usage, spills with what ptxas -v says
 // (docs/fatbin.md).

@@ -43,15 +43,16 @@ std::vector<ArchSet> modules_with_images(const DeviceCode& code) {
   return modules;
 }
 
-// "native (sm_80)"; where modules are run in several ways, how many in which: "native: 443 modules by sm_86,
-// 1 by sm_89", and of those that are not run the first: "will not run: 1 module by sm_80, 1 not at all:
-// module 2 has 9.0".
+// "native (sm_80)", "by generic (gfx9-4-generic)"; where modules are run in several ways, how many in which:
+// "native: 443 modules by sm_86, 1 by sm_89", and of those that are not run the first: "will not run: 1
+// module by sm_80, 1 not at all: module 2 has 9.0".
 std::string verdict_text(const std::vector<ArchSet>& modules, const Target& gpu) {
   const Coverage worst = coverage_of_modules(modules, gpu);
   const std::vector<ModuleCount> counts = count_modules(modules, gpu);
   if (counts.size() < 2) return worst.text();
-  static const char* const k_words[] = {"native: ", "by PTX: ", "will not run: "};
-  std::string text = k_words[static_cast<int>(worst.runs)] + text_of(counts);
+  // "by PTX (compute_80)": what stands in front of the image is said of all of them.
+  const std::string word = worst.text().substr(0, worst.text().find(" ("));
+  std::string text = word + ": " + text_of(counts);
   if (worst.runs == Runs::not_at_all)
     text += ": module " + std::to_string(worst.module + 1) + " has " + arch_text(modules[worst.module]);
   return text;
@@ -156,7 +157,7 @@ Json verdicts_json(const InspectedFile& file) {
     Json verdict = coverage_json(coverage_of_modules(modules, gpu));
     Json counts = Json::array();
     for (const ModuleCount& count : count_modules(modules, gpu))
-      counts.push_back({{"runs", runs_word(count.runs)},
+      counts.push_back({{"runs", runs_word(count.runs, count.by)},
                         {"by", count.by ? Json(count.by->name()) : Json(nullptr)},
                         {"count", count.modules}});
     verdict.add("modules", std::move(counts));

@@ -34,14 +34,23 @@ Json rejected_json(const std::vector<RejectedToolkit>& rejected) {
   return list;
 }
 
-const char* runs_word(Runs runs) {
-  static const char* const k_words[] = {"native", "ptx", "none"};
-  return k_words[static_cast<int>(runs)];
+std::string runs_word(Runs runs, const std::optional<Target>& by) {
+  switch (runs) {
+    case Runs::natively:
+      return "native";
+    case Runs::by_generic:
+      return "generic";
+    case Runs::by_driver:
+      return by->image_kind();
+    case Runs::not_at_all:
+      break;
+  }
+  return "none";
 }
 
 Json coverage_json(const Coverage& one) {
   return {{"gpu", one.gpu.text()},
-          {"runs", runs_word(one.runs)},
+          {"runs", runs_word(one.runs, one.by)},
           {"by", one.by ? Json(one.by->name()) : Json(nullptr)},
           {"module", one.module}};
 }

@@ -13,7 +13,8 @@ Json warnings_json(const std::vector<Warning>& warnings);
 Json gencodes_json(const ArchSet& set);
 Json findings_json(const std::vector<Finding>& findings);
 Json rejected_json(const std::vector<RejectedToolkit>& rejected);
-const char* runs_word(Runs runs);  // "native", "ptx" (what a driver compiles), "none"
+// "native", "generic", "none"; of what a driver compiles its kind: "ptx", "spirv".
+std::string runs_word(Runs runs, const std::optional<Target>& by);
 // How a GPU, or each of some, runs these images.
 Json coverage_json(const Coverage& one);
 Json coverage_json(const std::vector<Coverage>& coverage);

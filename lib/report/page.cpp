@@ -99,7 +99,8 @@ Json gpus_json(const InventoryOp& op, const std::vector<Target>& gpus) {
       continue;
     }
     const Coverage coverage = coverage_of_modules(op.library->modules, gpu);
-    list.push_back({{"runs", runs_word(coverage.runs)}, {"by", coverage.by ? coverage.by->name() : ""}});
+    list.push_back(
+        {{"runs", runs_word(coverage.runs, coverage.by)}, {"by", coverage.by ? coverage.by->name() : ""}});
   }
   return list;
 }

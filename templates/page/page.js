@@ -195,11 +195,11 @@ function drawMatrix() {
 function drawGpus() {
   legend(find('#gpus .legend'), [['made', 'N native machine code'], ['cache', 'P PTX, which the driver compiles'],
                                  ['failed', '× will not run']]);
-  const signs = {native: 'N', ptx: 'P', none: '×'};
+  const signs = {native: 'N', generic: 'G', ptx: 'P', spirv: 'S', none: '×'};
   cells('#gpus', data.gpus, op => data.gpus.map((gpu, place) => {
     const coverage = op.gpus[place];
     if (!coverage) return ['', '–'];
-    const how = {native: 'runs natively', ptx: 'runs by PTX', none: 'will not run'}[coverage.runs];
+    const how = {native: 'runs natively', generic: 'runs by generic code', ptx: 'runs by PTX', spirv: 'runs by SPIR-V', none: 'will not run'}[coverage.runs];
     return [coverage.runs, signs[coverage.runs], `${op.name} on a GPU of ${gpu}: ${how}` + (coverage.by ? ` (${coverage.by})` : '')];
   }));
 }

@@ -1,7 +1,7 @@
 // Any bytes as the device code section of a file.
 #include <cstdlib>
 
-#include "binary/image.h"
+#include "binary/fatbin.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto containers =

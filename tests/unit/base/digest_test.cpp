@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 using namespace dsbuild;
+using namespace std::string_literals;
 
 // The values are those of FIPS 180-4's own examples.
 TEST_CASE("sha256 gives the digests of the standard's examples") {
@@ -18,4 +19,10 @@ TEST_CASE("sha256 gives the digests of the standard's examples") {
 TEST_CASE("The form for file lists is URL-safe base64 without padding") {
   CHECK(sha256_urlsafe("abc") == "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0");
   CHECK(sha256_urlsafe("") == "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU");
+}
+
+// RFC 1321, A.5.
+TEST_CASE("md5 gives the digests of its standard's test suite") {
+  CHECK(md5("") == "\xd4\x1d\x8c\xd9\x8f\x00\xb2\x04\xe9\x80\x09\x98\xec\xf8\x42\x7e"s);
+  CHECK(md5("message digest") == "\xf9\x6b\x69\x7d\x7c\xb7\x93\x8d\x52\x5a\x2f\x31\xaa\xf1\x61\xd0"s);
 }

@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 using Sizes = std::vector<uint64_t>;
 
 // Memory of exactly the section's size, so that reading past it is seen under the sanitizers.
-Result<std::vector<FatbinContainer>> read(const std::string& section) {
+Result<std::vector<DeviceContainer>> read(const std::string& section) {
   const std::vector<char> exact(section.begin(), section.end());
   return read_fatbins(MemoryBytes(as_bytes_of({exact.data(), exact.size()})), "lib/x.so");
 }
@@ -69,7 +69,7 @@ void check_is_read_or_refused(const std::string& damaged) {
     return;
   }
   uint64_t count = 0, bytes = 0;
-  for (const FatbinContainer& container : *containers) {
+  for (const DeviceContainer& container : *containers) {
     for (const DeviceImage& image : container.images)
       bytes += image.bytes;
     count += container.images.size() + container.tile_images.size();

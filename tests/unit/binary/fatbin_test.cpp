@@ -1,7 +1,7 @@
 // Golden values: the bytes of docs/fatbin.md, seen in files of nvcc 11.8, 12.6, 12.9, 13.0, 13.3 and 13.5.
 #include <catch2/catch.hpp>
 
-#include "binary/image.h"
+#include "binary/fatbin.h"
 #include "support/sample_bytes.h"
 
 using namespace dsbuild;
@@ -13,7 +13,7 @@ std::vector<std::string> all_names_in(const std::string& section) {
   const auto containers = read_fatbins(MemoryBytes(as_bytes_of(section)), "x.o");
   if (!containers) return {containers.error().code + ": " + containers.error().what};
   std::vector<std::string> names;
-  for (const FatbinContainer& one : *containers) {
+  for (const DeviceContainer& one : *containers) {
     for (const DeviceImage& image : one.images)
       names.push_back(image.target.name());
   }

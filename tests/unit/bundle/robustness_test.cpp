@@ -5,9 +5,10 @@
 
 #include "binary/elf.h"
 #include "binary/image.h"
+#include "binary/kernels.h"
 #include "bundle/manifest.h"
 #include "bundle/verify.h"
-#include "support/sample_bytes.h"
+#include "support/offload_bytes.h"
 
 using namespace dsbuild;
 using namespace dsbuild::samples;
@@ -23,7 +24,24 @@ std::vector<std::string> samples_of_all_kinds() {
   const std::string cubin = elf({{".note.nv.tkinfo", 7, "-arch sm_90a -m 64"}},
                                 {.type = 2, .machine = 190, .flags = 0x6005a04, .abi_version = 8});
   const std::string archive = "!<arch>\n" + archive_member("/", "x") + archive_member("a.o/", shared);
-  return {fatbin, shared, cubin, archive, object_with_relocations(), ".version 9.0\n.target sm_90a\n"};
+  const std::string hip = elf({{".hip_fatbin", 1, packed_bundle(small_bundle())},
+                               {".hipFatBinSegment", 1, "FPIH" + u32(1) + u64(0) + u64(0)},
+                               {".rela.dyn", 4, u64(8) + u64(8) + u64(0x1000), 4},
+                               {".dynsym", 11, zeros(48)}});
+  const std::string sycl = elf({{"__CLANG_OFFLOAD_BUNDLE__sycl-spir64", 1, padded(spirv(), 16) + spirv()},
+                                {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen", 1, *compress(pvc_file())}});
+  return {fatbin,
+          shared,
+          cubin,
+          archive,
+          object_with_relocations(),
+          ".version 9.0\n.target sm_90a\n",
+          hip,
+          small_bundle(),
+          packed_bundle(small_bundle(), 1, 0),
+          sycl,
+          ocloc_archive(),
+          zebin({{1, u32(0x12)}, {3, u32(0)}})};
 }
 
 // The bytes in memory of exactly their size, so that reading past them is seen.
@@ -34,8 +52,9 @@ void read(const std::string& bytes) {
     for (const ElfSection& section : elf->sections)
       CHECK(elf_relocations(*elf, section).size() * 24 <= bytes.size());
   const auto binary = read_binary(as_bytes_of({exact.data(), exact.size()}), "x");
+  (void)read_kernels(MemoryBytes(as_bytes_of({exact.data(), exact.size()})), "x");
   if (binary) {
-    CHECK(binary->images.size() * 64 <= bytes.size() + 64);
+    CHECK(binary->images.size() * 32 <= bytes.size() + 64);
   } else {
     CHECK_FALSE(binary.error().what.empty());
   }
