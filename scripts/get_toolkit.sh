@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]: fetches a CUDA toolkit (or a build tool) into the user's
-# cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
+# get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]: fetches a toolkit (or a build tool)
+# into the user's cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
 # Where each comes from, and the steps by hand: docs/toolkits.md.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=scripts/get_hip.sh
+source "$(dirname "${BASH_SOURCE[0]}")/get_hip.sh"
 
 packages_11_8=(nvidia-cuda-toolkit nvidia-cuda-dev libcudart11.0 libcub-dev libthrust-dev libcu++-dev)
 wheels_13_5=(nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.5.37
   nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6)
 
 usage() {
-  die 2 "usage: get_toolkit.sh 11.8|13.5|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]" \
+  die 2 "usage: get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel [DEST]" \
     "  DEST: default $cache_dir/toolkits/VERSION"
 }
 
@@ -75,13 +77,11 @@ check_nvcc() {
   say "dsbuild: nvcc $version compiles for sm_$arch with $compiler"
 }
 
-# ---- CUDA 11.8: Debian 12's own packages, unpacked into a private tree
+# ---- an apt of our own: Debian's packages without root, and without a trace in the machine's apt
 
-explain_11_8_by_hand() {
-  die 3 "dsbuild: CUDA 11.8 cannot be fetched here: $1" \
-    "  by hand: install NVIDIA's CUDA 11.8 for your system into any folder (their installer takes" \
-    "  --toolkit --toolkitpath=DIR) together with g++ $newest_gcc_of_11_8 or older, then pass" \
-    "  --cuda-home DIR or set CUDA_HOME; more in docs/toolkits.md"
+# explain_by_hand REASON: why it cannot be fetched, and `by_hand`: what to do.
+explain_by_hand() {
+  die 3 "dsbuild: $what cannot be fetched here: $1" "  by hand: ${by_hand[0]}" "${by_hand[@]:1}"
 }
 
 # The machine's own Debian sources, with the components that hold the CUDA packages added.
@@ -127,7 +127,7 @@ make_private_apt() {
   if [[ ${#lists[@]} -gt 0 ]]; then
     render_list_sources "$codename" "${lists[@]}" >"$apt/sources.d/debian.list"
   fi
-  grep -qs main "$apt"/sources.d/* || explain_11_8_by_hand "no Debian source among apt's sources"
+  grep -qs main "$apt"/sources.d/* || explain_by_hand "no Debian source among apt's sources"
   {
     apt-config dump | grep -vE '^(APT::Update::(Pre|Post)|DPkg::|Dir::)'
     printf '%s\n' 'Dir::Etc::main "/dev/null";' 'Dir::Etc::parts "/dev/null";' \
@@ -139,6 +139,29 @@ make_private_apt() {
 }
 
 private_apt() { APT_CONFIG="$staging/apt/apt.conf" "$@"; }
+
+# Prepares what private_apt needs; the error is how to get the toolkit by hand. Sets `codename`.
+open_private_apt() {
+  [[ "$(uname -m)" == x86_64 ]] || explain_by_hand "the recipe is for x86-64, this is $(uname -m)"
+  on_debian_like || explain_by_hand "it comes from Debian packages, and there is no apt here"
+  # shellcheck source=/dev/null
+  codename="$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")"
+  make_private_apt "$codename"
+  say "dsbuild: reading the package lists of Debian $codename (into a private folder)"
+  private_apt apt-get -qq update >&2 || die 1 "dsbuild: apt-get update of the private package lists failed (see above)"
+}
+
+# bytes_of PACKAGE...: what they are to fetch.
+bytes_of() { private_apt apt-get download --print-uris "$@" | awk '{ sum += $3 } END { print sum }'; }
+
+# download_packages PACKAGE...: into $staging/packages.
+download_packages() {
+  mkdir -p "$staging/packages"
+  (cd "$staging/packages" && private_apt apt-get -q download "$@" >&2) ||
+    die 1 "dsbuild: the packages of $what could not be fetched (see above)"
+}
+
+# ---- CUDA 11.8: Debian 12's own packages, unpacked into a private tree
 
 # Unpacks what the tree needs of a package: nvidia-cuda-dev holds 3 GB of static libraries beside it.
 unpack_package() {
@@ -178,24 +201,19 @@ PROFILE
 }
 
 get_11_8() {
-  local codename bytes package home="$staging/home" root="$staging/root"
-  [[ "$(uname -m)" == x86_64 ]] || explain_11_8_by_hand "the recipe is for x86-64, this is $(uname -m)"
-  on_debian_like || explain_11_8_by_hand "it comes from Debian packages, and there is no apt here"
-  # shellcheck source=/dev/null
-  codename="$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")"
-  make_private_apt "$codename"
-  say "dsbuild: reading the package lists of Debian $codename with contrib and non-free (into a private folder)"
-  private_apt apt-get -qq update >&2 || die 1 "dsbuild: apt-get update of the private package lists failed (see above)"
+  local codename package home="$staging/home" root="$staging/root"
+  by_hand=("install NVIDIA's CUDA 11.8 for your system into any folder (their installer takes"
+    "  --toolkit --toolkitpath=DIR) together with g++ $newest_gcc_of_11_8 or older, then pass"
+    "  --cuda-home DIR or set CUDA_HOME; more in docs/toolkits.md")
+  open_private_apt
   [[ "$(private_apt apt-cache policy nvidia-cuda-toolkit)" == *"Candidate: 11.8."* ]] ||
-    explain_11_8_by_hand "Debian $codename does not carry CUDA 11.8 (Debian 12 does)"
-  bytes="$(private_apt apt-get download --print-uris "${packages_11_8[@]}" | awk '{ sum += $3 } END { print sum }')"
-  say "dsbuild: fetching CUDA 11.8: ${#packages_11_8[@]} Debian packages, $(megabytes "$bytes") MB; on disk 200 MB in $destination" \
+    explain_by_hand "Debian $codename does not carry CUDA 11.8 (Debian 12 does)"
+  say "dsbuild: fetching CUDA 11.8: ${#packages_11_8[@]} Debian packages, $(megabytes "$(bytes_of "${packages_11_8[@]}")") MB; on disk 200 MB in $destination" \
     "         licence: NVIDIA CUDA Toolkit EULA, then in $destination/License.txt"
   require_free_megabytes 1500
-  mkdir "$staging/packages" "$root"
-  (cd "$staging/packages" && private_apt apt-get -q download "${packages_11_8[@]}" >&2) ||
-    die 1 "dsbuild: the packages of CUDA 11.8 could not be fetched (see above)"
+  download_packages "${packages_11_8[@]}"
   say "dsbuild: unpacking"
+  mkdir "$root"
   for package in "$staging"/packages/*.deb; do
     unpack_package "$package" "$root"
     rm "$package"
@@ -260,6 +278,7 @@ main() {
   case "$wanted" in
     11.8) what="CUDA 11.8" default="$cache_dir/toolkits/11.8" proof=bin/nvcc get=get_11_8 ;;
     13.5) what="CUDA 13.5" default="$cache_dir/toolkits/13.5" proof=nvidia/cu13/bin/nvcc get=get_13_5 ;;
+    hip) what="HIP with clang $hip_clang" default="$hip_home" proof=llvm/bin/clang++ get=get_hip ;;
     ninja) what="Ninja $ninja_version" default="$(dirname "$ninja_bin")" proof=bin/ninja get=get_ninja ;;
     tvm_ffi)
       what="tvm-ffi $tvm_ffi_version" default="$tvm_ffi_home"

@@ -13,6 +13,8 @@ dsbuild="$repository/build/release/apps/dsbuild/dsbuild"
 ninja_bin="$cache_dir/ninja/$ninja_version/bin"
 tvm_ffi_home="$cache_dir/tvm_ffi/$tvm_ffi_version"
 auditwheel="$cache_dir/auditwheel/$auditwheel_version"
+hip_clang=22
+hip_home="$cache_dir/toolkits/hip-$hip_clang"
 cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
 
 # libaio-dev is for the op async_io.
@@ -206,6 +208,8 @@ require_toolkit_13_5() {
   require_from_cache 13.5 "$proof"
 }
 
+require_toolkit_hip() { require_from_cache hip "$hip_home/llvm/bin/clang++"; }
+
 # The wheel is built from the same sources as the tests, and a checkout cloned anew need not compile all again.
 use_ccache() {
   have ccache || return 0
@@ -395,6 +399,7 @@ export_test_environment() {
   export DSBUILD_MYPY="$mypy"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
   export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"
+  export DSBUILD_HIP="$hip_home"
   export DSBUILD_TORCH_PYTHON="$torch_python"
   export DSBUILD_NEWEST_TORCH_PYTHON="$newest_torch_home/bin/python"
   export DSBUILD_JAX_PYTHON="$jax_home/bin/python"

@@ -66,8 +66,9 @@ build_dsbuild
 if wants_build "$@"; then
   advice="$(ask_for_toolkit "$@")"
   if [[ "$advice" == "get "* ]]; then
-    version="${advice#get }"
-    "require_toolkit_${version//./_}"
+    for version in ${advice#get }; do
+      "require_toolkit_${version//./_}"
+    done
   fi
 fi
 exec "$dsbuild" "$@"

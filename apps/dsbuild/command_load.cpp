@@ -56,8 +56,8 @@ std::optional<std::vector<Target>> capabilities_in(const std::string& text) {
   return gpus;
 }
 
-Result<VisibleGpus> gpus_for(const CommandContext& context, FactStore& facts) {
-  VisibleGpus gpus = find_visible_gpus(context.system, facts);
+Result<VisibleGpus> gpus_for(const CommandContext& context, const Settings& settings, FactStore& facts) {
+  VisibleGpus gpus = find_visible_gpus(settings, context.system, facts);
   if (!context.line.has("--gpu")) return gpus;
   if (auto capabilities = capabilities_in(context.line.value("--gpu"))) {
     gpus.archs = std::move(*capabilities);
@@ -83,7 +83,7 @@ Result<int> run_load(const CommandContext& context) {
   const std::string op = take_pack(context.line.operands.front(), request.settings);
   LoadEvents events(request.settings, context, op);
   Session session(request.settings, context.system, events);
-  DSBUILD_TRY(gpus, gpus_for(context, session.facts));
+  DSBUILD_TRY(gpus, gpus_for(context, request.settings, session.facts));
   LoadRequest load;
   load.only_build = context.line.has("--build");
   load.path = context.line.value("--path");

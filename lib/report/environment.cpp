@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "report/report.h"
+#include "toolkit/family.h"
 
 namespace dsbuild {
 namespace {
@@ -25,7 +26,7 @@ std::string cgroup_text(const CgroupLimits& limits) {
 std::string gpus_text(const std::vector<Gpu>& gpus) {
   std::vector<std::string> lines;
   for (const Gpu& gpu : gpus)
-    lines.push_back(gpu.name + ", " + gpu.arch.text() + ", driver " + gpu.driver);
+    lines.push_back(gpu.name + ", " + gpu.arch.text() + (gpu.driver.empty() ? "" : ", driver " + gpu.driver));
   return lines.empty() ? "none" : join(lines, "\n");
 }
 
@@ -47,13 +48,14 @@ std::string toolkit_text(const Report& report) {
          report.toolkit->origin + ")";
 }
 
-std::string toolkits_text(const Toolkits& toolkits) {
+std::string toolkits_text(const CompilerFamily& family, const Toolkits& toolkits) {
   std::vector<std::string> lines;
   for (const Toolkit& toolkit : toolkits.found)
-    lines.push_back(toolkit_line(toolkit));
+    if (toolkit.family == &family) lines.push_back(toolkit_line(toolkit));
   for (const RejectedToolkit& rejected : toolkits.rejected)
-    lines.push_back("not usable: " + rejected.home.string() + " (" + rejected.origin +
-                    "): " + rejected.reason);
+    if (rejected.family == &family)
+      lines.push_back("not usable: " + rejected.home.string() + " (" + rejected.origin +
+                      "): " + rejected.reason);
   return lines.empty() ? "none" : join(lines, "\n");
 }
 
@@ -94,7 +96,9 @@ void add_toolkit_facts(const Report& report, Facts& facts) {
     facts.emplace_back("CUDA host compiler", compiler_text(*report.toolkit->host));
     facts.emplace_back("device code compression", compress_text(*report.toolkit));
   }
-  facts.emplace_back("CUDA toolkits found", toolkits_text(report.toolkits));
+  for (const CompilerFamily* family : compiler_families())
+    facts.emplace_back(std::string(family->brand) + " toolkits found",
+                       toolkits_text(*family, report.toolkits));
 }
 
 void add_python_facts(const Report& report, Facts& facts) {

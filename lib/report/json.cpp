@@ -71,6 +71,7 @@ Json gencodes_json(const ArchSet& set) {
 
 Json toolkit_json(const Toolkit& toolkit) {
   Json json = {{"path", toolkit.home.string()},
+               {"name", toolkit.name()},
                {"version", toolkit.version.text()},
                {"archs", arch_strings(toolkit.targets)},
                {"origin", toolkit.origin}};

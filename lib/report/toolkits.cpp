@@ -1,15 +1,23 @@
+#include <algorithm>
+
 #include "report/json.h"
 #include "report/table.h"
+#include "toolkit/family.h"
+#include "toolkit/fetchable.h"
 
 namespace dsbuild {
 namespace {
 
-// "7.5 to 12.1": the plain real archs.
-std::string arch_range(const ArchSet& targets) {
-  std::vector<std::string> plain;
-  for (const Target& target : targets)
-    if (target == target.base()) plain.push_back(target.text());
-  return plain.empty() ? "none" : plain.front() + " to " + plain.back();
+// "7.5 to 12.1", "gfx700 to gfx1201": of the GPUs among them, by number.
+std::string arch_range(const Toolkit& toolkit) {
+  std::vector<std::string> gpus;
+  for (const Target& target : intersection(toolkit.targets, toolkit.vendor().known_gpus()))
+    gpus.push_back(target.text());
+  const auto by_number = [](const std::string& a, const std::string& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  };
+  const auto [first, last] = std::minmax_element(gpus.begin(), gpus.end(), by_number);
+  return gpus.empty() ? "none" : *first + " to " + *last;
 }
 
 std::string host_text(const Toolkit& toolkit) {
@@ -17,32 +25,43 @@ std::string host_text(const Toolkit& toolkit) {
                       : "no host compiler that it accepts (" + toolkit.bounds.text() + ")";
 }
 
-std::vector<std::string> ways_to_get_one() {
+std::string ways_to_get_one(const CompilerFamily& family) {
   std::vector<std::string> ways;
-  for (const FetchableCuda& row : fetchable_cuda())
-    ways.push_back(std::string("`dsbuild toolkits get ") + row.version + "` (" + row.gpus + ")");
-  return ways;
+  for (const FetchableToolkit* row : fetchable_for(family, {}, {}))
+    ways.push_back(std::string("`dsbuild toolkits get ") + row->word + "` (" + row->gpus + ")");
+  return join(ways, " or ");
+}
+
+std::string version_text(const Toolkit& toolkit) {
+  return toolkit.version.text() +
+         (toolkit.headers.empty() ? "" : " with HIP " + toolkit.headers.short_text());
+}
+
+TableRow row_of(const Toolkit& toolkit) {
+  return {version_text(toolkit), arch_range(toolkit),
+          toolkit.host ? toolkit.host->path.string() : "none that it accepts (" + toolkit.bounds.text() + ")",
+          toolkit.origin, toolkit.home.string()};
+}
+
+std::string family_text(const CompilerFamily& family, const Toolkits& toolkits) {
+  std::vector<TableRow> rows = {{family.name, "targets", "host compiler", "found by", "folder"}};
+  for (const Toolkit& toolkit : toolkits.found)
+    if (toolkit.family == &family) rows.push_back(row_of(toolkit));
+  if (rows.size() > 1) return join(render_table(rows), "\n") + "\n";
+  return std::string("no ") + family.brand + " toolkit found; " + ways_to_get_one(family) + " fetches one\n";
 }
 
 }  // namespace
 
 std::string toolkit_line(const Toolkit& toolkit) {
-  return toolkit.version.text() + " in " + toolkit.home.string() + " (" + toolkit.origin + "), " +
-         arch_range(toolkit.targets) + ", " + host_text(toolkit);
+  return version_text(toolkit) + " in " + toolkit.home.string() + " (" + toolkit.origin + "), " +
+         arch_range(toolkit) + ", " + host_text(toolkit);
 }
 
 std::string render_toolkits(const Toolkits& toolkits, const Style& style) {
-  std::vector<TableRow> rows = {{"CUDA", "targets", "host compiler", "found by", "folder"}};
-  for (const Toolkit& toolkit : toolkits.found)
-    rows.push_back(
-        {toolkit.version.text(), arch_range(toolkit.targets),
-         toolkit.host ? toolkit.host->path.string() : "none that it accepts (" + toolkit.bounds.text() + ")",
-         toolkit.origin, toolkit.home.string()});
   std::string text;
-  if (toolkits.found.empty())
-    text = "no CUDA toolkit found; " + join(ways_to_get_one(), " or ") + " fetches one\n";
-  else
-    text = join(render_table(rows), "\n") + "\n";
+  for (const CompilerFamily* family : compiler_families())
+    text += family_text(*family, toolkits);
   for (const RejectedToolkit& rejected : toolkits.rejected)
     text += style.warn("not usable: ") + rejected.home.string() + " (" + rejected.origin +
             "): " + rejected.reason + "\n";

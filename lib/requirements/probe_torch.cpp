@@ -8,6 +8,7 @@
 #include "requirements/hints.h"
 #include "requirements/probe.h"
 #include "toolkit/cuda_versions.h"
+#include "toolkit/fetchable.h"
 
 namespace dsbuild {
 namespace {
@@ -73,8 +74,8 @@ std::string both_versions(const ProbeInput& input, const Torch& torch) {
 Finding mismatch(const ProbeInput& input, const Torch& torch) {
   const Version cuda = parse_version(torch.cuda).value_or(Version{});
   std::string how = "--cuda-home DIR";
-  for (const std::string& version : fetchable_versions({}, cuda))
-    how += ", dsbuild toolkits get " + version;
+  for (const FetchableToolkit* row : fetchable_for(k_nvcc_family, {}, cuda))
+    how += std::string(", dsbuild toolkits get ") + row->word;
   return unmet(input, both_versions(input, torch),
                "Use a toolkit of CUDA " + matching_cuda_text(cuda) + " (" + how + "), or a torch of CUDA " +
                    matching_cuda_text(input.toolkit->version) +

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "toolkit/toolkit.h"
+#include "toolkit/family.h"
+#include "toolkit/fetchable.h"
 #include "toolkit/toolkit_message.h"
 
 namespace dsbuild {
@@ -9,7 +10,8 @@ namespace {
 using Pointers = std::vector<const Toolkit*>;
 
 ToolkitNeed need_of(const ToolkitDemand& demand) {
-  return {demand.request.is_default ? ArchSet{} : demand.kept, demand.torch_cuda};
+  return {demand.vendor ? &family_for(*demand.vendor) : &k_nvcc_family,
+          demand.request.is_default ? ArchSet{} : demand.kept, demand.torch_cuda};
 }
 
 ArchSet lacking(const Toolkit& toolkit, const ArchSet& needed) {
@@ -21,7 +23,8 @@ ArchSet lacking(const Toolkit& toolkit, const ArchSet& needed) {
 Pointers demanded_toolkits(const Settings& settings, const Toolkits& toolkits, const ToolkitNeed& need) {
   Pointers demanded, with_torch;
   for (const Toolkit& toolkit : toolkits.found) {
-    if (!settings.cuda_home.value.empty() && toolkit.origin != "--cuda-home") continue;
+    if (toolkit.family != need.family) continue;
+    if (demands_home(*need.family, settings) && toolkit.origin != need.family->home_option) continue;
     demanded.push_back(&toolkit);
     if (need.goes_with(toolkit)) with_torch.push_back(&toolkit);
   }
@@ -60,10 +63,6 @@ Result<const Toolkit*> pick(const Settings& settings, const Toolkits& toolkits, 
   return tl::unexpected<Error>(no_host_compiler_error(*best.front(), toolkits.host_compilers));
 }
 
-bool is_preference(const std::string& origin) {
-  return origin == "CUDA_HOME" || origin == "CUDA_PATH";
-}
-
 std::string why_not(const Toolkit& toolkit, const ToolkitNeed& need) {
   if (!need.goes_with(toolkit))
     return toolkit_name(toolkit) + " does not go with torch, which is of CUDA " +
@@ -76,21 +75,25 @@ std::string why_not(const Toolkit& toolkit, const ToolkitNeed& need) {
 
 Warning other_toolkit(const std::string& variable, const std::string& why, const Toolkit& chosen) {
   return warning("other_toolkit", variable, why + "; " + toolkit_name(chosen) + " is used",
-                 "pass --cuda-home to demand a toolkit");
+                 std::string("pass ") + chosen.family->home_option + " to demand a toolkit");
 }
 
-// CUDA_HOME and CUDA_PATH are a preference: one line where another toolkit is used.
+// CUDA_HOME and its like are a preference: one line where another toolkit is used.
 std::vector<Warning> preference_warnings(const Settings& settings, const Toolkits& toolkits,
                                          const Toolkit& chosen, const ToolkitNeed& need) {
   std::vector<Warning> warnings;
-  if (!settings.cuda_home.value.empty()) return warnings;
+  const CompilerFamily& family = *need.family;
+  if (demands_home(family, settings)) return warnings;
   for (const RejectedToolkit& rejected : toolkits.rejected) {
-    if (!is_preference(rejected.origin)) continue;
-    const std::string why = rejected.home.string() + " is no CUDA toolkit: " + rejected.reason;
+    if (!is_preference(family, rejected.origin)) continue;
+    const std::string why =
+        rejected.home.string() + " is no " + family.brand + " toolkit: " + rejected.reason;
     warnings.push_back(other_toolkit(rejected.origin, why, chosen));
   }
-  const auto preferred = std::find_if(toolkits.found.begin(), toolkits.found.end(),
-                                      [](const Toolkit& toolkit) { return is_preference(toolkit.origin); });
+  const auto preferred =
+      std::find_if(toolkits.found.begin(), toolkits.found.end(), [&](const Toolkit& toolkit) {
+        return toolkit.family == &family && is_preference(family, toolkit.origin);
+      });
   if (preferred != toolkits.found.end() && &*preferred != &chosen) {
     warnings.push_back(other_toolkit(preferred->origin, why_not(*preferred, need), chosen));
   }
@@ -140,10 +143,10 @@ ToolkitAdvice advise_toolkit(const Settings& settings, const Toolkits& toolkits,
   const Result<ChosenToolkit> chosen = choose_toolkit(settings, toolkits, demand, gpus);
   if (chosen && need.goes_with(chosen->toolkit)) return {Kind::have, ""};
   const bool no_gpu = demand.request.native && gpus.empty();
-  if (no_gpu || settings.offline.value || !settings.cuda_home.value.empty()) return {Kind::impossible, ""};
-  const std::vector<std::string> versions = fetchable_versions(need.archs, need.torch_cuda);
-  if (versions.empty()) return {Kind::impossible, ""};
-  return {Kind::get, versions.front()};
+  if (no_gpu || settings.offline.value || demands_home(*need.family, settings)) return {Kind::impossible, ""};
+  const auto fetchable = fetchable_for(*need.family, need.archs, need.torch_cuda);
+  if (fetchable.empty()) return {Kind::impossible, ""};
+  return {Kind::get, fetchable.front()->word};
 }
 
 }  // namespace dsbuild

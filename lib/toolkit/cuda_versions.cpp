@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "arch/nvidia.h"
-#include "base/text.h"
-
 namespace dsbuild {
 namespace {
 
@@ -22,10 +19,6 @@ const Row* row_of(const Version& version) {
   });
   return found == k_rows.end() ? nullptr : &*found;
 }
-
-// 13.5 is the smaller download and takes newer compilers, 11.8 has the architectures that 13 dropped.
-const std::vector<FetchableCuda> k_fetchable = {{"13.5", 1305, "7.5 and newer"},
-                                                {"11.8", 1108, "3.5 to 9.0"}};
 
 }  // namespace
 
@@ -44,29 +37,6 @@ std::string matching_cuda_text(const Version& library) {
 
 bool goes_with_cuda(const Version& toolkit, const Version& library) {
   return library.empty() || match_cuda(toolkit, library) != CudaMatch::mismatch;
-}
-
-const std::vector<FetchableCuda>& fetchable_cuda() {
-  return k_fetchable;
-}
-
-std::string fetchable_cuda_text() {
-  std::vector<FetchableCuda> rows = k_fetchable;
-  std::sort(rows.begin(), rows.end(),
-            [](const FetchableCuda& a, const FetchableCuda& b) { return a.code < b.code; });
-  std::vector<std::string> versions;
-  for (const FetchableCuda& row : rows)
-    versions.emplace_back(row.version);
-  return join(versions, "|");
-}
-
-std::vector<std::string> fetchable_versions(const ArchSet& needed, const Version& torch_cuda) {
-  std::vector<std::string> versions;
-  for (const FetchableCuda& row : k_fetchable)
-    if (goes_with_cuda(parse_version(row.version).value(), torch_cuda) &&
-        difference(needed, targets_of_cuda(row.code)).empty())
-      versions.emplace_back(row.version);
-  return versions;
 }
 
 }  // namespace dsbuild

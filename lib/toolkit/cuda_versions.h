@@ -1,10 +1,8 @@
-// The CUDA versions that are known: which go together, and which can be fetched. A row each.
+// The CUDA versions that are known: which go together. A row each.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "arch/target.h"
 #include "base/version.h"
 
 namespace dsbuild {
@@ -19,17 +17,5 @@ bool goes_with_cuda(const Version& toolkit, const Version& library);
 
 // The toolkits that go with a library: "13.0 to 13.5"; of a version outside the table that one alone.
 std::string matching_cuda_text(const Version& library);
-
-// What `dsbuild toolkits get` fetches (scripts/get_toolkit.sh), the preferred one first.
-struct FetchableCuda {
-  const char* version;  // "13.5"
-  int code;             // 1305
-  const char* gpus;     // "7.5 and newer"
-};
-const std::vector<FetchableCuda>& fetchable_cuda();
-// "11.8|13.5", ascending.
-std::string fetchable_cuda_text();
-// Those that target all of `needed` and go with torch's CUDA, where it has one; the preferred one first.
-std::vector<std::string> fetchable_versions(const ArchSet& needed, const Version& torch_cuda);
 
 }  // namespace dsbuild

@@ -15,24 +15,39 @@ struct ToolkitCandidate {
 
 struct CompilerFamily {
   const char* name;           // before a version: "CUDA"
+  const char* brand;          // before "toolkit": "CUDA"
   const Vendor& (*vendor)();  // of its targets
   const char* compiler;       // below a toolkit's home: "bin/nvcc"
   const char* configuration;  // likewise; what it does depends on this file: "bin/nvcc.profile"
 
-  // In order of preference; without looking into the homes, so some may hold no compiler and some may be the
-  // same folder.
+  // What the user names toolkits by: the option demands one, the variables say which one is preferred.
+  Setting<Path> Settings::* home;
+  const char* home_option;                  // "--cuda-home"
+  std::vector<const char*> home_variables;  // "CUDA_HOME", "CUDA_PATH"
+
+  // Those that are not named, in order of preference; without looking into the homes, so some may hold no
+  // compiler and some may be the same folder.
   std::vector<ToolkitCandidate> (*candidates)(const Settings& settings, const System& system);
-  // Fills a toolkit of which family, home and origin are known, but for its host compiler and its compiler's
-  // digest. The error is the reason why it cannot be used.
+  // The compilers of a home, below it; empty: the usual one may be there.
+  std::vector<std::string> (*other_compilers)(const Path& home, const FileReader& files);
+  // Fills a toolkit of which family, home, compiler and origin are known, but for its host compiler and its
+  // compiler's digest. The error is the reason why it cannot be used.
   tl::expected<void, std::string> (*describe)(Toolkit& toolkit, System& system, FactStore& facts);
   // Asks a compiler anew, as is due for a script, which may stand for another one by now: false where it says
   // something else than `facts` did, which know it from then on.
   bool (*answers_as_known)(const Toolkit& toolkit, System& system, FactStore& facts);
   // The programs that it starts and the files that it reads unasked.
   Result<Paths> (*parts)(const Toolkit& toolkit, const Environment& environment, System& system);
+  // The options with which it says, by -v, where it looks for headers; none: as its host compiler does.
+  Words (*include_question)(const Toolkit& toolkit);
 };
 
 extern const CompilerFamily k_nvcc_family;  // nvcc_family.cpp
+extern const CompilerFamily k_hip_family;   // hip_family.cpp
 const std::vector<const CompilerFamily*>& compiler_families();
+const CompilerFamily& family_for(const Vendor& vendor);
+
+bool demands_home(const CompilerFamily& family, const Settings& settings);    // by its option
+bool is_preference(const CompilerFamily& family, const std::string& origin);  // one of its variables
 
 }  // namespace dsbuild

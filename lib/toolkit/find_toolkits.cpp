@@ -14,6 +14,16 @@ std::optional<HostCompiler> first_accepted(const std::vector<HostCompiler>& comp
   return found == compilers.end() ? std::nullopt : std::optional(*found);
 }
 
+std::vector<ToolkitCandidate> named_candidates(const CompilerFamily& family, const Settings& settings) {
+  std::vector<ToolkitCandidate> named;
+  if (demands_home(family, settings))
+    named.push_back({(settings.*family.home).value, family.home_option, true});
+  for (const char* variable : family.home_variables)
+    if (const std::string home = settings.variable(variable); !home.empty())
+      named.push_back({home, variable, true});
+  return named;
+}
+
 class Finder {
  public:
   Finder(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests)
@@ -22,18 +32,16 @@ class Finder {
   }
 
   void consider(const CompilerFamily& family, const ToolkitCandidate& candidate) {
-    const std::optional<std::string> missing = what_is_missing(family, candidate.home);
-    if (missing) {
-      if (candidate.named) reject(candidate, *missing);
-      return;
-    }
     const Path home = system_.files.real_path(candidate.home).value_or(candidate.home);
-    if (!seen_.insert(home / family.compiler).second) return;
-    auto toolkit = load(family, home, candidate.origin);
-    if (toolkit) {
-      toolkits_.found.push_back(std::move(*toolkit));
+    std::vector<std::string> compilers;
+    if (family.other_compilers) compilers = family.other_compilers(home, system_.files);
+    if (!compilers.empty()) {
+      for (const std::string& compiler : compilers)
+        load_once(family, candidate, home, compiler);
+    } else if (const auto missing = what_is_missing(family, candidate.home)) {
+      if (candidate.named) reject(family, candidate, *missing);
     } else {
-      reject(candidate, toolkit.error());
+      load_once(family, candidate, home, "");
     }
   }
 
@@ -56,16 +64,29 @@ class Finder {
     return "";
   }
 
-  void reject(const ToolkitCandidate& candidate, const std::string& reason) {
-    toolkits_.rejected.push_back({candidate.home, candidate.origin, reason});
+  void reject(const CompilerFamily& family, const ToolkitCandidate& candidate, const std::string& reason) {
+    toolkits_.rejected.push_back({candidate.home, candidate.origin, reason, &family});
   }
 
-  tl::expected<Toolkit, std::string> load(const CompilerFamily& family, const Path& home,
-                                          const std::string& origin) {
+  void load_once(const CompilerFamily& family, const ToolkitCandidate& candidate, const Path& home,
+                 const std::string& compiler) {
     Toolkit toolkit;
     toolkit.family = &family;
     toolkit.home = home;
-    toolkit.origin = origin;
+    toolkit.origin = candidate.origin;
+    toolkit.other_compiler = compiler;
+    const Path folder = toolkit.compiler().parent_path();
+    if (!seen_.emplace(&family, system_.files.real_path(folder).value_or(folder)).second) return;
+    auto loaded = load(std::move(toolkit));
+    if (loaded) {
+      toolkits_.found.push_back(std::move(*loaded));
+    } else {
+      reject(family, candidate, loaded.error());
+    }
+  }
+
+  tl::expected<Toolkit, std::string> load(Toolkit toolkit) {
+    const CompilerFamily& family = *toolkit.family;
     if (auto described = family.describe(toolkit, system_, facts_); !described)
       return Reason(described.error());
     auto digest = digests_.digest(toolkit.compiler());
@@ -79,16 +100,19 @@ class Finder {
   FactStore& facts_;
   DigestMemo& digests_;
   Toolkits toolkits_;
-  std::set<Path> seen_;
+  std::set<std::pair<const CompilerFamily*, Path>> seen_;  // and the folder of the compiler
 };
 
 }  // namespace
 
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests) {
   Finder finder(settings, system, facts, digests);
-  for (const CompilerFamily* family : compiler_families())
+  for (const CompilerFamily* family : compiler_families()) {
+    for (const ToolkitCandidate& candidate : named_candidates(*family, settings))
+      finder.consider(*family, candidate);
     for (const ToolkitCandidate& candidate : family->candidates(settings, system))
       finder.consider(*family, candidate);
+  }
   return finder.take();
 }
 

@@ -2,6 +2,7 @@
 
 #include "arch/nvidia.h"
 #include "base/text.h"
+#include "toolkit/amd_gpus.h"
 #include "toolkit/toolkit.h"
 
 namespace dsbuild {
@@ -16,9 +17,7 @@ std::optional<Gpu> parse_gpu(const std::string& line) {
              trim(printable(fields[1]))};
 }
 
-}  // namespace
-
-std::vector<Gpu> find_gpus(System& system) {
+std::vector<Gpu> nvidia_gpus(System& system) {
   const auto answer = system.processes.run(
       {{"nvidia-smi", "--query-gpu=compute_cap,driver_version,name", "--format=csv,noheader"},
        system.environment,
@@ -28,6 +27,15 @@ std::vector<Gpu> find_gpus(System& system) {
   if (!answer || !answer->ok()) return gpus;
   for (const std::string& line : split_lines(answer->out))
     if (const auto gpu = parse_gpu(line)) gpus.push_back(*gpu);
+  return gpus;
+}
+
+}  // namespace
+
+std::vector<Gpu> find_gpus(System& system) {
+  std::vector<Gpu> gpus = nvidia_gpus(system);
+  for (const AmdGpu& gpu : find_amd_gpus(system.files))
+    gpus.push_back({gpu.arch, gpu.name, gpu.driver});
   std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.arch < b.arch; });
   return gpus;
 }

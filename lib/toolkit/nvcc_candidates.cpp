@@ -9,7 +9,6 @@ class Search {
   Search(const Settings& settings, const System& system) : settings_(settings), system_(system) {}
 
   std::vector<ToolkitCandidate> run() {
-    add_named();
     add_from_path();
     add_system();
     const std::string conda = settings_.variable("CONDA_PREFIX");
@@ -20,16 +19,7 @@ class Search {
   }
 
  private:
-  void add(const Path& home, const std::string& origin, bool named = false) {
-    candidates_.push_back({home, origin, named});
-  }
-
-  void add_named() {
-    if (!settings_.cuda_home.value.empty()) add(settings_.cuda_home.value, "--cuda-home", true);
-    for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-      if (const std::string home = settings_.variable(name); !home.empty()) add(home, name, true);
-    }
-  }
+  void add(const Path& home, const std::string& origin) { candidates_.push_back({home, origin}); }
 
   // bin/nvcc may be a link from elsewhere into the toolkit.
   void add_from_path() {

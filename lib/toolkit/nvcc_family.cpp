@@ -35,14 +35,14 @@ HostCompilerBounds read_bounds(const FileReader& files, const Path& home) {
   return {};
 }
 
-Environment environment_of(const Toolkit& toolkit, const System& system) {
-  return tool_environment(system.environment, &toolkit);
+CompilerQuestion question_to(const Toolkit& toolkit, System& system) {
+  return question_to_nvcc(toolkit.compiler(), system, tool_environment(system.environment, &toolkit));
 }
 
 tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactStore& facts) {
   toolkit.library_dir = find_library_dir(system.files, toolkit.home);
   if (toolkit.library_dir.empty()) return Reason("it has no libcudart_static.a (nvcc without its libraries)");
-  auto said = ask_nvcc(toolkit.compiler(), system, environment_of(toolkit, system), facts);
+  auto said = answer_of(question_to(toolkit, system), facts);
   if (!said) return Reason(said.error());
   toolkit.version = said->version;
   toolkit.targets = std::move(said->targets);
@@ -51,19 +51,25 @@ tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactS
   return {};
 }
 
-bool answers_as_known(const Toolkit& toolkit, System& system, FactStore& facts) {
-  return nvcc_answers_as_known(toolkit.compiler(), system, environment_of(toolkit, system), facts);
+bool nvcc_answers_as_known(const Toolkit& toolkit, System& system, FactStore& facts) {
+  return answers_as_known(question_to(toolkit, system), facts);
 }
 
 }  // namespace
 
 const CompilerFamily k_nvcc_family = {.name = "CUDA",
+                                      .brand = "CUDA",
                                       .vendor = nvidia,
                                       .compiler = "bin/nvcc",
                                       .configuration = "bin/nvcc.profile",
+                                      .home = &Settings::cuda_home,
+                                      .home_option = "--cuda-home",
+                                      .home_variables = {"CUDA_HOME", "CUDA_PATH"},
                                       .candidates = nvcc_candidates,
+                                      .other_compilers = nullptr,
                                       .describe = describe,
-                                      .answers_as_known = answers_as_known,
-                                      .parts = nvcc_parts};
+                                      .answers_as_known = nvcc_answers_as_known,
+                                      .parts = nvcc_parts,
+                                      .include_question = nullptr};
 
 }  // namespace dsbuild

@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "sys/system.h"
+#include "toolkit/toolkit.h"
 
 namespace dsbuild {
 
 using Words = std::vector<std::string>;
 using Paths = std::set<std::string>;
+
+// Of questions, which need no folder for temporary files; that of builds is relative to the build folder.
+Environment asking_environment(const System& system, const Toolkit* toolkit);
 
 // What it prints. A tool that does not answer may be made of anything: what it was made of before tells
 // nothing, so that nothing is remembered of it, and nothing is built with it (exit 3 `tool_does_not_answer`).

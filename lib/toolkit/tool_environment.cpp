@@ -1,6 +1,7 @@
 #include "toolkit/toolkit.h"
 
 #include "base/build_layout.h"
+#include "toolkit/tool_answers.h"
 
 namespace dsbuild {
 namespace {
@@ -19,8 +20,14 @@ Environment tool_environment(const Environment& caller, const Toolkit* toolkit) 
   }
   std::string& path = env["PATH"];
   if (path.empty()) path = k_default_path;
-  if (toolkit) path = (toolkit->home / "bin").string() + ":" + path;
+  if (toolkit) path = toolkit->compiler().parent_path().string() + ":" + path;
   return env;
+}
+
+Environment asking_environment(const System& system, const Toolkit* toolkit) {
+  Environment environment = tool_environment(system.environment, toolkit);
+  environment.erase("TMPDIR");
+  return environment;
 }
 
 }  // namespace dsbuild

@@ -68,13 +68,6 @@ Result<Paths> remembered_parts(const std::string& what, const Path& program, con
   return found;
 }
 
-// Of questions, which need no folder for temporary files; that of builds is relative to the build folder.
-Environment asking_environment(const System& system, const Toolkit* toolkit) {
-  Environment environment = tool_environment(system.environment, toolkit);
-  environment.erase("TMPDIR");
-  return environment;
-}
-
 // Between "#include <...> search starts here:" and "End of search list."; and those that are not there, for
 // they may come.
 std::vector<std::string> include_folders_in(const std::string& said) {
@@ -118,6 +111,18 @@ std::string render(const Paths& parts, const Environment& environment, System& s
   return text;
 }
 
+// What a compiler says to one more question, remembered for as long as it is made of the same parts.
+template <typename Ask>
+Result<std::string> remembered_answer(const std::string& what, const Words& argv, const std::string& parts,
+                                      const Environment& environment, System& system, FactStore& facts,
+                                      const Ask& ask) {
+  const std::string key = what + " " + argv.front(), identity = sha256(parts);
+  if (const auto known = facts.find(key, identity)) return *known;
+  DSBUILD_TRY(said, ask(argv, environment, system));
+  facts.put(key, identity, said);
+  return said;
+}
+
 }  // namespace
 
 bool is_script(const Path& program, const FileReader& files, FactStore& facts) {
@@ -155,12 +160,8 @@ Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, Fa
   ToolText tool;
   tool.text = render(parts, environment, system, digests);
   const auto asked = [&](const std::string& what, Words argv, auto&& ask) -> Result<std::string> {
-    const std::string key = what + " " + compiler.string(), identity = sha256(tool.text);
-    if (const auto known = facts.find(key, identity)) return *known;
     argv.insert(argv.begin(), compiler.string());
-    DSBUILD_TRY(said, ask(argv, environment, system));
-    facts.put(key, identity, said);
-    return said;
+    return remembered_answer(what, argv, tool.text, environment, system, facts, ask);
   };
   DSBUILD_TRY(linker, asked("linker of", {"-Wl,--help"}, said_if_known));
   DSBUILD_TRY(assembler,
@@ -196,6 +197,12 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactSt
     tool = std::move(host_parts);
   }
   tool.text = render(parts, environment, system, digests) + tool.text;
+  if (toolkit.family->include_question) {
+    DSBUILD_TRY(said, remembered_answer("include folders of", toolkit.family->include_question(toolkit),
+                                        tool.text, environment, system, facts, said_by));
+    for (const std::string& folder : include_folders_in(said))
+      tool.folders.push_back(folder);
+  }
   return tool;
 }
 

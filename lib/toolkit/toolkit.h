@@ -1,4 +1,4 @@
-// Toolkits of this machine: a device compiler with its libraries, CUDA's.
+// Toolkits of this machine: a device compiler with its libraries, CUDA's or HIP's.
 #pragma once
 
 #include <optional>
@@ -21,25 +21,31 @@ namespace dsbuild {
 
 struct CompilerFamily;                      // toolkit/family.h
 extern const CompilerFamily k_nvcc_family;  // CUDA's
+extern const CompilerFamily k_hip_family;   // ROCm's
 
 // One installation whose compiler runs.
 struct Toolkit {
   const CompilerFamily* family = &k_nvcc_family;
-  Path home;           // real path; holds bin/nvcc and include/
+  Path home;           // real path; holds bin/nvcc and include/, or what ROCm has: include/hip, lib/
   std::string origin;  // "--cuda-home", "CUDA_HOME", "CUDA_PATH", "PATH", "/usr/local", "Debian", "conda",
-                       // "pip", "dsbuild"
-  Version version;     // 13.0.88
-  ArchSet targets;     // every one of its vendor's that it compiles; of nvcc, `a` and `f` too
+                       // "pip", "dsbuild"; "--rocm-home", "ROCM_HOME", "ROCM_PATH", "HIP_PATH", "/opt"
+  std::string other_compiler;  // below home, where it is not where its family has it
+  std::vector<std::string>
+      own_flags;    // with which its compiler finds the rest of it: "--rocm-path=/opt/rocm"
+  Version version;  // of its compiler: 13.0.88
+  Version headers;  // of HIP's headers: 6.3.42134; empty: they have the compiler's
+  ArchSet targets;  // every one of its vendor's that it compiles; of nvcc, `a` and `f` too; of HIP's, with
+                    // each choice of features
   std::set<std::string> options;  // its compiler's long options: "--compress-mode", "--frandom-seed"
-  Path library_dir;               // holds libcudart_static.a
+  Path library_dir;               // holds libcudart_static.a, or libamdhip64.so
   std::string compiler_digest;    // SHA-256
   HostCompilerBounds bounds;
   std::optional<HostCompiler> host;  // the first of the machine's compilers that it accepts
 
-  Path compiler() const;           // <home>/bin/nvcc
+  Path compiler() const;           // <home>/bin/nvcc, <home>/llvm/bin/clang++
   const Vendor& vendor() const;    // of its targets
-  std::string name() const;        // "CUDA 13.0.88"
-  std::string short_name() const;  // "CUDA 13.0"
+  std::string name() const;        // "CUDA 13.0.88", "HIP clang 22.1.8"
+  std::string short_name() const;  // "CUDA 13.0", "HIP clang 22.1"
   Path include_dir() const { return home / "include"; }
   int version_code() const { return version.major() * 100 + version.minor(); }  // 1300
   bool has_option(const std::string& long_option) const { return options.count(long_option) > 0; }
@@ -51,6 +57,7 @@ struct RejectedToolkit {
   Path home;
   std::string origin;
   std::string reason;  // "it has no bin/nvcc", "bin/nvcc does not run: …", "nvcc --help lists no gpu code"
+  const CompilerFamily* family = &k_nvcc_family;
   bool operator==(const RejectedToolkit&) const = default;
 };
 
@@ -66,6 +73,10 @@ struct Toolkits {
 // folders (site-packages of $VIRTUAL_ENV and of python3 on PATH, found without starting Python),
 // <cache>/toolkits/* (itself, or nvidia/cu* in it). At most two nvcc starts per toolkit (--version, --help),
 // none when `facts` knows this nvcc by its identity. Each nvcc is run with its own bin folder first in PATH.
+// Behind them HIP's: --rocm-home, ROCM_HOME, ROCM_PATH, HIP_PATH, that of hipcc on PATH, /opt/rocm,
+// /opt/rocm-* (highest first), TheRock's packages (_rocm_sdk_devel, _rocm_sdk_core), Debian's (/usr, with
+// each clang that is there), <cache>/toolkits/hip-*. What a clang targets is what it finds its device
+// libraries for: it is asked by dry runs.
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests);
 
 // The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
@@ -76,7 +87,7 @@ Environment tool_environment(const Environment& caller, const Toolkit* toolkit);
 
 // What an op set asks of a toolkit.
 struct ToolkitDemand {
-  const Vendor* vendor = nullptr;  // of the GPUs that it is for
+  const Vendor* vendor = nullptr;  // of the GPUs that it is for; nullptr: NVIDIA
   bool is_needed = false;          // an op that is wanted is built with it
   ArchRequest request;
   // What the selected ops keep of the request as far as it is known without a toolkit: of its own targets,
@@ -103,12 +114,12 @@ Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& t
                                      const ToolkitDemand& demand, const std::vector<Target>& gpus);
 
 struct Gpu {
-  Target arch;         // as an arch list calls it: 9.0
-  std::string name;    // "NVIDIA H100 80GB HBM3"
-  std::string driver;  // "580.65.06"
+  Target arch;         // as an arch list calls it: 9.0, gfx90a
+  std::string name;    // "NVIDIA H100 80GB HBM3", "aldebaran"
+  std::string driver;  // "580.65.06"; "" where amdgpu is the kernel's own
   bool operator==(const Gpu&) const = default;
 };
-// The GPUs that nvidia-smi lists, lowest arch first; empty without one.
+// The GPUs that nvidia-smi lists, and those of amdgpu, lowest arch first; empty without one.
 std::vector<Gpu> find_gpus(System& system);
 // Their archs, ascending, each once.
 std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus);

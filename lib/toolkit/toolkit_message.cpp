@@ -1,17 +1,22 @@
 #include "toolkit/toolkit_message.h"
 
-#include "arch/nvidia.h"
 #include "base/text.h"
+#include "toolkit/family.h"
+#include "toolkit/fetchable.h"
 
 namespace dsbuild {
 namespace {
 
-bool demands_home(const Settings& settings) {
-  return !settings.cuda_home.value.empty();
+std::vector<std::string> get_commands(const ToolkitNeed& need) {
+  std::vector<std::string> commands;
+  for (const FetchableToolkit* row : fetchable_for(*need.family, need.archs, need.torch_cuda))
+    commands.push_back(std::string("dsbuild toolkits get ") + row->word + "   (fetches " + row->name +
+                       " into your cache folder)");
+  return commands;
 }
 
-std::string get_command(const std::string& version) {
-  return "dsbuild toolkits get " + version + "   (fetches CUDA " + version + " into your cache folder)";
+const Setting<Path>& home_of(const ToolkitNeed& need, const Settings& settings) {
+  return settings.*need.family->home;
 }
 
 Error unmet(MessageCode code, std::string where, std::string what,
@@ -19,25 +24,27 @@ Error unmet(MessageCode code, std::string where, std::string what,
   return make_error(Exit::unmet, code, std::move(where), std::move(what), join(fix_lines, "\n"));
 }
 
-std::vector<std::string> rejected_lines(const Toolkits& toolkits) {
+std::vector<std::string> rejected_lines(const CompilerFamily& family, const Toolkits& toolkits) {
   std::vector<std::string> lines;
   for (const RejectedToolkit& rejected : toolkits.rejected) {
+    if (rejected.family != &family) continue;
     lines.push_back(rejected.home.string() + " (" + rejected.origin + "): " + rejected.reason);
   }
   return lines;
 }
 
 // What is wrong with the folder that --cuda-home names.
-std::string demanded_reason(const Toolkits& toolkits) {
+std::string demanded_reason(const CompilerFamily& family, const Toolkits& toolkits) {
   for (const RejectedToolkit& rejected : toolkits.rejected) {
-    if (rejected.origin == "--cuda-home") return rejected.reason;
+    if (rejected.origin == family.home_option) return rejected.reason;
   }
-  return "it holds no usable nvcc";
+  return "it holds no usable " + Path(family.compiler).filename().string();
 }
 
-std::string versions_line(const ArchSet& needed) {
-  const std::string versions = cuda_versions_for(needed);
-  if (versions.empty()) return "no CUDA version targets all of it: split the list into two builds";
+std::string versions_line(const CompilerFamily& family, const ArchSet& needed) {
+  const std::string versions = family.vendor().toolkits_for(needed);
+  if (versions.empty())
+    return std::string("no ") + family.brand + " version targets all of it: split the list into two builds";
   const bool one = versions.find(" to ") == std::string::npos && versions.find(" and ") == std::string::npos;
   return versions + (one ? " targets" : " target") + " all of it";
 }
@@ -61,42 +68,48 @@ bool ToolkitNeed::goes_with(const Toolkit& toolkit) const {
 }
 
 Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const ToolkitNeed& need) {
-  if (demands_home(settings)) {
-    return unmet("no_toolkit", settings.cuda_home.origin,
-                 settings.cuda_home.value.string() + " is no CUDA toolkit: " + demanded_reason(toolkits),
-                 {"name the folder that holds bin/nvcc, or leave " + settings.cuda_home.origin +
-                  " out: dsbuild then looks for one"});
+  const CompilerFamily& family = *need.family;
+  const std::string kind = std::string(family.brand) + " toolkit";
+  const std::string folder = std::string("the folder that holds ") + family.compiler;
+  if (demands_home(family, settings)) {
+    const Setting<Path>& home = home_of(need, settings);
+    return unmet("no_toolkit", home.origin,
+                 home.value.string() + " is no " + kind + ": " + demanded_reason(family, toolkits),
+                 {"name " + folder + ", or leave " + home.origin + " out: dsbuild then looks for one"});
   }
-  std::vector<std::string> fix = rejected_lines(toolkits);
-  for (const std::string& version : fetchable_versions(need.archs, need.torch_cuda))
-    fix.push_back(get_command(version));
-  fix.emplace_back("or pass --cuda-home DIR with the folder that holds bin/nvcc");
-  return unmet("no_toolkit", "CUDA toolkit", "no CUDA toolkit was found on this machine", fix);
+  std::vector<std::string> fix = rejected_lines(family, toolkits);
+  for (const std::string& command : get_commands(need))
+    fix.push_back(command);
+  fix.push_back(std::string("or pass ") + family.home_option + " DIR with " + folder);
+  return unmet("no_toolkit", kind, "no " + kind + " was found on this machine", fix);
 }
 
 Error lacks_archs_error(const Settings& settings, const Toolkits& toolkits,
                         const std::vector<const Toolkit*>& demanded, const ToolkitNeed& need, bool can_drop) {
+  const CompilerFamily& family = *need.family;
   const ArchSet& needed = need.archs;
   std::vector<std::string> fix;
   for (const Toolkit* toolkit : demanded) {
     fix.push_back(toolkit_name(*toolkit) + " lacks " + arch_text(difference(needed, toolkit->targets)));
   }
-  fix.push_back(versions_line(needed));
+  fix.push_back(versions_line(family, needed));
   if (!need.torch_cuda.empty()) {
     fix.push_back("torch is of CUDA " + need.torch_cuda.short_text() + ", which takes a toolkit of CUDA " +
                   matching_cuda_text(need.torch_cuda));
   }
   for (const Toolkit& other : toolkits.found) {
-    if (demands_home(settings) && need.goes_with(other) && difference(needed, other.targets).empty()) {
-      fix.push_back("--cuda-home " + other.home.string() + "   (" + other.name() + ", installed here)");
+    if (demands_home(family, settings) && other.family == &family && need.goes_with(other) &&
+        difference(needed, other.targets).empty()) {
+      fix.push_back(std::string(family.home_option) + " " + other.home.string() + "   (" + other.name() +
+                    ", installed here)");
     }
   }
-  for (const std::string& version : fetchable_versions(needed, need.torch_cuda))
-    fix.push_back(get_command(version));
+  for (const std::string& command : get_commands(need))
+    fix.push_back(command);
   if (can_drop) fix.emplace_back("--drop-unsupported-archs   (builds without what the toolkit lacks)");
-  const std::string subject = demands_home(settings)
-                                  ? "the toolkit of " + settings.cuda_home.origin + " cannot target "
-                                  : "no installed CUDA toolkit can target ";
+  const std::string subject = demands_home(family, settings)
+                                  ? "the toolkit of " + home_of(need, settings).origin + " cannot target "
+                                  : std::string("no installed ") + family.brand + " toolkit can target ";
   return unmet("toolkit_lacks_archs", settings.arch.origin, subject + "all of " + arch_text(needed), fix);
 }
 

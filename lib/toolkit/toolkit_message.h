@@ -13,6 +13,7 @@ std::string toolkit_name(const Toolkit& toolkit);
 
 // Of a demand: what the toolkit must target, and ToolkitDemand::torch_cuda.
 struct ToolkitNeed {
+  const CompilerFamily* family = &k_nvcc_family;
   ArchSet archs;
   Version torch_cuda;
   bool goes_with(const Toolkit& toolkit) const;  // with torch's CUDA, or there is none to go with

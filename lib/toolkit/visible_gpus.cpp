@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "sys/shared_library.h"
+#include "toolkit/amd_gpus.h"
 
 namespace dsbuild {
 namespace {
@@ -67,9 +68,7 @@ std::optional<VisibleGpus> parse_gpus(const std::string& text) {
   return gpus;
 }
 
-}  // namespace
-
-VisibleGpus find_visible_gpus(const System& system, FactStore& facts) {
+VisibleGpus cuda_gpus(const System& system, FactStore& facts) {
   const std::string identity = identity_of(system);
   const std::string key = "visible GPUs " + identity;  // of each choice of GPUs
   if (const auto known = facts.find(key, identity))
@@ -77,6 +76,15 @@ VisibleGpus find_visible_gpus(const System& system, FactStore& facts) {
   const VisibleGpus gpus = ask_driver();
   // A driver that is just being loaded answers otherwise in a moment.
   if (!gpus.archs.empty()) facts.put(key, identity, render(gpus));
+  return gpus;
+}
+
+}  // namespace
+
+VisibleGpus find_visible_gpus(const Settings& settings, const System& system, FactStore& facts) {
+  VisibleGpus gpus = cuda_gpus(system, facts);
+  for (const AmdGpu& gpu : visible_amd_gpus(settings, system.files))
+    gpus.amd.push_back(gpu.arch);
   return gpus;
 }
 

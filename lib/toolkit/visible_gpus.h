@@ -1,4 +1,4 @@
-// The GPUs that a CUDA program sees in this environment. NVML, and so nvidia-smi, knows nothing of
+// The GPUs that a CUDA or a HIP program sees in this environment. NVML, and so nvidia-smi, knows nothing of
 // CUDA_VISIBLE_DEVICES; the driver that applies it has to be asked.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include "arch/target.h"
 #include "base/version.h"
+#include "settings/settings.h"
 #include "sys/fact_store.h"
 #include "sys/system.h"
 
@@ -13,12 +14,13 @@ namespace dsbuild {
 
 struct VisibleGpus {
   std::vector<Target> archs;  // of each GPU, in the order of CUDA's numbers
+  std::vector<Target> amd;    // likewise of HIP's
   Version driver_cuda;        // the newest CUDA that the driver knows: 13.0; empty: there is no driver
   bool operator==(const VisibleGpus&) const = default;
 };
 
 // Starts CUDA in this process (libcuda.so.1), which is no good for one that forks afterwards. What the driver
 // said is remembered for as long as machine, driver and the CUDA_… variables are the same.
-VisibleGpus find_visible_gpus(const System& system, FactStore& facts);
+VisibleGpus find_visible_gpus(const Settings& settings, const System& system, FactStore& facts);
 
 }  // namespace dsbuild

@@ -113,6 +113,7 @@ class UsageTest(MessageTest):
 
     def test_toolkits_get_needs_the_network(self):
         self.check_alone("toolkits_offline", self.space, "toolkits", "get", "11.8", "--offline", code=3)
+        self.check_alone("toolkits_hip_offline", self.space, "toolkits", "get", "hip", "--offline", code=3)
 
 
 class CacheTest(CliTest):

@@ -222,7 +222,7 @@ class MistakesTest(CliTest):
         run = self.space.run("toolkits", "get", "12.4")
         self.assertEqual((run.code, run.out), (2, ""), run)
         offered = re.findall(r"dsbuild (toolkits get \S+)", run.err)
-        self.assertEqual(len(offered), 2, run)
+        self.assertEqual(len(offered), 3, run)
         for words in offered:  # what it fetches is a test of its own
             self.assertIn("error[offline]", self.space.run(*words.split(), "--offline").err)
 

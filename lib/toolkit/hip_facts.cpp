@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include "arch/amd.h"
+#include "base/digest.h"
+#include "base/text.h"
+#include "toolkit/hip_family.h"
+
+namespace dsbuild {
+namespace {
+
+using Reason = tl::unexpected<std::string>;
+
+// What a clang is asked with, and where.
+struct Clang {
+  std::string program, shown;  // absolute, and below the toolkit's home
+  Words own_flags;
+  Environment environment;
+};
+
+tl::expected<std::string, std::string> said_by_clang(const Clang& clang, Words more, System& system,
+                                                     bool& is_ok) {
+  more.insert(more.begin(), clang.program);
+  const auto answer = run_compiler(more, clang.shown, system, clang.environment);
+  if (!answer) return Reason(answer.error());
+  is_ok = answer->ok();
+  return answer->out + "\n" + answer->err;
+}
+
+// "Debian clang version 22.1.8 (1~deb12u1)", "AMD clang version 18.0.0git (https://…"
+Version clang_version_in(const std::string& said) {
+  constexpr std::string_view k_before = "clang version ";
+  const size_t at = said.find(k_before);
+  if (at == std::string::npos) return {};
+  return parse_version(std::string_view(said).substr(at + k_before.size())).value_or(Version{});
+}
+
+// Of a list of processors, one a line; names that are older than gfx numbers are second names.
+std::vector<std::string> processors_in(const std::string& said) {
+  std::vector<std::string> found;
+  for (const std::string& line : split_lines(said))
+    if (const std::string word = trim(line); amd().parse_name(word)) found.push_back(word);
+  return found;
+}
+
+std::string first_error(const std::string& said) {
+  constexpr std::string_view k_error = "error: ";
+  for (const std::string& line : split_lines(said))
+    if (const size_t at = line.find(k_error); at != std::string::npos)
+      return trim(printable(line.substr(at + k_error.size())));
+  return "it does not say why";
+}
+
+// Takes those that an error line names: "cannot find ROCm device library for gfx950; …", "unsupported HIP gpu
+// architecture: gfx9999".
+bool take_refused(const std::string& said, std::vector<std::string>& processors) {
+  const size_t before = processors.size();
+  for (const std::string& line : split_lines(said)) {
+    if (line.find("error: ") == std::string::npos) continue;
+    for (const std::string& word : split(line, " ;:,'\""))
+      processors.erase(std::remove(processors.begin(), processors.end(), word), processors.end());
+  }
+  return processors.size() < before;
+}
+
+Words dry_run(const Clang& clang, const std::vector<std::string>& processors) {
+  Words argv = clang.own_flags;
+  argv.insert(argv.end(), {"-###", "--cuda-device-only", "-c", "-x", "hip", "/dev/null", "-o", "dsbuild.o"});
+  for (const std::string& processor : processors)
+    argv.push_back("--offload-arch=" + processor);
+  return argv;
+}
+
+// What it compiles: clang itself says for which of its processors it finds no device library. Each round of
+// questions takes at least one away.
+tl::expected<std::vector<std::string>, std::string> compiled_by(const Clang& clang,
+                                                                std::vector<std::string> processors,
+                                                                System& system) {
+  while (!processors.empty()) {
+    bool is_ok = false;
+    const auto said = said_by_clang(clang, dry_run(clang, processors), system, is_ok);
+    if (!said) return Reason(said.error());
+    if (is_ok) return processors;
+    if (!take_refused(*said, processors)) return Reason(clang.shown + ": " + first_error(*said));
+    if (processors.empty()) return Reason(clang.shown + ": " + first_error(*said));
+  }
+  return Reason(clang.shown + " knows no processor of AMD's");
+}
+
+CompilerAnswer ask_clang(const Clang& clang, System& system) {
+  bool is_ok = false;
+  const auto said =
+      said_by_clang(clang, {"--target=amdgcn-amd-amdhsa", "--print-supported-cpus"}, system, is_ok);
+  if (!said) return Reason(said.error());
+  if (!is_ok) return Reason(clang.shown + " does not run for AMD's GPUs: " + first_error(*said));
+  CompilerFacts found;
+  found.version = clang_version_in(*said);
+  if (found.version.empty()) return Reason(clang.shown + " names no version");
+  const auto processors = compiled_by(clang, processors_in(*said), system);
+  if (!processors) return Reason(processors.error());
+  for (const std::string& processor : *processors)
+    found.targets.merge(amd_forms(*amd_target(*amd().parse_name(processor)).processor));
+  return found;
+}
+
+// Which device libraries there are decides what it compiles.
+std::string identity_of(const Path& compiler, const Path& bitcode, const FileReader& files) {
+  const auto identity = files.identity(compiler);
+  const auto names = files.list(bitcode);
+  return identity ? identity->text() + " " + sha256(names ? join(*names, " ") : "") : "";
+}
+
+}  // namespace
+
+CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, System& system) {
+  const Path program = toolkit.compiler();
+  const Clang clang = {program.string(), program.lexically_relative(toolkit.home).string(), toolkit.own_flags,
+                       asking_environment(system, &toolkit)};
+  return {"HIP clang " + program.string() + " in " + toolkit.home.string(),
+          identity_of(program, bitcode, system.files), [=, &system] { return ask_clang(clang, system); }};
+}
+
+}  // namespace dsbuild
