@@ -21,7 +21,9 @@ Facts facts_of(const Manifest& manifest) {
                  {"build string", manifest.build_string},
                  {"toolkit", manifest.toolkit.version},
                  {"host compiler", manifest.toolkit.host_compiler},
-                 {"nvcc SHA-256", manifest.toolkit.nvcc_sha256},
+                 {"nvcc SHA-256", manifest.toolkit.compiler_sha256},
+                 {"HIP's clang", manifest.hip.version},
+                 {"clang SHA-256", manifest.hip.compiler_sha256},
                  {"C++ compiler", manifest.cxx},
                  {"tvm-ffi", manifest.tvm_ffi},
                  {"torch", torch},
@@ -155,7 +157,7 @@ std::vector<std::string> runtime_of(const ManifestOp& op) {
 }
 
 InventoryOp op_of(const ManifestOp& op, const Manifest& manifest) {
-  InventoryOp entry{.name = op.name,
+  InventoryOp entry{.name = op.planned_as(),
                     .is_built = true,
                     .reason = "",
                     .archs = op.archs,

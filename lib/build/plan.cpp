@@ -7,6 +7,7 @@
 #include "bundle/bundle.h"
 #include "ninja/compile_commands.h"
 #include "plan/backend.h"
+#include "plan/hip_slices.h"
 #include "plan/precompiled_header.h"
 
 namespace dsbuild {
@@ -28,10 +29,10 @@ Result<void> keep_needed_tools(Survey& survey) {
 Result<void> identify_tools(Plan& plan, Session& session) {
   DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx().path, session.system, session.facts, session.digests));
   plan.tools.cxx = std::move(cxx);
-  const Toolkit* cuda = plan.cuda();
-  if (!cuda) return {};
-  DSBUILD_TRY(nvcc, parts_of_toolkit(*cuda, session.system, session.facts, session.digests));
-  plan.tools.nvcc = std::move(nvcc);
+  for (const Toolkit* toolkit : plan.toolkits()) {
+    DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, session.system, session.facts, session.digests));
+    (&toolkit->vendor() == &nvidia() ? plan.tools.nvcc : plan.tools.hip) = std::move(parts);
+  }
   return {};
 }
 
@@ -52,12 +53,24 @@ Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& sess
   return found;
 }
 
+// Always: whole commands of clang's tell of the host's code alone what it read.
+void slice_hip(Plan& plan) {
+  const Vendor* amd = vendor_of(BackendKind::hip);
+  const Toolkit* hip = amd ? plan.toolkits().of(*amd) : nullptr;
+  if (!hip) return;
+  for (SlicedCommand& command : slice_hip_edges(
+           plan.graph,
+           {hip->version.major(), plan.survey.machine.host.machine, plan.history, plan.registry().pack}))
+    plan.sliced_commands.push_back(std::move(command));
+}
+
 // For the steps of the build: where they look.
 void name_places(Plan& plan, const FileReader& files) {
   const Settings& settings = plan.settings();
   const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
-  std::set<std::string> folders(plan.tools.nvcc.folders.begin(), plan.tools.nvcc.folders.end());
-  folders.insert(plan.tools.cxx.folders.begin(), plan.tools.cxx.folders.end());
+  std::set<std::string> folders;
+  for (const ToolText* tool : {&plan.tools.nvcc, &plan.tools.hip, &plan.tools.cxx})
+    folders.insert(tool->folders.begin(), tool->folders.end());
   plan.graph.files.push_back({k_store_file, store.string()});
   plan.graph.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
   plan.graph.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
@@ -107,6 +120,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
                            jobs_for(settings, host)});
   name_places(plan, session.system.files);
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
+  slice_hip(plan);
   plan.graph.files.push_back({k_compile_commands_file, compile_commands_of(plan, session.system.files)});
   plan.graph.files.push_back({k_plan_file, render_plan_file(plan)});
   append(plan.warnings, plan.graph.warnings);
@@ -130,8 +144,8 @@ std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) 
   const Result<Manifest> old = load_manifest(plan.settings().out.value, files);
   if (!old) return removed;
   for (const ManifestOp& op : old->ops) {
-    const PlannedOp* planned = plan.archs.find(op.name);
-    if (!planned || planned->status != OpStatus::build) removed.push_back(op.name);
+    const PlannedOp* planned = plan.archs.find(op.planned_as());
+    if (!planned || planned->status != OpStatus::build) removed.push_back(op.planned_as());
   }
   return removed;
 }

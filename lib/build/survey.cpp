@@ -4,6 +4,7 @@
 
 #include "arch/nvidia.h"
 #include "build/kept_ops.h"
+#include "registry/op_backends.h"
 #include "toolkit/tool_parts.h"
 
 namespace dsbuild {
@@ -33,18 +34,6 @@ bool any_op_for(const Vendor& vendor, const Registry& registry, const SelectedOp
   return std::any_of(selected.ops.begin(), selected.ops.end(), [&](const SelectedOp& op) {
     return op.wanted != Wanted::off && vendor_of(registry.find(op.name)->spec()) == &vendor;
   });
-}
-
-// Whose GPUs are asked for; where none are named, NVIDIA's.
-std::vector<const Vendor*> asked_vendors(const ArchSet& asked) {
-  const std::vector<const Vendor*> named = vendors_of(asked);
-  return named.empty() ? std::vector<const Vendor*>{&nvidia()} : named;
-}
-
-ArchRequest request_of(const ArchRequest& request, const Vendor& vendor) {
-  ArchRequest own = request;
-  own.targets = targets_of(request.targets, vendor);
-  return own;
 }
 
 Result<Torch> look_for_torch(const Settings& settings, const Registry& registry, Session& session) {
@@ -87,12 +76,14 @@ Result<Selected> select(const Request& request, const Machine& machine, Session&
   selected.ops = std::move(ops);
   if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
   const ArchSet asked = union_of(settings.arch.value.targets, native_archs(selected.gpus));
+  const std::vector<const Vendor*> vendors = vendors_of(settings.arch.value, selected.gpus);
+  split_by_backend(selected.registry, selected.ops, vendors);
   const ArchSet kept = kept_targets(settings, selected.registry, selected.ops, asked);
   const Setting<std::string>& baseline = settings.cpu_baseline;
   DSBUILD_TRY(level, find_cpu_level(baseline.value, baseline.origin, machine.host.machine,
                                     machine.host.cpu_features));
   selected.cpu_level = std::move(level);
-  for (const Vendor* vendor : asked_vendors(asked))
+  for (const Vendor* vendor : vendors)
     selected.demands.push_back({.vendor = vendor,
                                 .is_needed = any_op_for(*vendor, selected.registry, selected.ops),
                                 .request = request_of(settings.arch.value, *vendor),

@@ -63,7 +63,7 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   append_all(edge.flags, backend.link_flags(input, op));
   append_all(edge.flags, op.gives.fallback_link_flags);
   name_library_files(edge.flags, op.gives.library_files);
-  edge.by_host_compiler = kind_row(backend.kind).vendor != nullptr;
+  edge.by_host_compiler = backend.has_host_compiler;
   edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
   if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);
@@ -129,6 +129,13 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
                              (cuda->host ? compiler_identity(*cuda->host) + "\n" : std::string()) +
                              input.tools.nvcc.text});
   }
+  const Vendor* amd = vendor_of(BackendKind::hip);
+  if (const Toolkit* hip = amd ? input.toolkits.of(*amd) : nullptr) {
+    plan.tools.hip = {hip->compiler().string()};
+    append_all(plan.tools.hip, hip->own_flags);
+    plan.files.push_back(
+        {k_hip_id_file, hip->name() + " sha256 " + hip->compiler_digest + "\n" + input.tools.hip.text});
+  }
   plan.tools.dsbuild = {input.program.string()};
   if (const auto& torch = input.requirements.torch)
     plan.files.push_back({k_torch_id_file, "torch " + torch->version + " " + torch->python.tag + " " +
@@ -157,6 +164,7 @@ std::string plain_name(std::string name, size_t longest) {
 
 const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& edge) {
   if (edge.kind == EdgeKind::cuda_compile) return plan.tools.nvcc;
+  if (tools_file(edge) == k_hip_id_file) return plan.tools.hip;
   return edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
 }
 
@@ -206,7 +214,8 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
 }
 
 const char* word(EdgeKind kind) {
-  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "cxx_compile",
+  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "hip_compile",
+                                        "hip_slice",    "hip_bundle", "cxx_compile",
                                         "link",         "verify",     "comparison"};
   return k_words[static_cast<int>(kind)];
 }
@@ -221,6 +230,10 @@ std::string tools_file(const Edge& edge) {
     case EdgeKind::cuda_slice:
     case EdgeKind::comparison:
       return k_nvcc_id_file;
+    case EdgeKind::hip_compile:
+    case EdgeKind::hip_slice:
+    case EdgeKind::hip_bundle:
+      return k_hip_id_file;
     case EdgeKind::cxx_compile:
     case EdgeKind::link:
       return edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file;
@@ -276,6 +289,16 @@ std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge)
   return words;
 }
 
+std::vector<std::string> depfile_flags(EdgeKind kind, const std::string& output) {
+  const std::string depfile = output + k_depfile_end;
+  if (kind != EdgeKind::hip_slice) return {"-MD", "-MF", depfile, "-MT", output};
+  std::vector<std::string> flags;
+  for (const std::string& word : {std::string("-dependency-file"), depfile, std::string("-MT"), output,
+                                  std::string("-sys-header-deps")})
+    append_all(flags, {"-Xclang", word});
+  return flags;
+}
+
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + k_temporary_end;
   if (edge.kind == EdgeKind::link) {
@@ -287,8 +310,8 @@ std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   std::vector<std::string> argv = compiler_words(plan, edge);
   for (const Target& target : edge.targets)
     argv.push_back(target.flag());
-  append_all(argv, {"-MD", "-MF", edge.output + k_depfile_end, "-MT", edge.output, "-c", edge.inputs.front(),
-                    "-o", temporary});
+  append_all(argv, depfile_flags(edge.kind, edge.output));
+  append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
   return argv;
 }
 
@@ -305,7 +328,15 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
       for (const Target& target : edge.targets)
         words.push_back(target.flag());
       break;
+    case EdgeKind::hip_bundle:
+      words = {"bundle", tools, edge.output};
+      append_all(words, edge.inputs);
+      words.emplace_back("--");
+      append_all(words, compiler_words(plan, edge));
+      break;
     case EdgeKind::cuda_compile:
+    case EdgeKind::hip_compile:
+    case EdgeKind::hip_slice:
     case EdgeKind::cxx_compile:
     case EdgeKind::link:
       words = {"run", tools, edge.output};

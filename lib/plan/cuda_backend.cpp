@@ -35,7 +35,7 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.targets = planned.archs;
   edge.inputs = {source_path(planned.source.path)};
-  edge.output = object_path(op.builder.name(), planned.source);
+  edge.output = object_path(op.builder, planned.source);
   edge.implicit_inputs = {k_nvcc_id_file};
   return edge;
 }
@@ -63,6 +63,6 @@ std::vector<std::string> cuda_link_flags(const BuildPlanInput&, const BackendOp&
 
 }  // namespace
 
-const Backend k_cuda_backend = {BackendKind::cuda, cuda_compile_edge, cuda_link_flags};
+const Backend k_cuda_backend = {BackendKind::cuda, true, cuda_compile_edge, cuda_link_flags};
 
 }  // namespace dsbuild

@@ -21,6 +21,7 @@ const BackendKindRow& kind_row(BackendKind kind);
 const BackendKindRow* find_backend_kind(const std::string& key);  // nullptr: there is none
 std::string refuse_backend(const std::string& word);              // a rule for a word (spec_reader.h)
 
+const Vendor* vendor_of(BackendKind kind);
 // Whose GPUs an op is for; nullptr: it has no device code.
 const Vendor* vendor_of(const OpSpec& spec);
 

@@ -159,7 +159,7 @@ std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const Pl
   };
   std::vector<ExplainedTarget> targets;
   const Selection& selection = input.plan.settings.selection;
-  for (const Target& target : selection.archs_of(input.builder.name(), input.plan.requested)) {
+  for (const Target& target : selection.archs_of(input.builder.spec().op_name(), input.plan.requested)) {
     if (!is_asked(target)) continue;
     ExplainedTarget explained{target, {{"request", true, request_origin(input)}}};
     const std::vector<ExplainedStep> steps = Walk(input, would, planned, target).run();

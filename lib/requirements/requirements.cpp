@@ -113,7 +113,7 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
   report.cpu_level = input.cpu_level;
   Pass pass(system);
   for (const OpBuilder& op : input.registry.ops) {
-    const ArchSet asked = input.settings.selection.archs_of(op.name(), input.requested);
+    const ArchSet asked = input.settings.selection.archs_of(op.spec().op_name(), input.requested);
     const Toolkit* toolkit = toolkit_of(input.toolkits, op.spec());
     const WhenContext context =
         when_context(input.registry, report, toolkit, input.host.machine, filter_asked(op, asked).kept);

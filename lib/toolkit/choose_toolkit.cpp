@@ -116,17 +116,10 @@ Result<ArchSet> resolve(const Settings& settings, const ArchRequest& request, co
   return resolved;
 }
 
-Toolkits for_vendor(Toolkits toolkits, const Vendor* vendor) {
-  std::erase_if(toolkits.found,
-                [&](const Toolkit& toolkit) { return vendor && &toolkit.vendor() != vendor; });
-  return toolkits;
-}
-
 }  // namespace
 
-Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& found,
+Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& toolkits,
                                      const ToolkitDemand& demand, const std::vector<Target>& gpus) {
-  const Toolkits toolkits = for_vendor(found, demand.vendor);
   const ToolkitNeed need = need_of(demand);
   DSBUILD_TRY(toolkit, pick(settings, toolkits, need));
   DSBUILD_TRY(requested, resolve(settings, demand.request, *toolkit, gpus));

@@ -25,7 +25,7 @@ struct ToolText {
   bool operator==(const ToolText&) const = default;
 };
 struct ToolParts {
-  ToolText nvcc, cxx;  // nvcc's with those of its host compiler
+  ToolText nvcc, cxx, hip;  // nvcc's with those of its host compiler
   bool operator==(const ToolParts&) const = default;
 };
 
