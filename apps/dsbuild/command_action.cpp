@@ -4,6 +4,7 @@
 
 #include "action/action_run.h"
 #include "command.h"
+#include "hip/bundle_step.h"
 #include "nvcc/nvcc_comparison.h"
 #include "nvcc/run_step.h"
 #include "nvcc/run_whole_step.h"
@@ -94,11 +95,28 @@ Result<StepEnd> compare(const Words& words, ActionRun& action, MemoryTurn& turn,
   return StepEnd{0, MadeOf::tools};
 }
 
+// action bundle TOOLS OUTPUT HOST_OBJECT IMAGE… -- ASSEMBLER ENTRY…
+// As many entries as there are objects; the rest are the assembler's words.
+Result<StepEnd> bundle(const Words& words, ActionRun& action, MemoryTurn& turn, System& system) {
+  const auto from = words.begin() + k_before_words, end = std::find(from, words.end(), "--");
+  const auto objects = end - from;
+  if (objects < 2 || words.end() - end <= objects + 1) return refuse(words);
+  const auto entries = words.end() - objects;
+  const BundleStep step{action.output(), *from, {from + 1, end}, {entries, words.end()}, {end + 1, entries}};
+  DSBUILD_TRY(code, run_bundle_step(step, turn, system, print_message));
+  if (code != 0) return StepEnd{code, MadeOf::nothing_said};
+  DSBUILD_CHECK(action.write(action.describe({Words(from, end), {}}), {action.output()}));
+  return StepEnd{0, MadeOf::tools};
+}
+
 using RunKind = Result<StepEnd> (*)(const Words& words, ActionRun& action, MemoryTurn& turn, System& system);
 
 RunKind find_kind(const std::string& name) {
-  static const std::map<std::string, RunKind> kinds = {
-      {"slice", run_slice}, {"run", run_when_there_is_memory}, {"verify", verify}, {"compare", compare}};
+  static const std::map<std::string, RunKind> kinds = {{"slice", run_slice},
+                                                       {"run", run_when_there_is_memory},
+                                                       {"verify", verify},
+                                                       {"compare", compare},
+                                                       {"bundle", bundle}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? nullptr : found->second;
 }

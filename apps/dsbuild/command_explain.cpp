@@ -10,11 +10,17 @@ Result<std::optional<ArchSet>> asked_archs(const CommandContext& context, const 
   const std::vector<std::string>& words = context.line.operands;
   if (words.size() < 2) return std::nullopt;
   DSBUILD_TRY(request, parse_arch_list(join({words.begin() + 1, words.end()}, " "), "ARCH"));
-  const Toolkit* toolkit = survey.toolkit();
   const auto gpus = request.native ? archs_of_gpus(find_gpus(context.system)) : survey.selected.gpus;
-  DSBUILD_TRY(resolved, resolve_arch_request(request, toolkit ? toolkit->vendor() : *vendors().front(),
-                                             toolkit ? toolkit->targets : ArchSet{}, 0, gpus));
-  return resolved;
+  ArchSet all = request.targets;
+  for (const DeviceTools& tools : survey.devices) {
+    ArchRequest own = request;
+    own.targets = targets_of(request.targets, *tools.vendor);
+    const Toolkit* toolkit = tools.toolkit();
+    DSBUILD_TRY(resolved,
+                resolve_arch_request(own, *tools.vendor, toolkit ? toolkit->targets : ArchSet{}, 0, gpus));
+    all = union_of(all, resolved);
+  }
+  return all;
 }
 
 void explain_pending(const Survey& survey, Session& session, Explanation& explanation) {
@@ -35,7 +41,8 @@ void explain_pending(const Survey& survey, Session& session, Explanation& explan
 // The same faults that make_plan finds, where the op itself is not built.
 void add_tool_errors(const Survey& survey, Explanation& explanation) {
   if (explanation.planned.status == OpStatus::build) return;
-  if (!*survey.cuda && explanation.has_device_code) explanation.obstacles.push_back(survey.cuda->error());
+  for (const DeviceTools& tools : survey.devices)
+    if (!tools.chosen && explanation.has_device_code) explanation.obstacles.push_back(tools.chosen.error());
   if (!survey.cxx && !explanation.has_device_code) explanation.obstacles.push_back(survey.cxx.error());
 }
 

@@ -65,6 +65,7 @@ Result<VisibleGpus> gpus_for(const CommandContext& context, const Settings& sett
   }
   DSBUILD_TRY(asked, parse_gpus(context.line.value("--gpu"), "--gpu", gpus.archs));
   gpus.archs = std::move(asked);
+  gpus.amd.clear();
   return gpus;
 }
 

@@ -5,14 +5,27 @@
 namespace dsbuild {
 namespace {
 
+// Of all vendors' GPUs: what is to be got for any of them ("13.5 hip"); impossible where one is.
+ToolkitAdvice advise_toolkits(const Settings& settings, const Toolkits& toolkits,
+                              const std::vector<ToolkitDemand>& demands, const std::vector<Target>& gpus) {
+  using Kind = ToolkitAdvice::Kind;
+  ToolkitAdvice all{Kind::none_needed, ""};
+  for (const ToolkitDemand& demand : demands) {
+    const ToolkitAdvice one = advise_toolkit(settings, toolkits, demand, gpus, demand.is_needed);
+    if (one.kind == Kind::impossible) return one;
+    all.kind = std::max(all.kind, one.kind);
+    if (one.kind == Kind::get) all.version += (all.version.empty() ? "" : " ") + one.version;
+  }
+  return all;
+}
+
 Result<int> advise(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   Session session(settings, context.system);
   DSBUILD_TRY(machine, find_machine(settings, session));
   DSBUILD_TRY(selected, select_wanted(request, machine, session));
-  const ToolkitAdvice advice =
-      advise_toolkit(settings, machine.toolkits, selected.demand, selected.gpus, selected.needs_toolkit);
+  const ToolkitAdvice advice = advise_toolkits(settings, machine.toolkits, selected.demands, selected.gpus);
   DSBUILD_CHECK(print_result(settings.json.value ? render_advice_json(advice) : advice_text(advice) + "\n"));
   return 0;
 }

@@ -32,6 +32,7 @@ inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
 inline constexpr const char* k_tools_folder = "tools";
 inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";  // what a tool is made of: in actions' keys
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
+inline constexpr const char* k_hip_id_file = "tools/hip.id";
 inline constexpr const char* k_torch_id_file = "tools/torch.id";
 inline constexpr const char* k_steps_folder = "tools/steps";  // nvcc's steps, by content
 inline constexpr const char* k_store_file = "tools/store";    // the cache's folder; "": there is none
@@ -49,6 +50,8 @@ inline constexpr const char* k_temporary_end = ".tmp";           // while a tool
 inline constexpr const char* k_depfile_end = ".d";               // of its compile or link
 inline constexpr const char* k_assembler_depfile_end = ".as.d";  // of its assembler, while that runs
 inline constexpr const char* k_objects_list_end = ".rsp";        // what a link takes
+inline constexpr const char* k_bundle_end = ".hipfb";            // of HIP's images, while it is joined
+inline constexpr const char* k_assembly_end = ".s";              // what names that
 // Beside a precompiled header: for how many of its users it pays, and a line for each user, its command.
 inline constexpr const char* k_users_end = ".users";
 

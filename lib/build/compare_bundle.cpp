@@ -12,9 +12,9 @@ Result<void> check_is_of_build(const Plan& plan, const Manifest& manifest, Sessi
   const DueActions due = find_due_actions(plan, plan.graph, session.system, session.digests);
   std::string why = due.empty() ? "" : due.begin()->first + ": " + due.begin()->second.text();
   for (const ManifestOp& op : manifest.ops) {
-    const PlannedOp* planned = plan.archs.find(op.name);
+    const PlannedOp* planned = plan.archs.find(op.planned_as());
     const bool is_planned = planned && planned->status == OpStatus::build;
-    const auto digest = session.digests.digest(folder / library_path(op.name));
+    const auto digest = session.digests.digest(folder / library_path(op.planned_as()));
     if (why.empty() && (!is_planned || !digest || *digest != op.sha256))
       why = op.name + " is of another build";
   }

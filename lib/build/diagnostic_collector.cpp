@@ -7,11 +7,6 @@
 namespace dsbuild {
 namespace {
 
-// A slice from the preprocessor to ptxas: what others say is said of no arch.
-bool is_of_arch(const Edge& edge) {
-  return edge.kind == EdgeKind::cuda_slice && edge.reads_source() && edge.part != "front";
-}
-
 ArchSet archs_of(const std::vector<const Edge*>& edges) {
   ArchSet archs;
   for (const Edge* edge : edges)
@@ -68,10 +63,10 @@ void DiagnosticCollector::tell_all(Unit& unit) {
   for (auto& [diagnostic, edges] : std::exchange(unit.said, {})) {
     if (!told_.insert(diagnostic.text).second) continue;
     const bool by_archs =
-        std::all_of(edges.begin(), edges.end(), [](const Edge* edge) { return is_of_arch(*edge); });
+        std::all_of(edges.begin(), edges.end(), [](const Edge* edge) { return edge->is_slice(); });
     const bool others_differ = std::any_of(
         unit.ended.begin(), unit.ended.end(),
-        [said_by = std::cref(edges)](const Edge* edge) { return is_of_arch(*edge) && !has(said_by, edge); });
+        [said_by = std::cref(edges)](const Edge* edge) { return edge->is_slice() && !has(said_by, edge); });
     tell_({std::move(diagnostic), edges.front(), by_archs && others_differ ? archs_of(edges) : ArchSet{}});
   }
 }

@@ -15,7 +15,7 @@ class DueFinder {
       : graph_(graph),
         build_dir_(plan.settings().build_dir.value),
         whole_build_dir_(system.files.absolute(build_dir_).string()),
-        environment_(tool_environment(system.environment, plan.toolkit())),
+        environment_(tool_environment(system.environment, plan.cuda())),
         files_(system.files),
         lists_(files_, build_dir_, {}),
         judge_(build_dir_, files_, digests, lists_) {

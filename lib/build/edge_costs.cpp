@@ -33,9 +33,9 @@ std::string render_cost(const EdgeCost& cost) {
 
 // Of the whole file, and of its parts.
 std::set<std::string> parts_of(const PlannedSource& source) {
-  std::set<std::string> parts = {"", "front", "host", "fatbin"};
+  std::set<std::string> parts = {"", "front", "host", "fatbin", "host code", "images"};
   for (const Target& target : source.archs)
-    parts.insert(virtual_name(target));
+    parts.insert(target.vendor == &nvidia() ? virtual_name(target) : target.name());
   return parts;
 }
 

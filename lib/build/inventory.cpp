@@ -21,7 +21,9 @@ Facts facts_of(const Manifest& manifest) {
                  {"build string", manifest.build_string},
                  {"toolkit", manifest.toolkit.version},
                  {"host compiler", manifest.toolkit.host_compiler},
-                 {"nvcc SHA-256", manifest.toolkit.nvcc_sha256},
+                 {"nvcc SHA-256", manifest.toolkit.compiler_sha256},
+                 {"HIP's clang", manifest.hip.version},
+                 {"clang SHA-256", manifest.hip.compiler_sha256},
                  {"C++ compiler", manifest.cxx},
                  {"tvm-ffi", manifest.tvm_ffi},
                  {"torch", torch},
@@ -80,7 +82,8 @@ std::vector<std::string> exports_of(const Plan& plan, const std::string& op) {
 }
 
 Json op_json(const Plan& plan, const PlannedOp& op) {
-  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, plan.toolkit(),
+  const Toolkit* toolkit = toolkit_of(plan.toolkits(), plan.registry().find(op.name)->spec());
+  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, toolkit,
                                         plan.survey.machine.host.machine, op.archs);
   const bool is_built = op.status == OpStatus::build;
   return {{"name", op.name},
@@ -154,7 +157,7 @@ std::vector<std::string> runtime_of(const ManifestOp& op) {
 }
 
 InventoryOp op_of(const ManifestOp& op, const Manifest& manifest) {
-  InventoryOp entry{.name = op.name,
+  InventoryOp entry{.name = op.planned_as(),
                     .is_built = true,
                     .reason = "",
                     .archs = op.archs,

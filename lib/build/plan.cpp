@@ -7,6 +7,7 @@
 #include "bundle/bundle.h"
 #include "ninja/compile_commands.h"
 #include "plan/backend.h"
+#include "plan/hip_slices.h"
 #include "plan/precompiled_header.h"
 
 namespace dsbuild {
@@ -14,13 +15,13 @@ namespace {
 
 // A survey of everything may have a toolkit that nothing needs, or lack one.
 Result<void> keep_needed_tools(Survey& survey) {
-  if (!survey.selected.needs_toolkit) {
-    survey.cuda.reset();
-    survey.nearest.reset();
-    survey.requested.clear();
-  } else if (!*survey.cuda) {
-    return tl::unexpected<Error>(survey.cuda->error());
+  for (const ToolkitDemand& demand : survey.selected.demands) {
+    if (demand.is_needed) continue;
+    std::erase_if(survey.devices, [&](const DeviceTools& tools) { return tools.vendor == demand.vendor; });
+    survey.requested = difference(survey.requested, targets_of(survey.requested, *demand.vendor));
   }
+  for (const DeviceTools& tools : survey.devices)
+    if (!tools.chosen) return tl::unexpected<Error>(tools.chosen.error());
   if (!survey.cxx) return tl::unexpected<Error>(survey.cxx.error());
   return {};
 }
@@ -28,9 +29,10 @@ Result<void> keep_needed_tools(Survey& survey) {
 Result<void> identify_tools(Plan& plan, Session& session) {
   DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx().path, session.system, session.facts, session.digests));
   plan.tools.cxx = std::move(cxx);
-  if (!plan.toolkit()) return {};
-  DSBUILD_TRY(nvcc, parts_of_toolkit(*plan.toolkit(), session.system, session.facts, session.digests));
-  plan.tools.nvcc = std::move(nvcc);
+  for (const Toolkit* toolkit : plan.toolkits()) {
+    DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, session.system, session.facts, session.digests));
+    (&toolkit->vendor() == &nvidia() ? plan.tools.nvcc : plan.tools.hip) = std::move(parts);
+  }
   return {};
 }
 
@@ -51,12 +53,24 @@ Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& sess
   return found;
 }
 
+// Always: whole commands of clang's tell of the host's code alone what it read.
+void slice_hip(Plan& plan) {
+  const Vendor* amd = vendor_of(BackendKind::hip);
+  const Toolkit* hip = amd ? plan.toolkits().of(*amd) : nullptr;
+  if (!hip) return;
+  for (SlicedCommand& command : slice_hip_edges(
+           plan.graph,
+           {hip->version.major(), plan.survey.machine.host.machine, plan.history, plan.registry().pack}))
+    plan.sliced_commands.push_back(std::move(command));
+}
+
 // For the steps of the build: where they look.
 void name_places(Plan& plan, const FileReader& files) {
   const Settings& settings = plan.settings();
   const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
-  std::set<std::string> folders(plan.tools.nvcc.folders.begin(), plan.tools.nvcc.folders.end());
-  folders.insert(plan.tools.cxx.folders.begin(), plan.tools.cxx.folders.end());
+  std::set<std::string> folders;
+  for (const ToolText* tool : {&plan.tools.nvcc, &plan.tools.hip, &plan.tools.cxx})
+    folders.insert(tool->folders.begin(), tool->folders.end());
   plan.graph.files.push_back({k_store_file, store.string()});
   plan.graph.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
   plan.graph.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
@@ -101,11 +115,12 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   DSBUILD_TRY(torch_sources, find_torch_sources(plan, session));
   plan.history = recall_edge_costs(plan, std::move(torch_sources), session);
   const Host& host = plan.survey.machine.host;
-  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkit(),
+  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkits(),
                            &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,
                            jobs_for(settings, host)});
   name_places(plan, session.system.files);
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
+  slice_hip(plan);
   plan.graph.files.push_back({k_compile_commands_file, compile_commands_of(plan, session.system.files)});
   plan.graph.files.push_back({k_plan_file, render_plan_file(plan)});
   append(plan.warnings, plan.graph.warnings);
@@ -121,7 +136,7 @@ Result<Plan> make_plan(Request request, Session& session) {
 std::string compile_commands_of(const Plan& plan, const FileReader& files) {
   return render_compile_commands({plan.graph, plan.sliced_commands,
                                   files.absolute(plan.settings().build_dir.value),
-                                  plan.toolkit() ? plan.toolkit()->home : Path()});
+                                  plan.cuda() ? plan.cuda()->home : Path()});
 }
 
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) {
@@ -129,8 +144,8 @@ std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) 
   const Result<Manifest> old = load_manifest(plan.settings().out.value, files);
   if (!old) return removed;
   for (const ManifestOp& op : old->ops) {
-    const PlannedOp* planned = plan.archs.find(op.name);
-    if (!planned || planned->status != OpStatus::build) removed.push_back(op.name);
+    const PlannedOp* planned = plan.archs.find(op.planned_as());
+    if (!planned || planned->status != OpStatus::build) removed.push_back(op.planned_as());
   }
   return removed;
 }

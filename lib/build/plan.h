@@ -1,6 +1,7 @@
 // What will be run, and why: which op gets which archs, and the graph that makes them.
 #pragma once
 
+#include "arch/nvidia.h"
 #include "build/survey.h"
 #include "plan/slice_edges.h"
 #include "toolkit/tool_parts.h"
@@ -30,8 +31,9 @@ struct Plan {
   const Settings& settings() const { return survey.request.settings; }
   const Registry& registry() const { return survey.selected.registry; }
   // make_plan takes no survey that lacks what its ops are built with.
-  const Toolkit* toolkit() const { return survey.toolkit(); }  // of CUDA ops; nullptr: there are none
-  const HostCompiler& cxx() const { return *survey.cxx; }      // of CPU ops
+  ToolkitSet toolkits() const { return survey.toolkits(); }
+  const Toolkit* cuda() const { return toolkits().of(nvidia()); }  // of CUDA ops; nullptr: there are none
+  const HostCompiler& cxx() const { return *survey.cxx; }          // of CPU ops
 };
 
 // Starts no compiler: slices are counted on, where no build has found that they are not what nvcc makes.

@@ -23,13 +23,16 @@ Manifest planned_manifest(const Plan& plan) {
   manifest.source_version = plan.registry().source_version.text();
   manifest.license = plan.registry().license;
   manifest.build_string = settings.build_string.value;
-  if (const Toolkit* toolkit = plan.toolkit()) {
+  if (const Toolkit* toolkit = plan.cuda()) {
     manifest.toolkit = {toolkit->version.text(), toolkit->host ? compiler_text(*toolkit->host) : "",
                         toolkit->compiler_digest};
     if (toolkit->has_option("--compress-mode"))
       manifest.compress_mode =
           settings.compress_mode.value.empty() ? "default" : settings.compress_mode.value;
   }
+  const Vendor* amd = vendor_of(BackendKind::hip);
+  if (const Toolkit* hip = amd ? plan.toolkits().of(*amd) : nullptr)
+    manifest.hip = {hip->version.text(), "", hip->compiler_digest};
   manifest.cxx = compiler_text(plan.cxx());
   manifest.nvcc_prepend_flags = settings.nvcc_prepend_flags.value;
   manifest.nvcc_append_flags = settings.nvcc_append_flags.value;
@@ -71,10 +74,11 @@ std::vector<ManifestSource> manifest_sources(const SourceDigests& digests, const
 Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const SourceDigests& digests,
                                Session& session) {
   const OpBuilder& builder = *plan.registry().find(op.name);
-  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, plan.toolkit(),
-                                        plan.survey.machine.host.machine, op.archs);
+  const WhenContext when =
+      when_context(plan.registry(), plan.survey.requirements, toolkit_of(plan.toolkits(), builder.spec()),
+                   plan.survey.machine.host.machine, op.archs);
   ManifestOp entry;
-  entry.name = op.name;
+  entry.name = builder.spec().op_name();
   entry.module = builder.absolute_name();
   entry.backend = kind_row(builder.spec().backend).key;
   entry.file = op.name + ".so";
@@ -83,7 +87,8 @@ Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const Sour
     entry.cpu_baseline = {plan.survey.requirements.cpu_level.name,
                           plan.survey.requirements.cpu_level.features};
   entry.exports = builder.exports(when);
-  entry.needs = builder.needs(when);
+  for (const std::string& need : builder.needs(when))
+    entry.needs.push_back(plan.registry().find(need)->spec().op_name());
   entry.features_off = op.features_off;
   entry.sources = manifest_sources(digests, op);
   const Path library = plan.settings().build_dir.value / library_path(op.name);
@@ -153,7 +158,7 @@ Result<Bundle> publish(const Plan& plan, const Manifest& manifest, Session& sess
   FileSystem& files = session.system.files;
   std::vector<BundleFile> libraries;
   for (const ManifestOp& op : manifest.ops)
-    libraries.push_back({settings.build_dir.value / library_path(op.name), op.file});
+    libraries.push_back({settings.build_dir.value / library_path(op.planned_as()), op.file});
   const Result<std::string> published = files.read_file(settings.out.value / k_manifest_name);
   const bool current = published && *published == render_manifest(manifest);
   std::unique_ptr<FolderLock> held;

@@ -14,7 +14,7 @@ constexpr std::chrono::seconds k_told_after(2);
 
 // That of builds, whose TMPDIR is relative to the build folder.
 Environment self_test_environment(const Plan& plan, const System& system) {
-  Environment environment = tool_environment(system.environment, plan.toolkit());
+  Environment environment = tool_environment(system.environment, plan.cuda());
   environment.erase("TMPDIR");
   return environment;
 }

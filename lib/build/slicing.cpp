@@ -28,7 +28,7 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
 // Why this toolkit is not to be sliced, "" where it is, or where no build has tested it. Line information is
 // tested by itself, where it is asked for.
 std::string why_not_sliced(Plan& plan, bool has_lines, Session& session) {
-  SliceTest test{self_test_command(*plan.toolkit(), plan.graph.tools.nvcc, has_lines), "",
+  SliceTest test{self_test_command(*plan.cuda(), plan.graph.tools.nvcc, has_lines), "",
                  sha256(plan.tools.nvcc.text), ""};
   test.fact = "slices by " + shell_join(test.command);
   auto known = session.facts.find(test.fact, test.identity);
@@ -68,7 +68,7 @@ LearntCommands learn_commands(const Words& nvcc, const Plan& plan, Session& sess
   const Words command = dry_run_command(nvcc);
   const std::string key = "nvcc steps " + sha256(shell_join(command)),
                     identity = sha256(plan.tools.nvcc.text);
-  const bool is_asked_anew = is_script(plan.toolkit()->compiler(), session.system.files, facts);
+  const bool is_asked_anew = is_script(plan.cuda()->compiler(), session.system.files, facts);
   auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
   if (!text) {
     const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};

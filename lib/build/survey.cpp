@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "arch/nvidia.h"
 #include "build/kept_ops.h"
+#include "registry/op_backends.h"
 #include "toolkit/tool_parts.h"
 
 namespace dsbuild {
@@ -15,16 +17,22 @@ Result<void> check_host(const Host& host) {
               "Build in a Linux container or virtual machine.");
 }
 
-// Without any toolkit, `all` means the CPU ops, unless archs or the accelerator were asked for.
+bool is_of(const Toolkit& toolkit, const Vendor& vendor) {
+  return &toolkit.vendor() == &vendor;
+}
+
+// Without CUDA, `all` means the CPU ops, unless archs or the accelerator were asked for.
 bool only_cpu_ops(const Settings& settings, const Machine& machine) {
   if (settings.accelerator.value == AcceleratorKind::cpu) return true;
-  return settings.accelerator.value == AcceleratorKind::automatic && machine.toolkits.found.empty() &&
+  const std::vector<Toolkit>& found = machine.toolkits.found;
+  return settings.accelerator.value == AcceleratorKind::automatic &&
+         std::none_of(found.begin(), found.end(), [](const Toolkit& t) { return is_of(t, nvidia()); }) &&
          settings.arch.value.is_default && settings.cuda_home.value.empty();
 }
 
-bool any_device_op(const Registry& registry, const SelectedOps& selected) {
+bool any_op_for(const Vendor& vendor, const Registry& registry, const SelectedOps& selected) {
   return std::any_of(selected.ops.begin(), selected.ops.end(), [&](const SelectedOp& op) {
-    return op.wanted != Wanted::off && vendor_of(registry.find(op.name)->spec());
+    return op.wanted != Wanted::off && vendor_of(registry.find(op.name)->spec()) == &vendor;
   });
 }
 
@@ -66,16 +74,21 @@ Result<Selected> select(const Request& request, const Machine& machine, Session&
                                 accelerator_of(settings, selected.torch));
   DSBUILD_TRY(ops, select_ops(settings, selected.registry, only_cpu_ops(settings, machine)));
   selected.ops = std::move(ops);
-  selected.needs_toolkit = any_device_op(selected.registry, selected.ops);
-  selected.demand.request = settings.arch.value;
   if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
   const ArchSet asked = union_of(settings.arch.value.targets, native_archs(selected.gpus));
-  selected.demand.kept = kept_targets(settings, selected.registry, selected.ops, asked);
+  const std::vector<const Vendor*> vendors = vendors_of(settings.arch.value, selected.gpus);
+  split_by_backend(selected.registry, selected.ops, vendors);
+  const ArchSet kept = kept_targets(settings, selected.registry, selected.ops, asked);
   const Setting<std::string>& baseline = settings.cpu_baseline;
   DSBUILD_TRY(level, find_cpu_level(baseline.value, baseline.origin, machine.host.machine,
                                     machine.host.cpu_features));
   selected.cpu_level = std::move(level);
-  selected.demand.torch_cuda = torch_cuda(selected);
+  for (const Vendor* vendor : vendors)
+    selected.demands.push_back({.vendor = vendor,
+                                .is_needed = any_op_for(*vendor, selected.registry, selected.ops),
+                                .request = request_of(settings.arch.value, *vendor),
+                                .kept = targets_of(kept, *vendor),
+                                .torch_cuda = vendor == &nvidia() ? torch_cuda(selected) : Version{}});
   return selected;
 }
 
@@ -117,65 +130,74 @@ Result<HostCompiler> choose_cxx(const Survey& survey, const System& system) {
                      "apt-get install g++, or set CXX to a compiler.");
 }
 
-Result<ChosenToolkit> choose_cuda(const Survey& survey, const System& system) {
-  for (const char* variable : {"CUDAHOSTCXX", "NVCC_CCBIN"})
-    DSBUILD_CHECK(named_in(variable, survey, system, "Set it to the path of g++ or clang++, or unset it."));
-  return choose_toolkit(survey.settings(), survey.machine.toolkits, survey.selected.demand,
-                        survey.selected.gpus);
+Result<ChosenToolkit> choose_for(const ToolkitDemand& demand, const Survey& survey, const System& system) {
+  if (demand.vendor == &nvidia())
+    for (const char* variable : {"CUDAHOSTCXX", "NVCC_CCBIN"})
+      DSBUILD_CHECK(named_in(variable, survey, system, "Set it to the path of g++ or clang++, or unset it."));
+  return choose_toolkit(survey.settings(), survey.machine.toolkits, demand, survey.selected.gpus);
 }
 
+enum class Demands { needed, all };
+
 struct ChosenTools {
-  std::optional<Result<ChosenToolkit>> cuda;
+  std::vector<DeviceTools> devices;
   Result<HostCompiler> cxx;
 };
 
-ChosenTools choose_known_tools(const Survey& survey, bool needs_toolkit, const System& system) {
+ChosenTools choose_known_tools(const Survey& survey, Demands demands, const System& system) {
   ChosenTools tools;
-  if (needs_toolkit) tools.cuda = choose_cuda(survey, system);
+  for (const ToolkitDemand& demand : survey.selected.demands)
+    if (demands == Demands::all || demand.is_needed)
+      tools.devices.push_back({demand.vendor, choose_for(demand, survey, system), std::nullopt});
   tools.cxx = choose_cxx(survey, system);
   return tools;
 }
 
 bool scripts_are_as_known(const ChosenTools& tools, Session& session) {
-  const bool has_toolkit = tools.cuda && *tools.cuda;
-  return scripts_answer_as_known(has_toolkit ? std::optional((*tools.cuda)->toolkit) : std::nullopt,
-                                 tools.cxx ? std::optional(*tools.cxx) : std::nullopt, session.system,
-                                 session.facts);
+  std::vector<Toolkit> toolkits;
+  for (const DeviceTools& device : tools.devices)
+    if (device.chosen) toolkits.push_back(device.chosen->toolkit);
+  return scripts_answer_as_known(toolkits, tools.cxx ? std::optional(*tools.cxx) : std::nullopt,
+                                 session.system, session.facts);
 }
 
 // The tools of a build. A script among them may stand for others by now: then all is found and chosen anew.
-void choose_tools(Survey& survey, bool needs_toolkit, Session& session) {
-  ChosenTools tools = choose_known_tools(survey, needs_toolkit, session.system);
+void choose_tools(Survey& survey, Demands demands, Session& session) {
+  ChosenTools tools = choose_known_tools(survey, demands, session.system);
   if (!scripts_are_as_known(tools, session)) {
     survey.machine.toolkits =
         find_toolkits(survey.settings(), session.system, session.facts, session.digests);
     session.facts.save();
-    tools = choose_known_tools(survey, needs_toolkit, session.system);
+    tools = choose_known_tools(survey, demands, session.system);
   }
-  survey.cuda = std::move(tools.cuda);
+  survey.devices = std::move(tools.devices);
   survey.cxx = std::move(tools.cxx);
-  if (!survey.cuda || !*survey.cuda) return;
-  survey.requested = (*survey.cuda)->requested;
-  append(survey.warnings, (*survey.cuda)->warnings);
+  for (const DeviceTools& device : survey.devices) {
+    if (!device.chosen) continue;
+    survey.requested = union_of(survey.requested, device.chosen->requested);
+    append(survey.warnings, device.chosen->warnings);
+  }
 }
 
 // Where no toolkit will do: the first that may be used at all, to say how far it goes.
-void fall_back(Survey& survey) {
+void fall_back(const ToolkitDemand& demand, Survey& survey, std::optional<Toolkit>& nearest) {
   const std::string& demanded = survey.settings().cuda_home.value.string();
   for (const Toolkit& toolkit : survey.machine.toolkits.found)
-    if (!survey.nearest && (demanded.empty() || toolkit.origin == "--cuda-home")) survey.nearest = toolkit;
-  const ArchRequest& request = survey.selected.demand.request;
-  survey.requested = request.targets;
-  if (!survey.nearest) return;
-  const auto resolved = resolve_arch_request(request, survey.nearest->vendor(), survey.nearest->targets,
-                                             survey.nearest->version_code(), survey.selected.gpus);
-  if (resolved) survey.requested = *resolved;
+    if (!nearest && is_of(toolkit, *demand.vendor) && (demanded.empty() || toolkit.origin == "--cuda-home"))
+      nearest = toolkit;
+  ArchSet requested = demand.request.targets;
+  if (nearest) {
+    const auto resolved = resolve_arch_request(demand.request, *demand.vendor, nearest->targets,
+                                               nearest->version_code(), survey.selected.gpus);
+    if (resolved) requested = *resolved;
+  }
+  survey.requested = union_of(survey.requested, requested);
 }
 
 void check_requirements(Survey& survey, Session& session) {
   const Selected& selected = survey.selected;
   survey.requirements = check_requirements(
-      {survey.settings(), selected.registry, survey.toolkit(), survey.requested,
+      {survey.settings(), selected.registry, survey.toolkits(), survey.requested,
        survey.cxx ? &*survey.cxx : nullptr, survey.machine.host, selected.cpu_level, selected.torch},
       session.system, session.facts);
   session.facts.save();
@@ -209,14 +231,27 @@ bool selects_nothing(const Selection& selection) {
 
 }  // namespace
 
-const Toolkit* Survey::toolkit() const {
-  if (cuda && *cuda) return &(*cuda)->toolkit;
+const Toolkit* DeviceTools::toolkit() const {
+  if (chosen) return &chosen->toolkit;
   return nearest ? &*nearest : nullptr;
+}
+
+const DeviceTools* Survey::tools_of(const Vendor& vendor) const {
+  for (const DeviceTools& tools : devices)
+    if (tools.vendor == &vendor) return &tools;
+  return nullptr;
+}
+
+ToolkitSet Survey::toolkits() const {
+  ToolkitSet all;
+  for (const DeviceTools& tools : devices)
+    if (tools.toolkit()) all.add(*tools.toolkit());
+  return all;
 }
 
 ArchPlanInput Survey::arch_plan_input() const {
   return {settings(), selected.registry, selected.ops,        requirements,
-          toolkit(),  requested,         machine.host.machine};
+          toolkits(), requested,         machine.host.machine};
 }
 
 Result<Machine> find_machine(const Settings& settings, Session& session) {
@@ -253,8 +288,9 @@ Result<Survey> survey_wanted(Request request, Session& session) {
   DSBUILD_TRY(selected, select_wanted(request, machine, session));
   DSBUILD_CHECK(check_named_python(request.settings, selected, session));
   Survey survey = begin(std::move(request), std::move(machine), std::move(selected));
-  choose_tools(survey, survey.selected.needs_toolkit, session);
-  if (survey.cuda && !*survey.cuda) return tl::unexpected<Error>(survey.cuda->error());
+  choose_tools(survey, Demands::needed, session);
+  for (const DeviceTools& device : survey.devices)
+    if (!device.chosen) return tl::unexpected<Error>(device.chosen.error());
   if (!survey.cxx) return tl::unexpected<Error>(survey.cxx.error());
   DSBUILD_CHECK(session.check());
   check_requirements(survey, session);
@@ -272,8 +308,9 @@ Result<Survey> survey_all(Request request, Session& session) {
   DSBUILD_TRY(machine, find_machine(request.settings, session));
   DSBUILD_TRY(selected, select(request, machine, session));
   Survey survey = begin(std::move(request), std::move(machine), std::move(selected));
-  choose_tools(survey, true, session);
-  if (!*survey.cuda) fall_back(survey);
+  choose_tools(survey, Demands::all, session);
+  for (size_t i = 0; i < survey.devices.size(); ++i)
+    if (!survey.devices[i].chosen) fall_back(survey.selected.demands[i], survey, survey.devices[i].nearest);
   DSBUILD_CHECK(session.check());
   check_requirements(survey, session);
   return survey;

@@ -29,28 +29,35 @@ int jobs_for(const Settings& settings, const Host& host);
 struct Selected {
   Registry registry;
   SelectedOps ops;
-  bool needs_toolkit = false;  // a selected op is a CUDA op
-  Result<Torch> torch;         // looked for only where an op of the pack asks for it
-  CpuLevel cpu_level;          // of --cpu-baseline
-  ToolkitDemand demand;
-  std::vector<Target> gpus;  // asked only for --arch native
+  Result<Torch> torch;                 // looked for only where an op of the pack asks for it
+  CpuLevel cpu_level;                  // of --cpu-baseline
+  std::vector<ToolkitDemand> demands;  // of each vendor whose GPUs are asked for, in their order
+  std::vector<Target> gpus;            // asked only for --arch native
 };
 // Errors: those of load_registry, select_ops and check_any_selected.
 Result<Selected> select_wanted(const Request& request, const Machine& machine, Session& session);
+
+// What is found for a demand.
+struct DeviceTools {
+  const Vendor* vendor = nullptr;
+  Result<ChosenToolkit> chosen;
+  std::optional<Toolkit> nearest;  // where none will do: the first that may be used at all, to say how far
+  const Toolkit* toolkit() const;  // the chosen one, else the nearest, else nullptr
+};
 
 struct Survey {
   Request request;
   Machine machine;
   Selected selected;
-  std::optional<Result<ChosenToolkit>> cuda;  // nullopt: nothing that is wanted needs one
-  std::optional<Toolkit> nearest;  // where none will do: the first that may be used at all, to say how far
-  Result<HostCompiler> cxx;        // of CPU ops
-  ArchSet requested;               // resolved with toolkit()
+  std::vector<DeviceTools> devices;  // of each vendor that something wanted is for, in their order
+  Result<HostCompiler> cxx;          // of CPU ops
+  ArchSet requested;                 // resolved with the toolkits
   RequirementReport requirements;
   std::vector<Warning> warnings;
 
   const Settings& settings() const { return request.settings; }
-  const Toolkit* toolkit() const;  // the chosen one, else the nearest, else nullptr
+  const DeviceTools* tools_of(const Vendor& vendor) const;  // nullptr: nothing wanted is for its GPUs
+  ToolkitSet toolkits() const;
   ArchPlanInput arch_plan_input() const;
 };
 

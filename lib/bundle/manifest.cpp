@@ -66,7 +66,7 @@ Json json_of(const ManifestToolkit& toolkit) {
   if (toolkit == ManifestToolkit{}) return nullptr;
   return {{"version", toolkit.version},
           {"host_compiler", toolkit.host_compiler},
-          {"nvcc_sha256", toolkit.nvcc_sha256}};
+          {"nvcc_sha256", toolkit.compiler_sha256}};
 }
 
 std::map<Target, int> read_images(const JsonCursor& images) {
@@ -162,7 +162,14 @@ ManifestToolkit read_toolkit(const JsonCursor& toolkit) {
   if (toolkit.is_null()) return {};
   return {.version = toolkit.at("version").text(),
           .host_compiler = toolkit.at("host_compiler").text(),
-          .nvcc_sha256 = toolkit.at("nvcc_sha256").text()};
+          .compiler_sha256 = toolkit.at("nvcc_sha256").text()};
+}
+
+ManifestToolkit read_hip(const std::optional<JsonCursor>& hip) {
+  if (!hip) return {};
+  return {.version = hip->at("version").text(),
+          .host_compiler = "",
+          .compiler_sha256 = hip->at("clang_sha256").text()};
 }
 
 Manifest read_manifest(const JsonCursor& top) {
@@ -176,6 +183,7 @@ Manifest read_manifest(const JsonCursor& top) {
                     .license = license ? license->text() : "",
                     .build_string = top.at("build_string").text(),
                     .toolkit = read_toolkit(top.at("toolkit")),
+                    .hip = read_hip(top.find("hip")),
                     .cxx = top.at("cxx").text(),
                     .tvm_ffi = top.at("tvm_ffi").text(),
                     .torch = read_torch(top.find("torch")),
@@ -207,10 +215,23 @@ std::vector<ArchSet> ManifestOp::modules() const {
   return modules;
 }
 
+std::string ManifestOp::planned_as() const {
+  constexpr std::string_view k_end = ".so";
+  return file.ends_with(k_end) ? file.substr(0, file.size() - k_end.size()) : name;
+}
+
 const ManifestOp* Manifest::find(const std::string& op) const {
-  const auto found =
-      std::find_if(ops.begin(), ops.end(), [&](const ManifestOp& each) { return each.name == op; });
+  const auto found = std::find_if(ops.begin(), ops.end(), [&](const ManifestOp& each) {
+    return each.name == op || each.planned_as() == op;
+  });
   return found == ops.end() ? nullptr : &*found;
+}
+
+std::vector<const ManifestOp*> Manifest::find_all(const std::string& op) const {
+  std::vector<const ManifestOp*> found;
+  for (const ManifestOp& each : ops)
+    if (each.name == op) found.push_back(&each);
+  return found;
 }
 
 std::string render_manifest(const Manifest& manifest) {
@@ -225,6 +246,8 @@ std::string render_manifest(const Manifest& manifest) {
   if (!manifest.license.empty()) json["license"] = manifest.license;
   json["build_string"] = manifest.build_string;
   json["toolkit"] = json_of(manifest.toolkit);
+  if (manifest.hip != ManifestToolkit{})
+    json["hip"] = {{"version", manifest.hip.version}, {"clang_sha256", manifest.hip.compiler_sha256}};
   json["cxx"] = manifest.cxx;
   json["tvm_ffi"] = manifest.tvm_ffi;
   if (manifest.torch) json["torch"] = json_of(*manifest.torch);

@@ -38,10 +38,10 @@ struct ManifestRuntime {
 };
 
 struct ManifestOp {
-  std::string name;
+  std::string name;     // in several entries, where it is built by several backends
   std::string module;   // Python module, or ""
-  std::string backend;  // "cuda", "cpu"
-  std::string file;     // "fused_adam.so", relative to the bundle
+  std::string backend;  // "cuda", "cpu", "hip"
+  std::string file;     // "fused_adam.so", of several backends "fused_adam.hip.so"; relative to the bundle
   std::string sha256;
   unsigned long long bytes = 0;
   ArchSet archs;                     // the op's set; empty for a CPU op
@@ -56,6 +56,8 @@ struct ManifestOp {
   // Where it lies below a folder of Python packages: "deepspeed/ops/adam/fused_adam_op" + `suffix`; "" where
   // it is no module.
   std::string module_file(const std::string& suffix) const;
+  std::string planned_as()
+      const;  // what a plan calls it, and what its file is called after: "fused_adam.hip"
   // Of each source with device code, in the order of the link.
   std::vector<ArchSet> modules() const;
   bool operator==(const ManifestOp&) const = default;
@@ -64,7 +66,7 @@ struct ManifestOp {
 struct ManifestToolkit {      // all empty for a CPU-only bundle
   std::string version;        // "13.0.88"
   std::string host_compiler;  // "gcc 12.2.0"
-  std::string nvcc_sha256;
+  std::string compiler_sha256;
   bool operator==(const ManifestToolkit&) const = default;
 };
 
@@ -86,7 +88,8 @@ struct Manifest {
   std::string source_version;  // of the pack's sources ("0.19.8"), or ""
   std::string license;         // of the pack's ops, an SPDX expression, or ""
   std::string build_string;    // DS_BUILD_STRING
-  ManifestToolkit toolkit;
+  ManifestToolkit toolkit;     // CUDA's
+  ManifestToolkit hip;
   std::string cxx;      // host compiler of CPU ops and bindings: "gcc 12.2.0"
   std::string tvm_ffi;  // version, or ""
   std::optional<ManifestTorch> torch;
@@ -96,7 +99,9 @@ struct Manifest {
   std::vector<ManifestOp> ops;                              // sorted by name
   std::vector<std::pair<std::string, std::string>> failed;  // op, what failed (--keep-going)
 
-  const ManifestOp* find(const std::string& op) const;  // nullptr: it is not there
+  // By what a plan calls it, or by its name: the first of several; nullptr: it is not there.
+  const ManifestOp* find(const std::string& op) const;
+  std::vector<const ManifestOp*> find_all(const std::string& op) const;  // by its name: of each backend
   bool operator==(const Manifest&) const = default;
 };
 

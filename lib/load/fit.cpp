@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "arch/amd.h"
 #include "arch/cpu_level.h"
 #include "base/text.h"
 #include "requirements/probe.h"
@@ -71,6 +72,15 @@ std::string packages_misfit(const ManifestOp& op, const Manifest& manifest, cons
              : op.name + " is built for tvm-ffi " + built.short_text() + ", and here is " + here.short_text();
 }
 
+// Of the visible ones, where there are any: those of the op's vendor, else the others, which it does not run
+// on.
+const std::vector<Target>& gpus_to_serve(const ManifestOp& op, const VisibleGpus& gpus) {
+  const bool is_for_amd = vendors_of(op.archs) == std::vector<const Vendor*>{&amd()};
+  const std::vector<Target>&own = is_for_amd ? gpus.amd : gpus.archs,
+        &others = is_for_amd ? gpus.archs : gpus.amd;
+  return own.empty() ? others : own;
+}
+
 }  // namespace
 
 LoadPackages find_load_packages(const ManifestOp& op, const Manifest& manifest, const Interpreter& python) {
@@ -96,11 +106,23 @@ Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& ma
   }
   const std::vector<ArchSet> modules = op.modules();
   if (modules.empty()) return fit;
-  for (const Target& gpu : machine.gpus.archs) {
+  for (const Target& gpu : gpus_to_serve(op, machine.gpus)) {
     fit.coverage.push_back(coverage_of_modules(modules, gpu));
     if (fit.misfit.empty()) fit.misfit = misfit_of(fit.coverage.back(), op, manifest, machine);
   }
   return fit;
+}
+
+FittingOp fitting_op(const std::vector<const ManifestOp*>& entries, const Manifest& manifest,
+                     const LoadMachine& machine, const std::optional<Interpreter>& python) {
+  std::optional<FittingOp> first;
+  for (const ManifestOp* op : entries) {
+    const auto packages = python ? std::optional(find_load_packages(*op, manifest, *python)) : std::nullopt;
+    const FittingOp entry{op, fit_of(*op, manifest, machine, packages)};
+    if (entry.fit.misfit.empty()) return entry;
+    if (!first) first = entry;
+  }
+  return *first;
 }
 
 }  // namespace dsbuild

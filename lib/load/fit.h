@@ -37,7 +37,17 @@ struct Fit {
 // CUDA 13.5; "CUDA Compatibility", NVIDIA). Where no GPU is visible none is asked for. The CPU must have what
 // the op is compiled for. A Python module needs the torch that it was compiled against (major.minor, CUDA or
 // ROCm, C++ ABI) and that Python; another op a tvm-ffi that is not older than its own (minor version).
+// Asked about are the GPUs of the vendor that the op is built for; where others alone are visible, it is not
+// for this machine.
 Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& machine,
            const std::optional<LoadPackages>& packages);
+
+struct FittingOp {
+  const ManifestOp* op;
+  Fit fit;
+};
+// Of the entries of one op, each for another vendor's GPUs, the first that fits; else the first. Not of none.
+FittingOp fitting_op(const std::vector<const ManifestOp*>& entries, const Manifest& manifest,
+                     const LoadMachine& machine, const std::optional<Interpreter>& python);
 
 }  // namespace dsbuild

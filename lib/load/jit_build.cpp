@@ -42,14 +42,15 @@ System counting_system(const System& system) {
 Result<LoadedOp> loaded_from(const Settings& settings, Manifest manifest, const LoadRequest& request,
                              const FileReader& files) {
   LoadedOp loaded;
-  const ManifestOp* op = manifest.find(request.op);
-  if (!op) return fail(Exit::failed, "no_bundle", settings.out.value.string(), "it has no " + request.op);
+  const std::vector<const ManifestOp*> entries = manifest.find_all(request.op);
+  if (entries.empty())
+    return fail(Exit::failed, "no_bundle", settings.out.value.string(), "it has no " + request.op);
+  const auto [op, fit] = fitting_op(entries, manifest, request.machine, std::nullopt);
   loaded.op = *op;
   loaded.manifest = std::move(manifest);
   loaded.library = files.absolute(settings.out.value / loaded.op.file);
   loaded.from = "built";
   DSBUILD_CHECK(check_is_safe(loaded.library, files));
-  const Fit fit = fit_of(loaded.op, loaded.manifest, request.machine, std::nullopt);
   loaded.coverage = fit.coverage;
   if (fit.misfit.empty()) return loaded;
   return fail(Exit::unmet, "no_fit", settings.arch.origin,

@@ -31,8 +31,9 @@ std::string archs_text(const LoadRequest& request) {
   const ArchRequest& asked = request.request.settings.arch.value;
   if (!asked.is_default) return "asked for " + arch_list(asked.targets);
   std::string text = "of GPUs";
-  for (const Target& gpu : request.machine.gpus.archs)
-    text += " " + gpu.text();
+  for (const auto* gpus : {&request.machine.gpus.archs, &request.machine.gpus.amd})
+    for (const Target& gpu : *gpus)
+      text += " " + gpu.text();
   return text;
 }
 

@@ -50,21 +50,21 @@ Result<Candidate> look_at(const PrebuiltPlace& place, const std::string& pack, c
                           Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(manifest, load_manifest(place.bundle, files));
-  const ManifestOp* op = manifest.find(request.op);
+  const std::vector<const ManifestOp*> ops = manifest.find_all(request.op);
   Candidate candidate;
   if (manifest.pack != pack) {
     candidate.misfit = "it is of the pack " + printable(manifest.pack);
     return candidate;
   }
-  if (!op) {
+  if (ops.empty()) {
     candidate.misfit = "it has no " + request.op;
     return candidate;
   }
+  const Interpreter python{request.request.settings.python.value, session.system, session.facts};
+  const auto [op, fit] = fitting_op(ops, manifest, request.machine, python);
   const Path library = library_in(place.bundle, *op, manifest, files);
   DSBUILD_CHECK(check_is_safe(library, files));
   const auto digest = session.digests.digest(library);
-  const Interpreter python{request.request.settings.python.value, session.system, session.facts};
-  const Fit fit = fit_of(*op, manifest, request.machine, find_load_packages(*op, manifest, python));
   candidate.misfit = digest && *digest == op->sha256
                          ? fit.misfit
                          : library.filename().string() + " is not what its manifest says";

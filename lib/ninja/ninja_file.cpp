@@ -16,8 +16,11 @@ const char* rule_name(const Edge& edge) {
       return "cuda_compile";
     case EdgeKind::cuda_slice:
       return edge.reads_source() ? "cuda_slice" : "cuda_join";
+    case EdgeKind::hip_compile:
+    case EdgeKind::hip_slice:
+    case EdgeKind::hip_bundle:
     case EdgeKind::cxx_compile:
-      return "cxx_compile";
+      return word(edge.kind);
     case EdgeKind::link:
       return "link";
     case EdgeKind::verify:
@@ -33,6 +36,16 @@ bool has_rule(const BuildPlan& plan, std::string_view rule) {
                      [&](const Edge& e) { return rule_name(e) == rule; });
 }
 
+// Of its flag: Ninja's names have no colon and no plus.
+std::string variable_of(const Target& target) {
+  return replace_all(replace_all(target.name(), ":", "_"), "+", "_on");
+}
+
+// Of what all ops for one vendor's GPUs share.
+std::string shared_variable(const BuildPlan& plan, const Vendor& vendor) {
+  return vendors_of(plan.shared).size() > 1 ? "shared_" + std::string(vendor.name()) : "shared";
+}
+
 // Every pair that some edge uses, once, in canonical order; then what all CUDA ops share.
 std::string gencode_section(const BuildPlan& plan) {
   ArchSet used = plan.shared;
@@ -40,26 +53,30 @@ std::string gencode_section(const BuildPlan& plan) {
     used = union_of(used, edge.targets);
   std::string text;
   for (const Target& target : used)
-    text += target.name() + " = " + ninja_word(target.flag()) + "\n";
-  if (plan.shared.empty()) return text;
-  text += "shared =";
-  for (const Target& target : plan.shared)
-    text += " $" + target.name();
-  return text + "\n\n";
+    text += variable_of(target) + " = " + ninja_word(target.flag()) + "\n";
+  for (const Vendor* vendor : vendors_of(plan.shared)) {
+    text += shared_variable(plan, *vendor) + " =";
+    for (const Target& target : targets_of(plan.shared, *vendor))
+      text += " $" + variable_of(target);
+    text += "\n";
+  }
+  return plan.shared.empty() ? text : text + "\n";
 }
 
 // The set in canonical order, `$shared` standing for its members where they are neighbours: so an op's
 // expanded command does not depend on which other ops there are.
-std::string gencode_value(const ArchSet& targets, const ArchSet& shared) {
-  std::vector<Target> order(targets.begin(), targets.end());
+std::string gencode_value(const BuildPlan& plan, const Edge& edge) {
+  const std::vector<Target> order(edge.targets.begin(), edge.targets.end());
+  const Vendor& vendor = *order.front().vendor;
+  const ArchSet shared = edge.is_part() ? ArchSet() : targets_of(plan.shared, vendor);  // a part has one arch
   const auto run = std::search(order.begin(), order.end(), shared.begin(), shared.end());
   std::string text;
   for (auto at = order.begin(); at != order.end();) {
     if (!shared.empty() && at == run) {
-      text += " $shared";
+      text += " $" + shared_variable(plan, vendor);
       at += static_cast<std::ptrdiff_t>(shared.size());
     } else {
-      text += " $" + at->name();
+      text += " $" + variable_of(*at);
       ++at;
     }
   }
@@ -78,17 +95,22 @@ std::string rule(const char* name, const std::string& words) {
 }
 
 std::string rules_section(const BuildPlan& plan) {
-  const std::string outputs = " -MD -MF $out.d -MT $out -c $in -o $out.tmp";
-  const std::string cuda = "$nvcc $flags $gencode", cxx = "$cxx $flags";
+  const auto outputs = [](EdgeKind kind) {
+    return " " + join(depfile_flags(kind, "$out"), " ") + " -c $in -o $out.tmp";
+  };
+  const std::string cuda = "$nvcc $flags $gencode", hip = "$hip $flags $gencode", cxx = "$cxx $flags";
   const std::vector<std::pair<const char*, std::string>> words = {
-      {"cuda_compile", "run $tools $out -- " + cuda + outputs},
+      {"cuda_compile", "run $tools $out -- " + cuda + outputs(EdgeKind::cuda_compile)},
       {"cuda_slice", "slice $tools $out $step -- $in $gencode"},
       {"cuda_join", "slice $tools $out $step -- $flags"},
-      {"cxx_compile", "run $tools $out $known_by -- " + cxx + outputs},
+      {"hip_compile", "run $tools $out -- " + hip + outputs(EdgeKind::hip_compile)},
+      {"hip_slice", "run $tools $out -- " + hip + outputs(EdgeKind::hip_slice)},
+      {"hip_bundle", "bundle $tools $out $in -- $hip $flags"},
+      {"cxx_compile", "run $tools $out $known_by -- " + cxx + outputs(EdgeKind::cxx_compile)},
       {"comparison", "compare $tools $out $in"},
       {"verify", "verify $tools $out $in"}};
-  std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("cxx", plan.tools.cxx) +
-                     program_line("host_cxx", plan.tools.host_cxx) +
+  std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("hip", plan.tools.hip) +
+                     program_line("cxx", plan.tools.cxx) + program_line("host_cxx", plan.tools.host_cxx) +
                      program_line("dsbuild", plan.tools.dsbuild) + "\n";
   for (const auto& [name, command] : words)
     if (has_rule(plan, name)) text += rule(name, command);
@@ -110,7 +132,6 @@ std::string op_heading(const BuildPlan& plan, const std::string& op) {
 }
 
 std::string edge_text(const BuildPlan& plan, const Edge& edge) {
-  const ArchSet shared = edge.kind == EdgeKind::cuda_slice ? ArchSet() : plan.shared;  // a slice has one arch
   std::string text = "build " + ninja_path(edge.output);
   text += " | " + ninja_path(record_file(edge.output));
   text += ninja_paths(edge.more_outputs) + ": " + rule_name(edge) + ninja_paths(edge.inputs);
@@ -121,7 +142,7 @@ std::string edge_text(const BuildPlan& plan, const Edge& edge) {
   if (!edge.flags.empty()) text += "  flags = " + ninja_words(edge.flags) + "\n";
   if (!edge.step_file.empty()) text += "  step = " + ninja_word(edge.step_file) + "\n";
   if (edge.is_shared) text += std::string("  known_by = ") + k_known_by_text + "\n";
-  if (!edge.targets.empty()) text += "  gencode =" + gencode_value(edge.targets, shared) + "\n";
+  if (!edge.targets.empty()) text += "  gencode =" + gencode_value(plan, edge) + "\n";
   return text;
 }
 

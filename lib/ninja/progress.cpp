@@ -12,8 +12,12 @@ const char* verb(EdgeKind kind) {
   switch (kind) {
     case EdgeKind::cuda_compile:
     case EdgeKind::cuda_slice:
+    case EdgeKind::hip_compile:
+    case EdgeKind::hip_slice:
     case EdgeKind::cxx_compile:
       return "compile";
+    case EdgeKind::hip_bundle:
+      return "bundle";
     case EdgeKind::link:
       return "link";
     case EdgeKind::verify:

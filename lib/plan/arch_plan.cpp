@@ -11,11 +11,12 @@ bool has_ptx(const ArchSet& set) {
 
 // A workload asks for an op's own archs.
 ArchSet asked_of(const ArchPlanInput& input, const OpBuilder& builder) {
-  return input.settings.selection.archs_of(builder.name(), input.requested);
+  return input.settings.selection.archs_of(builder.spec().op_name(), input.requested);
 }
 
-WhenContext context_of(const ArchPlanInput& input, ArchSet archs) {
-  return when_context(input.registry, input.requirements, input.toolkit, input.cpu, std::move(archs));
+WhenContext context_of(const ArchPlanInput& input, const OpBuilder& builder, ArchSet archs) {
+  return when_context(input.registry, input.requirements, toolkit_of(input.toolkits, builder.spec()),
+                      input.cpu, std::move(archs));
 }
 
 // The op's set after its own filter and the toolkit's; what was lost goes to `planned.dropped`.
@@ -26,12 +27,12 @@ ArchSet filter_by_op_and_toolkit(const ArchPlanInput& input, const OpBuilder& bu
   for (const DroppedArch& drop : filtered.dropped)
     planned.dropped.push_back({drop.target, DroppedBy::op, drop.reason});
   ArchSet kept;
+  const Toolkit* toolkit = toolkit_of(input.toolkits, builder.spec());
   for (const Target& target : filtered.kept) {
-    if (!input.toolkit || input.toolkit->targets.count(target) > 0)
+    if (!toolkit || toolkit->targets.count(target) > 0)
       kept.insert(target);
     else
-      planned.dropped.push_back(
-          {target, DroppedBy::toolkit, input.toolkit->short_name() + " cannot target it"});
+      planned.dropped.push_back({target, DroppedBy::toolkit, toolkit->short_name() + " cannot target it"});
   }
   return kept;
 }
@@ -57,19 +58,21 @@ void warn_of_specialisation(const ArchSet& op_archs, const SourceSpec& source, c
 void plan_sources(const ArchPlanInput& input, const OpBuilder& builder, const ArchSet& op_archs,
                   PlannedOp& planned, std::vector<Warning>& warnings) {
   bool has_device_code = false;
-  for (const SourceSpec& source : builder.sources(context_of(input, op_archs))) {
+  const BackendKind backend = builder.spec().backend;
+  for (const SourceSpec& source : builder.sources(context_of(input, builder, op_archs))) {
+    const bool is_device_source = source.has_device_code(backend);
     const FilteredArchs filtered = apply_filter(source.archs, op_archs);
-    has_device_code = has_device_code || source.is_cuda();
-    const bool nothing_left = filtered.kept.empty() && (source.is_cuda() || !source.archs.empty());
+    has_device_code = has_device_code || is_device_source;
+    const bool nothing_left = filtered.kept.empty() && (is_device_source || !source.archs.empty());
     if (nothing_left) {
       planned.left_out.push_back(source.id());
       warn_of_specialisation(op_archs, source, planned, warnings);
       continue;
     }
-    planned.sources.push_back({source, source.is_cuda() ? filtered.kept : ArchSet{}});
+    planned.sources.push_back({source, is_device_source ? filtered.kept : ArchSet{}});
     for (const auto& [built, asked] : filtered.specialised)
       planned.specialised.emplace(built, asked);
-    if (source.is_cuda()) planned.archs = union_of(planned.archs, filtered.kept);
+    if (is_device_source) planned.archs = union_of(planned.archs, filtered.kept);
   }
   if (!has_device_code) return;
   for (const Target& target : op_archs) {
@@ -98,11 +101,13 @@ void plan_device_op(const ArchPlanInput& input, const OpBuilder& builder, Planne
   if (!op_archs.empty()) plan_sources(input, builder, op_archs, planned, warnings);
   std::sort(planned.dropped.begin(), planned.dropped.end(),
             [](const PlanDrop& a, const PlanDrop& b) { return a.target < b.target; });
-  const bool device_code_left = std::any_of(planned.sources.begin(), planned.sources.end(),
-                                            [](const PlannedSource& s) { return s.source.is_cuda(); });
+  const BackendKind backend = builder.spec().backend;
+  const bool device_code_left =
+      std::any_of(planned.sources.begin(), planned.sources.end(),
+                  [&](const PlannedSource& s) { return s.source.has_device_code(backend); });
   const bool wants_device_code =
       op_archs.empty() || std::any_of(builder.spec().sources.begin(), builder.spec().sources.end(),
-                                      [](const SourceSpec& s) { return s.is_cuda(); });
+                                      [&](const SourceSpec& s) { return s.has_device_code(backend); });
   if (wants_device_code && !device_code_left) {
     planned.status = OpStatus::skip;
     planned.reason = "no arch left: supports " + supported_text(builder) + ", requested " +
@@ -122,11 +127,18 @@ std::string join_reasons(const std::vector<std::string>& reasons) {
 }
 
 bool uses_cpu_level(const ArchPlanInput& input, const OpBuilder& builder, const PlannedOp& planned) {
-  const WhenContext context = context_of(input, planned.archs);
+  const WhenContext context = context_of(input, builder, planned.archs);
   return std::any_of(planned.sources.begin(), planned.sources.end(),
                      [&](const PlannedSource& planned_source) {
                        return builder.uses_cpu_level(planned_source.source, context);
                      });
+}
+
+// Whether all archs that are asked for are of others' GPUs.
+bool is_for_other_gpus(const ArchPlanInput& input, const OpBuilder& builder) {
+  const Vendor* vendor = vendor_of(builder.spec());
+  const ArchSet asked = asked_of(input, builder);
+  return vendor && !asked.empty() && targets_of(asked, *vendor).empty();
 }
 
 PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const SelectedOp& selected,
@@ -142,8 +154,12 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
   const BackendKindRow& kind = kind_row(builder.spec().backend);
   if (!kind.is_built) {
     planned.reason = std::string("backend ") + kind.key + " is not built by this version";
-  } else if (kind.vendor && !input.toolkit) {
-    planned.reason = "no CUDA toolkit";
+  } else if (is_for_other_gpus(input, builder)) {
+    planned.reason = "it is written for " + to_upper(kind.key) + " alone, and " +
+                     arch_text(asked_of(input, builder)) +
+                     (asked_of(input, builder).size() > 1 ? " are" : " is") + " of other GPUs";
+  } else if (kind.vendor && !toolkit_of(input.toolkits, builder.spec())) {
+    planned.reason = "no " + to_upper(kind.key) + " toolkit";
   } else if (!input.requirements.met(planned.name)) {
     planned.reason = join_reasons(input.requirements.reasons(planned.name));
   } else {
@@ -152,11 +168,11 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
     if (kind.vendor) {
       plan_device_op(input, builder, planned, warnings);
     } else {
-      for (const SourceSpec& source : builder.sources(context_of(input, {})))
+      for (const SourceSpec& source : builder.sources(context_of(input, builder, {})))
         planned.sources.push_back({source, {}});
     }
     if (planned.status == OpStatus::build)
-      planned.features_off = builder.features_off(context_of(input, planned.archs));
+      planned.features_off = builder.features_off(context_of(input, builder, planned.archs));
     planned.uses_cpu_level = uses_cpu_level(input, builder, planned);
   }
   return planned;
@@ -179,7 +195,8 @@ void skip_ops_that_lack_a_need(const ArchPlanInput& input, ArchPlan& plan) {
     changed = false;
     for (PlannedOp& op : plan.ops) {
       if (op.status != OpStatus::build) continue;
-      for (const std::string& need : input.registry.find(op.name)->needs(context_of(input, op.archs))) {
+      const OpBuilder& builder = *input.registry.find(op.name);
+      for (const std::string& need : builder.needs(context_of(input, builder, op.archs))) {
         const PlannedOp* needed = plan.find(need);
         if (needed && needed->status == OpStatus::build) continue;
         op.status = OpStatus::skip;
@@ -222,7 +239,7 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     if (op.wanted != Wanted::by_name || op.status != OpStatus::skip) continue;
     const OpBuilder& builder = *input.registry.find(op.name);
     if (!input.requirements.met(op.name)) return refuse_unmet(input, op);
-    const bool no_arch = vendor_of(builder.spec()) && input.toolkit;
+    const bool no_arch = vendor_of(builder.spec()) && toolkit_of(input.toolkits, builder.spec());
     const std::string fix = no_arch ? "Ask for an arch that it supports, for example --arch " +
                                           replace_all(arch_list(asked_of(input, builder)), ";", ",") + "," +
                                           lowest_that_works(builder) + "."
@@ -364,10 +381,11 @@ ArchSet kept_targets(const Settings& settings, const Registry& registry, const S
     const OpBuilder& builder = *registry.find(op.name);
     const Vendor* vendor = vendor_of(builder.spec());
     if (op.wanted == Wanted::off || !vendor) continue;
-    const ArchSet asked = settings.selection.archs_of(op.name, requested);
+    const ArchSet asked = settings.selection.archs_of(builder.spec().op_name(), requested);
     const ArchSet op_archs = builder.filter_archs(targets_of(asked, *vendor)).kept;
     for (const SourceSpec& source : builder.spec().sources)
-      if (source.is_cuda()) kept = union_of(kept, apply_filter(source.archs, op_archs).kept);
+      if (source.has_device_code(builder.spec().backend))
+        kept = union_of(kept, apply_filter(source.archs, op_archs).kept);
   }
   return kept;
 }

@@ -63,9 +63,9 @@ struct ArchPlanInput {
   const Registry& registry;
   const SelectedOps& selected;
   const RequirementReport& requirements;
-  const Toolkit* toolkit = nullptr;  // null: CPU ops only
-  ArchSet requested;                 // resolved
-  std::string cpu;                   // "x86_64"
+  ToolkitSet toolkits;  // none: CPU ops only
+  ArchSet requested;    // resolved
+  std::string cpu;      // "x86_64"
 };
 
 // What the plan would be of the ops that can be built, whatever is in the way of the others.

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "nvcc/step_file.h"
 #include "plan/build_plan.h"
 
 namespace dsbuild {
@@ -11,12 +10,14 @@ namespace dsbuild {
 struct BackendOp {
   const OpBuilder& builder;
   const PlannedOp& planned;
+  const Toolkit* toolkit;  // of its vendor's GPUs; of an op without device code CUDA's, or nullptr
   WhenContext context;
   Contribution gives;  // of all its met requirements
 };
 
 struct Backend {
   BackendKind kind;
+  bool has_host_compiler;  // of the toolkit's choice, which links its ops; else the machine's does
   // The compile edge of one of the op's sources.
   Edge (*compile_edge)(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source);
   // Flags of its link edge, behind the objects and the op's own.
@@ -28,12 +29,16 @@ const Backend* find_backend(BackendKind kind);
 
 extern const Backend k_cuda_backend;  // cuda_backend.cpp
 extern const Backend k_cpu_backend;   // cpu_backend.cpp
+extern const Backend k_hip_backend;   // hip_backend.cpp
 
 // What every backend needs of the C++ side.
 std::vector<std::string> include_flags(const BackendOp& op);
 std::vector<std::string> fallback_include_flags(const BackendOp& op);
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
               const std::vector<std::string>& more_flags);
+
+// Where a source's object lies: of HIP beside that of CUDA, so that a build folder may serve both in turn.
+std::string object_path(const OpBuilder& op, const SourceSpec& source);
 
 // A path of the pack, seen from the build folder.
 std::string source_path(const std::string& relative);

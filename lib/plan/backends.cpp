@@ -16,7 +16,7 @@ void add_system_folders(std::vector<std::string>& flags, const std::vector<std::
 
 // A new backend is one file and one line here.
 const std::vector<Backend>& backends() {
-  static const std::vector<Backend> table = {k_cuda_backend, k_cpu_backend};
+  static const std::vector<Backend> table = {k_cuda_backend, k_cpu_backend, k_hip_backend};
   return table;
 }
 
@@ -40,6 +40,12 @@ std::vector<std::string> fallback_include_flags(const BackendOp& op) {
   return flags;
 }
 
+std::string object_path(const OpBuilder& op, const SourceSpec& source) {
+  const OpSpec& spec = op.spec();
+  const bool is_told_apart = spec.backend != BackendKind::hip || spec.name != spec.op_name();
+  return object_path(is_told_apart ? spec.name : spec.name + "." + kind_row(spec.backend).key, source);
+}
+
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
               const std::vector<std::string>& more_flags) {
   std::vector<std::string> common = {"-fPIC"};
@@ -53,7 +59,7 @@ Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec
                             fallback_include_flags(op), op.gives.cxx_flags})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.inputs = {source_path(source.path)};
-  edge.output = object_path(op.builder.name(), source);
+  edge.output = object_path(op.builder, source);
   return edge;
 }
 

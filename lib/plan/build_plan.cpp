@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "action/action_key.h"
+#include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "plan/backend.h"
@@ -62,7 +63,7 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   append_all(edge.flags, backend.link_flags(input, op));
   append_all(edge.flags, op.gives.fallback_link_flags);
   name_library_files(edge.flags, op.gives.library_files);
-  edge.by_host_compiler = kind_row(backend.kind).vendor != nullptr;
+  edge.by_host_compiler = backend.has_host_compiler;
   edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
   if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);
@@ -86,8 +87,9 @@ Edge verify_edge(const ExpectedOp& expected) {
 void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& plan) {
   const OpBuilder& builder = *input.registry.find(planned.name);
   const Backend& backend = *find_backend(builder.spec().backend);
-  BackendOp op{builder, planned,
-               when_context(input.registry, input.requirements, input.toolkit, input.cpu, planned.archs),
+  const Toolkit* toolkit = toolkit_of(input.toolkits, builder.spec());
+  BackendOp op{builder, planned, toolkit,
+               when_context(input.registry, input.requirements, toolkit, input.cpu, planned.archs),
                contribution_of(input, planned.name)};
   if (op.gives.std > 0) op.context.usual_std = op.gives.std;
   std::vector<Edge> compiles;
@@ -115,18 +117,24 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     plan.tools.cxx = {input.cxx->path.string()};
     plan.files.push_back({k_cxx_id_file, compiler_identity(*input.cxx) + "\n" + input.tools.cxx.text});
   }
-  if (input.toolkit) {
-    plan.tools.nvcc = {input.toolkit->compiler().string()};
+  if (const Toolkit* cuda = input.toolkits.of(nvidia())) {
+    plan.tools.nvcc = {cuda->compiler().string()};
     append_all(plan.tools.nvcc, input.settings.nvcc_prepend_flags.value);
-    if (input.toolkit->host) {
-      append_all(plan.tools.nvcc, {"-ccbin", input.toolkit->host->path.string()});
-      plan.tools.host_cxx = {input.toolkit->host->path.string()};
+    if (cuda->host) {
+      append_all(plan.tools.nvcc, {"-ccbin", cuda->host->path.string()});
+      plan.tools.host_cxx = {cuda->host->path.string()};
     }
     plan.files.push_back(
-        {k_nvcc_id_file,
-         "nvcc " + input.toolkit->version.text() + " sha256 " + input.toolkit->compiler_digest + "\n" +
-             (input.toolkit->host ? compiler_identity(*input.toolkit->host) + "\n" : std::string()) +
-             input.tools.nvcc.text});
+        {k_nvcc_id_file, "nvcc " + cuda->version.text() + " sha256 " + cuda->compiler_digest + "\n" +
+                             (cuda->host ? compiler_identity(*cuda->host) + "\n" : std::string()) +
+                             input.tools.nvcc.text});
+  }
+  const Vendor* amd = vendor_of(BackendKind::hip);
+  if (const Toolkit* hip = amd ? input.toolkits.of(*amd) : nullptr) {
+    plan.tools.hip = {hip->compiler().string()};
+    append_all(plan.tools.hip, hip->own_flags);
+    plan.files.push_back(
+        {k_hip_id_file, hip->name() + " sha256 " + hip->compiler_digest + "\n" + input.tools.hip.text});
   }
   plan.tools.dsbuild = {input.program.string()};
   if (const auto& torch = input.requirements.torch)
@@ -135,13 +143,11 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
 }
 
 void warn_of_compress_mode(const BuildPlanInput& input, BuildPlan& plan) {
-  if (!input.toolkit || input.settings.compress_mode.value.empty() ||
-      input.toolkit->has_option("--compress-mode"))
-    return;
+  const Toolkit* cuda = input.toolkits.of(nvidia());
+  if (!cuda || input.settings.compress_mode.value.empty() || cuda->has_option("--compress-mode")) return;
   plan.warnings.push_back(
       warning("no_compress_mode", input.settings.compress_mode.origin,
-              input.toolkit->short_name() +
-                  " has no --compress-mode: device code is compressed as it does by default",
+              cuda->short_name() + " has no --compress-mode: device code is compressed as it does by default",
               "Use CUDA 12.8 or newer, or leave --compress-mode out."));
 }
 
@@ -158,6 +164,7 @@ std::string plain_name(std::string name, size_t longest) {
 
 const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& edge) {
   if (edge.kind == EdgeKind::cuda_compile) return plan.tools.nvcc;
+  if (tools_file(edge) == k_hip_id_file) return plan.tools.hip;
   return edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
 }
 
@@ -207,7 +214,8 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
 }
 
 const char* word(EdgeKind kind) {
-  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "cxx_compile",
+  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "hip_compile",
+                                        "hip_slice",    "hip_bundle", "cxx_compile",
                                         "link",         "verify",     "comparison"};
   return k_words[static_cast<int>(kind)];
 }
@@ -222,6 +230,10 @@ std::string tools_file(const Edge& edge) {
     case EdgeKind::cuda_slice:
     case EdgeKind::comparison:
       return k_nvcc_id_file;
+    case EdgeKind::hip_compile:
+    case EdgeKind::hip_slice:
+    case EdgeKind::hip_bundle:
+      return k_hip_id_file;
     case EdgeKind::cxx_compile:
     case EdgeKind::link:
       return edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file;
@@ -277,6 +289,16 @@ std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge)
   return words;
 }
 
+std::vector<std::string> depfile_flags(EdgeKind kind, const std::string& output) {
+  const std::string depfile = output + k_depfile_end;
+  if (kind != EdgeKind::hip_slice) return {"-MD", "-MF", depfile, "-MT", output};
+  std::vector<std::string> flags;
+  for (const std::string& word : {std::string("-dependency-file"), depfile, std::string("-MT"), output,
+                                  std::string("-sys-header-deps")})
+    append_all(flags, {"-Xclang", word});
+  return flags;
+}
+
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + k_temporary_end;
   if (edge.kind == EdgeKind::link) {
@@ -288,8 +310,8 @@ std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   std::vector<std::string> argv = compiler_words(plan, edge);
   for (const Target& target : edge.targets)
     argv.push_back(target.flag());
-  append_all(argv, {"-MD", "-MF", edge.output + k_depfile_end, "-MT", edge.output, "-c", edge.inputs.front(),
-                    "-o", temporary});
+  append_all(argv, depfile_flags(edge.kind, edge.output));
+  append_all(argv, {"-c", edge.inputs.front(), "-o", temporary});
   return argv;
 }
 
@@ -306,7 +328,15 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
       for (const Target& target : edge.targets)
         words.push_back(target.flag());
       break;
+    case EdgeKind::hip_bundle:
+      words = {"bundle", tools, edge.output};
+      append_all(words, edge.inputs);
+      words.emplace_back("--");
+      append_all(words, compiler_words(plan, edge));
+      break;
     case EdgeKind::cuda_compile:
+    case EdgeKind::hip_compile:
+    case EdgeKind::hip_slice:
     case EdgeKind::cxx_compile:
     case EdgeKind::link:
       words = {"run", tools, edge.output};

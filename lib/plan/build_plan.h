@@ -15,7 +15,19 @@
 
 namespace dsbuild {
 
-enum class EdgeKind { cuda_compile, cuda_slice, cxx_compile, link, verify, comparison };
+// hip_compile: all of a HIP source, or its host code; hip_slice: its code for one target; hip_bundle: the
+// object of those.
+enum class EdgeKind {
+  cuda_compile,
+  cuda_slice,
+  hip_compile,
+  hip_slice,
+  hip_bundle,
+  cxx_compile,
+  link,
+  verify,
+  comparison
+};
 const char* word(EdgeKind kind);  // "cuda_slice"
 
 // Paths are relative to the build folder, in which Ninja runs; `pack/` there is a link to the source root, so
@@ -24,10 +36,10 @@ struct Edge {
   EdgeKind kind = EdgeKind::cxx_compile;
   std::string op;      // what several ops share: the header that is precompiled
   std::string source;  // SourceSpec::id(); "" for link and verify
-  std::string
-      part;  // cuda_slice: of the source's work (lib/nvcc/step_file.h); "nvcc" for what is only compared
+  std::string part;    // of the source's work: cuda_slice's (lib/nvcc/step_file.h); of HIP "gfx90a", "host
+                       // code", "images"; "nvcc" for what is only compared
   std::vector<std::string> flags;            // of this op and source, in order, without gencodes
-  ArchSet targets;                           // cuda_compile: its gencodes, in canonical order
+  ArchSet targets;                           // of its device code, in canonical order
   std::vector<std::string> inputs;           // source, or objects
   std::vector<std::string> implicit_inputs;  // what else makes it dirty
   std::string output;
@@ -37,20 +49,31 @@ struct Edge {
       false;               // cxx_compile, link: by the toolkit's host compiler instead of the machine's
   bool is_shared = false;  // cxx_compile: of a source that another op compiles alike but for macros
   std::string after;       // the output of that op's compile, where it comes first; "" for none
-  // cuda_slice: whether it starts with the preprocessor; the others join what such edges made.
-  bool reads_source() const { return part != "host" && part != "fatbin"; }
+  // Whether it starts with the preprocessor; other parts of a source join what such edges made.
+  bool reads_source() const { return kind != EdgeKind::hip_bundle && part != "host" && part != "fatbin"; }
+  // Of a whole compile, which it stands for with others (SlicedCommand).
+  bool is_part() const {
+    return kind == EdgeKind::cuda_slice || kind == EdgeKind::hip_slice || kind == EdgeKind::hip_bundle ||
+           (kind == EdgeKind::hip_compile && !part.empty());
+  }
+  // A part from the preprocessor to the code of its targets.
+  bool is_slice() const {
+    return kind == EdgeKind::hip_slice || (kind == EdgeKind::cuda_slice && reads_source() && part != "front");
+  }
   bool is_dirty_after(const std::string& path) const;  // is it an implicit input
   bool is_compile() const {
-    return kind == EdgeKind::cuda_compile || kind == EdgeKind::cuda_slice || kind == EdgeKind::cxx_compile;
+    return kind == EdgeKind::cuda_compile || kind == EdgeKind::cuda_slice || kind == EdgeKind::hip_compile ||
+           kind == EdgeKind::hip_slice || kind == EdgeKind::cxx_compile;
   }
   bool operator==(const Edge&) const = default;
 };
 
 // A tool's leading words, once per graph: {"/usr/local/cuda/bin/nvcc", "-ccbin", "/usr/bin/g++-12"}.
+// hip: clang with what it finds ROCm's headers and device libraries by.
 // cxx: the machine's C++ compiler, for CPU ops; host_cxx: the one that the toolkit accepts, for CUDA ops. An
 // op's bytes thus do not depend on whether other ops need a toolkit.
 struct Tools {
-  std::vector<std::string> nvcc, cxx, host_cxx, dsbuild;
+  std::vector<std::string> nvcc, hip, cxx, host_cxx, dsbuild;
   bool operator==(const Tools&) const = default;
 };
 
@@ -77,7 +100,7 @@ struct BuildPlanInput {
   const Registry& registry;
   const RequirementReport& requirements;
   const ArchPlan& archs;
-  const Toolkit* toolkit = nullptr;   // null: CPU ops only
+  ToolkitSet toolkits;                // none: CPU ops only
   const HostCompiler* cxx = nullptr;  // of CPU ops
   std::string cpu;
   ToolParts tools;  // lib/toolkit/tool_parts.h
@@ -93,6 +116,9 @@ bool runs_tools(const Edge& edge);
 
 // How a compile is done: the compiler and its flags, without gencodes, what is read and what is written.
 std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge);
+// Where a compile writes what it read. clang knows no -MF for a device's code alone, so its compiler proper
+// is told.
+std::vector<std::string> depfile_flags(EdgeKind kind, const std::string& output);
 // The command of a compile or link, gencodes written out. The tool writes <output>.tmp, so that a killed tool
 // never leaves half an output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge);

@@ -16,6 +16,6 @@ std::vector<std::string> cpu_link_flags(const BuildPlanInput&, const BackendOp&)
 
 }  // namespace
 
-const Backend k_cpu_backend = {BackendKind::cpu, cpu_compile_edge, cpu_link_flags};
+const Backend k_cpu_backend = {BackendKind::cpu, false, cpu_compile_edge, cpu_link_flags};
 
 }  // namespace dsbuild

@@ -7,8 +7,8 @@ namespace {
 // What every .cu gets besides the op's own flags. -objtemp and a fixed seed make the object's bytes
 // independent of process ids and of the moment (nvcc names its temporaries after the object instead of the
 // process). The seed is not the op's, so that ops with the same source can have the same object.
-std::vector<std::string> common_flags(const BuildPlanInput& input, const SourceSpec& source) {
-  const Toolkit& toolkit = *input.toolkit;
+std::vector<std::string> common_flags(const BuildPlanInput& input, const Toolkit& toolkit,
+                                      const SourceSpec& source) {
   std::vector<std::string> flags = {"-Xcompiler=-fPIC"};
   if (toolkit.has_option("--objdir-as-tempdir")) flags.push_back("--objdir-as-tempdir");
   if (toolkit.has_option("--frandom-seed")) flags.push_back("-frandom-seed=" + source.id());
@@ -30,19 +30,19 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   edge.source = planned.source.id();
   edge.flags = op.gives.base_nvcc_flags;
   for (const auto& flags :
-       {op.builder.nvcc_args(planned.source, op.context), common_flags(input, planned.source),
+       {op.builder.nvcc_args(planned.source, op.context), common_flags(input, *op.toolkit, planned.source),
         include_flags(op), fallback_include_flags(op), input.settings.nvcc_append_flags.value})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.targets = planned.archs;
   edge.inputs = {source_path(planned.source.path)};
-  edge.output = object_path(op.builder.name(), planned.source);
+  edge.output = object_path(op.builder, planned.source);
   edge.implicit_inputs = {k_nvcc_id_file};
   return edge;
 }
 
 Edge cuda_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.is_cuda()) return nvcc_edge(input, op, source);
-  Edge edge = cxx_edge(input, op, source.source, {"-isystem", input.toolkit->include_dir().string()});
+  Edge edge = cxx_edge(input, op, source.source, {"-isystem", op.toolkit->include_dir().string()});
   edge.implicit_inputs.push_back(k_nvcc_id_file);
   edge.by_host_compiler = true;
   return edge;
@@ -51,9 +51,9 @@ Edge cuda_compile_edge(const BuildPlanInput& input, const BackendOp& op, const P
 // By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
 // symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
 // lives in a process that has a CUDA runtime already, and must use that one.
-std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const BackendOp& op) {
-  if (op.gives.python_module) return {"-L" + input.toolkit->library_dir.string(), "-lcudart"};
-  return {"-L" + input.toolkit->library_dir.string(),
+std::vector<std::string> cuda_link_flags(const BuildPlanInput&, const BackendOp& op) {
+  if (op.gives.python_module) return {"-L" + op.toolkit->library_dir.string(), "-lcudart"};
+  return {"-L" + op.toolkit->library_dir.string(),
           "-lcudart_static",
           "-Wl,--exclude-libs,libcudart_static.a",
           "-ldl",
@@ -63,6 +63,6 @@ std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const Back
 
 }  // namespace
 
-const Backend k_cuda_backend = {BackendKind::cuda, cuda_compile_edge, cuda_link_flags};
+const Backend k_cuda_backend = {BackendKind::cuda, true, cuda_compile_edge, cuda_link_flags};
 
 }  // namespace dsbuild

@@ -9,10 +9,9 @@ namespace dsbuild {
 namespace {
 
 constexpr ByteCount k_mib = 1 << 20;
-constexpr const char* k_virtual_arch = "compute_";  // what the part of a slice begins with
 
 double targets_of(const Edge& edge) {
-  if (edge.kind == EdgeKind::cuda_slice) return 1;
+  if (edge.is_part()) return 1;
   return static_cast<double>(std::max<size_t>(edge.targets.size(), 1));
 }
 
@@ -29,8 +28,10 @@ const EdgeCost* remembered(const EdgeHistory& history, const std::string& key) {
 
 // Of a slice that was never measured: the longest of the source's other slices.
 const EdgeCost* of_sisters(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
-  if (edge.kind != EdgeKind::cuda_slice || !edge.part.starts_with(k_virtual_arch)) return nullptr;
-  const std::string slices = history_key(pack, edge.op, edge.source, k_virtual_arch);
+  if (!edge.is_slice()) return nullptr;
+  // What the parts of slices begin with.
+  const char* kind = edge.kind == EdgeKind::cuda_slice ? "compute_" : "gfx";
+  const std::string slices = history_key(pack, edge.op, edge.source, kind);
   const EdgeCost* longest = nullptr;
   for (auto cost = history.measured.lower_bound(slices);
        cost != history.measured.end() && cost->first.starts_with(slices); ++cost)

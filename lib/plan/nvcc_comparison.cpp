@@ -41,6 +41,7 @@ BuildPlan plan_nvcc_comparison(const BuildPlan& build, const std::vector<SlicedC
   plan.links = build.links;
   plan.graph_file = k_comparison_graph_file;
   for (const SlicedCommand& command : commands) {
+    if (command.whole.kind != EdgeKind::cuda_compile) continue;
     plan.edges.push_back(nvcc_edge(command.whole));
     plan.edges.push_back(comparison_edge(command, plan.edges.back().output));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "nvcc/step_file.h"
@@ -76,7 +77,8 @@ bool pays(const Group& group, double wall) {
 }
 
 bool is_wanted(const BuildPlanInput& input, const Group& group, double wall) {
-  const HostCompiler* compiler = group.members.front()->by_host_compiler ? &*input.toolkit->host : input.cxx;
+  const HostCompiler* compiler =
+      group.members.front()->by_host_compiler ? &*input.toolkits.of(nvidia())->host : input.cxx;
   if (compiler->family != "gcc") return false;
   switch (input.settings.precompile.value) {
     case Precompile::on:

@@ -20,7 +20,9 @@ std::string compiled_as(const BuildPlan& plan, const Edge& edge) {
 std::vector<Edge*> compiles_by_op(BuildPlan& plan) {
   std::vector<Edge*> compiles;
   for (Edge& edge : plan.edges)
-    if (edge.is_compile() && !edge.source.empty() && !has_debug_info(edge)) compiles.push_back(&edge);
+    if (edge.is_compile() && edge.kind != EdgeKind::hip_compile && !edge.source.empty() &&
+        !has_debug_info(edge))
+      compiles.push_back(&edge);
   std::sort(compiles.begin(), compiles.end(),
             [](const Edge* a, const Edge* b) { return a->output < b->output; });
   return compiles;

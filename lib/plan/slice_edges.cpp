@@ -1,6 +1,7 @@
 #include "plan/slice_edges.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "arch/nvidia.h"
 #include "base/build_layout.h"
@@ -64,18 +65,10 @@ class Slicer {
   Slicer(BuildPlan& plan, const SliceInput& input) : plan_(plan), input_(input) {}
 
   Sliced run() {
-    std::vector<Edge> edges;
-    for (Edge& edge : plan_.edges) {
+    for (const Edge& edge : plan_.edges)
       if (edge.kind == EdgeKind::cuda_compile) take(edge);
-      const auto parts = units_.find(edge.output);
-      if (parts == units_.end())
-        edges.push_back(std::move(edge));
-      else
-        std::move(parts->second.begin(), parts->second.end(), std::back_inserter(edges));
-    }
-    plan_.edges = std::move(edges);
+    replace_by_parts(plan_, std::move(units_));
     forget_order_of_whole_files();
-    link_host_objects();
     for (const auto& [path, content] : step_contents_)
       plan_.files.push_back({path, content});
     return std::move(sliced_);
@@ -174,18 +167,6 @@ class Slicer {
         edge.after.clear();
   }
 
-  void link_host_objects() {
-    for (Edge& edge : plan_.edges) {
-      if (edge.kind != EdgeKind::link) continue;
-      std::vector<std::string> objects;
-      for (const std::string& input : edge.inputs) {
-        objects.push_back(input);
-        if (units_.count(input) > 0) objects.push_back(unit_of(input) + ".host.o");
-      }
-      edge.inputs = std::move(objects);
-    }
-  }
-
   BuildPlan& plan_;
   const SliceInput& input_;
   std::map<std::string, std::vector<Edge>> units_;  // by the object
@@ -196,6 +177,30 @@ class Slicer {
 
 }  // namespace
 
+std::string host_object_of(const std::string& object) {
+  return unit_of(object) + ".host.o";
+}
+
+void replace_by_parts(BuildPlan& plan, std::map<std::string, std::vector<Edge>> units) {
+  std::vector<Edge> edges;
+  for (Edge& edge : plan.edges) {
+    if (edge.kind == EdgeKind::link) {
+      std::vector<std::string> objects;
+      for (const std::string& input : edge.inputs) {
+        objects.push_back(input);
+        if (units.count(input) > 0) objects.push_back(host_object_of(input));
+      }
+      edge.inputs = std::move(objects);
+    }
+    const auto parts = units.find(edge.output);
+    if (parts == units.end())
+      edges.push_back(std::move(edge));
+    else
+      std::move(parts->second.begin(), parts->second.end(), std::back_inserter(edges));
+  }
+  plan.edges = std::move(edges);
+}
+
 Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
   Sliced sliced = Slicer(plan, input).run();
   put_longest_first(plan.edges, input.history, input.pack);
@@ -204,10 +209,10 @@ Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
 
 BuildPlan with_whole_commands(BuildPlan plan, const std::vector<SlicedCommand>& commands) {
   std::set<std::string> hosts;
-  std::erase_if(plan.edges, [](const Edge& edge) { return edge.kind == EdgeKind::cuda_slice; });
+  std::erase_if(plan.edges, std::mem_fn(&Edge::is_part));
   for (const SlicedCommand& command : commands) {
     plan.edges.push_back(command.whole);
-    hosts.insert(unit_of(command.whole.output) + ".host.o");
+    hosts.insert(host_object_of(command.whole.output));
   }
   for (Edge& edge : plan.edges)
     if (edge.kind == EdgeKind::link)

@@ -38,6 +38,12 @@ struct Sliced {
 // taken apart stays as it is.
 Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
+// Puts parts in the place of their whole compiles, which `units` has by their outputs; the libraries link the
+// objects of the host's code too.
+void replace_by_parts(BuildPlan& plan, std::map<std::string, std::vector<Edge>> units);
+// That object, of a whole compile's.
+std::string host_object_of(const std::string& object);
+
 // The plan as it was before: whole commands, and links of their objects alone.
 BuildPlan with_whole_commands(BuildPlan plan, const std::vector<SlicedCommand>& commands);
 

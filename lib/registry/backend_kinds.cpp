@@ -11,7 +11,7 @@ namespace dsbuild {
 const std::vector<BackendKindRow>& backend_kinds() {
   static const std::vector<BackendKindRow> rows = {{BackendKind::cuda, "cuda", nvidia, true},
                                                    {BackendKind::cpu, "cpu", nullptr, true},
-                                                   {BackendKind::hip, "hip", amd, false},
+                                                   {BackendKind::hip, "hip", amd, true},
                                                    {BackendKind::sycl, "sycl", intel, false}};
   return rows;
 }
@@ -36,9 +36,18 @@ std::string refuse_backend(const std::string& word) {
   return "is no backend" + did_you_mean(word, keys) + "; there are " + join(keys, ", ");
 }
 
-const Vendor* vendor_of(const OpSpec& spec) {
-  const BackendKindRow& row = kind_row(spec.backend);
+const Vendor* vendor_of(BackendKind kind) {
+  const BackendKindRow& row = kind_row(kind);
   return row.vendor ? &row.vendor() : nullptr;
+}
+
+const Vendor* vendor_of(const OpSpec& spec) {
+  return vendor_of(spec.backend);
+}
+
+const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec) {
+  const Vendor* vendor = vendor_of(spec);
+  return toolkits.of(vendor ? *vendor : nvidia());
 }
 
 }  // namespace dsbuild

@@ -5,6 +5,7 @@
 
 #include "arch/vendor.h"
 #include "registry/op_spec.h"
+#include "toolkit/toolkit_set.h"
 
 namespace dsbuild {
 
@@ -20,7 +21,11 @@ const BackendKindRow& kind_row(BackendKind kind);
 const BackendKindRow* find_backend_kind(const std::string& key);  // nullptr: there is none
 std::string refuse_backend(const std::string& word);              // a rule for a word (spec_reader.h)
 
+const Vendor* vendor_of(BackendKind kind);
 // Whose GPUs an op is for; nullptr: it has no device code.
 const Vendor* vendor_of(const OpSpec& spec);
+
+// What an op is built with, and asked about in its conditions: of one without device code, CUDA's.
+const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec);
 
 }  // namespace dsbuild

@@ -173,9 +173,10 @@ struct Requirement {
 };
 
 struct OpSpec {
-  std::string name;
-  std::string build_var;  // DS_BUILD_<NAME>
-  std::string module;     // Python module, where the op is one; else ""
+  std::string name;        // in a plan for several vendors with the backend: "fused_adam.hip"
+  std::string plain_name;  // that without it, where it differs
+  std::string build_var;   // DS_BUILD_<NAME>
+  std::string module;      // Python module, where the op is one; else ""
   std::string description;
   When when;  // `source`, `torch`, `accelerator` alone: what there is this op for
   BackendKind backend = BackendKind::cuda;               // the one that this spec is for
@@ -195,6 +196,7 @@ struct OpSpec {
   std::vector<Requirement> requires_;
   TextEntries exports;
   Path file;  // its op.yaml
+  const std::string& op_name() const { return plain_name.empty() ? name : plain_name; }
   bool operator==(const OpSpec&) const = default;
 };
 

@@ -14,8 +14,8 @@ std::string in_parentheses(const std::string& text) {
 std::string request_origin(const ExplainInput& input) {
   const Setting<ArchRequest>& arch = input.plan.settings.arch;
   if (!arch.value.is_default) return "by " + arch.origin;
-  return "by the default list" +
-         (input.plan.toolkit ? " of CUDA " + input.plan.toolkit->version.short_text() : std::string());
+  const Toolkit* toolkit = toolkit_of(input.plan.toolkits, input.builder.spec());
+  return "by the default list" + (toolkit ? " of " + toolkit->short_name() : std::string());
 }
 
 // Follows one requested target through the op's own plan.
@@ -64,7 +64,7 @@ class Walk {
   }
 
   bool toolkit() {
-    const Toolkit* toolkit = input_.plan.toolkit;
+    const Toolkit* toolkit = input_.plan.toolkits.of(*asked_.vendor);
     if (!toolkit) return add("toolkit", false, "there is none");
     const PlanDrop* drop = drop_by(DroppedBy::toolkit);
     const std::string versions = toolkit->vendor().toolkits_for({asked_});
@@ -159,7 +159,7 @@ std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const Pl
   };
   std::vector<ExplainedTarget> targets;
   const Selection& selection = input.plan.settings.selection;
-  for (const Target& target : selection.archs_of(input.builder.name(), input.plan.requested)) {
+  for (const Target& target : selection.archs_of(input.builder.spec().op_name(), input.plan.requested)) {
     if (!is_asked(target)) continue;
     ExplainedTarget explained{target, {{"request", true, request_origin(input)}}};
     const std::vector<ExplainedStep> steps = Walk(input, would, planned, target).run();

@@ -25,9 +25,10 @@ Finding finding_of(RequirementKind kind, const std::string& subject, const std::
 
 // The tools that an op is built with, as one more finding.
 Finding tool_finding(const OpSpec& spec, const Survey& survey) {
-  if (vendor_of(spec))
-    return finding_of(RequirementKind::cuda, "CUDA toolkit", error_in(*survey.cuda),
-                      survey.toolkit() ? toolkit_line(*survey.toolkit()) : "");
+  const Vendor* vendor = vendor_of(spec);
+  if (const DeviceTools* tools = vendor ? survey.tools_of(*vendor) : nullptr)
+    return finding_of(RequirementKind::cuda, "CUDA toolkit", error_in(tools->chosen),
+                      tools->toolkit() ? toolkit_line(*tools->toolkit()) : "");
   return finding_of(RequirementKind::command, "C++ compiler", error_in(survey.cxx),
                     survey.cxx ? survey.cxx->path.string() : "");
 }
@@ -142,8 +143,9 @@ Result<Report> make_report(const Survey& survey, const std::optional<std::string
   Report report;
   report.host = survey.machine.host;
   report.pack = survey.selected.registry.pack + " in " + survey.selected.registry.spec_root.string();
-  if (survey.toolkit()) report.toolkit = *survey.toolkit();
-  report.toolkit_error = error_in(*survey.cuda);
+  const DeviceTools& tools = survey.devices.front();
+  if (tools.toolkit()) report.toolkit = *tools.toolkit();
+  report.toolkit_error = error_in(tools.chosen);
   report.toolkits = survey.machine.toolkits;
   report.cxx_error = error_in(survey.cxx);
   report.gpus = find_gpus(session.system);

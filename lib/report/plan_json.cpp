@@ -1,3 +1,4 @@
+#include "arch/nvidia.h"
 #include "report/json.h"
 
 namespace dsbuild {
@@ -29,8 +30,7 @@ std::vector<std::string> with_source_root(std::vector<std::string> flags, const 
 // Of the command that compiles the whole file; null where it is compiled in slices.
 Json source_flags_json(const PlanView& view, const std::string& op, const std::string& source) {
   for (const Edge& edge : view.build.edges) {
-    const bool is_whole = edge.kind == EdgeKind::cuda_compile || edge.kind == EdgeKind::cxx_compile;
-    if (!is_whole || edge.op != op || edge.source != source) continue;
+    if (!edge.is_compile() || edge.is_part() || edge.op != op || edge.source != source) continue;
     std::vector<std::string> flags = with_source_root(edge.flags, view.registry.source_root);
     for (const Target& target : edge.targets)
       flags.push_back(target.flag());
@@ -91,7 +91,11 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
   Json json = as_event ? Json{{"event", "plan"}} : Json::object();
   json["schema"] = 1;
   json["dsbuild"] = k_version;
-  json["toolkit"] = view.toolkit ? toolkit_json(*view.toolkit) : Json(nullptr);
+  json["toolkits"] = Json::array();
+  for (const Toolkit* toolkit : view.toolkits)
+    json["toolkits"].push_back(toolkit_json(*toolkit));
+  const Toolkit* cuda = view.toolkits.of(nvidia());
+  json["toolkit"] = cuda ? toolkit_json(*cuda) : Json(nullptr);
   json["requested"] = arch_strings(view.archs.requested);
   json["shared"] = {{"archs", arch_strings(view.archs.shared)},
                     {"gencode", gencodes_json(view.archs.shared)}};

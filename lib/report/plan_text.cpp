@@ -54,12 +54,13 @@ void add_cpu_row(const PlanView& view, std::vector<TableRow>& rows) {
 
 std::string header(const PlanView& view) {
   std::vector<TableRow> rows;
-  if (view.toolkit) {
-    std::string host = view.toolkit->host
-                           ? ", " + view.toolkit->host->family + " " + view.toolkit->host->version.text()
-                           : "";
-    rows.push_back({"toolkit", view.toolkit->name() + " in " + view.toolkit->home.string() + " (" +
-                                   view.toolkit->origin + ")" + host});
+  for (const Toolkit* toolkit : view.toolkits) {
+    const std::string host =
+        toolkit->host ? ", " + toolkit->host->family + " " + toolkit->host->version.text() : "";
+    rows.push_back(
+        {"toolkit", toolkit->name() + " in " + toolkit->home.string() + " (" + toolkit->origin + ")" + host});
+  }
+  if (!view.toolkits.empty()) {
     rows.push_back({"request", arch_text(view.archs.requested) + "  (" + view.settings.arch.origin + ")"});
     rows.push_back({"shared", arch_text(view.archs.shared)});
   } else {
@@ -93,7 +94,7 @@ PlanView view_of(const Plan& plan, std::vector<std::string> removes) {
           plan.graph,
           plan.registry(),
           plan.survey.requirements,
-          plan.toolkit(),
+          plan.toolkits(),
           &plan.cxx(),
           std::move(removes),
           {},

@@ -59,7 +59,7 @@ struct PlanView {
   const BuildPlan& build;
   const Registry& registry;
   const RequirementReport& requirements;
-  const Toolkit* toolkit = nullptr;
+  ToolkitSet toolkits;
   const HostCompiler* cxx = nullptr;
   std::vector<std::string> removes;  // ops of the bundle at --out that this build would take away
   std::optional<Forecast> forecast;  // plan alone shows one

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/nvidia.h"
 #include "requirements/hints.h"
 #include "requirements/probe.h"
 
@@ -19,7 +20,8 @@ Question question_of(const ProbeInput& input) {
                     requirement.root,
                     requirement.package,
                     requirement.lacks,
-                    requirement.because};
+                    requirement.because,
+                    input.toolkit ? input.toolkit->home.string() : ""};
   question.insert(question.end(), requirement.subjects.begin(), requirement.subjects.end());
   if (requirement.kind == RequirementKind::header) {
     question.push_back("-I");
@@ -51,6 +53,12 @@ std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* too
   const Path stubs = toolkit->library_dir / "stubs";
   if (files.kind(stubs) == FileKind::directory) dirs.push_back(stubs.string());
   return dirs;
+}
+
+// What the op keeps of what is asked for of its vendor's.
+FilteredArchs filter_asked(const OpBuilder& op, const ArchSet& asked) {
+  const Vendor* vendor = vendor_of(op.spec());
+  return op.filter_archs(vendor ? targets_of(asked, *vendor) : asked);
 }
 
 // One pass over all ops; each question is put to the machine once.
@@ -105,15 +113,16 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
   report.cpu_level = input.cpu_level;
   Pass pass(system);
   for (const OpBuilder& op : input.registry.ops) {
-    const ArchSet asked = input.settings.selection.archs_of(op.name(), input.requested);
+    const ArchSet asked = input.settings.selection.archs_of(op.spec().op_name(), input.requested);
+    const Toolkit* toolkit = toolkit_of(input.toolkits, op.spec());
     const WhenContext context =
-        when_context(input.registry, report, input.toolkit, input.host.machine, op.filter_archs(asked).kept);
-    const std::vector<std::string> dirs = include_dirs(input.registry, op, context, input.toolkit);
-    const std::vector<std::string> library_dirs = library_dirs_of(op, input.toolkit, system.files);
+        when_context(input.registry, report, toolkit, input.host.machine, filter_asked(op, asked).kept);
+    const std::vector<std::string> dirs = include_dirs(input.registry, op, context, toolkit);
+    const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
     for (const Requirement& requirement : op.requirements(context))
       findings.push_back(
-          pass.ask({requirement, op.spec(), input.settings, input.toolkit, input.cxx, input.host, input.torch,
+          pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host, input.torch,
                     system, facts, input.registry.source_root, dirs, library_dirs}));
   }
   return report;
@@ -123,7 +132,7 @@ WhenContext when_context(const Registry& registry, const RequirementReport& requ
                          const Toolkit* toolkit, const std::string& cpu, ArchSet archs) {
   WhenContext context;
   context.archs = std::move(archs);
-  if (toolkit) context.cuda = toolkit->version;
+  if (toolkit && &toolkit->vendor() == &nvidia()) context.cuda = toolkit->version;
   if (requirements.torch) context.torch = requirements.torch->number();
   context.source = registry.source_version;
   context.cpu = cpu;

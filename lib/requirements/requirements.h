@@ -57,9 +57,9 @@ struct RequirementReport {
 struct RequirementInput {
   const Settings& settings;
   const Registry& registry;
-  const Toolkit* toolkit = nullptr;  // null: no CUDA; cuda requirements fail with the reason
-  ArchSet requested;  // resolved, empty without a toolkit: what any_arch and every_arch are asked
-                      // about, after each op's own filter
+  ToolkitSet toolkits;  // without CUDA's, cuda requirements fail with the reason
+  ArchSet requested;    // resolved, empty without a toolkit: what any_arch and every_arch are asked
+                        // about, after each op's own filter
   const HostCompiler* cxx = nullptr;  // may be null
   const Host& host;
   CpuLevel cpu_level;

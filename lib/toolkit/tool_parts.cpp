@@ -136,16 +136,19 @@ bool is_script(const Path& program, const FileReader& files, FactStore& facts) {
   return script;
 }
 
-bool scripts_answer_as_known(const std::optional<Toolkit>& toolkit, const std::optional<HostCompiler>& cxx,
+bool scripts_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
                              System& system, FactStore& facts) {
   const auto compiler_does = [&](const std::optional<HostCompiler>& compiler) {
     return !compiler || !is_script(compiler->path, system.files, facts) ||
            compiler_answers_as_known(compiler->path, system, facts);
   };
-  const bool toolkit_does = !toolkit || !is_script(toolkit->compiler(), system.files, facts) ||
-                            toolkit->family->answers_as_known(*toolkit, system, facts);
-  const bool host_does = !toolkit || compiler_does(toolkit->host);
-  return toolkit_does && host_does && compiler_does(cxx);
+  bool all_do = compiler_does(cxx);
+  for (const Toolkit& toolkit : toolkits) {
+    const bool does = !is_script(toolkit.compiler(), system.files, facts) ||
+                      toolkit.family->answers_as_known(toolkit, system, facts);
+    all_do = compiler_does(toolkit.host) && does && all_do;
+  }
+  return all_do;
 }
 
 Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,

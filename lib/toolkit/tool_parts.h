@@ -25,7 +25,7 @@ struct ToolText {
   bool operator==(const ToolText&) const = default;
 };
 struct ToolParts {
-  ToolText nvcc, cxx;  // nvcc's with those of its host compiler
+  ToolText nvcc, cxx, hip;  // nvcc's with those of its host compiler
   bool operator==(const ToolParts&) const = default;
 };
 
@@ -42,7 +42,7 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactSt
 
 // Whether the scripts among them still say what is known of them; where one does not, it is known from then
 // on, and toolkits are to be found anew.
-bool scripts_answer_as_known(const std::optional<Toolkit>& toolkit, const std::optional<HostCompiler>& cxx,
+bool scripts_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
                              System& system, FactStore& facts);
 
 }  // namespace dsbuild

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 DOCUMENT = {"schema", "dsbuild", "warnings"}
-PLAN = DOCUMENT | {"toolkit", "requested", "shared", "source_root", "ops", "removes", "edges", "forecast"}
+PLAN = DOCUMENT | {"toolkit", "toolkits", "requested", "shared", "source_root", "ops", "removes", "edges", "forecast"}
 PLAN_OP = {"name", "module", "link_flags", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out",
            "features_off", "output"}
 REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",

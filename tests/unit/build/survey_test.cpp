@@ -1,4 +1,5 @@
 #include "build/survey.h"
+#include "arch/nvidia.h"
 
 #include <catch2/catch.hpp>
 
@@ -26,9 +27,9 @@ TEST_CASE("A survey of everything wants every op where none is named, and needs 
   CHECK(survey->selected.ops.ops.size() == 2);
   REQUIRE_FALSE(survey->cxx);
   CHECK(survey->cxx.error().code == "no_compiler");
-  REQUIRE(survey->cuda);
-  CHECK_FALSE(*survey->cuda);
-  CHECK(survey->toolkit() == nullptr);
+  REQUIRE(survey->tools_of(nvidia()));
+  CHECK_FALSE(survey->tools_of(nvidia())->chosen);
+  CHECK(survey->toolkits().empty());
 }
 
 TEST_CASE("A plan of a survey whose tools are missing is that error") {
@@ -47,7 +48,7 @@ TEST_CASE("What is wanted needs no toolkit where it is CPU ops alone") {
   Session session(world.settings, world.system, world.events);
   const auto survey = survey_wanted(world.request(), session);
   REQUIRE(survey);
-  CHECK_FALSE(survey->cuda);
-  CHECK(survey->toolkit() == nullptr);
+  CHECK(survey->devices.empty());
+  CHECK(survey->toolkits().empty());
   CHECK(survey->cxx->path == world.folder.path() / "compiler/g++");
 }

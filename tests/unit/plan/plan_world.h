@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "arch/amd.h"
 #include "arch/nvidia.h"
 #include "fakes/fake_file_system.h"
 #include "plan/build_plan.h"
+#include "registry/op_backends.h"
 
 namespace dsbuild {
 
@@ -25,6 +27,18 @@ inline Toolkit fake_toolkit(int version_code) {
   return toolkit;
 }
 
+inline Toolkit fake_hip_toolkit() {
+  Toolkit toolkit;
+  toolkit.family = &k_hip_family;
+  toolkit.home = "/rocm";
+  toolkit.origin = "ROCM_PATH";
+  toolkit.version = *parse_version("22.1.8");
+  toolkit.targets = targets_of_clang(22);
+  toolkit.own_flags = {"--rocm-path=/rocm"};
+  toolkit.compiler_digest = "00aa";
+  return toolkit;
+}
+
 struct PlanWorld {
   FakeFileSystem files;
   Settings settings;
@@ -33,6 +47,7 @@ struct PlanWorld {
   RequirementReport requirements;
   Toolkit toolkit = fake_toolkit(1108);
   bool has_toolkit = true;
+  Toolkit hip = fake_hip_toolkit();
   HostCompiler cxx{"/usr/bin/g++", "gcc", *parse_version("12.2.0"), "PATH"};
 
   EdgeHistory history;
@@ -66,23 +81,31 @@ struct PlanWorld {
   Result<ArchPlan> plan(const std::string& archs) {
     settings.arch.value = parse_arch_list(archs, "--arch").value();
     settings.arch.origin = "--arch";
-    return plan_archs({settings, registry, selected, requirements, has_toolkit ? &toolkit : nullptr,
-                       settings.arch.value.targets, "x86_64"});
+    vendors = vendors_of(settings.arch.value, {});
+    Registry all = registry;
+    SelectedOps ops = selected;
+    split_by_backend(all, ops, vendors);
+    split = std::move(all);
+    for (const OpBuilder& op : split.ops)
+      requirements.by_op.try_emplace(op.name());
+    return plan_archs(
+        {settings, split, ops, requirements, toolkits(), settings.arch.value.targets, "x86_64"});
   }
   BuildPlan build(const ArchPlan& archs) {
-    return plan_build({settings,
-                       registry,
-                       requirements,
-                       archs,
-                       has_toolkit ? &toolkit : nullptr,
-                       &cxx,
-                       "x86_64",
-                       {},
-                       "/usr/bin/dsbuild",
-                       history});
+    return plan_build(
+        {settings, split, requirements, archs, toolkits(), &cxx, "x86_64", {}, "/usr/bin/dsbuild", history});
   }
 
  private:
+  std::vector<const Vendor*> vendors;
+  Registry split;  // of the last plan
+
+  ToolkitSet toolkits() const {
+    ToolkitSet all;
+    for (const Vendor* vendor : vendors)
+      if (vendor == &nvidia() ? has_toolkit : vendor == &amd()) all.add(vendor == &nvidia() ? toolkit : hip);
+    return all;
+  }
   static const std::string& name_of(const OpBuilder& op) { return op.name(); }
   static const std::string& name_of(const SelectedOp& op) { return op.name; }
 };

@@ -218,10 +218,10 @@ TEST_CASE("A clang that is a script is asked anew by those who build with it") {
   machine.files.add_file(home / "llvm/bin/clang++", "#!/bin/sh\n", true);
   const Toolkit toolkit = machine.only_rocm();
   FactStore facts(machine.files, machine.facts_file);
-  CHECK(scripts_answer_as_known(toolkit, std::nullopt, machine.system, facts));
+  CHECK(scripts_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
   machine.without_library = {"gfx942"};
-  CHECK_FALSE(scripts_answer_as_known(toolkit, std::nullopt, machine.system, facts));
-  CHECK(scripts_answer_as_known(toolkit, std::nullopt, machine.system, facts));
+  CHECK_FALSE(scripts_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
+  CHECK(scripts_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
 }
 
 TEST_CASE("A HIP toolkit is made of what clang names, of its libraries, and of all device libraries") {

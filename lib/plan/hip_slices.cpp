@@ -1,0 +1,70 @@
+#include "plan/hip_slices.h"
+
+#include "base/build_layout.h"
+#include "base/text.h"
+#include "binary/offload_bundle.h"
+
+namespace dsbuild {
+namespace {
+
+// "obj/adam/adam.cu/adam.gfx90a_xnack_on.co": a colon ends a target in a depfile.
+std::string image_path(const Edge& whole, const Target& target) {
+  const std::string name = replace_all(replace_all(target.name(), ":", "_"), "+", "_on");
+  return Path(whole.output).replace_extension("." + name + ".co").string();
+}
+
+Edge part_of(const Edge& whole, EdgeKind kind, std::string part, std::string output) {
+  Edge edge = whole;
+  edge.kind = kind;
+  edge.part = std::move(part);
+  edge.output = std::move(output);
+  edge.targets.clear();
+  return edge;
+}
+
+Edge slice_edge(const Edge& whole, const Target& target) {
+  Edge edge = part_of(whole, EdgeKind::hip_slice, target.name(), image_path(whole, target));
+  edge.targets = {target};
+  edge.flags.insert(edge.flags.end(), {"--cuda-device-only", "--no-gpu-bundle-output"});
+  return edge;
+}
+
+Edge host_edge(const Edge& whole) {
+  Edge edge = part_of(whole, EdgeKind::hip_compile, "host code", host_object_of(whole.output));
+  edge.flags.emplace_back("--cuda-host-only");
+  return edge;
+}
+
+// As clang calls its bundler: the host without any code, the targets in their order.
+Edge bundle_edge(const Edge& whole, const HipSliceInput& input) {
+  Edge edge = part_of(whole, EdgeKind::hip_bundle, "images", whole.output);
+  edge.inputs = {host_object_of(whole.output)};
+  edge.flags = {bundle_entry_id("host-" + input.cpu + "-unknown-linux-gnu", input.clang)};
+  for (const Target& target : whole.targets) {
+    edge.inputs.push_back(image_path(whole, target));
+    edge.flags.push_back(bundle_entry_id("hipv4-amdgcn-amd-amdhsa--" + target.name(), input.clang));
+  }
+  return edge;
+}
+
+}  // namespace
+
+std::vector<SlicedCommand> slice_hip_edges(BuildPlan& plan, const HipSliceInput& input) {
+  std::map<std::string, std::vector<Edge>> units;
+  std::vector<SlicedCommand> commands;
+  for (const Edge& whole : plan.edges) {
+    if (whole.kind != EdgeKind::hip_compile) continue;
+    std::vector<Edge>& parts = units[whole.output];
+    for (const Target& target : whole.targets)
+      parts.push_back(slice_edge(whole, target));
+    parts.push_back(host_edge(whole));
+    parts.push_back(bundle_edge(whole, input));
+    commands.push_back({whole, {}});
+  }
+  if (commands.empty()) return commands;
+  replace_by_parts(plan, std::move(units));
+  put_longest_first(plan.edges, input.history, input.pack);
+  return commands;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,142 @@
+#include <catch2/catch.hpp>
+
+#include "base/digest.h"
+#include "plan/hip_slices.h"
+#include "plan_world.h"
+
+using namespace dsbuild;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr const char* k_both =
+    "backends: [cuda, hip]\nsources: [adam.cu, adam.cpp]\n"
+    "flags: {hip: [-O2], cxx: [-O1]}\n";
+
+BuildPlan sliced(PlanWorld& world, const std::string& archs) {
+  const auto plan = world.plan(archs);
+  if (!plan) throw std::runtime_error(plan.error().what);
+  BuildPlan build = world.build(*plan);
+  slice_hip_edges(build, {22, "x86_64", world.history, "native"});
+  return build;
+}
+
+const Edge* find_edge(const BuildPlan& plan, const std::string& output) {
+  for (const Edge& edge : plan.edges)
+    if (edge.output == output) return &edge;
+  return nullptr;
+}
+
+const Edge& edge_of(const BuildPlan& plan, const std::string& output) {
+  const Edge* edge = find_edge(plan, output);
+  if (!edge) FAIL("no edge makes " << output);
+  return *edge;
+}
+
+std::string command_of(const BuildPlan& plan, const std::string& output) {
+  return shell_join(plain_argv(plan, edge_of(plan, output)));
+}
+
+const std::string k_unit = "obj/adam.hip/adam.cu/adam";
+
+}  // namespace
+
+TEST_CASE("a HIP source has a slice for each target, one for the host's code, and the object of the images") {
+  PlanWorld world;
+  world.add_op("adam", k_both);
+  const BuildPlan plan = sliced(world, "gfx942;gfx90a:xnack+;gfx1100");
+  const std::string clang =
+      "/rocm/llvm/bin/clang++ --rocm-path=/rocm -x hip -O3 -std=c++17 -O2 -fPIC -D__HIP_PLATFORM_AMD__=1 "
+      "-cuid=" +
+      sha256("adam.cu").substr(0, 16);
+  CHECK(
+      command_of(plan, k_unit + ".gfx90a_xnack_on.co") ==
+      clang +
+          " --cuda-device-only --no-gpu-bundle-output --offload-arch=gfx90a:xnack+ -Xclang -dependency-file "
+          "-Xclang " +
+          k_unit + ".gfx90a_xnack_on.co.d -Xclang -MT -Xclang " + k_unit +
+          ".gfx90a_xnack_on.co -Xclang -sys-header-deps -c pack/adam.cu -o " + k_unit +
+          ".gfx90a_xnack_on.co.tmp");
+  CHECK(command_of(plan, k_unit + ".host.o") == clang + " --cuda-host-only -MD -MF " + k_unit +
+                                                    ".host.o.d -MT " + k_unit +
+                                                    ".host.o -c pack/adam.cu -o " + k_unit + ".host.o.tmp");
+  const Edge& bundle = edge_of(plan, k_unit + ".o");
+  CHECK(bundle.inputs == Words{k_unit + ".host.o", k_unit + ".gfx1100.co", k_unit + ".gfx90a_xnack_on.co",
+                               k_unit + ".gfx942.co"});
+  CHECK(bundle.flags == Words{"host-x86_64-unknown-linux-gnu-", "hipv4-amdgcn-amd-amdhsa--gfx1100",
+                              "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", "hipv4-amdgcn-amd-amdhsa--gfx942"});
+}
+
+TEST_CASE("a HIP op's other files are the machine's compiler's, which links it without ROCm's runtime") {
+  PlanWorld world;
+  world.add_op("adam", k_both);
+  const BuildPlan plan = sliced(world, "gfx942");
+  CHECK(command_of(plan, "obj/adam.hip/adam.cpp/adam.o")
+            .starts_with("/usr/bin/g++ -std=c++17 -O1 -fPIC -D__HIP_PLATFORM_AMD__=1 -MD"));
+  const std::string link = command_of(plan, "lib/adam.so");
+  CHECK(link.starts_with("/usr/bin/g++ "));
+  CHECK(link.find("-Wl,--no-undefined") != std::string::npos);
+  CHECK(link.find("amdhip64") == std::string::npos);
+  CHECK(edge_of(plan, "lib/adam.so").inputs ==
+        Words{"obj/adam.hip/adam.cpp/adam.o", k_unit + ".o", k_unit + ".host.o"});
+}
+
+TEST_CASE("one HIP target more is one slice more, and no other compile is another") {
+  PlanWorld world;
+  world.add_op("adam", k_both);
+  const BuildPlan one = sliced(world, "gfx942"), two = sliced(world, "gfx942;gfx1100");
+  for (const Edge& edge : two.edges) {
+    if (!edge.is_compile()) continue;
+    const Edge* before = find_edge(one, edge.output);
+    CHECK((before ? *before == edge : edge.output == k_unit + ".gfx1100.co"));
+  }
+}
+
+TEST_CASE("an op for two vendors is two libraries in one plan, each with its own shared set and compilers") {
+  PlanWorld world;
+  world.add_op("adam", k_both);
+  world.add_op("lion", "backend: cuda\nsources: [lion.cu]\narchs: {min: \"9.0\"}\n");
+  const auto archs = world.plan("8.0;9.0;gfx942;gfx1100");
+  REQUIRE(archs);
+  CHECK(target_names(archs->shared) == "gfx1100 gfx942 sm_90");
+  CHECK(target_names(archs->find("adam.cuda")->extra) == "sm_80");
+  CHECK(archs->find("adam.hip")->extra.empty());
+  const BuildPlan plan = sliced(world, "8.0;9.0;gfx942;gfx1100");
+  CHECK(edge_of(plan, "lib/adam.cuda.so").by_host_compiler);
+  CHECK_FALSE(edge_of(plan, "lib/adam.hip.so").by_host_compiler);
+  CHECK(find_edge(plan, "obj/adam.cuda/adam.cu/adam.o"));
+  CHECK(find_edge(plan, k_unit + ".gfx942.co"));
+  CHECK(find_edge(plan, "lib/lion.so"));
+}
+
+TEST_CASE("an op for none of the GPUs of a list is skipped, and says so") {
+  PlanWorld world;
+  world.add_op("adam", k_both);
+  world.add_cuda_op("attention");
+  const auto archs = world.plan("gfx942;gfx1100");
+  REQUIRE(archs);
+  CHECK(archs->find("adam")->status == OpStatus::build);
+  CHECK(archs->find("attention")->status == OpStatus::skip);
+  CHECK(archs->find("attention")->reason ==
+        "it is written for CUDA alone, and gfx1100 gfx942 are of other GPUs");
+}
+
+TEST_CASE("HIP's filters are its own: what it is for says the op by backend") {
+  PlanWorld world;
+  world.add_op("adam", std::string(k_both) + "archs: {cuda: {min: \"9.0\"}, hip: {only: [gfx942]}}\n");
+  const auto archs = world.plan("8.0;9.0;gfx942;gfx1100");
+  REQUIRE(archs);
+  CHECK(target_names(archs->find("adam.cuda")->archs) == "sm_90");
+  CHECK(target_names(archs->find("adam.hip")->archs) == "gfx942");
+}
+
+TEST_CASE("a plan for CUDA alone is what it is without HIP") {
+  PlanWorld both, plain;
+  both.add_op("adam", k_both);
+  plain.add_op("adam", "sources: [adam.cu, adam.cpp]\nflags: {cxx: [-O1]}\n");
+  const BuildPlan one = both.build(*both.plan("8.0;9.0+PTX")),
+                  other = plain.build(*plain.plan("8.0;9.0+PTX"));
+  CHECK(one.edges == other.edges);
+  CHECK(one.tools.hip.empty());
+}
