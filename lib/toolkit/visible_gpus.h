@@ -14,7 +14,6 @@ namespace dsbuild {
 
 struct VisibleGpus {
   std::vector<Target> archs;  // of each GPU, in the order of CUDA's numbers
-  std::vector<Target> amd;    // likewise of HIP's
   Version driver_cuda;        // the newest CUDA that the driver knows: 13.0; empty: there is no driver
   std::vector<Target> amd{};  // as archs, of AMD's GPUs, in the order of HIP's numbers
   bool operator==(const VisibleGpus&) const = default;
