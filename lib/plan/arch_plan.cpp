@@ -114,8 +114,8 @@ void plan_device_op(const ArchPlanInput& input, const OpBuilder& builder, Planne
                      arch_text(asked_of(input, builder));
     return;
   }
-  planned.lost_only_ptx =
-      has_ptx(asked_of(input, builder)) && !planned.archs.empty() && !has_ptx(planned.archs);
+  const ArchSet asked = targets_of(asked_of(input, builder), *vendor_of(builder.spec()));
+  planned.lost_only_ptx = has_ptx(asked) && !planned.archs.empty() && !has_ptx(planned.archs);
   if (planned.lost_only_ptx)
     warnings.push_back(
         warning("lost_ptx", planned.name, "keeps no PTX of the request: it will not run on later GPUs",

@@ -117,7 +117,7 @@ class Walk {
     if (!input_.bundle) return "";
     const std::string where = input_.plan.settings.out.value.string();
     for (const ManifestOp& op : input_.bundle->ops) {
-      if (op.name != planned_.name) continue;
+      if (op.planned_as() != planned_.name) continue;
       const bool all = difference(built(), op.archs).empty();
       return (all ? "; it is in " : "; not yet in ") + where;
     }

@@ -110,6 +110,15 @@ TEST_CASE("an op for two vendors is two libraries in one plan, each with its own
   CHECK(find_edge(plan, "lib/lion.so"));
 }
 
+TEST_CASE("PTX of a list is NVIDIA's alone: a HIP op has not lost it") {
+  PlanWorld world;
+  world.add_op("adam", k_both);
+  const auto archs = world.plan("8.0+PTX;gfx942");
+  REQUIRE(archs);
+  CHECK_FALSE(archs->find("adam.hip")->lost_only_ptx);
+  CHECK(archs->warnings.empty());
+}
+
 TEST_CASE("an op for none of the GPUs of a list is skipped, and says so") {
   PlanWorld world;
   world.add_op("adam", k_both);
