@@ -35,6 +35,10 @@ CALLS = {
 }
 
 
+HOME = pathlib.Path(os.environ.get("DSBUILD_HIP", "/nonexistent"))
+CLANG = HOME / "llvm/bin/clang++"
+
+
 def run(*words):
     done = subprocess.run(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
@@ -46,10 +50,8 @@ class Made:
     """The ops' libraries."""
 
     def __init__(self):
-        self.home = pathlib.Path(os.environ.get("DSBUILD_HIP", ""))
-        self.clang = self.home / "llvm/bin/clang++"
-        if not os.environ.get("DSBUILD_HIP") or not self.clang.exists():
-            testspace.skip("DSBUILD_HIP names no HIP toolchain (scripts/get_toolkit.sh hip)")
+        self.home = HOME
+        self.clang = CLANG
         self.python, self.tvm_ffi = find_python()
         self.space = TestSpace()
         self.libraries = {op: self.make(op) for op in OPS}
@@ -138,4 +140,6 @@ class HipOpsTest(CliTest):
 
 
 if __name__ == "__main__":
+    if not CLANG.exists():
+        testspace.skip("DSBUILD_HIP names no HIP toolchain (scripts/get_toolkit.sh hip)")
     testspace.main()
