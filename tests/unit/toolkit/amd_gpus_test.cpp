@@ -12,7 +12,7 @@ using namespace dsbuild;
 
 namespace {
 
-Target target(const std::string& id) {
+Target amd_gpu(const std::string& id) {
   return amd().parse_name(id).value();
 }
 
@@ -46,8 +46,8 @@ TEST_CASE("AMD's GPUs are those of the kernel's nodes, in the order of their num
   machine.add_node(4, "odd", 91700);
   machine.files.add_file("/sys/module/amdgpu/version", "6.8.5\n");
   CHECK(find_amd_gpus(machine.files) ==
-        std::vector<AmdGpu>{{target("gfx90a"), "aldebaran", "6.8.5", 13832923463023341722ULL},
-                            {target("gfx1100"), "navi31", "6.8.5", 0}});
+        std::vector<AmdGpu>{{amd_gpu("gfx90a"), "aldebaran", "6.8.5", 13832923463023341722ULL},
+                            {amd_gpu("gfx1100"), "navi31", "6.8.5", 0}});
 }
 
 TEST_CASE(
@@ -75,7 +75,7 @@ TEST_CASE("A GPU whose node cannot be read is none that this process may use") {
   machine.add_node(2, "aldebaran", 90402);
   machine.files.fail_reads("/sys/class/kfd/kfd/topology/nodes/1/properties", "Operation not permitted");
   REQUIRE(find_amd_gpus(machine.files).size() == 1);
-  CHECK(find_amd_gpus(machine.files)[0].arch == target("gfx942"));
+  CHECK(find_amd_gpus(machine.files)[0].arch == amd_gpu("gfx942"));
 }
 
 TEST_CASE("The GPUs of a machine are of all vendors") {
@@ -84,7 +84,7 @@ TEST_CASE("The GPUs of a machine are of all vendors") {
   machine.processes.on({"nvidia-smi"}, "9.0, 580.65.06, NVIDIA H100 80GB HBM3\n");
   const std::vector<Gpu> gpus = find_gpus(machine.system);
   REQUIRE(gpus.size() == 2);
-  CHECK(gpus[0] == Gpu{target("gfx90a"), "aldebaran", ""});
+  CHECK(gpus[0] == Gpu{amd_gpu("gfx90a"), "aldebaran", ""});
   CHECK(gpus[1].name == "NVIDIA H100 80GB HBM3");
 }
 
@@ -115,5 +115,5 @@ TEST_CASE("What a HIP program sees stands beside what a CUDA program sees") {
   machine.set("HIP_VISIBLE_DEVICES", "1");
   FactStore facts(machine.files, machine.facts_file);
   CHECK(find_visible_gpus(machine.settings, machine.system, facts).amd ==
-        std::vector<Target>{target("gfx942")});
+        std::vector<Target>{amd_gpu("gfx942")});
 }
