@@ -22,23 +22,17 @@ BuildPlan sliced(PlanWorld& world, const std::string& archs) {
   return build;
 }
 
-const Edge* find_edge(const BuildPlan& plan, const std::string& output) {
-  for (const Edge& edge : plan.edges)
-    if (edge.output == output) return &edge;
-  return nullptr;
-}
-
-const Edge& edge_of(const BuildPlan& plan, const std::string& output) {
+const Edge& hip_edge(const BuildPlan& plan, const std::string& output) {
   const Edge* edge = find_edge(plan, output);
   if (!edge) FAIL("no edge makes " << output);
   return *edge;
 }
 
 std::string command_of(const BuildPlan& plan, const std::string& output) {
-  return shell_join(plain_argv(plan, edge_of(plan, output)));
+  return shell_join(plain_argv(plan, hip_edge(plan, output)));
 }
 
-const std::string k_unit = "obj/adam.hip/adam.cu/adam";
+const std::string k_hip_unit = "obj/adam.hip/adam.cu/adam";
 
 }  // namespace
 
@@ -51,19 +45,19 @@ TEST_CASE("a HIP source has a slice for each target, one for the host's code, an
       "-cuid=" +
       sha256("adam.cu").substr(0, 16);
   CHECK(
-      command_of(plan, k_unit + ".gfx90a_xnack_on.co") ==
+      command_of(plan, k_hip_unit + ".gfx90a_xnack_on.co") ==
       clang +
           " --cuda-device-only --no-gpu-bundle-output --offload-arch=gfx90a:xnack+ -Xclang -dependency-file "
           "-Xclang " +
-          k_unit + ".gfx90a_xnack_on.co.d -Xclang -MT -Xclang " + k_unit +
-          ".gfx90a_xnack_on.co -Xclang -sys-header-deps -c pack/adam.cu -o " + k_unit +
+          k_hip_unit + ".gfx90a_xnack_on.co.d -Xclang -MT -Xclang " + k_hip_unit +
+          ".gfx90a_xnack_on.co -Xclang -sys-header-deps -c pack/adam.cu -o " + k_hip_unit +
           ".gfx90a_xnack_on.co.tmp");
-  CHECK(command_of(plan, k_unit + ".host.o") == clang + " --cuda-host-only -MD -MF " + k_unit +
-                                                    ".host.o.d -MT " + k_unit +
-                                                    ".host.o -c pack/adam.cu -o " + k_unit + ".host.o.tmp");
-  const Edge& bundle = edge_of(plan, k_unit + ".o");
-  CHECK(bundle.inputs == Words{k_unit + ".host.o", k_unit + ".gfx1100.co", k_unit + ".gfx90a_xnack_on.co",
-                               k_unit + ".gfx942.co"});
+  CHECK(command_of(plan, k_hip_unit + ".host.o") ==
+        clang + " --cuda-host-only -MD -MF " + k_hip_unit + ".host.o.d -MT " + k_hip_unit +
+            ".host.o -c pack/adam.cu -o " + k_hip_unit + ".host.o.tmp");
+  const Edge& bundle = hip_edge(plan, k_hip_unit + ".o");
+  CHECK(bundle.inputs == Words{k_hip_unit + ".host.o", k_hip_unit + ".gfx1100.co",
+                               k_hip_unit + ".gfx90a_xnack_on.co", k_hip_unit + ".gfx942.co"});
   CHECK(bundle.flags == Words{"host-x86_64-unknown-linux-gnu-", "hipv4-amdgcn-amd-amdhsa--gfx1100",
                               "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", "hipv4-amdgcn-amd-amdhsa--gfx942"});
 }
@@ -78,8 +72,8 @@ TEST_CASE("a HIP op's other files are the machine's compiler's, which links it w
   CHECK(link.starts_with("/usr/bin/g++ "));
   CHECK(link.find("-Wl,--no-undefined") != std::string::npos);
   CHECK(link.find("amdhip64") == std::string::npos);
-  CHECK(edge_of(plan, "lib/adam.so").inputs ==
-        Words{"obj/adam.hip/adam.cpp/adam.o", k_unit + ".o", k_unit + ".host.o"});
+  CHECK(hip_edge(plan, "lib/adam.so").inputs ==
+        Words{"obj/adam.hip/adam.cpp/adam.o", k_hip_unit + ".o", k_hip_unit + ".host.o"});
 }
 
 TEST_CASE("one HIP target more is one slice more, and no other compile is another") {
@@ -89,7 +83,7 @@ TEST_CASE("one HIP target more is one slice more, and no other compile is anothe
   for (const Edge& edge : two.edges) {
     if (!edge.is_compile()) continue;
     const Edge* before = find_edge(one, edge.output);
-    CHECK((before ? *before == edge : edge.output == k_unit + ".gfx1100.co"));
+    CHECK((before ? *before == edge : edge.output == k_hip_unit + ".gfx1100.co"));
   }
 }
 
@@ -103,10 +97,10 @@ TEST_CASE("an op for two vendors is two libraries in one plan, each with its own
   CHECK(target_names(archs->find("adam.cuda")->extra) == "sm_80");
   CHECK(archs->find("adam.hip")->extra.empty());
   const BuildPlan plan = sliced(world, "8.0;9.0;gfx942;gfx1100");
-  CHECK(edge_of(plan, "lib/adam.cuda.so").by_host_compiler);
-  CHECK_FALSE(edge_of(plan, "lib/adam.hip.so").by_host_compiler);
+  CHECK(hip_edge(plan, "lib/adam.cuda.so").by_host_compiler);
+  CHECK_FALSE(hip_edge(plan, "lib/adam.hip.so").by_host_compiler);
   CHECK(find_edge(plan, "obj/adam.cuda/adam.cu/adam.o"));
-  CHECK(find_edge(plan, k_unit + ".gfx942.co"));
+  CHECK(find_edge(plan, k_hip_unit + ".gfx942.co"));
   CHECK(find_edge(plan, "lib/lion.so"));
 }
 

@@ -30,11 +30,6 @@ struct HipifyWorld : PlanWorld {
   }
 };
 
-const Edge* find_edge(const BuildPlan& plan, const std::string& output) {
-  const auto found = std::ranges::find(plan.edges, output, &Edge::output);
-  return found == plan.edges.end() ? nullptr : &*found;
-}
-
 const Edge& compile_of(const BuildPlan& plan, const std::string& source) {
   return *std::ranges::find_if(plan.edges,
                                [&](const Edge& edge) { return edge.is_compile() && edge.source == source; });

@@ -114,4 +114,10 @@ inline ArchSet archs_of(const std::string& list) {
   return parse_arch_list(list, "test")->targets;
 }
 
+// nullptr: no edge makes it.
+inline const Edge* find_edge(const BuildPlan& plan, const std::string& output) {
+  const auto found = std::ranges::find(plan.edges, output, &Edge::output);
+  return found == plan.edges.end() ? nullptr : &*found;
+}
+
 }  // namespace dsbuild
