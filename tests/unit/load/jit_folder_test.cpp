@@ -11,7 +11,7 @@ using namespace dsbuild;
 namespace {
 
 struct FolderWorld : CudaWorld {
-  LoadMachine machine{{{NvidiaTarget{{9, 0}}}, {}, *parse_version("13.0")}, ""};
+  LoadMachine machine{{{NvidiaTarget{{9, 0}}}, *parse_version("13.0")}, ""};
 
   FolderWorld() {
     settings.arch = {};

@@ -24,7 +24,7 @@ struct LoadWorld : CudaWorld {
   LoadWorld() {
     settings.arch = {};
     settings.arch.value.is_default = true;
-    machine.gpus = {{k_sm_90}, {}, *parse_version("13.0")};
+    machine.gpus = {{k_sm_90}, *parse_version("13.0")};
   }
   Result<LoadedOp> load(const std::string& op = "scale") {
     Session session(settings, system, events, {{}, {}, edge_limit});
