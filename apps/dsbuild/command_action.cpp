@@ -5,6 +5,7 @@
 #include "action/action_run.h"
 #include "command.h"
 #include "hip/bundle_step.h"
+#include "hip/hipify_step.h"
 #include "nvcc/nvcc_comparison.h"
 #include "nvcc/run_step.h"
 #include "nvcc/run_whole_step.h"
@@ -109,14 +110,25 @@ Result<StepEnd> bundle(const Words& words, ActionRun& action, MemoryTurn& turn, 
   return StepEnd{0, MadeOf::tools};
 }
 
+// action hipify TOOLS OUTPUT -- PYTHON PACKAGE [-IFOLDER…] SOURCE…
+Result<StepEnd> hipify(const Words& words, ActionRun& action, MemoryTurn& turn, System& system) {
+  constexpr size_t k_python_place = k_before_words + 1, k_package_place = k_python_place + 1;
+  if (words.size() <= k_package_place + 1 || words[k_before_words] != "--") return refuse(words);
+  HipifyStep step{action.output(), words[k_python_place], words[k_package_place], {}, {}};
+  for (auto word = words.begin() + k_package_place + 1; word != words.end(); ++word)
+    (word->starts_with("-I") ? step.include_flags : step.sources).push_back(*word);
+  DSBUILD_TRY(made_of, run_hipify_step(step, action, turn, system, print_message));
+  const bool has_failed = made_of == MadeOf::nothing_said;
+  return StepEnd{has_failed ? static_cast<int>(Exit::failed) : 0, made_of};
+}
+
 using RunKind = Result<StepEnd> (*)(const Words& words, ActionRun& action, MemoryTurn& turn, System& system);
 
 RunKind find_kind(const std::string& name) {
-  static const std::map<std::string, RunKind> kinds = {{"slice", run_slice},
-                                                       {"run", run_when_there_is_memory},
-                                                       {"verify", verify},
-                                                       {"compare", compare},
-                                                       {"bundle", bundle}};
+  static const std::map<std::string, RunKind> kinds = {
+      {"slice", run_slice}, {"run", run_when_there_is_memory},
+      {"verify", verify},   {"compare", compare},
+      {"bundle", bundle},   {"hipify", hipify}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? nullptr : found->second;
 }

@@ -41,6 +41,11 @@ bool links(const std::vector<std::string>& command) {
                       [](const std::string& word) { return word == "-c" || word == "-E"; });
 }
 
+// Of the build, and no copy of the project's files: nothing is looked for there.
+bool is_output(const std::string& path) {
+  return is_of_build(path) && !is_hipified(path);
+}
+
 // Precompiled headers count by what they were made of.
 bool is_precompiled(const std::string& path) {
   return path.ends_with(".gch");
@@ -179,7 +184,7 @@ std::vector<std::string> ActionRun::folders_of(const FilesRead& read) const {
   for (const std::string& folder : split_lines(text_of(k_tool_folders_file, files_)))
     if (folder.starts_with("-L") == is_link) folders.insert(is_link ? folder.substr(2) : folder);
   std::erase_if(folders, [](const std::string& folder) {
-    return is_of_build(folder) || folder.find('\n') != std::string::npos;
+    return is_output(folder) || folder.find('\n') != std::string::npos;
   });
   return {folders.begin(), folders.end()};
 }
@@ -193,7 +198,7 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
   const bool is_link = links(read.command);
   bool project_asks = false;
   for (const std::string& file : read.files) {
-    if (is_of_build(file)) continue;
+    if (is_output(file)) continue;
     // What the command itself names is not looked for.
     if (std::find(read.command.begin(), read.command.end(), file) == read.command.end())
       add_names_of(file, folders, search.names);
@@ -215,9 +220,11 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
   const std::string present = FolderNames("", files_).present(search);
   record.present = lists_.put(present);
   for (const std::string& path : present_files(record))
-    if (read_files.count(path) == 0 && changed_since_begin(path)) record.unsettled = path;
+    if (read_files.count(path) == 0 && !is_of_build(path) && changed_since_begin(path))
+      record.unsettled = path;
   for (const std::string& folder : search.folders)
-    if (project_asks && is_of_project(folder) && files_.identity(folder) && changed_since_begin(folder))
+    if (project_asks && is_of_project(folder) && !is_of_build(folder) && files_.identity(folder) &&
+        changed_since_begin(folder))
       record.unsettled = folder;
 }
 
@@ -241,7 +248,7 @@ void ActionRun::describe_equal_files(std::vector<std::string> read, Record& reco
     if (is_of_project(path) && read_files.count(path) == 0) read.push_back(path);
   std::map<std::string, std::string> by_digest;
   for (const std::string& file : read) {
-    if (is_of_build(file)) continue;
+    if (is_output(file)) continue;
     const auto [first, is_new] = by_digest.emplace(judge_.digest(file), file);
     if (is_new) continue;
     const std::string text = text_of(file, files_);

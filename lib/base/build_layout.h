@@ -23,6 +23,7 @@ inline constexpr const char* k_objects_folder = "obj";    // <op>/<source>/<stem
 inline constexpr const char* k_libraries_folder = "lib";  // <op>.so
 inline constexpr const char* k_checks_folder = "check";   // <op>.json: what is expected; <op>.ok: it is so
 inline constexpr const char* k_headers_folder = "pch";    // precompiled headers, by what they are made of
+inline constexpr const char* k_hipify_folder = "hipify";  // <op>/…: its CUDA sources as HIP; <op>.list: which
 
 // Beside what nvcc makes of the same sources (plan/nvcc_comparison.h).
 inline constexpr const char* k_comparison_folder = "against_nvcc";
@@ -34,6 +35,7 @@ inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";  // what a tool i
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_hip_id_file = "tools/hip.id";
 inline constexpr const char* k_torch_id_file = "tools/torch.id";
+inline constexpr const char* k_hipify_id_file = "tools/hipify.id";
 inline constexpr const char* k_steps_folder = "tools/steps";  // nvcc's steps, by content
 inline constexpr const char* k_store_file = "tools/store";    // the cache's folder; "": there is none
 inline constexpr const char* k_digests_file =
@@ -52,6 +54,7 @@ inline constexpr const char* k_assembler_depfile_end = ".as.d";  // of its assem
 inline constexpr const char* k_objects_list_end = ".rsp";        // what a link takes
 inline constexpr const char* k_bundle_end = ".hipfb";            // of HIP's images, while it is joined
 inline constexpr const char* k_assembly_end = ".s";              // what names that
+inline constexpr const char* k_tree_list_end = ".list";  // of hipify: what lies in the folder beside it
 // Beside a precompiled header: for how many of its users it pays, and a line for each user, its command.
 inline constexpr const char* k_users_end = ".users";
 
@@ -59,7 +62,7 @@ inline constexpr const char* k_users_end = ".users";
 inline constexpr const char* k_module_id_end = ".module_id";
 inline constexpr const char* k_arch_list_end = ".arch_list";  // the value of __CUDA_ARCH_LIST__
 inline constexpr const char* k_stub_end = ".cudafe1.stub.c";  // as the host compile includes it
-inline constexpr const char* k_scratch_end = ".run";          // a part's own folder, while it runs
+inline constexpr const char* k_scratch_end = ".run";  // a part's own folder, or hipify's, while it runs
 // What stands for the build folder in line information and in the host's debug information, where it is not
 // k_folder_in_objects: objects are the same in every folder.
 inline constexpr const char* k_folder_in_objects_end = ".folder";

@@ -23,4 +23,10 @@ inline bool is_of_build(std::string_view path) {
   return is_of_project(path) && !is_in_pack(path) && !path.starts_with("..");
 }
 
+// What hipify made of the project's files: of the build, but laid out as they are, so that names are looked
+// for there too.
+inline bool is_hipified(std::string_view path) {
+  return path == k_hipify_folder || path.starts_with("hipify/");
+}
+
 }  // namespace dsbuild

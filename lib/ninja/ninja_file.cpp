@@ -19,6 +19,7 @@ const char* rule_name(const Edge& edge) {
     case EdgeKind::hip_compile:
     case EdgeKind::hip_slice:
     case EdgeKind::hip_bundle:
+    case EdgeKind::hipify:
     case EdgeKind::cxx_compile:
       return word(edge.kind);
     case EdgeKind::link:
@@ -106,11 +107,13 @@ std::string rules_section(const BuildPlan& plan) {
       {"hip_compile", "run $tools $out -- " + hip + outputs(EdgeKind::hip_compile)},
       {"hip_slice", "run $tools $out -- " + hip + outputs(EdgeKind::hip_slice)},
       {"hip_bundle", "bundle $tools $out $in -- $hip $flags"},
+      {"hipify", "hipify $tools $out -- $hipify $flags $in"},
       {"cxx_compile", "run $tools $out $known_by -- " + cxx + outputs(EdgeKind::cxx_compile)},
       {"comparison", "compare $tools $out $in"},
       {"verify", "verify $tools $out $in"}};
   std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("hip", plan.tools.hip) +
-                     program_line("cxx", plan.tools.cxx) + program_line("host_cxx", plan.tools.host_cxx) +
+                     program_line("hipify", plan.tools.hipify) + program_line("cxx", plan.tools.cxx) +
+                     program_line("host_cxx", plan.tools.host_cxx) +
                      program_line("dsbuild", plan.tools.dsbuild) + "\n";
   for (const auto& [name, command] : words)
     if (has_rule(plan, name)) text += rule(name, command);

@@ -18,6 +18,8 @@ const char* verb(EdgeKind kind) {
       return "compile";
     case EdgeKind::hip_bundle:
       return "bundle";
+    case EdgeKind::hipify:
+      return "hipify";
     case EdgeKind::link:
       return "link";
     case EdgeKind::verify:

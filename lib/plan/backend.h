@@ -32,7 +32,7 @@ extern const Backend k_cpu_backend;   // cpu_backend.cpp
 extern const Backend k_hip_backend;   // hip_backend.cpp
 
 // What every backend needs of the C++ side.
-std::vector<std::string> include_flags(const BackendOp& op);
+std::vector<std::string> include_flags(const BackendOp& op, const SourceSpec& source);
 std::vector<std::string> fallback_include_flags(const BackendOp& op);
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
               const std::vector<std::string>& more_flags);
@@ -42,5 +42,7 @@ std::string object_path(const OpBuilder& op, const SourceSpec& source);
 
 // A path of the pack, seen from the build folder.
 std::string source_path(const std::string& relative);
+// What the source's compile reads: that of the pack, or what hipify made of it.
+std::string source_path(const BackendOp& op, const SourceSpec& source);
 
 }  // namespace dsbuild

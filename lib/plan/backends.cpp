@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "base/build_layout.h"
 #include "plan/backend.h"
+#include "plan/hipify.h"
 
 namespace dsbuild {
 namespace {
@@ -26,10 +28,15 @@ const Backend* find_backend(BackendKind kind) {
   return found == backends().end() ? nullptr : &*found;
 }
 
-std::vector<std::string> include_flags(const BackendOp& op) {
+std::string source_path(const BackendOp& op, const SourceSpec& source) {
+  return (is_hipified(op, source) ? hipify_folder(op) : k_pack_folder) + ("/" + source.path);
+}
+
+std::vector<std::string> include_flags(const BackendOp& op, const SourceSpec& source) {
+  const std::string root = is_hipified(op, source) ? hipify_folder(op) : k_pack_folder;
   std::vector<std::string> flags;
   for (const std::string& dir : op.builder.include_paths(op.context))
-    flags.push_back("-I" + source_path(dir));
+    flags.push_back("-I" + root + "/" + dir);
   add_system_folders(flags, op.gives.include_dirs);
   return flags;
 }
@@ -55,10 +62,10 @@ Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec
   edge.op = op.builder.name();
   edge.source = source.id();
   edge.flags = op.gives.base_cxx_flags;
-  for (const auto& flags : {op.builder.cxx_args(source, op.context), common, include_flags(op), more_flags,
-                            fallback_include_flags(op), op.gives.cxx_flags})
+  for (const auto& flags : {op.builder.cxx_args(source, op.context), common, include_flags(op, source),
+                            more_flags, fallback_include_flags(op), op.gives.cxx_flags})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
-  edge.inputs = {source_path(source.path)};
+  edge.inputs = {source_path(op, source)};
   edge.output = object_path(op.builder, source);
   return edge;
 }

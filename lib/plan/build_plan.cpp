@@ -6,7 +6,9 @@
 #include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
+#include "hip/hipify_script.h"
 #include "plan/backend.h"
+#include "plan/hipify.h"
 #include "plan/precompiled_header.h"
 #include "plan/shared_sources.h"
 
@@ -28,12 +30,14 @@ Contribution contribution_of(const BuildPlanInput& input, const std::string& op)
     append_all(sum.fallback_include_dirs, gives.fallback_include_dirs);
     append_all(sum.base_cxx_flags, gives.base_cxx_flags);
     append_all(sum.base_nvcc_flags, gives.base_nvcc_flags);
+    append_all(sum.base_hip_flags, gives.base_hip_flags);
     append_all(sum.cxx_flags, gives.cxx_flags);
     append_all(sum.link_flags, gives.link_flags);
     append_all(sum.fallback_link_flags, gives.fallback_link_flags);
     sum.library_files.insert(gives.library_files.begin(), gives.library_files.end());
     sum.std = std::max(sum.std, gives.std);
     sum.python_module = sum.python_module || gives.python_module;
+    if (gives.hipify) sum.hipify = gives.hipify;
   }
   return sum;
 }
@@ -97,8 +101,10 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
   for (const PlannedSource& source : planned.sources) {
     compiles.push_back(backend.compile_edge(input, op, source));
     if (op.gives.python_module) compiles.back().implicit_inputs.emplace_back(k_torch_id_file);
+    if (is_hipified(op, source.source)) compiles.back().implicit_inputs.push_back(hipify_list(op));
     expected.objects.push_back({source.source.id(), compiles.back().output, source.archs});
   }
+  if (auto edge = hipify_edge(op)) plan.edges.push_back(std::move(*edge));
   const Edge link = link_edge(input, op, backend, compiles);
   plan.edges.insert(plan.edges.end(), compiles.begin(), compiles.end());
   plan.edges.push_back(link);
@@ -110,6 +116,13 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
 
 std::string compiler_identity(const HostCompiler& compiler) {
   return compiler.family + " " + compiler.version.text() + " " + compiler.path.string();
+}
+
+std::optional<Hipify> hipify_of(const BuildPlanInput& input) {
+  for (const PlannedOp& op : input.archs.ops)
+    if (op.status == OpStatus::build)
+      if (auto hipify = contribution_of(input, op.name).hipify) return hipify;
+  return std::nullopt;
 }
 
 void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
@@ -135,6 +148,10 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     append_all(plan.tools.hip, hip->own_flags);
     plan.files.push_back(
         {k_hip_id_file, hip->name() + " sha256 " + hip->compiler_digest + "\n" + input.tools.hip.text});
+  }
+  if (const auto hipify = hipify_of(input)) {
+    plan.tools.hipify = {hipify->python, hipify->package};
+    plan.files.push_back({k_hipify_id_file, hipify->identity + "script " + sha256(k_hipify_script) + "\n"});
   }
   plan.tools.dsbuild = {input.program.string()};
   if (const auto& torch = input.requirements.torch)
@@ -214,9 +231,9 @@ std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
 }
 
 const char* word(EdgeKind kind) {
-  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "hip_compile",
-                                        "hip_slice",    "hip_bundle", "cxx_compile",
-                                        "link",         "verify",     "comparison"};
+  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "hip_compile", "hip_slice",
+                                        "hip_bundle",   "hipify",     "cxx_compile", "link",
+                                        "verify",       "comparison"};
   return k_words[static_cast<int>(kind)];
 }
 
@@ -234,6 +251,8 @@ std::string tools_file(const Edge& edge) {
     case EdgeKind::hip_slice:
     case EdgeKind::hip_bundle:
       return k_hip_id_file;
+    case EdgeKind::hipify:
+      return k_hipify_id_file;
     case EdgeKind::cxx_compile:
     case EdgeKind::link:
       return edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file;
@@ -333,6 +352,11 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
       append_all(words, edge.inputs);
       words.emplace_back("--");
       append_all(words, compiler_words(plan, edge));
+      break;
+    case EdgeKind::hipify:
+      words = {"hipify", tools, edge.output, "--"};
+      for (const auto& more : {plan.tools.hipify, edge.flags, edge.inputs})
+        append_all(words, more);
       break;
     case EdgeKind::cuda_compile:
     case EdgeKind::hip_compile:

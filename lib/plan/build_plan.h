@@ -15,14 +15,15 @@
 
 namespace dsbuild {
 
-// hip_compile: all of a HIP source, or its host code; hip_slice: its code for one target; hip_bundle: the
-// object of those.
+// hipify: an op's CUDA sources as HIP. hip_compile: all of a HIP source, or its host code; hip_slice: its
+// code for one target; hip_bundle: the object of those.
 enum class EdgeKind {
   cuda_compile,
   cuda_slice,
   hip_compile,
   hip_slice,
   hip_bundle,
+  hipify,
   cxx_compile,
   link,
   verify,
@@ -72,8 +73,9 @@ struct Edge {
 // hip: clang with what it finds ROCm's headers and device libraries by.
 // cxx: the machine's C++ compiler, for CPU ops; host_cxx: the one that the toolkit accepts, for CUDA ops. An
 // op's bytes thus do not depend on whether other ops need a toolkit.
+// hipify: Python, and the folder of torch's package.
 struct Tools {
-  std::vector<std::string> nvcc, hip, cxx, host_cxx, dsbuild;
+  std::vector<std::string> nvcc, hip, hipify, cxx, host_cxx, dsbuild;
   bool operator==(const Tools&) const = default;
 };
 

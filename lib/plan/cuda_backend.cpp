@@ -31,7 +31,8 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   edge.flags = op.gives.base_nvcc_flags;
   for (const auto& flags :
        {op.builder.nvcc_args(planned.source, op.context), common_flags(input, *op.toolkit, planned.source),
-        include_flags(op), fallback_include_flags(op), input.settings.nvcc_append_flags.value})
+        include_flags(op, planned.source), fallback_include_flags(op),
+        input.settings.nvcc_append_flags.value})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.targets = planned.archs;
   edge.inputs = {source_path(planned.source.path)};

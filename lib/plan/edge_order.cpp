@@ -49,7 +49,8 @@ class Chains {
 }  // namespace
 
 void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, const std::string& pack) {
-  const auto others = std::stable_partition(edges.begin(), edges.end(), std::mem_fn(&Edge::is_compile));
+  const auto is_first = [](const Edge& edge) { return edge.is_compile() || edge.kind == EdgeKind::hipify; };
+  const auto others = std::stable_partition(edges.begin(), edges.end(), is_first);
   std::vector<Edge> compiles(std::make_move_iterator(edges.begin()), std::make_move_iterator(others));
   std::vector<std::pair<double, Edge*>> order;  // each chain is summed once
   Chains chains(compiles, history, pack);

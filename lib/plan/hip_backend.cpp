@@ -25,12 +25,12 @@ Edge clang_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedS
   edge.kind = EdgeKind::hip_compile;
   edge.op = op.builder.name();
   edge.source = planned.source.id();
-  for (const auto& flags :
-       {std::vector<std::string>{"-x", "hip", "-O3"}, op.builder.hip_args(planned.source, op.context), common,
-        include_flags(op), fallback_include_flags(op)})
+  for (const auto& flags : {std::vector<std::string>{"-x", "hip", "-O3"}, op.gives.base_hip_flags,
+                            op.builder.hip_args(planned.source, op.context), common,
+                            include_flags(op, planned.source), fallback_include_flags(op)})
     edge.flags.insert(edge.flags.end(), flags.begin(), flags.end());
   edge.targets = planned.archs;
-  edge.inputs = {source_path(planned.source.path)};
+  edge.inputs = {source_path(op, planned.source)};
   edge.output = object_path(op.builder, planned.source);
   edge.implicit_inputs = {k_hip_id_file};
   return edge;

@@ -134,9 +134,9 @@ Result<void> read_when_range(const SpecFile& file, const YamlNode& map, const ch
 }
 
 Result<When> read_one_when(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(
-      check_map(file, node, "'when'",
-                {"any_arch", "every_arch", "cuda", "torch", "source", "cpu", "cpu_level", "accelerator"}));
+  DSBUILD_CHECK(check_map(
+      file, node, "'when'",
+      {"any_arch", "every_arch", "cuda", "rocm", "torch", "source", "cpu", "cpu_level", "accelerator"}));
   if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
   When when;
   DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
@@ -144,6 +144,7 @@ Result<When> read_one_when(const SpecFile& file, const YamlNode& node) {
   DSBUILD_CHECK(read_when_word(file, node, "cpu", refuse_cpu, when, &When::cpu));
   DSBUILD_CHECK(read_when_word(file, node, "accelerator", refuse_accelerator, when, &When::accelerator));
   DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
+  DSBUILD_CHECK(read_when_range(file, node, "rocm", when, &When::rocm));
   DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
   DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));
   DSBUILD_CHECK(read_when_range(file, node, "cpu_level", when, &When::cpu_level));

@@ -113,11 +113,15 @@ Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& s
 Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, PackSpec spec) {
   const SpecFile file{spec.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
-  DSBUILD_CHECK(check_map(file, root, "the pack",
-                          {"name", "source_root", "version", "package", "version_file", "license"}));
+  DSBUILD_CHECK(
+      check_map(file, root, "the pack",
+                {"name", "source_root", "version", "package", "version_file", "license", "hipify"}));
   DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
   DSBUILD_CHECK(read_key(file, root, "license", refuse_license, spec.license));
   DSBUILD_CHECK(read_places(file, root, spec));
+  std::string hipify;
+  DSBUILD_CHECK(read_key(file, root, "hipify", refuse_truth, hipify));
+  spec.hipify = hipify == "true";
   return spec;
 }
 

@@ -67,6 +67,8 @@ Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& regis
     }
     DSBUILD_CHECK(claim(names, spec.name, "the op name", spec, version, file.shown));
     DSBUILD_CHECK(claim(build_vars, spec.build_var, "the build variable", spec, version, file.shown));
+    for (SourceSpec& source : spec.sources)
+      source.hipify = source.hipify || pack.hipify;
     registry.ops.emplace_back(std::move(spec));
   }
   std::sort(registry.ops.begin(), registry.ops.end(), by_name);

@@ -16,10 +16,19 @@ std::vector<BackendKind> asked_backends(const OpSpec& spec, const std::vector<co
   return backends;
 }
 
+void require(RequirementKind kind, OpSpec& spec) {
+  Requirement requirement;
+  requirement.kind = kind;
+  spec.requires_.push_back(std::move(requirement));
+}
+
 // What is asked of CUDA's toolkit means nothing to others.
 OpSpec with_own_requirements(OpSpec spec) {
   if (spec.backend != BackendKind::cuda)
     std::erase_if(spec.requires_, [](const Requirement& each) { return each.kind == RequirementKind::cuda; });
+  if (spec.backend != BackendKind::hip) return spec;
+  if (std::ranges::any_of(spec.sources, &SourceSpec::hipify)) require(RequirementKind::hipify, spec);
+  if (has_value(spec, k_wavefront_value)) require(RequirementKind::wavefront, spec);
   return spec;
 }
 

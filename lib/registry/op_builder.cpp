@@ -28,13 +28,25 @@ void add(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-std::string define_flag(const std::pair<std::string, std::string>& define) {
-  return "-D" + define.first + (define.second.empty() ? "" : "=" + define.second);
+// "-DROCM_WAVEFRONT_SIZE=rocm.wavefront" -> "-DROCM_WAVEFRONT_SIZE=64"
+std::string with_value(const std::string& flag, const WhenContext& context) {
+  const size_t equals = flag.find('=');
+  if (equals == std::string::npos) return flag;
+  const std::string value = flag.substr(equals + 1), before = flag.substr(0, equals + 1);
+  if (value == k_rocm_major_value) return before + std::to_string(context.rocm.major());
+  if (value == k_rocm_minor_value) return before + std::to_string(context.rocm.minor());
+  if (value == k_wavefront_value) return before + std::to_string(context.wavefront);
+  return flag;
+}
+
+std::string define_flag(const std::pair<std::string, std::string>& define, const WhenContext& context) {
+  return with_value("-D" + define.first + (define.second.empty() ? "" : "=" + define.second), context);
 }
 
 void add_flags(std::vector<std::string>& to, const TextEntries& flags, const WhenContext& context) {
   for (const std::string& flag : holding(flags, context))
-    add(to, flag == k_baseline_flag ? context.cpu_level.flags : std::vector<std::string>{flag});
+    add(to, flag == k_baseline_flag ? context.cpu_level.flags
+                                    : std::vector<std::string>{with_value(flag, context)});
 }
 
 // One order for every tool: -std, the op's flags, the source's flags, the op's defines, those of `for`.
@@ -45,9 +57,9 @@ std::vector<std::string> compile_args(std::optional<int> standard, const TextEnt
   add_flags(args, op_flags, context);
   add_flags(args, source_flags, context);
   for (const auto& define : holding(spec.defines, context))
-    args.push_back(define_flag(define));
+    args.push_back(define_flag(define, context));
   for (const auto& define : source.defines)
-    args.push_back(define_flag(define));
+    args.push_back(define_flag(define, context));
   return args;
 }
 

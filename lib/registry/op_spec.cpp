@@ -71,6 +71,7 @@ std::string When::text() const {
   add("every arch", every_arch);
   add("CPU", cpu);
   add("CUDA", cuda ? cuda->text : "");
+  add("ROCm", rocm ? rocm->text : "");
   add("torch", torch ? torch->text : "");
   add("sources", source ? source->text : "");
   add("CPU level", cpu_level ? cpu_level->text : "");
@@ -93,6 +94,7 @@ std::optional<std::string> refusal(const When& when, const WhenContext& context)
     return refused_archs(when.every_arch, context.archs) + " in the list";
   if (!when.cpu.empty() && when.cpu != context.cpu) return "not on " + when.cpu;
   if (!version_holds(when.cuda, context.cuda)) return version_text("CUDA", context.cuda);
+  if (!version_holds(when.rocm, context.rocm)) return version_text("ROCm", context.rocm);
   if (!version_holds(when.torch, context.torch)) return version_text("torch", context.torch);
   if (!version_holds(when.source, context.source)) return version_text("sources", context.source);
   if (!accelerator_holds(when, context.accelerator)) return "accelerator " + context.accelerator;
@@ -127,6 +129,17 @@ std::string SourceSpec::id() const {
   for (const auto& [name, value] : defines)
     id.append(",").append(name).append("=").append(value);
   return id;
+}
+
+bool has_value(const OpSpec& spec, const std::string& value) {
+  const auto any_flag = [end = "=" + value](const Flags& flags) {
+    return std::ranges::any_of(std::array{&flags.cxx, &flags.hip}, [&](const TextEntries* entries) {
+      return std::ranges::any_of(*entries, [&](const auto& entry) { return entry.value.ends_with(end); });
+    });
+  };
+  return any_flag(spec.flags) ||
+         std::ranges::any_of(spec.sources, [&](const SourceSpec& each) { return any_flag(each.flags); }) ||
+         std::ranges::any_of(spec.defines, [&](const auto& define) { return define.value.second == value; });
 }
 
 OpSpec for_backend(OpSpec spec, BackendKind kind) {

@@ -62,7 +62,7 @@ FilteredArchs apply_filter(const ArchFilter& filter, const ArchSet& requested);
 struct When {
   std::string any_arch,
       every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
-  std::optional<VersionRange> cuda, torch, source;
+  std::optional<VersionRange> cuda, rocm, torch, source;
   std::string cpu;                        // "x86_64" or "aarch64"
   std::string accelerator;                // "cuda" or "cpu", as DeepSpeed calls what its ops work beside
   std::optional<VersionRange> cpu_level;  // CpuLevel::number
@@ -75,7 +75,8 @@ struct When {
 // condition false. any_arch of an empty set is false, every_arch of it is false too.
 struct WhenContext {
   ArchSet archs;
-  Version cuda, torch, source;
+  Version cuda, rocm, torch, source;  // rocm: in a build for HIP alone, as cuda in one for CUDA
+  int wavefront = 0;  // lanes, of all AMD targets in `archs`; 0: they differ, or there is none
   std::string cpu, accelerator;
   CpuLevel cpu_level;  // `-march=baseline` stands for its flags
   int usual_std = 17;  // of an op without `std`
@@ -115,6 +116,7 @@ struct SourceSpec {
   // Threads that each of the device's compilers may use for one arch of it. Their number changes bytes, so it
   // is never taken from the machine.
   int split_compile = 1;
+  bool hipify = false;  // of CUDA: torch's hipify makes HIP of it where it is built for that
   Origin origin;
   bool is_cuda() const;  // by suffix .cu
   bool is_for(BackendKind kind) const;
@@ -127,6 +129,9 @@ struct SourceSpec {
 
 // The flag of op.yaml that stands for those of --cpu-baseline.
 inline constexpr const char* k_baseline_flag = "-march=baseline";
+// Values of defines that stand for those of the build: of ROCm's version, and how many lanes a wavefront has.
+inline constexpr const char *k_rocm_major_value = "rocm.major", *k_rocm_minor_value = "rocm.minor",
+                            *k_wavefront_value = "rocm.wavefront";
 
 enum class RequirementKind {
   cuda,
@@ -138,7 +143,9 @@ enum class RequirementKind {
   tvm_ffi,
   torch,
   cutlass,
-  source
+  source,
+  hipify,
+  wavefront
 };
 
 const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
@@ -157,6 +164,8 @@ const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 //   {torch: ">=2.0"}                     torch; gives what a Python extension of torch is built with
 //   {cutlass: ">=3.1"}                   CUTLASS's headers (gives include folders)
 //   {source: a.cu, lacks: TEXT, because: WHY}  a file of the sources does not hold the text of a known fault
+// What is asked of an op for HIP without an entry: hipify, torch's, where a source is hipified; wavefront,
+// that all its targets have wavefronts of one size, where that is a value (k_wavefront_value).
 struct Requirement {
   RequirementKind kind = RequirementKind::cuda;
   std::vector<std::string> subjects;  // header, library, commands (any of them), feature, module, source
@@ -199,6 +208,9 @@ struct OpSpec {
   const std::string& op_name() const { return plain_name.empty() ? name : plain_name; }
   bool operator==(const OpSpec&) const = default;
 };
+
+// A define or a flag has that value.
+bool has_value(const OpSpec& spec, const std::string& value);
 
 // The same op for another of its backends: `backend` and `archs`, its sources' too, are that one's.
 OpSpec for_backend(OpSpec spec, BackendKind kind);

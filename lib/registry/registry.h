@@ -78,12 +78,13 @@ struct Pack {
   Version version;
   std::string shown;      // spec_root in messages
   std::string license{};  // SPDX expression, or ""
+  bool hipify = false;    // of all sources of its ops for HIP
 };
 // The names of the packs below data_dir/ops.
 std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
 
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
-// {name, source_root | package, version | version_file, license}.
+// {name, source_root | package, version | version_file, license, hipify}.
 // Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
 // or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
 Result<Pack> load_pack(const Settings& settings, const System& system);

@@ -5,7 +5,6 @@
 #include "registry/spec_words.h"
 
 namespace dsbuild {
-
 const std::vector<RequirementKindRow>& requirement_kinds() {
   static const std::vector<RequirementKindRow> rows = {
       {RequirementKind::cuda, "cuda", "cuda", nullptr},
@@ -18,6 +17,8 @@ const std::vector<RequirementKindRow>& requirement_kinds() {
       {RequirementKind::torch, "torch", "torch", nullptr},
       {RequirementKind::cutlass, "cutlass", "CUTLASS", nullptr},
       {RequirementKind::source, "source", "source", refuse_path},
+      {RequirementKind::hipify, "", "torch's hipify", nullptr},
+      {RequirementKind::wavefront, "", "wavefronts of one size", nullptr},
   };
   return rows;
 }

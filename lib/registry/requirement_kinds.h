@@ -10,7 +10,7 @@ namespace dsbuild {
 
 struct RequirementKindRow {
   RequirementKind kind;
-  const char* key;   // in op.yaml: "tvm_ffi"
+  const char* key;   // in op.yaml: "tvm_ffi"; "": it has no entry there
   const char* text;  // in messages: "tvm-ffi"
   std::string (*refuse)(
       const std::string& subject);  // why a subject is none; null: the value is a version range

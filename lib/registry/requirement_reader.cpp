@@ -41,7 +41,7 @@ const std::vector<std::string> k_package_tools = {"apt", "dnf", "pacman", "zyppe
 std::vector<std::string> kind_keys() {
   std::vector<std::string> keys;
   for (const RequirementKindRow& row : requirement_kinds())
-    keys.emplace_back(key_of(row.kind));
+    if (*row.key != '\0') keys.emplace_back(row.key);
   return keys;
 }
 

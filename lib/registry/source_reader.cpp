@@ -146,6 +146,13 @@ Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry, cons
     DSBUILD_TRY(word, read_word(file, *node, "'split_compile'", refuse_threads));
     common.split_compile = whole_number<int>(word).value_or(1);
   }
+  if (const YamlNode* node = entry.find("hipify")) {
+    if (std::ranges::find(op.backends, BackendKind::hip) == op.backends.end())
+      return bad_spec(file, *node, "'hipify' means nothing for an op that is not for hip",
+                      "Set 'backends: [cuda, hip]' of the op.");
+    DSBUILD_TRY(word, read_word(file, *node, "'hipify'", refuse_truth));
+    common.hipify = word == "true";
+  }
   return common;
 }
 
@@ -187,9 +194,9 @@ Result<void> check_source(const SpecFile& file, const YamlNode& at, const Source
 
 Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry, const OpSpec& op) {
   if (!entry.is_scalar()) {
-    DSBUILD_CHECK(
-        check_map(file, entry, "a source",
-                  {"path", "glob", "backend", "archs", "flags", "for", "when", "seconds", "split_compile"}));
+    DSBUILD_CHECK(check_map(
+        file, entry, "a source",
+        {"path", "glob", "backend", "archs", "flags", "for", "when", "seconds", "split_compile", "hipify"}));
   }
   DSBUILD_TRY(common, read_common(file, entry, op));
   DSBUILD_TRY(files, read_files(file, entry, common.when));

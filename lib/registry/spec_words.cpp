@@ -121,6 +121,10 @@ std::string refuse_command(const std::string& word) {
   return is_file_word(word) ? "" : "is no command name (a program looked up on PATH)";
 }
 
+std::string refuse_truth(const std::string& word) {
+  return word == "true" || word == "false" ? "" : "is neither true nor false";
+}
+
 std::string refuse_cpu_feature(const std::string& word) {
   const auto part = [](char c) { return is_lower(c) || is_digit(c) || c == '_'; };
   return is_word(word, is_lower, part) ? "" : "is no CPU feature (as in /proc/cpuinfo, e.g. avx2)";

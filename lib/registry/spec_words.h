@@ -12,6 +12,7 @@ std::string refuse_identifier(const std::string& word);   // C's
 std::string refuse_module(const std::string& word);       // identifiers joined by dots
 std::string refuse_library(const std::string& word);      // aio: what follows -l
 std::string refuse_command(const std::string& word);      // ninja: a name to look up on PATH
+std::string refuse_truth(const std::string& word);        // true, false
 std::string refuse_cpu_feature(const std::string& word);  // avx2
 // A value after -DNAME=. Plain characters only: nvcc hands its arguments on through a shell.
 std::string refuse_define_value(const std::string& word);

@@ -21,6 +21,7 @@ struct ProbeInput {
   const Path& source_root;                // of the pack
   std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
   std::vector<std::string> library_dirs;  // the toolkit's and its stubs', for a CUDA op
+  const ArchSet& archs;                   // what is asked for of the op, and it keeps
 };
 
 using Probe = Finding (*)(const ProbeInput& input);
@@ -38,6 +39,8 @@ Finding probe_tvm_ffi(const ProbeInput& input);
 Finding probe_torch(const ProbeInput& input);
 Finding probe_cutlass(const ProbeInput& input);
 Finding probe_source(const ProbeInput& input);
+Finding probe_hipify(const ProbeInput& input);
+Finding probe_wavefront(const ProbeInput& input);
 
 // What a probe returns. A failed finding's `fix` is left empty where the requirement's hint is the
 // right advice; a probe that could not even look sets its own.

@@ -19,6 +19,10 @@ bool is_cuda(const ProbeInput& input) {
   return input.op.backend == BackendKind::cuda;
 }
 
+bool is_hip(const ProbeInput& input) {
+  return input.op.backend == BackendKind::hip;
+}
+
 std::string name_of(const Torch& torch) {
   return "torch " + torch.version;
 }
@@ -66,6 +70,15 @@ std::optional<Finding> no_cuda(const ProbeInput& input, const Torch& torch) {
       std::string("Install a torch that is built for CUDA") + k_other_python + ".");
 }
 
+// is_rocm_pytorch of DeepSpeed's op_builder, but for ROCm itself, which is the toolkit's matter.
+std::optional<Finding> no_rocm(const ProbeInput& input, const Torch& torch) {
+  if (!torch.hip.empty()) return std::nullopt;
+  return unmet(
+      input,
+      name_of(torch) + (torch.cuda.empty() ? " is built without ROCm" : " is built for CUDA " + torch.cuda),
+      std::string("Install a torch that is built for ROCm") + k_other_python + ".");
+}
+
 std::string both_versions(const ProbeInput& input, const Torch& torch) {
   return input.toolkit->short_name() + " does not go with " + name_of(torch) + ", which is of CUDA " +
          torch.cuda;
@@ -107,6 +120,17 @@ void add(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+// For ROCm. HIP's runtime is that of the process, which torch's own libraries bring.
+void add_hip_build(const ProbeInput& input, const Torch& torch, Contribution& gives) {
+  gives.base_hip_flags = torch.hip_flags;
+  add(gives.base_hip_flags, torch.hipcc_flags);
+  add(gives.base_hip_flags, gives.base_cxx_flags);
+  add(gives.base_cxx_flags, torch.hip_flags);
+  add(gives.link_flags, {"-lc10_hip", "-ltorch_hip"});
+  const Path include = input.toolkit ? input.toolkit->include_dir() : Path{};
+  if (!include.empty() && include != "/usr/include") gives.fallback_include_dirs.push_back(include.string());
+}
+
 // As torch.utils.cpp_extension builds an extension. -isystem: none of these headers is ours to warn about.
 Contribution extension_build(const ProbeInput& input, const Torch& torch) {
   const std::vector<std::string> defines = {"-DTORCH_API_INCLUDE_EXTENSION_H",
@@ -126,6 +150,7 @@ Contribution extension_build(const ProbeInput& input, const Torch& torch) {
   gives.link_flags = {"-L" + (torch.home / "lib").string(), "-lc10", "-ltorch", "-ltorch_cpu",
                       "-ltorch_python"};
   if (is_cuda(input)) add(gives.link_flags, {"-lc10_cuda", "-ltorch_cuda"});
+  if (is_hip(input)) add_hip_build(input, torch, gives);
   return gives;
 }
 
@@ -167,6 +192,8 @@ Finding probe_extension(const ProbeInput& input, const Torch& torch, Finding goo
     if (auto refused = check(input, torch)) return *refused;
   if (is_cuda(input))
     if (auto refused = check_cuda(input, torch, good)) return *refused;
+  if (is_hip(input))
+    if (auto refused = no_rocm(input, torch)) return *refused;
   good.gives = extension_build(input, torch);
   if (is_cuda(input) && input.toolkit != nullptr) add_cuda_of_torch(input, torch, good.gives);
   return good;

@@ -59,6 +59,17 @@ const std::vector<ProbeRow>& probe_rows() {
        [](const Requirement&) {
          return std::string("build from sources in which that is mended (--source), or leave the op out");
        }},
+      {RequirementKind::hipify, probe_hipify,
+       [](const Requirement&) {
+         return std::string(
+             "install torch, of whatever kind, for the Python in use, or name another with --python: its "
+             "wheel "
+             "holds hipify");
+       }},
+      {RequirementKind::wavefront, probe_wavefront,
+       [](const Requirement&) {
+         return std::string("build for each size into a bundle of its own: --arch with its GPUs, and --out");
+       }},
   };
   return rows;
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "arch/amd.h"
 #include "arch/nvidia.h"
 #include "requirements/hints.h"
 #include "requirements/probe.h"
+#include "requirements/rocm.h"
 
 namespace dsbuild {
 namespace {
@@ -31,6 +33,7 @@ Question question_of(const ProbeInput& input) {
     question.push_back("-L");
     question.insert(question.end(), input.library_dirs.begin(), input.library_dirs.end());
   }
+  if (requirement.kind == RequirementKind::wavefront) question.push_back(target_names(input.archs));
   if (requirement.kind == RequirementKind::torch)
     question.insert(question.end(), {input.op.module, std::to_string(static_cast<int>(input.op.backend))});
   return question;
@@ -53,6 +56,12 @@ std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* too
   const Path stubs = toolkit->library_dir / "stubs";
   if (files.kind(stubs) == FileKind::directory) dirs.push_back(stubs.string());
   return dirs;
+}
+
+// Whether all that is asked for is of other vendors' GPUs: what the op needs is no question then.
+bool is_for_others(const OpBuilder& op, const ArchSet& asked) {
+  const Vendor* vendor = vendor_of(op.spec());
+  return vendor && !asked.empty() && targets_of(asked, *vendor).empty();
 }
 
 // What the op keeps of what is asked for of its vendor's.
@@ -111,6 +120,8 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
   RequirementReport report;
   if (input.torch) report.torch = *input.torch;
   report.cpu_level = input.cpu_level;
+  if (const Toolkit* hip = input.toolkits.of(amd()))
+    report.rocm = find_rocm_version(*hip, report.torch, system.files);
   Pass pass(system);
   for (const OpBuilder& op : input.registry.ops) {
     const ArchSet asked = input.settings.selection.archs_of(op.spec().op_name(), input.requested);
@@ -120,10 +131,11 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     const std::vector<std::string> dirs = include_dirs(input.registry, op, context, toolkit);
     const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
+    if (is_for_others(op, asked)) continue;
     for (const Requirement& requirement : op.requirements(context))
       findings.push_back(
           pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host, input.torch,
-                    system, facts, input.registry.source_root, dirs, library_dirs}));
+                    system, facts, input.registry.source_root, dirs, library_dirs, context.archs}));
   }
   return report;
 }
@@ -133,6 +145,8 @@ WhenContext when_context(const Registry& registry, const RequirementReport& requ
   WhenContext context;
   context.archs = std::move(archs);
   if (toolkit && &toolkit->vendor() == &nvidia()) context.cuda = toolkit->version;
+  if (toolkit && &toolkit->vendor() == &amd()) context.rocm = requirements.rocm;
+  context.wavefront = common_wave_size(context.archs);
   if (requirements.torch) context.torch = requirements.torch->number();
   context.source = registry.source_version;
   context.cpu = cpu;

@@ -14,18 +14,27 @@
 
 namespace dsbuild {
 
+// torch's hipify: Python, which imports nothing of torch.
+struct Hipify {
+  std::string python;    // absolute
+  std::string package;   // the folder torch/utils/hipify
+  std::string identity;  // its version, and the digest of each of its files, a line each
+  bool operator==(const Hipify&) const = default;
+};
+
 // What a met requirement gives to its op's edges.
 struct Contribution {
   std::vector<std::string> include_dirs;           // absolute
   std::vector<std::string> fallback_include_dirs;  // absolute; behind the toolkit's
-  std::vector<std::string> base_cxx_flags,
-      base_nvcc_flags;                           // ahead of the op's own, which may take them back (-U…)
+  std::vector<std::string> base_cxx_flags, base_nvcc_flags,
+      base_hip_flags;                            // ahead of the op's own, which may take them back (-U…)
   std::vector<std::string> cxx_flags;            // CFLAGS the probe used
   std::vector<std::string> link_flags;           // LDFLAGS the probe used, -L, -l
   std::vector<std::string> fallback_link_flags;  // -L; behind the toolkit's
   std::map<std::string, std::string>
-      library_files;           // "curand" -> "libcurand.so.10": what -lcurand finds only so
-  int std = 0;                 // the C++ standard of an op that names none; 0: dsbuild's own
+      library_files;  // "curand" -> "libcurand.so.10": what -lcurand finds only so
+  int std = 0;        // the C++ standard of an op that names none; 0: dsbuild's own
+  std::optional<Hipify> hipify;
   bool python_module = false;  // Python's symbols and CUDA's runtime are those of the process that loads it
   bool operator==(const Contribution&) const = default;
 };
@@ -47,6 +56,7 @@ struct RequirementReport {
   std::map<std::string, std::vector<Finding>> by_op;  // one entry per op of the registry
   std::optional<Torch> torch;                         // looked for only where an op asks
   CpuLevel cpu_level;
+  Version rocm;  // of the toolkit for HIP (requirements/rocm.h); empty without one
   bool met(const std::string& op) const;
   std::vector<std::string> reasons(const std::string& op) const;  // the `why` of what failed
   // What mends it, where that is known; each once.

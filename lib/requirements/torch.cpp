@@ -30,7 +30,7 @@ def bytes_of(name):
     except (OSError, ValueError):
         return b""
 def search(pattern, data):
-    found = re.search(pattern, data)
+    found = re.search(pattern, data, re.DOTALL)
     return [group.decode() for group in found.groups()] if found else []
 builder = bytes_of("utils/cpp_extension.py")
 std = search(rb"""prefix \+ ['"]c\+\+(\d\d)['"]""", builder)
@@ -43,6 +43,10 @@ if search(rb"(_PYBIND11_)", builder):
         flags.append('-DPYBIND11_%s="%s"' % (name, value))
 if search(rb"(_GLIBCXX_USE_CXX11_ABI)", builder):
     flags.append("-D_GLIBCXX_USE_CXX11_ABI=" + cxx11_abi)
+def flags_of(name):
+    words = search(name + rb""" = \[(.*?)\]""", builder)
+    return " ".join(re.findall(r"""['"](-D[^'"]+)['"]""", "".join(words)))
+facts.update(hip_flags=flags_of(rb"COMMON_HIP_FLAGS"), hipcc_flags=flags_of(rb"COMMON_HIPCC_FLAGS"))
 facts.update(torch=torch.version, home=home, std="".join(std), cxx11_abi=cxx11_abi, abi_flags=" ".join(flags))
 tell(version_file)
 )py";
@@ -56,6 +60,8 @@ Torch read_torch(const FileReader& files, const Witnessed& answer) {
   torch.cxx11_abi = facts["cxx11_abi"] == "1";
   torch.std = parse_version(facts["std"]).value_or(Version{}).major();
   torch.abi_flags = split(facts["abi_flags"], " ");
+  torch.hip_flags = split(facts["hip_flags"], " ");
+  torch.hipcc_flags = split(facts["hipcc_flags"], " ");
   torch.python = read_python(facts);
   return torch;
 }
@@ -78,7 +84,8 @@ bool asks_for_torch(const OpSpec& spec) {
   const bool sources_ask =
       asks(spec.sources) || std::any_of(spec.sources.begin(), spec.sources.end(),
                                         [&](const SourceSpec& source) { return flags_ask(source.flags); });
-  return sources_ask || asks(spec.needs) || asks(spec.include_dirs) || asks(spec.defines) ||
+  const bool is_hipified = std::ranges::any_of(spec.sources, &SourceSpec::hipify);
+  return sources_ask || is_hipified || asks(spec.needs) || asks(spec.include_dirs) || asks(spec.defines) ||
          flags_ask(spec.flags) || asks(spec.libraries) || asks(spec.requires_) || asks(spec.exports) ||
          asks_for_torch(spec.when) || requires_torch(spec);
 }
@@ -101,7 +108,7 @@ Torch parse_torch_version_file(std::string_view text) {
 }
 
 Result<Torch> find_torch(const Interpreter& python) {
-  DSBUILD_TRY(answer, ask_python(python, "python package torch",
+  DSBUILD_TRY(answer, ask_python(python, "python package torch, 2",
                                  std::string(k_facts_prelude) + k_describe_torch, "torch"));
   Torch torch = read_torch(python.system.files, answer);
   if (!torch.number().empty()) return torch;

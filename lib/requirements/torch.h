@@ -20,7 +20,9 @@ struct Torch {
   // The next two are what torch/utils/cpp_extension.py passes to every extension.
   int std = 0;                         // C++ standard of one that names none; 0: not known
   std::vector<std::string> abi_flags;  // of torch before 2.9, read from its libraries; none since
-  Python python;                       // the interpreter that torch is installed for
+  // COMMON_HIP_FLAGS and COMMON_HIPCC_FLAGS there: of all files of an extension for ROCm, and of device code.
+  std::vector<std::string> hip_flags, hipcc_flags;
+  Python python;  // the interpreter that torch is installed for
   bool operator==(const Torch&) const = default;
 
   Version number() const { return parse_version(version).value_or(Version{}); }

@@ -89,3 +89,19 @@ TEST_CASE("what is asked of CUDA's toolkit is not asked of HIP's") {
   split_by_backend(world.registry, world.selected, {&amd()});
   CHECK(world.registry.find("adam")->requirements({}).empty());
 }
+
+TEST_CASE("what HIP asks of an op is asked where it is built for that alone") {
+  World world;
+  world.add("adam",
+            "backends: [cuda, hip]\nsources: [{path: a.cu, hipify: true}]\n"
+            "defines: {LANES: rocm.wavefront}\nrequires: [{cuda: '>=11.0'}]\n");
+  split_by_backend(world.registry, world.selected, {&nvidia(), &amd()});
+  const auto kinds_of = [&](const char* name) {
+    std::vector<RequirementKind> kinds;
+    for (const Requirement& each : world.registry.find(name)->spec().requires_)
+      kinds.push_back(each.kind);
+    return kinds;
+  };
+  CHECK(kinds_of("adam.cuda") == std::vector{RequirementKind::cuda});
+  CHECK(kinds_of("adam.hip") == std::vector{RequirementKind::hipify, RequirementKind::wavefront});
+}

@@ -42,7 +42,7 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
        "value, when, feature."},
       {"exports: [{value: f, when: {arch: 8.0}}]",
        "bad_spec x/op.yaml:3:29: unknown key 'arch' in 'when' | Keys of 'when': any_arch, every_arch, cuda, "
-       "torch, "
+       "rocm, torch, "
        "source, cpu, cpu_level, accelerator."},
       {"requires: [{cuda: \">=11\", hnt: x}]",
        "bad_spec x/op.yaml:3:27: unknown key 'hnt' in a requirement (did you mean 'hint'?) | Keys of a "
@@ -287,6 +287,9 @@ TEST_CASE("sources are files that are there, each once") {
         "bad_spec x/op.yaml:2:31: 'flags.link' belongs to the op, not to a source");
   CHECK(error("[{path: a.cu, seconds: soon}]") ==
         "bad_spec x/op.yaml:2:33: 'seconds': 'soon' is no whole number of seconds");
+  CHECK(error("[{path: a.cu, hipify: true}]") ==
+        "bad_spec x/op.yaml:2:32: 'hipify' means nothing for an op that is not for hip | Set 'backends: "
+        "[cuda, hip]' of the op.");
   for (const std::string threads : {"1", "65", "auto"})
     CHECK(error("[{path: a.cu, split_compile: " + threads + "}]") ==
           "bad_spec x/op.yaml:2:39: 'split_compile': '" + threads + "' is no number of threads from 2 to 64");

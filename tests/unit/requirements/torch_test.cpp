@@ -31,12 +31,13 @@ struct TorchWorld : World {
     if (files.kind("/site/torch/version.py") == FileKind::absent)
       files.add_file("/site/torch/version.py", "__version__ = '" + version + "'\ncuda: Optional[str] = " +
                                                    cuda + "\nhip: Optional[str] = " + hip + "\n");
-    processes.on({"python3", "torch"},
-                 "version=3.11.7\texecutable=/usr/bin/python3.11\ttag=cp311\t"
-                 "ext_suffix=.cpython-311-x86_64-linux-gnu.so\t"
-                 "include_dir=/usr/include/python3.11\ttorch=2.11.0\thome=/site/torch\tstd=" +
-                     std + "\tcxx11_abi=" + cxx11_abi + "\tabi_flags=" + abi_flags +
-                     "\n/site/torch/version.py\n");
+    processes.on(
+        {"python3", "torch"},
+        "version=3.11.7\texecutable=/usr/bin/python3.11\ttag=cp311\t"
+        "ext_suffix=.cpython-311-x86_64-linux-gnu.so\t"
+        "include_dir=/usr/include/python3.11\ttorch=2.11.0\thome=/site/torch\tstd=" +
+            std + "\tcxx11_abi=" + cxx11_abi + "\tabi_flags=" + abi_flags +
+            "\thip_flags=-DUSE_ROCM=1 -DHIPBLAS_V2\thipcc_flags=-DCUDA_HAS_FP16=1\n/site/torch/version.py\n");
     OpSpec& spec = add_op("op" + std::to_string(++ops_), {need_version(RequirementKind::torch, range)});
     spec.module = module;
     spec.backend = backend;
@@ -221,4 +222,62 @@ TEST_CASE("Headers and libraries that pip's toolkit lacks are those that torch w
   CHECK(gives.fallback_link_flags == Words{"-L/site/nvidia/cu13/lib"});
   CHECK(gives.library_files ==
         std::map<std::string, std::string>{{"cudart", "libcudart.so.13"}, {"curand", "libcurand.so.10"}});
+}
+
+TEST_CASE("an extension for ROCm has what torch's builder passes there, and its libraries") {
+  TorchWorld world;
+  world.version = "2.11.0+rocm6.3";
+  world.cuda = "None";
+  world.hip = "'6.3.42134'";
+  world.backend = BackendKind::hip;
+  world.toolkit.family = &k_hip_family;
+  world.toolkit.home = "/opt/rocm";
+  const Finding finding = world.ask_for();
+  REQUIRE(finding.ok);
+  const Contribution& gives = finding.gives;
+  CHECK(gives.base_hip_flags == Words{"-DUSE_ROCM=1", "-DHIPBLAS_V2", "-DCUDA_HAS_FP16=1",
+                                      "-DTORCH_API_INCLUDE_EXTENSION_H",
+                                      "-DTORCH_EXTENSION_NAME=fused_adam_op"});
+  CHECK(gives.base_cxx_flags == Words{"-DTORCH_API_INCLUDE_EXTENSION_H",
+                                      "-DTORCH_EXTENSION_NAME=fused_adam_op", "-DUSE_ROCM=1",
+                                      "-DHIPBLAS_V2"});
+  CHECK(gives.link_flags == Words{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
+                                  "-lc10_hip", "-ltorch_hip"});
+  CHECK(gives.fallback_include_dirs == Words{"/opt/rocm/include"});
+}
+
+TEST_CASE("a torch without ROCm builds no extension for it") {
+  TorchWorld world;
+  world.backend = BackendKind::hip;
+  CHECK(world.ask_for().why == "torch 2.11.0+cu130 is built for CUDA 13.0");
+  TorchWorld of_cpu;
+  of_cpu.version = "2.11.0+cpu";
+  of_cpu.cuda = "None";
+  of_cpu.backend = BackendKind::hip;
+  CHECK(of_cpu.ask_for().why == "torch 2.11.0+cpu is built without ROCm");
+}
+
+TEST_CASE("torch's hipify is found in any torch, and known by its files") {
+  TorchWorld world;
+  world.ask_for();
+  const auto ask = [&] {
+    OpSpec& spec = world.add_op("ported", {need(RequirementKind::hipify, {})});
+    spec.backend = BackendKind::hip;
+    spec.sources = {SourceSpec{}};
+    spec.sources[0].hipify = true;
+    return world.check().by_op.at("ported").at(0);
+  };
+  CHECK(ask().why == "torch 2.11.0+cu130 has no utils/hipify/hipify_python.py in /site/torch");
+  world.files.add_file("/site/torch/utils/hipify/hipify_python.py", "def hipify(): pass\n");
+  world.files.add_file("/site/torch/utils/hipify/version.py", "__version__ = '2.0.0'\n");
+  world.files.add_file("/site/torch/utils/hipify/notes.txt", "no module");
+  const Finding first = ask();
+  REQUIRE(first.gives.hipify);
+  CHECK(first.why == "hipify 2.0.0 of torch 2.11.0+cu130");
+  CHECK(first.gives.hipify->python == "/usr/bin/python3.11");
+  CHECK(first.gives.hipify->package == "/site/torch/utils/hipify");
+  CHECK(split_lines(first.gives.hipify->identity).front() == "hipify 2.0.0 by Python 3.11.7");
+  CHECK(first.gives.hipify->identity.find("notes") == std::string::npos);
+  world.files.add_file("/site/torch/utils/hipify/hipify_python.py", "def hipify(): return\n");
+  CHECK(ask().gives.hipify->identity != first.gives.hipify->identity);
 }

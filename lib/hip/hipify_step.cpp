@@ -1,0 +1,237 @@
+#include "hip/hipify_step.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/build_layout.h"
+#include "base/digest.h"
+#include "cache/content_store.h"
+#include "hip/hipify_script.h"
+#include "inputs/looked_for.h"
+
+namespace dsbuild {
+namespace {
+
+using Words = std::vector<std::string>;
+using Tree = std::map<std::string, std::string>;  // path below its top -> bytes
+
+// "pack/a/b.h" -> "a/b.h"
+std::string below_pack(const std::string& path) {
+  return path == k_pack_folder ? "." : path.substr(std::string_view(k_pack_folder).size() + 1);
+}
+
+std::string in_pack(const std::string& path) {
+  return std::string(k_pack_folder) + "/" + path;
+}
+
+// All that the sources may include of the project, and the sources: with their texts, by their paths below
+// the source root.
+class SourcesRead {
+ public:
+  SourcesRead(const HipifyStep& step, const FileReader& files) : files_(files) {
+    for (const std::string& folder : search_folders(step.include_flags))
+      folders_.push_back(below_pack(folder));
+  }
+
+  Result<void> add(const std::string& path) {
+    if (tree_.count(path) > 0) return {};
+    DSBUILD_TRY(text, files_.read_file(in_pack(path)));
+    const LookedFor looked_for = names_looked_for(text);
+    tree_.emplace(path, std::move(text));
+    for (const std::string& name : looked_for.names)
+      DSBUILD_CHECK(add_named(name, Path(path).parent_path()));
+    return {};
+  }
+
+  const Words& folders() const { return folders_; }
+  const Tree& tree() const { return tree_; }
+
+ private:
+  Result<void> add_named(const std::string& name, const Path& beside) {
+    for (const Path& folder : folders_of(beside)) {
+      const std::string path = (folder / name).lexically_normal().string();
+      if (path.starts_with("..") || path.starts_with("/") || path.find('\n') != std::string::npos) continue;
+      if (files_.kind(in_pack(path)) == FileKind::file) DSBUILD_CHECK(add(path));
+    }
+    return {};
+  }
+
+  std::vector<Path> folders_of(const Path& beside) const {
+    std::vector<Path> folders = {beside};
+    folders.insert(folders.end(), folders_.begin(), folders_.end());
+    return folders;
+  }
+
+  const FileReader& files_;
+  Words folders_;
+  Tree tree_;
+};
+
+class HipifyRun {
+ public:
+  HipifyRun(const HipifyStep& step, ActionRun& action, System& system)
+      : step_(step),
+        action_(action),
+        system_(system),
+        files_(system.files),
+        folder_(Path(step.output).replace_extension("").string()),
+        scratch_(folder_ + k_scratch_end) {}
+
+  Result<bool> take() {
+    const auto known = action_.recall();
+    const auto entry = known ? action_.cache()->find(known->result) : std::nullopt;
+    if (action_.cache()) note_store_use(entry.has_value(), files_);
+    if (!entry) return false;
+    Tree tree;
+    for (const StoredFile& file : *entry)
+      tree[file.name] = file.bytes;
+    DSBUILD_CHECK(put(tree, *known));
+    return true;
+  }
+
+  Result<MadeOf> run(MemoryTurn& turn, const std::function<void(std::string_view)>& print) {
+    SourcesRead read(step_, files_);
+    for (const std::string& source : step_.sources)
+      DSBUILD_CHECK(read.add(below_pack(source)));
+    DSBUILD_CHECK(fill_scratch(read.tree()));
+    turn.wait_to_work();
+    DSBUILD_TRY(result, system_.processes.run(command(read.folders())));
+    turn.add_peak(result.peak_memory_bytes);
+    if (!result.ok()) {
+      print(result.out + result.err);
+      return MadeOf::nothing_said;
+    }
+    DSBUILD_TRY(tree, tree_of(result.out));
+    DSBUILD_CHECK(files_.remove_all(scratch_));
+    Record record = action_.describe(files_read(read.tree()));
+    keep(tree, record);
+    DSBUILD_CHECK(put(tree, std::move(record)));
+    return MadeOf::tools;
+  }
+
+ private:
+  Result<void> fill_scratch(const Tree& tree) {
+    DSBUILD_CHECK(files_.remove_all(scratch_));
+    for (const auto& [path, bytes] : tree)
+      DSBUILD_CHECK(write(Path(scratch_) / path, bytes));
+    return {};
+  }
+
+  // -I: neither the current folder nor PYTHONPATH gives it modules.
+  Command command(const Words& folders) const {
+    Words argv = {step_.python, "-I", "-c", k_hipify_script, step_.package, scratch_};
+    argv.insert(argv.end(), folders.begin(), folders.end());
+    argv.emplace_back("--");
+    for (const std::string& source : step_.sources)
+      argv.push_back(below_pack(source));
+    return {argv, system_.environment, {}, std::chrono::minutes(10)};
+  }
+
+  // What lies in the scratch folder, with each source as the file that was made of it.
+  Result<Tree> tree_of(const std::string& answer) {
+    Tree tree;
+    DSBUILD_TRY(paths, paths_below(scratch_));
+    for (const std::string& path : paths) {
+      DSBUILD_TRY(bytes, files_.read_file(Path(scratch_) / path));
+      tree[path] = std::move(bytes);
+    }
+    for (const std::string& line : split_lines(answer)) {
+      const size_t tab = line.find('\t');
+      if (tab == std::string::npos) continue;
+      const std::string source = line.substr(0, tab), made = line.substr(tab + 1);
+      if (source == made) continue;
+      const auto found = tree.find(made);
+      if (found == tree.end())
+        return fail(Exit::failed, "io", made, "hipify says that it made this file, and it is not there");
+      tree[source] = std::move(found->second);
+      tree.erase(made);
+    }
+    return tree;
+  }
+
+  // Of all files below a folder, where it is there.
+  Result<Words> paths_below(const Path& top, const Path& folder = {}) const {
+    Words paths;
+    if (files_.own_kind(top / folder) != FileKind::directory) return paths;
+    DSBUILD_TRY(names, files_.list(top / folder));
+    for (const std::string& name : names) {
+      const Path path = folder / name;
+      if (files_.own_kind(top / path) != FileKind::directory) {
+        paths.push_back(path.string());
+        continue;
+      }
+      DSBUILD_TRY(more, paths_below(top, path));
+      paths.insert(paths.end(), more.begin(), more.end());
+    }
+    return paths;
+  }
+
+  FilesRead files_read(const Tree& read) const {
+    FilesRead files;
+    for (const auto& [path, text] : read)
+      files.files.push_back(in_pack(path));
+    files.command = step_.include_flags;
+    files.command.emplace_back("-c");
+    files.command.insert(files.command.end(), step_.sources.begin(), step_.sources.end());
+    return files;
+  }
+
+  void keep(const Tree& tree, Record& record) const {
+    record.result = sha256(digest_of(record.key) + list_of(tree));
+    if (!action_.cache() || !record.unsettled.empty() || !record.incomplete.empty()) return;
+    StoreEntry entry;
+    for (const auto& [path, bytes] : tree)
+      entry.push_back({path, bytes});
+    action_.cache()->put(record.result, entry);
+  }
+
+  static std::string list_of(const Tree& tree) {
+    std::string list;
+    for (const auto& [path, bytes] : tree)
+      list += sha256(bytes) + " " + path + "\n";
+    return list;
+  }
+
+  Result<void> put(const Tree& tree, Record record) {
+    DSBUILD_CHECK(remove_others(tree));
+    Words outputs = {step_.output};
+    for (const auto& [path, bytes] : tree) {
+      outputs.push_back(folder_ + "/" + path);
+      DSBUILD_CHECK(write(outputs.back(), bytes));
+    }
+    DSBUILD_CHECK(write(step_.output, list_of(tree)));
+    return action_.write(std::move(record), outputs);
+  }
+
+  // Of an older tree: a header that is gone must not be found.
+  Result<void> remove_others(const Tree& tree) {
+    DSBUILD_TRY(paths, paths_below(folder_));
+    for (const std::string& path : paths)
+      if (tree.count(path) == 0) DSBUILD_CHECK(files_.remove_all(folder_ + "/" + path));
+    return {};
+  }
+
+  Result<void> write(const Path& path, const std::string& bytes) {
+    DSBUILD_CHECK(files_.make_directories(path.parent_path()));
+    DSBUILD_CHECK(files_.write_if_different(path, bytes));
+    return {};
+  }
+
+  const HipifyStep& step_;
+  ActionRun& action_;
+  System& system_;
+  FileSystem& files_;
+  const std::string folder_, scratch_;
+};
+
+}  // namespace
+
+Result<MadeOf> run_hipify_step(const HipifyStep& step, ActionRun& action, MemoryTurn& turn, System& system,
+                               const std::function<void(std::string_view)>& print) {
+  HipifyRun run(step, action, system);
+  DSBUILD_TRY(is_there, run.take());
+  if (is_there) return MadeOf::cache;
+  return run.run(turn, print);
+}
+
+}  // namespace dsbuild
