@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/amd.h"
 #include "arch/nvidia.h"
 #include "build/kept_ops.h"
 #include "registry/op_backends.h"
@@ -21,13 +22,24 @@ bool is_of(const Toolkit& toolkit, const Vendor& vendor) {
   return &toolkit.vendor() == &vendor;
 }
 
-// Without CUDA, `all` means the CPU ops, unless archs or the accelerator were asked for.
-bool only_cpu_ops(const Settings& settings, const Machine& machine) {
+// Whose GPUs ops are for where no list says it: AMD's beside a torch for ROCm, where there are ops that
+// extend it.
+const Vendor& usual_vendor(const Registry& registry, const Result<Torch>& torch) {
+  const bool any_extension = std::ranges::any_of(registry.ops, [](const OpBuilder& op) {
+    const std::vector<BackendKind>& backends = op.spec().backends;
+    return requires_torch(op.spec()) && std::ranges::find(backends, BackendKind::hip) != backends.end();
+  });
+  return torch && !torch->hip.empty() && any_extension ? amd() : nvidia();
+}
+
+// Without that vendor's toolkit, `all` means the CPU ops, unless archs or the accelerator were asked for.
+bool only_cpu_ops(const Settings& settings, const Machine& machine, const Vendor& vendor) {
   if (settings.accelerator.value == AcceleratorKind::cpu) return true;
-  const std::vector<Toolkit>& found = machine.toolkits.found;
+  const Setting<Path>& home = &vendor == &amd() ? settings.rocm_home : settings.cuda_home;
   return settings.accelerator.value == AcceleratorKind::automatic &&
-         std::none_of(found.begin(), found.end(), [](const Toolkit& t) { return is_of(t, nvidia()); }) &&
-         settings.arch.value.is_default && settings.cuda_home.value.empty();
+         std::ranges::none_of(machine.toolkits.found,
+                              [&](const Toolkit& toolkit) { return is_of(toolkit, vendor); }) &&
+         settings.arch.value.is_default && home.value.empty();
 }
 
 bool any_op_for(const Vendor& vendor, const Registry& registry, const SelectedOps& selected) {
@@ -72,11 +84,13 @@ Result<Selected> select(const Request& request, const Machine& machine, Session&
   selected.torch = look_for_torch(settings, registry, session);
   selected.registry = offer_ops(std::move(registry), selected.torch ? selected.torch->number() : Version{},
                                 accelerator_of(settings, selected.torch));
-  DSBUILD_TRY(ops, select_ops(settings, selected.registry, only_cpu_ops(settings, machine)));
+  const Vendor& usual = usual_vendor(selected.registry, selected.torch);
+  DSBUILD_TRY(ops, select_ops(settings, selected.registry, only_cpu_ops(settings, machine, usual)));
   selected.ops = std::move(ops);
   if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
   const ArchSet asked = union_of(settings.arch.value.targets, native_archs(selected.gpus));
-  const std::vector<const Vendor*> vendors = vendors_of(settings.arch.value, selected.gpus);
+  const std::vector<const Vendor*> vendors =
+      settings.arch.value.is_default ? std::vector{&usual} : vendors_of(settings.arch.value, selected.gpus);
   split_by_backend(selected.registry, selected.ops, vendors);
   const ArchSet kept = kept_targets(settings, selected.registry, selected.ops, asked);
   const Setting<std::string>& baseline = settings.cpu_baseline;
@@ -276,7 +290,9 @@ ByteCount memory_for(const Settings& settings, const Host& host) {
 
 Result<Selected> select_wanted(const Request& request, const Machine& machine, Session& session) {
   DSBUILD_TRY(selected, select(request, machine, session));
-  DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu_ops(request.settings, machine), selected.ops));
+  const Vendor& usual = usual_vendor(selected.registry, selected.torch);
+  const bool only_cpu = only_cpu_ops(request.settings, machine, usual);
+  DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu, selected.ops));
   return selected;
 }
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
 from deepspeed_ops import CPU_OPS, OPS  # noqa: E402
 from distributions import EXTENSION, edit_manifest  # noqa: E402
+from fake_rocm import make_fake_rocm  # noqa: E402
 
 sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
 from fake_torch import make_fake_torch  # noqa: E402
@@ -112,6 +113,53 @@ class OpsTest(DeepSpeedTest):
         older = self.planned(DeepSpeedSpace("0.19.6"))
         self.assertEqual(set(older), set(OPS))
         self.assertEqual(len(older["quantizer"]["sources"]), 7)
+
+
+class RocmTest(DeepSpeedTest):
+    """Beside a torch for ROCm, whose hipify is an empty file: which ops there are, and with which flags."""
+
+    def setUp(self):
+        self.space = DeepSpeedSpace()
+        self.rocm = make_fake_rocm(self.space.root / "rocm", "gfx90a", "gfx942", "gfx1100")
+        self.space.torch.write_version("2.11.0+rocm6.3", hip="6.3.42134")
+        (self.space.torch.home / "utils" / "hipify").mkdir()
+        (self.space.torch.home / "utils" / "hipify" / "hipify_python.py").write_text("")
+
+    def words(self, *more, arch="gfx90a,gfx942"):
+        words = self.space.words("--arch", arch, "--rocm-home", self.rocm, *more)
+        at = words.index("--cuda-home")
+        return words[:at] + words[at + 2:]
+
+    def planned_for(self, arch):
+        run = self.space.run("plan", "--json", *self.words(arch=arch))
+        self.assertEqual(run.code, 0, run)
+        return {op["name"]: op for op in json.loads(run.out)["ops"]}
+
+    def test_the_plan(self):
+        names = ",".join(["all", "-async_io", "-deepspeed_ccl_comm"])
+        self.check_alone("deepspeed_rocm_plan", self.space, "plan", "-j", "2", *self.words("--ops", names), code=0)
+
+    def test_lists_with_both_sizes_of_wavefronts_leave_out_what_is_compiled_for_one(self):
+        planned = self.planned_for("gfx90a,gfx1100")
+        self.assertEqual(planned["quantizer"]["reason"], "its host code is compiled for one size of wavefronts: "
+                         "gfx1100 has 32, gfx90a has 64 lanes")
+        self.assertEqual(planned["fused_adam"]["status"], "build")
+        self.assertEqual(self.planned_for("gfx1100")["quantizer"]["status"], "build")
+
+    def test_without_a_list_it_is_built_for_amds_gpus(self):
+        words = self.words()
+        at = words.index("--arch")
+        run = self.space.run("plan", "--json", *words[:at], *words[at + 2:])
+        self.assertEqual(run.code, 0, run)
+        planned = {op["name"]: op for op in json.loads(run.out)["ops"]}
+        self.assertEqual(planned["fused_adam"]["status"], "build")
+        self.assertIn("gfx90a", planned["fused_adam"]["archs"])
+
+    def test_a_torch_for_cuda_is_refused(self):
+        self.space.torch.write_version("2.11.0+cu130", cuda="13.0")
+        run = self.space.run("plan", *self.words(arch="gfx90a"))
+        self.assertEqual(run.code, 3, run)
+        self.assertIn("fused_adam: torch 2.11.0+cu130 is built for CUDA 13.0", run.err)
 
 
 class AcceleratorTest(DeepSpeedTest):

@@ -8,27 +8,8 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cli import TESTS, TestSpace  # noqa: E402
-
-ANSWER = TESTS / "unit" / "toolkit" / "data" / "clang-22" / "supported_cpus.txt"
-# As clang's driver: each processor without a device library is an error of its own.
-CLANG = """#!/bin/sh
-case " $* " in
-  *" --print-supported-cpus "*) cat '{answer}' >&2; exit 0 ;;
-  *" -### "*) ;;
-  *) exit 1 ;;
-esac
-code=0
-for word in "$@"; do
-  case "$word" in
-    {accepted}) ;;
-    --offload-arch=*) code=1
-      echo "clang++: error: cannot find ROCm device library for ${{word#*=}}; provide its path" >&2 ;;
-  esac
-done
-exit $code
-"""
-
+from cli import TestSpace  # noqa: E402
+from fake_rocm import make_fake_rocm  # noqa: E402
 
 class RocmTest(unittest.TestCase):
     def setUp(self):
@@ -37,14 +18,7 @@ class RocmTest(unittest.TestCase):
         self.add_rocm("gfx90a", "gfx942", "gfx12-generic")
 
     def add_rocm(self, *targets):
-        for path, text in (("include/hip/hip_runtime.h", ""), ("amdgcn/bitcode/ocml.bc", ""),
-                           ("include/hip/hip_version.h", "#define HIP_VERSION_MAJOR 6\n#define HIP_VERSION_MINOR 3\n"),
-                           ("llvm/bin/clang++", CLANG.format(answer=ANSWER, accepted="|".join(
-                               f"--offload-arch={target}" for target in targets)))):
-            file = self.home / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        (self.home / "llvm/bin/clang++").chmod(0o755)
+        make_fake_rocm(self.home, *targets)
 
     def listed(self, *words, **env):
         run = self.space.run("toolkits", "--json", *words, env=env)
