@@ -125,6 +125,7 @@ class BuildTest(HipifyTest):
         self.assertIn("scaling: torch 2.11.0+cu130 has no utils/hipify/hipify_python.py", run.out + run.err)
 
 
+@testspace.deep_but("test_an_edited_header_makes_anew_what_includes_it_alone", "test_another_build_folder_takes_all_from_the_cache")
 class EditsTest(HipifyTest):
     """Each edit, and which edges then run tools or make other bytes."""
 

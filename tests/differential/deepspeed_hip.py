@@ -61,8 +61,9 @@ def path_of(variable):
 
 
 def first_error(text):
-    found = re.search(r"^(.*?): (?:fatal )?error: (.*)$", text, re.M)
-    return found.group(2) if found else text.strip()[-200:]
+    found = re.search(r"^.*?: (?:fatal )?error: (.*)$", text, re.M)
+    assert found, text
+    return found.group(1).replace("|", "\\|")
 
 
 def copy_sources(real, place):
@@ -123,14 +124,14 @@ class ByDsbuild:
         outputs = re.findall(r"^build (obj/\S+\.co) ", self.graph, re.M)
         assert outputs, self.run.stdout
         done = self.machine.run([self.machine.ninja, "-C", self.build, "-k", "0", "-j", "2", *outputs])
-        failed = {block.split("\n", 1)[0].split(" ")[0]: first_error(block) for block in done.stdout.split("FAILED: ")[1:]}
+        failed = {re.search(r"obj/\S+\.co", block).group(): first_error(block) for block in done.stdout.split("FAILED: ")[1:]}
         for output in outputs:
             source = re.search(r"^build " + re.escape(output) + r" .*?: hip_slice hipify/\w+/(\S+)", self.graph, re.M).group(1)
             key = (output.split("/")[1].removesuffix(".hip"), source, output.split(".")[-2])
             if (self.build / output).exists():
                 self.images[key] = (self.build / output).read_bytes()
             else:
-                self.reasons[key] = failed.get(output, done.stdout[-300:])
+                self.reasons[key] = failed[output]
 
     def keys(self):
         return sorted({*self.images, *(key for key in self.reasons if isinstance(key, tuple))})
@@ -141,7 +142,9 @@ class ByHand:
 
     def __init__(self, machine):
         self.machine, self.root = machine, machine.root / "by_hand"
-        asked = machine.run([machine.torch, HERE / "deepspeed_hip_ask.py", ROCM], cwd=machine.sources, stderr=subprocess.DEVNULL)
+        # ROCm is DeepSpeed's accelerator "cuda".
+        asked = machine.run([machine.torch, "-B", HERE / "deepspeed_hip_ask.py", ROCM], cwd=machine.sources,
+                            env={**os.environ, "DS_ACCELERATOR": "cuda"}, stderr=subprocess.DEVNULL)
         self.ops = json.loads(asked.stdout)
         self.package = home_of(machine.torch) / "utils" / "hipify"
         self.python_include = machine.run([machine.torch, "-c", "import sysconfig; print(sysconfig.get_path('include'))"]).stdout.strip()
