@@ -7,8 +7,6 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # shellcheck source=scripts/get_hip.sh
 source "$(dirname "${BASH_SOURCE[0]}")/get_hip.sh"
-# shellcheck source=scripts/get_sycl.sh
-source "$(dirname "${BASH_SOURCE[0]}")/get_sycl.sh"
 
 packages_11_8=(nvidia-cuda-toolkit nvidia-cuda-dev libcudart11.0 libcub-dev libthrust-dev libcu++-dev)
 wheels_13_5=(nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.5.37
@@ -291,7 +289,12 @@ main() {
       proof=nvidia/cu13/bin/cuobjdump get=get_cuobjdump
       ;;
     auditwheel) what="auditwheel $auditwheel_version" default="$auditwheel" proof=auditwheel/main.py get=get_auditwheel ;;
-    sycl) what="SYCL $sycl_version" default="$sycl_home" proof=bin/ocloc get=get_sycl ;;
+    sycl)
+      # For tests alone: installed programs do not have it.
+      # shellcheck source=scripts/get_sycl.sh
+      source "$(dirname "${BASH_SOURCE[0]}")/get_sycl.sh"
+      what="SYCL $sycl_version" default="$sycl_home" proof=bin/ocloc get=get_sycl
+      ;;
     *) usage ;;
   esac
   destination="$(realpath -m "${2:-$default}")"
