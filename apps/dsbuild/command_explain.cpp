@@ -13,11 +13,9 @@ Result<std::optional<ArchSet>> asked_archs(const CommandContext& context, const 
   const auto gpus = request.native ? archs_of_gpus(find_gpus(context.system)) : survey.selected.gpus;
   ArchSet all = request.targets;
   for (const DeviceTools& tools : survey.devices) {
-    ArchRequest own = request;
-    own.targets = targets_of(request.targets, *tools.vendor);
     const Toolkit* toolkit = tools.toolkit();
-    DSBUILD_TRY(resolved,
-                resolve_arch_request(own, *tools.vendor, toolkit ? toolkit->targets : ArchSet{}, 0, gpus));
+    DSBUILD_TRY(resolved, resolve_arch_request(request_of(request, *tools.vendor), *tools.vendor,
+                                               toolkit ? toolkit->targets : ArchSet{}, 0, gpus));
     all = union_of(all, resolved);
   }
   return all;

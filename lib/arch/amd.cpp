@@ -114,19 +114,10 @@ class Amd : public Vendor {
   std::string flag_of(Code code) const override { return "--offload-arch=" + name_of(code); }
   bool is_virtual(Code) const override { return false; }
   std::string_view image_kind(Code) const override { return "code-object"; }
-  Code machine_of(Code code) const override { return code; }
   Code plain_of(Code code) const override { return code_of({target_of(code).processor}); }
   Code gpu_of(Code code) const override { return code; }
 
   std::optional<Target> parse_name(std::string_view name) const override { return read_amd_id(name).target; }
-  std::optional<Target> parse_text(std::string_view text) const override { return parse_name(text); }
-
-  std::vector<std::string> texts_of(const ArchSet& own) const override {
-    std::vector<std::string> texts;
-    for (const Target& target : own)
-      texts.push_back(target.text());
-    return texts;
-  }
 
   Runs runs(Code image_code, Code gpu_code) const override {
     const AmdTarget image = target_of(image_code), gpu = target_of(gpu_code);

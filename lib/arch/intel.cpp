@@ -121,7 +121,6 @@ class Intel : public Vendor {
   std::string_view image_kind(Code code) const override {
     return is_virtual(code) ? "spirv" : "device-binary";
   }
-  Code machine_of(Code code) const override { return code; }
   Code plain_of(Code code) const override { return code; }
 
   std::optional<Target> parse_name(std::string_view name) const override {
@@ -129,14 +128,6 @@ class Intel : public Vendor {
     const auto device =
         std::ranges::find_if(intel_devices(), [&](const IntelDevice& each) { return is_named(each, name); });
     return device == intel_devices().end() ? std::nullopt : std::optional(intel_target(*device));
-  }
-  std::optional<Target> parse_text(std::string_view text) const override { return parse_name(text); }
-
-  std::vector<std::string> texts_of(const ArchSet& own) const override {
-    std::vector<std::string> texts;
-    for (const Target& target : own)
-      texts.push_back(target.text());
-    return texts;
   }
 
   Runs runs(Code image, Code gpu) const override {
@@ -149,7 +140,6 @@ class Intel : public Vendor {
   }
   // All that run on a GPU are older than it.
   bool is_nearer(Code a, Code b) const override { return a > b; }
-  std::optional<std::string> conflict_in(const ArchSet&) const override { return std::nullopt; }
 
   std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) const override {
     const std::string word = plain_word(entry);

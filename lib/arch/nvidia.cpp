@@ -173,7 +173,6 @@ class Nvidia : public Vendor {
     return std::pair(a.cc, specificity(a.suffix)) > std::pair(b.cc, specificity(b.suffix));
   }
   bool is_ordered() const override { return true; }
-  std::optional<std::string> conflict_in(const ArchSet&) const override { return std::nullopt; }
 
   std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) const override {
     return add_nvidia_entry(entry, request);

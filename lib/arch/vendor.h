@@ -32,14 +32,14 @@ class Vendor {
   virtual std::string flag_of(Code code) const = 0;
   virtual bool is_virtual(Code code) const = 0;
   virtual std::string_view image_kind(Code code) const = 0;  // the manifest's word: "elf", "ptx"
-  virtual Code machine_of(Code code) const = 0;
+  virtual Code machine_of(Code code) const { return code; }
   virtual Code plain_of(Code code) const = 0;
   virtual Code gpu_of(Code code) const { return machine_of(plain_of(code)); }
   virtual std::optional<Target> parse_name(std::string_view name) const = 0;
-  virtual std::optional<Target> parse_text(std::string_view text) const = 0;
+  virtual std::optional<Target> parse_text(std::string_view text) const { return parse_name(text); }
 
-  // arch_strings of a set of this vendor's targets.
-  virtual std::vector<std::string> texts_of(const ArchSet& own) const = 0;
+  // arch_strings of a set of this vendor's targets: text_of each, but where two targets make one word.
+  virtual std::vector<std::string> texts_of(const ArchSet& own) const;
   // How code for `image` runs on a GPU of `gpu`.
   virtual Runs runs(Code image, Code gpu) const = 0;
   // Of two images that run on a GPU in the same way: whether `a` is the one that is taken.
@@ -48,7 +48,7 @@ class Vendor {
   // Whether bases compare as the GPUs' abilities do, so that a lowest and a highest one can bound a set.
   virtual bool is_ordered() const { return false; }
   // Why two targets of a set cannot be in one library; nullopt: all can.
-  virtual std::optional<std::string> conflict_in(const ArchSet& own) const = 0;
+  virtual std::optional<std::string> conflict_in(const ArchSet&) const { return std::nullopt; }
 
   // One entry of a list (arch/arch_list.h). A fault is how to fix it, in a sentence: the nearest valid word
   // and, where it helps, the rule that the entry breaks.

@@ -26,10 +26,10 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 std::string last_component(const std::string& dotted);
 // The text as a number, when all of it is one; nullopt for "", "+1", " 1", "1x" and what is out of range.
 template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
+std::optional<Number> whole_number(std::string_view text, int base = 10) {
   Number number{};
   const char* const end = text.data() + text.size();
-  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number, base);
   if (trouble != std::errc{} || rest != end) return std::nullopt;
   return number;
 }

@@ -1,5 +1,6 @@
 #include "build/plan.h"
 
+#include "arch/amd.h"
 #include "base/build_layout.h"
 #include "build/edge_costs.h"
 #include "build/inventory.h"
@@ -55,8 +56,7 @@ Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& sess
 
 // Always: whole commands of clang's tell of the host's code alone what it read.
 void slice_hip(Plan& plan) {
-  const Vendor* amd = vendor_of(BackendKind::hip);
-  const Toolkit* hip = amd ? plan.toolkits().of(*amd) : nullptr;
+  const Toolkit* hip = plan.toolkits().of(amd());
   if (!hip) return;
   for (SlicedCommand& command : slice_hip_edges(
            plan.graph,

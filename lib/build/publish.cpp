@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "arch/amd.h"
 #include "base/digest.h"
 #include "bundle/describe.h"
 
@@ -30,8 +31,7 @@ Manifest planned_manifest(const Plan& plan) {
       manifest.compress_mode =
           settings.compress_mode.value.empty() ? "default" : settings.compress_mode.value;
   }
-  const Vendor* amd = vendor_of(BackendKind::hip);
-  if (const Toolkit* hip = amd ? plan.toolkits().of(*amd) : nullptr)
+  if (const Toolkit* hip = plan.toolkits().of(amd()))
     manifest.hip = {hip->version.text(), "", hip->compiler_digest};
   manifest.cxx = compiler_text(plan.cxx());
   manifest.nvcc_prepend_flags = settings.nvcc_prepend_flags.value;

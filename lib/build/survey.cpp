@@ -6,6 +6,8 @@
 #include "arch/nvidia.h"
 #include "build/kept_ops.h"
 #include "registry/op_backends.h"
+#include "settings/arch_requests.h"
+#include "toolkit/family.h"
 #include "toolkit/tool_parts.h"
 
 namespace dsbuild {
@@ -22,24 +24,28 @@ bool is_of(const Toolkit& toolkit, const Vendor& vendor) {
   return &toolkit.vendor() == &vendor;
 }
 
-// Whose GPUs ops are for where no list says it: AMD's beside a torch for ROCm, where there are ops that
-// extend it.
-const Vendor& usual_vendor(const Registry& registry, const Result<Torch>& torch) {
+// Whose GPUs torch is for: AMD's beside a torch for ROCm, where there are ops that extend it; else nullptr.
+const Vendor* vendor_of_torch(const Registry& registry, const Result<Torch>& torch) {
   const bool any_extension = std::ranges::any_of(registry.ops, [](const OpBuilder& op) {
     const std::vector<BackendKind>& backends = op.spec().backends;
     return requires_torch(op.spec()) && std::ranges::find(backends, BackendKind::hip) != backends.end();
   });
-  return torch && !torch->hip.empty() && any_extension ? amd() : nvidia();
+  return torch && !torch->hip.empty() && any_extension ? &amd() : nullptr;
 }
 
-// Without that vendor's toolkit, `all` means the CPU ops, unless archs or the accelerator were asked for.
-bool only_cpu_ops(const Settings& settings, const Machine& machine, const Vendor& vendor) {
+// Without a toolkit for the GPUs that are built for, `all` means the CPU ops, unless archs, a backend, a
+// toolkit or the accelerator were asked for.
+bool only_cpu_ops(const Settings& settings, const Machine& machine,
+                  const std::vector<const Vendor*>& vendors) {
   if (settings.accelerator.value == AcceleratorKind::cpu) return true;
-  const Setting<Path>& home = &vendor == &amd() ? settings.rocm_home : settings.cuda_home;
-  return settings.accelerator.value == AcceleratorKind::automatic &&
-         std::ranges::none_of(machine.toolkits.found,
-                              [&](const Toolkit& toolkit) { return is_of(toolkit, vendor); }) &&
-         settings.arch.value.is_default && home.value.empty();
+  if (settings.accelerator.value != AcceleratorKind::automatic || !settings.arch.value.is_default ||
+      !settings.devices.value.empty())
+    return false;
+  return std::ranges::none_of(vendors, [&](const Vendor* vendor) {
+    return demands_home(family_for(*vendor), settings) ||
+           std::ranges::any_of(machine.toolkits.found,
+                               [&](const Toolkit& toolkit) { return is_of(toolkit, *vendor); });
+  });
 }
 
 bool any_op_for(const Vendor& vendor, const Registry& registry, const SelectedOps& selected) {
@@ -75,6 +81,25 @@ Result<Registry> registry_of(const Request& request, const System& system) {
   return load_registry(request.settings, system);
 }
 
+Result<std::vector<ToolkitDemand>> demands_of(const Settings& settings, const Selected& selected,
+                                              const std::vector<const Vendor*>& vendors) {
+  std::vector<ToolkitDemand> demands;
+  ArchSet asked = native_archs(selected.gpus);
+  for (const Vendor* vendor : vendors) {
+    DSBUILD_TRY(request, request_for(settings, *vendor));
+    asked = union_of(asked, request.value.targets);
+    demands.push_back({.vendor = vendor,
+                       .is_needed = any_op_for(*vendor, selected.registry, selected.ops),
+                       .request = request.value,
+                       .kept = {},
+                       .torch_cuda = vendor == &nvidia() ? torch_cuda(selected) : Version{}});
+  }
+  const ArchSet kept = kept_targets(settings, selected.registry, selected.ops, asked);
+  for (ToolkitDemand& demand : demands)
+    demand.kept = targets_of(kept, *demand.vendor);
+  return demands;
+}
+
 Result<Selected> select(const Request& request, const Machine& machine, Session& session) {
   System& system = session.system;
   const Settings& settings = request.settings;
@@ -84,25 +109,19 @@ Result<Selected> select(const Request& request, const Machine& machine, Session&
   selected.torch = look_for_torch(settings, registry, session);
   selected.registry = offer_ops(std::move(registry), selected.torch ? selected.torch->number() : Version{},
                                 accelerator_of(settings, selected.torch));
-  const Vendor& usual = usual_vendor(selected.registry, selected.torch);
-  DSBUILD_TRY(ops, select_ops(settings, selected.registry, only_cpu_ops(settings, machine, usual)));
-  selected.ops = std::move(ops);
   if (settings.arch.value.native) selected.gpus = archs_of_gpus(find_gpus(system));
-  const ArchSet asked = union_of(settings.arch.value.targets, native_archs(selected.gpus));
-  const std::vector<const Vendor*> vendors =
-      settings.arch.value.is_default ? std::vector{&usual} : vendors_of(settings.arch.value, selected.gpus);
+  DSBUILD_TRY(vendors,
+              selected_vendors(settings, selected.gpus, vendor_of_torch(selected.registry, selected.torch)));
+  selected.only_cpu = only_cpu_ops(settings, machine, vendors);
+  DSBUILD_TRY(ops, select_ops(settings, selected.registry, selected.only_cpu));
+  selected.ops = std::move(ops);
   split_by_backend(selected.registry, selected.ops, vendors);
-  const ArchSet kept = kept_targets(settings, selected.registry, selected.ops, asked);
   const Setting<std::string>& baseline = settings.cpu_baseline;
   DSBUILD_TRY(level, find_cpu_level(baseline.value, baseline.origin, machine.host.machine,
                                     machine.host.cpu_features));
   selected.cpu_level = std::move(level);
-  for (const Vendor* vendor : vendors)
-    selected.demands.push_back({.vendor = vendor,
-                                .is_needed = any_op_for(*vendor, selected.registry, selected.ops),
-                                .request = request_of(settings.arch.value, *vendor),
-                                .kept = targets_of(kept, *vendor),
-                                .torch_cuda = vendor == &nvidia() ? torch_cuda(selected) : Version{}});
+  DSBUILD_TRY(demands, demands_of(settings, selected, vendors));
+  selected.demands = std::move(demands);
   return selected;
 }
 
@@ -195,9 +214,10 @@ void choose_tools(Survey& survey, Demands demands, Session& session) {
 
 // Where no toolkit will do: the first that may be used at all, to say how far it goes.
 void fall_back(const ToolkitDemand& demand, Survey& survey, std::optional<Toolkit>& nearest) {
-  const std::string& demanded = survey.settings().cuda_home.value.string();
+  const CompilerFamily& family = family_for(*demand.vendor);
+  const bool is_demanded = demands_home(family, survey.settings());
   for (const Toolkit& toolkit : survey.machine.toolkits.found)
-    if (!nearest && is_of(toolkit, *demand.vendor) && (demanded.empty() || toolkit.origin == "--cuda-home"))
+    if (!nearest && is_of(toolkit, *demand.vendor) && (!is_demanded || toolkit.origin == family.home_option))
       nearest = toolkit;
   ArchSet requested = demand.request.targets;
   if (nearest) {
@@ -290,9 +310,7 @@ ByteCount memory_for(const Settings& settings, const Host& host) {
 
 Result<Selected> select_wanted(const Request& request, const Machine& machine, Session& session) {
   DSBUILD_TRY(selected, select(request, machine, session));
-  const Vendor& usual = usual_vendor(selected.registry, selected.torch);
-  const bool only_cpu = only_cpu_ops(request.settings, machine, usual);
-  DSBUILD_CHECK(check_any_selected(selected.registry, only_cpu, selected.ops));
+  DSBUILD_CHECK(check_any_selected(selected.registry, selected.only_cpu, selected.ops));
   return selected;
 }
 

@@ -29,6 +29,7 @@ int jobs_for(const Settings& settings, const Host& host);
 struct Selected {
   Registry registry;
   SelectedOps ops;
+  bool only_cpu = false;               // `all` means the CPU ops
   Result<Torch> torch;                 // looked for only where an op of the pack asks for it
   CpuLevel cpu_level;                  // of --cpu-baseline
   std::vector<ToolkitDemand> demands;  // of each vendor whose GPUs are asked for, in their order

@@ -37,11 +37,6 @@ bool has_rule(const BuildPlan& plan, std::string_view rule) {
                      [&](const Edge& e) { return rule_name(e) == rule; });
 }
 
-// Of its flag: Ninja's names have no colon and no plus.
-std::string variable_of(const Target& target) {
-  return replace_all(replace_all(target.name(), ":", "_"), "+", "_on");
-}
-
 // Of what all ops for one vendor's GPUs share.
 std::string shared_variable(const BuildPlan& plan, const Vendor& vendor) {
   return vendors_of(plan.shared).size() > 1 ? "shared_" + std::string(vendor.name()) : "shared";
@@ -54,11 +49,11 @@ std::string gencode_section(const BuildPlan& plan) {
     used = union_of(used, edge.targets);
   std::string text;
   for (const Target& target : used)
-    text += variable_of(target) + " = " + ninja_word(target.flag()) + "\n";
+    text += plain_word(target) + " = " + ninja_word(target.flag()) + "\n";
   for (const Vendor* vendor : vendors_of(plan.shared)) {
     text += shared_variable(plan, *vendor) + " =";
     for (const Target& target : targets_of(plan.shared, *vendor))
-      text += " $" + variable_of(target);
+      text += " $" + plain_word(target);
     text += "\n";
   }
   return plan.shared.empty() ? text : text + "\n";
@@ -77,7 +72,7 @@ std::string gencode_value(const BuildPlan& plan, const Edge& edge) {
       text += " $" + shared_variable(plan, vendor);
       at += static_cast<std::ptrdiff_t>(shared.size());
     } else {
-      text += " $" + variable_of(*at);
+      text += " $" + plain_word(*at);
       ++at;
     }
   }

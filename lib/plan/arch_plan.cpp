@@ -134,13 +134,6 @@ bool uses_cpu_level(const ArchPlanInput& input, const OpBuilder& builder, const 
                      });
 }
 
-// Whether all archs that are asked for are of others' GPUs.
-bool is_for_other_gpus(const ArchPlanInput& input, const OpBuilder& builder) {
-  const Vendor* vendor = vendor_of(builder.spec());
-  const ArchSet asked = asked_of(input, builder);
-  return vendor && !asked.empty() && targets_of(asked, *vendor).empty();
-}
-
 PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const SelectedOp& selected,
                   std::vector<Warning>& warnings) {
   PlannedOp planned;
@@ -154,10 +147,9 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
   const BackendKindRow& kind = kind_row(builder.spec().backend);
   if (!kind.is_built) {
     planned.reason = std::string("backend ") + kind.key + " is not built by this version";
-  } else if (is_for_other_gpus(input, builder)) {
-    planned.reason = "it is written for " + to_upper(kind.key) + " alone, and " +
-                     arch_text(asked_of(input, builder)) +
-                     (asked_of(input, builder).size() > 1 ? " are" : " is") + " of other GPUs";
+  } else if (const ArchSet asked = asked_of(input, builder); is_for_others(builder.spec(), asked)) {
+    planned.reason = "it is written for " + to_upper(kind.key) + " alone, and " + arch_text(asked) +
+                     (asked.size() > 1 ? " are" : " is") + " of other GPUs";
   } else if (kind.vendor && !toolkit_of(input.toolkits, builder.spec())) {
     planned.reason = "no " + to_upper(kind.key) + " toolkit";
   } else if (!input.requirements.met(planned.name)) {

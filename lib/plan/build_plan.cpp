@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "action/action_key.h"
+#include "arch/amd.h"
 #include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
+#include "base/text.h"
 #include "hip/hipify_script.h"
 #include "plan/backend.h"
 #include "plan/hipify.h"
@@ -142,8 +144,7 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
                              (cuda->host ? compiler_identity(*cuda->host) + "\n" : std::string()) +
                              input.tools.nvcc.text});
   }
-  const Vendor* amd = vendor_of(BackendKind::hip);
-  if (const Toolkit* hip = amd ? input.toolkits.of(*amd) : nullptr) {
+  if (const Toolkit* hip = input.toolkits.of(amd())) {
     plan.tools.hip = {hip->compiler().string()};
     append_all(plan.tools.hip, hip->own_flags);
     plan.files.push_back(
@@ -300,6 +301,10 @@ PendingEdges with_users(const BuildPlan& plan, PendingEdges pending) {
     }
   }
   return pending;
+}
+
+std::string plain_word(const Target& target) {
+  return replace_all(replace_all(target.name(), ":", "_"), "+", "_on");
 }
 
 std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge) {

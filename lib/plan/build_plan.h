@@ -116,6 +116,10 @@ BuildPlan plan_build(const BuildPlanInput& input);
 // Whether the edge runs tools of others, so that what they took is worth knowing.
 bool runs_tools(const Edge& edge);
 
+// A target's name where colons and pluses may not stand, as in Ninja's variables and in depfiles:
+// "gfx90a_xnack_on".
+std::string plain_word(const Target& target);
+
 // How a compile is done: the compiler and its flags, without gencodes, what is read and what is written.
 std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge);
 // Where a compile writes what it read. clang knows no -MF for a device's code alone, so its compiler proper

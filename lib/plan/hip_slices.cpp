@@ -1,16 +1,14 @@
 #include "plan/hip_slices.h"
 
 #include "base/build_layout.h"
-#include "base/text.h"
 #include "binary/offload_bundle.h"
 
 namespace dsbuild {
 namespace {
 
-// "obj/adam/adam.cu/adam.gfx90a_xnack_on.co": a colon ends a target in a depfile.
+// "obj/adam/adam.cu/adam.gfx90a_xnack_on.co"
 std::string image_path(const Edge& whole, const Target& target) {
-  const std::string name = replace_all(replace_all(target.name(), ":", "_"), "+", "_on");
-  return Path(whole.output).replace_extension("." + name + ".co").string();
+  return Path(whole.output).replace_extension("." + plain_word(target) + ".co").string();
 }
 
 Edge part_of(const Edge& whole, EdgeKind kind, std::string part, std::string output) {

@@ -45,6 +45,11 @@ const Vendor* vendor_of(const OpSpec& spec) {
   return vendor_of(spec.backend);
 }
 
+bool is_for_others(const OpSpec& spec, const ArchSet& asked) {
+  const Vendor* vendor = vendor_of(spec);
+  return vendor && !asked.empty() && targets_of(asked, *vendor).empty();
+}
+
 const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec) {
   const Vendor* vendor = vendor_of(spec);
   return toolkits.of(vendor ? *vendor : nvidia());

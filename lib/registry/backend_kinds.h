@@ -24,6 +24,8 @@ std::string refuse_backend(const std::string& word);              // a rule for 
 const Vendor* vendor_of(BackendKind kind);
 // Whose GPUs an op is for; nullptr: it has no device code.
 const Vendor* vendor_of(const OpSpec& spec);
+// Whether all archs that are asked for are of other vendors' GPUs than the op is for.
+bool is_for_others(const OpSpec& spec, const ArchSet& asked);
 
 // What an op is built with, and asked about in its conditions: of one without device code, CUDA's.
 const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec);

@@ -58,12 +58,6 @@ std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* too
   return dirs;
 }
 
-// Whether all that is asked for is of other vendors' GPUs: what the op needs is no question then.
-bool is_for_others(const OpBuilder& op, const ArchSet& asked) {
-  const Vendor* vendor = vendor_of(op.spec());
-  return vendor && !asked.empty() && targets_of(asked, *vendor).empty();
-}
-
 // What the op keeps of what is asked for of its vendor's.
 FilteredArchs filter_asked(const OpBuilder& op, const ArchSet& asked) {
   const Vendor* vendor = vendor_of(op.spec());
@@ -131,7 +125,7 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     const std::vector<std::string> dirs = include_dirs(input.registry, op, context, toolkit);
     const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
-    if (is_for_others(op, asked)) continue;
+    if (is_for_others(op.spec(), asked)) continue;  // what it needs is no question then
     for (const Requirement& requirement : op.requirements(context))
       findings.push_back(
           pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host, input.torch,

@@ -1,7 +1,6 @@
 #include "toolkit/amd_gpus.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -13,20 +12,13 @@ namespace {
 
 const Path k_nodes = "/sys/class/kfd/kfd/topology/nodes";
 
-std::optional<uint64_t> number_of(std::string_view text, int base = 10) {
-  uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [after, error] = std::from_chars(text.data(), end, number, base);
-  return error == std::errc{} && after == end ? std::optional(number) : std::nullopt;
-}
-
 // "gfx_target_version 90010" a line.
 std::map<std::string, uint64_t> properties_in(const std::string& text) {
   std::map<std::string, uint64_t> properties;
   for (const std::string& line : split_lines(text)) {
     const std::vector<std::string> words = split(line, " ");
     if (words.size() != 2) continue;
-    if (const auto number = number_of(words[1])) properties[words[0]] = *number;
+    if (const auto number = whole_number<uint64_t>(words[1])) properties[words[0]] = *number;
   }
   return properties;
 }
@@ -43,16 +35,18 @@ std::vector<uint64_t> node_numbers(const FileReader& files) {
   std::vector<uint64_t> numbers;
   const auto names = files.list(k_nodes);
   for (const std::string& name : names ? *names : std::vector<std::string>{})
-    if (const auto number = number_of(name)) numbers.push_back(*number);
+    if (const auto number = whole_number<uint64_t>(name)) numbers.push_back(*number);
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
 
 // "GPU-1a2b" names one by its unique_id.
 const AmdGpu* named_by(const std::string& word, const std::vector<AmdGpu>& gpus, bool ids_too) {
-  if (const auto number = number_of(word)) return *number < gpus.size() ? &gpus[*number] : nullptr;
+  if (const auto number = whole_number<uint64_t>(word))
+    return *number < gpus.size() ? &gpus[*number] : nullptr;
   constexpr std::string_view k_id = "GPU-";
-  const auto id = ids_too && word.starts_with(k_id) ? number_of(word.substr(k_id.size()), 16) : std::nullopt;
+  const auto id =
+      ids_too && word.starts_with(k_id) ? whole_number<uint64_t>(word.substr(k_id.size()), 16) : std::nullopt;
   for (const AmdGpu& gpu : gpus)
     if (id && gpu.id == *id) return &gpu;
   return nullptr;

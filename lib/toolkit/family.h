@@ -1,5 +1,6 @@
 // Families of device compilers: where their toolkits are, what such a compiler says of itself, what it is
-// made of. One row each. Private to lib/toolkit, but for the row's name and vendor.
+// made of. One row each. Private to lib/toolkit, but for the row's names, its vendor, and by what the user
+// names its toolkits.
 #pragma once
 
 #include "toolkit/tool_answers.h"

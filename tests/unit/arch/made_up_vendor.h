@@ -18,23 +18,14 @@ class MadeUpVendor : public Vendor {
   std::string flag_of(Code code) const override { return "--for=" + name_of(code); }
   bool is_virtual(Code) const override { return false; }
   std::string_view image_kind(Code) const override { return "elf"; }
-  Code machine_of(Code code) const override { return code; }
   Code plain_of(Code code) const override { return code; }
-  std::optional<Target> parse_name(std::string_view name) const override { return parse_text(name); }
-  std::optional<Target> parse_text(std::string_view text) const override {
+  std::optional<Target> parse_name(std::string_view name) const override {
     for (const Target& known : known_gpus())
-      if (text == known.text()) return known;
+      if (name == known.name()) return known;
     return std::nullopt;
-  }
-  std::vector<std::string> texts_of(const ArchSet& own) const override {
-    std::vector<std::string> texts;
-    for (const Target& each : own)
-      texts.push_back(each.text());
-    return texts;
   }
   Runs runs(Code image, Code gpu) const override { return image == gpu ? Runs::natively : Runs::not_at_all; }
   bool is_nearer(Code, Code) const override { return false; }
-  std::optional<std::string> conflict_in(const ArchSet&) const override { return std::nullopt; }
   std::optional<std::string> add_entry(std::string_view entry, ArchRequest& request) const override {
     const auto target = parse_text(entry);
     if (!target) return "there are gx1 and gx2";

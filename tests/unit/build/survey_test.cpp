@@ -1,4 +1,5 @@
 #include "build/survey.h"
+#include "arch/amd.h"
 #include "arch/nvidia.h"
 
 #include <catch2/catch.hpp>
@@ -51,4 +52,32 @@ TEST_CASE("What is wanted needs no toolkit where it is CPU ops alone") {
   CHECK(survey->devices.empty());
   CHECK(survey->toolkits().empty());
   CHECK(survey->cxx->path == world.folder.path() / "compiler/g++");
+}
+
+TEST_CASE(
+    "What is built for follows --backend, and torch's variable of a backend counts where that is selected") {
+  BuildWorld world;
+  Session session(world.settings, world.system, world.events);
+  world.system.environment["PYTORCH_ROCM_ARCH"] = "gfx90a gfx942";
+  const auto unselected = survey_wanted(world.request(), session);
+  REQUIRE(unselected);
+  REQUIRE(unselected->selected.demands.size() == 1);
+  CHECK(unselected->selected.demands[0].vendor == &nvidia());
+
+  world.settings.devices = {{&amd()}, "--backend"};
+  const auto survey = survey_wanted(world.request(), session);
+  REQUIRE(survey);
+  REQUIRE(survey->selected.demands.size() == 1);
+  CHECK(survey->selected.demands[0].vendor == &amd());
+  CHECK(arch_list(survey->selected.demands[0].request.targets) == "gfx90a;gfx942");
+}
+
+TEST_CASE("A target of a vendor that --backend leaves out is an error") {
+  BuildWorld world;
+  Session session(world.settings, world.system, world.events);
+  world.settings.devices = {{&amd()}, "--backend"};
+  world.settings.arch = {*parse_arch_list("8.0", "--arch"), "--arch"};
+  const auto survey = survey_wanted(world.request(), session);
+  REQUIRE_FALSE(survey);
+  CHECK(survey.error().code == "arch_of_other_backend");
 }
