@@ -155,7 +155,7 @@ Result<int> run_host(StepPart& part) {
   Record record = describe_host(part, object, source, key, lines);
   if (!record.incomplete.empty()) part.results.keep_nothing();
   DSBUILD_CHECK(
-      part.results.publish(record.result, {{unit.step.outputs.front(), std::move(object.bytes)}}, {}));
+      part.results.publish(record.result, {{unit.step.outputs.front(), std::move(object.bytes)}}, {}, {}));
   part.action.keep_of_text(record);
   return finish_host(part, std::move(record));
 }

@@ -11,6 +11,7 @@ namespace dsbuild {
 namespace {
 
 constexpr const char* k_source = "pack/probe.cu";
+// LIST: of archs. Names that have it are exchanged (lib/nvcc/list_names.h).
 constexpr const char* k_probe = R"(
 namespace {
 __device__ int inner_variable = 3;
@@ -31,10 +32,22 @@ __global__ void scale(T* out, T by) {
   out[threadIdx.x] *= by - N;
 #endif
 }
+namespace THRUST_1_SM_LIST_NS { template <class T> struct Part { T x; }; namespace { __device__ int inner_variable = 5; } }
+namespace CUB_1_SM_LIST {
+struct Policy {};
+template <class P, class T> __global__ void reduce(T* out) {
+  static __shared__ THRUST_1_SM_LIST_NS::Part<T> part[32];
+  part[threadIdx.x].x = out[threadIdx.x] + THRUST_1_SM_LIST_NS::inner_variable;
+  __syncthreads();
+  *out = part[threadIdx.x ^ 3].x;
+}
+}
 __managed__ int outer_variable;
 struct Later { Later() { outer_variable = 1; } } later;
 extern "C" int dsbuild_probe(float* data, double* more) {
   inner_kernel<<<1, 32>>>(data);
+  CUB_1_SM_LIST::reduce<CUB_1_SM_LIST::Policy><<<1, 32>>>(data);
+  CUB_1_SM_LIST::reduce<THRUST_1_SM_LIST_NS::Part<int>><<<1, 32>>>(more);
   scale<float, 2><<<1, 32>>>(data, 2.0f);
   scale<double, 3><<<1, 32>>>(more, 2.0);
   static struct { Later one, two; } local;
@@ -62,6 +75,7 @@ class SelfTest {
            const System& system, const std::stop_token& stop)
       : nvcc_(nvcc),
         commands_(commands),
+        probe_(replace_all(k_probe, "LIST", replace_all(commands.arch_list, ",", "_"))),
         whole_(folder / "whole"),
         sliced_(folder / "sliced"),
         moved_(folder / "moved"),
@@ -72,10 +86,10 @@ class SelfTest {
 
   Failure run() {
     if (const Failure failure = compile_whole(); !failure.empty()) return failure;
-    if (const Failure failure = compile_slices(sliced_, k_probe); !failure.empty()) return failure;
+    if (const Failure failure = compile_slices(sliced_, probe_); !failure.empty()) return failure;
     if (const Failure failure = compare(); !failure.empty()) return failure;
     if (!word_that_keeps_positions(commands_).empty()) return "";
-    const std::string moved_probe = replace_all(k_probe, "\n", "\n\n// moved\n");
+    const std::string moved_probe = replace_all(probe_, "\n", "\n\n// moved\n");
     if (const Failure failure = compile_slices(moved_, moved_probe); !failure.empty()) return failure;
     return compare_moved();
   }
@@ -95,7 +109,7 @@ class SelfTest {
   }
 
   Failure compile_whole() {
-    if (const Failure failure = write(whole_ / k_source, k_probe); !failure.empty()) return failure;
+    if (const Failure failure = write(whole_ / k_source, probe_); !failure.empty()) return failure;
     return run(with(nvcc_, {"--keep", "-c", k_source, "-o", std::string(k_any_unit) + ".o"}), whole_);
   }
 
@@ -148,6 +162,7 @@ class SelfTest {
 
   const Words& nvcc_;
   const NvccCommands& commands_;
+  const std::string probe_;
   const Path whole_, sliced_, moved_, program_;
   const System& system_;
   const std::stop_token& stop_;

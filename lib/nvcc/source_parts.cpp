@@ -27,9 +27,39 @@ void take_said(StepPart& part, Record& record) {
   record.said.insert(record.said.end(), said.begin(), said.end());
 }
 
-// `make` gets a record with the key of the text, which lies where the commands look for it, and adds to it
-// what tools say.
-Result<int> run_from_source(StepPart& part, const std::function<Result<int>(Record& record)>& make) {
+struct Made {
+  int code = 0;           // of the first tool that fails
+  bool has_names = true;  // of the list of archs: outputs could be given them
+};
+
+// Gets a record with the key of the text, which lies where the commands look for it, and adds to it what
+// tools say.
+using Make = std::function<Result<Made>(Record& record)>;
+
+Result<Made> take_or_make(StepPart& part, const SourceText& source, Record& record, const Make& make) {
+  record.result = source.key();
+  record.said_of = source.key_of_lines();
+  DSBUILD_TRY(is_there, part.results.take(record.result, record.said_of));
+  if (!is_there) {
+    part.tools.wait_to_work();
+    return make(record);
+  }
+  take_said(part, record);
+  return Made{};
+}
+
+// With the names that are common to all lists of archs; where outputs cannot be given those of their list,
+// with these.
+Result<Made> take_or_make(StepPart& part, SourceText& source, Record& record, const Make& make) {
+  const std::vector<Said> said = record.said;
+  DSBUILD_TRY(made, take_or_make(part, std::as_const(source), record, make));
+  if (made.code != 0 || made.has_names) return made;
+  record.said = said;
+  DSBUILD_CHECK(source.take_own_names());
+  return take_or_make(part, std::as_const(source), record, make);
+}
+
+Result<int> run_from_source(StepPart& part, const Make& make) {
   if (const auto known = part.action.recall()) {
     DSBUILD_TRY(is_there, part.results.take(known->result));
     if (is_there) {
@@ -41,30 +71,22 @@ Result<int> run_from_source(StepPart& part, const std::function<Result<int>(Reco
   DSBUILD_TRY(code, source.preprocess(part.tools));
   if (code != 0) return code;
   Record record = part.action.describe(source.files_read());
-  record.result = source.key();
-  record.said_of = source.key_of_lines();
   add_said(record, k_preprocessor, part.tools.take_said());
   if (!record.incomplete.empty()) part.results.keep_nothing();
   DSBUILD_CHECK(part.files.write_file(part.unit.in_scratch(k_module_id_end), part.unit.module_id));
-  DSBUILD_TRY(is_there, part.results.take(record.result, record.said_of));
-  if (is_there) {
-    take_said(part, record);
-  } else {
-    part.tools.wait_to_work();
-    DSBUILD_TRY(made, make(record));
-    if (made != 0) return made;
-  }
-  return finish(part, std::move(record));
+  DSBUILD_TRY(made, take_or_make(part, source, record, make));
+  return made.code != 0 ? made.code : finish(part, std::move(record));
 }
 
-Result<int> make_front(StepPart& part, Record& record) {
+Result<Made> make_front(StepPart& part, Record& record) {
   const std::string& end = part.unit.step.outputs.front();
   DSBUILD_TRY(code, part.tools.run_in_scratch(part.unit.step.commands.front()));
-  if (code != 0) return code;
+  if (code != 0) return Made{code};
   DSBUILD_TRY(text, part.files.read_file(part.unit.in_scratch(end)));
   add_said(record, k_compiler, part.tools.take_said());
-  DSBUILD_CHECK(part.results.publish(record.result, {{end, blank_disabled_code(std::move(text))}}, record));
-  return 0;
+  DSBUILD_TRY(has_names,
+              part.results.publish(record.result, {{end, blank_disabled_code(std::move(text))}}, {}, record));
+  return Made{0, has_names};
 }
 
 // The stub names itself after its arch; the host's compile includes that of any.
@@ -79,33 +101,64 @@ Result<std::string> read_device_output(const StepPart& part, const std::string& 
   return bytes;
 }
 
-Result<StoreEntry> read_device_outputs(const StepPart& part, bool with_images) {
+Result<StoreEntry> read_device_outputs(const StepPart& part, bool of_ptxas) {
   StoreEntry outputs;
   for (const std::string& end : part.unit.step.outputs) {
-    if (is_image(end) && !with_images) continue;
+    if (is_image(end) != of_ptxas) continue;
     DSBUILD_TRY(bytes, read_device_output(part, end));
     outputs.push_back({end, std::move(bytes)});
   }
   return outputs;
 }
 
-// cicc, and ptxas where its images are not there already.
-Result<int> make_device(StepPart& part, Record& record) {
-  const std::vector<Words>& commands = part.unit.step.commands;
-  DSBUILD_TRY(code, part.tools.run_in_scratch(commands.front()));
-  if (code != 0) return code;
-  add_said(record, k_compiler, part.tools.take_said());
-  DSBUILD_TRY(ptx, part.files.read_file(part.unit.in_scratch(part.unit.step.outputs.front())));
-  DSBUILD_TRY(has_images, part.results.take_images(ptx));
-  if (has_images) take_said(part, record);
-  for (size_t i = 1; i < commands.size() && !has_images; ++i) {
-    DSBUILD_TRY(assembled, part.tools.run_in_scratch(commands[i]));
-    if (assembled != 0) return assembled;
+struct MadeTexts {
+  int code = 0;  // of cicc
+  StoreEntry texts;
+};
+
+// The PTX and the stub.
+Result<MadeTexts> make_texts(StepPart& part, Record& record) {
+  if (auto texts = part.results.take_texts(record.result, record.said_of)) {
+    take_said(part, record);
+    return MadeTexts{0, std::move(*texts)};
   }
-  add_said(record, k_assembler, part.tools.take_said());
-  DSBUILD_TRY(outputs, read_device_outputs(part, !has_images));
-  DSBUILD_CHECK(part.results.publish(record.result, outputs, record));
+  DSBUILD_TRY(code, part.tools.run_in_scratch(part.unit.step.commands.front()));
+  if (code != 0) return MadeTexts{code, {}};
+  add_said(record, k_compiler, part.tools.take_said());
+  DSBUILD_TRY(texts, read_device_outputs(part, false));
+  return MadeTexts{0, std::move(texts)};
+}
+
+// ptxas gets the PTX with its own names, so its images are what nvcc would make.
+Result<int> assemble(StepPart& part, const StoredFile& ptx) {
+  DSBUILD_CHECK(part.files.write_file(part.unit.in_scratch(ptx.name), ptx.bytes));
+  const std::vector<Words>& commands = part.unit.step.commands;
+  for (size_t i = 1; i < commands.size(); ++i) {
+    DSBUILD_TRY(code, part.tools.run_in_scratch(commands[i]));
+    if (code != 0) return code;
+  }
   return 0;
+}
+
+// cicc, and ptxas where its images are not there already.
+Result<Made> make_device(StepPart& part, Record& record) {
+  DSBUILD_TRY(made, make_texts(part, record));
+  if (made.code != 0) return Made{made.code};
+  const auto own = part.results.with_own_names(record.result, made.texts);
+  if (!own) return Made{0, false};
+  DSBUILD_TRY(has_images, part.results.take_images(record.result, made.texts));
+  StoreEntry images;
+  if (has_images) {
+    take_said(part, record);
+  } else {
+    DSBUILD_TRY(code, assemble(part, own->front()));
+    if (code != 0) return Made{code};
+    add_said(record, k_assembler, part.tools.take_said());
+    DSBUILD_TRY(assembled, read_device_outputs(part, true));
+    images = std::move(assembled);
+  }
+  DSBUILD_TRY(has_names, part.results.publish(record.result, made.texts, images, record));
+  return Made{0, has_names};
 }
 
 }  // namespace

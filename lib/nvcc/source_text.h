@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/digest.h"
+#include "nvcc/step_results.h"
 #include "nvcc/step_tools.h"
 
 namespace dsbuild {
@@ -12,8 +13,14 @@ class SourceText {
 
   // Runs the preprocessor. The value is its exit code.
   Result<int> preprocess(StepTools& tools);
-  // Of the text that preprocess() made.
-  std::string key() const { return unit_.key_of(unit_.text_for_key(text_), unit_.step.commands); }
+  // Of the text that preprocess() made. Where compilers read it with other names than its own
+  // (lib/nvcc/list_names.h), it is the same for every list of archs but for the list at its end.
+  std::string key() const {
+    const std::string key = unit_.key_of(unit_.text_for_key(text_), unit_.step.commands);
+    return has_common_names_ ? key_of_list(key, unit_.arch_list) : key;
+  }
+  // Compilers read the text as the preprocessor made it.
+  Result<void> take_own_names();
   // The same with all lines: what tools say of the text names them.
   std::string key_of_lines() const { return sha256(text_); }
   FilesRead files_read() const { return {read_files_, unit_.expand(command_, unit_.in_scratch(""))}; }
@@ -21,11 +28,14 @@ class SourceText {
  private:
   Words command() const;
   Result<void> note_what_was_read(const Path& depfile_of_preprocessor);
+  Result<void> take_common_names();
 
   const StepUnit& unit_;
   FileSystem& files_;
   const Words command_;  // with the arch list
-  std::string text_;
+  std::string text_;     // that compilers read
+  Path file_;
+  bool has_common_names_ = false;
   std::vector<std::string> read_files_;  // by the preprocessor
 };
 

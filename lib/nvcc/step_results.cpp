@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nvcc/list_names.h"
+
 namespace dsbuild {
 
 namespace {
@@ -25,6 +27,15 @@ StoredSaid read_said(const std::string& bytes) {
   return {{bytes.substr(0, tool), bytes.substr(lines + 1)}, bytes.substr(tool + 1, lines - tool - 1)};
 }
 
+constexpr char k_of_list = ':';  // between a key and its list
+
+std::string key_in_store(const std::string& key) {
+  return key.substr(0, key.find(k_of_list));
+}
+bool has_common_names(const std::string& key) {
+  return key.find(k_of_list) != std::string::npos;
+}
+
 std::vector<Said> said_behind_preprocessor(const Record& record) {
   std::vector<Said> said = record.said;
   std::erase_if(said, [](const Said& one) { return one.tool == k_preprocessor; });
@@ -35,6 +46,10 @@ std::vector<Said> said_behind_preprocessor(const Record& record) {
 
 bool is_image(const std::string& end) {
   return end.ends_with(".cubin");
+}
+
+std::string key_of_list(const std::string& key, const std::string& list) {
+  return key + k_of_list + list;
 }
 
 Result<bool> StepResults::take(const std::string& key, const std::string& lines) {
@@ -53,24 +68,37 @@ Result<bool> StepResults::take(const std::string& key, const std::string& lines)
   return true;
 }
 
-Result<void> StepResults::publish(const std::string& key, const StoreEntry& outputs, const Record& record) {
-  DSBUILD_CHECK(write(outputs));
-  store(images_key(outputs.front().bytes), outputs, image_ends_, said_by(k_assembler, record));
-  store(key, outputs, other_ends_, said_by(k_compiler, record));
-  return {};
+std::optional<StoreEntry> StepResults::take_texts(const std::string& key, const std::string& lines) {
+  said_.clear();
+  auto texts = stored(key_in_store(key), other_ends_, lines);
+  if (texts) made_of_ = MadeOf::some_tools;
+  return texts;
 }
 
-Result<bool> StepResults::take_images(const std::string& ptx) {
+Result<bool> StepResults::publish(const std::string& key, const StoreEntry& texts, const StoreEntry& images,
+                                  const Record& record) {
+  const auto own = with_own_names(key, texts);
+  if (!own) return false;
+  DSBUILD_CHECK(write(*own));
+  DSBUILD_CHECK(write(images));
+  store_images(key, texts, images, said_by(k_assembler, record));
+  store(key_in_store(key), texts, other_ends_, said_by(k_compiler, record));
+  return true;
+}
+
+Result<bool> StepResults::take_images(const std::string& key, const StoreEntry& texts) {
   said_.clear();
+  const auto own = with_own_names(key, texts);
+  if (!own) return false;
   const auto& last = action_.last();
-  if (!keeps_nothing_ && last && !last->given.empty() && last->given == images_key(ptx) &&
+  if (!keeps_nothing_ && last && !last->given.empty() && last->given == images_key(own->front().bytes) &&
       action_.has_outputs_of(last)) {
     for (const Said& said : last->said)
       if (said.tool == k_assembler) said_.push_back(said);
     made_of_ = MadeOf::some_tools;
     return true;
   }
-  const auto images = stored(images_key(ptx), image_ends_, {});
+  const auto images = stored_images(key, texts);
   if (!images) return false;
   made_of_ = MadeOf::some_tools;
   DSBUILD_CHECK(write(*images));
@@ -79,9 +107,10 @@ Result<bool> StepResults::take_images(const std::string& ptx) {
 
 std::optional<StoreEntry> StepResults::find_in_store(const std::string& key, const std::string& lines) {
   if (!store_ || key == missed_) return std::nullopt;
-  auto outputs = stored(key, other_ends_, lines);
+  const auto texts = stored(key_in_store(key), other_ends_, lines);
+  auto outputs = texts ? with_own_names(key, *texts) : std::nullopt;
   if (outputs && !image_ends_.empty()) {
-    const auto images = stored(images_key(outputs->front().bytes), image_ends_, {});
+    const auto images = stored_images(key, *texts);
     if (images)
       outputs->insert(outputs->end(), images->begin(), images->end());
     else
@@ -90,6 +119,29 @@ std::optional<StoreEntry> StepResults::find_in_store(const std::string& key, con
   note_store_use(outputs.has_value(), files_);
   if (!outputs) missed_ = key;
   return outputs;
+}
+
+// Those of the PTX with common names, if they can be given their own; else those of the PTX with its own.
+std::optional<StoreEntry> StepResults::stored_images(const std::string& key, const StoreEntry& texts) {
+  auto images = stored(images_key(texts.front().bytes), image_ends_, {});
+  if (images || !has_common_names(key)) return images ? with_own_names(key, std::move(*images)) : images;
+  const auto own = with_own_names(key, texts);
+  return own ? stored(images_key(own->front().bytes), image_ends_, {}) : std::nullopt;
+}
+
+// ptxas had the PTX with its own names.
+void StepResults::store_images(const std::string& key, const StoreEntry& texts, StoreEntry images,
+                               const StoredFile& said) const {
+  if (!has_common_names(key)) return store(images_key(texts.front().bytes), images, image_ends_, said);
+  for (StoredFile& image : images) {
+    const auto common = image_with_list(image.bytes, unit_.arch_list, k_common_list);
+    if (!common) {
+      const auto own = with_own_names(key, texts);
+      return own ? store(images_key(own->front().bytes), images, image_ends_, said) : void();
+    }
+    image.bytes = *common;
+  }
+  store(images_key(texts.front().bytes), images, image_ends_, said);
 }
 
 // An entry of outputs with these ends; there is none of no outputs. What was said of them goes to said_.
@@ -126,6 +178,17 @@ Result<void> StepResults::write(const StoreEntry& outputs) {
   for (const StoredFile& file : outputs)
     DSBUILD_CHECK(files_.write_if_different(unit_.path + file.name, file.bytes));
   return {};
+}
+
+std::optional<StoreEntry> StepResults::with_own_names(const std::string& key, StoreEntry outputs) const {
+  if (!has_common_names(key)) return outputs;
+  for (StoredFile& output : outputs) {
+    auto own = is_image(output.name) ? image_with_list(output.bytes, k_common_list, unit_.arch_list)
+                                     : with_list(output.bytes, k_common_list, unit_.arch_list);
+    if (!own) return std::nullopt;
+    output.bytes = std::move(*own);
+  }
+  return outputs;
 }
 
 std::string StepResults::images_key(const std::string& ptx) const {

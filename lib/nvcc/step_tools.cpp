@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "nvcc/list_names.h"
+
 namespace dsbuild {
 
 Result<int> StepTools::run_in_scratch(const Words& command) {
@@ -16,7 +18,7 @@ Result<int> StepTools::run(Words argv, const Path& folder) {
   DSBUILD_TRY(result,
               system_.processes.run({std::move(argv), unit_.environment, folder, std::chrono::hours(24)}));
   const std::string text = replace_all(result.out + result.err, unit_.scratch.string() + "/", "");
-  print_(text);
+  say(text);
   said_ += text;
   turn_.add_peak(result.peak_memory_bytes);
   return result.exit_code;
@@ -24,7 +26,11 @@ Result<int> StepTools::run(Words argv, const Path& folder) {
 
 void StepTools::say_again(const std::vector<Said>& said) {
   for (const Said& one : said)
-    print_(one.text);
+    say(one.text);
+}
+
+void StepTools::say(const std::string& text) {
+  print_(with_list(text, k_common_list, unit_.arch_list).value_or(text));
 }
 
 }  // namespace dsbuild

@@ -23,12 +23,14 @@ class StepTools {
   Result<int> run_in_build_folder(const Words& command);
   Result<int> run(Words argv, const Path& folder);
 
-  // What the tools have said since this was asked last, without the scratch folder.
+  // What the tools have said since this was asked last, without the scratch folder, of the text they had.
   std::string take_said() { return std::exchange(said_, {}); }
   // Prints what tools said when they made what was taken now.
   void say_again(const std::vector<Said>& said);
 
  private:
+  void say(const std::string& text);  // with the names of the unit's list of archs
+
   const StepUnit& unit_;
   System& system_;
   const Print& print_;

@@ -41,6 +41,28 @@ LISTED = """
 extern "C" const char* listed_archs() { return LIST(__CUDA_ARCH_LIST__); }
 __global__ void nothing() {}
 """
+# As CCCL does: an inline namespace that names the list of archs, with a kernel and a variable in it.
+NAMED = """
+#define N1(a) THRUST_300001_SM_##a##_NS
+#define N2(a, b) THRUST_300001_SM_##a##_##b##_NS
+#define N3(a, b, c) THRUST_300001_SM_##a##_##b##_##c##_NS
+#define PICK(a, b, c, name, ...) name
+#define NAME(...) PICK(__VA_ARGS__, N3, N2, N1)(__VA_ARGS__)
+#define LIST_NAME NAME(__CUDA_ARCH_LIST__)
+namespace thrust { inline namespace LIST_NAME {
+struct part { float x; };
+__device__ float bias = 3;
+template <class T> __global__ void add(T* data) { data[threadIdx.x].x += bias + BY; }
+} }
+MORE
+extern "C" void named_run(float* data) { thrust::add<<<1, 32>>>((thrust::part*)data); }
+""".replace("BY", "1")
+# Of a name's spelling: in a string of the source, and in one that the compiler makes.
+SPELLED = {
+    "quoted": "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n__device__ const char spelled[] = TEXT(LIST_NAME);",
+    "function": "template <class T> __device__ const char* name_of() { return __PRETTY_FUNCTION__; }\n"
+                "__global__ void spell(const char** to) { *to = name_of<thrust::part>(); }",
+}
 
 
 def make_pack(folder):
@@ -48,6 +70,9 @@ def make_pack(folder):
     pack.add_op("scaling", {"plain.cu": PLAIN})
     pack.add_op("inner", {"inner.cu": INNER, "in-ner.v2.cu": INNER.replace("add_run", "more_run")})
     pack.add_op("listing", {"listed.cu": LISTED})
+    pack.add_op("naming", {"named.cu": NAMED.replace("MORE", "")})
+    for name, code in SPELLED.items():
+        pack.add_op(f"spelling_{name}", {f"{name}.cu": NAMED.replace("MORE", code)})
     pack.source("sizes.h").write_text(SIZES)
     return pack
 
@@ -133,6 +158,9 @@ class SlicesTest(CliTest):
 
     def count_ptxas(self):
         return self.count("ptxas", f"{self.space.toolkit.home}/bin/ptxas")
+
+    def count_cicc(self):
+        return self.count("[^ ]*/cicc.", f"{self.space.toolkit.home}/nvvm/bin/cicc")
 
     def count_preprocessors(self):
         return self.count("[^ ]*", shutil.which("g++"), "/ -E /")

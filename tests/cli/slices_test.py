@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sliced import INNER, PLAIN, SIZES, SlicesTest, make_space, testspace  # noqa: E402
+from sliced import INNER, PLAIN, SIZES, SPELLED, SlicesTest, make_space, testspace  # noqa: E402
 from cuobjdump import find_cuobjdump, list_images  # noqa: E402
 
 @testspace.deep_but("test_images_are_those_of_nvcc_byte_for_byte")
@@ -136,6 +136,61 @@ class EditsTest(SlicesTest):
         again = testspace.subprocess.run(command, shell=True, cwd=self.space.build_dir, capture_output=True, text=True)
         self.assertNotEqual(again.returncode, 0)
         self.assertIn("no 9.0", again.stderr)
+
+
+@testspace.deep_but("test_an_arch_more_compiles_that_arch_alone")
+class ListNamesTest(SlicesTest):
+    """Code whose names have the list of archs in them, as CUB's and Thrust's have; with a store."""
+
+    def setUp(self):
+        super().setUp()
+        self.space.environment["DSBUILD_CACHE_SIZE"] = "1G"
+
+    def built_as_nvcc_does(self, ops, source):
+        self.built(ops=ops)
+        sliced = self.images(source)
+        space, self.space = self.space, make_space("whole")
+        self.space.arch = space.arch
+        self.space.toolkit.home = space.toolkit.home
+        self.built("--backend", "nvcc", ops=ops)
+        self.assertGreater(len(sliced), 1000)
+        self.assertEqual(sliced, self.images(source))
+        self.space = space
+
+    def test_an_arch_more_compiles_that_arch_alone(self):
+        runs = self.count_cicc()
+        self.built(ops="naming")
+        before = runs()
+        self.assertGreaterEqual(before, 2)
+        self.space.arch = "8.0;9.0+PTX;10.0"
+        self.built_as_nvcc_does("naming", "named.cu")
+        self.assertEqual(runs() - before, 1)
+        self.assertIn(b"THRUST_300001_SM_800_900_1000_NS", self.images("named.cu"))
+        self.space.arch = "8.0;10.0"
+        self.built_as_nvcc_does("naming", "named.cu")
+        self.assertEqual(runs() - before, 1)
+
+    def test_the_host_calls_kernels_by_the_names_that_images_have(self):
+        self.space.arch = "8.0"
+        self.built(ops="naming")
+        self.space.arch = "8.0;9.0"
+        self.built("--verify-against-nvcc", ops="naming")
+        self.assertNotIn(b"_0000", (self.space.out / "naming.so").read_bytes())
+
+    def test_a_name_that_is_spelled_is_that_of_the_list(self):
+        for how in SPELLED:
+            for arch, name in (("8.0", b"SM_800_NS"), ("8.0;9.0", b"SM_800_900_NS")):
+                with self.subTest(how=how, arch=arch):
+                    self.space.arch = arch
+                    self.built_as_nvcc_does(f"spelling_{how}", f"{how}.cu")
+                    self.assertIn(name, self.images(f"{how}.cu"))
+
+    def test_other_toolkits(self):
+        self.use_toolkit_11_8()
+        self.space.arch = "8.0"
+        self.built(ops="naming")
+        self.space.arch = "8.0;9.0"
+        self.built_as_nvcc_does("naming", "named.cu")
 
 
 @testspace.deep_but("test_lines_that_move_are_not_stale")
