@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import json
 import pathlib
+import random
 import re
 import struct
 import subprocess
@@ -52,7 +53,7 @@ class OffloadTest(CliTest):
         cls.reader = cls.maker = cls.clangs[-1]
         for name in "ab":
             (cls.root / f"{name}.hip").write_text(SOURCE.replace("NAME", name))
-        cls.compared = 0
+        cls.compared = collections.Counter()
 
     def inspect(self, path, *options):
         run = self.space.run("inspect", str(path), "--json", *options)
@@ -132,7 +133,15 @@ class OffloadTest(CliTest):
                     kernels[target, name] += size
         self.assertEqual({(arch, kernel["name"]): size for kernel in inspected["kernels"] for arch, size in kernel["bytes"].items()},
                          dict(kernels), path.name)
-        type(self).compared += 1
+        self.compared[f"clang {self.maker.version}: {self.form(path, bundles)}"] += 1
+
+    @staticmethod
+    def form(path, bundles):
+        """"library of CCOB v3 zstd"."""
+        first = bundles[0]
+        packed = first[:4] == b"CCOB"
+        kind = f"CCOB v{first[4]} {('zlib', 'zstd')[first[6]]}" if packed else "plain bundles"
+        return f"{ {'.o': 'object', '.so': 'library', '.hipfb': 'file'}[path.suffix] } of {kind}"
 
     def check_made(self, clang, name, archs):
         """An object, its bundle alone, compressed by each way there is, and libraries of two."""
@@ -205,8 +214,34 @@ class MatrixTest(OffloadTest):
             for name, archs in sets.items():
                 with self.subTest(clang=clang.version, archs=name):
                     self.check_made(clang, name, archs)
-        print(f"compared {self.compared} files with LLVM's tools", flush=True)
-        self.assertGreaterEqual(self.compared, 100)
+        print(f"compared {self.compared.total()} files with LLVM's tools:", *(f"{count} {form}" for form, count in sorted(self.compared.items())),
+              sep="\n  ", flush=True)
+        self.assertGreaterEqual(self.compared.total(), 100)
+
+    def test_a_flipped_bit_crashes_nothing_and_makes_no_other_target(self):
+        """A compressed bundle has a checksum; in a plain one names and flags say the same twice."""
+        chosen = random.Random(testspace.SEED)
+        for way in ([], ["--offload-compress"]):
+            whole = self.compile(self.clangs[-1], "whole.o", FEATURES, *way).read_bytes()
+            path = self.root / "flipped.o"
+            path.write_bytes(whole)
+            good = [image["arch"] for image in self.inspect(path)[0]["images"]]
+            refused = 0
+            for _ in range(300):
+                bit = chosen.randrange(len(whole) * 8)
+                data = bytearray(whole)
+                data[bit // 8] ^= 1 << bit % 8
+                path.write_bytes(data)
+                run = self.space.run("inspect", str(path), "--json", "--kernels")
+                self.assertIn(run.code, (0, 1), f"bit {bit}: {run.err}")
+                if run.code == 0:
+                    images = json.loads(run.out)["files"][0]["images"]
+                    self.assertIn([image["arch"] for image in images], (good, []), f"bit {bit}")  # the section's own name may be hit
+                else:
+                    self.assertIn("flipped.o", run.out + run.err)
+                    refused += 1
+            print(f"{' '.join(way) or 'plain'}: {refused} of 300 refused", flush=True)
+            self.assertGreater(refused, 0)
 
     def test_one_bundle_for_two_files(self):
         clang = self.clangs[-1]
@@ -264,6 +299,7 @@ class OclocTest(OffloadTest):
                 number = self.number(path)
                 devices[number].add(version)
                 named[number, version] = self.versions[archs[0]]
+        print(f"compared {len(self.versions)} devices of ocloc's in {2 * len(self.versions)} files", flush=True)
         self.assertGreaterEqual(len(named), 40)
         for (number, version), found in named.items():
             self.assertIn(found, devices[number])
