@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # What compiles SYCL for the tests, for get_toolkit.sh, which sources this: DPC++'s device compiler and runtime of PyPI, ocloc
-# of Debian.
+# of Debian, which is also fetched alone.
 # All of release 2026.2: the compiler in libsycl-jit.so with what it loads, the runtime, and OpenCL for CPUs with TBB.
 wheels_sycl=("intel-sycl-rt==$sycl_version" "intel-cmplr-lib-rt==$sycl_version" "intel-cmplr-lib-ur==$sycl_version"
   umf==1.2.0 tcmlib==1.6.0 "intel-opencl-rt==$sycl_version" tbb==2023.2.0)
@@ -21,7 +21,7 @@ link_equal_libraries() {
 # One include and lib for all wheels, without what only debuggers and tracers use.
 arrange_sycl() {
   local home="$1" wheel
-  mkdir -p "$home/lib" "$home/licenses" "$home/bin" "$home/ocloc"
+  mkdir -p "$home/lib" "$home/licenses"
   for wheel in "$staging"/wheels/*.whl; do
     python3 -m zipfile -e "$wheel" "$staging/unpacked" || die 1 "dsbuild: $wheel is damaged"
     rm "$wheel"
@@ -38,7 +38,7 @@ arrange_sycl() {
 # Its libraries are found by a path, for they are of another LLVM than DPC++'s.
 arrange_ocloc() {
   local home="$1" root="$staging/root" package
-  mkdir "$root"
+  mkdir -p "$root" "$home/bin" "$home/ocloc" "$home/licenses"
   for package in "$staging"/packages/*.deb; do
     dpkg-deb --fsys-tarfile "$package" | tar -x --no-same-owner -C "$root" --wildcards './usr/*'
   done
@@ -62,22 +62,33 @@ check_ocloc() {
     die 1 "dsbuild: the ocloc fetched does not compile three lines for pvc:" "$text"
 }
 
-get_sycl() {
+get_ocloc() {
   local codename home="$staging/home"
-  by_hand=("what needs it is skipped; for builds install Intel's own, icpx: docs/sycl.md")
+  by_hand=("what needs it is skipped")
   open_private_apt
   [[ "$(private_apt apt-cache policy intel-opencl-icd)" == *"Candidate: $ocloc_version."* ]] ||
     explain_by_hand "Debian $codename does not carry ocloc $ocloc_version (Debian 12 does)"
-  say "dsbuild: fetching SYCL's compiler and runtime $sycl_version for tests: ${#wheels_sycl[@]} Python wheels, 480 MB," \
-    "         and ocloc $ocloc_version: ${#packages_ocloc[@]} Debian packages, 36 MB; on disk 860 MB in $destination" \
+  say "dsbuild: fetching ocloc $ocloc_version for tests: ${#packages_ocloc[@]} Debian packages, 36 MB; on disk 180 MB in $destination" \
+    "         licences: MIT and Apache-2.0 WITH LLVM-exception, then in $destination/licenses"
+  require_free_megabytes 500
+  download_packages "${packages_ocloc[@]}"
+  arrange_ocloc "$home"
+  check_ocloc "$home"
+  publish "$home"
+}
+
+get_sycl() {
+  local home="$staging/home"
+  require_from_cache ocloc "$ocloc_home/bin/ocloc"
+  say "dsbuild: fetching SYCL's compiler and runtime $sycl_version for tests: ${#wheels_sycl[@]} Python wheels, 480 MB;" \
+    "         on disk 860 MB in $destination" \
     "         licences: Intel End User License Agreement for Developer Tools (using them is agreeing to it), for umf, tcmlib" \
-    "         and tbb their own, for ocloc MIT and Apache-2.0 WITH LLVM-exception; then in $destination/licenses"
+    "         and tbb their own; then in $destination/licenses"
   require_free_megabytes 3000
   mkdir "$staging/wheels" "$staging/unpacked"
   pip_download_into "$staging/wheels" "${wheels_sycl[@]}"
-  download_packages "${packages_ocloc[@]}"
   arrange_sycl "$home"
-  arrange_ocloc "$home"
+  cp -a "$ocloc_home/." "$home/"
   check_ocloc "$home"
   publish "$home"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl [DEST]: fetches a toolkit (or a build tool)
+# get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]: fetches a toolkit (or a build tool)
 # into the user's cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
 # Where each comes from, and the steps by hand: docs/toolkits.md.
 set -euo pipefail
@@ -13,7 +13,7 @@ wheels_13_5=(nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.
   nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6)
 
 usage() {
-  die 2 "usage: get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl [DEST]" \
+  die 2 "usage: get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]" \
     "  DEST: default $cache_dir/toolkits/VERSION"
 }
 
@@ -289,11 +289,12 @@ main() {
       proof=nvidia/cu13/bin/cuobjdump get=get_cuobjdump
       ;;
     auditwheel) what="auditwheel $auditwheel_version" default="$auditwheel" proof=auditwheel/main.py get=get_auditwheel ;;
-    sycl)
+    sycl | ocloc)
       # For tests alone: installed programs do not have it.
       # shellcheck source=scripts/get_sycl.sh
       source "$(dirname "${BASH_SOURCE[0]}")/get_sycl.sh"
       what="SYCL $sycl_version" default="$sycl_home" proof=bin/ocloc get=get_sycl
+      [[ $wanted == sycl ]] || what="ocloc $ocloc_version" default="$ocloc_home" get=get_ocloc
       ;;
     *) usage ;;
   esac

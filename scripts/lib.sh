@@ -17,6 +17,7 @@ tvm_ffi_home="$cache_dir/tvm_ffi/$tvm_ffi_version"
 auditwheel="$cache_dir/auditwheel/$auditwheel_version"
 hip_clang=22
 hip_home="$cache_dir/toolkits/hip-$hip_clang"
+ocloc_home="$cache_dir/ocloc/$ocloc_version"
 sycl_home="$cache_dir/sycl/$sycl_version-ocloc-$ocloc_version"
 cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
 
@@ -347,7 +348,7 @@ require_jax() {
 
 deepspeed_home() { printf '%s' "$cache_dir/deepspeed/$1"; }
 
-# Clang with LLVM's tools in three versions, and Intel's ocloc, unpacked and not installed: who makes and reads the device
+# Clang with LLVM's tools in three versions, unpacked and not installed, and Intel's ocloc: who makes and reads the device
 # code of others than NVIDIA, for the tests of the readers.
 offload_tools="$cache_dir/offload_tools"
 require_offload_tools() {
@@ -356,8 +357,7 @@ require_offload_tools() {
     unpack_packages "$offload_tools/clang-$version" "clang $version" "clang-$version" "clang-tools-$version" "llvm-$version" \
       "lld-$version" "libllvm$version" "libclang-cpp$version" "libclang-common-$version-dev"
   done
-  unpack_packages "$offload_tools/ocloc" ocloc intel-opencl-icd libigc1 libigdfcl1 libigdgmm12 libopencl-clang14 \
-    libllvmspirvlib14 libllvm14
+  require_from_cache ocloc "$ocloc_home/bin/ocloc"
 }
 
 # unpack_packages FOLDER WHAT PACKAGE...: Debian's packages, in a folder that is whole or absent.

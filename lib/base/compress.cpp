@@ -3,26 +3,14 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <limits>
+#include <vector>
+
 namespace dsbuild {
 namespace {
 
 constexpr int k_level = 3;  // docs/dependencies.md has what it gives
-
-struct ZlibStream {
-  std::string bytes;
-  size_t packed_size = 0;
-};
-
-std::optional<ZlibStream> unpack_zlib_stream(std::string_view packed, size_t size) {
-  ZlibStream stream{std::string(size, '\0'), 0};
-  uLongf given = size;
-  uLong taken = packed.size();
-  const int status = uncompress2(reinterpret_cast<Bytef*>(stream.bytes.data()), &given,
-                                 reinterpret_cast<const Bytef*>(packed.data()), &taken);
-  if (status != Z_OK || given != size) return std::nullopt;
-  stream.packed_size = taken;
-  return stream;
-}
 
 }  // namespace
 
@@ -54,13 +42,30 @@ std::optional<size_t> zstd_content_size(std::string_view bytes) {
 }
 
 std::optional<std::string> decompress_zlib(std::string_view packed, size_t size) {
-  const auto stream = unpack_zlib_stream(packed, size);
-  return stream && stream->packed_size == packed.size() ? std::optional(stream->bytes) : std::nullopt;
+  std::string bytes(size, '\0');
+  uLongf given = size;
+  uLong taken = packed.size();
+  const int status = uncompress2(reinterpret_cast<Bytef*>(bytes.data()), &given,
+                                 reinterpret_cast<const Bytef*>(packed.data()), &taken);
+  if (status != Z_OK || given != size || taken != packed.size()) return std::nullopt;
+  return bytes;
 }
 
+// What it gives is thrown away piece by piece: `size` may be that of a damaged file.
 std::optional<size_t> zlib_stream_size(std::string_view bytes, size_t size) {
-  const auto stream = unpack_zlib_stream(bytes, size);
-  return stream ? std::optional(stream->packed_size) : std::nullopt;
+  z_stream stream{};
+  stream.next_in = reinterpret_cast<z_const Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(std::min<size_t>(bytes.size(), std::numeric_limits<uInt>::max()));
+  if (inflateInit(&stream) != Z_OK) return std::nullopt;
+  std::vector<Bytef> piece(1 << 16);
+  int status = Z_OK;
+  while (status == Z_OK && stream.total_out <= size) {
+    stream.next_out = piece.data();
+    stream.avail_out = static_cast<uInt>(piece.size());
+    status = inflate(&stream, Z_NO_FLUSH);
+  }
+  inflateEnd(&stream);
+  return status == Z_STREAM_END && stream.total_out == size ? std::optional(stream.total_in) : std::nullopt;
 }
 
 }  // namespace dsbuild

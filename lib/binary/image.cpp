@@ -211,8 +211,8 @@ Result<void> add_symbols_of_members(BinaryFile& to, Bytes file, const std::strin
     add_symbols(to, elf);
   }
   std::ranges::sort(to.exports);
-  const auto twins = std::ranges::unique(to.exports);
-  to.exports.erase(twins.begin(), twins.end());
+  // Not std::ranges::unique, whose result clang 14 cannot take from gcc 12's library.
+  to.exports.erase(std::unique(to.exports.begin(), to.exports.end()), to.exports.end());
   return {};
 }
 

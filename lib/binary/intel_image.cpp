@@ -192,17 +192,22 @@ Result<StoredContainer> read_versioned_elf(ByteRange file, std::string_view memb
     DSBUILD_TRY(target, claimed_target(claim, member, name));
     images.push_back(whole_image(target, file));
   }
+  uint64_t rest = file.size();  // without what is an image of its own
   for (const ElfSectionHeader& section : elf.sections) {
+    if (section.type != k_binary_section && section.type != k_spirv_section) continue;
+    if (section.stored_size > rest) return bad_device_code(name, "the images of a file overlap");
+    rest -= section.stored_size;
     if (section.type == k_binary_section) {
       DSBUILD_TRY(claim, claim_of_binary(part_of(section), name));
       DSBUILD_TRY(target, claimed_target(claim, member, name));
       images.push_back(whole_image(target, part_of(section)));
-    } else if (section.type == k_spirv_section) {
+    } else {
       DSBUILD_TRY(all, part_of(section).read_all());
       DSBUILD_TRY(spirv, read_spirv(as_bytes_of(all), name));
       images.push_back(whole_image(spirv.target, part_of(section)));
     }
   }
+  if (elf.machine == k_machine_intel_gpu) images.front().image.bytes = rest;
   return images;
 }
 

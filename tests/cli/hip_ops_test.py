@@ -3,11 +3,13 @@
 there is no GPU, with a real runtime. DSBUILD_HIP names the toolchain (scripts/get_toolkit.sh hip)."""
 
 import functools
+import json
 import os
 import pathlib
 import subprocess
 import sys
 import textwrap
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import REPOSITORY, TESTS, CliTest, TestSpace, testspace  # noqa: E402
@@ -89,14 +91,14 @@ made = functools.lru_cache(Made)
 
 
 class HipOpsTest(CliTest):
-    def call(self, op, path):
+    def call(self, op, path, library=None):
         """What the op's function says, with such a search path of the loader."""
         script = textwrap.dedent(f"""
             import sys
             sys.path.insert(0, {str(TESTS / "python")!r})
             import numpy, support, tvm_ffi
             def tensor(dtype, count): return support.rocm_tensor(numpy.zeros(count, dtype))
-            op, f = tvm_ffi.load_module({str(made().libraries[op])!r}), tensor("float32", 64)
+            op, f = tvm_ffi.load_module({str(library or made().libraries[op])!r}), tensor("float32", 64)
             try: print("ran", {CALLS[op]})
             except RuntimeError as error: print(error)
             """)
@@ -137,6 +139,29 @@ class HipOpsTest(CliTest):
         for op in made().libraries:
             with self.subTest(op):
                 self.assertIn(f": no HIP device: {runtime} finds none (hipErrorNoDevice)", self.call(op, runtime.parent))
+
+    @testspace.deep
+    def test_a_bundle_is_packed_into_a_wheel_and_its_ops_ask_for_a_device(self):
+        """Built by dsbuild; the platform and the manifest are as for CUDA, and no runtime of ROCm's is asked of pip's users."""
+        space, root = made().space, made().space.root / "packed"
+        built = space.run("build", "--ops", "fused_adam", "--arch", "gfx90a;gfx1100", "--rocm-home", str(made().home), "--out",
+                          str(root / "out"), "--build-dir", str(root / "build"), "-j", "2", env={"TVM_FFI_HOME": testspace.find_tvm_ffi()})
+        self.assertEqual(built.code, 0, built)
+        packed = space.run("wheel", str(root / "out"), "--wheel-dir", str(root), "--json")
+        self.assertEqual(packed.code, 0, packed)
+        wheel = pathlib.Path(json.loads(packed.out)["wheel"])
+        self.assertRegex(wheel.name, rf"-py3-none-manylinux_2_[0-9]+_{os.uname().machine}\.whl$")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(root / "site")
+        folder = root / "site/dsbuild_native_ops"
+        op, = json.loads((folder / "manifest.json").read_text())["ops"]
+        self.assertEqual((op["backend"], sorted(op["archs"])), ("hip", ["gfx1100", "gfx90a"]))
+        self.assertEqual(space.run("verify", str(root / "out")).code, 0)
+        self.assertIn(f": {NONE}", self.call("fused_adam", "", folder / op["file"]))
+        runtime = made().home / "lib/libamdhip64.so.5"
+        if runtime.exists() and not os.path.exists("/dev/kfd"):
+            self.assertIn(f": no HIP device: {runtime} finds none (hipErrorNoDevice)",
+                          self.call("fused_adam", runtime.parent, folder / op["file"]))
 
 
 if __name__ == "__main__":

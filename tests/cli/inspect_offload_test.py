@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import json
 import pathlib
+import random
 import re
 import struct
 import subprocess
@@ -52,12 +53,15 @@ class OffloadTest(CliTest):
         cls.reader = cls.maker = cls.clangs[-1]
         for name in "ab":
             (cls.root / f"{name}.hip").write_text(SOURCE.replace("NAME", name))
-        cls.compared = 0
+        cls.compared = collections.Counter()
 
     def inspect(self, path, *options):
         run = self.space.run("inspect", str(path), "--json", *options)
         self.assertEqual(run.code, 0, run.err)
         return json.loads(run.out)["files"]
+
+    def verdicts(self, path, gpus):
+        return {one["gpu"]: one["runs"] for one in self.inspect(path, "--gpu", gpus)[0]["coverage"]}
 
     # ---- HIP
 
@@ -132,7 +136,15 @@ class OffloadTest(CliTest):
                     kernels[target, name] += size
         self.assertEqual({(arch, kernel["name"]): size for kernel in inspected["kernels"] for arch, size in kernel["bytes"].items()},
                          dict(kernels), path.name)
-        type(self).compared += 1
+        self.compared[f"clang {self.maker.version}: {self.form(path, bundles)}"] += 1
+
+    @staticmethod
+    def form(path, bundles):
+        """"library of CCOB v3 zstd"."""
+        first = bundles[0]
+        packed = first[:4] == b"CCOB"
+        kind = f"CCOB v{first[4]} {('zlib', 'zstd')[first[6]]}" if packed else "plain bundles"
+        return f"{ {'.o': 'object', '.so': 'library', '.hipfb': 'file'}[path.suffix] } of {kind}"
 
     def check_made(self, clang, name, archs):
         """An object, its bundle alone, compressed by each way there is, and libraries of two."""
@@ -186,8 +198,18 @@ class SmallTest(OffloadTest):
 
     def test_verdicts(self):
         path = self.compile(self.clangs[-1], "verdicts.o", ["gfx90a:xnack+", "gfx1100"])
-        verdicts = {one["gpu"]: one["runs"] for one in self.inspect(path, "--gpu", "gfx90a:xnack+,gfx90a:xnack-,gfx1100,gfx942")[0]["coverage"]}
+        verdicts = self.verdicts(path, "gfx90a:xnack+,gfx90a:xnack-,gfx1100,gfx942")
         self.assertEqual(verdicts, {"gfx90a:xnack+": "native", "gfx90a:xnack-": "none", "gfx1100": "native", "gfx942": "none"})
+
+    def test_verdicts_by_a_generic_target(self):
+        if self.clangs[-1].version not in NEW or "gfx9-4-generic" not in NEW[self.clangs[-1].version]:
+            self.skipTest("this clang has no generic targets")
+        path = self.compile(self.clangs[-1], "generic.o", ["gfx9-4-generic", "gfx950"])
+        self.assertEqual(self.verdicts(path, "gfx942,gfx950,gfx90a,pvc,9.0"),
+                         {"gfx942": "generic", "gfx950": "native", "gfx90a": "none", "pvc": "none", "9.0": "none"})
+        text = self.space.run("inspect", str(path), "--gpu", "gfx942,gfx90a").out
+        for words in ("gfx9-4-generic", "gfx90a"):
+            self.assertIn(words, text)
 
 
 @testspace.deep
@@ -205,8 +227,34 @@ class MatrixTest(OffloadTest):
             for name, archs in sets.items():
                 with self.subTest(clang=clang.version, archs=name):
                     self.check_made(clang, name, archs)
-        print(f"compared {self.compared} files with LLVM's tools", flush=True)
-        self.assertGreaterEqual(self.compared, 100)
+        print(f"compared {self.compared.total()} files with LLVM's tools:", *(f"{count} {form}" for form, count in sorted(self.compared.items())),
+              sep="\n  ", flush=True)
+        self.assertGreaterEqual(self.compared.total(), 100)
+
+    def test_a_flipped_bit_crashes_nothing_and_makes_no_other_target(self):
+        """A compressed bundle has a checksum; in a plain one names and flags say the same twice."""
+        chosen = random.Random(testspace.SEED)
+        for way in ([], ["--offload-compress"]):
+            whole = self.compile(self.clangs[-1], "whole.o", FEATURES, *way).read_bytes()
+            path = self.root / "flipped.o"
+            path.write_bytes(whole)
+            good = [image["arch"] for image in self.inspect(path)[0]["images"]]
+            refused = 0
+            for _ in range(300):
+                bit = chosen.randrange(len(whole) * 8)
+                data = bytearray(whole)
+                data[bit // 8] ^= 1 << bit % 8
+                path.write_bytes(data)
+                run = self.space.run("inspect", str(path), "--json", "--kernels")
+                self.assertIn(run.code, (0, 1), f"bit {bit}: {run.err}")
+                if run.code == 0:
+                    images = json.loads(run.out)["files"][0]["images"]
+                    self.assertIn([image["arch"] for image in images], (good, []), f"bit {bit}")  # the section's own name may be hit
+                else:
+                    self.assertIn("flipped.o", run.out + run.err)
+                    refused += 1
+            print(f"{' '.join(way) or 'plain'}: {refused} of 300 refused", flush=True)
+            self.assertGreater(refused, 0)
 
     def test_one_bundle_for_two_files(self):
         clang = self.clangs[-1]
@@ -264,6 +312,7 @@ class OclocTest(OffloadTest):
                 number = self.number(path)
                 devices[number].add(version)
                 named[number, version] = self.versions[archs[0]]
+        print(f"compared {len(self.versions)} devices of ocloc's in {2 * len(self.versions)} files", flush=True)
         self.assertGreaterEqual(len(named), 40)
         for (number, version), found in named.items():
             self.assertIn(found, devices[number])
@@ -271,6 +320,13 @@ class OclocTest(OffloadTest):
                 self.assertEqual(found, version)
         path = self.make("spirv_only", "pvc", "--format", "zebin", "-exclude_ir")
         self.assertEqual([image["arch"] for image in self.inspect(path)[0]["images"]], ["pvc"])
+
+    def test_verdicts(self):
+        """Machine code for its device, SPIR-V by the driver for all of Intel's."""
+        alone = self.make("alone", "pvc", "--format", "zebin", "-exclude_ir")
+        self.assertEqual(self.verdicts(alone, "pvc,dg2-g10,gfx942"), {"pvc": "native", "dg2-g10": "none", "gfx942": "none"})
+        both = self.make("both", "pvc", "--format", "zebin")
+        self.assertEqual(self.verdicts(both, "pvc,dg2-g10,gfx942"), {"pvc": "native", "dg2-g10": "spirv", "gfx942": "none"})
 
     def test_archives(self):
         names = {version: name for name, version in reversed(list(self.versions.items()))}
@@ -314,37 +370,63 @@ def registered(path):
 
 @testspace.deep
 class WheelsTest(OffloadTest):
-    PACKAGES = ["dpctl", "dpnp", "onemkl-sycl-stats", "onemkl-sycl-rng", "intel-sycl-rt", "triton"]
+    PACKAGES = ["dpctl", "dpnp", "onemkl-sycl-stats", "onemkl-sycl-rng", "intel-sycl-rt", "triton", "bitsandbytes"]
 
-    def test_libraries_of_wheels(self):
+    HIP_PACKAGES = ["jax-rocm7-plugin", "cupy-rocm-7-0", "bitsandbytes", "pytorch-triton-rocm"]
+
+    @staticmethod
+    def newest_wheel(package):
+        """Fetched once; None where it cannot be had."""
         folder = offload_tools.CACHE / "wheels_to_inspect"
         folder.mkdir(parents=True, exist_ok=True)
+        beginning = package.replace("-", "_") + "-"
+        if not list(folder.glob(beginning + "*.whl")):
+            subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", folder, package],
+                           check=False)
+        wheels = sorted(folder.glob(beginning + "*.whl"))
+        if not wheels:
+            print(f"left out: {package}, which pip cannot fetch", flush=True)
+        return wheels[-1] if wheels else None
+
+    def members(self, package):
+        """Path and what inspect says of each file of device code, or with a place for it, that the package has."""
+        wheel = self.newest_wheel(package)
+        files = {one["file"]: one for one in self.inspect(wheel)} if wheel else {}
+        for name, inspected in files.items():
+            member = name.removeprefix(f"{wheel}/")
+            with zipfile.ZipFile(wheel) as archive:
+                path = pathlib.Path(archive.extract(member, self.root / "member"))
+            yield path, inspected
+            path.unlink()
+
+    def test_libraries_of_sycl(self):
         compared = 0
         for package in self.PACKAGES:
-            beginning = package.replace("-", "_") + "-"
-            if not list(folder.glob(beginning + "*.whl")):
-                subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", folder, package],
-                               check=False)
-            wheels = sorted(folder.glob(beginning + "*.whl"))
-            if not wheels:
-                print(f"left out: {package}", flush=True)
-                continue
-            files = {one["file"]: one for one in self.inspect(wheels[-1])}
-            with zipfile.ZipFile(wheels[-1]) as wheel:
-                for member in wheel.namelist():
-                    inspected = files.get(f"{wheels[-1]}/{member}")
-                    if not inspected:
-                        continue
-                    path = pathlib.Path(wheel.extract(member, self.root / "member"))
-                    golden = registered(path) if path.read_bytes()[:6] == b"\x7fELF\2\1" else None
-                    path.unlink()
-                    if golden is None:  # a bare image
-                        continue
-                    own = [image["bytes"] for image in inspected["images"] if image["kind"] == "spirv"]
-                    self.assertEqual(sorted(own), sorted(golden), member)
-                    compared += bool(golden)
+            for path, inspected in self.members(package):
+                if path.read_bytes()[:6] != b"\x7fELF\2\1":  # a bare image
+                    continue
+                golden = registered(path)
+                images = [image for image in inspected["images"] if image["kind"] in ("spirv", "device-binary")]
+                own = [image["bytes"] for image in images]
+                if any(image["kind"] == "device-binary" for image in images):  # several of one compressed archive of ocloc's
+                    own, golden = [sum(own)], [sum(golden)]
+                self.assertEqual(sorted(own), sorted(golden), path.name)
+                compared += bool(golden)
         print(f"compared {compared} libraries with what they register", flush=True)
         self.assertGreaterEqual(compared, 20)
+
+    def test_libraries_of_hip(self):
+        """Made by hipcc of ROCm 6.4 to 7.15. A compiler of kernels has bitcode alone."""
+        for package in self.HIP_PACKAGES:
+            before = self.compared.total()
+            for path, inspected in self.members(package):
+                if " .hip_fatbin " not in self.reader.run("llvm-readelf", "-SW", path):
+                    self.assertFalse([image for image in inspected["images"] if image["kind"] == "code-object"], path.name)
+                else:
+                    self.check(path, self.section(path))
+            print(f"{package}: compared {self.compared.total() - before} libraries with LLVM's tools", flush=True)
+        if self.newest_wheel("bitsandbytes"):
+            self.assertGreaterEqual(self.compared.total(), 6)
 
 
 if __name__ == "__main__":

@@ -87,6 +87,18 @@ class WheelTest(unittest.TestCase):
             self.assertTrue(needed and needed <= GLIBC, needed)
         self.assertGreaterEqual(len(licences), 6, "what is linked in stands under licences that go with it")
 
+    def test_its_program_reads_compressed_bundles_of_hip(self):
+        """With zlib and zstd, linked in; where there is a clang that makes them."""
+        with zipfile.ZipFile(self.wheel) as archive:
+            name, = (name for name in archive.namelist() if name.endswith(".data/scripts/dsbuild"))
+            program = pathlib.Path(archive.extract(name, self.place))
+        program.chmod(0o755)
+        test = pathlib.Path(__file__).resolve().parent.parent / "cli/inspect_offload_test.py"
+        ran = subprocess.run([sys.executable, "-B", test, "SmallTest"], env=dict(os.environ, DSBUILD=str(program)), check=False)
+        if ran.returncode == 77:
+            self.skipTest("no clang with clang-offload-bundler")
+        self.assertEqual(ran.returncode, 0)
+
     def test_in_a_root_without_compilers_report_says_what_is_missing(self):
         root = Root(os.environ.get("DSBUILD_WHEEL_SUITE", "bookworm"))
         self.addCleanup(root.remove)

@@ -112,11 +112,13 @@ struct Note {
   uint32_t type;
   std::string value;
 };
-inline std::string zebin(const std::vector<Note>& notes) {
+inline std::string zebin(const std::vector<Note>& notes, const std::vector<Section>& more = {}) {
   std::string bytes;
   for (const Note& note : notes)
     bytes += u32(8) + u32(note.value.size()) + u32(note.type) + "IntelGT" + '\0' + padded(note.value, 4);
-  return elf({{".text.k", 1, zeros(32)}, {".note.intelgt.compat", 7, bytes}}, {.type = 1, .machine = 205});
+  std::vector<Section> sections = {{".text.k", 1, zeros(32)}, {".note.intelgt.compat", 7, bytes}};
+  sections.insert(sections.end(), more.begin(), more.end());
+  return elf(sections, {.type = 1, .machine = 205});
 }
 
 inline std::string archive(const std::vector<std::string>& members) {

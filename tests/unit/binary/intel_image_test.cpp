@@ -105,6 +105,23 @@ TEST_CASE("A zebin says in its notes for what it is") {
   CHECK(images(zebin({}).replace(64 + 32, 0, "")) == damage("a device binary does not say for what it is"));
 }
 
+TEST_CASE("SPIR-V inside of a device binary is counted once") {
+  const std::string file = zebin({{1, u32(0x12)}}, {{".spv", k_ocloc_spirv, spirv()}});
+  const auto found = *read_bytes(file);
+  REQUIRE(found.images.size() == 2);
+  CHECK(found.images[1].bytes == spirv().size());
+  CHECK(found.images[0].bytes + found.images[1].bytes == file.size());
+}
+
+TEST_CASE("Sections of a device binary that overlap are refused") {
+  std::string file = ocloc_file({{"s", k_ocloc_spirv, spirv()}, {"s", k_ocloc_spirv, spirv()}});
+  const std::string offset_and_size = u64(64) + u64(spirv().size());
+  const size_t row = file.find(offset_and_size);
+  for (const size_t section : {0, 1})  // each is all of the file up to its headers
+    file.replace(row + section * 64, 16, u64(64) + u64(file.size() - 64));
+  CHECK(images(file) == damage("the images of a file overlap"));
+}
+
 TEST_CASE("An archive of ocloc has an image for each device, and its members' names say which") {
   CHECK(images(ocloc_archive()) == "pvc dg2-g10 spir64");
   CHECK(read_bytes(ocloc_archive())->containers.size() == 1);

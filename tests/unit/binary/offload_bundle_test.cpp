@@ -1,9 +1,11 @@
 #include "binary/offload_bundle.h"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 
 #include "binary/kernels.h"
-#include "support/offload_bytes.h"
+#include "support/files_of_all_kinds.h"
 
 using namespace dsbuild;
 using namespace dsbuild::samples;
@@ -34,6 +36,11 @@ std::string fault(const std::string& bytes) {
 
 std::string with(std::string bytes, size_t offset, const std::string& other) {
   return bytes.replace(offset, other.size(), other);
+}
+
+std::string flipped(std::string bytes, size_t bit) {
+  bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+  return bytes;
 }
 
 const std::string k_both = "gfx1100 gfx90a";
@@ -150,6 +157,45 @@ TEST_CASE("A damaged bundle is an error") {
   is_damaged(with(packed, 24, u64(0)), "a compressed bundle is not what its checksum says");
   is_damaged(packed_bundle("no bundle, only words"), "no bundle starts where one should");
   is_damaged(packed_bundle(small_bundle(), 1).substr(0, 60), "a compressed bundle is cut off");
+}
+
+TEST_CASE("No flipped bit of a compressed bundle goes unnoticed") {
+  for (const std::string& packed : packed_bundles(small_bundle())) {
+    for (size_t bit = 0; bit < packed.size() * 8; ++bit) {
+      INFO("version " << int{packed[4]} << " method " << int{packed[6]} << " bit " << bit);
+      const std::string found = modules(flipped(packed, bit));
+      if (found == k_both) continue;  // the stream has bits that do not matter
+      CHECK_FALSE(read_bytes(flipped(packed, bit)));
+    }
+  }
+}
+
+TEST_CASE("No flipped bit of a name or of the flags makes code for one GPU into that for another") {
+  const std::string one = bundle({{hip_id("gfx90a:xnack+"), code_object(k_gfx90a_xnack)}});
+  const size_t name = one.find("hipv4"), flags = one.find(
+                                                     "\x7f"
+                                                     "ELF") +
+                                                 48;
+  for (const auto& [begin, size] :
+       {std::pair{name, hip_id("gfx90a:xnack+").size()}, std::pair{flags, size_t{4}}})
+    for (size_t bit = begin * 8; bit < (begin + size) * 8; ++bit) {
+      INFO("bit " << bit);
+      const std::string found = modules(flipped(one, bit));
+      CHECK((found == "gfx90a:xnack+" || !read_bytes(flipped(one, bit))));
+    }
+}
+
+TEST_CASE("A damaged size of a compressed bundle takes no memory") {
+  const auto peak = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss;  // KiB
+  };
+  const std::string packed = packed_bundle(small_bundle(), 1, 0);
+  const long before = peak();
+  CHECK(fault(with(packed, 8, u32(0x7fffffff))) ==
+        "bad_fatbin: its device code is damaged: a compressed bundle is cut off");
+  CHECK(peak() - before < 500'000);
 }
 
 TEST_CASE("A library hands the runtime as many bundles as it has") {

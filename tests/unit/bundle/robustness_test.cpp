@@ -8,41 +8,12 @@
 #include "binary/kernels.h"
 #include "bundle/manifest.h"
 #include "bundle/verify.h"
-#include "support/offload_bytes.h"
+#include "support/files_of_all_kinds.h"
 
 using namespace dsbuild;
 using namespace dsbuild::samples;
 
 namespace {
-
-// One file of each kind, with all that the reader looks at.
-std::vector<std::string> samples_of_all_kinds() {
-  const std::string fatbin =
-      container({entry(k_elf, 70), entry(k_elf, 90, 0x108011), entry(k_ptx, 80),
-                 concatenated({{.size = 8}, {.size = 8, .has_table = true}}, zeros(8))});
-  const std::string shared = library({fatbin, container({entry(8, 80)}), fatbin}, {"one", "two"});
-  const std::string cubin = elf({{".note.nv.tkinfo", 7, "-arch sm_90a -m 64"}},
-                                {.type = 2, .machine = 190, .flags = 0x6005a04, .abi_version = 8});
-  const std::string archive = "!<arch>\n" + archive_member("/", "x") + archive_member("a.o/", shared);
-  const std::string hip = elf({{".hip_fatbin", 1, packed_bundle(small_bundle())},
-                               {".hipFatBinSegment", 1, "FPIH" + u32(1) + u64(0) + u64(0)},
-                               {".rela.dyn", 4, u64(8) + u64(8) + u64(0x1000), 4},
-                               {".dynsym", 11, zeros(48)}});
-  const std::string sycl = elf({{"__CLANG_OFFLOAD_BUNDLE__sycl-spir64", 1, padded(spirv(), 16) + spirv()},
-                                {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen", 1, *compress(pvc_file())}});
-  return {fatbin,
-          shared,
-          cubin,
-          archive,
-          object_with_relocations(),
-          ".version 9.0\n.target sm_90a\n",
-          hip,
-          small_bundle(),
-          packed_bundle(small_bundle(), 1, 0),
-          sycl,
-          ocloc_archive(),
-          zebin({{1, u32(0x12)}, {3, u32(0)}})};
-}
 
 // The bytes in memory of exactly their size, so that reading past them is seen.
 void read(const std::string& bytes) {
@@ -63,14 +34,14 @@ void read(const std::string& bytes) {
 }  // namespace
 
 TEST_CASE("A file cut off at any length is read or refused") {
-  for (const std::string& sample : samples_of_all_kinds()) {
+  for (const std::string& sample : files_of_all_kinds()) {
     for (size_t length = 0; length <= sample.size(); ++length)
       read(sample.substr(0, length));
   }
 }
 
 TEST_CASE("A file with any one bit flipped is read or refused") {
-  for (const std::string& sample : samples_of_all_kinds()) {
+  for (const std::string& sample : files_of_all_kinds()) {
     for (size_t bit = 0; bit < sample.size() * 8; ++bit) {
       std::string damaged = sample;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
@@ -80,7 +51,7 @@ TEST_CASE("A file with any one bit flipped is read or refused") {
 }
 
 TEST_CASE("A file with an extreme number at any place is read or refused") {
-  for (const std::string& sample : samples_of_all_kinds()) {
+  for (const std::string& sample : files_of_all_kinds()) {
     const std::vector<uint64_t> extremes = {0,
                                             1,
                                             ~uint64_t{0},
@@ -107,7 +78,7 @@ TEST_CASE("Files of damaged pieces are read or refused") {
   const auto below = [&](size_t bound) {
     return std::uniform_int_distribution<size_t>(0, bound - 1)(engine);
   };
-  const std::vector<std::string> samples = samples_of_all_kinds();
+  const std::vector<std::string> samples = files_of_all_kinds();
   for (int i = 0; i < 20000; ++i) {
     std::string bytes = samples[below(samples.size())];
     for (size_t change = below(8); change > 0; --change) {
