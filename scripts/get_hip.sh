@@ -52,14 +52,18 @@ arrange_libraries_hip() {
   done
 }
 
-# ---- the constants of the device libraries that clang 22 asks for and ROCm 5.2 did not have yet
+# ---- the constants of the device libraries that clang 22 and ROCm 5.2 do not give each other
 
-# hip_constant FILE NAME VALUE: one library of one constant, as the others are.
-hip_constant() {
-  local file="$bitcode/$1.bc"
-  [[ -e "$file" ]] && return
-  printf 'target triple = "amdgcn-amd-amdhsa"\n@%s = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 %s, align 4\n' \
-    "$2" "$3" | "$clang" --no-default-config -x ir --target=amdgcn-amd-amdhsa -nogpulib -w -emit-llvm -c -o "$file" -
+# hip_constants FILE "NAME TYPE ALIGNMENT VALUE"...: one library of these, each as the others are.
+hip_constants() {
+  local file="$bitcode/$1.bc" constants=() constant name type alignment value
+  shift
+  for constant in "$@"; do
+    read -r name type alignment value <<<"$constant"
+    constants+=("@$name = linkonce_odr protected local_unnamed_addr addrspace(4) constant $type $value, align $alignment")
+  done
+  printf '%s\n' 'target triple = "amdgcn-amd-amdhsa"' "${constants[@]}" |
+    "$clang" --no-default-config -x ir --target=amdgcn-amd-amdhsa -nogpulib -w -emit-llvm -c -o "$file" -
 }
 
 # isa_version GPU: the version of its ISA as ROCm counts it, 1000 * major + 100 * minor + stepping, which are the name's
@@ -77,22 +81,34 @@ isa_version() {
   printf '%d' $((${digits:0:-2} * 1000 + 0x${digits: -2:1} * 100 + 0x${digits: -1}))
 }
 
+# daz_opt GPU: 1 where clang has the GPU take denormal floats for zero: those that compute slower with them, before gfx9.
+# ROCm 5.2's mathematical functions read it as `__oclc_daz_opt`. Later ones ask the compiler, and clang 22 links no library
+# of it any more. 1 for the rest would lose numbers, 0 for all would cost time.
+daz_opt() {
+  case "$1" in
+    gfx801) printf 0 ;;
+    gfx[678]??) printf 1 ;;
+    *) printf 0 ;;
+  esac
+}
+
 # Every GPU that this clang knows, but for a family that this file does not.
 complete_device_libraries() {
   local clang="$1/llvm/bin/clang" bitcode="$1/amdgcn/bitcode" gpu version
   for version in 400 500 600; do
-    hip_constant "oclc_abi_version_$version" __oclc_ABI_version "$version"
+    hip_constants "oclc_abi_version_$version" "__oclc_ABI_version i32 4 $version"
   done
   for gpu in $("$clang" --target=amdgcn-amd-amdhsa --print-supported-cpus 2>&1 |
     grep -oE 'gfx([0-9]+[0-9a-f]{2}|9|9-4|10-1|10-3|11|12)(-generic)?$' | grep -E 'generic|gfx[0-9a-f]{3,}'); do
-    hip_constant "oclc_isa_version_${gpu#gfx}" __oclc_ISA_version "$(isa_version "$gpu")"
+    hip_constants "oclc_isa_version_${gpu#gfx}" "__oclc_ISA_version i32 4 $(isa_version "$gpu")" \
+      "__oclc_daz_opt i8 1 $(daz_opt "$gpu")"
   done
 }
 
 # check_hip HOME: a program of one line, for a GPU and for a family that the packages alone cannot serve.
 check_hip() {
   local text gpu
-  printf '%s\n' '#include <hip/hip_runtime.h>' '__global__ void fill(float* x) { x[threadIdx.x] = sinf(x[0]); }' >"$staging/check.hip"
+  printf '%s\n' '#include <hip/hip_runtime.h>' '__global__ void fill(float* x) { x[threadIdx.x] = expf(x[0]); }' >"$staging/check.hip"
   for gpu in gfx90a gfx942 gfx12-generic; do
     text="$("$1/llvm/bin/clang++" -x hip --cuda-device-only --no-gpu-bundle-output "--offload-arch=$gpu" \
       -c "$staging/check.hip" -o "$staging/check.o" 2>&1)" ||

@@ -1,4 +1,6 @@
 // explain: why each arch is in an op's library or not, also where nothing could be built.
+#include <algorithm>
+
 #include "build/due_actions.h"
 #include "command.h"
 #include "report/explain.h"
@@ -21,19 +23,27 @@ Result<std::optional<ArchSet>> asked_archs(const CommandContext& context, const 
   return all;
 }
 
-void explain_pending(const Survey& survey, Session& session, Explanation& explanation) {
-  if (explanation.planned.status != OpStatus::build) return;
+bool is_built(const Explanation& explanation) {
+  return explanation.planned.status == OpStatus::build;
+}
+
+void explain_pending(const Survey& survey, Session& session, std::vector<Explanation>& explanations) {
+  if (std::ranges::none_of(explanations, is_built)) return;
   const auto plan = make_plan(survey, session);
-  if (!plan) {
-    explanation.obstacles.push_back(plan.error());
+  if (plan) {
+    const Result<PendingEdges> pending = find_pending_edges(*plan, session);
+    for (Explanation& explanation : explanations) {
+      explanation.warnings = plan->warnings;
+      if (!is_built(explanation)) continue;
+      if (pending)
+        explanation.edges = explain_edges(plan->graph, explanation.op, *pending);
+      else
+        explanation.edges_error = pending.error();
+    }
     return;
   }
-  explanation.warnings = plan->warnings;
-  const Result<PendingEdges> pending = find_pending_edges(*plan, session);
-  if (!pending)
-    explanation.edges_error = pending.error();
-  else
-    explanation.edges = explain_edges(plan->graph, explanation.op, *pending);
+  for (Explanation& explanation : explanations)
+    if (is_built(explanation)) explanation.obstacles.push_back(plan.error());
 }
 
 // The same faults that make_plan finds, where the op itself is not built.
@@ -44,6 +54,19 @@ void add_tool_errors(const Survey& survey, Explanation& explanation) {
   if (!survey.cxx && !explanation.has_device_code) explanation.obstacles.push_back(survey.cxx.error());
 }
 
+// Of an op that is built for several vendors' GPUs there is one for each: those that are asked about.
+std::vector<const OpBuilder*> ops_called(const std::string& name, const Registry& registry,
+                                         const std::optional<ArchSet>& asked) {
+  if (const OpBuilder* op = registry.find(name)) return {op};
+  std::vector<const OpBuilder*> all, wanted;
+  for (const OpBuilder& op : registry.ops) {
+    if (op.spec().op_name() != name) continue;
+    all.push_back(&op);
+    if (!asked || !targets_of(*asked, *vendor_of(op.spec())).empty()) wanted.push_back(&op);
+  }
+  return wanted.empty() ? all : wanted;
+}
+
 Result<int> run_explain(const CommandContext& context) {
   if (context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "explain", "no op given", "dsbuild explain OP [ARCH]");
@@ -51,22 +74,26 @@ Result<int> run_explain(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);
   DSBUILD_TRY(survey, survey_all(std::move(request), session));
-  const OpBuilder* builder = survey.selected.registry.find(name);
-  if (!builder) return tl::unexpected<Error>(unknown_op(name, "explain", survey.selected.registry));
+  const Registry& registry = survey.selected.registry;
+  if (ops_called(name, registry, std::nullopt).empty())
+    return tl::unexpected<Error>(unknown_op(name, "explain", registry));
   DSBUILD_TRY(asked, asked_archs(context, survey));
   const ArchPlanInput input = survey.arch_plan_input();
   const ArchPlan draft = draft_archs(input);
   const Result<Manifest> bundle = load_manifest(survey.settings().out.value, context.system.files);
-  Explanation explanation = explain_op({input, draft, *builder, bundle ? &*bundle : nullptr, asked});
-  add_tool_errors(survey, explanation);
-  explanation.warnings = survey.warnings;
-  explain_pending(survey, session, explanation);
+  std::vector<Explanation> explanations;
+  for (const OpBuilder* op : ops_called(name, registry, asked)) {
+    explanations.push_back(explain_op({input, draft, *op, bundle ? &*bundle : nullptr, asked}));
+    add_tool_errors(survey, explanations.back());
+    explanations.back().warnings = survey.warnings;
+  }
+  explain_pending(survey, session, explanations);
   session.facts.save();
   const Settings& settings = survey.settings();
-  print_warnings(explanation.warnings, settings, context);
+  print_warnings(explanations.front().warnings, settings, context);
   DSBUILD_CHECK(print_result(settings.json.value
-                                 ? render_explanation_json(explanation)
-                                 : render_explanation(explanation, style_for(settings, context, false))));
+                                 ? render_explanations_json(explanations)
+                                 : render_explanations(explanations, style_for(settings, context, false))));
   return 0;
 }
 

@@ -1,4 +1,5 @@
 // load: the library of an op that fits this machine, prebuilt or built on the spot.
+#include "arch/amd.h"
 #include "command.h"
 #include "load/load_op.h"
 #include "load/record.h"
@@ -59,13 +60,15 @@ std::optional<std::vector<Target>> capabilities_in(const std::string& text) {
 Result<VisibleGpus> gpus_for(const CommandContext& context, const Settings& settings, FactStore& facts) {
   VisibleGpus gpus = find_visible_gpus(settings, context.system, facts);
   if (!context.line.has("--gpu")) return gpus;
-  if (auto capabilities = capabilities_in(context.line.value("--gpu"))) {
-    gpus.archs = std::move(*capabilities);
-    return gpus;
+  std::optional<std::vector<Target>> asked = capabilities_in(context.line.value("--gpu"));
+  if (!asked) {
+    DSBUILD_TRY(parsed, parse_gpus(context.line.value("--gpu"), "--gpu", gpus.archs));
+    asked = std::move(parsed);
   }
-  DSBUILD_TRY(asked, parse_gpus(context.line.value("--gpu"), "--gpu", gpus.archs));
-  gpus.archs = std::move(asked);
+  gpus.archs.clear();
   gpus.amd.clear();
+  for (const Target& gpu : *asked)
+    (gpu.vendor == &amd() ? gpus.amd : gpus.archs).push_back(gpu);
   return gpus;
 }
 

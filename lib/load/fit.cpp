@@ -72,13 +72,19 @@ std::string packages_misfit(const ManifestOp& op, const Manifest& manifest, cons
              : op.name + " is built for tvm-ffi " + built.short_text() + ", and here is " + here.short_text();
 }
 
-// Of the visible ones, where there are any: those of the op's vendor, else the others, which it does not run
-// on.
+bool is_for_amd(const ManifestOp& op) {
+  return vendors_of(op.archs) == std::vector<const Vendor*>{&amd()};
+}
+
+// The visible ones of the op's vendor.
+const std::vector<Target>& own_gpus(const ManifestOp& op, const VisibleGpus& gpus) {
+  return is_for_amd(op) ? gpus.amd : gpus.archs;
+}
+
+// Where there are none: the others, which it does not run on.
 const std::vector<Target>& gpus_to_serve(const ManifestOp& op, const VisibleGpus& gpus) {
-  const bool is_for_amd = vendors_of(op.archs) == std::vector<const Vendor*>{&amd()};
-  const std::vector<Target>&own = is_for_amd ? gpus.amd : gpus.archs,
-        &others = is_for_amd ? gpus.archs : gpus.amd;
-  return own.empty() ? others : own;
+  const std::vector<Target>& own = own_gpus(op, gpus);
+  return !own.empty() ? own : is_for_amd(op) ? gpus.archs : gpus.amd;
 }
 
 }  // namespace
@@ -115,12 +121,14 @@ Fit fit_of(const ManifestOp& op, const Manifest& manifest, const LoadMachine& ma
 
 FittingOp fitting_op(const std::vector<const ManifestOp*>& entries, const Manifest& manifest,
                      const LoadMachine& machine, const std::optional<Interpreter>& python) {
-  std::optional<FittingOp> first;
+  std::optional<FittingOp> first;  // of those for a GPU that is here, where there is any
   for (const ManifestOp* op : entries) {
     const auto packages = python ? std::optional(find_load_packages(*op, manifest, *python)) : std::nullopt;
     const FittingOp entry{op, fit_of(*op, manifest, machine, packages)};
     if (entry.fit.misfit.empty()) return entry;
-    if (!first) first = entry;
+    const bool is_nearer =
+        first && own_gpus(*first->op, machine.gpus).empty() && !own_gpus(*op, machine.gpus).empty();
+    if (!first || is_nearer) first = entry;
   }
   return *first;
 }

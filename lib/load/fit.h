@@ -46,7 +46,8 @@ struct FittingOp {
   const ManifestOp* op;
   Fit fit;
 };
-// Of the entries of one op, each for another vendor's GPUs, the first that fits; else the first. Not of none.
+// Of the entries of one op, each for another vendor's GPUs, the first that fits; else the first for GPUs that
+// are here, else the first. Not of none.
 FittingOp fitting_op(const std::vector<const ManifestOp*>& entries, const Manifest& manifest,
                      const LoadMachine& machine, const std::optional<Interpreter>& python);
 

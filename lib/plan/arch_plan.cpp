@@ -148,8 +148,7 @@ PlannedOp plan_op(const ArchPlanInput& input, const OpBuilder& builder, const Se
   if (!kind.is_built) {
     planned.reason = std::string("backend ") + kind.key + " is not built by this version";
   } else if (const ArchSet asked = asked_of(input, builder); is_for_others(builder.spec(), asked)) {
-    planned.reason = "it is written for " + to_upper(kind.key) + " alone, and " + arch_text(asked) +
-                     (asked.size() > 1 ? " are" : " is") + " of other GPUs";
+    planned.reason = why_for_others(builder.spec(), asked);
   } else if (kind.vendor && !toolkit_of(input.toolkits, builder.spec())) {
     planned.reason = "no " + to_upper(kind.key) + " toolkit";
   } else if (!input.requirements.met(planned.name)) {

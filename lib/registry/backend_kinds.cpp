@@ -50,6 +50,16 @@ bool is_for_others(const OpSpec& spec, const ArchSet& asked) {
   return vendor && !asked.empty() && targets_of(asked, *vendor).empty();
 }
 
+std::string why_for_others(const OpSpec& spec, const ArchSet& asked) {
+  std::vector<std::string> reasons;
+  for (const auto& [backend, reason] : spec.unsupported)
+    if (const Vendor* vendor = vendor_of(backend); vendor && !targets_of(asked, *vendor).empty())
+      reasons.push_back("not for " + to_upper(kind_row(backend).key) + ": " + reason);
+  if (!reasons.empty()) return join(reasons, "; ");
+  return "it is written for " + to_upper(kind_row(spec.backend).key) + " alone, and " + arch_text(asked) +
+         (asked.size() > 1 ? " are" : " is") + " of other GPUs";
+}
+
 const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec) {
   const Vendor* vendor = vendor_of(spec);
   return toolkits.of(vendor ? *vendor : nvidia());

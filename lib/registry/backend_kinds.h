@@ -27,6 +27,9 @@ const Vendor* vendor_of(const OpSpec& spec);
 // Whether all archs that are asked for are of other vendors' GPUs than the op is for.
 bool is_for_others(const OpSpec& spec, const ArchSet& asked);
 
+// And why: what the op says of their backends, else that it is for its own alone.
+std::string why_for_others(const OpSpec& spec, const ArchSet& asked);
+
 // What an op is built with, and asked about in its conditions: of one without device code, CUDA's.
 const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec);
 

@@ -190,6 +190,7 @@ struct OpSpec {
   When when;  // `source`, `torch`, `accelerator` alone: what there is this op for
   BackendKind backend = BackendKind::cuda;               // the one that this spec is for
   std::vector<BackendKind> backends{BackendKind::cuda};  // all that the op can be built for, `backend` too
+  std::map<BackendKind, std::string> unsupported;        // others, and why it is not for these
   ArchFilter archs;                                      // of `backend`
   std::map<BackendKind, ArchFilter> archs_of;            // of each backend that says something
   std::vector<Entry<std::string>> needs;

@@ -9,9 +9,10 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_keys = {
-    "name",    "build_var",    "module",  "description", "when",  "backend",   "backends", "archs",  "needs",
-    "sources", "include_dirs", "defines", "std",         "flags", "libraries", "requires", "exports"};
+const std::vector<std::string> k_keys = {"name",      "build_var",    "module",      "description", "when",
+                                         "backend",   "backends",     "unsupported", "archs",       "needs",
+                                         "sources",   "include_dirs", "defines",     "std",         "flags",
+                                         "libraries", "requires",     "exports"};
 
 std::string refuse_description(const std::string& text) {
   const bool plain = printable(text) == text && text.find('\n') == std::string::npos;
@@ -73,8 +74,26 @@ Result<void> read_backend_keys(const SpecFile& file, const YamlNode& root, OpSpe
   return {};
 }
 
+// {hip: "it is made of CUTLASS"}
+Result<void> read_unsupported(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find("unsupported");
+  if (!node) return {};
+  if (!node->is_map()) return bad_spec(file, *node, "'unsupported' takes a map of backends to reasons");
+  for (const auto& [key, value] : node->entries) {
+    DSBUILD_TRY(word, read_word(file, key, "'unsupported'", refuse_backend));
+    const BackendKindRow& row = *find_backend_kind(word);
+    if (!row.vendor) return bad_spec(file, key, "'unsupported': cpu has no GPUs that could be asked for");
+    if (std::ranges::count(spec.backends, row.kind) > 0)
+      return bad_spec(file, key, "'unsupported': the op is for " + word, "Keep one of them.");
+    DSBUILD_TRY(reason, read_word(file, value, "'unsupported." + word + "'", refuse_description));
+    spec.unsupported[row.kind] = std::move(reason);
+  }
+  return {};
+}
+
 Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   DSBUILD_CHECK(read_backend_keys(file, root, spec));
+  DSBUILD_CHECK(read_unsupported(file, root, spec));
   DSBUILD_TRY(filters, read_arch_filters(file, root, spec.backend, spec.backends));
   spec.archs_of = std::move(filters);
   return {};

@@ -87,9 +87,18 @@ Json deepspeed_json(const std::optional<InstalledDeepSpeed>& deepspeed) {
 
 Json problems_json(const Report& report) {
   Json list = Json::array();
-  for (const auto* problem : {&report.ninja_error, &report.toolkit_error, &report.cxx_error})
-    if (*problem) list.push_back(message_json(**problem));
+  const auto add = [&](const std::optional<Error>& problem) {
+    if (problem) list.push_back(message_json(*problem));
+  };
+  add(report.ninja_error);
+  for (const ReportToolkit& chosen : report.chosen)
+    add(chosen.error);
+  add(report.cxx_error);
   return list;
+}
+
+Json usable_json(const ReportToolkit& chosen) {
+  return chosen.usable() ? toolkit_json(*chosen.usable()) : Json(nullptr);
 }
 
 Json program_json(const Path& program, const std::string& version) {
@@ -103,8 +112,10 @@ Json program_json(const Path& program, const std::string& version) {
 
 std::string render_report_json(const Report& report) {
   Json json = json_document();
-  const bool usable = report.toolkit && !report.toolkit_error;
-  json["toolkit"] = usable ? toolkit_json(*report.toolkit) : Json(nullptr);
+  json["toolkit"] = usable_json(report.chosen.front());
+  json["chosen"] = Json::object();
+  for (const ReportToolkit& chosen : report.chosen)
+    json["chosen"][chosen.brand] = usable_json(chosen);
   json["toolkits"] = Json::array();
   for (const Toolkit& toolkit : report.toolkits.found)
     json["toolkits"].push_back(toolkit_json(toolkit));

@@ -1,6 +1,7 @@
 // The second half of `dsbuild report`. What is missing comes with its fix.
 #include <algorithm>
 
+#include "arch/nvidia.h"
 #include "report/report.h"
 #include "toolkit/family.h"
 
@@ -42,10 +43,10 @@ std::string compilers_text(const Report& report) {
   return join(lines, "\n");
 }
 
-std::string toolkit_text(const Report& report) {
-  if (report.toolkit_error) return with_fix(*report.toolkit_error);
-  return report.toolkit->version.text() + " in " + report.toolkit->home.string() + " (" +
-         report.toolkit->origin + ")";
+std::string toolkit_text(const ReportToolkit& chosen) {
+  if (chosen.error) return with_fix(*chosen.error);
+  const Toolkit& toolkit = *chosen.toolkit;
+  return toolkit.version.text() + " in " + toolkit.home.string() + " (" + toolkit.origin + ")";
 }
 
 std::string toolkits_text(const CompilerFamily& family, const Toolkits& toolkits) {
@@ -69,8 +70,10 @@ std::string compress_text(const Toolkit& toolkit) {
 std::string bundle_text(const Report& report) {
   const std::string path = report.bundle_path.string();
   if (!report.bundle) return path + ": " + (report.bundle_error ? report.bundle_error->what : "none");
-  const std::string cuda = report.bundle->toolkit.version;
-  return path + ", " + plural(report.bundle->ops.size(), "op") + ", CUDA " + (cuda.empty() ? "none" : cuda);
+  const std::string &cuda = report.bundle->toolkit.version, &hip = report.bundle->hip.version;
+  std::string text = path + ", " + plural(report.bundle->ops.size(), "op");
+  if (!cuda.empty() || hip.empty()) text += ", CUDA " + (cuda.empty() ? "none" : cuda);
+  return text + (hip.empty() ? "" : ", HIP clang " + hip);
 }
 
 std::string bundle_archs(const Manifest& bundle) {
@@ -91,10 +94,13 @@ bool relies_on_ptx(const Report& report) {
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 void add_toolkit_facts(const Report& report, Facts& facts) {
-  facts.emplace_back("CUDA toolkit", toolkit_text(report));
-  if (report.toolkit && !report.toolkit_error) {
-    facts.emplace_back("CUDA host compiler", compiler_text(*report.toolkit->host));
-    facts.emplace_back("device code compression", compress_text(*report.toolkit));
+  for (const ReportToolkit& chosen : report.chosen) {
+    facts.emplace_back(chosen.brand + " toolkit", toolkit_text(chosen));
+    const Toolkit* toolkit = chosen.usable();
+    if (!toolkit) continue;
+    facts.emplace_back(chosen.brand + " host compiler", compiler_text(*toolkit->host));
+    if (&toolkit->vendor() == &nvidia())
+      facts.emplace_back("device code compression", compress_text(*toolkit));
   }
   for (const CompilerFamily* family : compiler_families())
     facts.emplace_back(std::string(family->brand) + " toolkits found",

@@ -11,6 +11,10 @@ std::string in_parentheses(const std::string& text) {
   return text.empty() ? "" : " (" + text + ")";
 }
 
+std::string backend_name(const OpSpec& spec) {
+  return to_upper(kind_row(spec.backend).key);
+}
+
 std::string request_origin(const ExplainInput& input) {
   const Setting<ArchRequest>& arch = input.plan.settings.arch;
   if (!arch.value.is_default) return "by " + arch.origin;
@@ -54,7 +58,10 @@ class Walk {
   }
 
   bool filter() {
-    const ArchFilter& filter = input_.builder.spec().archs;
+    const OpSpec& spec = input_.builder.spec();
+    if (asked_.vendor != vendor_of(spec))
+      return add("op", false, "dropped: " + why_for_others(spec, {asked_}));
+    const ArchFilter& filter = spec.archs;
     if (const PlanDrop* drop = drop_by(DroppedBy::op))
       return add("op", false, "dropped: " + drop->reason + in_parentheses(filter.origin.text));
     const ArchSet made = built();
@@ -95,7 +102,8 @@ class Walk {
   std::vector<std::string> ops_without(const ArchSet& targets) const {
     std::vector<std::string> names;
     for (const PlannedOp& op : input_.draft.ops)
-      if (op.status == OpStatus::build && !op.archs.empty() && intersection(op.archs, targets).empty())
+      if (op.status == OpStatus::build && !targets_of(op.archs, *asked_.vendor).empty() &&
+          intersection(op.archs, targets).empty())
         names.push_back(op.name);
     return names;
   }
@@ -103,7 +111,7 @@ class Walk {
   void flags() {
     const ArchSet made = built();
     if (intersection(made, input_.draft.shared) == made)
-      add("flags", true, "shared: every CUDA op of this build has it");
+      add("flags", true, "shared: every " + backend_name(input_.builder.spec()) + " op of this build has it");
     else
       add("flags", true, "extra: not in " + join(ops_without(made), ", "));
   }
@@ -151,6 +159,12 @@ ExplainedTarget not_requested(const ExplainInput& input, const PlannedOp& would,
   return explained;
 }
 
+// Of an op that is built for several vendors, the library for the others explains theirs.
+ArchSet own_of(const ExplainInput& input, const ArchSet& targets) {
+  const OpSpec& spec = input.builder.spec();
+  return spec.plain_name.empty() ? targets : targets_of(targets, *vendor_of(spec));
+}
+
 std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const PlannedOp& planned) {
   const PlannedOp would = draft_op(input.plan, input.builder);
   const auto is_asked = [&](const Target& target) {
@@ -159,14 +173,15 @@ std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const Pl
   };
   std::vector<ExplainedTarget> targets;
   const Selection& selection = input.plan.settings.selection;
-  for (const Target& target : selection.archs_of(input.builder.spec().op_name(), input.plan.requested)) {
+  const std::string& name = input.builder.spec().op_name();
+  for (const Target& target : own_of(input, selection.archs_of(name, input.plan.requested))) {
     if (!is_asked(target)) continue;
     ExplainedTarget explained{target, {{"request", true, request_origin(input)}}};
     const std::vector<ExplainedStep> steps = Walk(input, would, planned, target).run();
     explained.steps.insert(explained.steps.end(), steps.begin(), steps.end());
     targets.push_back(std::move(explained));
   }
-  for (const Target& asked : input.asked.value_or(ArchSet{})) {
+  for (const Target& asked : own_of(input, input.asked.value_or(ArchSet{}))) {
     const bool known = std::any_of(targets.begin(), targets.end(), [&](const ExplainedTarget& one) {
       return one.target.base() == asked.base();
     });
@@ -181,6 +196,7 @@ Explanation explain_op(const ExplainInput& input) {
   Explanation explanation;
   const OpSpec& spec = input.builder.spec();
   explanation.op = spec.name;
+  explanation.asked_as = spec.op_name();
   explanation.description = spec.description;
   explanation.spec = spec.file;
   explanation.has_device_code = vendor_of(spec) != nullptr;

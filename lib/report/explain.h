@@ -33,7 +33,8 @@ struct ExplainedEdge {
 
 struct Explanation {
   std::string op, description;
-  Path spec;  // its op.yaml
+  std::string asked_as;  // of one of several: "fused_adam" of fused_adam.hip; else `op`
+  Path spec;             // its op.yaml
   bool has_device_code = true;
   PlannedOp planned;      // what becomes of it in this build
   std::string selected;   // "by --ops", "not in --ops", "DS_BUILD_FUSED_ADAM=0"
@@ -59,7 +60,9 @@ Explanation explain_op(const ExplainInput& input);
 std::vector<ExplainedEdge> explain_edges(const BuildPlan& plan, const std::string& op,
                                          const PendingEdges& pending);
 
-std::string render_explanation(const Explanation& explanation, const Style& style);
-std::string render_explanation_json(const Explanation& explanation);
+// Of one op; of several, where it is built for several vendors' GPUs, one after the other. JSON: the document
+// of one; of several, {"schema","dsbuild","op","backends":[what the document of one has]}.
+std::string render_explanations(const std::vector<Explanation>& explanations, const Style& style);
+std::string render_explanations_json(const std::vector<Explanation>& explanations);
 
 }  // namespace dsbuild

@@ -79,8 +79,6 @@ Json edges_json(const Explanation& explanation) {
   return list;
 }
 
-}  // namespace
-
 std::string render_explanation(const Explanation& explanation, const Style& style) {
   std::string text = head_text(explanation, style) + findings_text(explanation, style);
   if (!explanation.obstacles.empty()) text += "\nno build can start:\n";
@@ -91,9 +89,8 @@ std::string render_explanation(const Explanation& explanation, const Style& styl
   return text + edges_text(explanation);
 }
 
-std::string render_explanation_json(const Explanation& explanation) {
+void add_explanation(const Explanation& explanation, Json& json) {
   const PlannedOp& op = explanation.planned;
-  Json json = json_document();
   json["op"] = explanation.op;
   json["spec"] = explanation.spec.string();
   json["status"] = word(op.status);
@@ -110,6 +107,30 @@ std::string render_explanation_json(const Explanation& explanation) {
   json["edges"] = edges_json(explanation);
   json["edges_error"] = explanation.edges_error ? message_json(*explanation.edges_error) : Json(nullptr);
   json["warnings"] = warnings_json(explanation.warnings);
+}
+
+}  // namespace
+
+std::string render_explanations(const std::vector<Explanation>& explanations, const Style& style) {
+  std::vector<std::string> texts;
+  for (const Explanation& explanation : explanations)
+    texts.push_back(render_explanation(explanation, style));
+  return join(texts, "\n");
+}
+
+std::string render_explanations_json(const std::vector<Explanation>& explanations) {
+  Json json = json_document();
+  if (explanations.size() == 1) {
+    add_explanation(explanations.front(), json);
+    return json_line(json);
+  }
+  json["op"] = explanations.front().asked_as;
+  json["backends"] = Json::array();
+  for (const Explanation& explanation : explanations) {
+    Json one;
+    add_explanation(explanation, one);
+    json["backends"].push_back(std::move(one));
+  }
   return json_line(json);
 }
 

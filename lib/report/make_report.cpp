@@ -3,6 +3,7 @@
 #include "load/fit.h"
 #include "report/report.h"
 #include "sys/site_packages.h"
+#include "toolkit/family.h"
 
 namespace dsbuild {
 namespace {
@@ -27,8 +28,8 @@ Finding finding_of(RequirementKind kind, const std::string& subject, const std::
 Finding tool_finding(const OpSpec& spec, const Survey& survey) {
   const Vendor* vendor = vendor_of(spec);
   if (const DeviceTools* tools = vendor ? survey.tools_of(*vendor) : nullptr)
-    return finding_of(RequirementKind::cuda, "CUDA toolkit", error_in(tools->chosen),
-                      tools->toolkit() ? toolkit_line(*tools->toolkit()) : "");
+    return finding_of(RequirementKind::cuda, family_for(*vendor).brand + std::string(" toolkit"),
+                      error_in(tools->chosen), tools->toolkit() ? toolkit_line(*tools->toolkit()) : "");
   return finding_of(RequirementKind::command, "C++ compiler", error_in(survey.cxx),
                     survey.cxx ? survey.cxx->path.string() : "");
 }
@@ -143,9 +144,10 @@ Result<Report> make_report(const Survey& survey, const std::optional<std::string
   Report report;
   report.host = survey.machine.host;
   report.pack = survey.selected.registry.pack + " in " + survey.selected.registry.spec_root.string();
-  const DeviceTools& tools = survey.devices.front();
-  if (tools.toolkit()) report.toolkit = *tools.toolkit();
-  report.toolkit_error = error_in(tools.chosen);
+  for (const DeviceTools& tools : survey.devices)
+    report.chosen.push_back({family_for(*tools.vendor).brand,
+                             tools.toolkit() ? std::optional(*tools.toolkit()) : std::nullopt,
+                             error_in(tools.chosen)});
   report.toolkits = survey.machine.toolkits;
   report.cxx_error = error_in(survey.cxx);
   report.gpus = find_gpus(session.system);

@@ -215,14 +215,19 @@ struct ReportRow {
   bool compatible() const;
   std::vector<std::string> reasons() const;  // why not compatible, each with its fix
 };
+struct ReportToolkit {
+  std::string brand;               // "CUDA"
+  std::optional<Toolkit> toolkit;  // what a build would take, or what comes nearest
+  std::optional<Error> error;
+  const Toolkit* usable() const { return toolkit && !error ? &*toolkit : nullptr; }
+};
 struct Report {
   std::vector<ReportRow> ops;
   Host host;
   std::string pack;  // "native in /usr/share/dsbuild/ops/native"
   std::optional<Ninja> ninja;
   std::optional<Error> ninja_error;
-  std::optional<Toolkit> toolkit;  // what a build would take, or what comes nearest
-  std::optional<Error> toolkit_error;
+  std::vector<ReportToolkit> chosen;  // of each vendor whose GPUs are asked for
   Toolkits toolkits;
   std::optional<Error> cxx_error;
   std::vector<Gpu> gpus;  // visible ones

@@ -16,7 +16,7 @@ DOCUMENT = {"schema", "dsbuild", "warnings"}
 PLAN = DOCUMENT | {"toolkit", "toolkits", "requested", "shared", "source_root", "ops", "removes", "edges", "forecast"}
 PLAN_OP = {"name", "module", "link_flags", "status", "reason", "archs", "extra", "dropped", "requirements", "sources", "left_out",
            "features_off", "output"}
-REPORT = {"toolkit", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
+REPORT = {"toolkit", "chosen", "toolkits", "rejected", "compilers", "gpus", "ninja", "python", "torch", "shared_memory_bytes", "cgroup",
           "bundle", "wheels", "deepspeed", "ops", "problems", "environment"}
 MANIFEST_OP = {"name", "module", "backend", "file", "sha256", "bytes", "archs", "images", "exports", "needs", "sources",
                "runtime"}

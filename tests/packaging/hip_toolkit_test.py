@@ -29,7 +29,7 @@ KERNEL = """
 __device__ int wavefront = __AMDGCN_WAVEFRONT_SIZE;
 __global__ void work(float* x, __half* h) {
   __shared__ float part[64];
-  part[threadIdx.x] = sinf(x[threadIdx.x]) + __half2float(__hmul(h[0], hrcp(h[1])));
+  part[threadIdx.x] = sinf(x[threadIdx.x]) + expf(x[0]) + __half2float(__hmul(h[0], hrcp(h[1])));
 #ifndef __GFX7__
   part[threadIdx.x] += __shfl_xor(x[0], 1);
 #endif
@@ -68,10 +68,18 @@ def processors():
     return re.findall(r"^\t(gfx[-\w]+)$", said, re.M)
 
 
-def constant(file):
-    """The line of a library that defines its only value."""
-    said = clang("--no-default-config", "-x", "ir", "-S", "-emit-llvm", "-w", "-o", "-", file)
-    return re.search(r"^@__oclc_.*$", said, re.M).group()
+def library(name):
+    """The text of one of the device libraries."""
+    return clang("--no-default-config", "-x", "ir", "-S", "-emit-llvm", "-w", "-o", "-", home / "amdgcn" / "bitcode" / f"{name}.bc")
+
+
+def constants(name):
+    """The lines of a library that define its values."""
+    return re.findall(r"^@__oclc_.*$", library(name), re.M)
+
+
+def constant_line(name, kind, value, alignment):
+    return f"@__oclc_{name} = linkonce_odr protected local_unnamed_addr addrspace(4) constant {kind} {value}, align {alignment}"
 
 
 class ConstantsTest(unittest.TestCase):
@@ -85,15 +93,37 @@ class ConstantsTest(unittest.TestCase):
         major, minor, stepping = struct.unpack_from("<3I", bytes_, bytes_.index(b"dsbuild-mark") + 12)
         return 1000 * major + 100 * minor + stepping
 
-    def test_each_target_has_the_version_that_clang_has_of_it(self):
+    def takes_denormals_for_zero(self, processor):
+        """By the mode that clang compiles a kernel of one line in for a target."""
+        said = clang("--no-default-config", "-x", "hip", "-nogpulib", "-nogpuinc", "--cuda-device-only", "-S", "-emit-llvm",
+                     f"--offload-arch={processor}", "-o", "-", "-", text="__attribute__((global)) void work(float* x) { *x *= 2; }\n")
+        self.assertIn("define protected amdgpu_kernel void @", said)
+        return '"denormal-fp-math-f32"="preserve-sign,preserve-sign"' in said
+
+    def test_each_target_has_what_clang_has_of_it(self):
         known = processors()
         self.assertGreater(len(known), 45)
         for processor in known:
             with self.subTest(processor=processor):
-                line = constant(home / "amdgcn" / "bitcode" / f"oclc_isa_version_{processor[3:]}.bc")
-                expected = FAMILIES.get(processor, self.isa_of_clang(processor))
-                self.assertEqual(line, "@__oclc_ISA_version = linkonce_odr protected local_unnamed_addr addrspace(4) "
-                                       f"constant i32 {expected}, align 4")
+                isa = FAMILIES.get(processor, self.isa_of_clang(processor))
+                self.assertEqual(constants(f"oclc_isa_version_{processor[3:]}"),
+                                 [constant_line("ISA_version", "i32", isa, 4),
+                                  constant_line("daz_opt", "i8", int(self.takes_denormals_for_zero(processor)), 1)])
+
+    def test_the_values_of_denormals_are_those_that_rocm_had_a_library_for(self):
+        for name, value in (("off", 0), ("on", 1)):
+            self.assertEqual(constants(f"oclc_daz_opt_{name}"), [constant_line("daz_opt", "i8", value, 1)])
+
+    def test_what_the_functions_ask_for_is_in_what_clang_links(self):
+        said = clang("-###", "-x", "hip", "--cuda-device-only", "--offload-arch=gfx90a", "-c", "-", text="")
+        linked = re.findall(r"/bitcode/(\w+)\.bc", said)
+        self.assertIn("ocml", linked)
+        asked, given = set(), set()
+        for text in map(library, linked):
+            asked |= set(re.findall(r"^@(__oclc_\w+) = external", text, re.M))
+            given |= set(re.findall(r"^@(__oclc_\w+) = linkonce_odr", text, re.M))
+        self.assertGreaterEqual(len(asked), 5)
+        self.assertEqual(asked - given, set())
 
     def test_families_are_those_of_rocm_and_where_clang_says_otherwise_the_reason_is_known(self):
         families = {name for name in processors() if name.endswith("-generic")}
@@ -103,8 +133,7 @@ class ConstantsTest(unittest.TestCase):
 
     def test_the_abi_versions(self):
         for version in (400, 500, 600):
-            self.assertIn(f"constant i32 {version}, align 4",
-                          constant(home / "amdgcn" / "bitcode" / f"oclc_abi_version_{version}.bc"))
+            self.assertEqual(constants(f"oclc_abi_version_{version}"), [constant_line("ABI_version", "i32", version, 4)])
 
 
 class CompileTest(unittest.TestCase):

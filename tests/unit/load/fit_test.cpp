@@ -85,6 +85,26 @@ TEST_CASE("Where no GPU is visible none is asked for, and host code asks for non
   CHECK(fit_of(FitWorld({}).op, {}, FitWorld({}).on({k_hopper}).machine, {}).coverage.empty());
 }
 
+TEST_CASE("Of a library for each vendor the one for the GPU is taken, and its misfit said where it is none") {
+  ManifestOp cuda = FitWorld({"8.0"}).op, hip = FitWorld({"gfx942"}).op;
+  cuda.archs = archs("8.0");
+  hip.archs = archs("gfx942");
+  LoadMachine machine;
+  const auto taken = [&] { return fitting_op({&cuda, &hip}, {}, machine, std::nullopt); };
+  CHECK(taken().op == &cuda);
+  machine.gpus.amd = {*archs("gfx942").begin()};
+  CHECK(taken().op == &hip);
+  machine.gpus.amd = {*archs("gfx90a").begin()};
+  CHECK(taken().fit.misfit == "scale has no image for gfx90a (it has gfx942)");
+  machine.gpus.archs = {k_ampere};
+  CHECK(taken().fit.misfit.empty());
+  CHECK(taken().op == &cuda);
+  machine.gpus.archs = {k_turing};
+  CHECK(taken().fit.misfit == "scale has no image for 7.5 (it has 8.0)");
+  machine.gpus.amd.clear();
+  CHECK(taken().fit.misfit == "scale has no image for 7.5 (it has 8.0)");
+}
+
 TEST_CASE("The CPU must have what the op is compiled for") {
   FitWorld world({"8.0"});
   world.op.cpu_baseline = ManifestCpu{"x86-64-v3", {"avx2", "fma"}};

@@ -125,6 +125,16 @@ TEST_CASE("an op for none of the GPUs of a list is skipped, and says so") {
         "it is written for CUDA alone, and gfx1100 gfx942 are of other GPUs");
 }
 
+TEST_CASE("an op that says why it is not for HIP is skipped with that reason") {
+  PlanWorld world;
+  world.add_op("adam", k_both);
+  world.add_cuda_op("attention", "unsupported: {hip: it is made of CUTLASS, sycl: it is CUDA}\n");
+  const auto archs = world.plan("gfx942");
+  REQUIRE(archs);
+  CHECK(archs->find("attention")->reason == "not for HIP: it is made of CUTLASS");
+  CHECK(world.plan("8.0;gfx942")->find("attention")->status == OpStatus::build);
+}
+
 TEST_CASE("HIP's filters are its own: what it is for says the op by backend") {
   PlanWorld world;
   world.add_op("adam", std::string(k_both) + "archs: {cuda: {min: \"9.0\"}, hip: {only: [gfx942]}}\n");

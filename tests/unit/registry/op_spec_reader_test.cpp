@@ -49,6 +49,27 @@ TEST_CASE("a glob stands for its files in sorted order, without hidden ones") {
   CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"*.c*\"}]\n")) == Words{"a.cu", "b.cpp"});
 }
 
+TEST_CASE("an op may say why it is not for other backends") {
+  const std::string op = "name: x\nsources: [a.cu]\n";
+  const OpSpec spec =
+      SpecWorld().spec(op + "unsupported: {hip: \"it is made of CUTLASS\", sycl: it is CUDA}\n");
+  CHECK(spec.unsupported == std::map<BackendKind, std::string>{{BackendKind::hip, "it is made of CUTLASS"},
+                                                               {BackendKind::sycl, "it is CUDA"}});
+  const auto error = [&](const std::string& text) { return SpecWorld().error(op + text); };
+  CHECK(error("unsupported: {hop: x}\n") ==
+        "bad_spec x/op.yaml:3:15: 'unsupported': 'hop' is no backend (did you mean 'hip'?); there are cuda, "
+        "cpu, "
+        "hip, sycl");
+  CHECK(error("unsupported: {cuda: x}\n") ==
+        "bad_spec x/op.yaml:3:15: 'unsupported': the op is for cuda | Keep one of them.");
+  CHECK(error("unsupported: {cpu: x}\n") ==
+        "bad_spec x/op.yaml:3:15: 'unsupported': cpu has no GPUs that could be asked for");
+  CHECK(error("unsupported: hip\n") ==
+        "bad_spec x/op.yaml:3:14: 'unsupported' takes a map of backends to reasons");
+  CHECK(error("unsupported: {hip: \"a\\nb\"}\n") ==
+        "bad_spec x/op.yaml:3:20: 'unsupported.hip': 'a\nb' is not one line of plain text");
+}
+
 TEST_CASE("for makes one translation unit of every combination, whatever the order of its keys") {
   const SpecWorld world;
   const OpSpec spec =
@@ -179,8 +200,8 @@ TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") 
   }
   const OpSpec spec = world.spec(example);
   for (const char* key :
-       {"name", "build_var", "module", "description", "backend", "backends", "archs", "needs", "sources",
-        "include_dirs", "defines", "std", "flags", "libraries", "requires", "exports"}) {
+       {"name", "build_var", "module", "description", "backend", "backends", "unsupported", "archs", "needs",
+        "sources", "include_dirs", "defines", "std", "flags", "libraries", "requires", "exports"}) {
     INFO(key);
     CHECK(example.find("\n" + std::string(key) + ":") != std::string::npos);
     CHECK(doc.find("`" + std::string(key) + "`") != std::string::npos);

@@ -22,7 +22,8 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
   CHECK(world.error("name: x\nsorces: [a.cu]\n") ==
         "bad_spec x/op.yaml:2:1: unknown key 'sorces' in the op spec (did you mean 'sources'?) | Keys of the "
         "op spec: "
-        "name, build_var, module, description, when, backend, backends, archs, needs, sources, include_dirs, "
+        "name, build_var, module, description, when, backend, backends, unsupported, archs, needs, sources, "
+        "include_dirs, "
         "defines, "
         "std, "
         "flags, "
