@@ -322,6 +322,21 @@ std::string preprocess(const std::string& source, Preprocessing& job) {
   return Preprocessor(job).run(source);
 }
 
+namespace {
+
+// Names that have the list of archs in them are in what real tools make as names, which can be exchanged.
+// Noise has none.
+std::string without_list_of_archs(std::string text) {
+  constexpr std::string_view k_before = "_SM_";
+  for (size_t at = 0; (at = text.find(k_before, at)) != text.npos;) {
+    at += k_before.size();
+    text.erase(at, text.find_first_not_of("0123456789_", at) - at);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string code_of(const std::string& text) {
   constexpr std::string_view k_line = "__builtin_LINE()";
   std::string code;
@@ -333,7 +348,7 @@ std::string code_of(const std::string& text) {
         starts_with(line, "# ") ? "" : trimmed(std::string_view(line).substr(0, line.find("//")));
     for (size_t at = 0; (at = bare.find(k_line)) != bare.npos;)
       bare.replace(at, k_line.size(), std::to_string(number));
-    if (!bare.empty()) code += bare + "\n";
+    if (!bare.empty()) code += without_list_of_archs(bare) + "\n";
   }
   return code;
 }
