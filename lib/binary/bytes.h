@@ -25,4 +25,9 @@ inline std::optional<Bytes> slice(Bytes bytes, uint64_t offset, uint64_t size) {
   return bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
 }
 
+// The next multiple of the alignment from here on; 0 and 1 align nothing.
+constexpr uint64_t aligned(uint64_t at, uint64_t alignment) {
+  return alignment < 2 ? at : (at + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace dsbuild

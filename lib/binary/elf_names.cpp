@@ -34,10 +34,6 @@ void store(std::string& bytes, size_t offset, T value) {
 
 constexpr uint64_t k_most_alignment = 4096;
 
-uint64_t aligned(uint64_t at, uint64_t alignment) {
-  return alignment < 2 ? at : (at + alignment - 1) / alignment * alignment;
-}
-
 class Renamer {
  public:
   Renamer(std::string_view file, const OtherName& other) : file_(file), other_(other) {}
@@ -50,24 +46,19 @@ class Renamer {
  private:
   template <class T>
   static T number(std::string_view bytes, size_t offset) {
-    T value{};
-    std::memcpy(&value, bytes.data() + offset, sizeof(T));
-    return value;
+    return load<T>(as_bytes_of(bytes), offset);
   }
 
   bool has(uint64_t offset, uint64_t size) const {
-    return offset <= file_.size() && size <= file_.size() - offset;
+    return slice(as_bytes_of(file_), offset, size).has_value();
   }
 
   bool read() {
-    if (file_.size() < k_header || !file_.starts_with("\x7f"
-                                                      "ELF\x02\x01"))
-      return false;
+    if (file_.size() < k_header || !is_elf(as_bytes_of(file_))) return false;
     segments_ = {number<uint64_t>(file_, 32), number<uint16_t>(file_, 56)};
     headers_ = {number<uint64_t>(file_, 40), number<uint16_t>(file_, 60)};
-    if (number<uint16_t>(file_, 54) != (segments_.count == 0 ? number<uint16_t>(file_, 54) : k_segment) ||
-        number<uint16_t>(file_, 58) != k_section || headers_.count == 0)
-      return false;
+    if (segments_.count > 0 && number<uint16_t>(file_, 54) != k_segment) return false;
+    if (number<uint16_t>(file_, 58) != k_section || headers_.count == 0) return false;
     if (!has(headers_.offset, headers_.count * k_section) ||
         !has(segments_.offset, segments_.count * k_segment))
       return false;

@@ -101,10 +101,6 @@ struct Record {
   uint64_t size = 0;  // of the record itself, a multiple of 8
 };
 
-constexpr uint64_t aligned(uint64_t size) {
-  return (size + k_alignment - 1) / k_alignment * k_alignment;
-}
-
 // A record does not say how long it is: behind the part that all have come a name and options (for machine
 // code a table of capabilities), where it has them, each with a byte more. Nullopt where they cannot lie
 // there.
@@ -121,8 +117,8 @@ std::optional<uint64_t> record_size(Bytes from) {
     const uint64_t text = load<uint32_t>(from, options), text_size = load<uint32_t>(from, options + 4);
     end = std::max({end, options + 8, text + text_size + 1});
   }
-  if (aligned(end) > from.size()) return std::nullopt;
-  return aligned(end);
+  if (aligned(end, k_alignment) > from.size()) return std::nullopt;
+  return aligned(end, k_alignment);
 }
 
 std::optional<Record> load_record(Bytes from) {
@@ -226,7 +222,7 @@ Result<StoredContainer> read_entries(ByteRange entries, const std::string& name)
 // Containers start at multiples of 8; the linker fills the space between them with zeros.
 Result<uint64_t> next_container(ByteRange section, uint64_t at) {
   constexpr size_t k_piece = 4096;
-  at = aligned(at);
+  at = aligned(at, k_alignment);
   while (true) {
     DSBUILD_TRY(piece, section.read(at, k_piece));
     const Bytes bytes = as_bytes_of(piece);

@@ -7,13 +7,6 @@
 namespace dsbuild {
 namespace {
 
-size_t end_of_string(std::string_view line, size_t at) {
-  const char quote = line[at++];
-  while (at < line.size() && line[at] != quote)
-    at += line[at] == '\\' ? 2 : 1;
-  return std::min(at + 1, line.size());
-}
-
 constexpr size_t k_none = std::string_view::npos;
 
 // Where what may go on in other lines begins: the quote of the line's first raw string, or a comment that

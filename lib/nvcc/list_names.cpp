@@ -1,6 +1,5 @@
 #include "nvcc/list_names.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "base/text.h"
@@ -16,10 +15,9 @@ struct ListName {
   size_t end = 0;    // behind the list and its "_NS", if it has that
 };
 
+// As names have it: 800_900.
 std::string joined(std::string_view list) {
-  std::string names(list);
-  std::replace(names.begin(), names.end(), ',', '_');
-  return names;
+  return replace_all(std::string(list), ",", "_");
 }
 
 // "THRUST_300001", "CUB_300001", "_V_300101" before `end`, where they begin.
@@ -67,17 +65,23 @@ bool is_whole(std::string_view text, const ListName& name) {
 }
 
 // As far as one line of C++ tells; PTX has no strings in quotes but names of files.
-bool is_in_quotes(std::string_view text, size_t at) {
-  const size_t newline = text.rfind('\n', at);
-  char open = '\0';
-  for (size_t i = newline == std::string_view::npos ? 0 : newline + 1; i < at; ++i) {
-    const char c = text[i];
-    if (c == '\\' && open != '\0')
-      ++i;
-    else if (open != '\0' ? c == open : c == '"' || (c == '\'' && (i == 0 || !is_of_name(text[i - 1]))))
-      open = open == '\0' ? c : '\0';
+bool is_in_quotes(std::string_view text, size_t searched) {
+  const size_t newline = text.rfind('\n', searched);
+  const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+  const std::string_view line = text.substr(begin, text.find('\n', searched) - begin);
+  size_t at = 0;
+  while (at < searched - begin) {
+    if (is_digit(line[at]))
+      at = end_of_number(line, at);
+    else if (is_of_name(line[at]))
+      at = end_of_name(line, at);
+    else if (line[at] == '"' || line[at] == '\'') {
+      at = end_of_string(line, at);
+      if (at > searched - begin) return true;
+    } else
+      ++at;
   }
-  return open != '\0';
+  return false;
 }
 
 // A string in PTX is numbers: {83, 77, 95, 48, 48}.

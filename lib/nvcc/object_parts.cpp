@@ -154,8 +154,8 @@ Result<int> run_host(StepPart& part) {
   if (object.code != 0) return object.code;
   Record record = describe_host(part, object, source, key, lines);
   if (!record.incomplete.empty()) part.results.keep_nothing();
-  DSBUILD_CHECK(
-      part.results.publish(record.result, {{unit.step.outputs.front(), std::move(object.bytes)}}, {}, {}));
+  const StoreEntry outputs = {{unit.step.outputs.front(), std::move(object.bytes)}};
+  DSBUILD_CHECK(part.results.publish(record.result, {outputs, outputs}, {}, {}));
   part.action.keep_of_text(record);
   return finish_host(part, std::move(record));
 }

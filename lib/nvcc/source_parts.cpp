@@ -36,7 +36,7 @@ struct Made {
 // tools say.
 using Make = std::function<Result<Made>(Record& record)>;
 
-Result<Made> take_or_make(StepPart& part, const SourceText& source, Record& record, const Make& make) {
+Result<Made> take_or_make_of(const SourceText& source, StepPart& part, Record& record, const Make& make) {
   record.result = source.key();
   record.said_of = source.key_of_lines();
   DSBUILD_TRY(is_there, part.results.take(record.result, record.said_of));
@@ -52,11 +52,11 @@ Result<Made> take_or_make(StepPart& part, const SourceText& source, Record& reco
 // with these.
 Result<Made> take_or_make(StepPart& part, SourceText& source, Record& record, const Make& make) {
   const std::vector<Said> said = record.said;
-  DSBUILD_TRY(made, take_or_make(part, std::as_const(source), record, make));
+  DSBUILD_TRY(made, take_or_make_of(source, part, record, make));
   if (made.code != 0 || made.has_names) return made;
   record.said = said;
   DSBUILD_CHECK(source.take_own_names());
-  return take_or_make(part, std::as_const(source), record, make);
+  return take_or_make_of(source, part, record, make);
 }
 
 Result<int> run_from_source(StepPart& part, const Make& make) {
@@ -84,9 +84,10 @@ Result<Made> make_front(StepPart& part, Record& record) {
   if (code != 0) return Made{code};
   DSBUILD_TRY(text, part.files.read_file(part.unit.in_scratch(end)));
   add_said(record, k_compiler, part.tools.take_said());
-  DSBUILD_TRY(has_names,
-              part.results.publish(record.result, {{end, blank_disabled_code(std::move(text))}}, {}, record));
-  return Made{0, has_names};
+  const auto texts = part.results.with_names(record.result, {{end, blank_disabled_code(std::move(text))}});
+  if (!texts) return Made{0, false};
+  DSBUILD_CHECK(part.results.publish(record.result, *texts, {}, record));
+  return Made{};
 }
 
 // The stub names itself after its arch; the host's compile includes that of any.
@@ -144,21 +145,21 @@ Result<int> assemble(StepPart& part, const StoredFile& ptx) {
 Result<Made> make_device(StepPart& part, Record& record) {
   DSBUILD_TRY(made, make_texts(part, record));
   if (made.code != 0) return Made{made.code};
-  const auto own = part.results.with_own_names(record.result, made.texts);
-  if (!own) return Made{0, false};
-  DSBUILD_TRY(has_images, part.results.take_images(record.result, made.texts));
+  const auto texts = part.results.with_names(record.result, std::move(made.texts));
+  if (!texts) return Made{0, false};
+  DSBUILD_TRY(has_images, part.results.take_images(record.result, *texts));
   StoreEntry images;
   if (has_images) {
     take_said(part, record);
   } else {
-    DSBUILD_TRY(code, assemble(part, own->front()));
+    DSBUILD_TRY(code, assemble(part, texts->own.front()));
     if (code != 0) return Made{code};
     add_said(record, k_assembler, part.tools.take_said());
     DSBUILD_TRY(assembled, read_device_outputs(part, true));
     images = std::move(assembled);
   }
-  DSBUILD_TRY(has_names, part.results.publish(record.result, made.texts, images, record));
-  return Made{0, has_names};
+  DSBUILD_CHECK(part.results.publish(record.result, *texts, images, record));
+  return Made{};
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ class SourceText {
     const std::string key = unit_.key_of(unit_.text_for_key(text_), unit_.step.commands);
     return has_common_names_ ? key_of_list(key, unit_.arch_list) : key;
   }
-  // Compilers read the text as the preprocessor made it.
-  Result<void> take_own_names();
   // The same with all lines: what tools say of the text names them.
   std::string key_of_lines() const { return sha256(text_); }
+  // From now on compilers read the text as the preprocessor made it.
+  Result<void> take_own_names();
   FilesRead files_read() const { return {read_files_, unit_.expand(command_, unit_.in_scratch(""))}; }
 
  private:

@@ -36,6 +36,14 @@ bool has_common_names(const std::string& key) {
   return key.find(k_of_list) != std::string::npos;
 }
 
+// The names of one list for those of another; false where that cannot be.
+template <class Exchange>
+bool exchange(StoredFile& file, Exchange with, const std::string& from, const std::string& to) {
+  auto changed = with(file.bytes, from, to);
+  if (changed) file.bytes = std::move(*changed);
+  return changed.has_value();
+}
+
 std::vector<Said> said_behind_preprocessor(const Record& record) {
   std::vector<Said> said = record.said;
   std::erase_if(said, [](const Said& one) { return one.tool == k_preprocessor; });
@@ -75,23 +83,28 @@ std::optional<StoreEntry> StepResults::take_texts(const std::string& key, const 
   return texts;
 }
 
-Result<bool> StepResults::publish(const std::string& key, const StoreEntry& texts, const StoreEntry& images,
-                                  const Record& record) {
-  const auto own = with_own_names(key, texts);
-  if (!own) return false;
-  DSBUILD_CHECK(write(*own));
-  DSBUILD_CHECK(write(images));
-  store_images(key, texts, images, said_by(k_assembler, record));
-  store(key_in_store(key), texts, other_ends_, said_by(k_compiler, record));
-  return true;
+std::optional<NamedTexts> StepResults::with_names(const std::string& key, StoreEntry made) const {
+  NamedTexts texts{std::move(made), {}};
+  texts.own = texts.made;
+  if (!has_common_names(key)) return texts;
+  for (StoredFile& text : texts.own)
+    if (!exchange(text, with_list, k_common_list, unit_.arch_list)) return std::nullopt;
+  return texts;
 }
 
-Result<bool> StepResults::take_images(const std::string& key, const StoreEntry& texts) {
+Result<void> StepResults::publish(const std::string& key, const NamedTexts& texts, const StoreEntry& images,
+                                  const Record& record) {
+  DSBUILD_CHECK(write(texts.own));
+  DSBUILD_CHECK(write(images));
+  store_images(key, texts, images, said_by(k_assembler, record));
+  store(key_in_store(key), texts.made, other_ends_, said_by(k_compiler, record));
+  return {};
+}
+
+Result<bool> StepResults::take_images(const std::string& key, const NamedTexts& texts) {
   said_.clear();
-  const auto own = with_own_names(key, texts);
-  if (!own) return false;
   const auto& last = action_.last();
-  if (!keeps_nothing_ && last && !last->given.empty() && last->given == images_key(own->front().bytes) &&
+  if (!keeps_nothing_ && last && !last->given.empty() && last->given == images_key(texts.own.front().bytes) &&
       action_.has_outputs_of(last)) {
     for (const Said& said : last->said)
       if (said.tool == k_assembler) said_.push_back(said);
@@ -107,41 +120,41 @@ Result<bool> StepResults::take_images(const std::string& key, const StoreEntry& 
 
 std::optional<StoreEntry> StepResults::find_in_store(const std::string& key, const std::string& lines) {
   if (!store_ || key == missed_) return std::nullopt;
-  const auto texts = stored(key_in_store(key), other_ends_, lines);
-  auto outputs = texts ? with_own_names(key, *texts) : std::nullopt;
-  if (outputs && !image_ends_.empty()) {
-    const auto images = stored_images(key, *texts);
-    if (images)
+  auto made = stored(key_in_store(key), other_ends_, lines);
+  const auto texts = made ? with_names(key, std::move(*made)) : std::nullopt;
+  std::optional<StoreEntry> outputs;
+  if (texts && image_ends_.empty()) outputs = texts->own;
+  if (texts && !image_ends_.empty())
+    if (const auto images = stored_images(key, *texts)) {
+      outputs = texts->own;
       outputs->insert(outputs->end(), images->begin(), images->end());
-    else
-      outputs.reset();
-  }
+    }
   note_store_use(outputs.has_value(), files_);
   if (!outputs) missed_ = key;
   return outputs;
 }
 
-// Those of the PTX with common names, if they can be given their own; else those of the PTX with its own.
-std::optional<StoreEntry> StepResults::stored_images(const std::string& key, const StoreEntry& texts) {
-  auto images = stored(images_key(texts.front().bytes), image_ends_, {});
-  if (images || !has_common_names(key)) return images ? with_own_names(key, std::move(*images)) : images;
-  const auto own = with_own_names(key, texts);
-  return own ? stored(images_key(own->front().bytes), image_ends_, {}) : std::nullopt;
+// Those of the PTX as it was made, if they can be given their own names; else those of the PTX with its own.
+std::optional<StoreEntry> StepResults::stored_images(const std::string& key, const NamedTexts& texts) {
+  auto images = stored(images_key(texts.made.front().bytes), image_ends_, {});
+  if (!has_common_names(key)) return images;
+  if (!images) return stored(images_key(texts.own.front().bytes), image_ends_, {});
+  for (StoredFile& image : *images)
+    if (!exchange(image, image_with_list, k_common_list, unit_.arch_list)) return std::nullopt;
+  return images;
 }
 
 // ptxas had the PTX with its own names.
-void StepResults::store_images(const std::string& key, const StoreEntry& texts, StoreEntry images,
+void StepResults::store_images(const std::string& key, const NamedTexts& texts, StoreEntry images,
                                const StoredFile& said) const {
-  if (!has_common_names(key)) return store(images_key(texts.front().bytes), images, image_ends_, said);
-  for (StoredFile& image : images) {
-    const auto common = image_with_list(image.bytes, unit_.arch_list, k_common_list);
-    if (!common) {
-      const auto own = with_own_names(key, texts);
-      return own ? store(images_key(own->front().bytes), images, image_ends_, said) : void();
-    }
-    image.bytes = *common;
-  }
-  store(images_key(texts.front().bytes), images, image_ends_, said);
+  StoreEntry common = images;
+  const bool is_for_all_lists = !has_common_names(key) || std::ranges::all_of(common, [&](StoredFile& image) {
+    return exchange(image, image_with_list, unit_.arch_list, k_common_list);
+  });
+  if (is_for_all_lists)
+    store(images_key(texts.made.front().bytes), common, image_ends_, said);
+  else
+    store(images_key(texts.own.front().bytes), images, image_ends_, said);
 }
 
 // An entry of outputs with these ends; there is none of no outputs. What was said of them goes to said_.
@@ -178,17 +191,6 @@ Result<void> StepResults::write(const StoreEntry& outputs) {
   for (const StoredFile& file : outputs)
     DSBUILD_CHECK(files_.write_if_different(unit_.path + file.name, file.bytes));
   return {};
-}
-
-std::optional<StoreEntry> StepResults::with_own_names(const std::string& key, StoreEntry outputs) const {
-  if (!has_common_names(key)) return outputs;
-  for (StoredFile& output : outputs) {
-    auto own = is_image(output.name) ? image_with_list(output.bytes, k_common_list, unit_.arch_list)
-                                     : with_list(output.bytes, k_common_list, unit_.arch_list);
-    if (!own) return std::nullopt;
-    output.bytes = std::move(*own);
-  }
-  return outputs;
 }
 
 std::string StepResults::images_key(const std::string& ptx) const {

@@ -15,6 +15,12 @@ bool is_image(const std::string& end);
 // store keeps them so, for all lists of archs; those that are there have the names of their list.
 std::string key_of_list(const std::string& key, const std::string& list);
 
+// What tools made but images, with the names that they had and with their own; PTX is the first, where there
+// is any.
+struct NamedTexts {
+  StoreEntry made, own;
+};
+
 class StepResults {
  public:
   StepResults(const StepUnit& unit, ActionRun& action, FileSystem& files)
@@ -27,19 +33,19 @@ class StepResults {
   // `lines`: of the text that they are made of now; "": it is not known to differ. Where it does, what was
   // said of them names lines that are others by now, so they count as absent.
   Result<bool> take(const std::string& key, const std::string& lines = {});
-  // Where the store has all of these outputs but the images: with the names that their tools gave them.
+  // Where the store has all of these outputs but the images.
   std::optional<StoreEntry> take_texts(const std::string& key, const std::string& lines);
-  // What tools made: `texts` with the names that they had, `images` with their own; without images those that
-  // are there stay. Outputs are written only where their bytes change. The store keeps images by their PTX,
-  // apart from the rest: those that stay may have been damaged since, and it has them from when they were
-  // made. `record`: what was said when they were made. False: the texts cannot have the names of their list.
-  Result<bool> publish(const std::string& key, const StoreEntry& texts, const StoreEntry& images,
+  // `made`: as the tools wrote them. nullopt: they cannot have the names of their list.
+  std::optional<NamedTexts> with_names(const std::string& key, StoreEntry made) const;
+  // Outputs are written only where their bytes change; without images those that are there stay. The store
+  // keeps images by their PTX, apart from the rest: those that stay may have been damaged since, and it has
+  // them from when they were made. `images`: with their own names. `record`: what was said when all were
+  // made.
+  Result<void> publish(const std::string& key, const NamedTexts& texts, const StoreEntry& images,
                        const Record& record);
   // Whether the images are those of this PTX now, because they were before or were taken from the store: an
-  // edit of host code changes the text that cicc reads, and not its PTX. `texts`: the PTX is the first.
-  Result<bool> take_images(const std::string& key, const StoreEntry& texts);
-  // nullopt: they cannot have them.
-  std::optional<StoreEntry> with_own_names(const std::string& key, StoreEntry outputs) const;
+  // edit of host code changes the text that cicc reads, and not its PTX.
+  Result<bool> take_images(const std::string& key, const NamedTexts& texts);
   // Of what ptxas gets, which is a device part's first output; "" where the part has no ptxas.
   std::string images_key(const std::string& ptx) const;
   // What tools said when they made what was taken; not the preprocessor, which has run or is in the record.
@@ -66,9 +72,8 @@ class StepResults {
   void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends,
              const StoredFile& said) const;
   Result<void> write(const StoreEntry& outputs);
-  // With the names of their list.
-  std::optional<StoreEntry> stored_images(const std::string& key, const StoreEntry& texts);
-  void store_images(const std::string& key, const StoreEntry& texts, StoreEntry images,
+  std::optional<StoreEntry> stored_images(const std::string& key, const NamedTexts& texts);
+  void store_images(const std::string& key, const NamedTexts& texts, StoreEntry images,
                     const StoredFile& said) const;
 
   const StepUnit& unit_;

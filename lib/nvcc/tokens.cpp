@@ -1,5 +1,6 @@
 #include "nvcc/tokens.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
@@ -33,6 +34,13 @@ size_t end_of_number(std::string_view text, size_t at) {
   while (at < text.size() && goes_on(at))
     ++at;
   return at;
+}
+
+size_t end_of_string(std::string_view line, size_t at) {
+  const char quote = line[at++];
+  while (at < line.size() && line[at] != quote)
+    at += line[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, line.size());
 }
 
 std::vector<size_t> mentions_of(std::string_view name, std::string_view text) {

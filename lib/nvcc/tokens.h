@@ -14,6 +14,9 @@ bool is_beyond_ascii(char c);
 size_t end_of_name(std::string_view text, size_t at);
 size_t end_of_number(std::string_view text, size_t at);
 
+// Behind the string or character whose first quote stands at `at`; the line's end if it does not end in it.
+size_t end_of_string(std::string_view line, size_t at);
+
 // Where the name stands as a word.
 std::vector<size_t> mentions_of(std::string_view name, std::string_view text);
 

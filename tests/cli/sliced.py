@@ -52,11 +52,11 @@ NAMED = """
 namespace thrust { inline namespace LIST_NAME {
 struct part { float x; };
 __device__ float bias = 3;
-template <class T> __global__ void add(T* data) { data[threadIdx.x].x += bias + BY; }
+template <class T> __global__ void add(T* data) { data[threadIdx.x].x += bias + 1; }
 } }
 MORE
 extern "C" void named_run(float* data) { thrust::add<<<1, 32>>>((thrust::part*)data); }
-""".replace("BY", "1")
+"""
 # Of a name's spelling: in a string of the source, and in one that the compiler makes.
 SPELLED = {
     "quoted": "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n__device__ const char spelled[] = TEXT(LIST_NAME);",
