@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 
+#include "action/action_key.h"
 #include "arch/nvidia.h"
 #include "base/digest.h"
 #include "plan/slice_edges.h"
@@ -25,11 +26,11 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
   return nvcc;
 }
 
-// Why this toolkit is not to be sliced, "" where it is, or where no build has tested it. Line information is
-// tested by itself, where it is asked for.
+// Why this toolkit is not to be sliced, "" where it is, or where no build has tested it with what this
+// dsbuild does. Line information is tested by itself, where it is asked for.
 std::string why_not_sliced(Plan& plan, bool has_lines, Session& session) {
   SliceTest test{self_test_command(*plan.cuda(), plan.graph.tools.nvcc, has_lines), "",
-                 sha256(plan.tools.nvcc.text), ""};
+                 sha256(k_key_version + plan.tools.nvcc.text), ""};
   test.fact = "slices by " + shell_join(test.command);
   auto known = session.facts.find(test.fact, test.identity);
   if (!known) known = session.build_facts.find(test.fact, test.identity);

@@ -1,8 +1,10 @@
 // CUDA ops, with a toolkit that is made up: slices, what nvcc makes beside them, and the commands that look.
 #include <catch2/catch.hpp>
 
+#include "base/digest.h"
 #include "build/compare_bundle.h"
 #include "build/due_actions.h"
+#include "build/slicing.h"
 #include "unit/build/cuda_world.h"
 
 using namespace dsbuild;
@@ -101,6 +103,24 @@ TEST_CASE("Slices that are not what nvcc makes are found beside the build, which
   REQUIRE(sliced);
   CHECK(sliced->plan.sliced_commands.size() == 1);
   CHECK(sliced->plan.untested.empty());
+}
+
+TEST_CASE("What a dsbuild of another version found of slices does not count: it made others") {
+  CudaWorld world;
+  const auto plan = plan_of(world);
+  REQUIRE(plan);
+  REQUIRE(plan->untested.size() == 1);
+  const SliceTest& test = plan->untested.front();
+  const auto is_tested_with = [&](const std::string& identity) {
+    Session session(world.settings, world.system, world.events);
+    session.facts.put(test.fact, identity, k_slices_are_the_same);
+    const auto looked = make_plan(world.request(), session);
+    REQUIRE(looked);
+    return looked->untested.empty();
+  };
+  CHECK_FALSE(is_tested_with(sha256(plan->tools.nvcc.text)));
+  CHECK_FALSE(is_tested_with(sha256("0" + plan->tools.nvcc.text)));
+  CHECK(is_tested_with(test.identity));
 }
 
 TEST_CASE("Where slices are insisted on, what nvcc makes otherwise is an error and the bundle stays") {
