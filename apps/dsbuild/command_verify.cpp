@@ -24,8 +24,9 @@ Result<int> run_verify(const CommandContext& context) {
   Session session(settings, context.system, events);
   const bool is_same = verified.differences.empty();
   if (is_same && context.line.has("--against-nvcc")) {
-    DSBUILD_TRY(files, compare_bundle(request, manifest, session));
-    verified.compared = files;
+    DSBUILD_TRY(comparison, compare_bundle(request, manifest, session));
+    verified.compared = comparison.compared;
+    verified.differences = std::move(comparison.differences);
   }
   if (is_same && context.line.has("--load"))  // what differs is not run
     verified.loads = try_to_load(bundle, manifest, {settings.python.value, context.system, session.facts});

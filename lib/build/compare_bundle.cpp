@@ -24,10 +24,15 @@ Result<void> check_is_of_build(const Plan& plan, const Manifest& manifest, Sessi
               "Give the options of the build, and its folder with --build-dir; or build again.");
 }
 
+Difference difference_of(const EdgeFailure& failure) {
+  const Edge& edge = failure.edge;
+  const std::string why = failure.first_error.empty() ? "see " + failure.log.string() : failure.first_error;
+  return {edge.op, edge.source, edge.op + ": " + edge.source + ": " + why};
+}
+
 }  // namespace
 
-Result<std::optional<size_t>> compare_bundle(const Request& request, const Manifest& manifest,
-                                             Session& session) {
+Result<ComparedBundle> compare_bundle(const Request& request, const Manifest& manifest, Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(plan, make_plan(request, session));
   const Settings& settings = plan.settings();
@@ -41,9 +46,12 @@ Result<std::optional<size_t>> compare_bundle(const Request& request, const Manif
   DSBUILD_TRY(comparison, run_comparison({plan, ninja, *lock, log, diagnostics, timings, session}, {}));
   session.digests.save();
   session.facts.save();
-  for (const EdgeFailure& failure : merged_by_source(comparison->run.failures))
+  ComparedBundle result{comparison->compared, {}};
+  for (const EdgeFailure& failure : merged_by_source(comparison->run.failures)) {
     session.events.on_failure(failure);
-  return comparison->run.exit_code == 0 ? std::optional(comparison->compared) : std::nullopt;
+    result.differences.push_back(difference_of(failure));
+  }
+  return result;
 }
 
 }  // namespace dsbuild

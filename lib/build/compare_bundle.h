@@ -3,13 +3,17 @@
 
 #include "build/settled_run.h"
 #include "bundle/bundle.h"
+#include "bundle/verify.h"
 
 namespace dsbuild {
 
-// How many files are the same; nullopt: some are not, and their failures were told as events. The request is
-// that of the build, whose folder has to be there and up to date. Errors: exit 1 `not_built`, exit 2
-// `nothing_to_compare`, exit 75 `locked`, those of make_plan.
-Result<std::optional<size_t>> compare_bundle(const Request& request, const Manifest& manifest,
-                                             Session& session);
+struct ComparedBundle {
+  size_t compared = 0;                  // files of ops with no difference
+  std::vector<Difference> differences;  // one for each source that nvcc makes otherwise, or cannot compile
+};
+// What differs is told as events too, with its log. The request is that of the build, whose folder has to be
+// there and up to date. Errors: exit 1 `not_built`, exit 2 `nothing_to_compare`, exit 75 `locked`, those of
+// make_plan.
+Result<ComparedBundle> compare_bundle(const Request& request, const Manifest& manifest, Session& session);
 
 }  // namespace dsbuild

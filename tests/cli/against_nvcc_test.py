@@ -41,7 +41,7 @@ def call(elf, name):
     return struct.pack("<Q", number << 32 | 4)
 
 
-@testspace.deep_but("test_images_that_nvcc_makes_otherwise")
+@testspace.deep_but("test_images_that_nvcc_makes_otherwise", "test_a_bundle_that_nvcc_makes_otherwise_does_not_verify")
 class AgainstNvccTest(SlicesTest):
     def compared(self, *more, ops="scaling"):
         return self.built("--verify-against-nvcc", *more, ops=ops).out
@@ -116,7 +116,9 @@ class AgainstNvccTest(SlicesTest):
         self.built()
         run = self.verify()
         self.assertEqual(run.code, 1, run)
-        self.assertIn("its device images of sm_80, sm_90 differ from nvcc's", run.err)
+        self.assertRegex(run.out, "differs: scaling: plain.cu: .*its device images of sm_80, sm_90 differ from nvcc's")
+        told = json.loads(self.verify("--json").out.splitlines()[-1])
+        self.assertEqual((told["ok"], told["compared"], [each["op"] for each in told["differences"]]), (False, 0, ["scaling"]))
 
     def test_an_edit_is_compared_again(self):
         self.compared()

@@ -34,7 +34,7 @@ std::string compared(CudaWorld& world) {
   REQUIRE(manifest);
   const auto files = compare_bundle(world.request(), *manifest, session);
   if (!files) return files.error().code;
-  return *files ? std::to_string(**files) : "not the same";
+  return files->differences.empty() ? std::to_string(files->compared) : "not the same";
 }
 
 }  // namespace
