@@ -9,7 +9,7 @@
 namespace dsbuild {
 namespace {
 
-enum class Operator { equal, not_equal, at_least, at_most, less, greater };
+enum class Operator { equal, not_equal, at_least, at_most, less, greater, compatible };
 
 struct OperatorSpelling {
   std::string_view text;
@@ -17,10 +17,11 @@ struct OperatorSpelling {
 };
 
 // Longer spellings first: "<=" would else read as "<".
-constexpr std::array<OperatorSpelling, 6> k_operators{{{">=", Operator::at_least},
+constexpr std::array<OperatorSpelling, 7> k_operators{{{">=", Operator::at_least},
                                                        {"<=", Operator::at_most},
                                                        {"==", Operator::equal},
                                                        {"!=", Operator::not_equal},
+                                                       {"~=", Operator::compatible},
                                                        {">", Operator::greater},
                                                        {"<", Operator::less}}};
 
@@ -29,13 +30,49 @@ struct Clause {
   Version version;
 };
 
-// All of `text` as digits and dots; "13.*" only where the parts given are compared.
+constexpr std::string_view k_digits = "0123456789", k_separators = ".-_";
+
+void skip(std::string_view& text, std::string_view characters) {
+  text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+}
+
+void skip_separator(std::string_view& text) {
+  if (!text.empty() && k_separators.find(text[0]) != text.npos) text.remove_prefix(1);
+}
+
+// "rc1", ".post2", "-1", ".dev20260101": takes one such part away; false where there is none.
+bool skip_suffix(std::string_view& text) {
+  // Of two that begin alike the longer comes first.
+  constexpr std::array<std::string_view, 11> words = {"alpha", "a", "beta", "b",   "preview", "pre",
+                                                      "rc",    "c", "post", "rev", "dev"};
+  std::string_view rest = text;
+  skip_separator(rest);
+  const auto word =
+      std::ranges::find_if(words, [&](std::string_view each) { return rest.starts_with(each); });
+  if (word == words.end()) {
+    if (text.size() < 2 || text[0] != '-' || k_digits.find(text[1]) == text.npos) return false;
+    rest = text.substr(1);
+  } else {
+    rest.remove_prefix(word->size());
+    if (rest.size() > 1 && k_digits.find(rest[1]) != rest.npos) skip_separator(rest);
+  }
+  skip(rest, k_digits);
+  text = rest;
+  return true;
+}
+
+// "+cu130"
+bool is_label(std::string_view text) {
+  return text.size() > 1 && text[0] == '+' && std::ranges::all_of(text.substr(1), [](unsigned char c) {
+           return std::isalnum(c) != 0 || k_separators.find(static_cast<char>(c)) != k_separators.npos;
+         });
+}
+
+// "13.*" only where the parts given are compared.
 std::optional<Version> parse_whole_version(std::string_view text, bool wildcard_allowed) {
-  if (wildcard_allowed && text.size() > 2 && text.substr(text.size() - 2) == ".*") text.remove_suffix(2);
-  auto version = parse_version(text);
-  const bool whole = version && text.back() != '.' && text.find_first_not_of("0123456789.") == text.npos &&
-                     text.find("..") == text.npos;
-  return whole ? version : std::nullopt;
+  if (!wildcard_allowed || !text.ends_with(".*")) return parse_release(text);
+  text.remove_suffix(2);
+  return text.find_first_not_of("0123456789.") == text.npos ? parse_release(text) : std::nullopt;
 }
 
 std::optional<Clause> parse_clause(std::string_view text) {
@@ -48,7 +85,7 @@ std::optional<Clause> parse_clause(std::string_view text) {
   }
   const bool by_parts = clause.meaning == Operator::equal || clause.meaning == Operator::not_equal;
   const auto version = parse_whole_version(trim(text), by_parts);
-  if (!version) return std::nullopt;
+  if (!version || (clause.meaning == Operator::compatible && version->parts.size() < 2)) return std::nullopt;
   clause.version = *version;
   return clause;
 }
@@ -73,6 +110,11 @@ bool holds(const Clause& clause, const Version& version) {
       return version < clause.version;
     case Operator::greater:
       return version > clause.version;
+    case Operator::compatible: {
+      Version series = clause.version;
+      series.parts.pop_back();
+      return version >= clause.version && has_parts_of(version, series);
+    }
   }
   return false;
 }
@@ -131,6 +173,20 @@ std::optional<Version> parse_version(std::string_view text) {
   return version.empty() ? std::nullopt : std::optional(version);
 }
 
+std::optional<Version> parse_release(std::string_view text) {
+  if (text.starts_with('v')) text.remove_prefix(1);
+  const auto version = parse_version(text);
+  if (!version) return std::nullopt;
+  std::string_view rest = text;
+  for (size_t i = 0; i < version->parts.size(); ++i) {
+    if (i > 0) rest.remove_prefix(1);
+    skip(rest, k_digits);
+  }
+  while (skip_suffix(rest)) {
+  }
+  return rest.empty() || is_label(rest) ? version : std::nullopt;
+}
+
 bool VersionRange::contains(const Version& version) const {
   const auto clauses = parse_clauses(text);
   return clauses && std::all_of(clauses->begin(), clauses->end(),
@@ -141,7 +197,7 @@ Result<VersionRange> parse_version_range(std::string_view text, std::string wher
   if (parse_clauses(text)) return VersionRange{std::string(text)};
   return fail(Exit::usage, "bad_version_range", std::move(where),
               "'" + printable(text) + "' is not a range of versions",
-              "write it like \">=11.0\", \"==13.*\" or \">=0.1.15,<0.2\"");
+              "write it like \">=11.0\", \"==13.*\", \"~=2.1\" or \">=0.1.15,<0.2\"");
 }
 
 }  // namespace dsbuild

@@ -29,8 +29,13 @@ struct Version {
 // Leading digits and dots of `text`; nullopt when it does not start with a digit.
 std::optional<Version> parse_version(std::string_view text);
 
-// Comma-separated clauses, all of which must hold: `>= > <= < == !=` then a version; a version
-// without an operator means "==" on the parts given (so "13" holds for 13.0.88, as "13.*" does).
+// All of `text` as a version of PEP 440 without an epoch ("2.3.2.post1", "v2.1.0rc1", "2.11.0+cu130"): its
+// release number, for that is what is compared. nullopt for anything else.
+std::optional<Version> parse_release(std::string_view text);
+
+// Comma-separated clauses, all of which must hold: `>= > <= < == != ~=` then a version of PEP 440, of which
+// the release number is compared; a version without an operator means "==" on the parts given (so "13" holds
+// for 13.0.88, as "13.*" does). `~=2.1.3` is `>=2.1.3,==2.1.*`.
 struct VersionRange {
   std::string text;  // as written
   bool contains(const Version& version) const;

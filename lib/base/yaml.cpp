@@ -223,7 +223,8 @@ Result<YamlNode> parse_yaml(std::string_view text, const std::string& file) {
 }
 
 std::string yaml_where(const std::string& file, const YamlNode& node) {
-  return file + ":" + std::to_string(node.line) + ":" + std::to_string(node.column);
+  return (node.file.empty() ? file : node.file) + ":" + std::to_string(node.line) + ":" +
+         std::to_string(node.column);
 }
 
 }  // namespace dsbuild

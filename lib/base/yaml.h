@@ -23,6 +23,7 @@ struct YamlNode {
   std::vector<Entry> entries;  // kind map, in file order; keys are scalars
   int line = 1;                // 1-based
   int column = 1;
+  std::string file;  // of a node that was put into the tree of another file; "" : its reader knows
 
   const YamlNode* find(std::string_view key) const;  // of a map; nullptr if absent
   bool is_scalar() const { return kind == Kind::scalar; }
@@ -38,7 +39,7 @@ struct YamlNode::Entry {
 // `file` is only for messages. Errors: exit 2, code `bad_yaml`, where file:line:column.
 Result<YamlNode> parse_yaml(std::string_view text, const std::string& file);
 
-// "file:line:column"
+// "file:line:column"; `file` where the node has none of its own.
 std::string yaml_where(const std::string& file, const YamlNode& node);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// `archs:`, `when:`, `flags:` and lists of words with conditions: what several keys share.
+// `archs:`, `when:` and lists of words with conditions: what several keys share.
 #include <algorithm>
 
 #include "registry/arch_pattern.h"
@@ -168,14 +168,6 @@ Result<Entry<std::string>> read_entry(const SpecFile& file, const YamlNode& item
   return entry;
 }
 
-Result<TextEntries> read_flag_list(const SpecFile& file, const YamlNode& flags, const std::string& key,
-                                   FlagKind kind) {
-  const YamlNode* list = flags.find(key);
-  if (!list) return TextEntries{};
-  return read_entries(file, *list, "'flags." + key + "'",
-                      [kind](const std::string& flag) { return flag_refusal(kind, flag); });
-}
-
 }  // namespace
 
 namespace {
@@ -283,16 +275,6 @@ Result<TextEntries> read_entries(const SpecFile& file, const YamlNode& list, con
     entries.push_back(std::move(entry));
   }
   return entries;
-}
-
-Result<Flags> read_flags(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(check_map(file, node, "'flags'", {"cxx", "nvcc", "hip", "sycl", "link"}));
-  DSBUILD_TRY(cxx, read_flag_list(file, node, "cxx", FlagKind::cxx));
-  DSBUILD_TRY(nvcc, read_flag_list(file, node, "nvcc", FlagKind::nvcc));
-  DSBUILD_TRY(hip, read_flag_list(file, node, "hip", FlagKind::hip));
-  DSBUILD_TRY(sycl, read_flag_list(file, node, "sycl", FlagKind::sycl));
-  DSBUILD_TRY(link, read_flag_list(file, node, "link", FlagKind::link));
-  return Flags{std::move(cxx), std::move(nvcc), std::move(hip), std::move(sycl), std::move(link)};
 }
 
 }  // namespace dsbuild

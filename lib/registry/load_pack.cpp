@@ -1,6 +1,7 @@
 // --pack, --source and pack.yaml -> Pack: where the specs and their sources are, and of which version.
 #include <algorithm>
 
+#include "registry/op_defaults.h"
 #include "registry/other_packs.h"
 #include "registry/registry.h"
 #include "registry/spec_reader.h"
@@ -68,8 +69,7 @@ std::string refuse_source_root(const std::string& path) {
 }
 
 std::string refuse_version(const std::string& text) {
-  const auto version = parse_version(text);
-  return version && version->text() == text ? "" : "is no version (as in 0.19.8)";
+  return parse_release(text) ? "" : "is no version (as in 0.19.8 or 2.3.2.post1)";
 }
 
 // Its words; whether SPDX knows them, their list alone says (spdx.org/licenses, or LicenseRef-… of one's
@@ -106,22 +106,26 @@ Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& s
     spec.source_root = spec.spec_root / source_root;
     spec.root_origin = yaml_where(file.shown, *root.find("source_root"));
   }
-  if (!version.empty()) spec.version = *parse_version(version);
+  if (!version.empty()) spec.version = *parse_release(version);
   return {};
 }
 
 Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, PackSpec spec) {
   const SpecFile file{spec.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
-  DSBUILD_CHECK(
-      check_map(file, root, "the pack",
-                {"name", "source_root", "version", "package", "version_file", "license", "hipify"}));
+  DSBUILD_CHECK(check_map(
+      file, root, "the pack",
+      {"name", "source_root", "version", "package", "version_file", "license", "hipify", "defaults", "ops"}));
   DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
   DSBUILD_CHECK(read_key(file, root, "license", refuse_license, spec.license));
   DSBUILD_CHECK(read_places(file, root, spec));
   std::string hipify;
   DSBUILD_CHECK(read_key(file, root, "hipify", refuse_truth, hipify));
   spec.hipify = hipify == "true";
+  DSBUILD_TRY(defaults, read_defaults(file, root));
+  spec.defaults = std::move(defaults);
+  DSBUILD_TRY(ops, read_ops(file, root));
+  spec.ops = std::move(ops);
   return spec;
 }
 

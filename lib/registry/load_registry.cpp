@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "registry/op_defaults.h"
 #include "registry/other_packs.h"
 #include "registry/registry.h"
 #include "registry/spec_reader.h"
@@ -47,20 +48,37 @@ bool by_name(const OpBuilder& a, const OpBuilder& b) {
   return a.name() < b.name();
 }
 
+// Where an op stands, and what it says.
+struct OpText {
+  std::string file;  // below the pack's folder
+  YamlNode root;
+};
+
+// Those of pack.yaml, and of each op.yaml.
+Result<std::vector<OpText>> read_ops_of(const FileReader& files, const Pack& pack) {
+  std::vector<OpText> ops;
+  for (const YamlNode& op : pack.ops)
+    ops.push_back({"pack.yaml", op});
+  for (const std::string& path : spec_paths(files, pack.spec_root)) {
+    DSBUILD_TRY(text, files.read_file(pack.spec_root / path));
+    DSBUILD_TRY(root, parse_yaml(text, pack.shown + "/" + path));
+    ops.push_back({path, std::move(root)});
+  }
+  if (!ops.empty()) return ops;
+  return fail(Exit::usage, "unknown_pack", "--pack", "'" + printable(pack.shown) + "' holds no op.yaml",
+              "A pack is a folder with <op>/op.yaml for each of its ops; `dsbuild new OP` writes one.");
+}
+
 Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& registry) {
   const SourceTree tree = make_source_tree(files, registry.source_root, registry.source_version);
   const Version& version = registry.source_version;
   WhenContext context;
   context.source = version;
   SeenFiles names, build_vars;
-  const std::vector<std::string> paths = spec_paths(files, pack.spec_root);
-  if (paths.empty())
-    return fail(Exit::usage, "unknown_pack", "--pack", "'" + printable(pack.shown) + "' holds no op.yaml",
-                "A pack is a folder with <op>/op.yaml for each of its ops; `dsbuild new OP` writes one.");
-  for (const std::string& path : paths) {
-    DSBUILD_TRY(text, files.read_file(pack.spec_root / path));
-    const SpecFile file{pack.shown + "/" + path, tree};
-    DSBUILD_TRY(spec, read_op_spec(text, file, pack.spec_root / path));
+  DSBUILD_TRY(texts, read_ops_of(files, pack));
+  for (const OpText& op : texts) {
+    const SpecFile file{pack.shown + "/" + op.file, tree};
+    DSBUILD_TRY(spec, read_op_spec(with_defaults(op.root, pack.defaults), file, pack.spec_root / op.file));
     if (!is_of_version(spec.when, version)) {
       registry.absent.push_back(absent_op(spec, context));
       continue;

@@ -234,8 +234,7 @@ Result<void> read_build_keys(const SpecFile& file, const YamlNode& root, OpSpec&
 
 }  // namespace
 
-Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const Path& path) {
-  DSBUILD_TRY(root, parse_yaml(text, file.shown));
+Result<OpSpec> read_op_spec(const YamlNode& root, const SpecFile& file, const Path& path) {
   DSBUILD_CHECK(check_map(file, root, "the op spec", k_keys));
   OpSpec spec;
   spec.file = path;
@@ -260,7 +259,8 @@ Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const P
 Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,
                              const Path& source_root) {
   const SourceTree tree = make_source_tree(files, source_root, Version{});
-  return read_op_spec(text, SpecFile{file.string(), tree}, file);
+  DSBUILD_TRY(root, parse_yaml(text, file.string()));
+  return read_op_spec(root, SpecFile{file.string(), tree}, file);
 }
 
 }  // namespace dsbuild

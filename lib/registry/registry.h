@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/yaml.h"
 #include "registry/backend_kinds.h"
 #include "registry/op_spec.h"
 #include "settings/settings.h"
@@ -79,12 +80,15 @@ struct Pack {
   std::string shown;      // spec_root in messages
   std::string license{};  // SPDX expression, or ""
   bool hipify = false;    // of all sources of its ops for HIP
+  YamlNode
+      defaults{};  // what its ops say that say nothing else, as op.yaml would; null if pack.yaml has none
+  std::vector<YamlNode> ops{};  // those that stand in pack.yaml, as op.yaml would
 };
 // The names of the packs below data_dir/ops.
 std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
 
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
-// {name, source_root | package, version | version_file, license, hipify}.
+// {name, source_root | package, version | version_file, license, hipify, defaults, ops}.
 // Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
 // or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
 Result<Pack> load_pack(const Settings& settings, const System& system);
@@ -92,11 +96,11 @@ Result<Pack> load_pack(const Settings& settings, const System& system);
 // Pure: "" if an op may have this name, else the reason, worded to follow "'<name>' ".
 std::string op_name_refusal(const std::string& name);
 
-// Reads pack.yaml and every <op>/op.yaml. Ops of other versions of the sources are absent; of an op name
-// there may be one for each accelerator. Errors: those of load_pack; exit 2, with file:line:column:
-// `bad_spec` (unknown key with "did you mean", wrong type, duplicate op name naming both files, path outside
-// the source root, unsafe flag, empty glob, …), `missing_source` (names the source and where it was looked
-// for), `unknown_pack`.
+// Reads pack.yaml, with the ops that stand in it, and every <op>/op.yaml. Ops of other versions of the
+// sources are absent; of an op name there may be one for each accelerator. Errors: those of load_pack; exit
+// 2, with file:line:column: `bad_spec` (unknown key with "did you mean", wrong type, duplicate op name naming
+// both files, path outside the source root, unsafe flag, empty glob, …), `missing_source` (names the source
+// and where it was looked for), `unknown_pack`.
 Result<Registry> load_registry(const Settings& settings, const System& system);
 
 // Pure: the ops that there are for this torch and accelerator; the others become absent.

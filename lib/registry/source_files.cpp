@@ -40,11 +40,25 @@ std::string below(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
 
+constexpr std::string_view k_any_folders = "**";
+
+// Links are not followed: they may lead back.
+void add_folders(const SourceTree& tree, const std::string& folder, std::vector<std::string>& into) {
+  into.push_back(folder);
+  for (const std::string& name : tree.files.list(tree.root / folder).value_or(std::vector<std::string>{}))
+    if (!name.starts_with('.') && tree.files.own_kind(tree.root / below(folder, name)) == FileKind::directory)
+      add_folders(tree, below(folder, name), into);
+}
+
 // The names that one part of a glob stands for, in one folder.
 std::vector<std::string> part_matches(const SourceTree& tree, const std::string& folder,
                                       const std::string& part) {
-  if (!has_wildcard(part)) return {below(folder, part)};
   std::vector<std::string> matches;
+  if (part == k_any_folders) {
+    add_folders(tree, folder, matches);
+    return matches;
+  }
+  if (!has_wildcard(part)) return {below(folder, part)};
   for (const std::string& name : tree.files.list(tree.root / folder).value_or(std::vector<std::string>{})) {
     if (matches_part(part, name)) matches.push_back(below(folder, name));
   }
@@ -91,6 +105,8 @@ Result<std::vector<std::string>> expand_glob(const SpecFile& file, const YamlNod
     return file.tree.files.kind(file.tree.root / path) != FileKind::file;
   };
   found.erase(std::remove_if(found.begin(), found.end(), is_no_file), found.end());
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
   if (!found.empty()) return found;
   return fail(Exit::usage, "missing_source", yaml_where(file.shown, at), "no file matches '" + glob + "'",
               "Looked below " + file.tree.root.string() + ".");

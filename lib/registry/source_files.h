@@ -10,8 +10,9 @@ namespace dsbuild {
 Result<void> check_on_disk(const SpecFile& file, const YamlNode& at, const std::string& path,
                            FileKind wanted);
 
-// The files that a glob matches, relative to the source root. `*` and `?` stand for characters of one
-// part, and not for a leading dot. No match is an error.
+// The files that a glob matches, relative to the source root, sorted. `*` and `?` stand for characters of one
+// part, and not for a leading dot; a part `**` for any folders, none too, that are neither hidden nor links.
+// No match is an error.
 Result<std::vector<std::string>> expand_glob(const SpecFile& file, const YamlNode& at,
                                              const std::string& glob);
 

@@ -77,10 +77,30 @@ struct SourceFiles {
   std::vector<std::string> paths;
 };
 
-Result<SourceFiles> read_glob(const SpecFile& file, const YamlNode& node, const When& when) {
+// Each pattern must take something away, as a glob must match something.
+Result<void> leave_out(const SpecFile& file, const YamlNode& exclude, std::vector<std::string>& paths) {
+  DSBUILD_TRY(globs, read_words(file, exclude, "'exclude' of a glob", refuse_glob));
+  for (size_t i = 0; i < globs.size(); ++i) {
+    DSBUILD_TRY(excluded, expand_glob(file, exclude.items[i], globs[i]));
+    const auto is_excluded = [&](const std::string& path) {
+      return std::ranges::binary_search(excluded, path);
+    };
+    if (std::erase_if(paths, is_excluded) == 0)
+      return bad_spec(file, exclude.items[i],
+                      "'exclude': '" + globs[i] + "' matches none of the files that are left of 'glob'");
+  }
+  if (paths.empty()) return bad_spec(file, exclude, "'exclude' leaves no file of 'glob'");
+  return {};
+}
+
+Result<SourceFiles> read_glob(const SpecFile& file, const YamlNode& entry, const When& when) {
+  const YamlNode& node = *entry.find("glob");
   DSBUILD_TRY(glob, read_word(file, node, "'glob'", refuse_glob));
   if (!is_of_this_version(file, when)) return SourceFiles{&node, {}};
   DSBUILD_TRY(paths, expand_glob(file, node, glob));
+  if (const YamlNode* exclude = entry.find("exclude")) {
+    DSBUILD_CHECK(leave_out(file, *exclude, paths));
+  }
   for (const std::string& path : paths) {
     if (const std::string reason = refuse_source(path); !reason.empty()) {
       return bad_spec(file, node, "'glob': '" + printable(path) + "' " + reason);
@@ -102,7 +122,9 @@ Result<SourceFiles> read_files(const SpecFile& file, const YamlNode& entry, cons
   if ((path == nullptr) == (glob == nullptr)) {
     return bad_spec(file, entry, "a source needs either 'path' or 'glob'");
   }
-  return path ? read_path(file, *path) : read_glob(file, *glob, when);
+  if (path && entry.find("exclude"))
+    return bad_spec(file, *entry.find("exclude"), "'exclude' goes with 'glob'");
+  return path ? read_path(file, *path) : read_glob(file, entry, when);
 }
 
 std::string refuse_seconds(const std::string& word) {
@@ -194,9 +216,9 @@ Result<void> check_source(const SpecFile& file, const YamlNode& at, const Source
 
 Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry, const OpSpec& op) {
   if (!entry.is_scalar()) {
-    DSBUILD_CHECK(check_map(
-        file, entry, "a source",
-        {"path", "glob", "backend", "archs", "flags", "for", "when", "seconds", "split_compile", "hipify"}));
+    DSBUILD_CHECK(check_map(file, entry, "a source",
+                            {"path", "glob", "exclude", "backend", "archs", "flags", "for", "when", "seconds",
+                             "split_compile", "hipify"}));
   }
   DSBUILD_TRY(common, read_common(file, entry, op));
   DSBUILD_TRY(files, read_files(file, entry, common.when));

@@ -69,7 +69,7 @@ Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNod
 Result<void> check_include_dirs(const SpecFile& file, const YamlNode& list, const TextEntries& dirs);
 Result<std::vector<Requirement>> read_requirements(const SpecFile& file, const YamlNode& list);
 
-// parse_op_spec, once the tree is known; `path` becomes OpSpec::file.
-Result<OpSpec> read_op_spec(std::string_view text, const SpecFile& file, const Path& path);
+// parse_op_spec, once the tree is known and the text parsed; `path` becomes OpSpec::file.
+Result<OpSpec> read_op_spec(const YamlNode& root, const SpecFile& file, const Path& path);
 
 }  // namespace dsbuild

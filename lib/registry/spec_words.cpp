@@ -131,11 +131,17 @@ std::string refuse_cpu_feature(const std::string& word) {
 }
 
 std::string refuse_define_value(const std::string& word) {
-  const auto plain = [](char c) {
-    return is_identifier_part(c) || std::string_view(".:+-").find(c) != std::string_view::npos;
-  };
-  if (word.size() <= 255 && std::all_of(word.begin(), word.end(), plain)) return "";
-  return "is no plain value (letters, digits and _ . : + -)";
+  if (word.size() > 255) return "is over 255 bytes long";
+  bool is_quoted = false;
+  for (const char c : word) {
+    if (c < 0x20 || c >= 0x7f) return "has a character that is not plain ASCII";
+    if (std::string_view("$`\\").find(c) != std::string_view::npos)
+      return std::string("has the character '") + c + "': nvcc hands its arguments on through a shell";
+    if (c == '[' || c == ']') return std::string("has the character '") + c + "', which nvcc may lose";
+    if (c == '"') is_quoted = !is_quoted;
+    if (c == ',' && !is_quoted) return "has a comma outside of quotes, where nvcc ends a define";
+  }
+  return is_quoted ? "has a quote that does not end" : "";
 }
 
 std::string refuse_path(const std::string& path) {
@@ -143,8 +149,10 @@ std::string refuse_path(const std::string& path) {
 }
 
 std::string refuse_glob(const std::string& glob) {
-  if (glob.find("**") != std::string::npos)
-    return "has '**'; '*' and '?' stand for characters within one part";
+  for (const std::string_view part : path_parts(glob))
+    if (part != "**" && part.find("**") != part.npos)
+      return "has '**' beside other characters; alone between two '/' it stands for folders";
+  if (glob.ends_with("**")) return "ends with '**', which stands for folders; add '/*.cu', say";
   return refuse_any_path(glob, "|\\$\"'`[]{}");
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """--verify-against-nvcc with a real nvcc: what slices made is what nvcc makes, and a build in which it is not says so and publishes nothing."""
 
+import ctypes
 import hashlib
 import json
 import pathlib
@@ -32,6 +33,20 @@ extern "C" int first() { return 1; }
 extern "C" int other() { return 2; }
 extern "C" int called() { return first() + 1; }
 """
+# What extensions of torch are built with, beside what pack deepspeed has; and values of defines that a shell would change.
+FLAGS = {"nvcc": ["-Xptxas=-allow-expensive-optimizations=true", "-Xptxas=--register-usage-level=10", "-Xptxas=-O3,-v",
+                  "-Xfatbin=-compress-all", "-diag-suppress", "177,550", "-t=0", "-ftemplate-backtrace-limit=0",
+                  "-Xcompiler", "-Wall,-fpermissive"],
+         "cxx": ["-flto", "-ftemplate-backtrace-limit=0", "-fpermissive"], "link": ["-flto"]}
+DEFINES = {"STR": '"a, b; (c)* ~"', "TYPE": "float*", "P": "(2+1)", "CH": "'x'", "TWO": "unsigned long"}
+DEFINED = """
+extern "C" const char* NAMED() { return STR; }
+extern "C" TWO NAMED_size() { return sizeof(TWO) + CH; }
+"""
+FLAGGED = DEFINED.replace("NAMED", "device_text") + """
+template <class T> __global__ void k(TYPE p, T v) { *p = P + v; }
+extern "C" void go(float* p) { k<int><<<1, 1>>>(p, 2); }
+"""
 
 
 def call(elf, name):
@@ -41,7 +56,8 @@ def call(elf, name):
     return struct.pack("<Q", number << 32 | 4)
 
 
-@testspace.deep_but("test_images_that_nvcc_makes_otherwise", "test_a_bundle_that_nvcc_makes_otherwise_does_not_verify")
+@testspace.deep_but("test_images_that_nvcc_makes_otherwise", "test_a_bundle_that_nvcc_makes_otherwise_does_not_verify",
+                    "test_flags_and_defines_of_real_projects")
 class AgainstNvccTest(SlicesTest):
     def compared(self, *more, ops="scaling"):
         return self.built("--verify-against-nvcc", *more, ops=ops).out
@@ -124,6 +140,24 @@ class AgainstNvccTest(SlicesTest):
         self.compared()
         self.edit("k_by + 7", "k_by + 8")()
         self.assertIn("compared 1 file: the same as nvcc's\n", self.compared())
+
+    def flagged(self, more=()):
+        flags = {**FLAGS, "nvcc": [*FLAGS["nvcc"], *more]}
+        self.space.pack.add_op("flagged", {"flagged.cu": FLAGGED, "words.cpp": DEFINED.replace("NAMED", "host_text")},
+                               {"flags": flags, "defines": DEFINES})
+        self.assertIn("compared 1 file: the same as nvcc's\n", self.compared(ops="flagged"))
+        library = ctypes.CDLL(str(next(self.space.out.rglob("flagged.so"))))
+        for name in ("device_text", "host_text"):
+            text, size = getattr(library, name), getattr(library, name + "_size")
+            text.restype, size.restype = ctypes.c_char_p, ctypes.c_ulong
+            self.assertEqual((text(), size()), (DEFINES["STR"].strip('"').encode(), 8 + ord("x")))
+
+    def test_flags_and_defines_of_real_projects(self):
+        self.flagged(["-static-global-template-stub=false"])
+
+    def test_flags_and_defines_of_real_projects_with_cuda_11_8(self):
+        self.use_toolkit_11_8()
+        self.flagged()
 
     def test_names_of_internal_linkage_with_cuda_11_8(self):
         self.use_toolkit_11_8()

@@ -54,9 +54,36 @@ TEST_CASE("== and != compare the parts given") {
   CHECK_FALSE(holds("!=13", "13.5"));
 }
 
-TEST_CASE("A range that cannot be read is an error that names its place") {
+TEST_CASE("~= is the series of the version") {
+  CHECK(holds("~=2.1", "2.9"));
+  CHECK_FALSE(holds("~=2.1", "2.0.9"));
+  CHECK_FALSE(holds("~=2.1", "3.0"));
+  CHECK(holds("~=2.1.3", "2.1.10"));
+  CHECK_FALSE(holds("~=2.1.3", "2.2"));
+  CHECK(holds("~= 2.0.1.post1", "2.0.4"));
+}
+
+// The spellings are those of PEP 440's own text.
+TEST_CASE("Versions of PEP 440 are compared by their release number") {
   for (const std::string text :
-       {"", ",", ">=", "abc", ">=x", ">=13.*", "=>13", "13,", "1..2", "1.", "==1.2x", "*"}) {
+       {"1.2.3", "v1.2.3", "1.2.3a1", "1.2.3.beta-2", "1.2.3rc1", "1.2.3_c1", "1.2.3.post1", "1.2.3-1",
+        "1.2.3.dev20260101", "1.2.3rc1.post2.dev3", "1.2.3+cu130", "1.2.3a0+git12ab.dirty", "1.2.3rc"}) {
+    INFO(text);
+    REQUIRE(parse_release(text));
+    CHECK(parse_release(text)->text() == "1.2.3");
+    CHECK(holds(">=" + text, "1.2.3"));
+    CHECK_FALSE(holds(">" + text, "1.2.3"));
+  }
+  for (const std::string text :
+       {"", "1.2.3.", "1!2.3", "1.2.3x", "1.2.3rc1x", "1.2.3+", "1.2.3+a b", "rc1", "1..2"}) {
+    INFO(text);
+    CHECK_FALSE(parse_release(text));
+  }
+}
+
+TEST_CASE("A range that cannot be read is an error that names its place") {
+  for (const std::string text : {"", ",", ">=", "abc", ">=x", ">=13.*", "=>13", "13,", "1..2", "1.", "==1.2x",
+                                 "*", "~=2", "===2.0", "==2.0rc1.*"}) {
     const auto range = parse_version_range(text, "op.yaml:3:11");
     INFO(text);
     REQUIRE_FALSE(range);

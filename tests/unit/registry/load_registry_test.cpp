@@ -115,7 +115,8 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
   };
   CHECK(error("nme: x\n") ==
         "bad_spec ops/native/pack.yaml:1:1: unknown key 'nme' in the pack (did you mean 'name'?) "
-        "| Keys of the pack: name, source_root, version, package, version_file, license, hipify.");
+        "| Keys of the pack: name, source_root, version, package, version_file, license, hipify, defaults, "
+        "ops.");
   CHECK(error("hipify: yes\n") ==
         "bad_spec ops/native/pack.yaml:1:9: 'hipify': 'yes' is neither true nor false");
   CHECK(error("source_root: /etc\n") ==
@@ -128,8 +129,76 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
         "bad_spec ops/native/pack.yaml:2:10: 'package' and 'source_root' both say where the sources are | "
         "Keep one "
         "of them.");
-  CHECK(error("version: newest\n") ==
-        "bad_spec ops/native/pack.yaml:1:10: 'version': 'newest' is no version (as in 0.19.8)");
+  CHECK(
+      error("version: newest\n") ==
+      "bad_spec ops/native/pack.yaml:1:10: 'version': 'newest' is no version (as in 0.19.8 or 2.3.2.post1)");
+}
+
+TEST_CASE("ops may stand in pack.yaml, and what many say in its defaults") {
+  PackWorld world;
+  world.files.add_file("/data/kernels/b.cu", "");
+  world.files.add_file("/data/ops/native/pack.yaml", R"(source_root: ../../kernels
+version: 2.3.2.post1
+defaults:
+  archs: {min: 8.0}
+  flags: {cxx: [-O3], nvcc: [-O3]}
+  defines: {WITH_PYTHON: , LEVEL: 1}
+  std: {cxx: 17}
+ops:
+  scatter_cuda:
+    sources: [a.cu]
+    flags: {nvcc: [-lineinfo]}
+    defines: {LEVEL: 2, WITH_CUDA: }
+  scatter_cpu: {backend: cpu, sources: [a.cpp], std: {cxx: 20}}
+)");
+  const Registry registry = world.registry();
+  CHECK(registry.names() ==
+        std::vector<std::string>{"cpu_adam", "fused_adam", "scatter_cpu", "scatter_cuda"});
+  CHECK(registry.source_version.text() == "2.3.2");
+  const OpSpec& cuda = registry.find("scatter_cuda")->spec();
+  CHECK(cuda.file == "/data/ops/native/pack.yaml");
+  CHECK(cuda.archs.text() == ">= 8.0");
+  CHECK(cuda.std_cxx == 17);
+  const auto values = [](const TextEntries& entries) {
+    std::vector<std::string> all;
+    for (const auto& entry : entries)
+      all.push_back(entry.value);
+    return all;
+  };
+  CHECK(values(cuda.flags.nvcc) == std::vector<std::string>{"-O3", "-lineinfo"});
+  CHECK(values(cuda.flags.cxx) == std::vector<std::string>{"-O3"});
+  std::map<std::string, std::string> defines;
+  for (const auto& define : cuda.defines)
+    defines.insert(define.value);
+  CHECK(defines ==
+        std::map<std::string, std::string>{{"LEVEL", "2"}, {"WITH_CUDA", ""}, {"WITH_PYTHON", ""}});
+  const OpSpec& cpu = registry.find("scatter_cpu")->spec();
+  CHECK(cpu.archs.empty());
+  CHECK(cpu.std_cxx == 20);
+  CHECK(registry.find("fused_adam")->spec().archs.text() == ">= 8.0");
+}
+
+TEST_CASE("what is wrong in defaults is said of pack.yaml, whichever op has them") {
+  PackWorld world;
+  const auto error = [&](const std::string& text) {
+    world.files.add_file("/data/ops/native/pack.yaml", "source_root: ../../kernels\n" + text);
+    return world.error();
+  };
+  CHECK(error("defaults: {flags: {nvcc: [-o]}}\n") ==
+        "bad_spec ops/native/pack.yaml:2:27: 'flags.nvcc': '-o' is not on the list of what flags.nvcc may "
+        "hold");
+  CHECK(error("defaults: {name: x}\n").starts_with("bad_spec ops/native/pack.yaml:2:12: unknown key 'name'"));
+  CHECK(error("ops: {x: {name: y}}\n") ==
+        "bad_spec ops/native/pack.yaml:2:17: an op's name in 'ops' is its key: 'name' says it twice | Leave "
+        "'name' out.");
+  CHECK(error("ops: {X: {sources: [a.cu]}}\n")
+            .starts_with("bad_spec ops/native/pack.yaml:2:7: 'name': 'X' is no op"));
+  CHECK(error("ops: [x]\n") ==
+        "bad_spec ops/native/pack.yaml:2:6: 'ops' takes a map of names to what their op.yaml would hold");
+  CHECK(error("ops: {x: y}\n") == "bad_spec ops/native/pack.yaml:2:7: 'ops.x' takes a map, as op.yaml is");
+  CHECK(error("ops: {fused_adam: {sources: [a.cu]}}\n") ==
+        "bad_spec ops/native/fused_adam/op.yaml: the op name 'fused_adam' is taken by ops/native/pack.yaml | "
+        "Rename one of the two.");
 }
 
 TEST_CASE("a pack's version decides which sources are looked for") {

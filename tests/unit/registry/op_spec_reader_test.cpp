@@ -49,6 +49,39 @@ TEST_CASE("a glob stands for its files in sorted order, without hidden ones") {
   CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"*.c*\"}]\n")) == Words{"a.cu", "b.cpp"});
 }
 
+TEST_CASE("** stands for folders, none too, and not for links; exclude leaves files out") {
+  SpecWorld world;
+  for (const char* path : {"bwd/deep/three.cu", "bwd/deep/er/four.cu", "bwd/.git/five.cu"})
+    world.files.add_file(Path("/src") / path, "");
+  world.files.add_link("/src/bwd/again", "/src/bwd");
+  const auto paths = [&](const std::string& entry) {
+    std::vector<std::string> all;
+    for (const SourceSpec& source : world.spec("name: x\nsources: [" + entry + "]\n").sources)
+      all.push_back(source.path);
+    return all;
+  };
+  using Paths = std::vector<std::string>;
+  CHECK(paths("{glob: \"**/*.cu\"}") ==
+        Paths{"a.cu", "bwd/deep/er/four.cu", "bwd/deep/three.cu", "bwd/one.cu", "bwd/two.cu"});
+  CHECK(paths("{glob: \"bwd/**/*.cu\"}") ==
+        Paths{"bwd/deep/er/four.cu", "bwd/deep/three.cu", "bwd/one.cu", "bwd/two.cu"});
+  CHECK(paths("{glob: \"**/deep/**/f*.cu\"}") == Paths{"bwd/deep/er/four.cu"});
+  CHECK(paths("{glob: \"**/*.cu\", exclude: [a.cu, \"**/deep/**/*.cu\"]}") ==
+        Paths{"bwd/one.cu", "bwd/two.cu"});
+}
+
+TEST_CASE("an option of nvcc's and its value may be two words, and what is the job control's is dropped") {
+  const OpSpec spec = SpecWorld().spec(
+      "name: x\nsources: [a.cu]\nflags: {nvcc: [-Xptxas, -v, -diag-suppress, \"177,550\", \"-Xcompiler "
+      "-Wall\", "
+      "--threads, 4, -t=0, {value: -G, when: {cuda: \">=12\"}}, -maxrregcount, 64]}\n");
+  std::vector<std::string> flags;
+  for (const auto& entry : spec.flags.nvcc)
+    flags.push_back(entry.value);
+  CHECK(flags == std::vector<std::string>{"-Xptxas=-v", "-diag-suppress=177,550", "-Xcompiler=-Wall", "-G",
+                                          "-maxrregcount=64"});
+}
+
 TEST_CASE("an op may say why it is not for other backends") {
   const std::string op = "name: x\nsources: [a.cu]\n";
   const OpSpec spec =

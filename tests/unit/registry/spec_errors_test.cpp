@@ -116,8 +116,13 @@ TEST_CASE("names keep to the rules of what they become") {
        "and '_'"},
       {"defines: {1A: 1}",
        "bad_spec x/op.yaml:3:11: 'defines': '1A' is no identifier (letters, digits and '_')"},
-      {"defines: {A: a b}",
-       "bad_spec x/op.yaml:3:14: 'defines.A': 'a b' is no plain value (letters, digits and _ . : + -)"},
+      {"defines: {A: $(id)}",
+       "bad_spec x/op.yaml:3:14: 'defines.A': '$(id)' has the character '$': nvcc hands its arguments on "
+       "through a shell"},
+      {"defines: {A: \"f(a,b)\"}",
+       "bad_spec x/op.yaml:3:14: 'defines.A': 'f(a,b)' has a comma outside of quotes, where nvcc ends a "
+       "define"},
+      {"defines: {A: '\"a'}", "bad_spec x/op.yaml:3:14: 'defines.A': '\"a' has a quote that does not end"},
       {"libraries: [-laio]",
        "bad_spec x/op.yaml:3:13: 'libraries': '-laio' is no library name (write 'aio' for libaio.so)"},
       {"std: {cxx: 98}",
@@ -279,9 +284,19 @@ TEST_CASE("sources are files that are there, each once") {
   CHECK(error("[{glob: bwd/*}]") ==
         "bad_spec x/op.yaml:2:18: 'glob': 'bwd/note.txt' is no source file (.cu, .hip, .sycl, .cpp, .cc, "
         ".cxx)");
-  CHECK(error("[{glob: \"**/*.cu\"}]") ==
-        "bad_spec x/op.yaml:2:18: 'glob': '**/*.cu' has '**'; '*' and '?' stand for "
-        "characters within one part");
+  CHECK(error("[{glob: \"a**/*.cu\"}]") ==
+        "bad_spec x/op.yaml:2:18: 'glob': 'a**/*.cu' has '**' beside other characters; alone between two '/' "
+        "it stands for folders");
+  CHECK(
+      error("[{glob: \"bwd/**\"}]") ==
+      "bad_spec x/op.yaml:2:18: 'glob': 'bwd/**' ends with '**', which stands for folders; add '/*.cu', say");
+  CHECK(error("[{path: a.cu, exclude: [b.cpp]}]") == "bad_spec x/op.yaml:2:33: 'exclude' goes with 'glob'");
+  CHECK(error("[{glob: bwd/*.cu, exclude: [\"*.cu\"]}]") ==
+        "bad_spec x/op.yaml:2:38: 'exclude': '*.cu' matches none of the files that are left of 'glob'");
+  CHECK(error("[{glob: bwd/*.cu, exclude: [bwd/three.cu]}]") ==
+        "missing_source x/op.yaml:2:38: no file matches 'bwd/three.cu' | Looked below /src.");
+  CHECK(error("[{glob: bwd/*.cu, exclude: [\"bwd/*.cu\"]}]") ==
+        "bad_spec x/op.yaml:2:37: 'exclude' leaves no file of 'glob'");
   CHECK(error("[{path: b.cpp, archs: {min: 8.0}}]") ==
         "bad_spec x/op.yaml:2:18: 'b.cpp' has no device code, so 'archs' means nothing for it");
   CHECK(error("[{path: a.cu, flags: {link: [-s]}}]") ==
