@@ -6,11 +6,16 @@ import hashlib
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+from devices import HIP_RUNTIME, find_hip_toolchain  # noqa: E402
+from fake_driver import make_fake_driver  # noqa: E402
+from offload_tools import clangs  # noqa: E402
 from packs import Pack  # noqa: E402
 
 DEEP = testspace.TIER == "deep"
@@ -36,23 +41,12 @@ extern "C" int threads() { return 32; }
 #endif
 extern "C" void scale_run(float* data) { scale<<<1, 32>>>(data); }
 """
-# What clang's host code calls: the libraries here are read and not run.
-RUNTIME = 'extern "C" {\n' + "".join(f"int {name}() {{ return 0; }}\n" for name in (
-    "__hipRegisterFatBinary", "__hipUnregisterFatBinary", "__hipRegisterFunction", "__hipPushCallConfiguration",
-    "__hipPopCallConfiguration", "hipLaunchKernel")) + "}\n"
 HOST_SECTIONS = (".text", ".rodata", ".rodata.str1.1", ".init_array", ".data.rel.ro", ".eh_frame")
-
-
-def find_toolchain():
-    home = os.environ.get("DSBUILD_HIP", "")
-    if not home or not (pathlib.Path(home) / "llvm/bin/clang++").exists():
-        testspace.skip("DSBUILD_HIP names no HIP toolchain (scripts/get_toolkit.sh hip)")
-    return pathlib.Path(home)
 
 
 def make_pack(folder):
     pack = Pack(folder, "hip")
-    pack.add_op("scaling", {"plain.cu": PLAIN, "runtime.cpp": RUNTIME}, {"backends": ["cuda", "hip"]})
+    pack.add_op("scaling", {"plain.cu": PLAIN, "runtime.cpp": HIP_RUNTIME}, {"backends": ["cuda", "hip"]})
     pack.add_op("for_cuda", {"plain.cu": PLAIN})
     pack.source("sizes.h").write_text(SIZES)
     return pack
@@ -60,7 +54,7 @@ def make_pack(folder):
 
 class HipTest(CliTest):
     def setUp(self):
-        self.home = find_toolchain()
+        self.home = find_hip_toolchain()
         self.space = TestSpace(pack=make_pack)
         self.archs = ["gfx90a", "gfx942"]
 
@@ -84,24 +78,29 @@ class HipTest(CliTest):
                        check=True, stderr=subprocess.DEVNULL)
         return copy.read_bytes() if copy.exists() else b""
 
-    def whole_command(self):
+    def whole_command(self, source, flags):
         """The object of clang's one command."""
         made = self.space.root / "whole.o"
-        unit_id = hashlib.sha256(b"plain.cu").hexdigest()[:16]
-        command = [self.home / "llvm/bin/clang++", f"--rocm-path={self.home}", "-x", "hip", "-O3", "-std=c++17", "-fPIC",
-                   "-D__HIP_PLATFORM_AMD__=1", f"-cuid={unit_id}", *(f"--offload-arch={arch}" for arch in self.archs),
-                   "-c", "pack/plain.cu", "-o", made]
+        command = [self.home / "llvm/bin/clang++", f"--rocm-path={self.home}", *flags,
+                   *(f"--offload-arch={arch}" for arch in self.archs), "-c", source, "-o", made]
         done = subprocess.run(list(map(str, command)), cwd=self.space.build_dir, check=False, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         self.assertEqual(done.returncode, 0, done.stdout)
         return made
 
-    def check_against_whole_command(self):
-        whole = self.whole_command()
-        self.assertEqual(self.section(".hip_fatbin", whole), self.section(".hip_fatbin", self.unit(".o")))
+    def check_object(self, whole, images, host):
+        bundle = self.section(".hip_fatbin", whole)
+        self.assertTrue(bundle == self.section(".hip_fatbin", images), f"{images}: other images than clang's")
         self.assertGreater(len(self.section(".text", whole)), 100)
         for name in HOST_SECTIONS:
-            self.assertEqual(self.section(name, whole), self.section(name, self.unit(".host.o")), name)
+            self.assertEqual(self.section(name, whole), self.section(name, host), name)
+        return bundle
+
+    def check_against_whole_command(self):
+        unit_id = hashlib.sha256(b"plain.cu").hexdigest()[:16]
+        whole = self.whole_command("pack/plain.cu", ["-x", "hip", "-O3", "-std=c++17", "-fPIC", "-D__HIP_PLATFORM_AMD__=1",
+                                                     f"-cuid={unit_id}"])
+        self.check_object(whole, self.unit(".o"), self.unit(".host.o"))
 
 
 class ImagesTest(HipTest):
@@ -128,6 +127,167 @@ class ImagesTest(HipTest):
         run = self.run_for_hip("build", ops="all")
         self.assertEqual(run.code, 0, run)
         self.assertIn("for_cuda: it is written for CUDA alone, and gfx90a gfx942 are of other GPUs", run.out + run.err)
+
+
+@testspace.deep
+class NativeOpsTest(HipTest):
+    """Every source of the native ops for HIP, for eight targets."""
+
+    ARCHS = ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"]
+
+    def setUp(self):
+        super().setUp()
+        self.archs = sorted(self.ARCHS)
+        self.space.environment["TVM_FFI_HOME"] = testspace.find_tvm_ffi()
+
+    def run_native(self, *words):
+        run = self.space.run(*words, "--arch", ";".join(self.archs), "--rocm-home", str(self.home), "--out", str(self.space.out),
+                             "--build-dir", str(self.space.build_dir), "-j", "2", timeout=3600)
+        self.assertEqual(run.code, 0, run)
+        return run
+
+    def ops(self):
+        plan = json.loads(self.run_native("plan", "--ops", "all", "--json").out)
+        return [op["name"] for op in plan["ops"] if op["status"] == "build" and op["archs"]]
+
+    def units(self):
+        """(source, the flags of all its compiles, its object) of each"""
+        graph = (self.space.build_dir / "build.ninja").read_text()
+        for output, source, flags in re.findall(r"^build (\S+)\.host\.o .*?: hip_compile (\S+) .*\n(?:  tools.*\n)?  flags = (.*)$", graph, re.M):
+            yield source, [word for word in flags.split() if word != "--cuda-host-only"], self.space.build_dir / output
+
+    def check_native_ops(self):
+        ops = self.ops()
+        self.assertGreaterEqual(set(ops), {"fused_adam", "quantizer", "fp_quantizer"})
+        self.run_native("build", "--ops", ",".join(ops))
+        sizes = {}
+        for source, flags, output in self.units():
+            with self.subTest(source):
+                whole = self.whole_command(source, flags)
+                bundle = self.check_object(whole, f"{output}.o", f"{output}.host.o")
+                self.assertEqual([bundle.count(f"hipv4-amdgcn-amd-amdhsa--{arch}".encode()) for arch in self.archs], [1] * len(self.archs))
+                sizes[source] = len(bundle)
+        self.assertGreaterEqual(len(sizes), len(ops))
+        print(f"{len(ops)} ops, {len(sizes)} sources, {len(self.archs)} targets: {sum(sizes.values())} bytes of images are clang's", flush=True)
+
+    def test_with_clang_22(self):
+        self.check_native_ops()
+
+    def test_with_clang_19(self):
+        """Its own, over the headers and device libraries of the other."""
+        folder = next((clang.bin for clang in clangs() if clang.version == 19 and clang.has("clang++", "ld.lld")), None)
+        if folder is None:
+            self.skipTest("no clang 19 with lld (scripts/test.sh deep fetches them)")
+        old, self.home = self.home, self.space.root / "hip"
+        (self.home / "llvm/bin").mkdir(parents=True)
+        for part, target in (("include", old / "include"), ("amdgcn", old / "amdgcn"), ("llvm/lib", folder.parent / "lib")):
+            (self.home / part).symlink_to(target)
+        for tool in ("clang", "clang++", "lld", "ld.lld"):  # it looks for ROCm by the folder that it lies in
+            shutil.copy(folder / tool, self.home / "llvm/bin" / tool)
+        self.assertIn("clang version 19.", subprocess.run([self.home / "llvm/bin/clang++", "--version"], check=True, text=True,
+                                                          stdout=subprocess.PIPE).stdout)
+        self.check_native_ops()
+
+
+class VendorsTest(HipTest):
+    """One bundle for NVIDIA's and AMD's GPUs; its CUDA is the fake toolkit's."""
+
+    def setUp(self):
+        super().setUp()
+        self.archs = ["8.0+PTX", "gfx942"]
+
+    def said(self, *words, **options):
+        run = self.run_for_hip(*words, "--cuda-home", str(self.space.toolkit.home), **options)
+        self.assertEqual(run.code, 0, run)
+        return run
+
+    def build(self, *archs):
+        self.archs = archs or self.archs
+        self.said("build")
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        return {op["file"]: op for op in manifest["ops"]}, manifest
+
+    def load(self, *words, env=None, code=0):
+        run = self.space.run("load", "scaling", "--json", "--pack", str(self.space.pack.folder), *words, env={
+            "DSBUILD_BUNDLE": str(self.space.out), "DSBUILD_JIT": "0", **(env or {})})
+        self.assertEqual(run.code, code, run)
+        return json.loads(run.out)
+
+    def test_one_manifest_has_a_library_for_each(self):
+        ops, manifest = self.build()
+        self.assertEqual({file.name for file in self.space.out.iterdir()}, {"manifest.json", "scaling.cuda.so", "scaling.hip.so"})
+        self.assertEqual({(file, op["name"], op["backend"], *op["archs"]) for file, op in ops.items()},
+                         {("scaling.cuda.so", "scaling", "cuda", "8.0+PTX"), ("scaling.hip.so", "scaling", "hip", "gfx942")})
+        self.assertEqual(manifest["requested"], ["gfx942", "8.0+PTX"])
+        self.assertEqual((manifest["toolkit"]["version"], manifest["hip"]["version"].split(".")[0]), ("13.0.88", "22"))
+        self.assertEqual(self.space.verify().code, 0)
+        image = (self.space.build_dir / "obj/scaling.hip/plain.cu/plain.gfx942.co").read_bytes()
+        file = self.space.out / "scaling.hip.so"
+        file.write_bytes(file.read_bytes().replace(image, bytes(len(image))))
+        self.assertEqual(self.space.verify().code, 1)
+
+    def test_each_library_is_the_one_of_a_build_for_its_vendor_alone(self):
+        self.build()
+        both = {name: (self.space.out / f"scaling.{name}.so").read_bytes() for name in ("cuda", "hip")}
+        for backend, arch in (("cuda", "8.0+PTX"), ("hip", "gfx942")):
+            ops, _ = self.build(arch)
+            self.assertEqual([(file, op["backend"]) for file, op in ops.items()], [("scaling.so", backend)])
+            self.assertEqual({file.name for file in self.space.out.iterdir()}, {"manifest.json", "scaling.so"})
+            self.assertEqual((self.space.out / "scaling.so").read_bytes(), both[backend])
+
+    def test_explain_says_both_or_the_one_that_is_asked_about(self):
+        self.build()
+        document = json.loads(self.said("explain", "scaling", "--json").out)
+        self.assertEqual(document["op"], "scaling")
+        self.assertEqual({one["op"]: [target["arch"] for target in one["targets"]] for one in document["backends"]},
+                         {"scaling.cuda": ["8.0", "8.0-virtual"], "scaling.hip": ["gfx942"]})
+        for one in document["backends"]:
+            key = one["op"].split(".")[1].upper()
+            self.assertEqual([edge for edge in one["edges"] if edge["runs"]], [])
+            for target in one["targets"]:
+                steps = {step["stage"]: step["rule"] for step in target["steps"]}
+                self.assertEqual(steps["flags"], f"shared: every {key} op of this build has it")
+                self.assertIn(f"in {one['op']}.so, from 1 TU; it is in {self.space.out}", steps["image"])
+        text = self.said("explain", "scaling").out
+        self.assertEqual([text.count(f"scaling.{name}\n") for name in ("cuda", "hip")], [1, 1])
+        for asked, name in (("gfx942", "scaling.hip"), ("gfx90a", "scaling.hip"), ("8.0", "scaling.cuda")):
+            self.assertEqual(json.loads(self.said("explain", "scaling", asked, "--json").out)["op"], name)
+        document = json.loads(self.said("explain", "for_cuda", "--json", ops="all").out)
+        steps = {target["arch"]: target["steps"][-1]["rule"] for target in document["targets"]}
+        self.assertEqual(steps["gfx942"], "dropped: it is written for CUDA alone, and gfx942 is of other GPUs")
+
+    def test_report_and_inspect_say_who_runs_what_and_the_toolkit_of_each(self):
+        self.build()
+        document = json.loads(self.said("report", "--gpu", "9.0,gfx942,gfx90a", "--json").out)
+        self.assertEqual({brand: toolkit["name"].split(".")[0] for brand, toolkit in document["chosen"].items()},
+                         {"CUDA": "CUDA 13", "HIP": "HIP clang 22"})
+        for brand in ("CUDA", "HIP"):
+            self.assertIn(document["chosen"][brand]["path"], document["environment"][f"{brand} toolkit"])
+        self.assertRegex(document["environment"]["bundle"], r", 2 ops, CUDA 13\.0\.88, HIP clang 22\.")
+        runs = {op["name"]: {one["gpu"]: one["runs"] for one in op["coverage"]} for op in document["ops"]}
+        expected = {"scaling.cuda": {"9.0": "ptx", "gfx942": "none", "gfx90a": "none"},
+                    "scaling.hip": {"9.0": "none", "gfx942": "native", "gfx90a": "none"}}
+        self.assertEqual({name: runs[name] for name in expected}, expected)
+        libraries = [str(self.space.out / f"{name}.so") for name in expected]
+        files = json.loads(self.space.run("inspect", *libraries, "--gpu", "9.0,gfx942,gfx90a", "--json").out)["files"]
+        self.assertEqual([{one["gpu"]: one["runs"] for one in file["coverage"]} for file in files], list(expected.values()))
+
+    def test_a_missing_toolkit_is_that_of_its_vendor(self):
+        run = self.run_for_hip("report", "--json", "--cuda-home", str(self.space.root / "none"))
+        document = json.loads(run.out)
+        self.assertEqual((document["chosen"]["CUDA"], document["chosen"]["HIP"]["path"]), (None, str(self.home)))
+        self.assertEqual([problem["where"] for problem in document["problems"]], ["--cuda-home"])
+
+    def test_load_takes_the_library_for_the_gpu_at_hand(self):
+        self.build()
+        self.space.environment.update(make_fake_driver(self.space.root / "driver"))
+        visible = {"FAKE_GPUS": "90", "CUDA_VISIBLE_DEVICES": "90"}
+        for words, env, name in (((), visible, "cuda"), (("--gpu", "9.0"), {}, "cuda"), (("--gpu", "gfx942"), {}, "hip"),
+                                 (("--gpu", "gfx942"), visible, "hip"), (("--gpu", "gfx942:xnack-"), {}, "hip")):
+            with self.subTest(words=words, env=env):
+                self.assertEqual(self.load(*words, env=env)["path"], str(self.space.out / f"scaling.{name}.so"))
+        for gpu, has in (("gfx90a", "gfx942"), ("7.5", "8.0+PTX")):
+            self.assertIn(f"scaling has no image for {gpu} (it has {has})", self.load("--gpu", gpu, code=3)["error"]["what"])
 
 
 @testspace.deep_but("test_an_arch_more_makes_its_slice_alone", "test_another_checkout_compiles_nothing")

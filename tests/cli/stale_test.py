@@ -9,18 +9,20 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sliced import SlicesTest, testspace  # noqa: E402
+from sliced import SlicesTest, TestSpace, make_pack, testspace  # noqa: E402
+from devices import BACKENDS, IS_HOST, IS_LATER, add_device_op, use_device_compiler  # noqa: E402
+from stale import add_tests  # noqa: E402
 
 SOURCE = """
 #include "shift.h"
 __global__ void scale(float* data) {
-#if __CUDA_ARCH__ >= 900
+#if IS_LATER
   data[threadIdx.x] *= k_shift + 7;
 #else
   data[threadIdx.x] *= k_shift;
 #endif
 }
-#ifndef __CUDA_ARCH__
+#if IS_HOST
 extern "C" int threads() { return 32; }
 extern "C" int width() { return WIDTH; }
 #ifdef MORE
@@ -130,9 +132,11 @@ def move(file, before="// moved\n"):
 class Project:
     """The op's files, what its compile takes besides, and the edits."""
 
-    def __init__(self, pack):
-        self.pack, self.width, self.environment = pack, 1, {}
-        pack.add_op("shifted", {"main/shifted.cu": SOURCE})
+    def __init__(self, pack, backend="cuda"):
+        self.pack, self.backend, self.width, self.environment = pack, backend, 1, {}
+        source = SOURCE.replace("IS_LATER", IS_LATER[backend]).replace("IS_HOST", IS_HOST[backend])
+        add_device_op(pack, "shifted", {"main/shifted.cu": source}, backend)
+        self.spec = (pack.folder / "shifted" / "op.yaml").read_text()
         for folder in ("first", "second"):
             pack.source(folder).mkdir()
         pack.source("second/shift.h").write_text(HEADER.format(2))
@@ -140,7 +144,7 @@ class Project:
 
     def write_spec(self):
         (self.pack.folder / "shifted" / "op.yaml").write_text(
-            f"name: shifted\nsources: [main/shifted.cu]\ninclude_dirs: [first, second]\ndefines: {{WIDTH: {self.width}}}\n")
+            f"{self.spec}include_dirs: [first, second]\ndefines: {{WIDTH: {self.width}}}\n")
 
     def replace(self, old, new):
         file = self.pack.source("main/shifted.cu")
@@ -166,14 +170,14 @@ class Project:
 
     def edits(self):
         """In an order in which each still changes something after those before it."""
+        of_nvcc = [self.change_a_flag_of_the_environment] if self.backend == "cuda" else []  # no such variable is clang's
         return [self.edit_code_of_a_later_arch, self.edit_code_that_only_the_host_sees, self.change_a_macro_of_the_command,
-                self.change_a_flag_of_the_environment, self.shadow_a_header]
+                *of_nvcc, self.shadow_a_header]
 
 
 class StaleTest(SlicesTest):
     def setUp(self):
-        super().setUp()
-        self.project = Project(self.space.pack)
+        self.space = TestSpace(pack=make_pack)
 
     def library(self):
         self.built(ops="shifted", env=self.project.environment)
@@ -185,7 +189,9 @@ class StaleTest(SlicesTest):
         self.space.build_dir = kept
         return library
 
-    def test_slices_are_never_stale(self):
+    def check_never_stale(self, backend):
+        use_device_compiler(self.space, backend)
+        self.project = Project(self.space.pack, backend)
         before = self.library()
         for edit in self.project.edits():
             with self.subTest(edit.__name__):
@@ -194,6 +200,9 @@ class StaleTest(SlicesTest):
                 self.assertNotEqual(after, before)
                 self.assertEqual(after, self.fresh_library(edit.__name__))
                 before = after
+
+
+add_tests(StaleTest, "slices_are_never_stale", StaleTest.check_never_stale, BACKENDS)
 
 
 @testspace.deep_but("test_nothing_is_made_where_lines_move")

@@ -11,12 +11,13 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
+from devices import BACKENDS, add_device_op, use_device_compiler  # noqa: E402
 from stale import TICK, StaleTest, add_tests  # noqa: E402
 
 SOURCE = '#include <v.h>\nextern "C" int v() { return V; }\n'
 OPTIONAL = '#if __has_include("NAME")\n#include "NAME"\n#else\n#define V 1\n#endif\nextern "C" int v() { return V; }\n'
 ONE, TWO = "#define V 1\n", "#define V 2\n"
-CUDA = '#include "v.h"\n__global__ void k(int* x) { *x = V; }\nextern "C" int v() { return V; }\n'
+DEVICE = '#include "v.h"\n__global__ void k(int* x) { *x = V; }\nextern "C" int v() { return V; }\n'
 
 # Each of them is a file's name to gcc, to Make and to a shell in its own way.
 NAMES = ["a b.h", "a#b.h", "a$b.h", "a&b.h", "a;b.h", "a^b.h", "a:b.h", "a%b.h", "a\\b.h", "a'b.h", "a|b.h", "a<b.h", "a=b.h",
@@ -189,15 +190,15 @@ class ShadowTest(StaleTest):
         self.check_change(lambda: (self.space.pack.folder / "outside.h").write_text(TWO))
 
 
-class CudaTest(StaleTest):
-    """The same through nvcc's steps."""
+class DeviceTest(StaleTest):
+    """The same through the steps of nvcc, and of clang for HIP."""
 
-    def setUp(self):
-        super().setUp()
-        self.space.toolkit.home = pathlib.Path(testspace.find_real_toolkit())
+    def add_op(self, backend):
+        use_device_compiler(self.space, backend)
+        add_device_op(self.space.pack, "tool", {"a.cu": DEVICE}, backend)
 
-    def test_a_header_is_put_back_with_an_older_time(self):
-        self.space.pack.add_op("tool", {"a.cu": CUDA})
+    def check_put_back_with_an_older_time(self, backend):
+        self.add_op(backend)
         header = self.space.write("v.h", ONE)
         kept = self.space.root / "v.h"
         shutil.copy2(header, kept)
@@ -205,8 +206,19 @@ class CudaTest(StaleTest):
         header.write_text(TWO)
         self.check_change(lambda: os.replace(kept, header), cache=self.space.root / "cache")
 
-    def test_a_link_is_pointed_elsewhere(self):
-        self.space.pack.add_op("tool", {"a.cu": CUDA})
+    def check_touched(self, backend):
+        """Nothing is compiled, and nothing is another file."""
+        self.add_op(backend)
+        header = self.space.write("v.h", ONE)
+        before = self.build()
+        time.sleep(TICK)
+        header.touch()
+        run = self.check(cache=self.space.root / "cache")
+        self.assertEqual(testspace.bundle_files(self.space.out), before)
+        self.assertNotIn("] compile tool", run.err)
+
+    def check_link_is_pointed_elsewhere(self, backend):
+        self.add_op(backend)
         self.space.write("v1.h", ONE)
         self.space.write("v2.h", TWO)
         link = self.space.pack.source("v.h")
@@ -217,6 +229,13 @@ class CudaTest(StaleTest):
             link.symlink_to("v2.h")
 
         self.check_change(change, cache=self.space.root / "cache")
+
+
+add_tests(DeviceTest, "a_header_is_put_back_with_an_older_time", DeviceTest.check_put_back_with_an_older_time, BACKENDS)
+add_tests(DeviceTest, "a_link_is_pointed_elsewhere", DeviceTest.check_link_is_pointed_elsewhere, BACKENDS)
+add_tests(DeviceTest, "a_header_is_touched", DeviceTest.check_touched, BACKENDS)
+testspace.deep_but(*(f"test_a_header_is_put_back_with_an_older_time_{backend}" for backend in BACKENDS),
+                   "test_a_link_is_pointed_elsewhere_cuda", "test_a_header_is_touched_hip")(DeviceTest)
 
 
 class NameTest(StaleTest):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Parts of a CUDA toolkit that change in place, and scripts in front of one, or of its host compiler."""
+"""Parts of a CUDA or HIP toolkit that change in place, and scripts in front of one, or of its host compiler."""
 
 import functools
 import os
@@ -11,6 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
+from devices import add_device_op, find_hip_toolchain, use_device_compiler  # noqa: E402
 from fake_toolkit import make_made_up_compiler  # noqa: E402
 from packs import kernel  # noqa: E402
 from stale import StaleSpace, StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
@@ -19,6 +20,13 @@ PARTS = ["bin", "nvvm", "include", "lib/libcudart_static.a", "lib/libcudadevrt.a
 FOLDER = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
 KERNEL = """#include <cstdio>
 __global__ void k(float* x) { *x = sinf(*x) + powf(*x, 3.3f); printf("%f", *x); }
+extern "C" void run(float* x) { k<<<1, 1>>>(x); }
+#ifdef PROF
+extern "C" int prof() { return PROF; }
+#endif
+"""
+HIP_KERNEL = """#include <hip/hip_runtime.h>
+__global__ void k(float* x) { *x = expf(*x) + powf(*x, 3.3f); }
 extern "C" void run(float* x) { k<<<1, 1>>>(x); }
 #ifdef PROF
 extern "C" int prof() { return PROF; }
@@ -42,8 +50,16 @@ def copied_toolkit():
     return copy
 
 
-def private_toolkit(folder):
-    subprocess.run(["cp", "-al", copied_toolkit(), folder], check=True)
+@functools.cache
+def copied_hip_toolkit():
+    copy = pathlib.Path(FOLDER.name) / "hip"
+    subprocess.run(["cp", "-a", find_hip_toolchain().resolve(), copy], check=True)
+    return copy
+
+
+def private_toolkit(folder, backend="cuda"):
+    copied = copied_toolkit() if backend == "cuda" else copied_hip_toolkit()
+    subprocess.run(["cp", "-al", copied, folder], check=True)
     return folder
 
 
@@ -80,6 +96,48 @@ CHANGES = {
     "ptxas_of_same_size_and_time": lambda home: change_text(home / "bin/ptxas", "V13.0.88", "V13.0.89", keep_time=True),
     "cicc_of_same_size_and_time": lambda home: change_text(
         home / "nvvm/bin/cicc", "$str", "$stR", keep_time=True)}
+
+# libLLVM and libclang-cpp are what clang runs: another compiler under the same path. A GPU's ISA version has what its
+# functions are made for beside it.
+HIP_CHANGES = {
+    "ocml": lambda home: replace(home / "amdgcn/bitcode/oclc_isa_version_90a.bc",
+                                 (home / "amdgcn/bitcode/oclc_isa_version_803.bc").read_bytes()),
+    "hip_runtime": lambda home: append(home / "include/hip/hip_runtime.h", USED.format("hip_runtime")),
+    "wrapper_of_clang": lambda home: append(
+        home / "llvm/lib/clang/22/include/__clang_hip_runtime_wrapper.h", USED.format("wrapper")),
+    "clang_cfg": lambda home: append(home / "llvm/bin/clang++.cfg", "-DPROF=1\n"),
+    "lld_of_same_size_and_time": lambda home: change_text(home / "llvm/bin/lld", "LLD 22.1", "LLD 22.7", keep_time=True),
+    "libclang_of_same_size_and_time": lambda home: change_text(
+        next((home / "llvm/lib").glob("libclang-cpp.so.22.*")), "1~deb12u", "1~deb12v", keep_time=True)}
+
+
+class HipToolkitTest(StaleTest):
+    def setUp(self):
+        super().setUp()
+        self.home = private_toolkit(self.space.root / "private", "hip")
+        use_device_compiler(self.space, "hip", self.home)
+        self.space.arch = "gfx90a"
+        add_device_op(self.space.pack, "tool", {"a.cu": HIP_KERNEL}, "hip")
+
+    def check_changed(self, name):
+        self.check_change(lambda: HIP_CHANGES[name](self.home))
+
+    def test_a_toolkit_behind_a_link_changes(self):
+        link, other = self.space.root / "current", private_toolkit(self.space.root / "other", "hip")
+        HIP_CHANGES["libclang_of_same_size_and_time"](other)
+        link.symlink_to(self.home)
+        use_device_compiler(self.space, "hip", link)
+        self.space.arch = "gfx90a"
+
+        def change():
+            link.unlink()
+            link.symlink_to(other)
+
+        self.check_change(change)
+
+
+add_tests(HipToolkitTest, "changed", HipToolkitTest.check_changed, list(HIP_CHANGES))
+testspace.deep_but("test_changed_ocml", "test_changed_clang_cfg", "test_changed_libclang_of_same_size_and_time")(HipToolkitTest)
 
 
 class ToolkitTest(StaleTest):
