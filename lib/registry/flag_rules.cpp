@@ -117,24 +117,15 @@ bool is_define(const std::string& flag) {
          refuse_define_value(flag.substr(equals + 1)).empty();
 }
 
+// By one of a table above.
+template <const auto& patterns>
+bool matches(const std::string& flag) {
+  static const std::regex allowed = one_of(patterns);
+  return std::regex_match(flag, allowed);
+}
+
 bool is_allowed_cxx(const std::string& flag) {
-  static const std::regex allowed = one_of(k_cxx_patterns);
-  return is_define(flag) || std::regex_match(flag, allowed);
-}
-
-bool is_allowed_ptxas(const std::string& flag) {
-  static const std::regex allowed = one_of(k_ptxas_patterns);
-  return std::regex_match(flag, allowed);
-}
-
-bool is_allowed_fatbin(const std::string& flag) {
-  static const std::regex allowed = one_of(k_fatbin_patterns);
-  return std::regex_match(flag, allowed);
-}
-
-bool is_allowed_cudafe(const std::string& flag) {
-  static const std::regex allowed = one_of(k_cudafe_patterns);
-  return std::regex_match(flag, allowed);
+  return is_define(flag) || matches<k_cxx_patterns>(flag);
 }
 
 // What nvcc hands on. It takes quotes away there, so these defines are plain. In an object of -flto nobody
@@ -150,35 +141,19 @@ struct Tunnel {
   bool (*is_allowed)(const std::string&);
 };
 constexpr std::array k_tunnels = {
-    Tunnel{"-Xptxas=", is_allowed_ptxas},          Tunnel{"--ptxas-options=", is_allowed_ptxas},
-    Tunnel{"-Xcompiler=", is_allowed_behind_nvcc}, Tunnel{"--compiler-options=", is_allowed_behind_nvcc},
-    Tunnel{"-Xfatbin=", is_allowed_fatbin},        Tunnel{"--fatbin-options=", is_allowed_fatbin},
-    Tunnel{"-Xcudafe=", is_allowed_cudafe},
+    Tunnel{"-Xptxas=", matches<k_ptxas_patterns>},   Tunnel{"--ptxas-options=", matches<k_ptxas_patterns>},
+    Tunnel{"-Xcompiler=", is_allowed_behind_nvcc},   Tunnel{"--compiler-options=", is_allowed_behind_nvcc},
+    Tunnel{"-Xfatbin=", matches<k_fatbin_patterns>}, Tunnel{"--fatbin-options=", matches<k_fatbin_patterns>},
+    Tunnel{"-Xcudafe=", matches<k_cudafe_patterns>},
 };
 
 bool is_allowed_nvcc(const std::string& flag) {
-  static const std::regex allowed = one_of(k_nvcc_patterns);
   for (const Tunnel& tunnel : k_tunnels) {
     if (!flag.starts_with(tunnel.option)) continue;
     const std::vector<std::string> words = split(flag.substr(std::string(tunnel.option).size()), ",");
     return !words.empty() && std::ranges::all_of(words, tunnel.is_allowed);
   }
-  return is_define(flag) || std::regex_match(flag, allowed);
-}
-
-bool is_allowed_link(const std::string& flag) {
-  static const std::regex allowed = one_of(k_link_patterns);
-  return std::regex_match(flag, allowed);
-}
-
-bool is_allowed_hip(const std::string& flag) {
-  static const std::regex allowed = one_of(k_hip_patterns);
-  return is_allowed_cxx(flag) || std::regex_match(flag, allowed);
-}
-
-bool is_allowed_sycl(const std::string& flag) {
-  static const std::regex allowed = one_of(k_sycl_patterns);
-  return is_allowed_cxx(flag) || std::regex_match(flag, allowed);
+  return is_define(flag) || matches<k_nvcc_patterns>(flag);
 }
 
 bool is_allowed(FlagKind kind, const std::string& flag) {
@@ -188,13 +163,13 @@ bool is_allowed(FlagKind kind, const std::string& flag) {
     case FlagKind::nvcc:
       return is_allowed_nvcc(flag);
     case FlagKind::hip:
-      return is_allowed_hip(flag);
+      return is_allowed_cxx(flag) || matches<k_hip_patterns>(flag);
     case FlagKind::sycl:
-      return is_allowed_sycl(flag);
+      return is_allowed_cxx(flag) || matches<k_sycl_patterns>(flag);
     case FlagKind::link:
       break;
   }
-  return is_allowed_link(flag);
+  return matches<k_link_patterns>(flag);
 }
 
 std::string kind_name(FlagKind kind) {
