@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+from devices import HIP_RUNTIME, find_hip_toolchain  # noqa: E402
 from packs import Pack  # noqa: E402
 
 sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
@@ -22,17 +23,7 @@ __global__ void {name}(float* data) {{ data[threadIdx.x] *= by(); }}
 extern "C" cudaError_t {name}_run(float* data) {{ {name}<<<1, 32>>>(data); return cudaError_t(0); }}
 """
 HEADER = "#pragma once\n#include <cuda_runtime.h>\n__device__ inline float by() {{ return {by}; }}  // {comment}\n"
-RUNTIME = 'extern "C" {\n' + "".join(f"int {name}() {{ return 0; }}\n" for name in (
-    "__hipRegisterFatBinary", "__hipUnregisterFatBinary", "__hipRegisterFunction", "__hipPushCallConfiguration",
-    "__hipPopCallConfiguration", "hipLaunchKernel")) + "}\n"
 PLAIN = 'extern "C" int plain() { return 1; }\n'
-
-
-def find_toolchain():
-    home = os.environ.get("DSBUILD_HIP", "")
-    if not home or not (pathlib.Path(home) / "llvm/bin/clang++").exists():
-        testspace.skip("DSBUILD_HIP names no HIP toolchain (scripts/get_toolkit.sh hip)")
-    return home
 
 
 def make_pack(folder):
@@ -40,7 +31,7 @@ def make_pack(folder):
     (pack.folder / "pack.yaml").write_text("name: ported\nsource_root: src\nhipify: true\n")
     pack.add_op("scaling", {"a/one.cu": SOURCE.format(name="one", header="one.h"),
                             "a/two.cu": SOURCE.format(name="two", header="shared.h"), "a/plain.cpp": PLAIN,
-                            "runtime.cpp": RUNTIME}, {"backends": ["cuda", "hip"], "include_dirs": ["include"]})
+                            "runtime.cpp": HIP_RUNTIME}, {"backends": ["cuda", "hip"], "include_dirs": ["include"]})
     pack.source("include").mkdir()
     pack.source("a/one.h").write_text(HEADER.format(by=2, comment="first"))
     pack.source("include/shared.h").write_text(HEADER.format(by=3, comment="first"))
@@ -49,7 +40,7 @@ def make_pack(folder):
 
 class HipifyTest(CliTest):
     def setUp(self):
-        self.home = find_toolchain()
+        self.home = find_hip_toolchain()
         self.space = TestSpace(pack=make_pack, store=True)
         self.torch = fake_torch.make_fake_torch(self.space.root / "python")
         self.hipify = self.torch.home / "utils" / "hipify"
