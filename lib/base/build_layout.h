@@ -31,7 +31,13 @@ inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
 
 // Written with the plan, for the actions.
 inline constexpr const char* k_tools_folder = "tools";
-inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";  // what a tool is made of: in actions' keys
+// Tools by their names in the graph. host_cxx is a part of nvcc, and has no file of its own.
+inline constexpr const char *k_nvcc_tool = "nvcc", *k_hip_tool = "hip", *k_hipify_tool = "hipify",
+                            *k_cxx_tool = "cxx", *k_host_cxx_tool = "host_cxx", *k_dsbuild_tool = "dsbuild";
+inline std::string id_file(const std::string& tool) {  // what a tool is made of: in actions' keys
+  return k_tools_folder + ("/" + tool + ".id");
+}
+inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_hip_id_file = "tools/hip.id";
 inline constexpr const char* k_torch_id_file = "tools/torch.id";

@@ -56,7 +56,7 @@ Result<std::unique_ptr<FolderLock>> lock(const Take& take, const Request& reques
 
 // Slices are written by dsbuild itself, all but the object of images.
 std::vector<const char*> temporaries_of(const Edge& edge) {
-  if (edge.kind == EdgeKind::link) return {k_temporary_end, k_objects_list_end, k_depfile_end};
+  if (edge.is_link()) return {k_temporary_end, k_objects_list_end, k_depfile_end};
   if (edge.part == "fatbin") return {k_temporary_end};
   if (edge.kind == EdgeKind::hip_bundle) return {k_temporary_end, k_bundle_end, k_assembly_end};
   if (edge.kind == EdgeKind::cuda_slice || !edge.is_compile()) return {};

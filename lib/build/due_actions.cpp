@@ -48,7 +48,7 @@ class DueFinder {
   // The objects of a link are written down by Ninja, when it runs.
   std::optional<std::string> read_planned(const Edge& edge, const std::string& path) const {
     if (path == edge.output + k_objects_list_end)
-      return edge.kind == EdgeKind::link ? std::optional(join(edge.inputs, "\n")) : std::nullopt;
+      return edge.is_link() ? std::optional(join(edge.inputs, "\n")) : std::nullopt;
     const auto planned = planned_.find(path);
     return planned == planned_.end() ? std::nullopt : std::optional(*planned->second);
   }

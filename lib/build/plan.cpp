@@ -10,6 +10,7 @@
 #include "plan/backend.h"
 #include "plan/hip_slices.h"
 #include "plan/precompiled_header.h"
+#include "toolkit/family.h"
 
 namespace dsbuild {
 namespace {
@@ -29,10 +30,10 @@ Result<void> keep_needed_tools(Survey& survey) {
 
 Result<void> identify_tools(Plan& plan, Session& session) {
   DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx().path, session.system, session.facts, session.digests));
-  plan.tools.cxx = std::move(cxx);
+  plan.tools.by_name[k_cxx_tool] = std::move(cxx);
   for (const Toolkit* toolkit : plan.toolkits()) {
     DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, session.system, session.facts, session.digests));
-    (&toolkit->vendor() == &nvidia() ? plan.tools.nvcc : plan.tools.hip) = std::move(parts);
+    plan.tools.by_name[toolkit->family->tool] = std::move(parts);
   }
   return {};
 }
@@ -69,14 +70,14 @@ void name_places(Plan& plan, const FileReader& files) {
   const Settings& settings = plan.settings();
   const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
   std::set<std::string> folders;
-  for (const ToolText* tool : {&plan.tools.nvcc, &plan.tools.hip, &plan.tools.cxx})
-    folders.insert(tool->folders.begin(), tool->folders.end());
+  std::string telling;
+  for (const auto& [name, tool] : plan.tools.by_name) {
+    folders.insert(tool.folders.begin(), tool.folders.end());
+    if (tool.assembler_tells_files) telling += id_file(name) + "\n";
+  }
   plan.graph.files.push_back({k_store_file, store.string()});
   plan.graph.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
   plan.graph.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
-  std::string telling;
-  if (plan.tools.nvcc.assembler_tells_files) telling += std::string(k_nvcc_id_file) + "\n";
-  if (plan.tools.cxx.assembler_tells_files) telling += std::string(k_cxx_id_file) + "\n";
   plan.graph.files.push_back({k_assemblers_file, telling});
 }
 

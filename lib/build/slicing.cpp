@@ -29,8 +29,8 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
 // Why this toolkit is not to be sliced, "" where it is, or where no build has tested it with what this
 // dsbuild does. Line information is tested by itself, where it is asked for.
 std::string why_not_sliced(Plan& plan, bool has_lines, Session& session) {
-  SliceTest test{self_test_command(*plan.cuda(), plan.graph.tools.nvcc, has_lines), "",
-                 sha256(k_key_version + plan.tools.nvcc.text), ""};
+  SliceTest test{self_test_command(*plan.cuda(), plan.graph.tools.of(k_nvcc_tool), has_lines), "",
+                 sha256(k_key_version + plan.tools.of(k_nvcc_tool).text), ""};
   test.fact = "slices by " + shell_join(test.command);
   auto known = session.facts.find(test.fact, test.identity);
   if (!known) known = session.build_facts.find(test.fact, test.identity);
@@ -68,7 +68,7 @@ LearntCommands learn_commands(const Words& nvcc, const Plan& plan, Session& sess
   FactStore& facts = session.facts;
   const Words command = dry_run_command(nvcc);
   const std::string key = "nvcc steps " + sha256(shell_join(command)),
-                    identity = sha256(plan.tools.nvcc.text);
+                    identity = sha256(plan.tools.of(k_nvcc_tool).text);
   const bool is_asked_anew = is_script(plan.cuda()->compiler(), session.system.files, facts);
   auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
   if (!text) {

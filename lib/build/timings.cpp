@@ -118,7 +118,7 @@ TimedEdge describe(const Edge& edge, int threads) {
   TimedEdge timed;
   timed.title = edge_title(edge);
   timed.op = edge.op;
-  timed.kind = word(edge.kind);
+  timed.kind = kind_row(edge.kind).word;
   timed.source = edge.source;
   timed.part = edge.part;
   timed.archs = arch_strings(edge.targets);

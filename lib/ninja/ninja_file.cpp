@@ -10,26 +10,10 @@
 namespace dsbuild {
 namespace {
 
+constexpr const char* k_join_rule = "cuda_join";  // of slices that others made
+
 const char* rule_name(const Edge& edge) {
-  switch (edge.kind) {
-    case EdgeKind::cuda_compile:
-      return "cuda_compile";
-    case EdgeKind::cuda_slice:
-      return edge.reads_source() ? "cuda_slice" : "cuda_join";
-    case EdgeKind::hip_compile:
-    case EdgeKind::hip_slice:
-    case EdgeKind::hip_bundle:
-    case EdgeKind::hipify:
-    case EdgeKind::cxx_compile:
-      return word(edge.kind);
-    case EdgeKind::link:
-      return "link";
-    case EdgeKind::verify:
-      return "verify";
-    case EdgeKind::comparison:
-      return "comparison";
-  }
-  return "";
+  return edge.form() == EdgeForm::slice && !edge.reads_source() ? k_join_rule : kind_row(edge.kind).word;
 }
 
 bool has_rule(const BuildPlan& plan, std::string_view rule) {
@@ -85,40 +69,49 @@ std::string program_line(const char* name, const std::vector<std::string>& progr
 
 // Every edge is an action of dsbuild's, which knows by its record whether there is anything to do. What it
 // makes stays as it is where nothing new came out, and then Ninja goes no further (restat).
-std::string rule(const char* name, const std::string& words) {
-  return "rule " + std::string(name) + "\n  command = $dsbuild action " + words +
-         "\n  restat = 1\n  description = $out\n\n";
+std::string rule(const std::string& name, const std::string& words, const std::string& more = "") {
+  return "rule " + name + "\n  command = $dsbuild action " + words + "\n" + more +
+         "  restat = 1\n  description = $out\n";
+}
+
+std::string compile_words(const EdgeKindRow& row) {
+  const bool is_cxx = row.kind == EdgeKind::cxx_compile;
+  return std::string("run $tools $out") + (is_cxx ? " $known_by" : "") + " -- $" + row.tool + " $flags " +
+         (is_cxx ? "" : "$gencode ") + join(depfile_flags(row.kind, "$out"), " ") + " -c $in -o $out.tmp";
+}
+
+std::string rule(const EdgeKindRow& row) {
+  const std::string tool = std::string("$") + row.tool;
+  switch (row.form) {
+    case EdgeForm::compile:
+      return rule(row.word, compile_words(row));
+    case EdgeForm::slice:
+      return rule(row.word, "slice $tools $out $step -- $in $gencode");
+    case EdgeForm::bundle:
+      return rule(row.word, "bundle $tools $out $in -- " + tool + " $flags");
+    case EdgeForm::hipify:
+      return rule(row.word, "hipify $tools $out -- " + tool + " $flags $in");
+    case EdgeForm::comparison:
+      return rule(row.word, "compare $tools $out $in");
+    case EdgeForm::verify:
+      return rule(row.word, "verify $tools $out $in");
+    case EdgeForm::link:
+      return rule(row.word, "run $tools $out -- " + tool + " -o $out.tmp @$out.rsp $flags",
+                  "  rspfile = $out.rsp\n  rspfile_content = $in_newline\n");
+  }
+  return "";
 }
 
 std::string rules_section(const BuildPlan& plan) {
-  const auto outputs = [](EdgeKind kind) {
-    return " " + join(depfile_flags(kind, "$out"), " ") + " -c $in -o $out.tmp";
-  };
-  const std::string cuda = "$nvcc $flags $gencode", hip = "$hip $flags $gencode", cxx = "$cxx $flags";
-  const std::vector<std::pair<const char*, std::string>> words = {
-      {"cuda_compile", "run $tools $out -- " + cuda + outputs(EdgeKind::cuda_compile)},
-      {"cuda_slice", "slice $tools $out $step -- $in $gencode"},
-      {"cuda_join", "slice $tools $out $step -- $flags"},
-      {"hip_compile", "run $tools $out -- " + hip + outputs(EdgeKind::hip_compile)},
-      {"hip_slice", "run $tools $out -- " + hip + outputs(EdgeKind::hip_slice)},
-      {"hip_bundle", "bundle $tools $out $in -- $hip $flags"},
-      {"hipify", "hipify $tools $out -- $hipify $flags $in"},
-      {"cxx_compile", "run $tools $out $known_by -- " + cxx + outputs(EdgeKind::cxx_compile)},
-      {"comparison", "compare $tools $out $in"},
-      {"verify", "verify $tools $out $in"}};
-  std::string text = program_line("nvcc", plan.tools.nvcc) + program_line("hip", plan.tools.hip) +
-                     program_line("hipify", plan.tools.hipify) + program_line("cxx", plan.tools.cxx) +
-                     program_line("host_cxx", plan.tools.host_cxx) +
-                     program_line("dsbuild", plan.tools.dsbuild) + "\n";
-  for (const auto& [name, command] : words)
-    if (has_rule(plan, name)) text += rule(name, command);
-  return text +
-         "rule link\n"
-         "  command = $dsbuild action run $tools $out -- $cxx -o $out.tmp @$out.rsp $flags\n"
-         "  rspfile = $out.rsp\n"
-         "  rspfile_content = $in_newline\n"
-         "  restat = 1\n"
-         "  description = $out\n";
+  std::string text;
+  for (const auto& [name, words] : plan.tools.all)
+    text += program_line(name.c_str(), words);
+  for (const EdgeKindRow& row : edge_kinds()) {
+    if (has_rule(plan, row.word)) text += "\n" + rule(row);
+    if (row.form == EdgeForm::slice && has_rule(plan, k_join_rule))
+      text += "\n" + rule(k_join_rule, "slice $tools $out $step -- $flags");
+  }
+  return text;
 }
 
 // "\n# fused_adam  # extra: sm_70\n": opens an op's own edges.

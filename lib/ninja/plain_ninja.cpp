@@ -43,8 +43,7 @@ std::vector<std::string> made_inputs(const Edge& edge) {
 }
 
 std::string plain_edge_text(const BuildPlan& plan, const Edge& edge) {
-  const bool is_link = edge.kind == EdgeKind::link;
-  return build_line(edge.output, is_link ? "link" : "compile", edge.inputs, made_inputs(edge)) +
+  return build_line(edge.output, edge.is_link() ? "link" : "compile", edge.inputs, made_inputs(edge)) +
          "  command = " + ninja_words(own_command(plan, edge)) + "\n";
 }
 
@@ -71,7 +70,7 @@ Result<std::string> render_plain_ninja(const BuildPlan& sliced, const std::vecto
     if (is_header(file.path)) text += header_text(file);
   std::string libraries;
   for (const Edge& edge : plan.edges) {
-    if (!edge.is_compile() && edge.kind != EdgeKind::link) continue;
+    if (!edge.is_compile() && !edge.is_link()) continue;
     text += plain_edge_text(plan, edge);
     if (edge.kind == EdgeKind::link) libraries += " " + ninja_path(edge.output);
   }

@@ -8,28 +8,6 @@ namespace {
 
 constexpr double k_least_seconds = 0.05;  // of any edge
 
-const char* verb(EdgeKind kind) {
-  switch (kind) {
-    case EdgeKind::cuda_compile:
-    case EdgeKind::cuda_slice:
-    case EdgeKind::hip_compile:
-    case EdgeKind::hip_slice:
-    case EdgeKind::cxx_compile:
-      return "compile";
-    case EdgeKind::hip_bundle:
-      return "bundle";
-    case EdgeKind::hipify:
-      return "hipify";
-    case EdgeKind::link:
-      return "link";
-    case EdgeKind::verify:
-      return "verify";
-    case EdgeKind::comparison:
-      return "compare";
-  }
-  return "";
-}
-
 // Cut to `columns` characters at most; a UTF-8 character is never split.
 std::string clipped(std::string text, int columns) {
   size_t limit = static_cast<size_t>(std::max(columns, 1));
@@ -55,8 +33,8 @@ std::string rough_seconds_text(double seconds) {
 }
 
 std::string edge_title(const Edge& edge) {
-  return std::string(verb(edge.kind)) + " " + edge.op + (edge.source.empty() ? "" : ": " + edge.source) +
-         (edge.part.empty() ? "" : " [" + edge.part + "]");
+  return std::string(kind_row(edge.kind).verb) + " " + edge.op +
+         (edge.source.empty() ? "" : ": " + edge.source) + (edge.part.empty() ? "" : " [" + edge.part + "]");
 }
 
 std::string first_error_line(std::string_view output) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "action/action_key.h"
-#include "arch/amd.h"
 #include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
@@ -13,6 +12,7 @@
 #include "plan/hipify.h"
 #include "plan/precompiled_header.h"
 #include "plan/shared_sources.h"
+#include "toolkit/family.h"
 
 namespace dsbuild {
 namespace {
@@ -73,7 +73,7 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   edge.implicit_inputs = {edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file};
   if (op.gives.python_module) edge.implicit_inputs.emplace_back(k_torch_id_file);
   edge.output = library_path(edge.op);
-  const ToolText& linker = edge.by_host_compiler ? input.tools.nvcc : input.tools.cxx;
+  const ToolText& linker = input.tools.of(edge.by_host_compiler ? k_nvcc_tool : k_cxx_tool);
   if (linker.links_tell_files) edge.flags.push_back("-Wl,--dependency-file=" + edge.output + k_depfile_end);
   return edge;
 }
@@ -127,34 +127,41 @@ std::optional<Hipify> hipify_of(const BuildPlanInput& input) {
   return std::nullopt;
 }
 
+void add_tool(BuildPlan& plan, const char* name, std::vector<std::string> words) {
+  plan.tools.all.emplace_back(name, std::move(words));
+}
+
+// The compiler of a vendor's GPUs, under its family's name.
+void plan_toolkit(const BuildPlanInput& input, const Toolkit& toolkit, BuildPlan& plan) {
+  const CompilerFamily& family = *toolkit.family;
+  std::vector<std::string> words = {toolkit.compiler().string()};
+  append_all(words, toolkit.own_flags);
+  if (&toolkit.vendor() == &nvidia()) append_all(words, input.settings.nvcc_prepend_flags.value);
+  std::string text =
+      std::string(family.tool) + " " + toolkit.version.text() + " sha256 " + toolkit.compiler_digest + "\n";
+  if (family.host_option && toolkit.host) {
+    append_all(words, {family.host_option, toolkit.host->path.string()});
+    text += compiler_identity(*toolkit.host) + "\n";
+  }
+  add_tool(plan, family.tool, std::move(words));
+  plan.files.push_back({id_file(family.tool), text + input.tools.of(family.tool).text});
+}
+
 void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
-  if (input.cxx) {
-    plan.tools.cxx = {input.cxx->path.string()};
-    plan.files.push_back({k_cxx_id_file, compiler_identity(*input.cxx) + "\n" + input.tools.cxx.text});
-  }
-  if (const Toolkit* cuda = input.toolkits.of(nvidia())) {
-    plan.tools.nvcc = {cuda->compiler().string()};
-    append_all(plan.tools.nvcc, input.settings.nvcc_prepend_flags.value);
-    if (cuda->host) {
-      append_all(plan.tools.nvcc, {"-ccbin", cuda->host->path.string()});
-      plan.tools.host_cxx = {cuda->host->path.string()};
-    }
-    plan.files.push_back(
-        {k_nvcc_id_file, "nvcc " + cuda->version.text() + " sha256 " + cuda->compiler_digest + "\n" +
-                             (cuda->host ? compiler_identity(*cuda->host) + "\n" : std::string()) +
-                             input.tools.nvcc.text});
-  }
-  if (const Toolkit* hip = input.toolkits.of(amd())) {
-    plan.tools.hip = {hip->compiler().string()};
-    append_all(plan.tools.hip, hip->own_flags);
-    plan.files.push_back(
-        {k_hip_id_file, hip->name() + " sha256 " + hip->compiler_digest + "\n" + input.tools.hip.text});
-  }
+  for (const Toolkit* toolkit : input.toolkits)
+    plan_toolkit(input, *toolkit, plan);
   if (const auto hipify = hipify_of(input)) {
-    plan.tools.hipify = {hipify->python, hipify->package};
+    add_tool(plan, k_hipify_tool, {hipify->python, hipify->package});
     plan.files.push_back({k_hipify_id_file, hipify->identity + "script " + sha256(k_hipify_script) + "\n"});
   }
-  plan.tools.dsbuild = {input.program.string()};
+  if (input.cxx) {
+    add_tool(plan, k_cxx_tool, {input.cxx->path.string()});
+    plan.files.push_back(
+        {k_cxx_id_file, compiler_identity(*input.cxx) + "\n" + input.tools.of(k_cxx_tool).text});
+  }
+  if (const Toolkit* cuda = input.toolkits.of(nvidia()); cuda && cuda->host)
+    add_tool(plan, k_host_cxx_tool, {cuda->host->path.string()});
+  add_tool(plan, k_dsbuild_tool, {input.program.string()});
   if (const auto& torch = input.requirements.torch)
     plan.files.push_back({k_torch_id_file, "torch " + torch->version + " " + torch->python.tag + " " +
                                                torch->home.string() + "\n"});
@@ -180,13 +187,14 @@ std::string plain_name(std::string name, size_t longest) {
   return name.substr(0, longest);
 }
 
-const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& edge) {
-  if (edge.kind == EdgeKind::cuda_compile) return plan.tools.nvcc;
-  if (tools_file(edge) == k_hip_id_file) return plan.tools.hip;
-  return edge.by_host_compiler ? plan.tools.host_cxx : plan.tools.cxx;
-}
-
 }  // namespace
+
+const std::vector<std::string>& Tools::of(std::string_view name) const {
+  static const std::vector<std::string> none;
+  for (const auto& [tool, words] : all)
+    if (tool == name) return words;
+  return none;
+}
 
 std::string source_path(const std::string& relative) {
   return std::string(k_pack_folder) + "/" + relative;
@@ -225,42 +233,19 @@ BuildPlan plan_build(const BuildPlanInput& input) {
 }
 
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge) {
-  std::vector<std::string> argv = plan.tools.dsbuild;
+  std::vector<std::string> argv = plan.tools.of(k_dsbuild_tool);
   argv.emplace_back("action");
   append_all(argv, step_words(plan, edge));
   return argv;
 }
 
-const char* word(EdgeKind kind) {
-  static const char* const k_words[] = {"cuda_compile", "cuda_slice", "hip_compile", "hip_slice",
-                                        "hip_bundle",   "hipify",     "cxx_compile", "link",
-                                        "verify",       "comparison"};
-  return k_words[static_cast<int>(kind)];
-}
-
 bool runs_tools(const Edge& edge) {
-  return edge.kind != EdgeKind::verify;
+  return *kind_row(edge.kind).tool != '\0';
 }
 
 std::string tools_file(const Edge& edge) {
-  switch (edge.kind) {
-    case EdgeKind::cuda_compile:
-    case EdgeKind::cuda_slice:
-    case EdgeKind::comparison:
-      return k_nvcc_id_file;
-    case EdgeKind::hip_compile:
-    case EdgeKind::hip_slice:
-    case EdgeKind::hip_bundle:
-      return k_hip_id_file;
-    case EdgeKind::hipify:
-      return k_hipify_id_file;
-    case EdgeKind::cxx_compile:
-    case EdgeKind::link:
-      return edge.by_host_compiler ? k_nvcc_id_file : k_cxx_id_file;
-    case EdgeKind::verify:
-      break;
-  }
-  return k_no_tools;
+  if (!runs_tools(edge)) return k_no_tools;
+  return id_file(edge.by_host_compiler ? k_nvcc_tool : kind_row(edge.kind).tool);
 }
 
 bool Edge::is_dirty_after(const std::string& path) const {
@@ -307,6 +292,10 @@ std::string plain_word(const Target& target) {
   return replace_all(replace_all(target.name(), ":", "_"), "+", "_on");
 }
 
+const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& edge) {
+  return plan.tools.of(edge.by_host_compiler ? k_host_cxx_tool : kind_row(edge.kind).tool);
+}
+
 std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge) {
   std::vector<std::string> words = compiler_of(plan, edge);
   append_all(words, edge.flags);
@@ -325,7 +314,7 @@ std::vector<std::string> depfile_flags(EdgeKind kind, const std::string& output)
 
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + k_temporary_end;
-  if (edge.kind == EdgeKind::link) {
+  if (edge.is_link()) {
     std::vector<std::string> argv = compiler_of(plan, edge);
     append_all(argv, {"-o", temporary, "@" + edge.output + k_objects_list_end});
     append_all(argv, edge.flags);
@@ -342,8 +331,8 @@ std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
 std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
   const std::string tools = tools_file(edge);
   std::vector<std::string> words;
-  switch (edge.kind) {
-    case EdgeKind::cuda_slice:
+  switch (edge.form()) {
+    case EdgeForm::slice:
       words = {"slice", tools, edge.output, edge.step_file};
       words.emplace_back("--");
       append_all(words, edge.flags);
@@ -352,31 +341,28 @@ std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge) {
       for (const Target& target : edge.targets)
         words.push_back(target.flag());
       break;
-    case EdgeKind::hip_bundle:
+    case EdgeForm::bundle:
       words = {"bundle", tools, edge.output};
       append_all(words, edge.inputs);
       words.emplace_back("--");
       append_all(words, compiler_words(plan, edge));
       break;
-    case EdgeKind::hipify:
+    case EdgeForm::hipify:
       words = {"hipify", tools, edge.output, "--"};
-      for (const auto& more : {plan.tools.hipify, edge.flags, edge.inputs})
+      for (const auto& more : {plan.tools.of(k_hipify_tool), edge.flags, edge.inputs})
         append_all(words, more);
       break;
-    case EdgeKind::cuda_compile:
-    case EdgeKind::hip_compile:
-    case EdgeKind::hip_slice:
-    case EdgeKind::cxx_compile:
-    case EdgeKind::link:
+    case EdgeForm::compile:
+    case EdgeForm::link:
       words = {"run", tools, edge.output};
       if (edge.is_shared) words.emplace_back(k_known_by_text);
       words.emplace_back("--");
       append_all(words, plain_argv(plan, edge));
       break;
-    case EdgeKind::verify:
+    case EdgeForm::verify:
       words = {"verify", tools, edge.output, edge.inputs.front()};
       break;
-    case EdgeKind::comparison:
+    case EdgeForm::comparison:
       words = {"compare", tools, edge.output};
       append_all(words, edge.inputs);
       break;

@@ -10,26 +10,11 @@
 #include "base/build_layout.h"
 #include "bundle/verify.h"
 #include "plan/arch_plan.h"
+#include "plan/edge_kind.h"
 #include "plan/edge_order.h"
 #include "toolkit/tool_parts.h"
 
 namespace dsbuild {
-
-// hipify: an op's CUDA sources as HIP. hip_compile: all of a HIP source, or its host code; hip_slice: its
-// code for one target; hip_bundle: the object of those.
-enum class EdgeKind {
-  cuda_compile,
-  cuda_slice,
-  hip_compile,
-  hip_slice,
-  hip_bundle,
-  hipify,
-  cxx_compile,
-  link,
-  verify,
-  comparison
-};
-const char* word(EdgeKind kind);  // "cuda_slice"
 
 // Paths are relative to the build folder, in which Ninja runs; `pack/` there is a link to the source root, so
 // that no command holds a path of this machine (nvcc itself mishandles `$` and quotes in paths).
@@ -62,10 +47,9 @@ struct Edge {
     return kind == EdgeKind::hip_slice || (kind == EdgeKind::cuda_slice && reads_source() && part != "front");
   }
   bool is_dirty_after(const std::string& path) const;  // is it an implicit input
-  bool is_compile() const {
-    return kind == EdgeKind::cuda_compile || kind == EdgeKind::cuda_slice || kind == EdgeKind::hip_compile ||
-           kind == EdgeKind::hip_slice || kind == EdgeKind::cxx_compile;
-  }
+  bool is_compile() const { return form() == EdgeForm::compile || form() == EdgeForm::slice; }
+  bool is_link() const { return form() == EdgeForm::link; }
+  EdgeForm form() const { return kind_row(kind).form; }
   bool operator==(const Edge&) const = default;
 };
 
@@ -75,7 +59,9 @@ struct Edge {
 // op's bytes thus do not depend on whether other ops need a toolkit.
 // hipify: Python, and the folder of torch's package.
 struct Tools {
-  std::vector<std::string> nvcc, hip, hipify, cxx, host_cxx, dsbuild;
+  std::vector<std::pair<std::string, std::vector<std::string>>> all;  // by name, as build.ninja has them
+
+  const std::vector<std::string>& of(std::string_view name) const;  // empty: there is none
   bool operator==(const Tools&) const = default;
 };
 
@@ -120,6 +106,8 @@ bool runs_tools(const Edge& edge);
 // "gfx90a_xnack_on".
 std::string plain_word(const Target& target);
 
+// The leading words of what compiles or links it.
+const std::vector<std::string>& compiler_of(const BuildPlan& plan, const Edge& edge);
 // How a compile is done: the compiler and its flags, without gencodes, what is read and what is written.
 std::vector<std::string> compiler_words(const BuildPlan& plan, const Edge& edge);
 // Where a compile writes what it read. clang knows no -MF for a device's code alone, so its compiler proper

@@ -74,7 +74,7 @@ ByteCount guessed_peak(const Edge& edge, double seconds, bool with_torch) {
   // Long runs of cicc work on what they have: 3.5 GiB after eight minutes is the most that was seen.
   constexpr ByteCount k_most = 4096 * k_mib;
   if (edge.part == "fatbin" || edge.kind == EdgeKind::verify) return k_of_join;
-  if (edge.kind == EdgeKind::link) return k_of_headers;
+  if (edge.is_link()) return k_of_headers;
   if (edge.source.empty()) return k_of_torch;  // the precompiled header
   const ByteCount least = with_torch && edge.part != "front" ? k_of_torch : k_of_headers;
   return std::clamp(k_of_headers + static_cast<ByteCount>(seconds * k_bytes_per_second), least, k_most);

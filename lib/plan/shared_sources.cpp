@@ -9,11 +9,8 @@ namespace {
 
 // Two edges of which this is the same may have the same preprocessed text.
 std::string compiled_as(const BuildPlan& plan, const Edge& edge) {
-  const auto& compiler = edge.kind == EdgeKind::cuda_compile ? plan.tools.nvcc
-                         : edge.by_host_compiler             ? plan.tools.host_cxx
-                                                             : plan.tools.cxx;
-  return shell_join(compiler) + "\n" + edge.inputs.front() + "\n" + target_names(edge.targets) + "\n" +
-         shell_join(words_behind_preprocessor(edge.flags));
+  return shell_join(compiler_of(plan, edge)) + "\n" + edge.inputs.front() + "\n" +
+         target_names(edge.targets) + "\n" + shell_join(words_behind_preprocessor(edge.flags));
 }
 
 // By op, so that which of two is compiled does not depend on how long they took the last time.

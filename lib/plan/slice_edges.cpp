@@ -18,7 +18,7 @@ std::string unit_of(const std::string& object) {
 }
 
 Words nvcc_command(const BuildPlan& plan, const Edge& edge) {
-  Words words = plan.tools.nvcc;
+  Words words = plan.tools.of(k_nvcc_tool);
   words.insert(words.end(), edge.flags.begin(), edge.flags.end());
   for (const Target& target : edge.targets)
     words.push_back(target.flag());

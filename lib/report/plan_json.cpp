@@ -114,7 +114,7 @@ std::string render_edge_event_json(const EdgeEvent& event) {
   static const char* const k_words[] = {"edge_started", "edge_ended", "edge_finished", "edge_failed"};
   Json json = {{"event", k_words[static_cast<int>(event.kind)]},
                {"op", event.edge->op},
-               {"kind", word(event.edge->kind)},
+               {"kind", kind_row(event.edge->kind).word},
                {"source", event.edge->source},
                {"finished", event.finished},
                {"total", event.total}};

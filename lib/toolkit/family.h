@@ -17,9 +17,14 @@ struct ToolkitCandidate {
 struct CompilerFamily {
   const char* name;           // before a version: "CUDA"
   const char* brand;          // before "toolkit": "CUDA"
+  const char* tool;           // its compiler's name in a graph: "nvcc"
   const Vendor& (*vendor)();  // of its targets
   const char* compiler;       // below a toolkit's home: "bin/nvcc"
   const char* configuration;  // likewise; what it does depends on this file: "bin/nvcc.profile"
+
+  // By which it is given the compiler that makes its host code, and assembles it: "-ccbin"; nullptr: it makes
+  // that itself, or is given one with each source.
+  const char* host_option;
 
   // What the user names toolkits by: the option demands one, the variables say which one is preferred.
   Setting<Path> Settings::* home;

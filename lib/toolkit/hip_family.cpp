@@ -1,6 +1,7 @@
 #include "toolkit/hip_family.h"
 
 #include "arch/amd.h"
+#include "base/build_layout.h"
 #include "base/text.h"
 #include "sys/site_packages.h"
 
@@ -82,9 +83,11 @@ bool clang_answers_as_known(const Toolkit& toolkit, System& system, FactStore& f
 
 const CompilerFamily k_hip_family = {.name = "HIP clang",
                                      .brand = "HIP",
+                                     .tool = k_hip_tool,
                                      .vendor = amd,
                                      .compiler = "llvm/bin/clang++",
                                      .configuration = "llvm/bin/clang++.cfg",
+                                     .host_option = nullptr,
                                      .home = &Settings::rocm_home,
                                      .home_option = "--rocm-home",
                                      .home_variables = {"ROCM_HOME", "ROCM_PATH", "HIP_PATH"},

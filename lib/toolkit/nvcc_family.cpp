@@ -1,6 +1,7 @@
 #include "toolkit/nvcc_family.h"
 
 #include "arch/nvidia.h"
+#include "base/build_layout.h"
 #include "toolkit/nvcc_facts.h"
 
 namespace dsbuild {
@@ -59,9 +60,11 @@ bool nvcc_answers_as_known(const Toolkit& toolkit, System& system, FactStore& fa
 
 const CompilerFamily k_nvcc_family = {.name = "CUDA",
                                       .brand = "CUDA",
+                                      .tool = k_nvcc_tool,
                                       .vendor = nvidia,
                                       .compiler = "bin/nvcc",
                                       .configuration = "bin/nvcc.profile",
+                                      .host_option = "-ccbin",
                                       .home = &Settings::cuda_home,
                                       .home_option = "--cuda-home",
                                       .home_variables = {"CUDA_HOME", "CUDA_PATH"},

@@ -125,6 +125,12 @@ Result<std::string> remembered_answer(const std::string& what, const Words& argv
 
 }  // namespace
 
+const ToolText& ToolParts::of(const std::string& name) const {
+  static const ToolText none;
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? none : found->second;
+}
+
 bool is_script(const Path& program, const FileReader& files, FactStore& facts) {
   const auto identity = files.identity(program);
   if (!identity) return false;
@@ -195,6 +201,7 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactSt
   if (toolkit.host) {
     DSBUILD_TRY(host_parts, parts_of_host_compiler(toolkit.host->path, system, facts, digests));
     tool = std::move(host_parts);
+    tool.assembler_tells_files = tool.assembler_tells_files && toolkit.family->host_option;
   }
   tool.text = render(parts, environment, system, digests) + tool.text;
   if (toolkit.family->include_question) {

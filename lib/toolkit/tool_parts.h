@@ -2,6 +2,7 @@
 // packages of their own, and may be exchanged without the compiler itself.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct ToolText {
   bool operator==(const ToolText&) const = default;
 };
 struct ToolParts {
-  ToolText nvcc, cxx, hip;  // nvcc's with those of its host compiler
+  std::map<std::string, ToolText> by_name;  // CompilerFamily::tool, and "cxx"; with its host compiler's
+
+  const ToolText& of(const std::string& name) const;  // empty: there is none
   bool operator==(const ToolParts&) const = default;
 };
 

@@ -151,5 +151,5 @@ TEST_CASE("a plan for CUDA alone is what it is without HIP") {
   const BuildPlan one = both.build(*both.plan("8.0;9.0+PTX")),
                   other = plain.build(*plain.plan("8.0;9.0+PTX"));
   CHECK(one.edges == other.edges);
-  CHECK(one.tools.hip.empty());
+  CHECK(one.tools.of("hip").empty());
 }
