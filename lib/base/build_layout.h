@@ -19,8 +19,9 @@ inline constexpr const char* k_run_log_file = "log/dsbuild.log";
 inline constexpr const char* k_lists_dir = "lists";  // of records, by content (action/lists.h)
 
 // What is made.
-inline constexpr const char* k_objects_folder = "obj";    // <op>/<source>/<stem>…
-inline constexpr const char* k_libraries_folder = "lib";  // <op>.so
+inline constexpr const char* k_objects_folder = "obj";                    // <op>/<source>/<stem>…
+inline constexpr const char* k_libraries_folder = "lib";                  // <op>.so
+inline constexpr const char* k_device_images_object = "device_images.o";  // of an op of SYCL's, in its folder
 inline constexpr const char* k_checks_folder = "check";   // <op>.json: what is expected; <op>.ok: it is so
 inline constexpr const char* k_headers_folder = "pch";    // precompiled headers, by what they are made of
 inline constexpr const char* k_hipify_folder = "hipify";  // <op>/…: its CUDA sources as HIP; <op>.list: which
@@ -32,14 +33,16 @@ inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
 // Written with the plan, for the actions.
 inline constexpr const char* k_tools_folder = "tools";
 // Tools by their names in the graph. host_cxx is a part of nvcc, and has no file of its own.
-inline constexpr const char *k_nvcc_tool = "nvcc", *k_hip_tool = "hip", *k_hipify_tool = "hipify",
-                            *k_cxx_tool = "cxx", *k_host_cxx_tool = "host_cxx", *k_dsbuild_tool = "dsbuild";
+inline constexpr const char *k_nvcc_tool = "nvcc", *k_hip_tool = "hip", *k_icpx_tool = "icpx",
+                            *k_hipify_tool = "hipify", *k_cxx_tool = "cxx", *k_host_cxx_tool = "host_cxx",
+                            *k_dsbuild_tool = "dsbuild";
 inline std::string id_file(const std::string& tool) {  // what a tool is made of: in actions' keys
   return k_tools_folder + ("/" + tool + ".id");
 }
 inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_hip_id_file = "tools/hip.id";
+inline constexpr const char* k_icpx_id_file = "tools/icpx.id";
 inline constexpr const char* k_torch_id_file = "tools/torch.id";
 inline constexpr const char* k_hipify_id_file = "tools/hipify.id";
 inline constexpr const char* k_steps_folder = "tools/steps";  // nvcc's steps, by content

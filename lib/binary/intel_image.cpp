@@ -331,7 +331,6 @@ bool is_intel_elf(const ElfKind& elf) {
 
 bool holds_sycl_images(std::string_view section) {
   constexpr std::string_view k_bundles = "__CLANG_OFFLOAD_BUNDLE__";
-  if (section == ".dsbuild_sycl") return true;
   return section.starts_with(k_bundles) && !section.substr(k_bundles.size()).starts_with("host-");
 }
 

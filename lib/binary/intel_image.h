@@ -17,7 +17,7 @@ namespace dsbuild {
 bool is_spirv(Bytes bytes);  // starts with a module, of either byte order
 // ocloc's container of the types that its drivers know, or a device binary ("zebin").
 bool is_intel_elf(const ElfKind& elf);
-// A section in which SYCL's compilers put images, fat objects' too; dsbuild's own.
+// A section in which SYCL's compilers put images, fat objects' too.
 bool holds_sycl_images(std::string_view section);
 
 // Images one behind the other, with zeros between: SPIR-V, ELF files and archives of ocloc, each of them

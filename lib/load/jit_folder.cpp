@@ -21,8 +21,9 @@ std::string node_of(const FileReader& files) {
 // work. What is missing here shares a folder, and is made anew there.
 bool counts(const std::string& setting) {
   static const std::set<std::string> k_names = {
-      "source", "cuda_home",   "rocm_home",          "compress_mode",     "backend", "python", "cpu_baseline",
-      "debug",  "accelerator", "nvcc_prepend_flags", "nvcc_append_flags", "cflags",  "ldflags"};
+      "source", "cuda_home",    "rocm_home", "oneapi_home", "compress_mode",      "backend",
+      "python", "cpu_baseline", "debug",     "accelerator", "nvcc_prepend_flags", "nvcc_append_flags",
+      "cflags", "ldflags"};
   return k_names.count(setting) > 0;
 }
 

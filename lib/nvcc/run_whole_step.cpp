@@ -22,10 +22,16 @@ bool is_of_object(const std::optional<StoreEntry>& entry) {
   return entry->size() == 1 || (entry->size() == 2 && entry->back().name == k_said);
 }
 
+// icpx's: it reads the objects that it is given, and the tools.
+bool is_device_link(const Words& command) {
+  return has_word(command, "-fsycl-link");
+}
+
 // A command whose files or messages are not all in its object and its words: files of options and profiles
 // that no depfile names, files written beside the object, and what it is run for is what it prints. nvcc with
 // --keep is to make what slices are compared with.
 bool is_kept(const Words& command) {
+  if (is_device_link(command)) return true;
   static const Words of_more = {
       "@",           "-optf",        "--options-file", "-specs",          "-fplugin",
       "-fprofile",   "--coverage",   "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
@@ -162,7 +168,8 @@ class WholeRun {
     std::sort(read.files.begin(), read.files.end());
     read.files.erase(std::unique(read.files.begin(), read.files.end()), read.files.end());
     Record record = action_.describe(read);
-    if (is_link()) record.incomplete = linker_tells() ? incomplete_in_link(read.files) : step_.output;
+    if (is_link() && !is_device_link(step_.command))
+      record.incomplete = linker_tells() ? incomplete_in_link(read.files) : step_.output;
     return record;
   }
 

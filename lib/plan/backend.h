@@ -22,6 +22,9 @@ struct Backend {
   Edge (*compile_edge)(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source);
   // Flags of its link edge, behind the objects and the op's own.
   std::vector<std::string> (*link_flags)(const BuildPlanInput& input, const BackendOp& op);
+  // Where the op's objects hold no code of devices yet: the edge of what does, for its link besides them.
+  // nullptr: they do.
+  Edge (*device_link_edge)(const BackendOp& op, const std::vector<Edge>& compiles) = nullptr;
 };
 
 const std::vector<Backend>& backends();
@@ -30,6 +33,7 @@ const Backend* find_backend(BackendKind kind);
 extern const Backend k_cuda_backend;  // cuda_backend.cpp
 extern const Backend k_cpu_backend;   // cpu_backend.cpp
 extern const Backend k_hip_backend;   // hip_backend.cpp
+extern const Backend k_sycl_backend;  // sycl_backend.cpp
 
 // What every backend needs of the C++ side.
 std::vector<std::string> include_flags(const BackendOp& op, const SourceSpec& source);

@@ -18,7 +18,7 @@ void add_system_folders(std::vector<std::string>& flags, const std::vector<std::
 
 // A new backend is one file and one line here.
 const std::vector<Backend>& backends() {
-  static const std::vector<Backend> table = {k_cuda_backend, k_cpu_backend, k_hip_backend};
+  static const std::vector<Backend> table = {k_cuda_backend, k_cpu_backend, k_hip_backend, k_sycl_backend};
   return table;
 }
 
@@ -49,7 +49,8 @@ std::vector<std::string> fallback_include_flags(const BackendOp& op) {
 
 std::string object_path(const OpBuilder& op, const SourceSpec& source) {
   const OpSpec& spec = op.spec();
-  const bool is_told_apart = spec.backend != BackendKind::hip || spec.name != spec.op_name();
+  const bool is_told_apart =
+      spec.backend == BackendKind::cuda || spec.backend == BackendKind::cpu || spec.name != spec.op_name();
   return object_path(is_told_apart ? spec.name : spec.name + "." + kind_row(spec.backend).key, source);
 }
 

@@ -17,6 +17,8 @@
 namespace dsbuild {
 namespace {
 
+constexpr const char* k_device_code = "device code";  // in the place of a source: of all of an op's
+
 void append_all(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
@@ -105,6 +107,12 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
     if (op.gives.python_module) compiles.back().implicit_inputs.emplace_back(k_torch_id_file);
     if (is_hipified(op, source.source)) compiles.back().implicit_inputs.push_back(hipify_list(op));
     expected.objects.push_back({source.source.id(), compiles.back().output, source.archs});
+  }
+  if (backend.device_link_edge) {
+    compiles.push_back(backend.device_link_edge(op, compiles));
+    for (ExpectedObject& object : expected.objects)
+      object.archs = {};
+    expected.objects.push_back({k_device_code, compiles.back().output, planned.archs});
   }
   if (auto edge = hipify_edge(op)) plan.edges.push_back(std::move(*edge));
   const Edge link = link_edge(input, op, backend, compiles);

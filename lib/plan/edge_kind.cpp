@@ -16,6 +16,8 @@ const std::vector<EdgeKindRow>& edge_kinds() {
       {Kind::hip_slice, "hip_slice", "compile", k_hip_tool, Form::compile},
       {Kind::hip_bundle, "hip_bundle", "bundle", k_hip_tool, Form::bundle},
       {Kind::hipify, "hipify", "hipify", k_hipify_tool, Form::hipify},
+      {Kind::sycl_compile, "sycl_compile", "compile", k_icpx_tool, Form::compile},
+      {Kind::sycl_link, "sycl_link", "link", k_icpx_tool, Form::link},
       {Kind::cxx_compile, "cxx_compile", "compile", k_cxx_tool, Form::compile},
       {Kind::comparison, "comparison", "compare", k_nvcc_tool, Form::comparison},
       {Kind::verify, "verify", "verify", "", Form::verify},

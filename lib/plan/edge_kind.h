@@ -6,7 +6,8 @@
 namespace dsbuild {
 
 // hipify: an op's CUDA sources as HIP. hip_compile: all of a HIP source, or its host code; hip_slice: its
-// code for one target; hip_bundle: the object of those.
+// code for one target; hip_bundle: the object of those. sycl_compile: a source of SYCL's;
+// sycl_link: the device code of all that an op has.
 enum class EdgeKind {
   cuda_compile,
   cuda_slice,
@@ -14,6 +15,8 @@ enum class EdgeKind {
   hip_slice,
   hip_bundle,
   hipify,
+  sycl_compile,
+  sycl_link,
   cxx_compile,
   link,
   verify,

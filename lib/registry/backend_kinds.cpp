@@ -12,7 +12,7 @@ const std::vector<BackendKindRow>& backend_kinds() {
   static const std::vector<BackendKindRow> rows = {{BackendKind::cuda, "cuda", nvidia, true},
                                                    {BackendKind::cpu, "cpu", nullptr, true},
                                                    {BackendKind::hip, "hip", amd, true},
-                                                   {BackendKind::sycl, "sycl", intel, false}};
+                                                   {BackendKind::sycl, "sycl", intel, true}};
   return rows;
 }
 

@@ -86,10 +86,10 @@ struct Settings {
   Setting<std::string> arch_text;       // as written
   Setting<Path> out{"dsbuild-out"};
   Setting<Path> build_dir{".dsbuild"};
-  Setting<Path> cuda_home, rocm_home;  // --cuda-home, --rocm-home alone; "" if not given
-  Setting<int> jobs;                   // 0: from cores and memory
-  Setting<unsigned long long> memory;  // bytes that jobs may use together; 0: what is available
-  Setting<int> nvcc_threads{1};        // DS_NVCC_THREADS; 1 unless set
+  Setting<Path> cuda_home, rocm_home, oneapi_home;  // of the options alone; "" if not given
+  Setting<int> jobs;                                // 0: from cores and memory
+  Setting<unsigned long long> memory;               // bytes that jobs may use together; 0: what is available
+  Setting<int> nvcc_threads{1};                     // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
   Setting<bool> add;                   // the ops of the bundle at `out` are wanted too
   Setting<bool> debug;                 // -g for host code, -lineinfo for device code
@@ -145,7 +145,7 @@ struct Settings {
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
-// `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home jobs memory
+// `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs memory
 // keep_going strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
 // allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir cache_size; unknown
 // ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs

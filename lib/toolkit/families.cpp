@@ -6,7 +6,7 @@ namespace dsbuild {
 
 // A new family is its files and one line here.
 const std::vector<const CompilerFamily*>& compiler_families() {
-  static const std::vector<const CompilerFamily*> table = {&k_nvcc_family, &k_hip_family};
+  static const std::vector<const CompilerFamily*> table = {&k_nvcc_family, &k_hip_family, &k_icpx_family};
   return table;
 }
 

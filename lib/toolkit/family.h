@@ -46,6 +46,8 @@ struct CompilerFamily {
   Result<Paths> (*parts)(const Toolkit& toolkit, const Environment& environment, System& system);
   // The options with which it says, by -v, where it looks for headers; none: as its host compiler does.
   Words (*include_question)(const Toolkit& toolkit);
+  // How to get one that cannot be fetched, in a line; nullptr: it can.
+  const char* install = nullptr;
 };
 
 extern const CompilerFamily k_nvcc_family;  // nvcc_family.cpp

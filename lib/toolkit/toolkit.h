@@ -22,6 +22,7 @@ namespace dsbuild {
 struct CompilerFamily;                      // toolkit/family.h
 extern const CompilerFamily k_nvcc_family;  // CUDA's
 extern const CompilerFamily k_hip_family;   // ROCm's
+extern const CompilerFamily k_icpx_family;  // oneAPI's
 
 // One installation whose compiler runs.
 struct Toolkit {

@@ -80,6 +80,7 @@ Error no_toolkit_error(const Settings& settings, const Toolkits& toolkits, const
   std::vector<std::string> fix = rejected_lines(family, toolkits);
   for (const std::string& command : get_commands(need))
     fix.push_back(command);
+  if (family.install) fix.emplace_back(family.install);
   fix.push_back(std::string("or pass ") + family.home_option + " DIR with " + folder);
   return unmet("no_toolkit", kind, "no " + kind + " was found on this machine", fix);
 }

@@ -4,17 +4,94 @@ here can run, and SPIR-V, which runs on the CPU."""
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cli import REPOSITORY, TestSpace, testspace  # noqa: E402
+from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
 
 import sycl  # noqa: E402
 
 KERNELS = REPOSITORY / "kernels"
 DEVICES = ("pvc", "dg2-g10", "tgllp")
+
+
+def build_fused_adam(space, compiler, archs, *words, command="build", env=None):
+    return space.run(command, "--ops", "fused_adam", *(["--arch", archs] if archs else []), "--oneapi-home", str(compiler), "--out",
+                     str(space.out), "--build-dir", str(space.build_dir), "-j", "2", *words, env=env or {})
+
+
+class DriverTest(CliTest):
+    """Through dsbuild, from a copy of the kernels that is edited."""
+
+    def setUp(self):
+        self.space = TestSpace()
+        self.compiler = sycl.make_compiler(self.space.root / "compiler")
+        self.pack = self.copy_of_pack("tree")
+
+    def copy_of_pack(self, name):
+        tree = self.space.root / name
+        shutil.copytree(KERNELS, tree / "kernels")
+        shutil.copytree(REPOSITORY / "ops" / "native", tree / "ops" / "native")
+        return tree
+
+    def built(self, archs, tree=None):
+        tree = tree or self.pack
+        run = build_fused_adam(self.space, self.compiler, archs, "--pack", str(tree / "ops" / "native"), "-v")
+        self.assertEqual(run.code, 0, run)
+        return run
+
+    def outputs(self):
+        unit = self.space.build_dir / "obj" / "fused_adam.sycl"
+        return {str(file.relative_to(unit)): file.stat().st_mtime_ns for file in unit.rglob("*.o.made")}
+
+    def made_by(self, archs, change, **where):
+        before = self.outputs()
+        change()
+        self.built(archs, **where)
+        after = self.outputs()
+        return sorted(pathlib.Path(name).name for name in after if after[name] != before.get(name))
+
+    def edit(self, name, old, new):
+        file = self.pack / "kernels" / name
+        text = file.read_text()
+        self.assertIn(old, text)
+        file.write_text(text.replace(old, new, 1))
+
+    def test_each_change_makes_anew_what_it_touches(self):
+        kernel, binding, images = "fused_adam.sycl.o.made", "fused_adam_sycl_binding.o.made", "device_images.o.made"
+        self.built("pvc,spir64")
+        source = self.pack / "kernels" / "fused_adam" / "fused_adam.sycl.cpp"
+        self.assertEqual(self.made_by("pvc,spir64", source.touch), [])
+        self.assertEqual(self.made_by("pvc,dg2-g10,spir64", lambda: None), [images])
+        run = self.space.run("verify", str(self.space.out))
+        self.assertEqual(run.code, 0, run)
+        run = self.space.run("inspect", str(self.space.out / "fused_adam.so"))
+        for kind in ("pvc", "dg2-g10", "spir64"):
+            self.assertIn(kind, run.out)
+        changed = self.made_by("pvc,dg2-g10,spir64", lambda: source.write_text(source.read_text() + "\nint sycl_test_edit = 1;\n"))
+        self.assertEqual(changed, [images, kernel])
+        header = self.pack / "kernels" / "include" / "adam_formula.h"
+        changed = self.made_by("pvc,dg2-g10,spir64", lambda: header.write_text(header.read_text() + "\n// edited\n"))
+        self.assertIn(kernel, changed)
+        self.assertNotIn(images.replace("images", "none"), changed)
+
+    def test_another_checkout_takes_all_from_the_cache(self):
+        self.built("pvc,spir64")
+        (self.compiler / "bin" / "ocloc").unlink()  # nothing can be linked for a device any more
+        shutil.copy(sycl.home() / "bin" / "ocloc", self.compiler / "bin" / "ocloc")
+        shutil.rmtree(self.space.build_dir)
+        run = self.built("pvc,spir64", tree=self.copy_of_pack("other"))
+        self.assertIn("cache", run.out + run.err)
+
+    def test_torchs_list_counts_where_sycl_is_selected(self):
+        run = build_fused_adam(self.space, self.compiler, "", "--backend", "sycl", command="plan",
+                               env={"TORCH_XPU_ARCH_LIST": "pvc,dg2-g10"})
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("pvc", run.out)
+        self.assertIn("dg2-g10", run.out)
 
 
 class SyclTest(unittest.TestCase):
@@ -27,7 +104,7 @@ class SyclTest(unittest.TestCase):
         cls.work = cls.space.root
         cls.compiler = sycl.make_compiler(cls.work / "compiler")
         cls.tvm_ffi = pathlib.Path(testspace.find_tvm_ffi()) / "include"
-        cls.bundle = cls.work / "bundle"
+        cls.bundle = cls.work / "by_hand"
         cls.bundle.mkdir()
         cls.build()
 
@@ -93,11 +170,14 @@ class SyclTest(unittest.TestCase):
         self.assertIn("broken.cpp:2:18: error: use of undeclared identifier 'nothing'", run.stderr)
 
     def test_fused_adam_agrees_with_float64_on_the_cpu(self):
+        space = TestSpace()
+        run = build_fused_adam(space, self.compiler, "pvc,spir64")
+        self.assertEqual(run.code, 0, run)
         shim = self.work / "shim.so"
         self.run_tool("g++", "-std=c++17", "-fPIC", "-shared", "-isystem", self.compiler / "include",
                       REPOSITORY / "tests" / "python" / "sycl_shim.cpp", "-o", shim, f"-L{self.compiler / 'lib'}", "-lsycl")
         run = subprocess.run([self.interpreter, "-B", REPOSITORY / "tests" / "python" / "test_fused_adam_sycl.py"],
-                             env={**self.space.environment, **sycl.runtime(), "DSBUILD_BUNDLE": str(self.bundle),
+                             env={**self.space.environment, **sycl.runtime(), "DSBUILD_BUNDLE": str(space.out),
                                   "DSBUILD_SYCL_SHIM": str(shim)},
                              capture_output=True, text=True, timeout=testspace.TIME_LIMIT)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)

@@ -58,7 +58,6 @@ TEST_CASE("A library of SYCL has its images one behind the other, and one module
         "spir64 spir64 pvc spir64");
   CHECK(images(sycl_library(pvc_file() + padded(ocloc_archive(), 16) + spirv(), "sycl-spir64_gen")) ==
         "spir64 pvc pvc dg2-g10 spir64 spir64");
-  CHECK(images(elf({{".dsbuild_sycl", 1, spirv()}})) == "spir64");
   const auto code = read_bytes(elf({{"__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen", 1, pvc_file()},
                                     {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64", 1, spirv()}}));
   REQUIRE(code);

@@ -39,6 +39,18 @@ inline Toolkit fake_hip_toolkit() {
   return toolkit;
 }
 
+inline Toolkit fake_icpx() {
+  Toolkit toolkit;
+  toolkit.family = &k_icpx_family;
+  toolkit.home = "/oneapi";
+  toolkit.origin = "ONEAPI_ROOT";
+  toolkit.version = *parse_version("2026.2.0");
+  toolkit.targets = parse_arch_list("pvc,dg2-g10,tgllp,spir64", "test")->targets;
+  toolkit.library_dir = "/oneapi/lib";
+  toolkit.compiler_digest = "00bb";
+  return toolkit;
+}
+
 struct PlanWorld {
   FakeFileSystem files;
   Settings settings;
@@ -48,6 +60,7 @@ struct PlanWorld {
   Toolkit toolkit = fake_toolkit(1108);
   bool has_toolkit = true;
   Toolkit hip = fake_hip_toolkit();
+  Toolkit icpx = fake_icpx();
   HostCompiler cxx{"/usr/bin/g++", "gcc", *parse_version("12.2.0"), "PATH"};
 
   EdgeHistory history;
@@ -56,7 +69,7 @@ struct PlanWorld {
 
   // `body`: the op.yaml below its name line. Sources it names exist.
   void add_op(const std::string& name, const std::string& body, Wanted wanted = Wanted::by_all) {
-    for (const char* ending : {".cu", ".cpp", "_b.cu", "_sm90.cu"})
+    for (const char* ending : {".cu", ".cpp", "_b.cu", "_sm90.cu", ".sycl.cpp"})
       files.add_file("/pack/" + name + ending, "//\n");
     const Result<OpSpec> spec =
         parse_op_spec("name: " + name + "\n" + body, "/pack/" + name + "/op.yaml", files, "/pack");
@@ -102,8 +115,9 @@ struct PlanWorld {
 
   ToolkitSet toolkits() const {
     ToolkitSet all;
-    for (const Vendor* vendor : vendors)
-      if (vendor == &nvidia() ? has_toolkit : vendor == &amd()) all.add(vendor == &nvidia() ? toolkit : hip);
+    for (const Toolkit* each : {&toolkit, &hip, &icpx})
+      if (std::ranges::count(vendors, &each->vendor()) > 0 && (each != &toolkit || has_toolkit))
+        all.add(*each);
     return all;
   }
   static const std::string& name_of(const OpBuilder& op) { return op.name(); }
