@@ -145,8 +145,8 @@ struct Settings {
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
-// `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs memory
-// keep_going strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
+// `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs
+// memory keep_going strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
 // allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir cache_size; unknown
 // ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs
 // count where neither --arch nor TORCH_CUDA_ARCH_LIST is given.

@@ -224,7 +224,7 @@ class ArchTest(MessageTest):
         self.message("dropped_archs", "plan", "--arch", "7.0;8.0", "--drop-unsupported-archs", code=0)
 
     def test_no_compiler_for_intels_gpus(self):
-        self.message("no_toolkit_oneapi", "--ops", "fused_adam", "--arch", "pvc", code=3)
+        self.message("no_toolkit_oneapi", "--pack", "native", "--ops", "fused_adam", "--arch", "pvc", code=3)
 
     def test_a_demanded_folder_that_is_no_toolkit(self):
         self.message("no_toolkit_there", "--cuda-home", self.space.home, code=3)

@@ -20,14 +20,14 @@ DEVICES = ("pvc", "dg2-g10", "tgllp")
 
 def build_fused_adam(space, compiler, archs, *words, command="build", env=None):
     return space.run(command, "--ops", "fused_adam", *(["--arch", archs] if archs else []), "--oneapi-home", str(compiler), "--out",
-                     str(space.out), "--build-dir", str(space.build_dir), "-j", "2", *words, env=env or {})
+                     str(space.out), "--build-dir", str(space.build_dir), "-j", "2", *words, env={"TVM_FFI_HOME": testspace.find_tvm_ffi(), **(env or {})})
 
 
 class DriverTest(CliTest):
     """Through dsbuild, from a copy of the kernels that is edited."""
 
     def setUp(self):
-        self.space = TestSpace()
+        self.space = TestSpace(store=True)
         self.compiler = sycl.make_compiler(self.space.root / "compiler")
         self.pack = self.copy_of_pack("tree")
 
@@ -76,15 +76,12 @@ class DriverTest(CliTest):
         header = self.pack / "kernels" / "include" / "adam_formula.h"
         changed = self.made_by("pvc,dg2-g10,spir64", lambda: header.write_text(header.read_text() + "\n// edited\n"))
         self.assertIn(kernel, changed)
-        self.assertNotIn(images.replace("images", "none"), changed)
 
     def test_another_checkout_takes_all_from_the_cache(self):
         self.built("pvc,spir64")
-        (self.compiler / "bin" / "ocloc").unlink()  # nothing can be linked for a device any more
-        shutil.copy(sycl.home() / "bin" / "ocloc", self.compiler / "bin" / "ocloc")
         shutil.rmtree(self.space.build_dir)
         run = self.built("pvc,spir64", tree=self.copy_of_pack("other"))
-        self.assertIn("cache", run.out + run.err)
+        self.assertRegex(run.out + run.err, r"[345] found in the store")
 
     def test_torchs_list_counts_where_sycl_is_selected(self):
         run = build_fused_adam(self.space, self.compiler, "", "--backend", "sycl", command="plan",
