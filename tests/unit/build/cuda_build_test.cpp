@@ -1,6 +1,7 @@
 // CUDA ops, with a toolkit that is made up: slices, what nvcc makes beside them, and the commands that look.
 #include <catch2/catch.hpp>
 
+#include "base/build_layout.h"
 #include "base/digest.h"
 #include "build/compare_bundle.h"
 #include "build/due_actions.h"
@@ -118,8 +119,8 @@ TEST_CASE("What a dsbuild of another version found of slices does not count: it 
     REQUIRE(looked);
     return looked->untested.empty();
   };
-  CHECK_FALSE(is_tested_with(sha256(plan->tools.nvcc.text)));
-  CHECK_FALSE(is_tested_with(sha256("0" + plan->tools.nvcc.text)));
+  CHECK_FALSE(is_tested_with(sha256(plan->tools.of(k_nvcc_tool).text)));
+  CHECK_FALSE(is_tested_with(sha256("0" + plan->tools.of(k_nvcc_tool).text)));
   CHECK(is_tested_with(test.identity));
 }
 

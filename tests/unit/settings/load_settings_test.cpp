@@ -241,8 +241,8 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
   check_equal(
       world.error(),
       message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
-              "Keys of a config file: ops, arch, out, build_dir, cuda_home, rocm_home, jobs, keep_going, "
-              "ptxas_info, "
+              "Keys of a config file: ops, arch, out, build_dir, cuda_home, rocm_home, "
+              "oneapi_home, jobs, keep_going, ptxas_info, "
               "strict, json, pack, "
               "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, python, "
               "cpu_baseline, memory, "
