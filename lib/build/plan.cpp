@@ -60,8 +60,7 @@ void slice_hip(Plan& plan) {
   const Toolkit* hip = plan.toolkits().of(amd());
   if (!hip) return;
   for (SlicedCommand& command : slice_hip_edges(
-           plan.graph,
-           {hip->version.major(), plan.survey.machine.host.machine, plan.history, plan.registry().pack}))
+           plan.graph, {hip->version.major(), hip->bundle_host, plan.history, plan.registry().pack}))
     plan.sliced_commands.push_back(std::move(command));
 }
 

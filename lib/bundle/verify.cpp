@@ -5,6 +5,7 @@
 #include "arch/cpu_level.h"
 #include "arch/intel.h"
 #include "base/digest.h"
+#include "base/text.h"
 #include "bundle/bundle.h"
 #include "bundle/json_cursor.h"
 
@@ -211,14 +212,69 @@ Result<std::vector<Difference>> op_differences(const ManifestOp& op, const Manif
   return differences;
 }
 
+// What a wheel that the bundle came in has put beside its libraries: the list of its files (RECORD, PEP 376)
+// lies beside the bundle's folder.
+class WheelRecord {
+ public:
+  // Of none where there is no such list.
+  static Result<WheelRecord> read(const Path& bundle, const FileReader& files) {
+    WheelRecord record;
+    const Path folder = files.absolute(bundle).lexically_normal() / ".";
+    const Path package = folder.parent_path();
+    DSBUILD_TRY(names, files.list(package.parent_path()));
+    const std::string beginning = package.filename().string() + "-";
+    for (const std::string& name : names) {
+      if (!name.starts_with(beginning) || !name.ends_with(".dist-info")) continue;
+      const auto text = files.read_file(package.parent_path() / name / "RECORD");
+      if (text) record.take(*text, package.filename().string() + "/");
+    }
+    return record;
+  }
+
+  // "" where it is one of the wheel's, else what it is.
+  Result<std::string> why_foreign(const Path& bundle, const std::string& name,
+                                  const FileReader& files) const {
+    const auto digest = digests_.find(name);
+    if (digest == digests_.end())
+      return is_cache_of_python(bundle, name, files) ? ""
+                                                     : name + " is in the bundle but not in its manifest";
+    DSBUILD_TRY(bytes, files.read_file(bundle / name));
+    if (digest->second == "sha256=" + sha256_urlsafe(bytes)) return "";
+    return name + " is not the file of the wheel: its sha256 differs from RECORD's";
+  }
+
+ private:
+  // Lines are "dsbuild_native_ops/__init__.py,sha256=…,46".
+  void take(const std::string& text, const std::string& folder) {
+    for (const std::string& line : split_lines(text)) {
+      const std::vector<std::string> words = split(line, ",");
+      if (words.size() == 3 && words[0].starts_with(folder))
+        digests_.emplace(words[0].substr(folder.size()), words[1]);
+    }
+  }
+
+  // Python, and pip too, keeps there what it compiled of the wheel's own files.
+  bool is_cache_of_python(const Path& bundle, const std::string& name, const FileReader& files) const {
+    const auto kept = files.list(bundle / name);
+    return name == "__pycache__" && kept && std::ranges::all_of(*kept, [&](const std::string& file) {
+             return file.ends_with(".pyc") && digests_.contains(file.substr(0, file.find('.')) + ".py");
+           });
+  }
+
+  std::map<std::string, std::string> digests_;  // of paths below the bundle
+};
+
 Result<std::vector<Difference>> foreign_files(const Manifest& manifest, const Path& bundle,
                                               const FileReader& files) {
   DSBUILD_TRY(names, files.list(bundle));
+  DSBUILD_TRY(record, WheelRecord::read(bundle, files));
   std::vector<Difference> differences;
   for (const std::string& name : names) {
-    const bool known = name == k_manifest_name ||
-                       std::ranges::find(manifest.ops, name, &ManifestOp::file) != manifest.ops.end();
-    if (!known) differences.push_back({"", name, name + " is in the bundle but not in its manifest"});
+    if (name == k_manifest_name ||
+        std::ranges::find(manifest.ops, name, &ManifestOp::file) != manifest.ops.end())
+      continue;
+    DSBUILD_TRY(why, record.why_foreign(bundle, name, files));
+    if (!why.empty()) differences.push_back({"", name, why});
   }
   return differences;
 }

@@ -49,9 +49,9 @@ std::map<Target, int> count_images(const std::vector<DeviceImage>& images);
 Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path& build_dir,
                                           const FileReader& files);
 
-// A published bundle against its manifest: every file there, no other file, sizes and sha256, images
-// (multiset) and exports, `needs` present. When a library's images differ and its per-source sets are in the
-// manifest's count, the op, the file and the arch are named.
+// A published bundle against its manifest: every file there, no other file (but what the wheel that it came
+// in lists in its RECORD), sizes and sha256, images (multiset) and exports, `needs` present. When a library's
+// images differ and its per-source sets are in the manifest's count, the op, the file and the arch are named.
 Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files);
 
 // Ops that are built for more than a CPU with these features (Host::cpu_features) has: warnings `lesser_cpu`.

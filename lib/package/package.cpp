@@ -189,7 +189,7 @@ Result<Package> package_of_libraries(const Path& bundle, const Manifest& manifes
     DSBUILD_TRY(library, read_binary(as_bytes_of(bytes), op.file));
     machine = machine_word(elf.machine);
     libraries.push_back(runtime_of(library));
-    package.ops.push_back(op.name);
+    if (!std::ranges::count(package.ops, op.name)) package.ops.push_back(op.name);  // one for each vendor
     package.files.push_back({root + op.file, std::move(bytes)});
   }
   set_platform(package, "py3-none", libraries, machine);

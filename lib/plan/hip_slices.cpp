@@ -1,5 +1,7 @@
 #include "plan/hip_slices.h"
 
+#include <algorithm>
+
 #include "base/build_layout.h"
 #include "binary/offload_bundle.h"
 
@@ -27,9 +29,13 @@ Edge slice_edge(const Edge& whole, const Target& target) {
   return edge;
 }
 
+// The driver of clang 19 and older gives -cuid to the host's code of a whole command and not where it
+// compiles that alone: its compiler proper is told.
 Edge host_edge(const Edge& whole) {
   Edge edge = part_of(whole, EdgeKind::hip_compile, "host code", host_object_of(whole.output));
-  edge.flags.emplace_back("--cuda-host-only");
+  const auto unit_id = std::find_if(edge.flags.begin(), edge.flags.end(),
+                                    [](const std::string& flag) { return flag.starts_with("-cuid="); });
+  edge.flags.insert(edge.flags.end(), {"--cuda-host-only", "-Xclang", *unit_id});
   return edge;
 }
 
@@ -37,7 +43,7 @@ Edge host_edge(const Edge& whole) {
 Edge bundle_edge(const Edge& whole, const HipSliceInput& input) {
   Edge edge = part_of(whole, EdgeKind::hip_bundle, "images", whole.output);
   edge.inputs = {host_object_of(whole.output)};
-  edge.flags = {bundle_entry_id("host-" + input.cpu + "-unknown-linux-gnu", input.clang)};
+  edge.flags = {bundle_entry_id(input.host, input.clang)};
   for (const Target& target : whole.targets) {
     edge.inputs.push_back(image_path(whole, target));
     edge.flags.push_back(bundle_entry_id("hipv4-amdgcn-amd-amdhsa--" + target.name(), input.clang));

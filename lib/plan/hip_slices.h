@@ -7,8 +7,8 @@
 namespace dsbuild {
 
 struct HipSliceInput {
-  int clang = 0;    // its major version: names in bundles differ
-  std::string cpu;  // "x86_64"
+  int clang = 0;     // its major version: names in bundles differ
+  std::string host;  // in bundles: "host-x86_64-unknown-linux-gnu"
   const EdgeHistory& history;
   std::string pack;
 };

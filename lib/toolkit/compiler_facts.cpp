@@ -12,10 +12,11 @@ std::string first_line(const std::string& text) {
   return lines.empty() ? "" : trim(printable(lines.front()));
 }
 
-// One fact: version, target names, options; a line each.
+// One fact: version, target names, options, the host in bundles; a line each.
 std::string render(const CompilerFacts& facts) {
   const std::vector<std::string> options(facts.options.begin(), facts.options.end());
-  return facts.version.text() + "\n" + target_names(facts.targets) + "\n" + join(options, " ");
+  return facts.version.text() + "\n" + target_names(facts.targets) + "\n" + join(options, " ") + "\n" +
+         facts.bundle_host;
 }
 
 std::optional<CompilerFacts> parse(const std::string& text) {
@@ -29,6 +30,7 @@ std::optional<CompilerFacts> parse(const std::string& text) {
   if (lines.size() > 2)
     for (const std::string& option : split(lines[2], " "))
       facts.options.insert(option);
+  if (lines.size() > 3) facts.bundle_host = lines[3];
   if (facts.version.empty() || facts.targets.empty()) return std::nullopt;
   return facts;
 }

@@ -17,6 +17,7 @@ struct CompilerFacts {
   Version version;
   ArchSet targets;
   std::set<std::string> options;
+  std::string bundle_host;  // as in Toolkit
 };
 // Or the reason in words why it cannot be used.
 using CompilerAnswer = tl::expected<CompilerFacts, std::string>;

@@ -70,34 +70,54 @@ Words dry_run(const Clang& clang, const std::vector<std::string>& processors) {
   return argv;
 }
 
+// "host-x86_64-unknown-linux-gnu" of
+// "-targets=host-x86_64-unknown-linux-gnu,hipv4-amdgcn-amd-amdhsa--gfx90a", which it calls its bundler with:
+// its versions have different words. The newest's where it calls none.
+std::string bundle_host_in(const std::string& said) {
+  constexpr std::string_view k_before = "-targets=";
+  const size_t at = said.find(k_before);
+  if (at == std::string::npos) return "host-x86_64-unknown-linux-gnu";
+  const size_t begin = at + k_before.size();
+  return said.substr(begin, said.find(',', begin) - begin);
+}
+
+struct Compiled {
+  std::vector<std::string> processors;
+  std::string bundle_host;
+};
+
 // What it compiles: clang itself says for which of its processors it finds no device library. Each round of
 // questions takes at least one away.
-tl::expected<std::vector<std::string>, std::string> compiled_by(const Clang& clang,
-                                                                std::vector<std::string> processors,
-                                                                System& system) {
+tl::expected<Compiled, std::string> compiled_by(const Clang& clang, std::vector<std::string> processors,
+                                                System& system) {
   while (!processors.empty()) {
     bool is_ok = false;
     const auto said = said_by_clang(clang, dry_run(clang, processors), system, is_ok);
     if (!said) return Reason(said.error());
-    if (is_ok) return processors;
+    if (is_ok) return Compiled{processors, bundle_host_in(*said)};
     if (!take_refused(*said, processors)) return Reason(clang.shown + ": " + first_error(*said));
     if (processors.empty()) return Reason(clang.shown + ": " + first_error(*said));
   }
   return Reason(clang.shown + " knows no processor of AMD's");
 }
 
+// Clang 19 and older look for the device library of no processor where they only list them all, and fail.
+Words processors_question() {
+  return {"--target=amdgcn-amd-amdhsa", "-nogpulib", "--print-supported-cpus"};
+}
+
 CompilerAnswer ask_clang(const Clang& clang, System& system) {
   bool is_ok = false;
-  const auto said =
-      said_by_clang(clang, {"--target=amdgcn-amd-amdhsa", "--print-supported-cpus"}, system, is_ok);
+  const auto said = said_by_clang(clang, processors_question(), system, is_ok);
   if (!said) return Reason(said.error());
   if (!is_ok) return Reason(clang.shown + " does not run for AMD's GPUs: " + first_error(*said));
   CompilerFacts found;
   found.version = clang_version_in(*said);
   if (found.version.empty()) return Reason(clang.shown + " names no version");
-  const auto processors = compiled_by(clang, processors_in(*said), system);
-  if (!processors) return Reason(processors.error());
-  for (const std::string& processor : *processors)
+  auto compiled = compiled_by(clang, processors_in(*said), system);
+  if (!compiled) return Reason(compiled.error());
+  found.bundle_host = std::move(compiled->bundle_host);
+  for (const std::string& processor : compiled->processors)
     found.targets.merge(amd_forms(*amd_target(*amd().parse_name(processor)).processor));
   return found;
 }
@@ -115,7 +135,7 @@ CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, 
   const Path program = toolkit.compiler();
   const Clang clang = {program.string(), program.lexically_relative(toolkit.home).string(), toolkit.own_flags,
                        asking_environment(system, &toolkit)};
-  return {"HIP clang " + program.string() + " in " + toolkit.home.string(),
+  return {"HIP by clang " + program.string() + " in " + toolkit.home.string(),
           identity_of(program, bitcode, system.files), [=, &system] { return ask_clang(clang, system); }};
 }
 

@@ -68,6 +68,7 @@ tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactS
   if (!said) return Reason(said.error());
   toolkit.version = said->version;
   toolkit.targets = std::move(said->targets);
+  toolkit.bundle_host = std::move(said->bundle_host);
   toolkit.headers = headers_version(toolkit.home, system.files);
   toolkit.library_dir = find_library_dir(toolkit.home, system.files);
   return {};

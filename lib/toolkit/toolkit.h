@@ -38,6 +38,7 @@ struct Toolkit {
   ArchSet targets;  // every one of its vendor's that it compiles; of nvcc, `a` and `f` too; of HIP's, with
                     // each choice of features
   std::set<std::string> options;  // its compiler's long options: "--compress-mode", "--frandom-seed"
+  std::string bundle_host;        // HIP's: what stands for the host in its bundles
   Path library_dir;               // holds libcudart_static.a, or libamdhip64.so
   std::string compiler_digest;    // SHA-256
   HostCompilerBounds bounds;

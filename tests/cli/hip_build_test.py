@@ -154,7 +154,7 @@ class NativeOpsTest(HipTest):
         """(source, the flags of all its compiles, its object) of each"""
         graph = (self.space.build_dir / "build.ninja").read_text()
         for output, source, flags in re.findall(r"^build (\S+)\.host\.o .*?: hip_compile (\S+) .*\n(?:  tools.*\n)?  flags = (.*)$", graph, re.M):
-            yield source, [word for word in flags.split() if word != "--cuda-host-only"], self.space.build_dir / output
+            yield source, re.sub(r" --cuda-host-only -Xclang -cuid=\w+", "", flags).split(), self.space.build_dir / output
 
     def check_native_ops(self):
         ops = self.ops()
@@ -180,9 +180,10 @@ class NativeOpsTest(HipTest):
             self.skipTest("no clang 19 with lld (scripts/test.sh deep fetches them)")
         old, self.home = self.home, self.space.root / "hip"
         (self.home / "llvm/bin").mkdir(parents=True)
-        for part, target in (("include", old / "include"), ("amdgcn", old / "amdgcn"), ("llvm/lib", folder.parent / "lib")):
+        for part, target in (("include", old / "include"), ("share", old / "share"), ("amdgcn", old / "amdgcn"),
+                             ("llvm/lib", folder.parent / "lib")):  # share says the version of the headers
             (self.home / part).symlink_to(target)
-        for tool in ("clang", "clang++", "lld", "ld.lld"):  # it looks for ROCm by the folder that it lies in
+        for tool in ("clang", "clang++", "lld", "ld.lld", "clang-offload-bundler", "llvm-objcopy"):  # it looks for ROCm by the folder that it lies in
             shutil.copy(folder / tool, self.home / "llvm/bin" / tool)
         self.assertIn("clang version 19.", subprocess.run([self.home / "llvm/bin/clang++", "--version"], check=True, text=True,
                                                           stdout=subprocess.PIPE).stdout)

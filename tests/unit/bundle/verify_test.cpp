@@ -251,6 +251,28 @@ TEST_CASE("A file that the manifest does not list is found") {
   CHECK(published.verify() == Sentences{"stray.so is in the bundle but not in its manifest"});
 }
 
+TEST_CASE("What a wheel lays beside the libraries is no stranger, unless it is another file") {
+  Published published(good_library());
+  const std::string start = "# Ops.\n";
+  published.files.add_file("/out/__init__.py", start);
+  published.files.add_file("/out/__pycache__/__init__.cpython-311.pyc", "x");
+  CHECK(published.verify() == Sentences{"__init__.py is in the bundle but not in its manifest",
+                                        "__pycache__ is in the bundle but not in its manifest"});
+  published.files.add_file(
+      "/out-0+b1.dist-info/RECORD",
+      "out/manifest.json,sha256=x,1\nout/__init__.py,sha256=" + sha256_urlsafe(start) + ",7\n");
+  CHECK(published.verify().empty());
+  published.files.add_file("/out/stray.so", "x");
+  CHECK(published.verify() == Sentences{"stray.so is in the bundle but not in its manifest"});
+  REQUIRE(published.files.remove_all("/out/stray.so"));
+  published.files.add_file("/out/__pycache__/other.cpython-311.pyc", "x");
+  CHECK(published.verify() == Sentences{"__pycache__ is in the bundle but not in its manifest"});
+  REQUIRE(published.files.remove_all("/out/__pycache__"));
+  published.files.add_file("/out/__init__.py", "# Others\n");
+  CHECK(published.verify() ==
+        Sentences{"__init__.py is not the file of the wheel: its sha256 differs from RECORD's"});
+}
+
 TEST_CASE("An op whose need is not in the bundle is found") {
   Published published(good_library());
   published.manifest.ops[0].needs = {"pin_memory"};

@@ -18,7 +18,7 @@ BuildPlan sliced(PlanWorld& world, const std::string& archs) {
   const auto plan = world.plan(archs);
   if (!plan) throw std::runtime_error(plan.error().what);
   BuildPlan build = world.build(*plan);
-  slice_hip_edges(build, {22, "x86_64", world.history, "native"});
+  slice_hip_edges(build, {22, "host-x86_64-unknown-linux-gnu", world.history, "native"});
   return build;
 }
 
@@ -53,8 +53,9 @@ TEST_CASE("a HIP source has a slice for each target, one for the host's code, an
           ".gfx90a_xnack_on.co -Xclang -sys-header-deps -c pack/adam.cu -o " + k_hip_unit +
           ".gfx90a_xnack_on.co.tmp");
   CHECK(command_of(plan, k_hip_unit + ".host.o") ==
-        clang + " --cuda-host-only -MD -MF " + k_hip_unit + ".host.o.d -MT " + k_hip_unit +
-            ".host.o -c pack/adam.cu -o " + k_hip_unit + ".host.o.tmp");
+        clang + " --cuda-host-only -Xclang -cuid=" + sha256("adam.cu").substr(0, 16) + " -MD -MF " +
+            k_hip_unit + ".host.o.d -MT " + k_hip_unit + ".host.o -c pack/adam.cu -o " + k_hip_unit +
+            ".host.o.tmp");
   const Edge& bundle = hip_edge(plan, k_hip_unit + ".o");
   CHECK(bundle.inputs == Words{k_hip_unit + ".host.o", k_hip_unit + ".gfx1100.co",
                                k_hip_unit + ".gfx90a_xnack_on.co", k_hip_unit + ".gfx942.co"});

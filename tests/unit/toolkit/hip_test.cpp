@@ -43,10 +43,8 @@ struct HipMachine : Machine {
 
   void add_clang(const Path& clang) {
     files.add_file(clang, k_machine_code + ("clang " + clang.string()), true);
-    processes.on(
-        {clang.string(), "--print-supported-cpus"},
-        FakeProcessRunner::succeeded(
-            "", test_file(Path(DSBUILD_TESTS_DIR) / "unit/toolkit/data/clang-22/supported_cpus.txt")));
+    processes.on({clang.string(), "--print-supported-cpus"},
+                 [](const Command& command) { return answer_processors(command); });
     processes.on({clang.string(), "-###"},
                  [this](const Command& command) { return answer_dry_run(command); });
     processes.on({clang.string(), "--version"}, clang_says("22.1.8"));
@@ -54,6 +52,14 @@ struct HipMachine : Machine {
                  FakeProcessRunner::succeeded("",
                                               "#include <...> search starts here:\n /rocm/own/include\n"
                                               "End of search list.\n"));
+  }
+
+  // As clang 19 does: it looks for a device library even to list what it knows.
+  static ProcessResult answer_processors(const Command& command) {
+    if (std::find(command.argv.begin(), command.argv.end(), "-nogpulib") == command.argv.end())
+      return FakeProcessRunner::failed("clang++: error: cannot find ROCm device library for ; provide\n");
+    return FakeProcessRunner::succeeded(
+        "", test_file(Path(DSBUILD_TESTS_DIR) / "unit/toolkit/data/clang-22/supported_cpus.txt"));
   }
 
   // As clang does: each that it refuses is an error of its own.
@@ -171,6 +177,18 @@ TEST_CASE("A clang without HIP's headers is no HIP toolkit, and is worth a word 
         std::vector<RejectedToolkit>{
             {"/named", "ROCM_PATH", "it has no include/hip/hip_runtime.h", &k_hip_family},
             {"/nowhere", "HIP_PATH", "there is no such folder", &k_hip_family}});
+}
+
+TEST_CASE("Bundles name the host as clang's own do") {
+  HipMachine machine;
+  machine.add_rocm("/opt/rocm");
+  machine.dry_run +=
+      " \"/rocm/llvm/bin/clang-offload-bundler\" \"-type=o\" "
+      "\"-targets=host-x86_64-unknown-linux,hipv4-amdgcn-amd-amdhsa--gfx90a\"\n";
+  CHECK(machine.only_rocm().bundle_host == "host-x86_64-unknown-linux");
+  HipMachine without;
+  without.add_rocm("/opt/rocm");
+  CHECK(without.only_rocm().bundle_host == "host-x86_64-unknown-linux-gnu");
 }
 
 TEST_CASE("A clang that compiles for no GPU is rejected with what it says") {
