@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
@@ -289,6 +290,32 @@ class VendorsTest(HipTest):
                 self.assertEqual(self.load(*words, env=env)["path"], str(self.space.out / f"scaling.{name}.so"))
         for gpu, has in (("gfx90a", "gfx942"), ("7.5", "8.0+PTX")):
             self.assertIn(f"scaling has no image for {gpu} (it has {has})", self.load("--gpu", gpu, code=3)["error"]["what"])
+
+
+    def test_a_wheel_has_both_and_is_a_bundle_where_it_is_unpacked(self):
+        ops, _ = self.build()
+        run = self.space.run("wheel", str(self.space.out), "--wheel-dir", "wheels", "--json")
+        self.assertEqual(run.code, 0, run)
+        said = json.loads(run.out)
+        self.assertEqual((said["ops"], said["left_out"]), (["scaling"], []))
+        site = self.space.root / "site-packages"
+        with zipfile.ZipFile(self.space.root / said["wheel"]) as archive:
+            archive.extractall(site)
+        folder = site / "dsbuild_hip_ops"
+        self.assertEqual({file.name for file in folder.iterdir()}, {"__init__.py", "manifest.json", *ops})
+        subprocess.run([sys.executable, "-m", "compileall", "-q", folder], check=True)  # as Python itself does
+        self.assertTrue((folder / "__pycache__").exists())
+        for where in (folder, os.path.relpath(folder, self.space.root)):
+            self.assertEqual(self.space.run("verify", str(where)).code, 0)
+        for gpu, name in (("9.0", "cuda"), ("gfx942", "hip")):
+            self.space.out = folder
+            self.assertEqual(self.load("--gpu", gpu)["path"], str(folder / f"scaling.{name}.so"))
+        (folder / "other.so").write_bytes(b"")
+        (folder / "__init__.py").write_text("import os\n")
+        run = self.space.run("verify", str(folder))
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("other.so is in the bundle but not in its manifest", run.out)
+        self.assertIn("__init__.py is not the file of the wheel: its sha256 differs from RECORD's", run.out)
 
 
 @testspace.deep_but("test_an_arch_more_makes_its_slice_alone", "test_another_checkout_compiles_nothing")
