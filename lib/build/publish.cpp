@@ -80,6 +80,7 @@ Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const Sour
   ManifestOp entry;
   entry.name = builder.spec().op_name();
   entry.module = builder.absolute_name();
+  entry.module_suffix = builder.spec().module_suffix;
   entry.backend = kind_row(builder.spec().backend).key;
   entry.file = op.name + ".so";
   entry.archs = op.archs;

@@ -50,6 +50,7 @@ Json json_of(const ManifestOp& op) {
                {"exports", op.exports},
                {"needs", op.needs},
                {"sources", json_of(op.sources)}};
+  if (!op.module_suffix.empty()) json["module_suffix"] = op.module_suffix;
   if (op.cpu_baseline) json["cpu_baseline"] = json_of(*op.cpu_baseline);
   if (!op.features_off.empty()) json["features_off"] = op.features_off;
   if (op.runtime) json["runtime"] = json_of(*op.runtime);
@@ -142,8 +143,10 @@ std::vector<std::string> read_texts(const std::optional<JsonCursor>& texts) {
 }
 
 ManifestOp read_op(const JsonCursor& op) {
+  const auto module_suffix = op.find("module_suffix");
   return {.name = op.at("name").text(),
           .module = read_module(op.at("module")),
+          .module_suffix = module_suffix ? read_file_name(*module_suffix) : "",
           .backend = op.at("backend").text(),
           .file = read_file_name(op.at("file")),
           .sha256 = op.at("sha256").text(),
@@ -205,7 +208,8 @@ Manifest read_manifest(const JsonCursor& top) {
 }  // namespace
 
 std::string ManifestOp::module_file(const std::string& suffix) const {
-  return module.empty() ? "" : replace_all(module, ".", "/") + suffix;
+  return module.empty() ? ""
+                        : replace_all(module, ".", "/") + (module_suffix.empty() ? suffix : module_suffix);
 }
 
 std::vector<ArchSet> ManifestOp::modules() const {

@@ -38,10 +38,11 @@ struct ManifestRuntime {
 };
 
 struct ManifestOp {
-  std::string name;     // in several entries, where it is built by several backends
-  std::string module;   // Python module, or ""
-  std::string backend;  // "cuda", "cpu", "hip"
-  std::string file;     // "fused_adam.so", of several backends "fused_adam.hip.so"; relative to the bundle
+  std::string name;             // in several entries, where it is built by several backends
+  std::string module;           // Python module, or ""
+  std::string module_suffix{};  // ".so", where it is not that of all modules (ManifestTorch::ext_suffix)
+  std::string backend;          // "cuda", "cpu", "hip"
+  std::string file;  // "fused_adam.so", of several backends "fused_adam.hip.so"; relative to the bundle
   std::string sha256;
   unsigned long long bytes = 0;
   ArchSet archs;                     // the op's set; empty for a CPU op
@@ -53,8 +54,8 @@ struct ManifestOp {
   std::vector<std::string> features_off;   // "bf16: off (7.5 in the list)"
   std::optional<ManifestRuntime> runtime;  // nullopt: an older dsbuild wrote the manifest
 
-  // Where it lies below a folder of Python packages: "deepspeed/ops/adam/fused_adam_op" + `suffix`; "" where
-  // it is no module.
+  // Where it lies below a folder of Python packages: "deepspeed/ops/adam/fused_adam_op" and its own suffix,
+  // else `suffix`; "" where it is no module.
   std::string module_file(const std::string& suffix) const;
   std::string planned_as()
       const;  // what a plan calls it, and what its file is called after: "fused_adam.hip"

@@ -19,6 +19,9 @@ struct Module {
   const ManifestOp* op = nullptr;
   std::string bytes;
   ManifestRuntime runtime;
+  // Python imports it, by whichever finder has it. What is none of Python's modules is loaded by its file,
+  // which the package looks for in its own folder.
+  bool is_imported = true;
 };
 
 Result<void> check_undamaged(const Path& bundle, const FileReader& files) {
@@ -49,6 +52,13 @@ bool is_python_module(const ManifestOp& op, const BinaryFile& library) {
   return std::ranges::binary_search(library.exports, "PyInit_" + last_component(op.module));
 }
 
+// Of TORCH_LIBRARY alone, without a PyInit_: its constructors tell torch of its operators.
+bool is_torch_library(const ManifestRuntime& runtime) {
+  return std::ranges::any_of(runtime.libraries, [](const std::string& name) {
+    return name.starts_with("libtorch") || name.starts_with("libc10");
+  });
+}
+
 Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& manifest,
                                          const FileReader& files) {
   std::vector<Module> modules;
@@ -56,7 +66,10 @@ Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& man
     if (op.module.empty()) continue;
     DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
     DSBUILD_TRY(library, read_binary(as_bytes_of(bytes), op.file));
-    if (is_python_module(op, library)) modules.push_back({&op, std::move(bytes), runtime_of(library)});
+    ManifestRuntime runtime = runtime_of(library);
+    const bool is_imported = is_python_module(op, library);
+    if (is_imported || is_torch_library(runtime))
+      modules.push_back({&op, std::move(bytes), std::move(runtime), is_imported});
   }
   return modules;
 }
@@ -146,7 +159,9 @@ Result<PackageFile> manifest_file(const Path& bundle, const Package& package, co
 Result<Package> package_of_modules(const Path& bundle, const Manifest& manifest, const Path& loader,
                                    const FileReader& files) {
   DSBUILD_TRY(modules, read_modules(bundle, manifest, files));
-  if (modules.empty()) return no_module(bundle, "none of its libraries is a Python module (PyInit_…)");
+  if (modules.empty())
+    return no_module(bundle,
+                     "none of its libraries is a Python module (PyInit_…) or one of torch's (TORCH_LIBRARY)");
   Package package;
   package.name = distribution_name(manifest.pack);
   package.start_file = package.name + ".pth";
@@ -159,7 +174,8 @@ Result<Package> package_of_modules(const Path& bundle, const Manifest& manifest,
     package.ops.push_back(module.op->name);
     libraries.push_back(std::move(module.runtime));
     package_files.push_back(
-        {root + module.op->module_file(manifest.torch->ext_suffix), std::move(module.bytes)});
+        {(module.is_imported ? root : "") + module.op->module_file(manifest.torch->ext_suffix),
+         std::move(module.bytes)});
   }
   if (const auto claims = render_installed_ops(manifest, package.ops))
     package_files.push_back({root + k_installed_ops_path, *claims});

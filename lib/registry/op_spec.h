@@ -186,6 +186,8 @@ struct OpSpec {
   std::string plain_name;  // that without it, where it differs
   std::string build_var;   // DS_BUILD_<NAME>
   std::string module;      // Python module, where the op is one; else ""
+  std::string
+      module_suffix;  // ".so" or ".abi3.so", where its file has not the suffix of Python's own modules
   std::string description;
   When when;  // `source`, `torch`, `accelerator` alone: what there is this op for
   BackendKind backend = BackendKind::cuda;               // the one that this spec is for

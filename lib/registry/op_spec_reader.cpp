@@ -9,14 +9,18 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_keys = {"name",      "build_var",    "module",      "description", "when",
-                                         "backend",   "backends",     "unsupported", "archs",       "needs",
-                                         "sources",   "include_dirs", "defines",     "std",         "flags",
-                                         "libraries", "requires",     "exports"};
+const std::vector<std::string> k_keys = {"name",      "build_var",    "module",      "description",  "when",
+                                         "backend",   "backends",     "unsupported", "archs",        "needs",
+                                         "sources",   "include_dirs", "defines",     "std",          "flags",
+                                         "libraries", "requires",     "exports",     "module_suffix"};
 
 std::string refuse_description(const std::string& text) {
   const bool plain = printable(text) == text && text.find('\n') == std::string::npos;
   return plain ? "" : "is not one line of plain text";
+}
+
+std::string refuse_module_suffix(const std::string& word) {
+  return word == ".so" || word == ".abi3.so" ? "" : "is no suffix of modules: .so, .abi3.so";
 }
 
 Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* key, const WordRule& rule,
@@ -38,6 +42,10 @@ Result<void> read_names(const SpecFile& file, const YamlNode& root, OpSpec& spec
                     "Give the op a 'build_var'.");
   }
   DSBUILD_CHECK(read_key(file, root, "module", refuse_module, spec.module));
+  DSBUILD_CHECK(read_key(file, root, "module_suffix", refuse_module_suffix, spec.module_suffix));
+  if (!spec.module_suffix.empty() && spec.module.empty())
+    return bad_spec(file, *root.find("module_suffix"), "'module_suffix' is of a module, and the op is none",
+                    "Name the 'module'.");
   return read_key(file, root, "description", refuse_description, spec.description);
 }
 

@@ -19,6 +19,10 @@ def manifest(folder):
         return json.load(file)
 
 
+def file_of(folder, op, built):
+    return place(folder, op["module"], op.get("module_suffix") or built["torch"]["ext_suffix"])
+
+
 def place(folder, module, suffix):
     return os.path.join(folder, *module.split(".")) + suffix
 
@@ -30,7 +34,7 @@ def find_spec(finder, name, path, target):
     if any(op["module"].startswith(name + ".") for op in built["ops"]):
         return package_spec(finder, name, path, target)
     op = next((op for op in built["ops"] if op["module"] == name), None)
-    file = place(finder.folder, name, built["torch"]["ext_suffix"])
+    file = op and file_of(finder.folder, op, built)
     if op is None or not os.path.exists(file) or not is_for_this_deepspeed(name, built):
         return None
     return importlib.util.spec_from_file_location(name, file, loader=OpLoader(name, file, op, built))

@@ -77,6 +77,10 @@ class WheelTest(CliTest):
 
     def wheel_of(self, source, *flags):
         """The wheel of a bundle with a library that gcc makes of this."""
+        self.changed_bundle(source, *flags)
+        return self.document("wheel", "changed", "--wheel-dir", "wheels")
+
+    def changed_bundle(self, source, *flags):
         changed = self.space.root / "changed"
         shutil.rmtree(changed, ignore_errors=True)
         shutil.copytree(self.plain, changed)
@@ -86,7 +90,7 @@ class WheelTest(CliTest):
             if op["name"] == "plain":
                 op.update(sha256=hashlib.sha256(library.read_bytes()).hexdigest(), bytes=library.stat().st_size)
         (changed / "manifest.json").write_text(json.dumps(manifest))
-        return self.document("wheel", "changed", "--wheel-dir", "wheels")
+        return changed
 
     def test_the_licence_is_that_of_the_pack(self):
         self.assertIsNone(self.document("wheel", "out", "--wheel-dir", "wheels")["license"])
@@ -166,6 +170,19 @@ class WheelTest(CliTest):
         edit_manifest(self.space.out, torch=FACTS, fused_adam={"module": "deepspeed.other"}, cpu_adam={"module": ""},
                       spatial_inference={"module": ""})
         self.check_alone("wheel_no_init", self.space, "wheel", "out", code=3)
+
+    def test_a_module_of_torch_library_alone_lies_where_its_package_looks_for_it(self):
+        folder = self.space.root / "with_torch"
+        folder.mkdir()
+        compile_library(folder / "libtorch.so", "int torch_run() { return 1; }\n", "-Wl,-soname,libtorch.so")
+        changed = self.changed_bundle("int torch_run(); int run() { return torch_run(); }\n", f"-L{folder}", "-ltorch")
+        edit_manifest(changed, torch=FACTS, plain={"module": "torch_scatter._scatter_cuda", "module_suffix": ".so"})
+        wheel = self.document("wheel", "changed", "--wheel-dir", "wheels")
+        self.assertIn("plain", wheel["ops"])
+        with zipfile.ZipFile(self.space.root / wheel["wheel"]) as archive:
+            self.assertEqual(archive.read("torch_scatter/_scatter_cuda.so"), (changed / "plain.so").read_bytes())
+            self.assertIn("dsbuild_deepspeed_ops/deepspeed/ops/adam/fused_adam_op.cpython-311-x86_64-linux-gnu.so",
+                          archive.namelist())
 
     def test_a_damaged_bundle_is_not_passed_on(self):
         (self.space.out / "fused_adam.so").unlink()
