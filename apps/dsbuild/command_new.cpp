@@ -1,11 +1,11 @@
-// new: an op to start from.
-#include "command.h"
+// new: an op to start from, or a pack of a project that has a build of its own.
+#include "project_pack.h"
 #include "registry/new_op.h"
 
 namespace dsbuild {
 namespace {
 
-Result<int> run_new(const CommandContext& context) {
+Result<int> run_new_op(const CommandContext& context) {
   const std::vector<std::string>& words = context.line.operands;
   if (words.size() != 1)
     return fail(Exit::usage, "bad_option", "new", words.empty() ? "no op named" : "takes one op name",
@@ -19,16 +19,44 @@ Result<int> run_new(const CommandContext& context) {
   return 0;
 }
 
+Result<int> run_new_pack(const CommandContext& context) {
+  if (!context.line.operands.empty())
+    return fail(Exit::usage, "bad_option", "new", "an op's name beside --from, which names the ops itself",
+                "dsbuild new --from DIR [--pack DIR]");
+  DSBUILD_TRY(request, load_request(context));
+  Settings& settings = request.settings;
+  if (settings.pack.is_default()) settings.pack.value = k_new_pack;
+  const Path pack = settings.pack.value, file = pack / "pack.yaml";
+  if (context.system.files.kind(file) != FileKind::absent)
+    return fail(Exit::usage, "file_exists", file.string(), "the file is already there, nothing was written",
+                "Choose another --pack.");
+  DSBUILD_TRY(written, pack_of_project(context.line.value("--from"), pack, settings, context));
+  DSBUILD_CHECK(print_result(settings.json.value ? render_new_pack_json(written, settings.pack.value)
+                                                 : render_new_pack(written, settings.pack.value)));
+  return 0;
+}
+
+Result<int> run_new(const CommandContext& context) {
+  return context.line.has("--from") ? run_new_pack(context) : run_new_op(context);
+}
+
 }  // namespace
 
 CommandRow new_command() {
-  return {.name = "new",
-          .help = "Write an op of your own to start from: spec, kernel, binding, test",
-          .run = run_new,
-          .examples = {{"dsbuild new scale --pack ./mypack", "a working CUDA op in ./mypack/scale"},
-                       {"dsbuild new scale --backend cpu", "one for the CPU, in ./mypack"}},
-          .options = {{.names = "--backend", .type = "cuda|cpu", .help = "What the op runs on [cuda]"}},
-          .operands = Operands{"op", "NAME", "The op's name; its folder goes into --pack [mypack]"}};
+  return {
+      .name = "new",
+      .help = "Write an op of your own to start from, or a pack of a project that has a setup.py",
+      .run = run_new,
+      .examples = {{"dsbuild new scale --pack ./mypack", "a working CUDA op in ./mypack/scale"},
+                   {"dsbuild new scale --backend cpu", "one for the CPU, in ./mypack"},
+                   {"dsbuild new --from ./torch_scatter-2.1.2.tar.gz", "a pack of what its setup.py builds"}},
+      .options = {{.names = "--backend", .type = "cuda|cpu", .help = "What the op runs on [cuda]"},
+                  {.names = "--from",
+                   .type = "DIR|FILE",
+                   .help =
+                       "A pack of a project: its folder with a setup.py, which is run, or a build.toml, or "
+                       "its source distribution"}},
+      .operands = Operands{"op", "NAME", "The op's name; its folder goes into --pack [mypack]"}};
 }
 
 }  // namespace dsbuild

@@ -36,6 +36,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"bad_number", "A setting takes a whole number."},
     {"bad_op_name", "dsbuild new was given a name that no op may have."},
     {"bad_option", "The command line has an unknown word, an option twice, or an option without its value."},
+    {"bad_project", "A project's setup.py or build.toml does not say what it would build."},
     {"bad_size", "A setting takes a size in bytes."},
     {"bad_spec", "An op.yaml or pack.yaml breaks a rule of docs/op_yaml.md."},
     {"bad_switch", "A setting that is on or off has another value."},

@@ -18,7 +18,7 @@ constexpr std::array k_with_value = {
     "--threads",       "-default-stream",  "--default-stream"};
 
 bool takes_value(const YamlNode& node) {
-  return node.is_scalar() && std::ranges::find(k_with_value, node.scalar) != k_with_value.end();
+  return node.is_scalar() && nvcc_option_takes_value(node.scalar);
 }
 
 // "-Xptxas -v" -> "-Xptxas=-v"
@@ -45,12 +45,6 @@ YamlNode with_joined_words(YamlNode list) {
   return list;
 }
 
-// What a compile may use of the machine is the job control's business; no byte depends on it.
-bool is_job_control(const std::string& flag) {
-  return (flag.starts_with("-t=") || flag.starts_with("--threads=")) &&
-         whole_number<int>(flag.substr(flag.find('=') + 1)).has_value();
-}
-
 Result<TextEntries> read_flag_list(const SpecFile& file, const YamlNode& flags, const std::string& key,
                                    FlagKind kind) {
   const YamlNode* list = flags.find(key);
@@ -66,6 +60,16 @@ Result<TextEntries> read_flag_list(const SpecFile& file, const YamlNode& flags, 
 }
 
 }  // namespace
+
+bool nvcc_option_takes_value(std::string_view option) {
+  return std::ranges::find(k_with_value, option) != k_with_value.end();
+}
+
+// What a compile may use of the machine is the job control's business; no byte depends on it.
+bool is_job_control(const std::string& flag) {
+  return (flag.starts_with("-t=") || flag.starts_with("--threads=")) &&
+         whole_number<int>(flag.substr(flag.find('=') + 1)).has_value();
+}
 
 Result<Flags> read_flags(const SpecFile& file, const YamlNode& node) {
   DSBUILD_CHECK(check_map(file, node, "'flags'", {"cxx", "nvcc", "hip", "sycl", "link"}));

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/yaml.h"
@@ -113,6 +114,10 @@ Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const File
 // The full-match allow-list for flags in specs (docs/op_yaml.md): "" if allowed, else the reason.
 enum class FlagKind { cxx, nvcc, hip, sycl, link };
 std::string flag_refusal(FlagKind kind, const std::string& flag);
+// Of nvcc: its value may be the next word. [-Xptxas, -v] is -Xptxas=-v.
+bool nvcc_option_takes_value(std::string_view option);
+// A flag of nvcc's about how much runs at once (--threads=4), which means nothing here.
+bool is_job_control(const std::string& nvcc_flag);
 
 // Which ops the user selected, before requirements and archs are looked at.
 enum class Wanted { off, by_all, by_name };

@@ -93,4 +93,29 @@ std::string render_new_op_json(const NewOp& made) {
   return json_line(json);
 }
 
+namespace {
+
+std::string next_of(const WrittenProject& written, const std::string& pack) {
+  return "dsbuild --pack " + shell_quote(pack) + " --ops all" +
+         (written.pack.archs.empty() ? "" : " --arch " + shell_quote(written.pack.archs));
+}
+
+}  // namespace
+
+std::string render_new_pack(const WrittenProject& written, const std::string& pack) {
+  return "wrote " + written.pack_file.string() + " (" + plural(written.pack.ops, "op") +
+         ")\nnext: " + next_of(written, pack) + "\n";
+}
+
+std::string render_new_pack_json(const WrittenProject& written, const std::string& pack) {
+  Json json = json_document();
+  json["files"] = std::vector<std::string>{written.pack_file.string()};
+  json["ops"] = written.pack.ops;
+  json["archs"] = written.pack.archs;
+  json["said"] = written.pack.said;
+  json["next"] = next_of(written, pack);
+  json["warnings"] = Json::array();
+  return json_line(json);
+}
+
 }  // namespace dsbuild

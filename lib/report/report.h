@@ -20,6 +20,7 @@
 #include "package/installed.h"
 #include "package/package.h"
 #include "plan/forecast.h"
+#include "project/project.h"
 #include "registry/new_op.h"
 #include "requirements/torch.h"
 #include "settings/workload.h"
@@ -165,6 +166,8 @@ std::string render_removed_json(const std::vector<std::string>& removed, const s
 // What `dsbuild new` wrote.
 std::string render_new_op(const NewOp& made);
 std::string render_new_op_json(const NewOp& made);
+std::string render_new_pack(const WrittenProject& written, const std::string& pack);
+std::string render_new_pack_json(const WrittenProject& written, const std::string& pack);
 
 // What `dsbuild load` found or built: its path.
 std::string render_loaded(const LoadedOp& loaded);

@@ -1,0 +1,65 @@
+// A project that builds extensions of torch by its own means, as a pack: `dsbuild new --from`, `dsbuild build
+// DIR`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "settings/settings.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+
+// One of setup()'s ext_modules, without what torch itself adds. Words are as the project has them: paths may
+// be absolute.
+struct ProjectExtension {
+  std::string name;          // "torch_scatter._scatter_cuda"
+  std::string kind;          // "cuda", "cpp"; "plain": not of torch
+  std::string where;         // "setup.py:94"
+  std::string suffix;        // ".so"; "": Python's own
+  std::string package_root;  // the folder that packages lie in: "", "src"
+  std::vector<std::string> sources, include_dirs, undefines, libraries, library_dirs, runtime_library_dirs,
+      extra_objects, cxx, nvcc, link;
+  std::vector<std::pair<std::string, std::string>> defines;      // value "": none
+  std::map<std::string, std::vector<std::string>> capabilities;  // of kernel-builder: a source's archs
+};
+
+struct Project {
+  std::string name, version, license;
+  std::string file;               // "setup.py", "build.toml"
+  Path folder;                    // absolute, without links
+  std::vector<std::string> said;  // what is worth knowing of how it was read
+  std::vector<std::pair<std::string, std::vector<std::string>>>
+      globs;  // that it asked for, and what they found
+  std::vector<ProjectExtension> extensions;
+};
+
+// Runs the project's setup.py as far as its call of setup(), by the Python of `settings`, as beside a GPU and
+// with this CUDA (empty: none is known). `named`: its folder, or an archive of it, which is unpacked into
+// `unpack_into`. Errors: exit 3 `python`; exit 1 `bad_project`, with the last lines of what it printed.
+Result<Project> read_project(const Path& named, const Path& unpack_into, const Settings& settings,
+                             const Path& cuda_home, System& system);
+
+struct ProjectPack {
+  std::string text;               // of pack.yaml
+  std::vector<std::string> said;  // what could not be carried over, and what is worth knowing; a line each
+  std::string archs;              // that the project has in its flags, for --arch: "8.0;9.0+PTX"; "": none
+  size_t ops = 0;
+};
+// Pure. The project's extensions as ops; `source_root`: its folder, relative to that of the pack.
+ProjectPack pack_of(const Project& project, const std::string& source_root);
+
+struct WrittenProject {
+  Path folder;     // of the project
+  Path pack_file;  // pack.yaml
+  ProjectPack pack;
+};
+// Reads the project and writes `pack_folder`/pack.yaml, where it says something else than what is there.
+// Errors: those of read_project, and exit 1 `io`.
+Result<WrittenProject> write_project(const Path& named, const Path& pack_folder, const Settings& settings,
+                                     const Path& cuda_home, System& system);
+
+}  // namespace dsbuild

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""dsbuild new --from, dsbuild build DIR: a project with a setup.py as a pack, with a torch and a CUDA that are made up. The
+packages of PyPI are in packages_test.py."""
+
+import io
+import json
+import pathlib
+import sys
+import tarfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, testspace  # noqa: E402
+from packs import binding, kernel  # noqa: E402
+from torch_test import TorchSpace  # noqa: E402
+
+try:
+    import setuptools  # noqa: F401
+except ImportError:
+    testspace.skip("setuptools is not installed for this Python")
+
+# What setup.py files use of torch; cpp_flag is what dsbuild itself looks for.
+TORCH = '''__version__ = "2.11.0+cu130"
+class cuda:
+    is_available = staticmethod(lambda: False)
+    device_count = staticmethod(lambda: 0)
+'''
+BUILDER = '''import os, setuptools
+from setuptools.command.build_ext import build_ext
+cpp_flag_prefix, cpp_flag = "-std=", ""
+cpp_flag = cpp_flag_prefix + 'c++17'
+CUDA_HOME = os.environ.get("CUDA_HOME")
+def CppExtension(name, sources, *more, **given):
+    given["include_dirs"] = given.get("include_dirs", []) + ["/torch/include"]
+    given["libraries"] = given.get("libraries", []) + ["c10", "torch"]
+    return setuptools.Extension(name, sources, *more, language="c++", **given)
+def CUDAExtension(name, sources, *more, **given):
+    given["libraries"] = given.get("libraries", []) + ["cudart"]
+    return CppExtension(name, sources, *more, **given)
+class BuildExtension(build_ext):
+    @classmethod
+    def with_options(cls, **options):
+        class Chosen(cls):
+            def get_ext_filename(self, name):
+                plain = options.get("no_python_abi_suffix")
+                return name.replace(".", "/") + ".so" if plain else super().get_ext_filename(name)
+        return Chosen
+'''
+SETUP = '''import glob, os, subprocess, torch
+from setuptools import setup, Extension
+from torch.utils.cpp_extension import BuildExtension, CppExtension, CUDAExtension, CUDA_HOME
+here = os.path.dirname(os.path.abspath(__file__))
+assert "release" in subprocess.check_output([CUDA_HOME + "/bin/nvcc", "--version"], text=True)
+archs = ["-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=[sm_90,compute_90]"]
+flags = {"cxx": ["-O3", "-std=c++17", "-march=native"],
+         "nvcc": ["-O3", "-Xptxas", "-v", "--threads", "4", "-I", here + "/csrc/more"] + archs}
+cuda = [CUDAExtension(f"shapes._{name}_cuda", [f"csrc/{name}.cpp", f"csrc/cuda/{name}.cu"],
+                      include_dirs=[here + "/csrc"], define_macros=[("WITH_CUDA", None), ("LANES", "4")],
+                      extra_compile_args=flags, extra_link_args=["-s", "-L/opt/x"], libraries=["cublas"])
+        for name in ("scatter", "gather")]
+setup(name="Shapes", version="1.2.post1", packages=["shapes"], package_dir={},
+      ext_modules=cuda + [
+          CppExtension("shapes._host", glob.glob("csrc/host/*.cpp") + [here + "/csrc/last.cc"], include_dirs=["csrc"],
+                       extra_compile_args=["-O2"], define_macros=[("WITH_CUDA", None)]),
+          Extension("shapes.words", ["words.c"])],
+      cmdclass={"build_ext": BuildExtension.with_options(no_python_abi_suffix=True)})
+'''
+PACK = testspace.TESTS / "golden" / "from" / "shapes.yaml"  # written by hand, of that setup.py and docs/op_yaml.md
+MODULE = 'extern "C" void* PyInit_%s() { return 0; }\n'
+
+
+def make_project(folder, setup=SETUP):
+    files = {"setup.py": setup, "words.c": "", "shapes/__init__.py": "", "csrc/shapes.h": "#pragma once\n", "csrc/more/m.h": "",
+             "csrc/last.cc": binding("last_run"), **{f"csrc/host/{n}.cpp": binding(f"{n}_run") for n in ("a", "b", "c")}}
+    for name in ("scatter", "gather"):
+        files[f"csrc/{name}.cpp"] = binding(f"{name}_run", f"{name}_kernel")
+        files[f"csrc/cuda/{name}.cu"] = kernel(f"{name}_kernel")
+    files["csrc/scatter.cpp"] += MODULE % "_scatter_cuda"
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+class FromSpace(TorchSpace):
+    def __init__(self, setup=SETUP):
+        super().__init__()
+        (self.torch.home / "__init__.py").write_text(TORCH)
+        (self.torch.home / "utils" / "__init__.py").write_text("")
+        (self.torch.home / "utils" / "cpp_extension.py").write_text(BUILDER)
+        (self.toolkit.home / "lib64" / "libcublas.so").write_text("/* a library without symbols */\n")
+        self.project = make_project(self.root / "project", setup)
+        self.options = ["--python", str(self.torch.python), "--cuda-home", str(self.toolkit.home)]
+
+
+class NewFromTest(CliTest):
+    def setUp(self):
+        self.space = FromSpace()
+
+    def new(self, *words, code=0):
+        run = self.space.run("new", *words, *self.space.options)
+        self.assertEqual(run.code, code, run)
+        return run
+
+    def test_the_pack_says_what_setup_py_says(self):
+        run = self.new("--from", "project", "--pack", "mine")
+        self.assertIn("its setup.py, if it has one, is run", run.err)
+        self.assertEqual(run.out, "wrote mine/pack.yaml (3 ops)\n"
+                                  "next: dsbuild --pack mine --ops all --arch '8.0;9.0+PTX'\n")
+        self.assertEqual((self.space.root / "mine" / "pack.yaml").read_text(), PACK.read_text())
+        self.assertIn("left out of gather_cuda: flags.cxx -march=native: makes the bundle depend on the machine", run.err)
+        self.assertIn("left out of gather_cuda: flags.link -L/opt/x", run.err)
+
+    def test_it_plans_unchanged(self):
+        self.new("--from", "project", "--pack", "mine")
+        plan = self.space.run("plan", "--pack", "mine", "--ops", "all", "--arch", "8.0;9.0+PTX", "--strict", "--json",
+                              *self.space.options)
+        self.assertEqual(plan.code, 0, plan)
+        ops = {op["name"]: op for op in json.loads(plan.out)["ops"]}
+        self.assertEqual(set(ops), {"gather_cuda", "scatter_cuda", "shapes_host"})
+        source = next(each for each in ops["scatter_cuda"]["sources"] if each["path"].endswith(".cu"))
+        self.assertEqual(source["archs"], ["8.0", "9.0+PTX"])
+        self.assertEqual(len(ops["shapes_host"]["sources"]), 4)
+
+    def test_a_source_distribution_is_unpacked_beside_its_pack(self):
+        with tarfile.open(self.space.root / "shapes.tar.gz", "w:gz") as tar:
+            tar.add(self.space.project, "shapes-1.2")
+        self.new("--from", "shapes.tar.gz", "--pack", "packs/mine")
+        text = (self.space.root / "packs" / "mine" / "pack.yaml").read_text()
+        self.assertIn("\nsource_root: shapes-1.2\n", text)
+        self.assertTrue((self.space.root / "packs" / "mine" / "shapes-1.2" / "csrc" / "cuda" / "scatter.cu").exists())
+
+    def test_an_archive_may_not_write_elsewhere(self):
+        if not hasattr(tarfile, "data_filter"):
+            self.skipTest("this Python's tarfile does not filter")
+        with tarfile.open(self.space.root / "bad.tar", "w") as tar:
+            for name in ("p/setup.py", "p/../../escaped"):
+                tar.addfile(tarfile.TarInfo(name), io.BytesIO())
+        self.assertIn("bad_project", self.new("--from", "bad.tar", "--pack", "packs/mine", code=1).err)
+        self.assertFalse((self.space.root / "escaped").exists())
+        self.assertFalse((self.space.root / "packs" / "escaped").exists())
+
+    def test_a_build_toml_of_kernel_builder(self):
+        if sys.version_info < (3, 11):
+            self.skipTest("tomllib comes with Python 3.11")
+        (self.space.project / "setup.py").unlink()
+        (self.space.project / "build.toml").write_text(
+            '[general]\nname = "shapes"\n[torch]\nsrc = ["csrc/scatter.cpp", "csrc/shapes.h"]\n'
+            '[kernel.scatter]\nbackend = "cuda"\ndepends = ["torch"]\ncuda-capabilities = ["9.0a"]\n'
+            'src = ["csrc/cuda/scatter.cu", "csrc/shapes.h"]\ninclude = ["csrc"]\ncuda-flags = ["-lineinfo"]\n')
+        self.new("--from", "project", "--pack", "mine")
+        text = (self.space.root / "mine" / "pack.yaml").read_text()
+        self.assertIn("      - {path: csrc/cuda/scatter.cu, archs: {only: [9.0a]}}\n", text)
+        self.assertIn("    module: shapes._shapes\n    module_suffix: .abi3.so\n", text)
+        self.assertIn("      nvcc: [-lineinfo]\n", text)
+        plan = self.space.run("plan", "--pack", "mine", "--ops", "all", "--arch", "9.0a", "--strict", *self.space.options)
+        self.assertEqual(plan.code, 0, plan)
+
+    def test_the_same_project_gives_the_same_bytes(self):
+        texts = set()
+        for name in ("one", "two"):
+            self.new("--from", "project", "--pack", name)
+            texts.add((self.space.root / name / "pack.yaml").read_text())
+        self.assertEqual(len(texts), 1)
+
+    def test_what_is_there_stays(self):
+        (self.space.root / "mine").mkdir()
+        (self.space.root / "mine" / "pack.yaml").write_text("# mine\n")
+        self.assertIn("error[file_exists]", self.new("--from", "project", "--pack", "mine", code=2).err)
+        self.assertEqual((self.space.root / "mine" / "pack.yaml").read_text(), "# mine\n")
+
+
+class FaultyTest(CliTest):
+    """Each says what is wrong and what helps."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.space = FromSpace()
+
+    def refused(self, setup, named="project"):
+        if setup is not None:
+            (self.space.project / "setup.py").write_text(setup)
+        run = self.space.run("new", "--from", named, "--pack", "mine", *self.space.options)
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("error[bad_project]", run.err)
+        self.assertFalse((self.space.root / "mine" / "pack.yaml").exists())
+        return run.err
+
+    def test_a_setup_py_that_fails_is_named_with_its_line(self):
+        said = self.refused("import torch\n\nraise RuntimeError('no compiler for whales')\n")
+        self.assertIn("setup.py fails: RuntimeError: no compiler for whales (setup.py:3: raise RuntimeError", said)
+        self.assertRegex(said, r"Its last lines:\n +Traceback")
+
+    def test_one_that_imports_what_is_not_there(self):
+        self.assertIn("ModuleNotFoundError: No module named 'whales'", self.refused("import whales\n"))
+
+    def test_one_that_ends_itself(self):
+        self.assertIn("ends itself (3) before it calls setup()", self.refused("import sys\nsys.exit(3)\n"))
+
+    def test_one_that_does_not_call_setup(self):
+        self.assertIn("does not call setup()", self.refused("x = 1\n"))
+
+    def test_one_without_extensions(self):
+        self.assertIn("names no extension modules", self.refused("from setuptools import setup\nsetup(name='a')\n"))
+
+    def test_one_whose_extensions_are_not_of_torch(self):
+        said = self.refused("from setuptools import setup, Extension\nsetup(name='a', ext_modules=[Extension('a', ['a.c'])])\n")
+        self.assertIn("no extension that is one of torch", said)
+
+    def test_a_folder_without_setup_py_and_a_file_that_is_no_archive(self):
+        (self.space.root / "empty").mkdir()
+        self.assertIn("has no setup.py", self.refused(None, "empty"))
+        (self.space.root / "no.tar.gz").write_text("no archive\n")
+        self.assertIn("neither a folder nor an archive", self.refused(None, "no.tar.gz"))
+        self.assertIn("there is no such folder or file", self.refused(None, "absent"))
+
+    def test_what_it_says(self):
+        (self.space.root / "bare").mkdir()
+        self.check_alone("new_from_bare", self.space, "new", "--from", "bare", "--pack", "mine", *self.space.options, code=1)
+
+    def test_no_python(self):
+        run = self.space.run("new", "--from", "project", "--python", "/nonexistent/python")
+        self.assertEqual(run.code, 3, run)
+        self.assertIn("error[python]", run.err)
+
+
+if __name__ == "__main__":
+    testspace.main()
