@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "build/unchanged.h"
+#include "project_pack.h"
 #include "show_events.h"
 
 namespace dsbuild {
@@ -81,17 +82,29 @@ int say_unbuilt(const Error& error, const ShownEvents& events, const Settings& s
   return static_cast<int>(error.exit);
 }
 
-Result<int> run_build(const CommandContext& context) {
+Result<void> place_modules(const Path& bundle, const Settings& settings, const CommandContext& context) {
+  if (!context.line.has("--inplace")) return {};
+  DSBUILD_TRY(placed, put_in_place(bundle, settings, context.system));
+  if (settings.verbosity >= 0)
+    for (const std::string& file : placed)
+      print_message("in place  " + file + "\n");
+  return {};
+}
+
+Result<int> build(const CommandContext& context) {
   const Clock::time_point start = Clock::now();
   DSBUILD_TRY(request, load_request(context));
   const Settings settings = request.settings;
-  if (const auto unchanged = find_unchanged(request, context))
+  if (const auto unchanged = find_unchanged(request, context)) {
+    DSBUILD_CHECK(place_modules(unchanged->bundle.path, settings, context));
     return say_unchanged(*unchanged, start, settings, context);
+  }
   ShownEvents events(settings, context);
   Session session(settings, context.system, events);
   auto built = build_bundle(std::move(request), session);
   if (built || built.error().code == "edge_failed") DSBUILD_CHECK(print_timings(settings, context));
   if (!built) return say_unbuilt(built.error(), events, settings, context);
+  DSBUILD_CHECK(place_modules(built->outcome.bundle.path, settings, context));
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
   if (!built->outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(built->plan.archs, settings, context);
@@ -100,16 +113,27 @@ Result<int> run_build(const CommandContext& context) {
   return code;
 }
 
+Result<int> run_build(const CommandContext& context) {
+  DSBUILD_TRY(line, line_for_project(context));
+  return build({line, context.system, context.terminal, context.data_dir});
+}
+
 }  // namespace
 
 CommandRow build_command() {
-  return {.name = "build",
-          .help = "Build the selected ops into a bundle (the default command)",
-          .run = run_build,
-          .examples = {{"dsbuild --ops all --arch 7.0,8.0+PTX", "V100, A100, PTX for what comes later"},
-                       {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
-                       {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
-                       {"dsbuild --config ci --arch 8.0", "with the options of a preset"}}};
+  return {
+      .name = "build",
+      .help = "Build the selected ops into a bundle (the default command)",
+      .run = run_build,
+      .examples = {{"dsbuild --ops all --arch 7.0,8.0+PTX", "V100, A100, PTX for what comes later"},
+                   {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
+                   {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
+                   {"dsbuild --config ci --arch 8.0", "with the options of a preset"},
+                   {"dsbuild build ./torch_scatter --inplace",
+                    "somebody's extensions of torch, by their setup.py"}},
+      .options = {{.names = "--inplace",
+                   .help = "Put Python modules into the sources too, where their packages look for them"}},
+      .operands = Operands{"project", "DIR", "Build the pack of this folder, or what its setup.py says", 1}};
 }
 
 }  // namespace dsbuild

@@ -133,14 +133,15 @@ Error unknown_option(const std::string& word, const CLI::App& app, const Words& 
                     near.empty() ? Words{} : with_word(words, word, near));
 }
 
+Error two_commands(const std::string& chosen, const std::string& other, Words words) {
+  words.erase(std::find(words.begin(), words.end(), chosen));
+  return bad_option("two commands, '" + chosen + "' and '" + other + "'", "One at a time", words);
+}
+
 Error unknown_command(const std::string& word, const CLI::App& app, const Words& words) {
   const Words known = command_names();
-  if (std::find(known.begin(), known.end(), word) != known.end()) {
-    const std::string chosen = app.get_subcommands().front()->get_name();
-    Words mended = words;
-    mended.erase(std::find(mended.begin(), mended.end(), chosen));
-    return bad_option("two commands, '" + chosen + "' and '" + word + "'", "One at a time", mended);
-  }
+  if (std::find(known.begin(), known.end(), word) != known.end())
+    return two_commands(app.get_subcommands().front()->get_name(), word, words);
   const std::string what = "unknown word '" + printable(word) + "'", name = word.substr(0, word.find('='));
   const Words options = option_names(app);
   if (std::find(options.begin(), options.end(), "--" + name) != options.end())  // "ops=all"
@@ -289,6 +290,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   Words words = as_options({argv + 1, argv + own});
   declare(app, line, std::find(words.begin(), words.end(), "--help-all") != words.end());
   words = with_empty_values(words, app);
+  line.words = words;
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForVersion&) {
@@ -311,6 +313,16 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   DSBUILD_CHECK(check_choices(line));
   if (app.count("--help-man") > 0) line.answer = render_man_page(describe_interface(app));
   return line;
+}
+
+std::optional<Error> misplaced_operand(const CommandLine& line) {
+  const std::string& word = line.operands.front();
+  const Words known = command_names();
+  if (std::find(known.begin(), known.end(), word) != known.end())
+    return two_commands(line.command, word, line.words);
+  if (const Words mended = with_mended_lists(line.words, known); !mended.empty())
+    return bad_option("unknown word '" + printable(word) + "'", "A list is one word", mended);
+  return std::nullopt;
 }
 
 Interface command_line_interface() {

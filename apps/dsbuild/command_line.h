@@ -19,6 +19,7 @@ struct CommandLine {
   std::vector<std::string> program;   // what stands behind `--` of record, as it is
   std::optional<std::string> answer;  // --help and the like: the text to print, nothing else to do
   std::string as_typed;               // for messages about who holds a lock
+  std::vector<std::string> words;     // the same, without the program
 
   bool has(const std::string& option) const { return options.count(option) > 0; }
   std::string value(const std::string& option, const std::string& fallback = "") const {
@@ -28,5 +29,9 @@ struct CommandLine {
 
 // Errors: exit 2 `bad_option`.
 Result<CommandLine> parse_command_line(int argc, const char* const* argv);
+
+// An operand that names nothing was meant to be something else: a second command, or part of a list of --ops
+// or the like. nullopt: neither.
+std::optional<Error> misplaced_operand(const CommandLine& line);
 
 }  // namespace dsbuild

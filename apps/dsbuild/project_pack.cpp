@@ -28,4 +28,51 @@ Result<WrittenProject> pack_of_project(const Path& project, const Path& pack_fol
   return written;
 }
 
+Result<CommandLine> line_for_project(const CommandContext& context) {
+  CommandLine line = context.line;
+  if (line.operands.empty()) return line;
+  const std::string word = line.operands.front();
+  const FileReader& files = context.system.files;
+  Arguments& arguments = line.arguments;
+  if (files.kind(word) == FileKind::absent) {
+    if (const auto meant = misplaced_operand(line)) return tl::unexpected<Error>(*meant);
+    return fail(Exit::usage, "bad_option", "build", "there is no folder '" + printable(word) + "' to build",
+                "Ops are named by --ops: dsbuild build --ops " + shell_quote(word));
+  }
+  if (arguments.find("--pack"))
+    return fail(Exit::usage, "bad_option", "--pack",
+                "'" + printable(word) + "' and --pack both say what is built", "Keep one of them.");
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  arguments.values["--pack"] = word;
+  if (!settings.selection.ops_given) arguments.values["--ops"] = "all";
+  if (files.kind(Path(word) / "pack.yaml") == FileKind::file) return line;
+  const Path pack = settings.build_dir.value.string() + "-project";
+  DSBUILD_TRY(written, pack_of_project(word, pack, settings, context));
+  arguments.values["--pack"] = files.absolute(pack).string();
+  if (settings.arch.is_default() && !written.pack.archs.empty())
+    arguments.values["--arch"] = written.pack.archs;
+  return line;
+}
+
+Result<std::vector<std::string>> put_in_place(const Path& bundle, const Settings& settings, System& system) {
+  FileSystem& files = system.files;
+  DSBUILD_TRY(manifest, load_manifest(bundle, files));
+  DSBUILD_TRY(pack, load_pack(settings, system));
+  std::vector<std::string> placed;
+  for (const ManifestOp& op : manifest.ops) {
+    const std::string module = manifest.torch ? op.module_file(manifest.torch->ext_suffix) : "";
+    if (module.empty()) continue;
+    const Path file = pack.source_root / pack.package_root / module;
+    DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
+    const auto there = files.read_file(file);
+    if (!there || *there != bytes) {
+      DSBUILD_CHECK(files.make_directories(file.parent_path()));
+      DSBUILD_CHECK(files.write_file(file, bytes));
+    }
+    placed.push_back(file.lexically_normal().string());
+  }
+  return placed;
+}
+
 }  // namespace dsbuild

@@ -400,6 +400,11 @@ std::string head_of(const Project& project, const std::string& source_root) {
     text += "# " + printable(line) + "\n";
   text += "name: " + (op_name_refusal(name).empty() ? name : "project") +
           "\nsource_root: " + scalar(source_root) + "\n";
+  for (const ProjectExtension& extension : project.extensions)
+    if (!extension.package_root.empty()) {
+      text += "package_root: " + scalar(extension.package_root) + "\n";
+      break;
+    }
   if (parse_release(version)) text += "version: '" + version + "'\n";
   if (!project.license.empty()) text += "license: " + scalar(project.license) + "\n";
   return text;
@@ -431,13 +436,15 @@ ProjectPack pack_of(const Project& project, const std::string& source_root) {
   pack.said = project.said;
   std::vector<Op> ops = ops_of(project, pack.said);
   Words request;
+  bool all_have_archs = true;
   for (const Op& op : ops) {
+    all_have_archs &= !op.is_cuda || !op.arch_request.empty();
     for (const std::string& line : op.left_out)
       pack.said.push_back("left out of " + op.name + ": " + line);
     for (const std::string& arch : op.arch_request)
       if (std::ranges::find(request, arch) == request.end()) request.push_back(arch);
   }
-  pack.archs = join(request, ";");
+  if (all_have_archs) pack.archs = join(request, ";");
   pack.ops = ops.size();
   pack.text = head_of(project, source_root);
   for (size_t i = project.said.size(); i < pack.said.size() && pack.said[i].starts_with("left out: "); ++i)

@@ -46,7 +46,7 @@ Result<Project> read_project(const Path& named, const Path& unpack_into, const S
 struct ProjectPack {
   std::string text;               // of pack.yaml
   std::vector<std::string> said;  // what could not be carried over, and what is worth knowing; a line each
-  std::string archs;              // that the project has in its flags, for --arch: "8.0;9.0+PTX"; "": none
+  std::string archs;  // for --arch, where all CUDA ops have archs in their flags: "8.0;9.0+PTX"; else ""
   size_t ops = 0;
 };
 // Pure. The project's extensions as ops; `source_root`: its folder, relative to that of the pack.

@@ -99,6 +99,7 @@ Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& s
   DSBUILD_CHECK(read_key(file, root, "version", refuse_version, version));
   DSBUILD_CHECK(read_key(file, root, "package", refuse_identifier, spec.package));
   DSBUILD_CHECK(read_key(file, root, "version_file", refuse_path, spec.version_file));
+  DSBUILD_CHECK(read_key(file, root, "package_root", refuse_path, spec.package_root));
   if (!source_root.empty()) {
     if (!spec.package.empty())
       return bad_spec(file, *root.find("package"),
@@ -113,9 +114,9 @@ Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& s
 Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, PackSpec spec) {
   const SpecFile file{spec.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
-  DSBUILD_CHECK(check_map(
-      file, root, "the pack",
-      {"name", "source_root", "version", "package", "version_file", "license", "hipify", "defaults", "ops"}));
+  DSBUILD_CHECK(check_map(file, root, "the pack",
+                          {"name", "source_root", "version", "package", "version_file", "license", "hipify",
+                           "defaults", "ops", "package_root"}));
   DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
   DSBUILD_CHECK(read_key(file, root, "license", refuse_license, spec.license));
   DSBUILD_CHECK(read_places(file, root, spec));

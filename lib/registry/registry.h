@@ -80,7 +80,9 @@ struct Pack {
   Version version;
   std::string shown;      // spec_root in messages
   std::string license{};  // SPDX expression, or ""
-  bool hipify = false;    // of all sources of its ops for HIP
+  std::string
+      package_root{};   // where Python packages lie below the source root, for `build --inplace`; "": there
+  bool hipify = false;  // of all sources of its ops for HIP
   YamlNode
       defaults{};  // what its ops say that say nothing else, as op.yaml would; null if pack.yaml has none
   std::vector<YamlNode> ops{};  // those that stand in pack.yaml, as op.yaml would
@@ -89,7 +91,7 @@ struct Pack {
 std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
 
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
-// {name, source_root | package, version | version_file, license, hipify, defaults, ops}.
+// {name, source_root | package, package_root, version | version_file, license, hipify, defaults, ops}.
 // Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
 // or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
 Result<Pack> load_pack(const Settings& settings, const System& system);

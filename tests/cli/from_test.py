@@ -170,6 +170,82 @@ class NewFromTest(CliTest):
         self.assertEqual((self.space.root / "mine" / "pack.yaml").read_text(), "# mine\n")
 
 
+class BuildTest(CliTest):
+    """dsbuild build DIR."""
+
+    def setUp(self):
+        self.space = FromSpace()
+
+    def build(self, *words, code=0, **options):
+        run = self.space.run("build", *words, *self.space.options, **options)
+        self.assertEqual(run.code, code, run)
+        return run
+
+    def archs(self, op):
+        manifest = json.loads((self.space.root / "dsbuild-out" / "manifest.json").read_text())
+        return next(each for each in manifest["ops"] if each["name"] == op)["archs"]
+
+    def test_modules_lie_where_the_package_looks_for_them(self):
+        self.build("project", "--inplace")
+        self.assertEqual(self.archs("scatter_cuda"), ["8.0", "9.0+PTX"])  # of setup.py, for none are asked for
+        for name, op in (("_scatter_cuda", "scatter_cuda"), ("_gather_cuda", "gather_cuda"), ("_host", "shapes_host")):
+            self.assertEqual((self.space.project / "shapes" / f"{name}.so").read_bytes(),
+                             (self.space.root / "dsbuild-out" / f"{op}.so").read_bytes())
+        self.assertEqual(sorted(file.name for file in (self.space.project / "shapes").iterdir()),
+                         ["__init__.py", "_gather_cuda.so", "_host.so", "_scatter_cuda.so"])
+
+    def test_nothing_changed_is_nothing_to_do_and_what_went_is_put_back(self):
+        self.build("project", "--inplace")
+        module = self.space.project / "shapes" / "_host.so"
+        before = module.read_bytes()
+        module.unlink()
+        again = self.build("project", "--inplace")
+        self.assertEqual((again.edges_run(), module.read_bytes()), (0, before), again)
+
+    def test_what_is_asked_for_beats_the_projects_archs(self):
+        self.build("project", "--arch", "9.0")
+        self.assertEqual(self.archs("scatter_cuda"), ["9.0"])
+
+    def test_the_pack_is_never_older_than_what_it_is_made_of(self):
+        self.build("project")
+        self.assertEqual(self.build("project").edges_run(), 0)
+        # A file that its glob finds, a variable that it reads, a file that it reads, itself.
+        setup = self.space.project / "setup.py"
+        (self.space.project / "csrc" / "host" / "d.cpp").write_text(binding("d_run"))
+        added = self.build("project")
+        self.assertGreater(added.edges_run(), 0)
+        self.assertIn("csrc/host/d.cpp", (self.space.root / "dsbuild-out" / "manifest.json").read_text())
+        setup.write_text(SETUP.replace('"-O2"', 'os.environ.get("LEVEL", "-O2"), open("level").read()'))
+        (self.space.project / "level").write_text("-g1")
+        self.build("project")
+        text = (self.space.root / ".dsbuild-project" / "pack.yaml").read_text()
+        self.assertIn("cxx: [-O2, -g1]", text)
+        self.assertGreater(self.build("project", env={"LEVEL": "-O1"}).edges_run(), 0)
+        (self.space.project / "level").write_text("-g2")
+        self.assertGreater(self.build("project").edges_run(), 0)
+        self.assertIn("cxx: [-O2, -g2]", (self.space.root / ".dsbuild-project" / "pack.yaml").read_text())
+
+    def test_packages_below_a_folder(self):
+        (self.space.project / "setup.py").write_text(SETUP.replace("package_dir={}", 'package_dir={"": "src"}'))
+        (self.space.project / "src" / "shapes").mkdir(parents=True)
+        (self.space.project / "src" / "shapes" / "__init__.py").write_text("")
+        self.build("project", "--inplace")
+        self.assertTrue((self.space.project / "src" / "shapes" / "_host.so").exists())
+        self.assertFalse((self.space.project / "shapes" / "_host.so").exists())
+
+    def test_a_folder_with_a_pack_of_its_own_is_that_pack(self):
+        self.space.run("new", "--from", "project", "--pack", "mine", *self.space.options)
+        (self.space.project / "setup.py").write_text("raise SystemExit('it was run')\n")
+        self.build("mine", "--arch", "8.0")
+        self.assertEqual(self.archs("scatter_cuda"), ["8.0"])
+
+    def test_words_that_are_no_folder(self):
+        self.check_alone("build_no_folder", self.space, "build", "scatter", code=2)
+        self.assertIn("both say what is built", self.build("project", "--pack", "mine", code=2).err)
+        (self.space.project / "setup.py").write_text("raise ValueError('whales')\n")
+        self.assertIn("ValueError: whales", self.build("project", code=1).err)
+
+
 class FaultyTest(CliTest):
     """Each says what is wrong and what helps."""
 
