@@ -115,8 +115,8 @@ Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, Pac
   const SpecFile file{spec.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
   DSBUILD_CHECK(check_map(file, root, "the pack",
-                          {"name", "source_root", "version", "package", "version_file", "license", "hipify",
-                           "defaults", "ops", "package_root"}));
+                          {"name", "source_root", "version", "package", "package_root", "version_file",
+                           "license", "hipify", "defaults", "ops"}));
   DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
   DSBUILD_CHECK(read_key(file, root, "license", refuse_license, spec.license));
   DSBUILD_CHECK(read_places(file, root, spec));

@@ -9,10 +9,10 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_keys = {"name",      "build_var",    "module",      "description",  "when",
-                                         "backend",   "backends",     "unsupported", "archs",        "needs",
-                                         "sources",   "include_dirs", "defines",     "std",          "flags",
-                                         "libraries", "requires",     "exports",     "module_suffix"};
+const std::vector<std::string> k_keys = {"name",  "build_var", "module",       "module_suffix", "description",
+                                         "when",  "backend",   "backends",     "unsupported",   "archs",
+                                         "needs", "sources",   "include_dirs", "defines",       "std",
+                                         "flags", "libraries", "requires",     "exports"};
 
 std::string refuse_description(const std::string& text) {
   const bool plain = printable(text) == text && text.find('\n') == std::string::npos;

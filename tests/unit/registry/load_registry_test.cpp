@@ -115,7 +115,8 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
   };
   CHECK(error("nme: x\n") ==
         "bad_spec ops/native/pack.yaml:1:1: unknown key 'nme' in the pack (did you mean 'name'?) "
-        "| Keys of the pack: name, source_root, version, package, version_file, license, hipify, defaults, "
+        "| Keys of the pack: name, source_root, version, package, package_root, version_file, license, "
+        "hipify, defaults, "
         "ops.");
   CHECK(error("hipify: yes\n") ==
         "bad_spec ops/native/pack.yaml:1:9: 'hipify': 'yes' is neither true nor false");

@@ -22,7 +22,8 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
   CHECK(world.error("name: x\nsorces: [a.cu]\n") ==
         "bad_spec x/op.yaml:2:1: unknown key 'sorces' in the op spec (did you mean 'sources'?) | Keys of the "
         "op spec: "
-        "name, build_var, module, description, when, backend, backends, unsupported, archs, needs, sources, "
+        "name, build_var, module, module_suffix, description, when, backend, backends, unsupported, archs, "
+        "needs, sources, "
         "include_dirs, "
         "defines, "
         "std, "
@@ -101,6 +102,10 @@ TEST_CASE("names keep to the rules of what they become") {
        "and '_'"},
       {"build_var: DS_BUILD_STRING",
        "bad_spec x/op.yaml:3:12: 'build_var': 'DS_BUILD_STRING' has a meaning of its own"},
+      {"module: a\nmodule_suffix: .dll",
+       "bad_spec x/op.yaml:4:16: 'module_suffix': '.dll' is no suffix of modules: .so, .abi3.so"},
+      {"module_suffix: .so",
+       "bad_spec x/op.yaml:3:16: 'module_suffix' is of a module, and the op is none | Name the 'module'."},
       {"module: a..b",
        "bad_spec x/op.yaml:3:9: 'module': 'a..b' is no Python module (identifiers joined by dots)"},
       {"backend: cdua",
