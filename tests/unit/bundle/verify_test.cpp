@@ -1,10 +1,13 @@
 #include <catch2/catch.hpp>
 
+#include "arch/intel.h"
 #include "arch/nvidia.h"
 #include "base/digest.h"
+#include "base/text.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "fakes/fake_file_system.h"
+#include "support/offload_bytes.h"
 #include "support/sample_bytes.h"
 
 using namespace dsbuild;
@@ -105,7 +108,64 @@ std::string good_library() {
   return library({fatbin({"sm_70", "sm_80", "compute_80"}), fatbin({"sm_80", "compute_80"})}, {"adam_step"});
 }
 
+// What verify says of a library of SYCL's with these images, planned for `planned`.
+Sentences verify_sycl(const std::vector<std::string>& planned, const std::string& images) {
+  VerifyWorld world;
+  ArchSet targets;
+  for (const std::string& name : planned)
+    targets.insert(*parse_target(name));
+  world.expected.objects = {{"device_images", "obj/images.o", targets}};
+  world.expected.exports = {};
+  const std::string built = elf({{"__CLANG_OFFLOAD_BUNDLE__sycl-spir64", 1, images}}, {.type = 1});
+  world.set("obj/images.o", built);
+  world.set("lib/fused_adam.so", built);
+  Sentences all;  // the library's are the object's but for its name
+  for (const std::string& sentence : world.verify()) {
+    const std::string same = replace_all(sentence, " in fused_adam.so", "");
+    if (all.empty() || all.back() != same) all.push_back(same);
+  }
+  return all;
+}
+
+// Code of one device alone, by the version in its notes, and with the SPIR-V that it was made of.
+std::string code_of(const std::string& device) {
+  const IntelDevice& row = intel_device(*parse_target(device));
+  return padded(zebin({{6, u32(row.version.number())}}), 16);
+}
+std::string code_and_spirv_of(const std::string& device) {
+  const IntelDevice& row = intel_device(*parse_target(device));
+  return padded(zebin({{6, u32(row.version.number())}}, {{".spv", k_ocloc_spirv, spirv()}}), 16);
+}
+
 }  // namespace
+
+TEST_CASE("SYCL's images are split at will, for each device alike") {
+  const std::string one = code_of("pvc") + code_of("dg2-g10");
+  CHECK(verify_sycl({"pvc", "dg2-g10"}, one).empty());
+  CHECK(verify_sycl({"pvc", "dg2-g10"}, one + one).empty());
+  CHECK(verify_sycl({"pvc", "dg2-g10"}, one + code_of("dg2-g10")) ==
+        Sentences{"fused_adam: device_images has 1 pvc image, planned 2"});
+  CHECK(verify_sycl({"pvc", "dg2-g10"}, code_of("pvc")) ==
+        Sentences{"fused_adam: device_images has no dg2-g10 image"});
+  CHECK(verify_sycl({"pvc"}, one) ==
+        Sentences{"fused_adam: device_images has an image that was not planned: dg2-g10"});
+}
+
+TEST_CASE(
+    "SYCL's SPIR-V may stand beside the code of a device, and is no less often there where it is planned") {
+  const std::string spirv_alone = padded(spirv(), 16);
+  CHECK(verify_sycl({"pvc"}, code_and_spirv_of("pvc")).empty());
+  CHECK(verify_sycl({"pvc"}, code_and_spirv_of("pvc") + spirv_alone) ==
+        Sentences{"fused_adam: device_images has 2 spir64 images, planned 1"});
+  CHECK(verify_sycl({"pvc", "spir64"}, code_and_spirv_of("pvc") + spirv_alone).empty());
+  CHECK(verify_sycl({"pvc", "spir64"}, code_of("pvc")) ==
+        Sentences{"fused_adam: device_images has no spir64 image"});
+  CHECK(verify_sycl({"pvc", "spir64"}, code_of("pvc") + code_of("pvc") + spirv_alone) ==
+        Sentences{"fused_adam: device_images has 1 spir64 image, planned 2"});
+  CHECK(verify_sycl({"spir64"}, spirv_alone + spirv_alone).empty());
+  CHECK(verify_sycl({"spir64"}, code_of("pvc") + spirv_alone) ==
+        Sentences{"fused_adam: device_images has an image that was not planned: pvc"});
+}
 
 TEST_CASE("A build that holds exactly what was planned has no differences") {
   CHECK(VerifyWorld().verify().empty());
