@@ -38,7 +38,7 @@ const Vendor* vendor_of_torch(const Registry& registry, const Result<Torch>& tor
 bool only_cpu_ops(const Settings& settings, const Machine& machine,
                   const std::vector<const Vendor*>& vendors) {
   if (settings.accelerator.value == AcceleratorKind::cpu) return true;
-  if (settings.accelerator.value != AcceleratorKind::automatic || !settings.arch.value.is_default ||
+  if (settings.accelerator.value == AcceleratorKind::cuda || !settings.arch.value.is_default ||
       !settings.devices.value.empty())
     return false;
   return std::ranges::none_of(vendors, [&](const Vendor* vendor) {
@@ -64,7 +64,15 @@ Result<Torch> look_for_torch(const Settings& settings, const Registry& registry,
 std::string accelerator_of(const Settings& settings, const Result<Torch>& torch) {
   const AcceleratorKind asked = settings.accelerator.value;
   const bool no_gpu = torch && torch->cuda.empty() && torch->hip.empty();
-  return asked == AcceleratorKind::cpu || (asked == AcceleratorKind::automatic && no_gpu) ? "cpu" : "cuda";
+  return asked == AcceleratorKind::cpu || (asked != AcceleratorKind::cuda && no_gpu) ? "cpu" : "cuda";
+}
+
+Result<void> check_accelerator(const Setting<AcceleratorKind>& accelerator, const Registry& registry) {
+  if (accelerator.value != AcceleratorKind::xpu || registry.pack != "deepspeed") return {};
+  return fail(
+      Exit::unmet, "accelerator_not_built", accelerator.origin,
+      "DeepSpeed's ops for 'xpu' extend a torch for XPU, which is not supported",
+      "Use cuda or cpu, or unset it; dsbuild's own ops are built for Intel's GPUs with --backend sycl.");
 }
 
 // The CUDA version that a toolkit has to go with: torch's, where a selected CUDA op is an extension of torch.
@@ -105,6 +113,7 @@ Result<Selected> select(const Request& request, const Machine& machine, Session&
   const Settings& settings = request.settings;
   Selected selected;
   DSBUILD_TRY(registry, registry_of(request, system));
+  DSBUILD_CHECK(check_accelerator(settings.accelerator, registry));
   DSBUILD_CHECK(check_kept_ops(settings, registry, system.files));
   selected.torch = look_for_torch(settings, registry, session);
   selected.registry = offer_ops(std::move(registry), selected.torch ? selected.torch->number() : Version{},

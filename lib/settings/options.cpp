@@ -217,7 +217,7 @@ SettingValue backends() {
 }
 
 SettingValue accelerator() {
-  SettingValue value = choice(&Settings::accelerator, {"auto", "cuda", "cpu"});
+  SettingValue value = choice(&Settings::accelerator, {"auto", "cuda", "cpu", "xpu"});
   value.read = [](const Given& given, Settings& settings) -> Result<void> {
     DSBUILD_TRY(kind, parse_accelerator(given));
     settings.accelerator = {kind, given.origin};

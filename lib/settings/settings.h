@@ -44,7 +44,8 @@ enum class Precompile { automatic, on, off };
 // nvcc command. automatic: by slices where they give what nvcc gives, else by nvcc; slices: else not at all.
 enum class CudaBackend { automatic, slices, nvcc };
 enum class ColorMode { automatic, always, never };
-enum class AcceleratorKind { automatic, cuda, cpu };
+// xpu selects nothing: DeepSpeed's ops for it are refused, others are built as without it.
+enum class AcceleratorKind { automatic, cuda, cpu, xpu };
 
 // One `--ops` word or DS_BUILD_* variable.
 enum class Switch { unset, on, off };
@@ -142,7 +143,7 @@ struct Settings {
 // DSBUILD_CACHE_SIZE, XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
-// warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu; xpu npu mps hpu mlu sdaa supa
+// warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu, xpu; npu mps hpu mlu sdaa supa
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs

@@ -49,10 +49,9 @@ std::string meant(const std::string& word) {
   return word.empty() ? "" : " (did you mean '" + word + "'?)";
 }
 
-const std::vector<std::string> k_accelerators = {"cuda", "cpu"};
+const std::vector<std::string> k_accelerators = {"cuda", "cpu", "xpu"};
 // What else DeepSpeed's get_accelerator knows (0.19.8).
-const std::vector<std::string> k_foreign_accelerators = {"xpu", "npu",  "mps",  "hpu",
-                                                         "mlu", "sdaa", "supa", "klxpu"};
+const std::vector<std::string> k_foreign_accelerators = {"npu", "mps", "hpu", "mlu", "sdaa", "supa", "klxpu"};
 
 // The option's name without dashes and value: "--gpu-code=sm_80" -> "gpu-code".
 std::string option_name(const std::string& flag) {
@@ -123,15 +122,16 @@ Result<std::string> parse_non_blank(const Given& given) {
 Result<AcceleratorKind> parse_accelerator(const Given& given) {
   if (given.text == "cuda") return AcceleratorKind::cuda;
   if (given.text == "cpu") return AcceleratorKind::cpu;
+  if (given.text == "xpu") return AcceleratorKind::xpu;
   const auto& foreign = k_foreign_accelerators;
   if (std::find(foreign.begin(), foreign.end(), given.text) != foreign.end()) {
     return fail(Exit::unmet, "accelerator_not_built", given.origin,
                 in_quotes(given.text) + " is not built by this version of dsbuild",
-                "Use cuda or cpu, or unset it.");
+                "Use cuda, cpu or xpu, or unset it.");
   }
   return fail(Exit::usage, "unknown_accelerator", given.origin,
               in_quotes(given.text) + " is no accelerator" + did_you_mean(given.text, k_accelerators),
-              "Use cuda or cpu, or unset it.");
+              "Use cuda, cpu or xpu, or unset it.");
 }
 
 Result<std::vector<std::string>> parse_nvcc_flags(const Given& given) {

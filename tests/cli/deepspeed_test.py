@@ -183,6 +183,9 @@ class AcceleratorTest(DeepSpeedTest):
     def test_beside_a_torch_without_cuda_it_is_the_accelerator(self):
         self.assertEqual(set(self.planned(DeepSpeedSpace(torch_cuda=False))), set(CPU_OPS))
 
+    def test_its_ops_for_xpu_are_refused(self):
+        self.check_alone("accelerator_xpu_deepspeed", self.space, "plan", *self.space.words(), code=3, env={"DS_ACCELERATOR": "xpu"})
+
     def test_the_manifest_says_which_it_was(self):
         run = self.space.run(*self.space.words("--ops", "fused_adam"), env={"DS_ACCELERATOR": "cpu"})
         self.assertEqual(run.code, 0, run)

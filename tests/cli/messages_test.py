@@ -81,7 +81,11 @@ class UsageTest(MessageTest):
         self.message("bad_color", "--color", "alway", code=2)
 
     def test_an_accelerator_of_deepspeed_that_is_not_built(self):
-        self.message("accelerator_not_built", code=3, env={"DS_ACCELERATOR": "xpu"})
+        self.message("accelerator_not_built", code=3, env={"DS_ACCELERATOR": "npu"})
+
+    def test_xpu_changes_nothing_for_ops_that_are_not_deepspeeds(self):
+        plain, asked = (self.run_in(self.space, "plan", "--format", "json", env=env) for env in ({}, {"DS_ACCELERATOR": "xpu"}))
+        self.assertEqual((asked.code, asked.out, asked.err), (0, plain.out, plain.err), asked)
 
     def test_an_unknown_accelerator(self):
         self.message("accelerator_unknown", code=2, env={"DS_ACCELERATOR": "cudaa"})

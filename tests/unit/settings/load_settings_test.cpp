@@ -362,21 +362,24 @@ TEST_CASE("NO_COLOR means never unless --color says otherwise") {
 }
 
 TEST_CASE(
-    "DS_ACCELERATOR takes cuda or cpu; others that DeepSpeed has are not built, unknown ones are errors") {
+    "DS_ACCELERATOR takes cuda, cpu or xpu; others that DeepSpeed has are not built, unknown ones are "
+    "errors") {
   World world;
   world.environment["DS_ACCELERATOR"] = "cpu";
   CHECK(world.settings().accelerator.value == AcceleratorKind::cpu);
+  world.environment["DS_ACCELERATOR"] = "xpu";
+  CHECK(world.settings().accelerator.value == AcceleratorKind::xpu);
   world.environment["DS_ACCELERATOR"] = "";
   CHECK(world.settings().accelerator.is_default());
-  for (const std::string name : {"xpu", "npu", "mps", "hpu", "mlu", "sdaa", "supa", "klxpu"}) {
+  for (const std::string name : {"npu", "mps", "hpu", "mlu", "sdaa", "supa", "klxpu"}) {
     world.environment["DS_ACCELERATOR"] = name;
     CHECK(world.error().exit == Exit::unmet);
     CHECK(world.error().code == "accelerator_not_built");
   }
   world.environment["DS_ACCELERATOR"] = "cda";
-  check_equal(world.error(),
-              message(Exit::usage, "unknown_accelerator", "DS_ACCELERATOR",
-                      "'cda' is no accelerator (did you mean 'cuda'?)", "Use cuda or cpu, or unset it."));
+  check_equal(world.error(), message(Exit::usage, "unknown_accelerator", "DS_ACCELERATOR",
+                                     "'cda' is no accelerator (did you mean 'cuda'?)",
+                                     "Use cuda, cpu or xpu, or unset it."));
 }
 
 TEST_CASE("DeepSpeed's other variables keep their meaning") {
