@@ -79,6 +79,12 @@ inline LateInteger known(const LateInteger& late, sycl::queue& queue) {
 // default.
 inline sycl::queue own_queue(int device) {
   const std::vector<sycl::device> devices = sycl::device::get_devices();
+  if (devices.empty()) {
+    throw std::runtime_error(
+        "no Intel device: SYCL finds none; is there a GPU of Intel's, with its driver for Level Zero or "
+        "OpenCL, "
+        "and may this user open /dev/dri/renderD*?");
+  }
   if (device < 0 || static_cast<size_t>(device) >= devices.size()) {
     throw std::runtime_error("no such device: SYCL sees " + std::to_string(devices.size()) +
                              " on this machine");

@@ -166,6 +166,31 @@ class SyclTest(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn("broken.cpp:2:18: error: use of undeclared identifier 'nothing'", run.stderr)
 
+    def called_on(self, device, **env):
+        """What a call says for tensors of this device. Nothing reads them before the device is looked for."""
+        script = f"""if True:
+            import sys
+            sys.path.insert(0, {str(REPOSITORY / "tests" / "python")!r})
+            import numpy, support, tvm_ffi
+            arrays = [[support.tensor(numpy.ones(4, "float32"), (14, {device}))] for _ in range(4)]
+            op = tvm_ffi.load_module({str(self.bundle / "fused_adam.so")!r})
+            try: op.fused_adam_step(*arrays, 1e-3, 0.9, 0.999, 1e-8, 1, True, True, 0.01)
+            except RuntimeError as error: print(error)
+            """
+        run = self.run_tool("env", *(f"{name}={value}" for name, value in {**sycl.runtime(), **env}.items()), self.interpreter,
+                            "-B", "-c", script)
+        return run.stdout.strip()
+
+    def test_without_a_device_it_loads_and_a_call_says_so(self):
+        none = {"OCL_ICD_FILENAMES": "", "OCL_ICD_VENDORS": str(self.work / "no_drivers")}
+        (self.work / "no_drivers").mkdir()
+        self.assertEqual(self.called_on(0, **none),
+                         "fused_adam_step: SYCL error on oneapi:0: no Intel device: SYCL finds none; is there a GPU of Intel's, "
+                         "with its driver for Level Zero or OpenCL, and may this user open /dev/dri/renderD*?")
+
+    def test_a_device_that_is_not_there(self):
+        self.assertRegex(self.called_on(99), r"^fused_adam_step: SYCL error on oneapi:99: no such device: SYCL sees [1-9]\d* on")
+
     def test_fused_adam_agrees_with_float64_on_the_cpu(self):
         space = TestSpace()
         run = build_fused_adam(space, self.compiler, "pvc,spir64")
