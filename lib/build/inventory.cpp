@@ -24,6 +24,8 @@ Facts facts_of(const Manifest& manifest) {
                  {"nvcc SHA-256", manifest.toolkit.compiler_sha256},
                  {"HIP's clang", manifest.hip.version},
                  {"clang SHA-256", manifest.hip.compiler_sha256},
+                 {"icpx", manifest.sycl.version},
+                 {"icpx SHA-256", manifest.sycl.compiler_sha256},
                  {"C++ compiler", manifest.cxx},
                  {"tvm-ffi", manifest.tvm_ffi},
                  {"torch", torch},

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "arch/amd.h"
+#include "arch/intel.h"
 #include "base/digest.h"
 #include "bundle/describe.h"
 
@@ -33,6 +34,8 @@ Manifest planned_manifest(const Plan& plan) {
   }
   if (const Toolkit* hip = plan.toolkits().of(amd()))
     manifest.hip = {hip->version.text(), "", hip->compiler_digest};
+  if (const Toolkit* icpx = plan.toolkits().of(intel()))
+    manifest.sycl = {icpx->version.text(), "", icpx->compiler_digest};
   manifest.cxx = compiler_text(plan.cxx());
   manifest.nvcc_prepend_flags = settings.nvcc_prepend_flags.value;
   manifest.nvcc_append_flags = settings.nvcc_append_flags.value;

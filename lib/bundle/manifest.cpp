@@ -70,6 +70,12 @@ Json json_of(const ManifestToolkit& toolkit) {
           {"nvcc_sha256", toolkit.compiler_sha256}};
 }
 
+constexpr const char *k_clang_digest = "clang_sha256", *k_icpx_digest = "icpx_sha256";
+
+Json compiler_json(const ManifestToolkit& toolkit, const char* digest_key) {
+  return {{"version", toolkit.version}, {digest_key, toolkit.compiler_sha256}};
+}
+
 std::map<Target, int> read_images(const JsonCursor& images) {
   std::map<Target, int> counts;
   for (const JsonCursor& image : images.items()) {
@@ -168,11 +174,12 @@ ManifestToolkit read_toolkit(const JsonCursor& toolkit) {
           .compiler_sha256 = toolkit.at("nvcc_sha256").text()};
 }
 
-ManifestToolkit read_hip(const std::optional<JsonCursor>& hip) {
-  if (!hip) return {};
-  return {.version = hip->at("version").text(),
+// One whose compiler is all there is of it.
+ManifestToolkit read_compiler(const std::optional<JsonCursor>& compiler, const char* digest_key) {
+  if (!compiler) return {};
+  return {.version = compiler->at("version").text(),
           .host_compiler = "",
-          .compiler_sha256 = hip->at("clang_sha256").text()};
+          .compiler_sha256 = compiler->at(digest_key).text()};
 }
 
 Manifest read_manifest(const JsonCursor& top) {
@@ -186,7 +193,8 @@ Manifest read_manifest(const JsonCursor& top) {
                     .license = license ? license->text() : "",
                     .build_string = top.at("build_string").text(),
                     .toolkit = read_toolkit(top.at("toolkit")),
-                    .hip = read_hip(top.find("hip")),
+                    .hip = read_compiler(top.find("hip"), k_clang_digest),
+                    .sycl = read_compiler(top.find("sycl"), k_icpx_digest),
                     .cxx = top.at("cxx").text(),
                     .tvm_ffi = top.at("tvm_ffi").text(),
                     .torch = read_torch(top.find("torch")),
@@ -250,8 +258,8 @@ std::string render_manifest(const Manifest& manifest) {
   if (!manifest.license.empty()) json["license"] = manifest.license;
   json["build_string"] = manifest.build_string;
   json["toolkit"] = json_of(manifest.toolkit);
-  if (manifest.hip != ManifestToolkit{})
-    json["hip"] = {{"version", manifest.hip.version}, {"clang_sha256", manifest.hip.compiler_sha256}};
+  if (manifest.hip != ManifestToolkit{}) json["hip"] = compiler_json(manifest.hip, k_clang_digest);
+  if (manifest.sycl != ManifestToolkit{}) json["sycl"] = compiler_json(manifest.sycl, k_icpx_digest);
   json["cxx"] = manifest.cxx;
   json["tvm_ffi"] = manifest.tvm_ffi;
   if (manifest.torch) json["torch"] = json_of(*manifest.torch);

@@ -90,9 +90,9 @@ struct Manifest {
   std::string license;         // of the pack's ops, an SPDX expression, or ""
   std::string build_string;    // DS_BUILD_STRING
   ManifestToolkit toolkit;     // CUDA's
-  ManifestToolkit hip;
-  std::string cxx;      // host compiler of CPU ops and bindings: "gcc 12.2.0"
-  std::string tvm_ffi;  // version, or ""
+  ManifestToolkit hip, sycl;   // their compilers alone
+  std::string cxx;             // host compiler of CPU ops and bindings: "gcc 12.2.0"
+  std::string tvm_ffi;         // version, or ""
   std::optional<ManifestTorch> torch;
   std::string compress_mode;  // "" where the toolkit has none
   std::vector<std::string> nvcc_prepend_flags, nvcc_append_flags;

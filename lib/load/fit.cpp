@@ -4,6 +4,7 @@
 
 #include "arch/amd.h"
 #include "arch/cpu_level.h"
+#include "arch/intel.h"
 #include "base/text.h"
 #include "requirements/probe.h"
 
@@ -72,19 +73,22 @@ std::string packages_misfit(const ManifestOp& op, const Manifest& manifest, cons
              : op.name + " is built for tvm-ffi " + built.short_text() + ", and here is " + here.short_text();
 }
 
-bool is_for_amd(const ManifestOp& op) {
-  return vendors_of(op.archs) == std::vector<const Vendor*>{&amd()};
+bool is_for(const Vendor& vendor, const ManifestOp& op) {
+  return vendors_of(op.archs) == std::vector<const Vendor*>{&vendor};
 }
 
-// The visible ones of the op's vendor.
+// The visible ones of the op's vendor; nothing finds Intel's.
 const std::vector<Target>& own_gpus(const ManifestOp& op, const VisibleGpus& gpus) {
-  return is_for_amd(op) ? gpus.amd : gpus.archs;
+  static const std::vector<Target> none;
+  if (is_for(intel(), op)) return none;
+  return is_for(amd(), op) ? gpus.amd : gpus.archs;
 }
 
 // Where there are none: the others, which it does not run on.
 const std::vector<Target>& gpus_to_serve(const ManifestOp& op, const VisibleGpus& gpus) {
   const std::vector<Target>& own = own_gpus(op, gpus);
-  return !own.empty() ? own : is_for_amd(op) ? gpus.archs : gpus.amd;
+  if (!own.empty()) return own;
+  return gpus.archs.empty() ? gpus.amd : gpus.archs;
 }
 
 }  // namespace

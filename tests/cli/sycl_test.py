@@ -2,6 +2,8 @@
 """fused_adam for SYCL, compiled by a stand-in for icpx that makes real code: device images for Intel's GPUs, which nothing
 here can run, and SPIR-V, which runs on the CPU."""
 
+import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -76,6 +78,16 @@ class DriverTest(CliTest):
         header = self.pack / "kernels" / "include" / "adam_formula.h"
         changed = self.made_by("pvc,dg2-g10,spir64", lambda: header.write_text(header.read_text() + "\n// edited\n"))
         self.assertIn(kernel, changed)
+
+    def test_the_manifest_says_which_icpx_it_was_and_not_where(self):
+        self.built("pvc,spir64")
+        text = (self.space.out / "manifest.json").read_text()
+        manifest = json.loads(text)
+        digest = hashlib.sha256((self.compiler / "bin" / "icpx").read_bytes()).hexdigest()
+        said = subprocess.run([self.compiler / "bin" / "icpx", "--version"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual((manifest["sycl"]["icpx_sha256"], manifest["toolkit"]), (digest, None))
+        self.assertIn(manifest["sycl"]["version"], said)
+        self.assertNotIn(str(self.space.root), text)
 
     def test_another_checkout_takes_all_from_the_cache(self):
         self.built("pvc,spir64")

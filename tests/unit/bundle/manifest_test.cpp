@@ -224,6 +224,7 @@ class Random {
                   .build_string = text(),
                   .toolkit = {},
                   .hip = {},
+                  .sycl = {},
                   .cxx = text(),
                   .tvm_ffi = text(),
                   .torch = {},
@@ -238,6 +239,7 @@ class Random {
       made.torch = ManifestTorch{text(), text(), text(), below(2) == 0, "cp311", "x.so", "cpu"};
     if (below(2) == 0) made.toolkit = {text(), text(), text()};
     if (below(2) == 0) made.hip = {text(), "", text() + "0"};
+    if (below(2) == 0) made.sycl = {text(), "", text() + "0"};
     for (size_t i = below(4); i > 0; --i)
       made.ops.push_back(op());
     for (size_t i = below(3); i > 0; --i)

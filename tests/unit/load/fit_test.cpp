@@ -85,6 +85,20 @@ TEST_CASE("Where no GPU is visible none is asked for, and host code asks for non
   CHECK(fit_of(FitWorld({}).op, {}, FitWorld({}).on({k_hopper}).machine, {}).coverage.empty());
 }
 
+TEST_CASE("A library for Intel's GPUs serves none of others, and theirs is nearer to them") {
+  ManifestOp sycl = FitWorld({"pvc,spir64"}).op, hip = FitWorld({"gfx942"}).op;
+  sycl.archs = archs("pvc,spir64");
+  hip.archs = archs("gfx942");
+  LoadMachine machine;
+  const auto taken = [&] { return fitting_op({&hip, &sycl}, {}, machine, std::nullopt); };
+  CHECK(fit_of(sycl, {}, machine, {}).misfit.empty());
+  machine.gpus.archs = {k_ampere};
+  CHECK(taken().op == &hip);  // neither is for it: the first, and not the one for Intel's
+  CHECK(fit_of(sycl, {}, machine, {}).misfit == "scale has no image for 8.0 (it has pvc spir64)");
+  machine.gpus = {{}, {}, {*archs("gfx90a").begin()}};
+  CHECK(fit_of(sycl, {}, machine, {}).misfit == "scale has no image for gfx90a (it has pvc spir64)");
+}
+
 TEST_CASE("Of a library for each vendor the one for the GPU is taken, and its misfit said where it is none") {
   ManifestOp cuda = FitWorld({"8.0"}).op, hip = FitWorld({"gfx942"}).op;
   cuda.archs = archs("8.0");
