@@ -61,7 +61,7 @@ Edge compile_edge(const BuildPlanInput& input, const BackendOp& op, const Planne
 
 }  // namespace
 
-const Backend k_other_backend = {BackendKind::hip, compile_edge,
+const Backend k_other_backend = {BackendKind::hip, false, compile_edge,
                                  [](const BuildPlanInput&, const BackendOp&) { return std::vector<std::string>{}; }};
 
 }  // namespace dsbuild
@@ -106,7 +106,7 @@ ADDITIONS = {
     "a backend": [
         ("lib/plan/other_backend.cpp", None, BACKEND),
         ("lib/plan/backend.h", "extern const Backend k_cpu_backend;", "extern const Backend k_other_backend;\n"),
-        ("lib/plan/backends.cpp", "k_cpu_backend};", "k_other_backend, "),
+        ("lib/plan/backends.cpp", "k_sycl_backend};", "k_other_backend, "),
     ],
 }
 
