@@ -37,7 +37,8 @@ bool VerifiedBundle::ok() const {
 }
 
 std::string render_comparison(size_t files) {
-  return "compared " + plural(files, "file") + (files > 0 ? ": the same as nvcc's\n" : ": none is sliced\n");
+  return "compared " + plural(files, "file") +
+         (files > 0 ? ": the same as nvcc's\n" : ": nvcc makes none in slices\n");
 }
 
 std::string render_verified(const VerifiedBundle& verified, const Style& style) {

@@ -217,7 +217,7 @@ class AgainstNvccTest(SlicesTest):
     def test_what_is_not_sliced_is_not_counted(self):
         run = self.space.build("--ops", "scaling", "--verify-against-nvcc", env={"NVCC_APPEND_FLAGS": "-G"})
         self.assertEqual(run.code, 0, run)
-        self.assertIn("compared 0 files: none is sliced\n", run.out)
+        self.assertIn("compared 0 files: nvcc makes none in slices\n", run.out)
 
     def test_whole_nvcc_commands_leave_nothing_to_compare(self):
         self.check("nothing_to_compare", self.space, "--backend", "nvcc", "--verify-against-nvcc", code=2)

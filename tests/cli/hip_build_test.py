@@ -237,6 +237,11 @@ class VendorsTest(HipTest):
             self.assertEqual({file.name for file in self.space.out.iterdir()}, {"manifest.json", "scaling.so"})
             self.assertEqual((self.space.out / "scaling.so").read_bytes(), both[backend])
 
+    def test_what_nvcc_did_not_make_is_not_said_to_be_as_nvccs(self):
+        self.archs = ["gfx942"]
+        run = self.said("build", "--verify-against-nvcc")
+        self.assertIn("compared 0 files: nvcc makes none in slices\n", run.out)
+
     def test_explain_says_both_or_the_one_that_is_asked_about(self):
         self.build()
         document = json.loads(self.said("explain", "scaling", "--json").out)
