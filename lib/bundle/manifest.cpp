@@ -7,6 +7,13 @@
 #include "bundle/json_cursor.h"
 
 namespace dsbuild {
+
+bool needs_torch(const ManifestRuntime& runtime) {
+  return std::ranges::any_of(runtime.libraries, [](const std::string& name) {
+    return name.starts_with("libtorch") || name.starts_with("libc10");
+  });
+}
+
 namespace {
 
 constexpr int k_schema = 1;

@@ -37,6 +37,10 @@ struct ManifestRuntime {
   bool operator==(const ManifestRuntime&) const = default;
 };
 
+// Needs torch's libraries: without a PyInit_ it is one of TORCH_LIBRARY alone, whose constructors tell torch
+// of its operators.
+bool needs_torch(const ManifestRuntime& runtime);
+
 struct ManifestOp {
   std::string name;             // in several entries, where it is built by several backends
   std::string module;           // Python module, or ""

@@ -18,7 +18,8 @@ constexpr std::chrono::seconds k_time_of_one{120};
 // too long is ended by its alarm.
 constexpr const char* k_script = R"(
 import importlib.machinery, importlib.util, json, os, signal, sys
-kind, tag, seconds, *libraries = sys.argv[1:]
+kind, tag, seconds, *words = sys.argv[1:]
+libraries = list(zip(words[::3], words[1::3], words[2::3]))
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 
@@ -30,7 +31,7 @@ def said_of(error):
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 def open_library(library):
-    module, _, path = library.partition("=")
+    module, needs_torch, path = library
     if kind == "tvm_ffi":
         return tvm_ffi.load_module(path)
     name = module.rpartition(".")[2]
@@ -39,7 +40,7 @@ def open_library(library):
     try:
         loader.exec_module(importlib.util.module_from_spec(spec))
     except ImportError as error:
-        if "does not define module export function" not in str(error):
+        if not needs_torch or "does not define module export function" not in str(error):
             raise  # else it is of TORCH_LIBRARY alone: what it has to do, its constructors have done
 
 def open_in_fork(library):
@@ -160,7 +161,8 @@ std::vector<LoadTrial> open_by_python(const Path& bundle, const Ops& ops, const 
                   "/",
                   k_time_of_one * static_cast<int>(ops.size() + 1)};
   for (const ManifestOp* op : ops)
-    command.argv.push_back(op->module + "=" + path_of(bundle, *op, system).string());
+    command.argv.insert(command.argv.end(), {op->module, op->runtime && needs_torch(*op->runtime) ? "1" : "",
+                                             path_of(bundle, *op, system).string()});
   const auto run = system.processes.run(command);
   if (!run) return all_fail(ops, by, run.error().what, "Name a Python that runs here: --python.");
   const auto answers = read_answers(run->out);

@@ -52,13 +52,6 @@ bool is_python_module(const ManifestOp& op, const BinaryFile& library) {
   return std::ranges::binary_search(library.exports, "PyInit_" + last_component(op.module));
 }
 
-// Of TORCH_LIBRARY alone, without a PyInit_: its constructors tell torch of its operators.
-bool is_torch_library(const ManifestRuntime& runtime) {
-  return std::ranges::any_of(runtime.libraries, [](const std::string& name) {
-    return name.starts_with("libtorch") || name.starts_with("libc10");
-  });
-}
-
 Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& manifest,
                                          const FileReader& files) {
   std::vector<Module> modules;
@@ -68,7 +61,7 @@ Result<std::vector<Module>> read_modules(const Path& bundle, const Manifest& man
     DSBUILD_TRY(library, read_binary(as_bytes_of(bytes), op.file));
     ManifestRuntime runtime = runtime_of(library);
     const bool is_imported = is_python_module(op, library);
-    if (is_imported || is_torch_library(runtime))
+    if (is_imported || needs_torch(runtime))
       modules.push_back({&op, std::move(bytes), std::move(runtime), is_imported});
   }
   return modules;

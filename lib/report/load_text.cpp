@@ -13,6 +13,7 @@ std::string render_loaded_json(const LoadedOp& loaded) {
   json["pack"] = loaded.manifest.pack;
   json["path"] = loaded.library.string();
   json["module"] = loaded.op.module;
+  json["needs_torch"] = loaded.op.runtime && needs_torch(*loaded.op.runtime);
   json["from"] = loaded.from;
   json["archs"] = arch_strings(loaded.op.archs);
   json["exports"] = loaded.op.exports;

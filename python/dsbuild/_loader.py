@@ -180,7 +180,7 @@ def open_torch_module(answer):
         module = importlib.util.module_from_spec(spec)
         loader.exec_module(module)
     except ImportError as error:
-        if "does not define module export function" not in str(error):
+        if not answer["needs_torch"] or "does not define module export function" not in str(error):
             raise
         return torch.ops  # of TORCH_LIBRARY alone: it has told torch of its operators
     return module
