@@ -17,6 +17,18 @@ StoredFile said_by(const std::string& tool, const Record& record) {
   return {};
 }
 
+// Of all that ran behind the preprocessor: where ptxas only checks, there are no images that its words could
+// be kept with.
+StoredFile said_by_all(const Record& record) {
+  Record joined = record;
+  joined.said.clear();
+  std::string text;
+  for (const Said& said : record.said)
+    if (said.tool != k_preprocessor) text += said.text;
+  add_said(joined, k_compiler, std::move(text));
+  return said_by(k_compiler, joined);
+}
+
 struct StoredSaid {
   Said said;
   std::string lines;
@@ -97,7 +109,8 @@ Result<void> StepResults::publish(const std::string& key, const NamedTexts& text
   DSBUILD_CHECK(write(texts.own));
   DSBUILD_CHECK(write(images));
   store_images(key, texts, images, said_by(k_assembler, record));
-  store(key_in_store(key), texts.made, other_ends_, said_by(k_compiler, record));
+  store(key_in_store(key), texts.made, other_ends_,
+        image_ends_.empty() ? said_by_all(record) : said_by(k_compiler, record));
   return {};
 }
 
