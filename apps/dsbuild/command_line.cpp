@@ -261,15 +261,28 @@ Interface describe_interface(const CLI::App& app) {
   return interface;
 }
 
-// How many words are ours: behind `--` of record stands a command, whose options are none.
+// Of commands whose words are those of compilers: none of their options are ours. As a program called nvcc we
+// are that command.
+bool take_foreign_words(int argc, const char* const* argv, CommandLine& line) {
+  const bool is_nvcc = argc > 0 && Path(argv[0]).filename() == "nvcc";
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool asks_for_help = first == "nvcc" && (argc == 2 || std::string_view(argv[2]) == "--help");
+  if (!is_nvcc && (asks_for_help || (first != "action" && first != "nvcc"))) return false;
+  line.command = is_nvcc ? "nvcc" : first;
+  line.operands.assign(argv + (is_nvcc ? 1 : 2), argv + argc);
+  return true;
+}
+
+// How many words are ours: behind `--` of record and wrap stands a command, whose options are none.
 int own_words(int argc, const char* const* argv) {
   const auto end = argv + argc;
   const auto is = [](std::string_view wanted) {
     return [wanted](const char* word) { return std::string_view(word) == wanted; };
   };
   const auto marker = std::find_if(argv + 1, end, is("--"));
-  const bool is_record = std::find_if(argv + 1, marker, is("record")) != marker;
-  return static_cast<int>((is_record ? marker : end) - argv);
+  const bool runs_command = std::find_if(argv + 1, marker, is("record")) != marker ||
+                            std::find_if(argv + 1, marker, is("wrap")) != marker;
+  return static_cast<int>((runs_command ? marker : end) - argv);
 }
 
 }  // namespace
@@ -278,12 +291,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   for (int i = 0; i < argc; ++i)
     line.as_typed += (i ? " " : "") + shell_quote(argv[i]);
-  // Its words hold compilers' commands, whose options are none of ours.
-  if (argc > 1 && std::string_view(argv[1]) == "action") {
-    line.command = argv[1];
-    line.operands.assign(argv + 2, argv + argc);
-    return line;
-  }
+  if (take_foreign_words(argc, argv, line)) return line;
   const int own = own_words(argc, argv);
   if (own < argc) line.program.assign(argv + own + 1, argv + argc);
   CLI::App app("", "dsbuild");

@@ -45,7 +45,7 @@ Result<int> run_new(const CommandContext& context) {
 CommandRow new_command() {
   return {
       .name = "new",
-      .help = "Write an op of your own to start from, or a pack of a project that has a setup.py",
+      .help = "Write an op to start from, or a pack of what a setup.py builds",
       .run = run_new,
       .examples = {{"dsbuild new scale --pack ./mypack", "a working CUDA op in ./mypack/scale"},
                    {"dsbuild new scale --backend cpu", "one for the CPU, in ./mypack"},

@@ -17,6 +17,8 @@ CommandRow diff_command();
 CommandRow page_command();
 CommandRow load_command();
 CommandRow record_command();
+CommandRow nvcc_command();
+CommandRow wrap_command();
 CommandRow wheel_command();
 CommandRow install_command();
 CommandRow toolkits_command();
@@ -31,10 +33,11 @@ CommandRow open_library_command();
 // The order is that of --help.
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
-      build_command(),  plan_command(),       report_command(),   explain_command(), inspect_command(),
-      verify_command(), diff_command(),       page_command(),     load_command(),    record_command(),
-      wheel_command(),  install_command(),    toolkits_command(), new_command(),     clean_command(),
-      cache_command(),  completion_command(), complete_command(), action_command(),  open_library_command()};
+      build_command(),  plan_command(),        report_command(), explain_command(),    inspect_command(),
+      verify_command(), diff_command(),        page_command(),   load_command(),       record_command(),
+      nvcc_command(),   wrap_command(),        wheel_command(),  install_command(),    toolkits_command(),
+      new_command(),    clean_command(),       cache_command(),  completion_command(), complete_command(),
+      action_command(), open_library_command()};
   return table;
 }
 

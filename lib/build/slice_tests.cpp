@@ -12,39 +12,52 @@ namespace {
 
 constexpr std::chrono::seconds k_told_after(2);
 
-// That of builds, whose TMPDIR is relative to the build folder.
-Environment self_test_environment(const Plan& plan, const System& system) {
-  Environment environment = tool_environment(system.environment, plan.cuda());
+// TMPDIR of builds is relative to the build folder.
+Environment self_test_environment(Environment environment) {
   environment.erase("TMPDIR");
   return environment;
 }
 
-// In the cache folder, else in that of the build.
-std::string test_slices(const Words& nvcc, const NvccCommands& commands, const Plan& plan,
-                        const System& system, const std::stop_token& stop, bool& is_in_build_folder) {
+struct TestFolders {
+  Path cache, build;  // the second where the first cannot be written
+};
+
+std::string test_slices(const Words& nvcc, const NvccCommands& commands, const SlicedTools& tools,
+                        const TestFolders& folders, const System& system, const std::stop_token& stop,
+                        bool& is_in_build_folder) {
   // Another dsbuild may test too.
   const std::string name = "slices-" + std::to_string(std::random_device()());
-  const Path cache = plan.settings().cache_dir / name;
+  const Path cache = folders.cache / name;
   is_in_build_folder = !system.files.make_directories(cache);
-  const Path build = system.files.absolute(plan.settings().build_dir.value);
-  return slices_differ_by(nvcc, commands, is_in_build_folder ? build / k_tool_tmp_dir / name : cache,
+  return slices_differ_by(nvcc, commands, is_in_build_folder ? folders.build / k_tool_tmp_dir / name : cache,
                           system.program,
-                          {system.files, system.processes, self_test_environment(plan, system)}, stop);
+                          {system.files, system.processes, self_test_environment(tools.environment)}, stop);
 }
 
 }  // namespace
 
 SliceTests::SliceTests(const Plan& plan, Session& session) : session_(session) {
-  for (const SliceTest& test : plan.untested)
-    tests_.push_back({test, learn_commands(test.command, plan, session)});
-  if (tests_.empty()) return;
+  if (!plan.untested.empty()) start(plan.untested, sliced_tools(plan, session.system), plan.settings());
+}
+
+SliceTests::SliceTests(const std::vector<SliceTest>& untested, const SlicedTools& tools,
+                       const Settings& settings, Session& session)
+    : session_(session) {
+  if (!untested.empty()) start(untested, tools, settings);
+}
+
+void SliceTests::start(const std::vector<SliceTest>& untested, const SlicedTools& tools,
+                       const Settings& settings) {
+  for (const SliceTest& test : untested)
+    tests_.push_back({test, learn_commands(test.command, tools, session_)});
   session_.events.on_note(
       "self-test, once for this toolkit and beside the build: whether slices make what its nvcc makes");
-  running_ = std::async(std::launch::async, [this, &plan] {
+  const TestFolders folders = {settings.cache_dir, session_.system.files.absolute(settings.build_dir.value)};
+  running_ = std::async(std::launch::async, [this, tools, folders] {
     for (Running& running : tests_)
       running.difference = running.commands
-                               ? test_slices(running.test.command, *running.commands, plan, session_.system,
-                                             stop_.get_token(), running.is_in_build_folder)
+                               ? test_slices(running.test.command, *running.commands, tools, folders,
+                                             session_.system, stop_.get_token(), running.is_in_build_folder)
                                : running.commands.error();
   });
 }

@@ -26,28 +26,15 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
   return nvcc;
 }
 
-// Why this toolkit is not to be sliced, "" where it is, or where no build has tested it with what this
-// dsbuild does. Line information is tested by itself, where it is asked for.
-std::string why_not_sliced(Plan& plan, bool has_lines, Session& session) {
-  SliceTest test{self_test_command(*plan.cuda(), plan.graph.tools.of(k_nvcc_tool), has_lines), "",
-                 sha256(k_key_version + plan.tools.of(k_nvcc_tool).text), ""};
-  test.fact = "slices by " + shell_join(test.command);
-  auto known = session.facts.find(test.fact, test.identity);
-  if (!known) known = session.build_facts.find(test.fact, test.identity);
-  test.refusal = known.value_or("");
-  if (test.refusal == k_slices_are_the_same) return "";
-  plan.untested.push_back(test);
-  return test.refusal;
-}
-
 Sliced slice_edges(Plan& plan, Session& session) {
   std::map<bool, std::string> refusals;  // with line information, without
   const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
-    auto commands = learn_commands(nvcc, plan, session);
+    const SlicedTools tools = sliced_tools(plan, session.system);
+    auto commands = learn_commands(nvcc, tools, session);
     if (!commands) return commands;
     const bool has_lines = has_line_information(commands->devices.front().compile);
     const auto [refusal, is_new] = refusals.try_emplace(has_lines);
-    if (is_new) refusal->second = why_not_sliced(plan, has_lines, session);
+    if (is_new) refusal->second = why_not_sliced(tools, has_lines, plan.untested, session);
     if (!refusal->second.empty()) return tl::unexpected(refusal->second);
     return commands;
   };
@@ -64,12 +51,29 @@ Error cannot_slice(const WholeFiles& files, const std::string& origin) {
 
 }  // namespace
 
-LearntCommands learn_commands(const Words& nvcc, const Plan& plan, Session& session) {
+std::string why_not_sliced(const SlicedTools& tools, bool has_lines, std::vector<SliceTest>& untested,
+                           Session& session) {
+  SliceTest test{self_test_command(tools.toolkit, tools.nvcc, has_lines), "",
+                 sha256(k_key_version + tools.text), ""};
+  test.fact = "slices by " + shell_join(test.command);
+  auto known = session.facts.find(test.fact, test.identity);
+  if (!known) known = session.build_facts.find(test.fact, test.identity);
+  test.refusal = known.value_or("");
+  if (test.refusal == k_slices_are_the_same) return "";
+  untested.push_back(test);
+  return test.refusal;
+}
+
+SlicedTools sliced_tools(const Plan& plan, const System& system) {
+  return {*plan.cuda(), plan.graph.tools.of(k_nvcc_tool), plan.tools.of(k_nvcc_tool).text,
+          tool_environment(system.environment, plan.cuda())};
+}
+
+LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session) {
   FactStore& facts = session.facts;
   const Words command = dry_run_command(nvcc);
-  const std::string key = "nvcc steps " + sha256(shell_join(command)),
-                    identity = sha256(plan.tools.of(k_nvcc_tool).text);
-  const bool is_asked_anew = is_script(plan.cuda()->compiler(), session.system.files, facts);
+  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = sha256(tools.text);
+  const bool is_asked_anew = is_script(tools.toolkit.compiler(), session.system.files, facts);
   auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
   if (!text) {
     const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};

@@ -7,12 +7,27 @@ namespace dsbuild {
 
 inline constexpr const char* k_slices_are_the_same = "the same";  // the fact of a SliceTest that found that
 
+// Whose steps slices are.
+struct SlicedTools {
+  const Toolkit& toolkit;
+  Words nvcc;               // its leading words: {"/usr/local/cuda/bin/nvcc", "-ccbin", "/usr/bin/g++-12"}
+  std::string text;         // all that they are made of (lib/toolkit/tool_parts.h)
+  Environment environment;  // in which they run
+};
+SlicedTools sliced_tools(const Plan& plan, const System& system);
+
 // The CUDA compile edges of `plan.graph`, and what C++ waits for besides (lib/plan/slice_edges.h). Files
 // that cannot be sliced stay whole commands, with one warning `not_sliced` for each reason; plan.untested
 // says what is to be tested of the slices. Errors: exit 3 `cannot_slice`, where slices are insisted on.
 Result<void> slice(Plan& plan, Session& session);
 
 // nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
-LearntCommands learn_commands(const Words& nvcc, const Plan& plan, Session& session);
+LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session);
+
+// Why slices of these tools are not to be counted on, "" where they are, or where nobody has tested it with
+// what this dsbuild does: then it is added to `untested`. Line information is tested by itself, where it is
+// asked for.
+std::string why_not_sliced(const SlicedTools& tools, bool has_lines, std::vector<SliceTest>& untested,
+                           Session& session);
 
 }  // namespace dsbuild

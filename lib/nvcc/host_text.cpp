@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "nvcc/code_lines.h"
 
@@ -39,6 +40,10 @@ std::string blank_disabled_code(std::string text) {
     if (depth == 0 && is_if_zero(*line)) depth = 1;
   }
   return blanked;
+}
+
+std::string images_symbol(const std::string& module_id) {
+  return "dsbuild_fatbin_" + sha256(module_id).substr(0, 32);
 }
 
 std::string fatbin_shim(const std::string& symbol) {

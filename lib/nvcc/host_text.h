@@ -11,6 +11,7 @@ std::string blank_disabled_code(std::string text);
 
 // In place of nvcc's fatbin.c, which holds all images as text: C that refers to them by a hidden symbol. And
 // what defines the symbol: assembler that takes in the file `images`.
+std::string images_symbol(const std::string& module_id);
 std::string fatbin_shim(const std::string& symbol);
 std::string fatbin_assembly(const std::string& symbol, const std::string& images);
 

@@ -62,7 +62,8 @@ class Reader {
  public:
   LearntCommands read(std::string_view text) {
     for (const std::string& line : split_lines(text)) {
-      if (!line.starts_with(k_mark)) continue;  // a warning of nvcc's
+      if (!line.starts_with(k_mark)) commands_.said += line + "\n";
+      if (!line.starts_with(k_mark)) continue;
       if (!take(line.substr(k_mark.size()))) return unknown(line);
     }
     if (const std::string missing = what_is_missing(); !missing.empty()) return unknown(missing);
@@ -184,6 +185,8 @@ class Reader {
       remove_word(device.compile, "--gen_module_id_file");
       if (value_of(device.compile, "-o") == unit + ".ptx") name_device_files(device);
     }
+    for (const DeviceCommands& device : commands_.devices)
+      commands_.order.push_back(device.arch);
     std::sort(commands_.devices.begin(), commands_.devices.end(),
               [](const DeviceCommands& a, const DeviceCommands& b) { return a.arch < b.arch; });
   }

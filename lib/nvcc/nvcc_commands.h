@@ -42,7 +42,9 @@ struct NvccCommands {
   std::vector<DeviceCommands> devices;  // by name
   std::string stub_arch;                // whose stub (the kernels' registration) the host compile includes
   Words fatbinary, host_compile;
-  std::string arch_list;  // "750,800"
+  std::string arch_list;           // "750,800"
+  std::string said;                // what nvcc itself says of the command: warnings, a line each
+  std::vector<std::string> order;  // the devices', as the dry run has them: that of the command's archs
   bool operator==(const NvccCommands&) const = default;
 };
 

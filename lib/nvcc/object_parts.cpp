@@ -11,11 +11,6 @@
 namespace dsbuild {
 namespace {
 
-// The images' name, in the host's object and in theirs.
-std::string images_symbol(const StepUnit& unit) {
-  return "dsbuild_fatbin_" + sha256(unit.module_id).substr(0, 32);
-}
-
 Path folder_of(const StepUnit& unit) {
   const Path folder = Path(unit.path).parent_path();
   return folder.empty() ? "." : folder;
@@ -54,6 +49,11 @@ Result<HostObject> make_host(StepPart& part) {
   object.bytes = std::move(bytes);
   DSBUILD_TRY(depfile, part.files.read_file(unit.in_scratch(".d")));
   object.read = {files_in_depfile(depfile), unit.step.commands.front()};
+  if (const SourcePlace& place = unit.step.place; !place.empty()) {
+    for (std::string& file : object.read.files)
+      if (!file.starts_with(unit.scratch.string())) file = place.own_name(file);
+    object.read.command = place.own_words(std::move(object.read.command));
+  }
   add_files_of_assembler(of_assembler, object.bytes, object.read, part.files);
   std::erase_if(object.read.files,
                 [&](const std::string& file) { return file.starts_with(unit.scratch.string()); });
@@ -132,7 +132,7 @@ Result<int> run_host(StepPart& part) {
   const StepUnit& unit = part.unit;
   DSBUILD_TRY(source, part.files.read_file(unit.path + unit.step.inputs.at(0)));
   DSBUILD_TRY(stub, part.files.read_file(unit.path + unit.step.inputs.at(1)));
-  const std::string shim = fatbin_shim(images_symbol(unit));
+  const std::string shim = fatbin_shim(images_symbol(unit.module_id));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".cudafe1.cpp"), source));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(k_stub_end), stub));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".fatbin.c"), shim));
@@ -164,8 +164,8 @@ Result<int> run_fatbin(StepPart& part) {
   const StepUnit& unit = part.unit;
   const std::string assembler = unit.path + ".fatbin.s";
   part.tools.wait_to_work();
-  DSBUILD_CHECK(
-      part.files.write_file(assembler, fatbin_assembly(images_symbol(unit), unit.stem + ".fatbin")));
+  DSBUILD_CHECK(part.files.write_file(assembler,
+                                      fatbin_assembly(images_symbol(unit.module_id), unit.stem + ".fatbin")));
   DSBUILD_TRY(code, run_beside_images(part));
   if (code != 0) return code;
   DSBUILD_CHECK(part.files.rename(unit.path + ".o.tmp", unit.path + ".o"));

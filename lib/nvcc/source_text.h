@@ -7,6 +7,12 @@
 
 namespace dsbuild {
 
+// Beside a part whose source has a place (lib/nvcc/source_place.h): its text has the place's root in no name
+// but those of its files. And the files that its text is of, in the order of their first line, a line each:
+// "s" of the system's, "u" of others, and the name as the preprocessor spells it in a marker.
+inline constexpr const char* k_free_of_root_end = ".free_of_root";
+inline constexpr const char* k_headers_end = ".headers";
+
 class SourceText {
  public:
   SourceText(const StepUnit& unit, FileSystem& files) : unit_(unit), files_(files), command_(command()) {}
@@ -23,12 +29,13 @@ class SourceText {
   std::string key_of_lines() const { return sha256(text_); }
   // From now on compilers read the text as the preprocessor made it.
   Result<void> take_own_names();
-  FilesRead files_read() const { return {read_files_, unit_.expand(command_, unit_.in_scratch(""))}; }
+  FilesRead files_read() const;
 
  private:
   Words command() const;
   Result<void> note_what_was_read(const Path& depfile_of_preprocessor);
   Result<void> take_common_names();
+  Result<void> take_own_place();
 
   const StepUnit& unit_;
   FileSystem& files_;

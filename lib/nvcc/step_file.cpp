@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
+#include "base/digest.h"
 #include "nvcc/positions.h"
 
 namespace dsbuild {
@@ -77,6 +78,8 @@ std::string render_step_file(const StepFile& step) {
     text += render_line("run", command);
   if (!step.inputs.empty()) text += render_line("inputs", step.inputs);
   if (step.keeps_positions) text += render_line("positions", {"kept"});
+  const SourcePlace& place = step.place;
+  if (!place.empty()) text += render_line("place", {place.folder, place.root, place.source});
   return text + render_line("outputs", step.outputs) + render_line("nvcc", step.nvcc);
 }
 
@@ -94,6 +97,7 @@ StepFile parse_step_file(std::string_view text) {
     if (name == "inputs") step.inputs = words;
     if (name == "outputs") step.outputs = words;
     if (name == "positions") step.keeps_positions = true;
+    if (name == "place" && words.size() == 3) step.place = {words[0], words[1], words[2]};
     if (name == "nvcc") step.nvcc = words;
   }
   return step;
@@ -114,6 +118,14 @@ std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc
       if (word.starts_with(k_arch_list)) word = k_arch_list;
   }
   return steps;
+}
+
+std::string module_id_of(const std::string& source) {
+  std::string name = Path(source).filename().string();
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  const std::string digest = sha256(source);
+  return "_" + digest.substr(0, 8) + "_" + std::to_string(name.size()) + "_" + name + "_" +
+         digest.substr(8, 8);
 }
 
 }  // namespace dsbuild

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nvcc/nvcc_commands.h"
+#include "nvcc/source_place.h"
 
 namespace dsbuild {
 
@@ -16,6 +17,7 @@ struct StepFile {
   // Any of the outputs may be the edge's own.
   std::vector<std::string> inputs, outputs;
   bool keeps_positions = false;  // outputs depend on where code stands in its files (lib/nvcc/positions.h)
+  SourcePlace place;             // of a command line of nvcc's: where its preprocessor and host compiler run
   Words nvcc;                    // the whole command without archs and source, for people
   bool operator==(const StepFile&) const = default;
 };
@@ -26,5 +28,10 @@ StepFile parse_step_file(std::string_view text);
 
 // The steps of one translation unit: front, one of each device arch, host, fatbin.
 std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc);
+
+// A module id of the source's own name ("pack/adam.cu") alone: an op's images do not depend on which ops
+// share it. cudafe++ makes it part of names. Its form is that of nvcc's, so that a comparison can put one in
+// the other's place (nvcc/compare_objects.h).
+std::string module_id_of(const std::string& source);
 
 }  // namespace dsbuild

@@ -11,7 +11,7 @@ Result<int> StepTools::run_in_scratch(const Words& command) {
 }
 
 Result<int> StepTools::run_in_build_folder(const Words& command) {
-  return run(unit_.expand(command, unit_.in_scratch("")), {});
+  return run(unit_.expand(command, unit_.in_scratch("")), unit_.step.place.folder);
 }
 
 Result<int> StepTools::run(Words argv, const Path& folder) {
@@ -30,7 +30,8 @@ void StepTools::say_again(const std::vector<Said>& said) {
 }
 
 void StepTools::say(const std::string& text) {
-  print_(with_list(text, k_common_list, unit_.arch_list).value_or(text));
+  const std::string named = with_list(text, k_common_list, unit_.arch_list).value_or(text);
+  print_(unit_.step.place.empty() ? named : unit_.step.place.with_given_names(named));
 }
 
 }  // namespace dsbuild

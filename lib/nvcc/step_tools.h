@@ -18,7 +18,7 @@ class StepTools {
   void wait_to_work() { turn_.wait_to_work(); }
 
   // Exit codes. What a tool says is printed, whether it fails or not. In the scratch folder the stand-in is
-  // a name; in the build folder it is a path to the scratch folder.
+  // a name; in the build folder, or where the source's place is, it is a path to the scratch folder.
   Result<int> run_in_scratch(const Words& command);
   Result<int> run_in_build_folder(const Words& command);
   Result<int> run(Words argv, const Path& folder);

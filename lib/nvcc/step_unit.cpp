@@ -68,6 +68,7 @@ Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) 
   unit.path = request.output.substr(0, request.output.size() - end.size());
   unit.stem = Path(unit.path).filename().string();
   unit.scratch = unit.path + "." + unit.step.part + k_scratch_end;
+  if (!unit.step.place.empty()) unit.scratch = system.files.absolute(unit.scratch);  // for tools elsewhere
   DSBUILD_TRY(module_id, system.files.read_file(unit.path + k_module_id_end));
   unit.module_id = trim(module_id);
   DSBUILD_TRY(arch_list, system.files.read_file(unit.path + k_arch_list_end));

@@ -40,17 +40,6 @@ ArchSet made_of(const ArchSet& targets, const std::string& virtual_arch) {
   return found;
 }
 
-// Of the source alone: an op's images do not depend on which ops share it. cudafe++ makes it part of names.
-// Its form is that of nvcc's, so that a comparison can put one in the other's place
-// (nvcc/compare_objects.h).
-std::string module_id_of(const Edge& whole) {
-  std::string name = Path(whole.source).filename().string();
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
-  const std::string digest = sha256(whole.source);
-  return "_" + digest.substr(0, 8) + "_" + std::to_string(name.size()) + "_" + name + "_" +
-         digest.substr(8, 8);
-}
-
 // What all files with the same flags and targets have in common.
 struct Recipe {
   std::string refusal;  // why they stay whole commands; else ""
@@ -85,7 +74,7 @@ class Slicer {
     for (size_t i = 0; i < recipe.steps.size(); ++i)
       parts.push_back(part_edge(whole, recipe.steps[i], recipe.step_files[i], recipe.inputs));
     sliced_.commands.push_back({whole, recipe.step_files});
-    plan_.files.push_back({unit_of(whole.output) + k_module_id_end, module_id_of(whole)});
+    plan_.files.push_back({unit_of(whole.output) + k_module_id_end, module_id_of(whole.source)});
     plan_.files.push_back({unit_of(whole.output) + k_arch_list_end, recipe.arch_list + "\n"});
   }
 

@@ -15,6 +15,7 @@
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "cache/content_store.h"
+#include "launch/call_log.h"
 #include "load/load_op.h"
 #include "load/trial_load.h"
 #include "package/installed.h"
@@ -176,6 +177,10 @@ std::string render_loaded_json(const LoadedOp& loaded);
 // What `dsbuild record` noted; `file`: where it stands, "" where nothing was noted.
 std::string render_recorded(const Workload& workload, const std::string& file);
 std::string render_recorded_json(const Workload& workload, const std::string& file, int exit_code);
+
+// What calls of nvcc's came to, for who started the build that made them.
+std::string render_calls(const std::vector<CallEnd>& calls);
+std::string render_calls_json(const std::vector<CallEnd>& calls, int exit_code);
 
 std::string render_removed_folders_json(const std::vector<Path>& folders);
 

@@ -2,6 +2,7 @@
 
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -110,6 +111,18 @@ Result<int> run_attached(const Command& command) {
     const siginfo_t signal = signals.wait();
     if (is_for_us_alone(signal)) ::kill(id, signal.si_signo);
   }
+}
+
+Error become(const Command& command) {
+  const std::string& name = command.argv.at(0);
+  const auto program = find_program(*make_real_file_system(), name, command.env);
+  if (!program) return cannot_start(name, "there is no such program").value();
+  if (!command.cwd.empty() && ::chdir(command.cwd.c_str()) != 0)
+    return cannot_start(command.cwd.string(), system_reason(errno)).value();
+  const std::vector<std::string> variables = texts_of(command.env);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::execve(program->c_str(), pointers_to(command.argv).data(), pointers_to(variables).data());
+  return cannot_start(name, system_reason(errno)).value();
 }
 
 }  // namespace dsbuild

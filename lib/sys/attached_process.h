@@ -12,4 +12,8 @@ namespace dsbuild {
 // Error: exit 3, code `cannot_start`.
 Result<int> run_attached(const Command& command);
 
+// The command takes our place, in `cwd` where it is not empty: it has our process id, so that whatever is
+// done to us is done to it. Returns only where it cannot be started: exit 3, code `cannot_start`.
+Error become(const Command& command);
+
 }  // namespace dsbuild

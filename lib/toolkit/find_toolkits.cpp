@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "toolkit/family.h"
+#include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 namespace {
@@ -26,9 +27,11 @@ std::vector<ToolkitCandidate> named_candidates(const CompilerFamily& family, con
 
 class Finder {
  public:
-  Finder(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests)
-      : system_(system), facts_(facts), digests_(digests) {
-    toolkits_.host_compilers = find_host_compilers(settings, system, facts);
+  Finder(System& system, FactStore& facts, DigestMemo& digests)
+      : system_(system), facts_(facts), digests_(digests) {}
+
+  void find_hosts(const Settings& settings) {
+    toolkits_.host_compilers = find_host_compilers(settings, system_, facts_);
   }
 
   void consider(const CompilerFamily& family, const ToolkitCandidate& candidate) {
@@ -43,6 +46,14 @@ class Finder {
     } else {
       load_once(family, candidate, home, "");
     }
+  }
+
+  // Of a family that was named by its compiler.
+  tl::expected<Toolkit, std::string> load_at(const CompilerFamily& family, const Path& home) {
+    Toolkit toolkit;
+    toolkit.family = &family;
+    toolkit.home = home;
+    return load(std::move(toolkit));
   }
 
   Toolkits take() { return std::move(toolkits_); }
@@ -106,7 +117,8 @@ class Finder {
 }  // namespace
 
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests) {
-  Finder finder(settings, system, facts, digests);
+  Finder finder(system, facts, digests);
+  finder.find_hosts(settings);
   for (const CompilerFamily* family : compiler_families()) {
     for (const ToolkitCandidate& candidate : named_candidates(*family, settings))
       finder.consider(*family, candidate);
@@ -114,6 +126,16 @@ Toolkits find_toolkits(const Settings& settings, System& system, FactStore& fact
       finder.consider(*family, candidate);
   }
   return finder.take();
+}
+
+tl::expected<Toolkit, std::string> find_toolkit_of(const Path& nvcc, System& system, FactStore& facts,
+                                                   DigestMemo& digests) {
+  const Path program = system.files.real_path(nvcc).value_or(nvcc),
+             home = program.parent_path().parent_path();
+  if (is_script(program, system.files, facts)) return Reason("it is a script");
+  if (home / k_nvcc_family.compiler != program)
+    return Reason(std::string("it is no ") + k_nvcc_family.compiler + " of a toolkit");
+  return Finder(system, facts, digests).load_at(k_nvcc_family, home);
 }
 
 }  // namespace dsbuild

@@ -81,6 +81,10 @@ struct Toolkits {
 // libraries for: it is asked by dry runs.
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests);
 
+// That of an nvcc which somebody names, without a host compiler. The error is why it is none that is known.
+tl::expected<Toolkit, std::string> find_toolkit_of(const Path& nvcc, System& system, FactStore& facts,
+                                                   DigestMemo& digests);
+
 // The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
 // in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME,
 // LD_LIBRARY_PATH, and PATH behind the toolkit's. CPATH and friends do not get through.

@@ -41,7 +41,9 @@ class ExampleTest(HelpTest):
         for option in ("--config", "--pack"):
             if option in words:
                 words[words.index(option):words.index(option) + 2] = []
-        run = self.space.run(*words, "--config", "absent.yaml", "--offline")
+        if words[0] == "nvcc":  # its words are nvcc's
+            return
+        run = self.space.run("--config", "absent.yaml", "--offline", *words)
         self.assertNotIn("command line: ", run.err, line)
         self.assertIn(run.code, (0, 2, 3), run)
 

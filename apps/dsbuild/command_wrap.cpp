@@ -1,0 +1,95 @@
+// wrap: whatever a command compiles by nvcc goes through `dsbuild nvcc`.
+#include "base/digest.h"
+#include "command.h"
+#include "launch/call_tools.h"
+#include "sys/attached_process.h"
+#include "sys/private_folder.h"
+
+namespace dsbuild {
+namespace {
+
+Result<Words> command_of_wrap(const CommandLine& line) {
+  if (line.operands.empty() && !line.program.empty()) return line.program;
+  return fail(Exit::usage, "bad_option", "wrap",
+              line.operands.empty() ? "no command given"
+                                    : "'" + printable(line.operands.front()) + "' stands before the --",
+              "dsbuild wrap [OPTIONS] -- COMMAND…");
+}
+
+void set_unless_there(Environment& environment, const std::string& name, const std::string& value) {
+  std::string& variable = environment[name];
+  if (variable.empty()) variable = value;
+}
+
+// A toolkit like `home`, in links to all that it has, whose nvcc is us. Builds may write down where they
+// found it: it stays in the cache folder.
+Result<Path> make_shadow(const Path& home, const Settings& settings, const System& system) {
+  FileSystem& files = system.files;
+  const Path shadow = settings.cache_dir / "wrap" / sha256(home.string()).substr(0, 16);
+  DSBUILD_CHECK(files.make_directories(shadow / "bin"));
+  for (const char* folder : {"", "bin"}) {
+    DSBUILD_TRY(names, files.list(home / folder));
+    for (const std::string& name : names) {
+      const bool is_own = folder == std::string() ? name == "bin" : name == "nvcc";
+      if (!is_own) DSBUILD_CHECK(files.make_symlink(home / folder / name, shadow / folder / name));
+    }
+  }
+  DSBUILD_CHECK(files.make_symlink(system.program, shadow / "bin" / "nvcc"));
+  return shadow;
+}
+
+// Each build system has its own way to be told of a launcher.
+Environment hooked(const System& system, const Settings& settings, const Path& shadow, const Path& nvcc,
+                   const Path& log) {
+  Environment environment = system.environment;
+  const std::string dsbuild = system.program.string();
+  environment[k_call_log_variable] = log.string();
+  environment["DSBUILD_NVCC"] = nvcc.string();
+  if (settings.memory.value > 0) environment["DSBUILD_MEMORY"] = std::to_string(settings.memory.value);
+  if (settings.jobs.value > 0) environment["DSBUILD_JOBS"] = std::to_string(settings.jobs.value);
+  set_unless_there(environment, "PYTORCH_NVCC", (shadow / "bin" / "nvcc").string());
+  set_unless_there(environment, "CUDACXX", nvcc.string());
+  set_unless_there(environment, "CMAKE_CUDA_COMPILER_LAUNCHER", dsbuild + ";nvcc");
+  set_unless_there(environment, "FLASHINFER_NVCC_LAUNCHER", shell_quote(dsbuild) + " nvcc");
+  environment["CUDA_HOME"] = shadow.string();
+  environment["PATH"] = (shadow / "bin").string() + ":" + variable(system.environment, "PATH");
+  return environment;
+}
+
+std::vector<CallEnd> read_log(const Path& log, const FileReader& files) {
+  std::vector<CallEnd> calls;
+  const auto text = files.read_file(log);
+  for (const std::string& line : split_lines(text ? *text : ""))
+    if (auto call = parse_call_end(line)) calls.push_back(std::move(*call));
+  return calls;
+}
+
+Result<int> run_wrap(const CommandContext& context) {
+  DSBUILD_TRY(argv, command_of_wrap(context.line));
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  System& system = context.system;
+  DSBUILD_TRY(nvcc, find_nvcc({}, system));
+  const std::string temporary = settings.variable("TMPDIR");
+  DSBUILD_TRY(folder, PrivateFolder::make(temporary.empty() ? Path("/tmp") : Path(temporary), system.files));
+  const Path log = folder.path() / "calls";
+  DSBUILD_TRY(shadow, make_shadow(nvcc.program.parent_path().parent_path(), settings, system));
+  DSBUILD_TRY(code, run_attached({argv, hooked(system, settings, shadow, nvcc.program, log), {}, {}}));
+  const std::vector<CallEnd> calls = read_log(log, system.files);
+  if (settings.verbosity >= 0 && !settings.json.value) print_message(render_calls(calls));
+  if (settings.json.value) DSBUILD_CHECK(print_result(render_calls_json(calls, code)));
+  return code;
+}
+
+}  // namespace
+
+CommandRow wrap_command() {
+  return {.name = "wrap",
+          .help = "Run a build whose nvcc calls come from the cache or in slices",
+          .run = run_wrap,
+          .examples = {{"dsbuild wrap -- pip install --no-build-isolation .", "a torch extension, as it is"},
+                       {"dsbuild wrap --memory 20G -- cmake --build build", "a CMake project"}},
+          .operands = Operands{"command", "-- COMMAND", "The command, with its own options"}};
+}
+
+}  // namespace dsbuild

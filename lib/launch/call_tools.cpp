@@ -1,0 +1,113 @@
+#include "launch/call_tools.h"
+
+#include <array>
+
+#include "base/build_layout.h"
+#include "toolkit/tool_parts.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_nvcc_name = "nvcc";
+
+// gcc's, in the order of its manual: "Environment Variables Affecting GCC".
+constexpr std::array k_looked_at = {
+    "COMPILER_PATH",     "CPATH",           "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH",
+    "GCC_COMPARE_DEBUG", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"};
+// In which language they speak.
+constexpr std::array k_locale = {"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"};
+
+// Not this program under that name.
+bool is_another_program(const Path& program, const System& system) {
+  return system.files.is_executable(program) && system.files.real_path(program) != system.program;
+}
+
+// nvcc of a bin folder. Where that is this program, the folder is one of links (`dsbuild wrap`): what they
+// lead to stands beside the nvcc that is meant.
+std::optional<Path> nvcc_in(const Path& folder, const System& system) {
+  const Path nvcc = folder / k_nvcc_name;
+  if (!system.files.is_executable(nvcc)) return std::nullopt;
+  if (is_another_program(nvcc, system)) return nvcc;
+  const auto assembler = system.files.real_path(folder / "ptxas");
+  if (!assembler) return std::nullopt;
+  const Path beside = assembler->parent_path() / k_nvcc_name;
+  return is_another_program(beside, system) ? std::optional(beside) : std::nullopt;
+}
+
+std::optional<Path> usual_nvcc(const System& system) {
+  if (const std::string named = variable(system.environment, "DSBUILD_NVCC"); !named.empty()) return named;
+  std::vector<Path> folders;
+  for (const char* home : {"CUDA_HOME", "CUDA_PATH"})
+    if (const std::string folder = variable(system.environment, home); !folder.empty())
+      folders.push_back(Path(folder) / "bin");
+  for (const std::string& folder : path_folders(system))
+    folders.emplace_back(folder);
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const Path& folder : folders)
+    if (auto nvcc = nvcc_in(folder, system)) return nvcc;
+  return std::nullopt;
+}
+
+// nvcc's own choice: -ccbin, NVCC_CCBIN, gcc on PATH. A folder is that of a gcc.
+std::optional<Path> host_compiler(const NvccCall& call, const System& system) {
+  std::string named = call.host_compiler;
+  if (named.empty()) named = variable(system.environment, "NVCC_CCBIN");
+  if (named.empty()) named = "gcc";
+  if (system.files.kind(named) == FileKind::directory) named += "/gcc";
+  const auto found = find_program(system, named);
+  return found ? std::optional(system.files.absolute(*found)) : std::nullopt;
+}
+
+Environment chosen(const Environment& environment, const auto& names) {
+  Environment found;
+  for (const char* name : names)
+    if (const auto variable = environment.find(name); variable != environment.end()) found.insert(*variable);
+  return found;
+}
+
+}  // namespace
+
+tl::unexpected<Error> left_to_nvcc(const std::string& where, const std::string& why) {
+  return fail(Exit::unmet, "cannot_slice", where, why);
+}
+
+Result<NamedNvcc> find_nvcc(const Words& words, const System& system) {
+  const auto named =
+      words.empty() || words.front().starts_with('-') ? std::nullopt : find_program(system, words.front());
+  const bool is_named = named && named->filename().string().starts_with(k_nvcc_name);
+  const Words rest(words.begin() + (is_named ? 1 : 0), words.end());
+  std::optional<Path> program;
+  if (is_named) program = is_another_program(*named, system) ? named : nvcc_in(named->parent_path(), system);
+  if (!program) program = usual_nvcc(system);
+  if (program) return NamedNvcc{system.files.absolute(*program), rest};
+  return fail(Exit::unmet, "no_toolkit", k_nvcc_name, "no nvcc was found on this machine",
+              "Name it: dsbuild nvcc /path/to/nvcc …, or DSBUILD_NVCC. `dsbuild toolkits get` fetches one.");
+}
+
+Words with_flags_of_environment(const Words& words, const Environment& environment) {
+  Words all = shell_split(variable(environment, "NVCC_PREPEND_FLAGS"));
+  const Words behind = shell_split(variable(environment, "NVCC_APPEND_FLAGS"));
+  all.insert(all.end(), words.begin(), words.end());
+  all.insert(all.end(), behind.begin(), behind.end());
+  return all;
+}
+
+Result<CallTools> find_call_tools(const Path& nvcc, const NvccCall& call, Session& session) {
+  System& system = session.system;
+  auto toolkit = find_toolkit_of(nvcc, system, session.facts, session.digests);
+  if (!toolkit) return left_to_nvcc(nvcc.string(), toolkit.error());
+  const auto host = host_compiler(call, system);
+  if (!host) return left_to_nvcc(nvcc.string(), "its host compiler was not found");
+  toolkit->host = HostCompiler{*host, "gcc", {}, "PATH"};
+  DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, system, session.facts, session.digests));
+  CallTools tools{std::move(*toolkit), {}, std::move(parts), {}, chosen(system.environment, k_looked_at)};
+  tools.nvcc = {nvcc.string()};
+  if (call.host_compiler.empty()) tools.nvcc.insert(tools.nvcc.end(), {"-ccbin", host->string()});
+  tools.environment = tool_environment(system.environment, &tools.toolkit);
+  tools.environment.erase("LC_ALL");
+  for (const Environment& of_caller : {tools.looked_at, chosen(system.environment, k_locale)})
+    tools.environment.insert(of_caller.begin(), of_caller.end());
+  return tools;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,244 @@
+#include "launch/kept_call.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/build_layout.h"
+#include "base/digest.h"
+#include "inputs/depfile.h"
+#include "launch/call_parts.h"
+#include "sys/current_folder.h"
+
+namespace dsbuild {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// In the store's entry.
+constexpr const char *k_object = "object", *k_headers = "headers", *k_out = "out", *k_err = "err",
+                     *k_milliseconds = "milliseconds";
+constexpr char k_below_root = 'p', k_as_it_is = '=';  // marks of headers
+constexpr const char* k_output = "object.o";          // of the action; its record lies beside it
+constexpr auto k_longest_command = std::chrono::hours(24);
+
+std::string bytes_of(const StoreEntry& entry, std::string_view name) {
+  const auto found =
+      std::find_if(entry.begin(), entry.end(), [&](const StoredFile& file) { return file.name == name; });
+  return found == entry.end() ? "" : found->bytes;
+}
+
+// What was made, and of what.
+struct MadeCall {
+  int code = 0;
+  StoreEntry entry;
+  FilesRead read;
+  bool names_root = true;  // or may do so
+};
+
+class Call {
+ public:
+  Call(const CallRequest& request, SourcePlace place, const CallTools& tools, const CallFolder& folder,
+       Session& session, const Say& say)
+      : request_(request),
+        call_(request.call),
+        place_(std::move(place)),
+        tools_(tools),
+        folder_(folder),
+        session_(session),
+        files_(session.system.files),
+        say_(say) {}
+
+  Result<KeptCall> run() {
+    // Made before anything runs: a file that changes from now on leaves no record that holds.
+    ActionRun for_any(words(Root::any), session_.system), for_own(words(Root::own), session_.system);
+    for (ActionRun* action : {&for_any, &for_own})
+      if (auto taken = take(*action)) return *taken;
+    const auto begin = Clock::now();
+    const bool is_sliced = call_.kept == NvccCall::Kept::sliced;
+    DSBUILD_TRY(made, is_sliced ? by_parts() : by_whole_command());
+    const CallKind kind = is_sliced ? CallKind::sliced : CallKind::kept_whole;
+    const KeptCall end{made.code, made.code == 0 ? kind : CallKind::left, 0};
+    if (made.code == 0) {
+      const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+      made.entry.push_back({k_milliseconds, std::to_string(took.count())});
+      if (is_sliced) DSBUILD_CHECK(give(made.entry));
+      keep(made, made.names_root ? for_own : for_any);
+    }
+    say(made.entry);
+    return end;
+  }
+
+ private:
+  // For which roots what is kept counts.
+  enum class Root { any, own };
+
+  // A depfile's form is none of what is kept.
+  StepWords words(Root root) const {
+    StepWords words = {"call", k_nvcc_id_file, k_output};
+    const bool leaves_headers_out = call_.depfile && call_.depfile->without_system_headers;
+    if (call_.kept != NvccCall::Kept::sliced && leaves_headers_out) words.emplace_back("-MMD");
+    words.push_back(tools_.nvcc.front());  // names of its headers begin with its own
+    words.push_back("in=" + place_.own_name(place_.folder));
+    if (root == Root::own) words.push_back("root=" + place_.root + " " + place_.folder);
+    for (const auto& [name, value] : tools_.looked_at)
+      words.push_back(name + "=" + value);
+    for (const char* name : {"LANG", "LC_ALL", "LC_MESSAGES", "LC_CTYPE", "LANGUAGE"})
+      words.push_back(std::string(name) + "=" + variable(tools_.environment, name));
+    // So __FILE__ is spelled.
+    words.push_back("-c=" + (call_.source.starts_with('/') ? place_.own_name(call_.source) : call_.source));
+    Words flags = call_.flags;
+    flags.push_back(call_.source);
+    flags = place_.own_words(std::move(flags));
+    words.insert(words.end(), flags.begin(), flags.end());
+    return words;
+  }
+
+  std::optional<KeptCall> take(ActionRun& action) {
+    const auto known = action.recall();
+    const auto entry = known ? action.cache()->find(known->result) : std::nullopt;
+    if (!entry || bytes_of(*entry, k_object).empty() || !give(*entry)) return std::nullopt;
+    say(*entry);
+    const auto milliseconds = whole_number<uint64_t>(bytes_of(*entry, k_milliseconds));
+    return KeptCall{0, CallKind::taken, static_cast<double>(milliseconds.value_or(0)) / 1000};
+  }
+
+  void keep(const MadeCall& made, ActionRun& action) {
+    if (made.read.files.empty()) return;  // it is not known what of
+    Record record = action.describe(made.read);
+    if (!action.cache() || !record.unsettled.empty() || !record.incomplete.empty()) return;
+    record.result = sha256(digest_of(record.key) + render_record(record) + bytes_of(made.entry, k_object));
+    action.cache()->put(record.result, made.entry);
+    (void)action.write(std::move(record), {});
+  }
+
+  Path given(const std::string& path) const { return (Path(place_.folder) / path).string(); }
+
+  void say(const StoreEntry& entry) const { say_(bytes_of(entry, k_out), bytes_of(entry, k_err)); }
+
+  // The object, and the depfile that is wanted.
+  Result<void> give(const StoreEntry& entry) {
+    if (call_.depfile) {
+      DSBUILD_TRY(text, depfile_of(bytes_of(entry, k_headers)));
+      DSBUILD_CHECK(files_.write_file(given(call_.depfile->file), text));
+    }
+    return files_.write_file(given(call_.object), bytes_of(entry, k_object));
+  }
+
+  // nvcc itself writes it where it is not known what it names, or how it would spell that.
+  Result<std::string> depfile_of(const std::string& headers) {
+    std::vector<std::string> names;
+    for (const std::string& line : split_lines(headers))
+      if (line.front() == 'u' || !call_.depfile->without_system_headers)
+        names.push_back((line[1] == k_below_root ? place_.root : "") + line.substr(2));
+    if (!names.empty())
+      if (auto text = render_nvcc_depfile(*call_.depfile, names)) return std::move(*text);
+    return depfile_by_nvcc();
+  }
+
+  // For other roots: a mark behind that of the system says whether a name begins with the root.
+  std::string without_root(const std::vector<std::string>& headers) const {
+    std::string lines;
+    for (const std::string& header : headers) {
+      const std::string name = header.substr(1);
+      const bool is_below = name.starts_with(place_.root + "/");
+      lines += header.substr(0, 1) + (is_below ? k_below_root : k_as_it_is) +
+               (is_below ? name.substr(place_.root.size()) : name) + "\n";
+    }
+    return lines;
+  }
+
+  Result<std::string> depfile_by_nvcc() {
+    const std::string file = files_.absolute("depfile").string();
+    Words command = tools_.nvcc;
+    command.insert(command.end(), call_.flags.begin(), call_.flags.end());
+    command.insert(command.end(), {call_.depfile->without_system_headers ? "-MM" : "-M", "-MF", file, "-MT",
+                                   call_.depfile->target, call_.source});
+    if (call_.depfile->has_phony_targets) command.emplace_back("-MP");
+    if (call_.language_is_given) command.insert(command.end(), {"-x", "cu"});
+    Environment environment = tools_.environment;
+    environment["TMPDIR"] = files_.absolute(k_tool_tmp_dir).string();
+    DSBUILD_TRY(result,
+                session_.system.processes.run({command, environment, place_.folder, k_longest_command}));
+    if (!result.ok()) return left_to_nvcc(call_.source, "nvcc wrote no depfile: " + trim(result.err));
+    return files_.read_file(file);
+  }
+
+  Result<MadeCall> by_parts() {
+    DSBUILD_TRY(joined, make_by_parts({call_, place_, tools_, folder_, request_.settings}, session_));
+    MadeCall made;
+    made.entry = {{k_object, std::move(joined.bytes)},
+                  {k_headers, without_root(joined.headers)},
+                  {k_out, ""},
+                  {k_err, std::move(joined.said)}};
+    made.read = std::move(joined.read);
+    made.names_root = joined.names_root;
+    return made;
+  }
+
+  // As it was given: nvcc writes the object and the depfile. One of system headers too is written elsewhere
+  // where the call asks for none.
+  Result<MadeCall> by_whole_command() {
+    if (call_.depfile && call_.depfile->without_system_headers)
+      return left_to_nvcc(call_.source, call_.why_whole + ", and its depfile leaves headers out");
+    Words command = {request_.nvcc.program.string()};
+    command.insert(command.end(), request_.nvcc.words.begin(), request_.nvcc.words.end());
+    const std::string depfile =
+        call_.depfile ? given(call_.depfile->file).string() : files_.absolute("depfile").string();
+    if (!call_.depfile) command.insert(command.end(), {"-MD", "-MF", depfile, "-MT", "object"});
+    DSBUILD_TRY(result, session_.system.processes.run(
+                            {command, session_.system.environment, place_.folder, k_longest_command}));
+    MadeCall made;
+    made.code = result.exit_code;
+    made.entry = {{k_out, result.out}, {k_err, result.err}};
+    if (made.code != 0) return made;
+    DSBUILD_TRY(object, files_.read_file(given(call_.object)));
+    DSBUILD_TRY(text, files_.read_file(depfile));
+    // It does not say which are the system's: this call's key says that all are wanted.
+    std::vector<std::string> read = files_in_depfile(text), headers;
+    for (std::string& file : read) {
+      headers.push_back("u" + file);
+      file = place_.own_name(file);
+    }
+    Words flags = call_.flags;
+    flags.insert(flags.end(), {"-I" + tools_.toolkit.include_dir().string(), call_.source});
+    made.entry.push_back({k_object, std::move(object)});
+    made.read = {std::move(read), place_.own_words(std::move(flags))};
+    made.entry.push_back({k_headers, without_root(headers)});
+    return made;
+  }
+
+  const CallRequest& request_;
+  const NvccCall& call_;
+  const SourcePlace place_;
+  const CallTools& tools_;
+  const CallFolder& folder_;
+  Session& session_;
+  FileSystem& files_;
+  const Say& say_;
+};
+
+SourcePlace place_of(const NvccCall& call, const Path& folder) {
+  const std::string source = (folder / call.source).lexically_normal().string();
+  return {folder.string(), root_of(source, folder.string()), call.source};
+}
+
+}  // namespace
+
+Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, System& system,
+                              const Say& say) {
+  if (!system.files.make_directories(request.settings.cache_dir))
+    return left_to_nvcc(request.call.source,
+                        "the cache folder cannot be written: " + request.settings.cache_dir.string());
+  Session session(request.settings, system);
+  DSBUILD_TRY(tools, find_call_tools(request.nvcc.program, request.call, session));
+  session.facts.save();
+  session.digests.save();
+  const SourcePlace place = place_of(request.call, folder);
+  DSBUILD_TRY(call_folder, CallFolder::make(place, tools, session, request.settings));
+  DSBUILD_CHECK(enter_folder(call_folder.path()));
+  auto end = Call(request, place, tools, call_folder, session, say).run();
+  (void)enter_folder(folder);
+  return end;
+}
+
+}  // namespace dsbuild

@@ -1,0 +1,57 @@
+// A command line of nvcc's, as build systems of projects give it. Source: `nvcc --help` of CUDA 11.8, 13.0
+// and 13.5, and what these do. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace dsbuild {
+
+using Words = std::vector<std::string>;
+
+struct DepfileWanted {
+  std::string file, target;
+  bool without_system_headers = false;  // -MMD
+  bool has_phony_targets = false;       // -MP
+  bool operator==(const DepfileWanted&) const = default;
+};
+
+// A compile of one CUDA source to an object, which parts may stand for.
+struct NvccCall {
+  Words flags;                 // in their order, without what follows
+  std::string source, object;  // as they are given
+  std::string host_compiler;   // of -ccbin; "" where it is not given
+  std::optional<DepfileWanted> depfile;
+  bool language_is_given = false;  // -x cu
+
+  // How results are kept: of its slices, of the whole command, of that for its folder alone, which they name.
+  // `no` is of no call that was read.
+  enum class Kept { sliced, whole, whole_in_its_folder, no };
+  Kept kept = Kept::sliced;
+  std::string why_whole;  // "makes relocatable device code (-rdc=true)"
+  bool operator==(const NvccCall&) const = default;
+};
+
+// Why a command line is left to nvcc as it is. `is_compile`: of one that makes an object of a CUDA source,
+// which is worth a word to the user; others are questions, links, other phases.
+struct NotSliced {
+  std::string why;  // "makes relocatable device code (-rdc=true)"
+  bool is_compile = false;
+  bool operator==(const NotSliced&) const = default;
+};
+
+// Files of options (--options-file) are read by `read`; relative names are the caller's.
+using ReadText = std::function<std::optional<std::string>(const std::string& path)>;
+tl::expected<NvccCall, NotSliced> read_nvcc_call(const Words& words, const ReadText& read);
+
+// The depfile that nvcc writes: the files of the line markers of all its preprocessed texts, the source
+// first, in the order of their first marker; with -MMD without the system's. Only blanks are quoted. nullopt
+// where a name has a character that a marker spells otherwise.
+std::optional<std::string> render_nvcc_depfile(const DepfileWanted& wanted,
+                                               const std::vector<std::string>& names);
+
+}  // namespace dsbuild

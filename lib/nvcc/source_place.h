@@ -1,0 +1,38 @@
+// Where a translation unit is compiled that is not one of a build folder: as a command line of nvcc names it,
+// from the folder in which that was given. The preprocessor runs there and gets the names as they were given,
+// so that __FILE__ is what nvcc would make of it; records, keys and the tools behind it know files as those
+// of a build folder do ("pack/…"), so that another checkout has the same.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dsbuild {
+
+struct SourcePlace {
+  std::string
+      folder;  // absolute: where the command was given; "": in a build folder, and nothing is to be done
+  std::string root;    // absolute, without links: what "pack" stands for
+  std::string source;  // as it was given
+
+  bool empty() const { return folder.empty(); }
+  // "pack/csrc/a.h" of "../csrc/a.h"; of what does not lie below the root the absolute name.
+  std::string own_name(const std::string& given) const;
+  // The other way: relative to the folder where the source was given so and the file lies below that, else
+  // absolute.
+  std::string given_name(const std::string& own) const;
+  // Of a compile command: its include folders and its source.
+  std::vector<std::string> own_words(std::vector<std::string> command) const;
+  // A preprocessed text with own names in its markers. As it is where it may read the name of its file.
+  std::string with_own_names(std::string_view text) const;
+  // What tools said of such a text.
+  std::string with_given_names(const std::string& said) const;
+  bool operator==(const SourcePlace&) const = default;
+};
+
+// The root of a source that is given in a folder, both absolute: the nearest folder above both, or that of
+// the source where they have less than two folders in common (as a project in /tmp that is built in /home).
+std::string root_of(const std::string& source, const std::string& folder);
+
+}  // namespace dsbuild
