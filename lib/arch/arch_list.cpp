@@ -78,8 +78,7 @@ Result<void> check_conflicts(const ArchSet& targets, const std::string& where) {
   for (const Vendor* vendor : vendors_of(targets)) {
     const auto conflict = vendor->conflict_in(targets_of(targets, *vendor));
     if (!conflict) continue;
-    return fail(Exit::usage, "conflicting_archs", where, *conflict,
-                "name one of the two, or both with the same features");
+    return fail(Exit::usage, "conflicting_archs", where, *conflict, "name one of the two");
   }
   return {};
 }

@@ -124,6 +124,20 @@ class Nvidia : public Vendor {
     return encode({target.cc, Suffix::none, target.kind});
   }
 
+  // nvcc 13.0 and 13.5: "The same GPU code (`sm_120f`) generated for non family-specific and family-specific
+  // GPU arch". Machine code alone; any other two it takes.
+  std::optional<std::string> conflict_in(const ArchSet& own) const override {
+    for (const Target& target : own) {
+      const NvidiaTarget plain = decode(target.code);
+      const Target of_family = NvidiaTarget{plain.cc, Suffix::f, CodeKind::real};
+      if (plain.suffix != Suffix::none || plain.kind != CodeKind::real || !own.contains(of_family)) continue;
+      return "'" + target.text() + "' and '" + of_family.text() +
+             "' cannot be in one library: nvcc takes only one of them for machine code, and that of '" +
+             of_family.text() + "' runs on all of its family";
+    }
+    return std::nullopt;
+  }
+
   std::optional<Target> parse_name(std::string_view name) const override {
     for (const auto& [prefix, kind] :
          {std::pair<std::string_view, CodeKind>{"sm_", CodeKind::real}, {"compute_", CodeKind::ptx}}) {

@@ -75,8 +75,10 @@ class AnswerTest(CompletionTest):
     def test_every_word_offered_for_arch_is_accepted(self):
         offered = {word for begun in ("", "sm_", "compute_") for word in self.words("--arch " + begun)}
         self.assertLessEqual({"8.0", "8.0+PTX", "9.0a", "sm_90a", "compute_80", "Ampere", "native", "all"}, offered)
-        run = self.run_in(self.space, "plan", "--ops", "host", "--arch", ";".join(sorted(offered - {"native"})))
-        self.assertEqual(run.code, 0, run)
+        of_families = {word for word in offered if word.rstrip("+PTX").endswith("f")}  # not beside 12.0 (conflicting_archs)
+        for words in (offered - {"native"} - of_families, of_families):
+            run = self.run_in(self.space, "plan", "--ops", "host", "--arch", ";".join(sorted(words)))
+            self.assertEqual(run.code, 0, run)
 
     def test_folders_and_files(self):
         self.assertEqual(self.words("--out "), [":folders"])

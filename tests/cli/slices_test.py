@@ -2,6 +2,7 @@
 """Slices with a real nvcc, by default: its images are those of whole nvcc commands, and each edit makes anew what it
 touches and nothing else. What was made is read from the keys that parts leave behind when their tools have run."""
 
+import itertools
 import os
 import pathlib
 import re
@@ -344,6 +345,23 @@ class RefusalTest(SlicesTest):
         self.wrap_nvcc('if [[ " $* " == *" --dryrun "* ]]; then REAL "$@" 2>&1 | /usr/bin/sed "/ -c -x c++/s/-O3/-O0/" >&2\n'
                        'else REAL "$@"; fi\n')
         self.built_whole("host code differs from nvcc's")
+
+
+class ConflictTest(SlicesTest):
+    def test_lists_are_refused_that_nvcc_refuses(self):
+        """All pairs of what there is of an arch and of its neighbour; nvcc needs no time for a dry run."""
+        archs = [cc + more for cc in ("12.0", "12.1") for more in ("", "-virtual", "a", "a-virtual", "f", "f-virtual")] + ["9.0", "9.0a"]
+        refused = []
+        for pair in itertools.combinations(archs, 2):
+            flags = []
+            for digits, is_virtual in ((arch.removesuffix("-virtual").replace(".", ""), "-virtual" in arch) for arch in pair):
+                flags.append(f"-gencode=arch=compute_{digits},code={'compute' if is_virtual else 'sm'}_{digits}")
+            nvcc = subprocess.run([str(self.space.toolkit.home / "bin" / "nvcc"), "--dryrun", "-c", "any.cu", *flags],
+                                  capture_output=True, text=True, check=False)
+            run = self.space.run("plan", *self.space.arguments("--ops", "scaling", "--arch", ";".join(pair), "--allow-disjoint-archs"))
+            self.assertEqual("The same GPU code" in nvcc.stderr, "error[conflicting_archs]" in run.err, (pair, nvcc.stderr, run))
+            refused += [pair] * ("conflicting_archs" in run.err)
+        self.assertEqual(refused, [("12.0", "12.0f"), ("12.1", "12.1f")])
 
 
 del SlicesTest  # what the others share is no test

@@ -192,6 +192,21 @@ TEST_CASE("A hostile word is shown short and without control characters") {
   CHECK(error.what.size() < 120);
 }
 
+TEST_CASE("Machine code of one arch is for itself or for its family, as nvcc has it") {
+  const auto conflict = [](const char* list) {
+    const auto request = parse_arch_list(list, "--arch");
+    return request ? "" : request.error().code + ": " + request.error().what;
+  };
+  for (const char* fine : {"12.0;12.0a", "12.0f;12.0a", "12.0;12.1f", "12.0-virtual;12.0f",
+                           "12.0;12.0f-virtual", "10.0f;12.0", "12.0f+PTX", "12.0f;12.0f"})
+    CHECK(conflict(fine).empty());
+  CHECK(conflict("12.0;8.0;12.0f") ==
+        "conflicting_archs: '12.0' and '12.0f' cannot be in one library: nvcc takes only one of them for "
+        "machine code, and that of '12.0f' runs on all of its family");
+  for (const char* refused : {"10.0f+PTX 10.0", "11.0;11.0a;11.0f", "12.1+PTX,12.1f+PTX"})
+    CHECK(conflict(refused).starts_with("conflicting_archs"));
+}
+
 TEST_CASE("A list without entries is an error of its own") {
   const std::string list = GENERATE("", " ", ";;", " ,\t;\n");
   CHECK(error_of(list).code == "empty_arch_list");

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "arch/arch_entries.h"
 #include "arch/nvidia.h"
 #include "base/text.h"
 #include "real_targets.h"
@@ -12,7 +13,7 @@ using namespace dsbuild;
 namespace {
 
 ArchSet archs(const std::string& list) {
-  return parse_arch_list(list, "test")->targets;
+  return parse_arch_entries(list, "test")->targets;
 }
 
 std::string codes(const Result<std::vector<Target>>& gpus) {
