@@ -265,7 +265,7 @@ build_preset() {
 fast_test_packages=(catch2 ccache python3-yaml)
 test_packages=(fish mandoc python3-venv strace zsh)
 deep_test_packages=(clang g++-11 mmdebstrap)
-test_python="$cache_dir/test_python/numpy_tvm_ffi_$tvm_ffi_version/bin/python"
+test_python="$cache_dir/test_python/numpy_setuptools_tvm_ffi_$tvm_ffi_version/bin/python"
 clang_tidy_version=22.1.8
 clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"
 clangd_version=22.1.1
@@ -295,8 +295,8 @@ require_venv() {
 }
 
 require_test_python() {
-  require_venv "${test_python%/bin/python}" complete "a Python with NumPy and tvm-ffi" "25 MB; on disk 90 MB" \
-    "BSD-3-Clause, Apache-2.0" numpy "apache-tvm-ffi==$tvm_ffi_version"
+  require_venv "${test_python%/bin/python}" complete "a Python with NumPy, setuptools and tvm-ffi" \
+    "27 MB; on disk 100 MB" "BSD-3-Clause, MIT, Apache-2.0" numpy "setuptools>=70.1" "apache-tvm-ffi==$tvm_ffi_version"
 }
 
 # With NumPy, whose arrays the programs that it reads have.

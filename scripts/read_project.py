@@ -1,12 +1,14 @@
 """Says what a project's build would compile, without compiling: `dsbuild new --from` and `dsbuild build DIR` start it.
 
-    python3 read_project.py FOLDER|ARCHIVE UNPACK_INTO
+    python3 read_project.py FOLDER|ARCHIVE UNPACK_INTO [GIVEN]
 
 FOLDER has a setup.py, which is run as far as its call of setup(), or a build.toml of kernel-builder, or is an archive of
-such a folder (then it is unpacked first). The answer on stdout is JSON; what the project prints goes to stderr. Exit code 0,
-or 1 with {"error": {"code", "what", "fix"}}.
+such a folder (then it is unpacked first). GIVEN is a file of python/dsbuild/_hook.py, whose setup.py runs already: what its
+setup() was given; nothing of the project is run then. The answer on stdout is JSON; what the project prints goes to stderr.
+Exit code 0, or 1 with {"error": {"code", "what", "fix"}}.
 
 {"name", "version", "license", "folder", "file": "setup.py", "said": [what is worth knowing],
+ "whole": an extension of which something must be left out is left out,
  "globs": [{"pattern", "files": []}],
  "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "where": "setup.py:71", "suffix": "" | ".so", "package_root",
                  "sources": [], "include_dirs": [], "defines": [[name, value or null]], "undefines": [],
@@ -22,6 +24,7 @@ import runpy
 import sys
 import tarfile
 import traceback
+import types
 import zipfile
 
 CAPABILITY = (8, 0)  # what a project is told that asks the GPU
@@ -182,7 +185,8 @@ def read_setup(folder):
     observer.watch_torch()
     distribution = run_setup(folder, observer)
     metadata = distribution.metadata
-    extensions = [described(extension, distribution, observer) for extension in distribution.ext_modules or []]
+    extensions = [described(extension, *placed(extension, distribution, observer), observer.note)
+                  for extension in distribution.ext_modules or []]
     return {"name": metadata.get_name(), "version": metadata.get_version(),
             "license": getattr(metadata, "license_expression", None) or "", "file": "setup.py", "said": observer.said,
             "globs": [{"pattern": pattern, "files": files} for pattern, files in sorted(observer.globs.items())],
@@ -198,7 +202,7 @@ def without(items, added):
     return rest
 
 
-def described(extension, distribution, observer):
+def described(extension, suffix, root, note):
     added = getattr(extension, "dsbuild_added", None)
 
     def own(key):
@@ -208,10 +212,9 @@ def described(extension, distribution, observer):
     flags = flags if isinstance(flags, dict) else {"cxx": flags, "nvcc": flags}
     for other in sorted(set(flags) - {"cxx", "nvcc"}):
         if flags[other]:
-            observer.note(f"{extension.name}: flags for {other} are left out: {' '.join(map(str, flags[other]))}")
+            note(f"{extension.name}: flags for {other} are left out: {' '.join(map(str, flags[other]))}")
     added_flags = getattr(added, "extra_compile_args", None) or []
     added_flags = added_flags if isinstance(added_flags, dict) else {"cxx": added_flags, "nvcc": added_flags}
-    suffix, root = placed(extension, distribution, observer)
     return {"name": extension.name, "kind": getattr(extension, "dsbuild_kind", "plain"),
             "where": getattr(extension, "dsbuild_where", "setup.py"), "suffix": suffix, "package_root": root,
             "sources": [str(source) for source in extension.sources], "include_dirs": own("include_dirs"),
@@ -241,6 +244,19 @@ def placed(extension, distribution, observer):
                       f"({type(error).__name__}: {error})")
         return "", ""
     return ("" if suffix == sysconfig.get_config_var("EXT_SUFFIX") else suffix), root
+
+
+# ---- a setup.py that runs already
+
+
+def read_given(file):
+    with open(file, encoding="utf-8") as opened:
+        given = json.load(opened)
+    said = []
+    extensions = [types.SimpleNamespace(**{**extension, "dsbuild_added": types.SimpleNamespace(**extension["dsbuild_added"])})
+                  for extension in given["extensions"]]
+    return {**given, "license": "", "file": "setup.py", "said": said, "globs": [], "whole": True,
+            "extensions": [described(extension, "", "", said.append) for extension in extensions]}
 
 
 # ---- build.toml of kernel-builder
@@ -286,10 +302,12 @@ def read_toml(folder):
             "file": "build.toml", "said": said, "globs": [], "extensions": [extension] if sources else []}
 
 
-def read_project(named, unpack_into):
+def read_project(named, unpack_into, given=None):
     folder = os.path.realpath(named if os.path.isdir(named) else unpack(named, unpack_into))
     os.chdir(folder)
-    if os.path.isfile("setup.py"):
+    if given:
+        answer = read_given(given)
+    elif os.path.isfile("setup.py"):
         answer = read_setup(folder)
     elif os.path.isfile("build.toml"):
         answer = read_toml(folder)
@@ -303,12 +321,12 @@ def read_project(named, unpack_into):
 
 
 def main():
-    named, unpack_into = (os.path.abspath(word) for word in sys.argv[1:])
+    words = [os.path.abspath(word) for word in sys.argv[1:]]
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.dont_write_bytecode = True
     try:
-        answer, code = read_project(named, unpack_into), 0
+        answer, code = read_project(*words), 0
     except Refused as refused:
         answer, code = refused.answer, 1
     json.dump(answer, answers)

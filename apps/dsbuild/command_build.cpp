@@ -132,7 +132,12 @@ CommandRow build_command() {
                    {"dsbuild build ./torch_scatter --inplace",
                     "somebody's extensions of torch, by their setup.py"}},
       .options = {{.names = "--inplace",
-                   .help = "Put Python modules into the sources too, where their packages look for them"}},
+                   .help = "Put Python modules into the sources too, where their packages look for them"},
+                  {.names = "--extensions",
+                   .type = "FILE",
+                   .help =
+                       "What the setup() of DIR was given, as dsbuild's build_ext of setuptools writes it: "
+                       "setup.py is not run"}},
       .operands = Operands{"project", "DIR", "Build the pack of this folder, or what its setup.py says", 1}};
 }
 

@@ -30,7 +30,7 @@ Result<int> run_new_pack(const CommandContext& context) {
   if (context.system.files.kind(file) != FileKind::absent)
     return fail(Exit::usage, "file_exists", file.string(), "the file is already there, nothing was written",
                 "Choose another --pack.");
-  DSBUILD_TRY(written, pack_of_project(context.line.value("--from"), pack, settings, context));
+  DSBUILD_TRY(written, pack_of_project({context.line.value("--from"), {}}, pack, settings, context));
   DSBUILD_CHECK(print_result(settings.json.value ? render_new_pack_json(written, settings.pack.value)
                                                  : render_new_pack(written, settings.pack.value)));
   return 0;

@@ -15,10 +15,10 @@ Path cuda_home_of(const Settings& settings, const CommandContext& context) {
 
 }  // namespace
 
-Result<WrittenProject> pack_of_project(const Path& project, const Path& pack_folder, const Settings& settings,
-                                       const CommandContext& context) {
-  if (settings.verbosity >= 0)
-    print_message("dsbuild: reading " + project.string() + ": its setup.py, if it has one, is run by " +
+Result<WrittenProject> pack_of_project(const NamedProject& project, const Path& pack_folder,
+                                       const Settings& settings, const CommandContext& context) {
+  if (settings.verbosity >= 0 && project.given.empty())
+    print_message("dsbuild: reading " + project.path.string() + ": its setup.py, if it has one, is run by " +
                   settings.python.value + " (the project's own code; nothing is compiled)\n");
   DSBUILD_TRY(written,
               write_project(project, pack_folder, settings, cuda_home_of(settings, context), context.system));
@@ -46,9 +46,10 @@ Result<CommandLine> line_for_project(const CommandContext& context) {
   const Settings& settings = request.settings;
   arguments.values["--pack"] = word;
   if (!settings.selection.ops_given) arguments.values["--ops"] = "all";
-  if (files.kind(Path(word) / "pack.yaml") == FileKind::file) return line;
+  const NamedProject project{word, line.value("--extensions")};
+  if (project.given.empty() && files.kind(Path(word) / "pack.yaml") == FileKind::file) return line;
   const Path pack = settings.build_dir.value.string() + "-project";
-  DSBUILD_TRY(written, pack_of_project(word, pack, settings, context));
+  DSBUILD_TRY(written, pack_of_project(project, pack, settings, context));
   arguments.values["--pack"] = files.absolute(pack).string();
   if (settings.arch.is_default() && !written.pack.archs.empty())
     arguments.values["--arch"] = written.pack.archs;

@@ -6,9 +6,9 @@
 
 namespace dsbuild {
 
-// Says that the project's code is run, and what of it is not in the pack; as write_project.
-Result<WrittenProject> pack_of_project(const Path& project, const Path& pack_folder, const Settings& settings,
-                                       const CommandContext& context);
+// Says that the project's code is run, where it is, and what of it is not in the pack; as write_project.
+Result<WrittenProject> pack_of_project(const NamedProject& project, const Path& pack_folder,
+                                       const Settings& settings, const CommandContext& context);
 
 // `build DIR`: the command line as if the pack of that folder, made beside the build folder where it has
 // none, had been named. The archs are those of the project's flags where none are asked for. Errors: exit 2

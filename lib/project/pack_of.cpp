@@ -420,7 +420,9 @@ std::vector<Op> ops_of(const Project& project, Words& said) {
       continue;
     }
     Op op = Translation(project, extension).translate(name_of(extension.name, taken));
-    if (op.sources.empty())
+    if (project.whole && !op.left_out.empty())
+      said.push_back("left out: " + extension.name + " is left to its own build: " + join(op.left_out, "; "));
+    else if (op.sources.empty())
       said.push_back("left out: " + extension.name + " (" + extension.where + ") has no sources");
     else
       ops.push_back(std::move(op));

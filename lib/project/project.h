@@ -30,6 +30,7 @@ struct ProjectExtension {
 struct Project {
   std::string name, version, license;
   std::string file;               // "setup.py", "build.toml"
+  bool whole = false;             // an extension of which something must be left out is left out
   Path folder;                    // absolute, without links
   std::vector<std::string> said;  // what is worth knowing of how it was read
   std::vector<std::pair<std::string, std::vector<std::string>>>
@@ -37,10 +38,15 @@ struct Project {
   std::vector<ProjectExtension> extensions;
 };
 
+struct NamedProject {
+  Path path;   // its folder, or an archive of it
+  Path given;  // what its setup() was given, a file of python/dsbuild/_hook.py; "": setup.py is run for that
+};
+
 // Runs the project's setup.py as far as its call of setup(), by the Python of `settings`, as beside a GPU and
-// with this CUDA (empty: none is known). `named`: its folder, or an archive of it, which is unpacked into
-// `unpack_into`. Errors: exit 3 `python`; exit 1 `bad_project`, with the last lines of what it printed.
-Result<Project> read_project(const Path& named, const Path& unpack_into, const Settings& settings,
+// with this CUDA (empty: none is known). An archive is unpacked into `unpack_into`. Errors: exit 3 `python`;
+// exit 1 `bad_project`, with the last lines of what it printed.
+Result<Project> read_project(const NamedProject& named, const Path& unpack_into, const Settings& settings,
                              const Path& cuda_home, System& system);
 
 struct ProjectPack {
@@ -58,8 +64,9 @@ struct WrittenProject {
   ProjectPack pack;
 };
 // Reads the project and writes `pack_folder`/pack.yaml, where it says something else than what is there.
-// Errors: those of read_project, and exit 1 `io`.
-Result<WrittenProject> write_project(const Path& named, const Path& pack_folder, const Settings& settings,
-                                     const Path& cuda_home, System& system);
+// Errors: those of read_project, exit 3 `bad_project` where no extension of `given` is one for dsbuild, and
+// exit 1 `io`.
+Result<WrittenProject> write_project(const NamedProject& named, const Path& pack_folder,
+                                     const Settings& settings, const Path& cuda_home, System& system);
 
 }  // namespace dsbuild

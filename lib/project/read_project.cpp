@@ -26,6 +26,11 @@ Words words_in(const Json& json, std::string_view key) {
   return words_of(json.find(key));
 }
 
+bool is_true(const Json& json, std::string_view key) {
+  const Json* found = json.find(key);
+  return found && found->flag().value_or(false);
+}
+
 std::vector<Json> items_in(const Json& json, std::string_view key) {
   const Json* found = json.find(key);
   return found && found->items() ? *found->items() : std::vector<Json>{};
@@ -64,6 +69,7 @@ Project read_answer(const Json& json) {
                   .version = text_in(json, "version"),
                   .license = text_in(json, "license"),
                   .file = text_in(json, "file"),
+                  .whole = is_true(json, "whole"),
                   .folder = text_in(json, "folder"),
                   .said = words_in(json, "said"),
                   .globs = {},
@@ -100,7 +106,7 @@ tl::unexpected<Error> bad_project(const Path& named, const ProcessResult& run,
 
 }  // namespace
 
-Result<Project> read_project(const Path& named, const Path& unpack_into, const Settings& settings,
+Result<Project> read_project(const NamedProject& named, const Path& unpack_into, const Settings& settings,
                              const Path& cuda_home, System& system) {
   const std::string& wanted = settings.python.value;
   const auto python = find_program(system, wanted);
@@ -111,15 +117,13 @@ Result<Project> read_project(const Path& named, const Path& unpack_into, const S
   const FileReader& files = system.files;
   Environment environment = system.environment;
   if (!cuda_home.empty()) environment["CUDA_HOME"] = cuda_home.string();
-  const Command command{
-      {files.absolute(*python).string(), (settings.data_dir / "scripts/read_project.py").string(),
-       files.absolute(named).string(), files.absolute(unpack_into).string()},
-      std::move(environment),
-      "/",
-      k_time_of_setup};
+  Words words = {files.absolute(*python).string(), (settings.data_dir / "scripts/read_project.py").string(),
+                 files.absolute(named.path).string(), files.absolute(unpack_into).string()};
+  if (!named.given.empty()) words.push_back(files.absolute(named.given).string());
+  const Command command{std::move(words), std::move(environment), "/", k_time_of_setup};
   DSBUILD_TRY(run, system.processes.run(command));
   const auto answer = Json::parse(trim(run.out));
-  if (!run.ok() || !answer) return bad_project(named, run, answer);
+  if (!run.ok() || !answer) return bad_project(named.path, run, answer);
   return read_answer(*answer);
 }
 

@@ -12,6 +12,7 @@ All ops of a pack are built by one run of dsbuild, for TORCH_CUDA_ARCH_LIST or e
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -42,12 +43,8 @@ class BuildExtension(build_ext):
         ours = [extension for extension in self.extensions if isinstance(extension, DsbuildExtension)]
         for pack in sorted({extension.pack for extension in ours}):
             self._build_pack(pack, [extension for extension in ours if extension.pack == pack])
-        everything = self.extensions
-        self.extensions = [extension for extension in everything if extension not in ours]
-        try:
+        with without(self, ours):
             super().build_extensions()
-        finally:
-            self.extensions = everything
 
     def get_ext_filename(self, fullname):
         """The library of an op that is no Python module carries no Python's name."""
@@ -70,10 +67,22 @@ class BuildExtension(build_ext):
         for extension in extensions:
             to = os.path.abspath(self.get_ext_fullpath(extension.name))
             os.makedirs(os.path.dirname(to), exist_ok=True)
-            shutil.copyfile(library_of(out, extension.op), to)
+            shutil.copyfile(library_of(out, "name", extension.op), to)
 
 
-def library_of(bundle, op):
+@contextlib.contextmanager
+def without(command, extensions):
+    """A build_ext meanwhile has the others alone."""
+    everything = command.extensions
+    command.extensions = [extension for extension in everything if extension not in extensions]
+    try:
+        yield
+    finally:
+        command.extensions = everything
+
+
+def library_of(bundle, key, value):
+    """Of the op that the manifest says this of; None where it has none."""
     with open(os.path.join(bundle, "manifest.json"), encoding="utf-8") as file:
         manifest = json.load(file)
-    return os.path.join(bundle, next(row["file"] for row in manifest["ops"] if row["name"] == op))
+    return next((os.path.join(bundle, row["file"]) for row in manifest["ops"] if row.get(key) == value), None)
