@@ -75,11 +75,13 @@ void append_to(Containers& to, Containers from) {
   std::ranges::move(from, std::back_inserter(to));
 }
 
-// A section of device code: __nv_relfatbin is where relocatable device code (nvcc -rdc=true) stays.
+constexpr std::string_view k_relocatable_section = "__nv_relfatbin";
+
+// A section of device code.
 enum class CodeSection { none, cuda, hip, sycl, unknown };
 
 CodeSection section_kind(std::string_view name) {
-  if (name == ".nv_fatbin" || name == "__nv_relfatbin") return CodeSection::cuda;
+  if (name == ".nv_fatbin" || name == k_relocatable_section) return CodeSection::cuda;
   if (name == ".hip_fatbin") return CodeSection::hip;
   if (name == ".llvm.offloading") return CodeSection::unknown;
   return holds_sycl_images(name) ? CodeSection::sycl : CodeSection::none;
@@ -121,6 +123,9 @@ Result<Containers> read_host_elf(const ElfHeaders& elf, ByteRange file, const st
     auto found = kind == CodeSection::hip ? read_hip_section(elf, file, bytes, name)
                                           : read_stored_containers(bytes, name);
     if (!found) return found;
+    for (StoredContainer& container : *found)
+      for (StoredImage& image : container)
+        image.is_relocatable = section.name == k_relocatable_section;
     append_to(containers, std::move(*found));
   }
   if (!sycl.empty()) containers.push_back(std::move(sycl));
@@ -262,7 +267,7 @@ std::vector<ArchSet> modules_of(const DeviceCode& code) {
   std::vector<ArchSet> modules;
   for (const DeviceContainer& container : code.containers) {
     modules.emplace_back();
-    if (container.is_empty) continue;
+    if (container.is_empty || container.is_relocatable) continue;
     for (const DeviceImage& image : container.images)
       modules.back().insert(image.target);
   }

@@ -34,6 +34,9 @@ struct DeviceContainer {
   // Whether none of the images has code or data, so that the file runs where they do not: nvcc's own link
   // leaves such a container behind, of its default arch.
   bool is_empty = false;
+  // Of __nv_relfatbin (nvcc -rdc=true, -dc): the input of a device link, whose result is a container of its
+  // own. No GPU and no driver takes it; a linked library still has it.
+  bool is_relocatable = false;
 };
 
 struct DeviceCode {
@@ -49,7 +52,7 @@ struct DeviceCode {
 Result<DeviceCode> read_device_code(ByteRange file, const std::string& name);
 
 ArchSet archs_of(const DeviceCode& code);
-// Of each module, in the order of the file; none for one whose images are empty.
+// Of each module, in the order of the file; none for one whose images are empty or relocatable: what can run.
 std::vector<ArchSet> modules_of(const DeviceCode& code);
 
 struct BinaryFile : DeviceCode {

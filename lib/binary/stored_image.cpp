@@ -30,12 +30,14 @@ DeviceContainer container_of(const StoredContainer& stored) {
   DeviceContainer container;
   for (const StoredImage& each : stored)
     (each.is_tile_ir ? container.tile_images : container.images).push_back(each.image);
+  container.is_relocatable = !stored.empty() && stored.front().is_relocatable;
   return container;
 }
 
 StoredImage whole_image(const Target& target, ByteRange bytes) {
   return {.image = {.target = target, .bytes = bytes.size(), .compressed = false},
           .is_tile_ir = false,
+          .is_relocatable = false,
           .content = bytes,
           .packing = Packing::none,
           .unpacked_size = bytes.size(),
@@ -69,6 +71,7 @@ StoredContainer packed_images(const StoredContainer& unpacked, ByteRange content
   for (size_t i = 0; i < unpacked.size(); ++i)
     images.push_back({.image = {unpacked[i].image.target, shares[i], true},
                       .is_tile_ir = false,
+                      .is_relocatable = false,
                       .content = content,
                       .packing = packing,
                       .unpacked_size = unpacked_size,

@@ -17,6 +17,7 @@ enum class Packing { none, lz4, zstd, zlib };
 struct StoredImage {
   DeviceImage image;
   bool is_tile_ir = false;
+  bool is_relocatable = false;
   ByteRange content;  // without what fills it up
   Packing packing = Packing::none;
   uint64_t unpacked_size = 0;  // of the whole content

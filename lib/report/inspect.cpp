@@ -35,8 +35,24 @@ uint64_t stored_bytes(const std::vector<DeviceImage>& images) {
   return bytes;
 }
 
-// Those with code: others are host code alone, code for link-time optimisation, or what is left of a device
-// link.
+// Of the containers that can be loaded, or of those that are inputs of a device link.
+std::vector<DeviceImage> images_of(const DeviceCode& code, bool relocatable) {
+  std::vector<DeviceImage> images;
+  for (const DeviceContainer& container : code.containers)
+    if (container.is_relocatable == relocatable)
+      std::ranges::copy(container.images, std::back_inserter(images));
+  return images;
+}
+
+ArchSet loadable_archs(const DeviceCode& code) {
+  ArchSet archs;
+  for (const DeviceImage& image : images_of(code, false))
+    archs.insert(image.target);
+  return archs;
+}
+
+// Those with code that can be loaded: others are host code alone, relocatable, code for link-time
+// optimisation, or what is left of a device link.
 std::vector<ArchSet> modules_with_images(const DeviceCode& code) {
   std::vector<ArchSet> modules = modules_of(code);
   std::erase_if(modules, [](const ArchSet& module) { return module.empty(); });
@@ -60,15 +76,17 @@ std::string verdict_text(const std::vector<ArchSet>& modules, const Target& gpu)
 
 void add_rows(const InspectedFile& file, std::vector<TableRow>& rows) {
   const std::vector<ArchSet> modules = modules_with_images(file.content);
-  rows.push_back({file.name, arch_text(archs_of(file.content)), std::to_string(modules.size()),
-                  std::to_string(file.content.images.size()), human_size(stored_bytes(file.content.images))});
+  const std::vector<DeviceImage> loadable = images_of(file.content, false);
+  rows.push_back({file.name, arch_text(loadable_archs(file.content)), std::to_string(modules.size()),
+                  std::to_string(loadable.size()), human_size(stored_bytes(loadable))});
   const auto add_totals = [&](const std::string& beginning, const std::vector<DeviceImage>& images) {
     for (const auto& [target, total] : totals_of(images, modules))
       rows.push_back({"", "  " + beginning + target.name(),
                       beginning.empty() ? std::to_string(total.modules) : "", std::to_string(total.images),
                       human_size(total.bytes)});
   };
-  add_totals("", file.content.images);
+  add_totals("", loadable);
+  add_totals("relocatable ", images_of(file.content, true));
   add_totals("Tile IR for ", file.content.tile_images);
 }
 
@@ -124,11 +142,11 @@ Json image_json(const DeviceImage& image, size_t module) {
           {"module", module}};
 }
 
-Json images_json(const DeviceCode& code) {
+Json images_json(const DeviceCode& code, bool relocatable) {
   Json list = Json::array();
   for (size_t module = 0; module < code.containers.size(); ++module)
     for (const DeviceImage& image : code.containers[module].images)
-      list.push_back(image_json(image, module));
+      if (code.containers[module].is_relocatable == relocatable) list.push_back(image_json(image, module));
   return list;
 }
 
@@ -141,7 +159,7 @@ Json tile_images_json(const DeviceCode& code) {
 
 Json sizes_json(const DeviceCode& code, const std::vector<ArchSet>& modules) {
   Json list = Json::array();
-  for (const auto& [target, total] : totals_of(code.images, modules))
+  for (const auto& [target, total] : totals_of(images_of(code, false), modules))
     list.push_back({{"arch", target.name()},
                     {"modules", total.modules},
                     {"images", total.images},
@@ -152,7 +170,7 @@ Json sizes_json(const DeviceCode& code, const std::vector<ArchSet>& modules) {
 Json verdicts_json(const InspectedFile& file) {
   const std::vector<ArchSet> modules = modules_of(file.content);
   Json list = Json::array();
-  if (file.content.images.empty()) return list;
+  if (images_of(file.content, false).empty()) return list;
   for (const Target& gpu : file.gpus) {
     Json verdict = coverage_json(coverage_of_modules(modules, gpu));
     Json counts = Json::array();
@@ -180,10 +198,11 @@ Json kernels_json(const KernelTable& kernels) {
 Json file_json(const InspectedFile& file) {
   const std::vector<ArchSet> modules = modules_with_images(file.content);
   Json json = {{"file", file.name},
-               {"archs", arch_strings(archs_of(file.content))},
+               {"archs", arch_strings(loadable_archs(file.content))},
                {"modules", modules.size()},
                {"sizes", sizes_json(file.content, modules)},
-               {"images", images_json(file.content)},
+               {"images", images_json(file.content, false)},
+               {"relocatable_images", images_json(file.content, true)},
                {"tile_images", tile_images_json(file.content)},
                {"coverage", verdicts_json(file)}};
   if (file.kernels) json["kernels"] = kernels_json(*file.kernels);

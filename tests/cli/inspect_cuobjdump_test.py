@@ -40,8 +40,9 @@ class ComparisonTest(CliTest):
         return json.loads(run.out)["files"]
 
     @staticmethod
-    def images_of(inspected):
-        return [(image["kind"], image["arch"].replace("compute_", "sm_")) for image in inspected["images"]]
+    def images_of(inspected, *keys):
+        return [(image["kind"], image["arch"].replace("compute_", "sm_"))
+                for key in keys or ("images", "relocatable_images") for image in inspected[key]]
 
     def check_file(self, inspected, file):
         """That as many images of each kind and arch were found in `file` as cuobjdump finds. (Where there is relocatable
@@ -54,7 +55,7 @@ class ComparisonTest(CliTest):
         self.assertEqual(collections.Counter(self.images_of(inspected)), golden, inspected["file"])
         sizes = {(("ptx" if size["arch"].startswith("compute_") else "elf"), size["arch"].replace("compute_", "sm_")): size["images"]
                  for size in inspected["sizes"]}
-        self.assertEqual(sizes, golden)
+        self.assertEqual(sizes, collections.Counter(self.images_of(inspected, "images")))
         return golden.total()
 
     def check_modules(self, inspected, file):
@@ -129,16 +130,29 @@ class SmallTest(ComparisonTest):
         objects = self.objects("rdc", ["-rdc=true"], dict.fromkeys("abc", ARCHS))
         for name in objects:
             file = self.space.root / name
-            self.assertEqual(self.check_file(self.inspect(file)[0], file), 5)
+            inspected = self.inspect(file)[0]
+            self.assertEqual(self.check_file(inspected, file), 5)
+            self.assertEqual((inspected["archs"], inspected["modules"], inspected["images"]), ([], 0, []))
         self.make("-lib", "-o", "rdc.a", *objects)
         archive = self.space.root / "rdc.a"
         inspected = self.inspect(archive)[0]
         self.assertEqual(self.check_file(inspected, archive), 15)
         self.check_kernels(archive)
-        self.assertEqual(inspected["modules"], 3)
-        self.make("-shared", "-Xcompiler=-fPIC", *ARCHS, "-o", "linked.so", *objects)
+        self.assertEqual((inspected["modules"], len(inspected["relocatable_images"])), (0, 15))
+        # The device link makes machine code of the inputs for its own archs, and leaves them in the library, where cuobjdump
+        # passes them over unless it is asked for everything.
+        self.make("-shared", "-Xcompiler=-fPIC", *ARCHS[:1], "-o", "linked.so", *objects)
         file = self.space.root / "linked.so"
-        self.check_file(self.inspect(file)[0], file)
+        run = self.space.run("inspect", str(file), "--gpu", "7.5,8.0", "--json")
+        inspected = json.loads(run.out)["files"][0]
+        self.check_file(inspected, file)
+        self.assertEqual(sorted(self.images_of(inspected, "images")), list_images(file))
+        self.assertEqual(collections.Counter(self.images_of(inspected, "relocatable_images")),
+                         collections.Counter(images_in_order(archive)))
+        self.assertEqual([verdict["runs"] for verdict in inspected["coverage"]], ["native", "none"])
+        text = self.space.run("inspect", str(file)).out
+        self.assertRegex(text, r"linked\.so +7\.5 +1 +1 ")
+        self.assertRegex(text, r"\n +relocatable sm_80 +3 ")
 
     def test_what_a_link_without_archs_leaves_behind_decides_nothing(self):
         self.make("-c", "-Xcompiler=-fPIC", *ONE_ARCH, "-o", "default.o", "a.cu")

@@ -182,7 +182,7 @@ class OtherDocumentsTest(JsonTest):
     def test_inspect_names_tile_images(self):
         run = self.space.run("inspect", str(SAMPLES / "tile.fatbin"), "--json")
         file = json.loads(run.out)["files"][0]
-        self.assertEqual(set(file), {"file", "archs", "modules", "sizes", "images", "tile_images", "coverage"})
+        self.assertEqual(set(file), {"file", "archs", "modules", "sizes", "images", "relocatable_images", "tile_images", "coverage"})
         self.assertEqual(file["archs"], ["8.0", "9.0a", "10.0f", "12.0"])  # of the machine code alone
         self.assertEqual([image["kind"] for image in file["images"]], ["elf"] * 4)
         self.assertEqual([image["arch"] for image in file["tile_images"]], ["sm_80", "sm_100f"])

@@ -35,7 +35,12 @@ TEST_CASE("Device code lies in .nv_fatbin and, relocatable, in __nv_relfatbin") 
                                      {".nv_fatbin", 1, container({entry(k_elf, 80), entry(k_ptx, 80)})}}));
   REQUIRE(binary);
   CHECK(targets(*binary) == "sm_70 sm_80 compute_80");
-  CHECK(binary->containers.size() == 2);
+  REQUIRE(binary->containers.size() == 2);
+  CHECK(binary->containers[0].is_relocatable);
+  CHECK_FALSE(binary->containers[1].is_relocatable);
+  const std::vector<ArchSet> modules = modules_of(*binary);
+  CHECK(modules[0].empty());
+  CHECK(target_names(modules[1]) == "sm_80 compute_80");
 }
 
 TEST_CASE("A file without device code has no images") {
