@@ -10,7 +10,7 @@ Exit code 0, or 1 with {"error": {"code", "what", "fix"}}.
 {"name", "version", "license", "folder", "file": "setup.py", "said": [what is worth knowing],
  "whole": an extension of which something must be left out is left out,
  "globs": [{"pattern", "files": []}],
- "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "where": "setup.py:71", "suffix": "" | ".so", "package_root",
+ "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "torch": it is one of torch, "where": "setup.py:71", "suffix": "" | ".so", "package_root",
                  "sources": [], "include_dirs": [], "defines": [[name, value or null]], "undefines": [],
                  "libraries": [], "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [],
                  "cxx": [], "nvcc": [], "link": []}]}
@@ -215,7 +215,8 @@ def described(extension, suffix, root, note):
             note(f"{extension.name}: flags for {other} are left out: {' '.join(map(str, flags[other]))}")
     added_flags = getattr(added, "extra_compile_args", None) or []
     added_flags = added_flags if isinstance(added_flags, dict) else {"cxx": added_flags, "nvcc": added_flags}
-    return {"name": extension.name, "kind": getattr(extension, "dsbuild_kind", "plain"),
+    kind = getattr(extension, "dsbuild_kind", "plain")
+    return {"name": extension.name, "kind": kind, "torch": kind != "plain",
             "where": getattr(extension, "dsbuild_where", "setup.py"), "suffix": suffix, "package_root": root,
             "sources": [str(source) for source in extension.sources], "include_dirs": own("include_dirs"),
             "defines": [[macro[0], macro[1] if len(macro) > 1 and macro[1] is not None else None]
@@ -294,7 +295,7 @@ def read_toml(folder):
                 said.append(f"kernel.{key} depends on {dependency}: give its headers in include_dirs or requires")
     sources += [source for source in torch.get("src", []) if not source.endswith((".h", ".hpp"))]
     includes += [include for include in torch.get("include", []) if include not in includes]
-    extension = {"name": f"{name}._{name}", "kind": "cuda", "where": "build.toml", "suffix": ".abi3.so",
+    extension = {"name": f"{name}._{name}", "kind": "cuda", "torch": "torch" in build, "where": "build.toml", "suffix": ".abi3.so",
                  "package_root": "torch-ext", "sources": sources, "include_dirs": includes, "defines": [], "undefines": [],
                  "libraries": libraries, "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [],
                  "capabilities": capabilities, "link": [], **flags}

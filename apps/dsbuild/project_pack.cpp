@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/build_layout.h"
+
 namespace dsbuild {
 namespace {
 
@@ -48,7 +50,7 @@ Result<CommandLine> line_for_project(const CommandContext& context) {
   if (!settings.selection.ops_given) arguments.values["--ops"] = "all";
   const NamedProject project{word, line.value("--extensions")};
   if (project.given.empty() && files.kind(Path(word) / "pack.yaml") == FileKind::file) return line;
-  const Path pack = settings.build_dir.value.string() + "-project";
+  const Path pack = settings.build_dir.value.string() + k_project_pack_suffix;
   DSBUILD_TRY(written, pack_of_project(project, pack, settings, context));
   arguments.values["--pack"] = files.absolute(pack).string();
   if (settings.arch.is_default() && !written.pack.archs.empty())

@@ -18,6 +18,10 @@ inline constexpr const char* k_log_folder = "log";  // dsbuild.log, and one of e
 inline constexpr const char* k_run_log_file = "log/dsbuild.log";
 inline constexpr const char* k_lists_dir = "lists";  // of records, by content (action/lists.h)
 
+// Beside it: the pack of `build DIR`, of a project that has none, and how that pack.yaml begins.
+inline constexpr const char* k_project_pack_suffix = "-project";
+inline constexpr const char* k_project_pack_start = "# By `dsbuild new --from`";
+
 // What is made.
 inline constexpr const char* k_objects_folder = "obj";                    // <op>/<source>/<stem>…
 inline constexpr const char* k_libraries_folder = "lib";                  // <op>.so

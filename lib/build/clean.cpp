@@ -48,6 +48,14 @@ Result<bool> remove_published(const Request& request, FileSystem& files, Events&
   return true;
 }
 
+// Whether there was one; one that somebody wrote himself stays.
+Result<bool> remove_project_pack(const Path& folder, FileSystem& files) {
+  const auto pack = files.read_file(folder / "pack.yaml");
+  if (!pack || !pack->starts_with(k_project_pack_start)) return false;
+  DSBUILD_CHECK(files.remove_all(folder));
+  return true;
+}
+
 }  // namespace
 
 Result<std::vector<Path>> clean(const Request& request, bool with_bundle, FileSystem& files, Events& events) {
@@ -60,6 +68,9 @@ Result<std::vector<Path>> clean(const Request& request, bool with_bundle, FileSy
   if (!with_bundle) DSBUILD_CHECK(check_bundles_inside(settings.build_dir.value, files));
   DSBUILD_TRY(had_folder, remove_build_folder(request, files, events));
   if (had_folder) note(settings.build_dir.value);
+  const Path project_pack = settings.build_dir.value.string() + k_project_pack_suffix;
+  DSBUILD_TRY(had_pack, remove_project_pack(project_pack, files));
+  if (had_pack) note(project_pack);
   if (!with_bundle) return removed;
   DSBUILD_TRY(had_bundle, remove_published(request, files, events));
   if (had_bundle) note(settings.out.value);

@@ -3,6 +3,7 @@
 #include <regex>
 #include <set>
 
+#include "base/build_layout.h"
 #include "base/version.h"
 #include "project/project.h"
 #include "registry/registry.h"
@@ -29,7 +30,7 @@ struct Source {
 
 struct Op {
   std::string name, module, suffix, where;
-  bool is_cuda = true;
+  bool is_cuda = true, of_torch = true;
   std::vector<Source> sources;
   Keys keys;
   Words archs;         // patterns of `only`
@@ -114,6 +115,7 @@ class Translation {
     op_.suffix = extension_.suffix;
     op_.where = extension_.where;
     op_.is_cuda = extension_.kind == "cuda";
+    op_.of_torch = extension_.of_torch;
     add_sources();
     for (const std::string& folder : extension_.include_dirs)
       add_include(folder, "include_dirs");
@@ -393,8 +395,8 @@ std::string text_of(const Op& op) {
 std::string head_of(const Project& project, const std::string& source_root) {
   const std::string name = plain_name(project.name),
                     version = project.version == "0.0.0" ? "" : project.version;
-  std::string text = "# By `dsbuild new --from`, of the " + project.file + " of " + printable(project.name) +
-                     (version.empty() ? "" : " " + printable(version)) +
+  std::string text = std::string(k_project_pack_start) + ", of the " + project.file + " of " +
+                     printable(project.name) + (version.empty() ? "" : " " + printable(version)) +
                      ". docs/op_yaml.md says what may stand here.\n";
   for (const std::string& line : project.said)
     text += "# " + printable(line) + "\n";
@@ -452,10 +454,14 @@ ProjectPack pack_of(const Project& project, const std::string& source_root) {
   for (size_t i = project.said.size(); i < pack.said.size() && pack.said[i].starts_with("left out: "); ++i)
     pack.text += "# " + printable(pack.said[i]) + "\n";
   const bool is_one = ops.size() == 1;
-  if (!is_one) pack.text += "defaults:\n" + text_of(shared_keys(ops), "  ") + "  " + k_requires;
+  const bool are_of_torch = std::ranges::all_of(ops, &Op::of_torch);
+  if (!is_one)
+    pack.text += "defaults:\n" + text_of(shared_keys(ops), "  ") +
+                 (are_of_torch ? std::string("  ") + k_requires : "");
   pack.text += "ops:\n";
   for (const Op& op : ops)
-    pack.text += text_of(op) + (is_one ? std::string("    ") + k_requires : "");
+    pack.text +=
+        text_of(op) + (op.of_torch && (is_one || !are_of_torch) ? std::string("    ") + k_requires : "");
   return pack;
 }
 

@@ -17,7 +17,8 @@ namespace dsbuild {
 // be absolute.
 struct ProjectExtension {
   std::string name;          // "torch_scatter._scatter_cuda"
-  std::string kind;          // "cuda", "cpp"; "plain": not of torch
+  std::string kind;          // "cuda", "cpp"; "plain": neither, of setuptools alone
+  bool of_torch = true;      // it needs torch's headers and libraries
   std::string where;         // "setup.py:94"
   std::string suffix;        // ".so"; "": Python's own
   std::string package_root;  // the folder that packages lie in: "", "src"

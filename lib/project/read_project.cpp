@@ -39,6 +39,7 @@ std::vector<Json> items_in(const Json& json, std::string_view key) {
 ProjectExtension read_extension(const Json& json) {
   ProjectExtension extension{.name = text_in(json, "name"),
                              .kind = text_in(json, "kind"),
+                             .of_torch = is_true(json, "torch"),
                              .where = text_in(json, "where"),
                              .suffix = text_in(json, "suffix"),
                              .package_root = text_in(json, "package_root"),

@@ -153,7 +153,16 @@ class NewFromTest(CliTest):
         self.assertIn("      - {path: csrc/cuda/scatter.cu, archs: {only: [9.0a]}}\n", text)
         self.assertIn("    module: shapes._shapes\n    module_suffix: .abi3.so\n", text)
         self.assertIn("      nvcc: [-lineinfo]\n", text)
+        self.assertIn("    requires: [{torch: '>=2.0'}]\n", text)
         plan = self.space.run("plan", "--pack", "mine", "--ops", "all", "--arch", "9.0a", "--strict", *self.space.options)
+        self.assertEqual(plan.code, 0, plan)
+        # Not every kernel is one of torch.
+        toml = self.space.project / "build.toml"
+        toml.write_text(toml.read_text().replace('[torch]\nsrc = ["csrc/scatter.cpp", "csrc/shapes.h"]\n', "").replace(
+            'depends = ["torch"]\n', ""))
+        self.new("--from", "project", "--pack", "other")
+        self.assertNotIn("torch:", (self.space.root / "other" / "pack.yaml").read_text())
+        plan = self.space.run("plan", "--pack", "other", "--ops", "all", "--arch", "9.0a", "--strict", *self.space.options)
         self.assertEqual(plan.code, 0, plan)
 
     def test_the_same_project_gives_the_same_bytes(self):
@@ -201,6 +210,16 @@ class BuildTest(CliTest):
         module.unlink()
         again = self.build("project", "--inplace")
         self.assertEqual((again.edges_run(), module.read_bytes()), (0, before), again)
+
+    def test_clean_takes_the_pack_too_where_it_is_not_yours(self):
+        pack = self.space.root / ".dsbuild-project"
+        for mine in (False, True):
+            self.build("project")
+            if mine:
+                (pack / "pack.yaml").write_text("# mine\n" + (pack / "pack.yaml").read_text())
+            run = self.space.run("clean", "--build-dir", ".dsbuild")
+            self.assertEqual((run.code, pack.exists()), (0, mine), run)
+            self.assertEqual(run.err.count("removed"), 1 if mine else 2)
 
     def test_what_is_asked_for_beats_the_projects_archs(self):
         self.build("project", "--arch", "9.0")
