@@ -58,6 +58,11 @@ Result<Request> load_request(const CommandContext& context);
 // 0, or under --strict exit 3 with its message when a selected op was skipped.
 int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandContext& context);
 
+// Of a command that runs another: what stands behind `--`. Error: exit 2 `bad_option`.
+Result<std::vector<std::string>> command_to_run(const CommandLine& line);
+// Where a folder for a while is made: TMPDIR, else /tmp.
+Path temporary_parent(const Settings& settings);
+
 // The bundle that a command's operand names, else --out.
 Path named_bundle(const Settings& settings, const CommandContext& context);
 

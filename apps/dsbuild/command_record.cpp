@@ -11,14 +11,6 @@ namespace {
 constexpr const char* k_comment =
     "The ops that a program loaded (`dsbuild record`). To build exactly these: dsbuild --ops @FILE";
 
-Result<std::vector<std::string>> command_of(const CommandLine& line) {
-  if (line.operands.empty() && !line.program.empty()) return line.program;
-  return fail(Exit::usage, "bad_option", "record",
-              line.operands.empty() ? "no command given"
-                                    : "'" + printable(line.operands.front()) + "' stands before the --",
-              "dsbuild record [OPTIONS] -- COMMAND…");
-}
-
 // What the file says already, where that is to be kept. Asked before the command runs, too: a mistake must
 // not show after hours.
 Result<Workload> known_workload(const Path& file, bool append, const FileReader& files) {
@@ -45,13 +37,8 @@ Result<void> write_workload(const Path& file, const Workload& workload, FileSyst
   return tl::unexpected<Error>(error);
 }
 
-Path temporary_parent(const Settings& settings) {
-  const std::string named = settings.variable("TMPDIR");
-  return named.empty() ? "/tmp" : named;
-}
-
 Result<int> run_record(const CommandContext& context) {
-  DSBUILD_TRY(argv, command_of(context.line));
+  DSBUILD_TRY(argv, command_to_run(context.line));
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   FileSystem& files = context.system.files;

@@ -8,14 +8,6 @@
 namespace dsbuild {
 namespace {
 
-Result<Words> command_of_wrap(const CommandLine& line) {
-  if (line.operands.empty() && !line.program.empty()) return line.program;
-  return fail(Exit::usage, "bad_option", "wrap",
-              line.operands.empty() ? "no command given"
-                                    : "'" + printable(line.operands.front()) + "' stands before the --",
-              "dsbuild wrap [OPTIONS] -- COMMAND…");
-}
-
 void set_unless_there(Environment& environment, const std::string& name, const std::string& value) {
   std::string& variable = environment[name];
   if (variable.empty()) variable = value;
@@ -65,13 +57,12 @@ std::vector<CallEnd> read_log(const Path& log, const FileReader& files) {
 }
 
 Result<int> run_wrap(const CommandContext& context) {
-  DSBUILD_TRY(argv, command_of_wrap(context.line));
+  DSBUILD_TRY(argv, command_to_run(context.line));
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   System& system = context.system;
   DSBUILD_TRY(nvcc, find_nvcc({}, system));
-  const std::string temporary = settings.variable("TMPDIR");
-  DSBUILD_TRY(folder, PrivateFolder::make(temporary.empty() ? Path("/tmp") : Path(temporary), system.files));
+  DSBUILD_TRY(folder, PrivateFolder::make(temporary_parent(settings), system.files));
   const Path log = folder.path() / "calls";
   DSBUILD_TRY(shadow, make_shadow(nvcc.program.parent_path().parent_path(), settings, system));
   DSBUILD_TRY(code, run_attached({argv, hooked(system, settings, shadow, nvcc.program, log), {}, {}}));

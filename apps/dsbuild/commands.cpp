@@ -70,6 +70,19 @@ int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandCo
   return static_cast<int>(error.exit);
 }
 
+Result<std::vector<std::string>> command_to_run(const CommandLine& line) {
+  if (line.operands.empty() && !line.program.empty()) return line.program;
+  return fail(Exit::usage, "bad_option", line.command,
+              line.operands.empty() ? "no command given"
+                                    : "'" + printable(line.operands.front()) + "' stands before the --",
+              "dsbuild " + line.command + " [OPTIONS] -- COMMAND…");
+}
+
+Path temporary_parent(const Settings& settings) {
+  const std::string named = settings.variable("TMPDIR");
+  return named.empty() ? "/tmp" : named;
+}
+
 Path named_bundle(const Settings& settings, const CommandContext& context) {
   return context.line.operands.empty() ? settings.out.value : Path(context.line.operands.front());
 }

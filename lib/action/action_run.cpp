@@ -228,13 +228,6 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
       record.unsettled = folder;
 }
 
-std::vector<std::string> ActionRun::files_of_list(const std::string& list) {
-  std::vector<std::string> paths;
-  for (const std::string& line : split_lines(lists_.find(list).value_or("")))
-    paths.push_back(line.substr(line.find(' ') + 1));
-  return paths;
-}
-
 std::vector<std::string> ActionRun::present_files(const Record& record) {
   std::vector<std::string> paths;
   for (const std::string& line : split_lines(lists_.find(record.present).value_or("")))

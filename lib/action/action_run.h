@@ -53,7 +53,7 @@ class ActionRun {
   bool assembler_tells();
 
   // The paths in a record's list of others.
-  std::vector<std::string> files_of_list(const std::string& list);
+  std::vector<std::string> files_of_list(const std::string& list) { return lists_.paths(list); }
 
   const std::optional<ContentStore>& cache() const { return cache_; }
   const std::string& output() const { return output_; }

@@ -33,6 +33,13 @@ std::optional<std::string> Lists::find(const std::string& name) {
   return known_.emplace(name, std::move(*text)).first->second;
 }
 
+std::vector<std::string> Lists::paths(const std::string& name) {
+  std::vector<std::string> paths;
+  for (const std::string& line : split_lines(find(name).value_or("")))
+    paths.push_back(line.substr(line.find(' ') + 1));
+  return paths;
+}
+
 void Lists::remove_unused() {
   const auto names = files_.list(folder_);
   if (!names || names->size() <= k_spare + 2 * known_.size()) return;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/build_layout.h"
 #include "cache/content_store.h"
@@ -25,6 +26,8 @@ class Lists {
   std::string put(const std::string& text);
   // What was put under the name, here or in the cache; nullopt where that is lost or damaged.
   std::optional<std::string> find(const std::string& name);
+  // Of a list of files (Record::others), their paths.
+  std::vector<std::string> paths(const std::string& name);
   // Behind a look at all records: where the build folder has many more lists than were put and found here
   // (those of earlier edits), removes the others.
   void remove_unused();

@@ -64,23 +64,22 @@ void slice_hip(Plan& plan) {
     plan.sliced_commands.push_back(std::move(command));
 }
 
-// For the steps of the build: where they look.
-void name_places(Plan& plan, const FileReader& files) {
-  const Settings& settings = plan.settings();
+}  // namespace
+
+std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings& settings,
+                                         const FileReader& files) {
   const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
   std::set<std::string> folders;
   std::string telling;
-  for (const auto& [name, tool] : plan.tools.by_name) {
+  for (const auto& [name, tool] : tools.by_name) {
     folders.insert(tool.folders.begin(), tool.folders.end());
     if (tool.assembler_tells_files) telling += id_file(name) + "\n";
   }
-  plan.graph.files.push_back({k_store_file, store.string()});
-  plan.graph.files.push_back({k_digests_file, files.absolute(settings.cache_dir / "digests").string()});
-  plan.graph.files.push_back({k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")});
-  plan.graph.files.push_back({k_assemblers_file, telling});
+  return {{k_store_file, store.string()},
+          {k_digests_file, files.absolute(settings.cache_dir / "digests").string()},
+          {k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")},
+          {k_assemblers_file, telling}};
 }
-
-}  // namespace
 
 Result<SourceDigests> digest_sources(const Plan& plan, Session& session) {
   SourceDigests digests;
@@ -118,7 +117,8 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkits(),
                            &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,
                            jobs_for(settings, host)});
-  name_places(plan, session.system.files);
+  for (PlannedFile& file : places_of_steps(plan.tools, settings, session.system.files))
+    plan.graph.files.push_back(std::move(file));
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
   slice_hip(plan);
   plan.graph.files.push_back({k_compile_commands_file, compile_commands_of(plan, session.system.files)});

@@ -36,6 +36,11 @@ struct Plan {
   const HostCompiler& cxx() const { return *survey.cxx; }          // of CPU ops
 };
 
+// What actions are told of where they look: the cache's folders, those of the tools, whose assembler tells
+// what it reads (base/build_layout.h).
+std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings& settings,
+                                         const FileReader& files);
+
 // Starts no compiler: slices are counted on, where no build has found that they are not what nvcc makes.
 // Errors: that a tool of the survey is missing; those of plan_archs; `cannot_slice`; `nothing_to_compare`.
 Result<Plan> make_plan(Survey survey, Session& session);

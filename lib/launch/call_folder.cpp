@@ -29,17 +29,13 @@ void remove_old(const Path& calls, FileSystem& files) {
 Result<void> lay_out(const Path& folder, const SourcePlace& place, const CallTools& tools,
                      const Session& session, const Settings& settings) {
   FileSystem& files = session.system.files;
-  const Path store = settings.store_size.value > 0 ? files.absolute(settings.store.value) : Path();
   for (const char* name : {k_tools_folder, k_steps_folder, k_tool_tmp_dir, k_objects_folder})
     DSBUILD_CHECK(files.make_directories(folder / name));
   DSBUILD_CHECK(files.make_symlink(place.root, folder / k_pack_folder));
   DSBUILD_CHECK(files.write_file(folder / k_nvcc_id_file, tools.parts.text));
-  DSBUILD_CHECK(files.write_file(folder / k_store_file, store.string()));
-  DSBUILD_CHECK(
-      files.write_file(folder / k_digests_file, files.absolute(settings.cache_dir / "digests").string()));
-  DSBUILD_CHECK(files.write_file(folder / k_tool_folders_file, join(tools.parts.folders, "\n")));
-  return files.write_file(folder / k_assemblers_file,
-                          tools.parts.assembler_tells_files ? std::string(k_nvcc_id_file) + "\n" : "");
+  for (const PlannedFile& file : places_of_steps({{{k_nvcc_tool, tools.parts}}}, settings, files))
+    DSBUILD_CHECK(files.write_file(folder / file.path, file.content));
+  return {};
 }
 
 }  // namespace

@@ -105,7 +105,8 @@ class Parts {
 
   // What is planned before another is never behind it (plan_steps).
   std::vector<PartEnd> run_all() {
-    bound_ = {jobs_for(input_.settings, read_host(files_)), memory_for(input_.settings, read_host(files_))};
+    const Host host = read_host(files_);
+    bound_ = {jobs_for(input_.settings, host), memory_for(input_.settings, host)};
     std::vector<ByteCount> needed;
     for (const Part& part : parts_)
       needed.push_back(needed_by(part));
@@ -233,15 +234,15 @@ class Parts {
   // What the parts' records say.
   Result<FilesRead> read_by_parts() {
     std::set<std::string> read;
+    Lists lists(files_, "", store_of_build(files_));
     for (const Part& part : parts_) {
       DSBUILD_TRY(text, files_.read_file(record_file(part.output)));
       const auto record = parse_record(text);
       if (!record || !record->unsettled.empty() || !record->incomplete.empty()) return FilesRead{};
       for (const FileDigest& input : record->inputs)
         if (!is_of_build(input.path)) read.insert(input.path);
-      Lists lists(files_, "", store_of_build(files_));
-      for (const std::string& line : split_lines(lists.find(record->others).value_or("")))
-        read.insert(line.substr(line.find(' ') + 1));
+      for (std::string& path : lists.paths(record->others))
+        read.insert(std::move(path));
     }
     Words command = preprocess_;
     for (std::string& word : command)

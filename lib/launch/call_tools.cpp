@@ -100,12 +100,17 @@ Result<CallTools> find_call_tools(const Path& nvcc, const NvccCall& call, Sessio
   if (!host) return left_to_nvcc(nvcc.string(), "its host compiler was not found");
   toolkit->host = HostCompiler{*host, "gcc", {}, "PATH"};
   DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, system, session.facts, session.digests));
-  CallTools tools{std::move(*toolkit), {}, std::move(parts), {}, chosen(system.environment, k_looked_at)};
+  CallTools tools{std::move(*toolkit),
+                  {},
+                  std::move(parts),
+                  {},
+                  chosen(system.environment, k_looked_at),
+                  chosen(system.environment, k_locale)};
   tools.nvcc = {nvcc.string()};
   if (call.host_compiler.empty()) tools.nvcc.insert(tools.nvcc.end(), {"-ccbin", host->string()});
   tools.environment = tool_environment(system.environment, &tools.toolkit);
   tools.environment.erase("LC_ALL");
-  for (const Environment& of_caller : {tools.looked_at, chosen(system.environment, k_locale)})
+  for (const Environment& of_caller : {tools.looked_at, tools.locale})
     tools.environment.insert(of_caller.begin(), of_caller.end());
   return tools;
 }

@@ -29,7 +29,8 @@ struct CallTools {
   Words nvcc;               // with its host compiler named
   ToolText parts;           // what they are made of
   Environment environment;  // of the tools
-  Environment looked_at;    // what of the caller's they look at: it changes what they make
+  Environment looked_at,
+      locale;  // what of the caller's they look at, in what language they speak: both are in keys
 };
 
 // `nvcc`: of CUDA's layout. Error: exit 3 `cannot_slice`, where it is a script or does not answer.

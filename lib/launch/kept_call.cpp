@@ -80,10 +80,9 @@ class Call {
     words.push_back(tools_.nvcc.front());  // names of its headers begin with its own
     words.push_back("in=" + place_.own_name(place_.folder));
     if (root == Root::own) words.push_back("root=" + place_.root + " " + place_.folder);
-    for (const auto& [name, value] : tools_.looked_at)
-      words.push_back(name + "=" + value);
-    for (const char* name : {"LANG", "LC_ALL", "LC_MESSAGES", "LC_CTYPE", "LANGUAGE"})
-      words.push_back(std::string(name) + "=" + variable(tools_.environment, name));
+    for (const Environment& of_caller : {tools_.looked_at, tools_.locale})
+      for (const auto& [name, value] : of_caller)
+        words.push_back(name + "=" + value);
     // So __FILE__ is spelled.
     words.push_back("-c=" + (call_.source.starts_with('/') ? place_.own_name(call_.source) : call_.source));
     Words flags = call_.flags;
@@ -111,7 +110,7 @@ class Call {
     (void)action.write(std::move(record), {});
   }
 
-  Path given(const std::string& path) const { return (Path(place_.folder) / path).string(); }
+  Path given(const std::string& path) const { return Path(place_.folder) / path; }
 
   void say(const StoreEntry& entry) const { say_(bytes_of(entry, k_out), bytes_of(entry, k_err)); }
 
@@ -175,8 +174,8 @@ class Call {
     return made;
   }
 
-  // As it was given: nvcc writes the object and the depfile. One of system headers too is written elsewhere
-  // where the call asks for none.
+  // As it was given: nvcc writes the object and the depfile, which is one of our own where the call asks for
+  // none.
   Result<MadeCall> by_whole_command() {
     if (call_.depfile && call_.depfile->without_system_headers)
       return left_to_nvcc(call_.source, call_.why_whole + ", and its depfile leaves headers out");

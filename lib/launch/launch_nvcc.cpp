@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <set>
 
 #include "sys/attached_process.h"
 
@@ -45,9 +44,10 @@ class Launch {
     auto settings = settings_of(system_, data_dir_);
     if (!settings)
       return leave({settings.error().what + " (DSBUILD_MEMORY, DSBUILD_JOBS, DSBUILD_CACHE_SIZE)", true});
-    const Path folder = system_.files.absolute(".").lexically_normal();
-    const auto kept = make_or_take({std::move(*call), nvcc_, std::move(*settings)}, without_dot(folder),
-                                   system_, [](std::string_view out, std::string_view err) {
+    const auto folder = system_.files.real_path(".");
+    if (!folder) return leave({"the current folder is not there any more", true});
+    const auto kept = make_or_take({std::move(*call), nvcc_, std::move(*settings)}, *folder, system_,
+                                   [](std::string_view out, std::string_view err) {
                                      write(stdout, out);
                                      write(stderr, err);
                                    });
@@ -59,11 +59,6 @@ class Launch {
   }
 
  private:
-  // "/p/." has an empty last name, as "/p/" has.
-  static Path without_dot(const Path& folder) {
-    return folder.has_filename() ? folder : folder.parent_path();
-  }
-
   std::optional<std::string> read(const std::string& path) const {
     auto text = system_.files.read_file(path);
     return text ? std::optional(std::move(*text)) : std::nullopt;

@@ -115,7 +115,7 @@ class Reader {
     if (const OtherCompile* other = other_compile(name)) keep_whole(*other, words);
     compiles_ = compiles_ || is_relocatable_compile(name);
     if ((name == "rdc" || name == "relocatable-device-code") && value != "false")
-      keep_whole(relocatable_compile(), words);
+      keep_whole(*other_compile("dc"), words);
     if (name.ends_with("arch") || name.ends_with("architecture") || name.ends_with("code"))
       if (value.find("native") != std::string::npos || value.find("lto_") != std::string::npos)
         refuse("its archs are those of the machine, or for the link (" + join(words, " ") + ")");

@@ -28,9 +28,9 @@ struct NvccCall {
   std::optional<DepfileWanted> depfile;
   bool language_is_given = false;  // -x cu
 
-  // How results are kept: of its slices, of the whole command, of that for its folder alone, which they name.
-  // `no` is of no call that was read.
-  enum class Kept { sliced, whole, whole_in_its_folder, no };
+  // How results are kept: of its slices, or of the whole command, for its root alone. `no` is of no call that
+  // was read.
+  enum class Kept { sliced, whole, no };
   Kept kept = Kept::sliced;
   std::string why_whole;  // "makes relocatable device code (-rdc=true)"
   bool operator==(const NvccCall&) const = default;

@@ -63,7 +63,7 @@ const std::map<std::string, OtherCompile>& other_compiles() {
       by_name<OtherCompile>({{k_relocatable_names, k_relocatable},
                              {"dlto dlink-time-opt lto gen-opt-lto", {"is optimised in the link", whole}},
                              {"ewp extensible-whole-program", {"makes an extensible whole program", whole}},
-                             {"G device-debug g debug", {"has debug information", whole_in_its_folder}},
+                             {"G device-debug g debug", {"has debug information", whole}},
                              {"pg profile", {"is profiled", no}},
                              {"keep keep-dir save-temps", {"keeps files of its steps", no}},
                              {"time fdevice-time-trace", {"writes how long its steps take", no}},
@@ -116,10 +116,6 @@ std::string other_phase(const std::string& name) {
 const OtherCompile* other_compile(const std::string& name) {
   const auto found = other_compiles().find(name);
   return found == other_compiles().end() ? nullptr : &found->second;
-}
-
-const OtherCompile& relocatable_compile() {
-  return k_relocatable;
 }
 
 bool is_relocatable_compile(const std::string& name) {

@@ -22,8 +22,7 @@ struct OtherCompile {
   NvccCall::Kept kept;
 };
 const OtherCompile* other_compile(const std::string& name);  // nullptr of others
-const OtherCompile& relocatable_compile();
-bool is_relocatable_compile(const std::string& name);  // -dc and the like, which stand for -c too
+bool is_relocatable_compile(const std::string& name);        // -dc and the like, which stand for -c too
 
 // Of the host compiler's options, those with which it reads or writes files that nobody else names, or makes
 // something else than code.

@@ -98,13 +98,13 @@ TEST_CASE("A compile that is left to nvcc says why") {
   CHECK(read_line("-c a.cu --keep").error().is_compile);
 }
 
-TEST_CASE("Compiles that slices do not stand for are kept whole, for their folder where they name it") {
+TEST_CASE("Compiles that slices do not stand for are kept whole") {
   using enum NvccCall::Kept;
   CHECK(read_line("-dc a.cu")->kept == whole);
   CHECK(read_line("-c -rdc=true a.cu")->kept == whole);
   CHECK(read_line("-c -rdc=false a.cu")->kept == sliced);
-  CHECK(read_line("-c -G a.cu")->kept == whole_in_its_folder);
-  CHECK(read_line("-c -G -rdc=true a.cu")->kept == whole_in_its_folder);
+  CHECK(read_line("-c -G a.cu")->kept == whole);
+  CHECK(read_line("-c -G -rdc=true a.cu")->kept == whole);
   CHECK(read_line("-c -lineinfo a.cu")->kept == sliced);
   CHECK(read_line("-c -rdc true a.cu")->why_whole == "makes relocatable device code (-rdc true)");
 }
