@@ -1,6 +1,7 @@
 #include "report/explain.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ninja/progress.h"
 
@@ -190,6 +191,45 @@ std::vector<ExplainedTarget> explain_targets(const ExplainInput& input, const Pl
   return targets;
 }
 
+// A plan has the longest edges first, and times differ from build to build. What is read by people and
+// compared has what an edge is made of before it, and otherwise the order of titles.
+class OrderOfMaking {
+ public:
+  explicit OrderOfMaking(const BuildPlan& plan) : plan_(plan) {
+    for (const Edge& edge : plan.edges) {
+      makers_[edge.output] = &edge;
+      for (const std::string& output : edge.more_outputs)
+        makers_[output] = &edge;
+    }
+  }
+
+  std::vector<const Edge*> edges_of(const std::string& op) {
+    std::vector<const Edge*> edges;
+    for (const Edge& edge : plan_.edges)
+      if (is_for_op(plan_, edge, op)) edges.push_back(&edge);
+    const auto place = [&](const Edge* edge) { return std::pair(depth_of(*edge), edge_title(*edge)); };
+    std::sort(edges.begin(), edges.end(),
+              [&](const Edge* one, const Edge* other) { return place(one) < place(other); });
+    return edges;
+  }
+
+ private:
+  size_t depth_of(const Edge& edge) {
+    const auto known = depths_.find(&edge);
+    if (known != depths_.end()) return known->second;
+    size_t depth = 0;
+    for (const auto* inputs : {&edge.inputs, &edge.implicit_inputs})
+      for (const std::string& input : *inputs)
+        if (const auto maker = makers_.find(input); maker != makers_.end())
+          depth = std::max(depth, depth_of(*maker->second) + 1);
+    return depths_[&edge] = depth;
+  }
+
+  const BuildPlan& plan_;
+  std::map<std::string, const Edge*> makers_;
+  std::map<const Edge*, size_t> depths_;
+};
+
 }  // namespace
 
 Explanation explain_op(const ExplainInput& input) {
@@ -215,10 +255,9 @@ Explanation explain_op(const ExplainInput& input) {
 std::vector<ExplainedEdge> explain_edges(const BuildPlan& plan, const std::string& op,
                                          const PendingEdges& pending) {
   std::vector<ExplainedEdge> edges;
-  for (const Edge& edge : plan.edges) {
-    if (!is_for_op(plan, edge, op)) continue;
-    const auto found = pending.find(edge.output);
-    edges.push_back({edge_title(edge), found == pending.end() ? "" : found->second});
+  for (const Edge* edge : OrderOfMaking(plan).edges_of(op)) {
+    const auto found = pending.find(edge->output);
+    edges.push_back({edge_title(*edge), found == pending.end() ? "" : found->second});
   }
   return edges;
 }
