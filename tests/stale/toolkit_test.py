@@ -33,7 +33,9 @@ extern "C" int prof() { return PROF; }
 #endif
 """
 HOST = '#include <cuda_runtime.h>\nextern "C" int v() { int n = 0; cudaGetDeviceCount(&n); return n + CUDART_VERSION; }\n'
-USED = '__attribute__((used)) static const char patched_{}[] = "patched";\n'
+# Once in a text, however often the header is included.
+USED = '#ifndef PATCHED_{0}\n#define PATCHED_{0}\n__attribute__((used)) static const char patched_{0}[] = "patched";\n#endif\n'
+USED_BY_GPUS = USED.replace("((used))", "((device, used))").join(("#ifdef __HIP_DEVICE_COMPILE__\n", "#endif\n"))
 
 
 @functools.cache
@@ -103,6 +105,7 @@ HIP_CHANGES = {
     "ocml": lambda home: replace(home / "amdgcn/bitcode/oclc_isa_version_90a.bc",
                                  (home / "amdgcn/bitcode/oclc_isa_version_803.bc").read_bytes()),
     "hip_runtime": lambda home: append(home / "include/hip/hip_runtime.h", USED.format("hip_runtime")),
+    "hip_runtime_for_gpus_alone": lambda home: append(home / "include/hip/hip_runtime.h", USED_BY_GPUS.format("for_gpus")),
     "wrapper_of_clang": lambda home: append(
         home / "llvm/lib/clang/22/include/__clang_hip_runtime_wrapper.h", USED.format("wrapper")),
     "clang_cfg": lambda home: append(home / "llvm/bin/clang++.cfg", "-DPROF=1\n"),

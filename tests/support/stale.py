@@ -100,11 +100,14 @@ class StaleTest(unittest.TestCase):
         if run.code != 0:
             raise RuntimeError(str(run))
 
-    def check(self, *more, before=None, space=None, env=None, **scratch_options):
+    def check(self, *more, before=None, space=None, env=None, fails=False, **scratch_options):
         """The space is built again, and ends as a build from scratch does. `before`: the files of an earlier bundle,
-        of which that must differ, for else the test shows nothing."""
+        of which that must differ, for else the test shows nothing. It has to work, or with `fails` not to: what fails
+        both times is the same however stale the space is."""
         space = space or self.space
         reference, expected = space.scratch(*more, env=env, **scratch_options)
+        if (reference.code != 0) != fails:
+            raise RuntimeError(f"the build from scratch {'works' if not reference.code else 'fails'}: {reference}")
         if before is not None and expected == before:
             raise RuntimeError("the change changes nothing")
         run = space.build(*more, env=env)
