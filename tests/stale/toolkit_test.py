@@ -215,7 +215,7 @@ class MadeUpToolkitTest(StaleTest):
     def test_nvcc_did_not_answer_once(self):
         """It is not remembered as one that has no parts."""
         self.space.toolkit.set(mute=1)
-        self.check()
+        self.check(fails=True)
         self.space.toolkit.set(mute=0)
         self.check_change(lambda: append(self.space.toolkit.home / "bin/cudafe++", "\nFAKE:2"))
 
