@@ -77,9 +77,8 @@ ByteCount written_by(const Edge& edge, const Path& folder, const FileReader& fil
 
 }  // namespace
 
-EdgeHistory recall_edge_costs(const Plan& plan, std::set<std::string> torch_sources, Session& session) {
+EdgeHistory recall_edge_costs(const Plan& plan, Session& session) {
   EdgeHistory history;
-  history.torch_sources = std::move(torch_sources);
   const Recall recall(plan, session);
   for (const PlannedOp& op : plan.archs.ops)
     recall.op(op, history);

@@ -5,6 +5,7 @@
 
 #include "base/build_layout.h"
 #include "build/edge_costs.h"
+#include "build/edge_needs.h"
 #include "ninja/progress.h"
 #include "sys/clock.h"
 
@@ -28,17 +29,6 @@ Environment edge_environment(const Plan& plan, const BuildPlan& graph, int jobs,
   if (threads > 1 && !chosen_by_user)
     environment["NVCC_APPEND_FLAGS"] = "--threads=" + std::to_string(threads);
   return environment;
-}
-
-// What an edge is let in with. A tool does not take the same each time, and an edit may make it take more.
-GateNeeds needs_of(const Plan& plan, const BuildPlan& graph, const std::string& output) {
-  const auto with_margin = [](ByteCount peak) { return peak + peak / 16 + (8 << 20); };
-  for (const Edge& edge : graph.edges) {
-    if (edge.output != output) continue;
-    const EdgeCost cost = expected_cost(plan.history, plan.registry().pack, edge);
-    return {with_margin(cost.look_bytes), with_margin(cost.peak_bytes)};
-  }
-  return {};
 }
 
 // What those of the graph that are due are expected to take.
@@ -185,8 +175,11 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   NinjaRun run = ninja_run(runner, graph, reasons);
   const Environment environment = run.environment;
   const ByteCount bound = memory_for_tools(memory_for(settings, plan.survey.machine.host), run.jobs);
-  DSBUILD_TRY(gate, open_memory_gate(
-                        bound, [&](const std::string& output) { return needs_of(plan, graph, output); }));
+  EdgeNeeds needs(plan, graph);
+  DSBUILD_TRY(gate, open_memory_gate(bound, {[&](const GateAsk& ask) { return needs.of(ask); },
+                                             [&](const std::string& output, const GateUse& use) {
+                                               needs.learn(output, use);
+                                             }}));
   run.environment[k_memory_gate_variable] = gate->name();
   OverdueWatch overdue(plan, *gate, session.limits.edge);
   run.on_event = [&overdue, tell = run.on_event](const EdgeEvent& event) {

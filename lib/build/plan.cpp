@@ -5,6 +5,7 @@
 #include "build/edge_costs.h"
 #include "build/inventory.h"
 #include "build/slicing.h"
+#include "build/torch_readers.h"
 #include "bundle/bundle.h"
 #include "ninja/compile_commands.h"
 #include "plan/backend.h"
@@ -38,7 +39,7 @@ Result<void> identify_tools(Plan& plan, Session& session) {
   return {};
 }
 
-// Inputs of edges that include torch's header; looked into once for each content.
+// Inputs of edges that may have torch's header precompiled; looked into once for each content.
 Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& session) {
   std::set<std::string> found;
   if (!plan.survey.requirements.torch) return found;
@@ -111,8 +112,10 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   DSBUILD_TRY(digests, digest_sources(plan, session));
   plan.source_digests = std::move(digests);
   session.digests.save();
+  plan.history = recall_edge_costs(plan, session);
   DSBUILD_TRY(torch_sources, find_torch_sources(plan, session));
-  plan.history = recall_edge_costs(plan, std::move(torch_sources), session);
+  plan.history.torch_sources = std::move(torch_sources);
+  plan.history.torch_readers = find_torch_readers(plan, session);
   const Host& host = plan.survey.machine.host;
   plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkits(),
                            &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/build_layout.h"
+#include "build/edge_needs.h"
 #include "bundle/json_cursor.h"
 #include "ninja/progress.h"
 #include "sys/clock.h"
@@ -104,16 +105,6 @@ Timings read_timings(const JsonCursor& top) {
   return timings;
 }
 
-// What nvcc itself runs at a time: as the user says, else as edge_environment (graph_run.cpp) lets it.
-int threads_of(const Edge& edge, const Plan& plan, const BuildPlan& graph) {
-  if (edge.kind != EdgeKind::cuda_compile) return 1;
-  const Settings& settings = plan.settings();
-  const int chosen = settings.nvcc_threads.value;
-  const int threads =
-      chosen > 1 ? chosen : threads_per_nvcc(graph.edges, jobs_for(settings, plan.survey.machine.host));
-  return std::clamp(threads, 1, std::max(static_cast<int>(edge.targets.size()), 1));
-}
-
 TimedEdge describe(const Edge& edge, int threads) {
   TimedEdge timed;
   timed.title = edge_title(edge);
@@ -211,7 +202,7 @@ void TimingsLog::add(const Plan& plan, const BuildPlan& graph, const std::vector
   std::map<std::string, size_t> makers;
   for (const FinishedEdge* ended : ran) {
     const Edge& edge = *ended->edge;
-    TimedEdge timed = describe(edge, threads_of(edge, plan, graph));
+    TimedEdge timed = describe(edge, threads_of_nvcc(edge, plan, graph));
     timed.failed = ended->failed;
     timed.begin = since_begin(ended->begin);
     timed.end = since_begin(ended->begin + ended->seconds);

@@ -10,6 +10,8 @@
 #include "build/slice_tests.h"
 #include "build/survey.h"
 #include "inputs/layout.h"
+#include "inputs/looked_for.h"
+#include "inputs/torch_headers.h"
 #include "nvcc/host_text.h"
 #include "nvcc/source_text.h"
 #include "nvcc/step_file.h"
@@ -154,14 +156,20 @@ class Parts {
   }
 
   // The linking of images takes next to nothing.
-  ByteCount needed_by(const Part& part) const {
+  ByteCount needed_by(const Part& part) {
     if (part.step.part == "fatbin") return 64ULL << 20;
     if (const auto known = session_.facts.find(fact_of(part), ""))
       if (const auto bytes = whole_number<ByteCount>(*known)) return *bytes;
-    const auto text = files_.read_file(source_);
-    const bool has_torch =
-        text && (text->find("torch/") != std::string::npos || text->find("ATen/") != std::string::npos);
-    return has_torch ? k_guess_with_torch : k_guess;
+    if (!reads_torch_) reads_torch_ = may_read_torch();
+    return *reads_torch_ ? k_guess_with_torch : k_guess;
+  }
+
+  bool may_read_torch() const {
+    std::vector<Path> folders;
+    for (const std::string& folder : search_folders(preprocess_))
+      folders.emplace_back(Path(input_.place.folder) / folder);
+    return TorchIncludes(input_.place.root, files_)
+        .reaches(Path(input_.place.folder) / input_.call.source, folders);
   }
 
   void keep_peaks(const std::vector<PartEnd>& ends) {
@@ -281,6 +289,7 @@ class Parts {
   std::vector<SliceTest> untested_;
   Words preprocess_, order_;
   std::string said_by_nvcc_;
+  std::optional<bool> reads_torch_;  // where a part has to be guessed
   NodeBound bound_;
 };
 

@@ -41,7 +41,7 @@ Result<Made> take_or_make_of(const SourceText& source, StepPart& part, Record& r
   record.said_of = source.key_of_lines();
   DSBUILD_TRY(is_there, part.results.take(record.result, record.said_of));
   if (!is_there) {
-    part.tools.wait_to_work();
+    part.tools.wait_to_work(source.seen());
     return make(record);
   }
   take_said(part, record);

@@ -1,9 +1,11 @@
 #include "nvcc/source_text.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/build_layout.h"
 #include "inputs/depfile.h"
+#include "inputs/torch_headers.h"
 #include "nvcc/code_lines.h"
 #include "nvcc/line_marker.h"
 #include "nvcc/list_names.h"
@@ -89,6 +91,10 @@ Result<void> SourceText::take_own_names() {
   text_ = with_list(text_, k_common_list, unit_.arch_list).value_or(text_);
   has_common_names_ = false;
   return files_.write_file(file_, text_);
+}
+
+SeenText SourceText::seen() const {
+  return {text_.size(), std::ranges::any_of(read_files_, is_torchs_header)};
 }
 
 FilesRead SourceText::files_read() const {

@@ -27,6 +27,8 @@ class SourceText {
   }
   // The same with all lines: what tools say of the text names them.
   std::string key_of_lines() const { return sha256(text_); }
+  // What compilers are to read, for who waits for memory.
+  SeenText seen() const;
   // From now on compilers read the text as the preprocessor made it.
   Result<void> take_own_names();
   FilesRead files_read() const;

@@ -15,7 +15,7 @@ class StepTools {
 
   // Before it is known whether there is anything to do; before the tools that do it.
   void wait_to_look() { turn_.wait_to_look(); }
-  void wait_to_work() { turn_.wait_to_work(); }
+  void wait_to_work(const SeenText& text = {}) { turn_.wait_to_work(text); }
 
   // Exit codes. What a tool says is printed, whether it fails or not. In the scratch folder the stand-in is
   // a name; in the build folder, or where the source's place is, it is a path to the scratch folder.

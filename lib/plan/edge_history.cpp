@@ -26,28 +26,62 @@ const EdgeCost* remembered(const EdgeHistory& history, const std::string& key) {
   return found == history.measured.end() ? nullptr : &found->second;
 }
 
-// Of a slice that was never measured: the longest of the source's other slices.
-const EdgeCost* of_sisters(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
-  if (!edge.is_slice()) return nullptr;
-  // What the parts of slices begin with.
-  const char* kind = edge.kind == EdgeKind::cuda_slice ? "compute_" : "gfx";
-  const std::string slices = history_key(pack, edge.op, edge.source, kind);
-  const EdgeCost* longest = nullptr;
-  for (auto cost = history.measured.lower_bound(slices);
-       cost != history.measured.end() && cost->first.starts_with(slices); ++cost)
-    if (!longest || cost->second.seconds > longest->seconds) longest = &cost->second;
-  return longest;
+// What the parts of slices begin with: the archs of one source are much alike.
+const char* slices_of(const Edge& edge) {
+  return edge.kind == EdgeKind::cuda_slice ? "compute_" : "gfx";
 }
 
-const EdgeCost* known_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
+// Of all that was measured of keys that begin so.
+template <class Take>
+void visit(const EdgeHistory& history, const std::string& beginning, Take take) {
+  for (auto cost = history.measured.lower_bound(beginning);
+       cost != history.measured.end() && cost->first.starts_with(beginning); ++cost)
+    take(cost->first, cost->second);
+}
+
+// Of a slice that was never measured: the longest of the source's other slices, with the memory of the
+// largest.
+std::optional<EdgeCost> of_sisters(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
+  std::optional<EdgeCost> sister;
+  if (!edge.is_slice()) return sister;
+  ByteCount largest = 0;
+  visit(history, history_key(pack, edge.op, edge.source, slices_of(edge)),
+        [&](const std::string& key, const EdgeCost& cost) {
+          (void)key;
+          largest = std::max(largest, cost.peak_bytes);
+          if (!sister || cost.seconds > sister->seconds) sister = cost;
+        });
+  if (sister) sister->peak_bytes = largest;
+  return sister;
+}
+
+std::optional<EdgeCost> known_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
   const EdgeCost* own = remembered(history, history_key(pack, edge));
-  return own ? own : of_sisters(history, pack, edge);
+  return own ? *own : of_sisters(history, pack, edge);
 }
 
-// Whatever part of the source the edge works on.
-bool uses_torch(const EdgeHistory& history, const Edge& edge) {
-  const std::string path = edge.source.substr(0, edge.source.find(','));
-  return history.torch_sources.count("pack/" + path) > 0;
+// Of a source, by its id: "a.cu,KEY=VALUE".
+bool reads_torch(const EdgeHistory& history, const std::string& source) {
+  return history.torch_readers.count("pack/" + source.substr(0, source.find(','))) > 0;
+}
+
+// What the same part of the op's other sources took at most, of those that read torch's headers as this one
+// does; 0: nothing is known. `like`: how the part begins, "" for a whole compile.
+ByteCount largest_of_op(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
+  const std::string like = edge.is_slice() ? slices_of(edge) : edge.part;
+  const std::string op = history_key(pack, edge.op, "");
+  const bool with_torch = reads_torch(history, edge.source);
+  ByteCount largest = 0;
+  visit(history, op, [&](const std::string& key, const EdgeCost& cost) {
+    const size_t at = std::min(key.rfind('@'), key.size());
+    const std::string source = key.substr(op.size(), at - op.size());
+    const bool has_part = at < key.size();
+    const bool is_alike = like.empty()
+                              ? !has_part && Path(source).extension() == Path(edge.source).extension()
+                              : has_part && key.compare(at + 1, like.size(), like) == 0;
+    if (is_alike && reads_torch(history, source) == with_torch) largest = std::max(largest, cost.peak_bytes);
+  });
+  return largest;
 }
 
 // Headers are most of a small source's work; beyond them its own length counts.
@@ -57,7 +91,7 @@ double guessed_seconds_per_target(const EdgeHistory& history, const std::string&
   const auto bytes = history.source_bytes.find(source);
   const double own =
       bytes == history.source_bytes.end() ? 0 : static_cast<double>(bytes->second) / k_bytes_per_second;
-  return own + (history.torch_sources.count(source) > 0 ? k_of_torch_header : k_of_headers);
+  return own + (history.torch_readers.count(source) > 0 ? k_of_torch_header : k_of_headers);
 }
 
 // Of edges that were never measured and join what others made.
@@ -66,18 +100,45 @@ double guessed_seconds_of_join(const Edge& edge, bool with_torch) {
   return 0.2;
 }
 
-// Bounds rather than means, as measured with CUDA 13 and gcc 12: an edge that took less is known the next
-// time.
-ByteCount guessed_peak(const Edge& edge, double seconds, bool with_torch) {
-  constexpr ByteCount k_of_torch = 1200 * k_mib, k_of_headers = 250 * k_mib, k_of_join = 100 * k_mib;
+// Of edges that read torch's headers, as measured with CUDA 13, torch 2.11 and gcc 12: cicc took 2.9 GiB for
+// torch/extension.h alone and 5.5 GiB at most, cudafe++ 2 GiB, a C++ compiler 1.7 GiB.
+ByteCount guessed_peak_with_torch(const Edge& edge) {
+  constexpr ByteCount k_of_slice = 5632 * k_mib, k_of_front = 2355 * k_mib, k_of_cxx = 1843 * k_mib;
+  if (edge.part == "front") return k_of_front;
+  const bool has_cicc = edge.kind == EdgeKind::cuda_compile || edge.kind == EdgeKind::cuda_slice;
+  return has_cicc && edge.part != "host" ? k_of_slice : k_of_cxx;
+}
+
+// Of edges without torch's headers. Compilers took 60 bytes for each byte of a text (thrust's 12 MB, CUDA's
+// own 1.3 MB), and more the longer they work on it.
+ByteCount guessed_peak_without_torch(double seconds, const SeenText& text) {
+  constexpr ByteCount k_of_headers = 250 * k_mib, k_for_byte = 100;
   constexpr double k_bytes_per_second = 25.0 * k_mib;
   // Long runs of cicc work on what they have: 3.5 GiB after eight minutes is the most that was seen.
   constexpr ByteCount k_most = 4096 * k_mib;
+  const auto for_seconds = static_cast<ByteCount>(seconds * k_bytes_per_second);
+  return std::min(k_of_headers + std::max(for_seconds, k_for_byte * text.bytes), k_most);
+}
+
+// Bounds rather than means: an edge that took less is known the next time.
+ByteCount guessed_peak(const Edge& edge, double seconds, bool with_torch, const SeenText& text) {
+  constexpr ByteCount k_of_link = 250 * k_mib, k_of_join = 100 * k_mib;
   if (edge.part == "fatbin" || edge.kind == EdgeKind::verify) return k_of_join;
-  if (edge.is_link()) return k_of_headers;
-  if (edge.source.empty()) return k_of_torch;  // the precompiled header
-  const ByteCount least = with_torch && edge.part != "front" ? k_of_torch : k_of_headers;
-  return std::clamp(k_of_headers + static_cast<ByteCount>(seconds * k_bytes_per_second), least, k_most);
+  if (edge.is_link()) return k_of_link;
+  // Without a source it is torch's precompiled header.
+  if (with_torch || edge.source.empty()) return guessed_peak_with_torch(edge);
+  return guessed_peak_without_torch(seconds, text);
+}
+
+// Of an edge that nobody has measured.
+ByteCount bound_of_peak(const EdgeHistory& history, const std::string& pack, const Edge& edge, double seconds,
+                        const SeenText& text) {
+  const bool with_torch = reads_torch(history, edge.source) || text.reads_torch;
+  const ByteCount guess = guessed_peak(edge, seconds, with_torch, text);
+  const ByteCount other = edge.source.empty() ? 0 : largest_of_op(history, pack, edge);
+  // torch's headers are most of what each takes. Without them a small source says nothing of a large one.
+  const ByteCount most = with_torch && other > 0 ? std::min(guess, other + other / 2) : guess;
+  return std::max(other, most);
 }
 
 }  // namespace
@@ -96,7 +157,7 @@ double seconds_per_target(const Edge& edge, double seconds) {
 }
 
 double expected_seconds(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
-  if (const EdgeCost* cost = known_cost(history, pack, edge)) return cost->seconds * targets_of(edge);
+  if (const auto cost = known_cost(history, pack, edge)) return cost->seconds * targets_of(edge);
   if (!edge.reads_source()) return 0;  // it has to wait for others anyway
   constexpr double k_of_precompiled_header = 40;
   if (edge.source.empty()) return edge.is_compile() ? k_of_precompiled_header : 0;
@@ -114,16 +175,17 @@ double expected_seconds(const EdgeHistory& history, const std::string& pack, con
   return of_target * (edge.part == "front" ? k_share_of_front : targets_of(edge));
 }
 
-EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge) {
-  constexpr ByteCount k_look = 64 * k_mib, k_look_with_torch = 180 * k_mib;
-  const bool with_torch = uses_torch(history, edge);
-  const EdgeCost* known = known_cost(history, pack, edge);
-  EdgeCost cost = known ? *known : EdgeCost{};
+EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge,
+                       const SeenText& text) {
+  constexpr ByteCount k_look = 176 * k_mib, k_look_with_torch = 240 * k_mib;
+  const bool with_torch = reads_torch(history, edge.source);
+  const auto known = known_cost(history, pack, edge);
+  EdgeCost cost = known.value_or(EdgeCost{});
   const bool joins = !edge.reads_source() || !edge.is_compile();
   cost.seconds =
       !known && joins ? guessed_seconds_of_join(edge, with_torch) : expected_seconds(history, pack, edge);
   if (cost.peak_bytes == 0)
-    cost.peak_bytes = guessed_peak(edge, seconds_per_target(edge, cost.seconds), with_torch);
+    cost.peak_bytes = bound_of_peak(history, pack, edge, seconds_per_target(edge, cost.seconds), text);
   if (cost.look_bytes == 0) cost.look_bytes = with_torch ? k_look_with_torch : k_look;
   return cost;
 }

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "sys/memory_queue.h"
+#include "sys/memory_gate.h"
 
 namespace dsbuild {
 
@@ -28,8 +28,11 @@ struct EdgeHistory {
   std::map<std::string, double> specified;
   // Size of a source, by the input that an edge names; what is guessed from where nothing else is known.
   std::map<std::string, ByteCount> source_bytes;
-  // Inputs of edges that include torch/extension.h, which most of such an edge's time goes into.
+  // Inputs of edges whose own text includes torch/extension.h: what is precompiled goes by that alone.
   std::set<std::string> torch_sources;
+  // Those that read any of torch's headers, be it through others: most of such an edge's time goes into them,
+  // and several times the memory of others.
+  std::set<std::string> torch_readers;
 };
 
 // What an edge is remembered by: "native/fused_adam/fused_adam.cu", "native/fused_adam/@link". Its archs are
@@ -44,8 +47,11 @@ double seconds_per_target(const Edge& edge, double seconds);
 // For the order of edges: 0 for an edge that was never measured and waits for others.
 double expected_seconds(const EdgeHistory& history, const std::string& pack, const Edge& edge);
 
-// Measured; of a slice, else that of the longest other slice of its source; else guessed. No peak is 0.
-EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge);
+// Measured; of a slice, else what the source's other slices took: the time of the longest, the memory of the
+// largest; else guessed, the memory from what the same parts of the op's other sources took and from `text`,
+// where the edge's has been seen. Memory that was not measured is a bound and no mean: no peak is 0.
+EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, const Edge& edge,
+                       const SeenText& text = {});
 bool is_measured(const EdgeHistory& history, const std::string& pack, const Edge& edge);
 
 }  // namespace dsbuild

@@ -21,7 +21,7 @@ namespace {
 
 using Kind = MemoryQueue::Kind;
 
-constexpr size_t k_longest_message = 8192;  // an output's path and three numbers
+constexpr size_t k_longest_message = 8192;  // an output's path and a few numbers
 
 // An abstract name, which no file stands for; the kernel chooses one where `name` is empty (unix(7)).
 struct Address {
@@ -77,23 +77,23 @@ Number take_number(std::string& text) {
 
 struct Client {
   Descriptor socket;
-  std::string output;
-  ByteCount needed = 0;
+  GateAsk ask;  // without an output: it has asked for nothing yet
+  Kind kind = Kind::look;
+  ByteCount own = 0, needed = 0;
   double waits_since = 0;
   bool waits = false;
 };
 
-// Messages of a step: "look OWN OUTPUT", "work OWN OUTPUT", "end MADE_OF LOOK PEAK OUTPUT"; the answer to the
-// first two is one byte.
+// Messages of a step: "look OWN TEXT TORCH OUTPUT", "work OWN TEXT TORCH OUTPUT", "end MADE_OF LOOK PEAK
+// OUTPUT"; the answer to the first two is one byte.
 class RealMemoryGate : public MemoryGate {
  public:
-  RealMemoryGate(Descriptor listener, Descriptor wake, ByteCount bound,
-                 std::function<GateNeeds(const std::string&)> needs)
+  RealMemoryGate(Descriptor listener, Descriptor wake, ByteCount bound, GateKnowledge knowledge)
       : listener_(std::move(listener)),
         wake_(std::move(wake)),
         name_(name_of(listener_)),
         queue_(bound),
-        needs_(std::move(needs)),
+        knowledge_(std::move(knowledge)),
         thread_([this] { serve(); }) {}
   RealMemoryGate(const RealMemoryGate&) = delete;
   RealMemoryGate& operator=(const RealMemoryGate&) = delete;
@@ -105,7 +105,7 @@ class RealMemoryGate : public MemoryGate {
     const auto use = uses_.find(output);
     double seconds = use == uses_.end() ? 0 : use->second.waited_seconds;
     for (const auto& [id, client] : clients_)
-      if (client.waits && client.output == output) seconds += steady_seconds() - client.waits_since;
+      if (client.waits && client.ask.output == output) seconds += steady_seconds() - client.waits_since;
     return seconds;
   }
   std::map<std::string, GateUse> close() override {
@@ -156,8 +156,13 @@ class RealMemoryGate : public MemoryGate {
     if (word == "end") {
       note_end(std::move(message));
     } else if (word == "look" || word == "work") {
-      const auto own = take_number<ByteCount>(message);
-      ask(id, clients_.at(id), word == "look" ? Kind::look : Kind::work, own, message);
+      Client& client = clients_.at(id);
+      client.kind = word == "look" ? Kind::look : Kind::work;
+      client.own = take_number<ByteCount>(message);
+      client.ask.text.bytes = take_number<ByteCount>(message);
+      client.ask.text.reads_torch = take_number<int>(message) != 0;
+      client.ask.output = message;
+      enter(id, client);
     } else {
       queue_.leave(id);
       clients_.erase(id);
@@ -171,20 +176,32 @@ class RealMemoryGate : public MemoryGate {
     use.made_of = made_of;
     use.look_bytes = look;
     use.peak_bytes = peak;
+    if (use.done() && knowledge_.learn) learn(message, use);
   }
 
-  void ask(int id, Client& client, Kind kind, ByteCount own, const std::string& output) {
-    client.output = output;
+  void learn(const std::string& output, const GateUse& use) {
+    knowledge_.learn(output, use);
+    for (auto& [id, client] : clients_) {
+      if (client.ask.output.empty()) continue;
+      client.needed = needed_by(client);
+      queue_.expect(id, client.needed);
+    }
+  }
+
+  void enter(int id, Client& client) {
     client.waits_since = steady_seconds();
     client.waits = true;
-    const GateNeeds needs = needs_(output);
-    const ByteCount needed = own + (kind == Kind::look ? needs.look_bytes : needs.peak_bytes);
-    client.needed = needed;
-    queue_.enter(id, kind, own, needed);
+    client.needed = needed_by(client);
+    queue_.enter(id, client.kind, client.own, client.needed);
+  }
+
+  ByteCount needed_by(const Client& client) const {
+    const GateNeeds needs = knowledge_.needs(client.ask);
+    return client.own + (client.kind == Kind::look ? needs.look_bytes : needs.peak_bytes);
   }
 
   void answer(Client& client) {
-    GateUse& use = uses_[client.output];
+    GateUse& use = uses_[client.ask.output];
     const GateTurn turn{client.waits_since, steady_seconds(), client.needed};
     use.waited_seconds += turn.admitted - turn.asked;
     use.turns.push_back(turn);
@@ -196,7 +213,7 @@ class RealMemoryGate : public MemoryGate {
   Descriptor listener_, wake_;
   std::string name_;
   MemoryQueue queue_;
-  std::function<GateNeeds(const std::string&)> needs_;
+  GateKnowledge knowledge_;
   std::mutex mutex_;               // of what follows: the thread's, and what others ask about
   std::map<int, Client> clients_;  // by the socket's number
   std::map<std::string, GateUse> uses_;
@@ -205,8 +222,7 @@ class RealMemoryGate : public MemoryGate {
 
 }  // namespace
 
-Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound,
-                                                     std::function<GateNeeds(const std::string&)> needs) {
+Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound, GateKnowledge knowledge) {
   constexpr int k_backlog = 1024;
   Descriptor listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   Descriptor wake(::eventfd(0, EFD_CLOEXEC));
@@ -215,7 +231,7 @@ Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound,
       ::bind(listener.number(), address.get(), address.length) != 0 ||
       ::listen(listener.number(), k_backlog) != 0)
     return io_error("socket", "making the gate for the build's steps", errno);
-  return std::make_unique<RealMemoryGate>(std::move(listener), std::move(wake), bound, std::move(needs));
+  return std::make_unique<RealMemoryGate>(std::move(listener), std::move(wake), bound, std::move(knowledge));
 }
 
 MemoryTurn::MemoryTurn(const Environment& environment, const std::string& output) : output_(output) {
@@ -229,10 +245,11 @@ MemoryTurn::MemoryTurn(const Environment& environment, const std::string& output
 
 MemoryTurn::~MemoryTurn() = default;
 
-void MemoryTurn::wait(Kind kind) {
+void MemoryTurn::wait(Kind kind, const SeenText& text) {
   phase_ = kind;
   if (!socket_) return;
-  send((kind == Kind::look ? "look " : "work ") + std::to_string(resident_memory()) + " " + output_);
+  send((kind == Kind::look ? "look " : "work ") + std::to_string(resident_memory()) + " " +
+       std::to_string(text.bytes) + " " + (text.reads_torch ? "1 " : "0 ") + output_);
   (void)receive(socket_->number());  // the end too lets us go on: then the build is over, or is none of ours
 }
 

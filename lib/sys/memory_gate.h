@@ -48,9 +48,29 @@ struct GateUse {
   bool operator==(const GateUse&) const = default;
 };
 
+// The preprocessed text that an edge's tools are to read.
+struct SeenText {
+  ByteCount bytes = 0;       // 0: nothing is known of it
+  bool reads_torch = false;  // some of it is of torch's headers
+};
+
+// Who asks: the output that its step named, and what that has seen.
+struct GateAsk {
+  std::string output;
+  SeenText text;
+};
+
 // What an edge is expected to need, without the step that runs its tools.
 struct GateNeeds {
   ByteCount look_bytes = 0, peak_bytes = 0;
+};
+
+// Both are called from another thread, one at a time.
+struct GateKnowledge {
+  std::function<GateNeeds(const GateAsk& ask)> needs;
+  // An edge has ended and all its tools have run. `needs` is then asked anew for all who are there: what was
+  // measured of one edge counts for those that wait at once.
+  std::function<void(const std::string& output, const GateUse& use)> learn;
 };
 
 class MemoryGate {
@@ -63,9 +83,8 @@ class MemoryGate {
   virtual std::map<std::string, GateUse> close() = 0;
 };
 
-// `needs` is asked from another thread, with the output that a step named. Error: exit 1 `io`.
-Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound,
-                                                     std::function<GateNeeds(const std::string&)> needs);
+// Error: exit 1 `io`.
+Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound, GateKnowledge knowledge);
 
 // A step's side of it. Without a gate, nothing is waited for.
 class MemoryTurn {
@@ -77,15 +96,15 @@ class MemoryTurn {
   ~MemoryTurn();
 
   // Before it is known whether there is anything to do.
-  void wait_to_look() { wait(MemoryQueue::Kind::look); }
-  void wait_to_work() { wait(MemoryQueue::Kind::work); }
+  void wait_to_look() { wait(MemoryQueue::Kind::look, {}); }
+  void wait_to_work(const SeenText& text = {}) { wait(MemoryQueue::Kind::work, text); }
   // Of a tool that has ended (ProcessResult::peak_memory_bytes).
   void add_peak(ByteCount bytes);
   // The edge has ended well. Where all its tools ran, what they took is remembered for the next build.
   void end(MadeOf made_of);
 
  private:
-  void wait(MemoryQueue::Kind kind);
+  void wait(MemoryQueue::Kind kind, const SeenText& text);
   void send(const std::string& message);
   std::unique_ptr<Descriptor> socket_;
   std::string output_;

@@ -18,6 +18,13 @@ void MemoryQueue::leave(int id) {
   running_.erase(id);
 }
 
+void MemoryQueue::expect(int id, ByteCount needed) {
+  for (Waiting& each : waiting_)
+    if (each.id == id) each.needed = std::max(each.own, needed);
+  if (const auto running = running_.find(id); running != running_.end())
+    running->second = std::max(running->second, needed);
+}
+
 std::vector<int> MemoryQueue::admit() {
   std::vector<int> admitted;
   while (!waiting_.empty() && may_run(waiting_.front())) {

@@ -22,6 +22,9 @@ class MemoryQueue {
   void enter(int id, Kind kind, ByteCount own, ByteCount needed);
   // Whether it waits, runs or is not known.
   void leave(int id);
+  // More has been learnt of what it needs. One who waits keeps his place; of one who runs only more counts:
+  // he has been given what was asked for.
+  void expect(int id, ByteCount needed);
   // Those who may run, in their order; they run from now on.
   std::vector<int> admit();
   // By what runs and what waits. More than the bound only while one runs alone.

@@ -14,7 +14,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 from held_memory import make_pack, read_log, use_compiler  # noqa: E402
 from memory import Sampler  # noqa: E402
-from packs import binding  # noqa: E402
+from packs import Pack, binding, kernel  # noqa: E402
+
+sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
+from fake_torch import make_fake_torch  # noqa: E402
 
 MIB = 1 << 20
 
@@ -103,6 +106,43 @@ class BoundTest(MemoryTest):
         self.built("--memory", "100M")
         result, _ = self.built("--memory", "1M", cold=False)
         self.assertEqual((result["edges_run"], result["memory"]["waited_edges"]), (0, 0))
+
+
+def make_torch_pack(folder):
+    """Six sources that say nothing of torch: the header that they include does."""
+    pack = Pack(folder, "torch")
+    names = [f"part{number}" for number in range(6)]
+    pack.add_op("ext", {**{f"{name}.cu": kernel(f"{name}_kernel", text='#include "common.h"\n') for name in names},
+                        "ext.cpp": binding("ext_run", *(f"{name}_kernel" for name in names))},
+                {"module": "pkg.ext_op", "requires": [{"torch": ">=2.0"}]})
+    pack.source("common.h").write_text("#include <torch/extension.h>\n")
+    return pack
+
+
+class FirstBuildTest(CliTest):
+    """Tools that are made up take next to nothing: what counts is how many dsbuild lets in before it knows."""
+
+    def test_slices_with_torch_s_headers_are_let_in_by_their_bound_until_one_of_them_is_measured(self):
+        space = TestSpace(pack=make_torch_pack, steps=True, sleep=0.6)
+        torch = make_fake_torch(space.root / "python")
+        (space.toolkit.home / "lib64" / "libcudart.so.13").write_text("/* a library without symbols */\n")
+
+        def build():
+            run = space.build("-j", "16", "--memory", "20G", "--python", str(torch.python), "--arch", "8.0;8.6;9.0")
+            self.assertEqual(run.code, 0, run)
+            edges = json.loads((space.build_dir / "timings.json").read_text())["edges"]
+            return [edge["turns"][-1] for edge in edges if edge["part"].startswith("compute_")]
+        turns = build()
+        self.assertEqual(len(turns), 18)
+        guessed = [turn for turn in turns if turn["bytes"] > 5.5 * 1024 * MIB]
+        measured = [turn for turn in turns if turn["bytes"] < 1024 * MIB]
+        self.assertTrue(guessed)
+        self.assertLess(sum(turn["bytes"] for turn in guessed), 20 * 1024 * MIB)
+        # Those that waited went on with what the first had taken.
+        self.assertEqual(len(guessed) + len(measured), len(turns))
+        self.assertGreater(min(turn["admitted_ms"] for turn in measured), min(turn["admitted_ms"] for turn in guessed) + 300)
+        space.remove_build()
+        self.assertLess(max(turn["bytes"] for turn in build()), 1024 * MIB, "all were measured")
 
 
 class HistoryTest(MemoryTest):

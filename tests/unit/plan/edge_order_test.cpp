@@ -47,7 +47,7 @@ TEST_CASE("what took longest stands first; what was never measured is guessed fr
 TEST_CASE("a small file that includes torch/extension.h takes longer than one of middle size that does not") {
   EdgeHistory history;
   history.source_bytes = {{"pack/middle.cpp", 20'000}, {"pack/small.cpp", 500}};
-  history.torch_sources = {"pack/small.cpp"};
+  history.torch_readers = {"pack/small.cpp"};
   CHECK(order_of({compile("middle.cpp"), compile("small.cpp")}, history) ==
         std::vector<std::string>{"small.cpp", "middle.cpp"});
 }

@@ -16,11 +16,12 @@ namespace {
 constexpr ByteCount k_bytes_of_gib = 1 << 30;
 
 // Edges named "half" need half of what there is, "all" almost all of it, "more" more.
-GateNeeds needs(const std::string& output) {
-  return {1 << 20, output == "more"  ? 2 * k_bytes_of_gib
-                   : output == "all" ? k_bytes_of_gib / 10 * 9
-                                     : k_bytes_of_gib / 2};
+GateNeeds needs_of(const GateAsk& ask) {
+  return {1 << 20, ask.output == "more"  ? 2 * k_bytes_of_gib
+                   : ask.output == "all" ? k_bytes_of_gib / 10 * 9
+                                         : k_bytes_of_gib / 2};
 }
+const GateKnowledge needs = {needs_of, {}};
 
 Environment at(const MemoryGate& gate) {
   return {{k_memory_gate_variable, gate.name()}};
@@ -162,4 +163,59 @@ TEST_CASE("gate: without one, or when its build is gone, nobody waits") {
   second.join();
   MemoryTurn late(environment, "all");
   late.wait_to_work();
+}
+
+TEST_CASE(
+    "gate: what was measured of one counts at once for those that wait: smaller ones run side by side") {
+  constexpr ByteCount k_guess = k_bytes_of_gib / 2 + 1, k_measured = k_bytes_of_gib / 8;
+  std::atomic<ByteCount> needed = k_guess;
+  auto gate = open_memory_gate(k_bytes_of_gib,
+                               {[&](const GateAsk&) { return GateNeeds{1 << 20, needed}; },
+                                [&](const std::string&, const GateUse& use) { needed = use.peak_bytes; }})
+                  .value();
+  auto first = std::make_unique<MemoryTurn>(at(*gate), "first");
+  first->wait_to_work();
+  std::atomic<int> running = 0;
+  std::atomic<bool> both = false, may_end = false;
+  const auto work = [&](const char* name) {
+    MemoryTurn turn(at(*gate), name);
+    turn.wait_to_work();
+    both = ++running == 2;
+    while (!may_end)
+      std::this_thread::sleep_for(1ms);
+  };
+  std::thread second(work, "second"), third(work, "third");
+  CHECK_FALSE(becomes(both, 100ms));
+  CHECK(running == 0);
+  first->add_peak(k_measured);
+  first->end(MadeOf::tools);
+  first.reset();
+  CHECK(becomes(both, 5s));  // by the guess one would wait for the other
+  may_end = true;
+  second.join();
+  third.join();
+  const auto uses = gate->close();
+  for (const char* name : {"second", "third"})
+    CHECK(uses.at(name).turns.back().bytes < k_guess);
+}
+
+TEST_CASE(
+    "gate: a step says how long the text is that its tools are to read, and whether some is of torch's") {
+  std::vector<GateAsk> asks;
+  auto gate = open_memory_gate(k_bytes_of_gib, {[&](const GateAsk& ask) {
+                                                  asks.push_back(ask);
+                                                  return GateNeeds{1, 1};
+                                                },
+                                                {}})
+                  .value();
+  MemoryTurn turn(at(*gate), "a b");
+  turn.wait_to_look();
+  turn.wait_to_work({18'300'000, true});
+  gate->close();
+  REQUIRE(asks.size() == 2);
+  CHECK(asks[0].text.bytes == 0);
+  CHECK_FALSE(asks[0].text.reads_torch);
+  CHECK(asks[1].output == "a b");
+  CHECK(asks[1].text.bytes == 18'300'000);
+  CHECK(asks[1].text.reads_torch);
 }

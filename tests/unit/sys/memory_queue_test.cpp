@@ -102,6 +102,40 @@ TEST_CASE("memory: one who waits and is killed is forgotten") {
   CHECK(queue.admit() == Ids{3});
 }
 
+TEST_CASE("memory: fewer of those that wait are let in once they are expected to need more") {
+  const auto admitted = [](ByteCount expected) {
+    MemoryQueue queue(100);
+    queue.enter(1, k_work, 0, 90);
+    CHECK(queue.admit() == Ids{1});
+    for (const int id : {2, 3, 4, 5})
+      queue.enter(id, k_work, 0, 20);
+    for (const int id : {2, 3, 4, 5})
+      queue.expect(id, expected);
+    queue.leave(1);
+    return queue.admit();
+  };
+  CHECK(admitted(20) == Ids{2, 3, 4, 5});
+  CHECK(admitted(45) == Ids{2, 3});
+  CHECK(admitted(5) == Ids{2, 3, 4, 5});
+}
+
+TEST_CASE("memory: one who runs is not let in again, and gives nothing back, but more counts from now on") {
+  MemoryQueue queue(100);
+  queue.enter(1, k_work, 0, 40);
+  queue.enter(2, k_work, 0, 80);
+  CHECK(queue.admit() == Ids{1});
+  queue.expect(1, 10);
+  CHECK(queue.used() == 40);
+  queue.expect(2, 50);
+  queue.expect(1, 60);
+  CHECK(queue.used() == 60);
+  CHECK(queue.admit().empty());
+  queue.expect(3, 1);  // nobody's
+  queue.expect(2, 40);
+  CHECK(queue.admit() == Ids{2});
+  CHECK(queue.used() == 100);
+}
+
 // Each of many edges looks, then works or finds nothing to do, or is killed wherever it is.
 TEST_CASE(
     "memory: in whatever order edges come and go, never above the bound but alone, and all are served") {

@@ -1,0 +1,97 @@
+#include "build/torch_readers.h"
+
+#include <algorithm>
+
+#include "action/lists.h"
+#include "action/record.h"
+#include "inputs/torch_headers.h"
+#include "plan/backend.h"
+
+namespace dsbuild {
+namespace {
+
+class TorchReaders {
+ public:
+  TorchReaders(const Plan& plan, Session& session)
+      : plan_(plan),
+        files_(session.system.files),
+        facts_(session.build_facts),
+        build_dir_(plan.settings().build_dir.value),
+        lists_(files_, build_dir_, std::nullopt),
+        includes_(plan.registry().source_root, files_) {}
+
+  std::set<std::string> find() {
+    for (const PlannedOp& op : plan_.archs.ops)
+      if (op.status == OpStatus::build) look_at(op);
+    return std::move(readers_);
+  }
+
+ private:
+  void look_at(const PlannedOp& op) {
+    const std::vector<Path> folders = include_folders(op.name);
+    for (const PlannedSource& planned : op.sources) {
+      const SourceSpec& source = planned.source;
+      const std::string input = source_path(source.path);
+      if (readers_.count(input) > 0) continue;
+      const auto recorded = has_read(Path(object_path(op.name, source)).parent_path(), input,
+                                     plan_.source_digests.at(source.path));
+      if (recorded ? *recorded : may_include(source.path, folders)) readers_.insert(input);
+    }
+  }
+
+  // By the records of the source's parts that have read it as it is; nullopt: there is none.
+  std::optional<bool> has_read(const Path& folder, const std::string& input, const std::string& digest) {
+    std::optional<bool> found;
+    const auto names = files_.list(build_dir_ / folder);
+    for (const std::string& name : names ? *names : std::vector<std::string>{}) {
+      if (!name.ends_with(k_record_end)) continue;
+      const auto text = files_.read_file(build_dir_ / folder / name);
+      const auto record = text ? parse_record(*text) : std::nullopt;
+      if (!record || std::ranges::find(record->inputs, FileDigest{input, digest}) == record->inputs.end())
+        continue;
+      if (has_torchs_headers(record->others)) return true;
+      found = false;
+    }
+    return found;
+  }
+
+  // Lists are long, and few are new.
+  bool has_torchs_headers(const std::string& list) {
+    const std::string key = "torch's headers among " + list;
+    auto answer = facts_.find(key, "");
+    if (!answer) {
+      answer = std::ranges::any_of(lists_.paths(list), is_torchs_header) ? "yes" : "no";
+      facts_.put(key, "", *answer);
+    }
+    return *answer == "yes";
+  }
+
+  // Without a torch that an op asks for there is nothing to look for.
+  bool may_include(const std::string& source, const std::vector<Path>& folders) {
+    return plan_.survey.requirements.torch && includes_.reaches(source, folders);
+  }
+
+  std::vector<Path> include_folders(const std::string& op) const {
+    std::vector<Path> folders;
+    if (const OpBuilder* builder = plan_.registry().find(op))
+      for (const auto& folder : builder->spec().include_dirs)
+        folders.emplace_back(folder.value);
+    return folders;
+  }
+
+  const Plan& plan_;
+  FileSystem& files_;
+  FactStore& facts_;
+  const Path& build_dir_;
+  Lists lists_;
+  TorchIncludes includes_;
+  std::set<std::string> readers_;
+};
+
+}  // namespace
+
+std::set<std::string> find_torch_readers(const Plan& plan, Session& session) {
+  return TorchReaders(plan, session).find();
+}
+
+}  // namespace dsbuild

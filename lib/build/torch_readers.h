@@ -1,0 +1,12 @@
+// Which sources read torch's headers, for the guesses of what their edges take.
+#pragma once
+
+#include "build/plan.h"
+
+namespace dsbuild {
+
+// Inputs of edges ("pack/a.cu"): by the records of the build folder, which say what was read of the source as
+// it is; of one without such a record, by what it and the pack's headers include.
+std::set<std::string> find_torch_readers(const Plan& plan, Session& session);
+
+}  // namespace dsbuild

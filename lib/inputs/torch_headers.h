@@ -1,0 +1,35 @@
+// torch's headers: which names are theirs, and which sources reach them. What a compile takes goes by that:
+// with them it is most of its time, and several times its memory.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+// A file that was read, by its path.
+bool is_torchs_header(std::string_view path);
+
+// Before anything was read: what texts include, a source's own and those of the project's headers that it
+// reaches. Conditions and macros are not looked at, so it may say yes of what a compiler passes over.
+class TorchIncludes {
+ public:
+  // Files that do not lie below the root (absolute) are not looked into.
+  TorchIncludes(Path root, const FileReader& files) : root_(std::move(root)), files_(files) {}
+  // `folders`: where names are looked for beside the folder of each file; relative ones are below the root.
+  bool reaches(const Path& source, const std::vector<Path>& folders);
+
+ private:
+  const std::set<std::string>& names_in(const Path& file);
+
+  const Path root_;
+  const FileReader& files_;
+  std::map<Path, std::set<std::string>> names_;  // each file is read once
+};
+
+}  // namespace dsbuild
