@@ -12,7 +12,8 @@ struct Remedy {
   const char* command;
 };
 
-// The first that fits. CUDA's own libraries come with torch, and with NVIDIA's packages for each version.
+// The first that fits. CUDA's own libraries come with torch, and with NVIDIA's packages for each version;
+// SYCL's runtime with oneAPI, and with Intel's package on PyPI, which puts it where no loader looks.
 constexpr std::array k_remedies = {
     Remedy{"libgomp.so.1", "apt-get install libgomp1"},
     Remedy{"libaio.so.1", "apt-get install libaio1 (libaio1t64 from Debian 13 and Ubuntu 24.04 on)"},
@@ -26,6 +27,15 @@ constexpr std::array k_remedies = {
     Remedy{"libcudart.so.12", "pip install nvidia-cuda-runtime-cu12, or the torch that has it"},
     Remedy{"libcudart.so.13", "pip install nvidia-cuda-runtime, or the torch that has it"},
     Remedy{"libtvm_ffi.so", "pip install apache-tvm-ffi"},
+    Remedy{"libsycl.so.7",
+           "source setvars.sh of oneAPI 2024, or pip install 'intel-sycl-rt==2024.*' and name its lib folder "
+           "in LD_LIBRARY_PATH"},
+    Remedy{"libsycl.so.8",
+           "source setvars.sh of oneAPI 2025, or pip install 'intel-sycl-rt==2025.*' and name its lib folder "
+           "in LD_LIBRARY_PATH"},
+    Remedy{"libsycl.so.9",
+           "source setvars.sh of oneAPI 2026, or pip install 'intel-sycl-rt==2026.*' and name its lib folder "
+           "in LD_LIBRARY_PATH"},
     Remedy{"libtorch", "pip install torch, of the version that the op was built for"},
     Remedy{"libc10", "pip install torch, of the version that the op was built for"},
 };

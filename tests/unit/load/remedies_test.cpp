@@ -14,6 +14,15 @@ TEST_CASE("A library that small images lack is named with what installs it") {
         "pip install torch, of the version that the op was built for");
 }
 
+// Which libsycl.so those versions of PyPI's intel-sycl-rt have: their files.
+TEST_CASE("SYCL's runtime is that of the oneAPI that the library was built with") {
+  const auto [library, year] = GENERATE(table<std::string, std::string>(
+      {{"libsycl.so.7", "2024"}, {"libsycl.so.8", "2025"}, {"libsycl.so.9", "2026"}}));
+  CHECK(remedy_of("OSError: " + library + ": cannot open shared object file: No such file or directory") ==
+        "source setvars.sh of oneAPI " + year + ", or pip install 'intel-sycl-rt==" + year +
+            ".*' and name its lib folder in LD_LIBRARY_PATH");
+}
+
 TEST_CASE("Another one is named by itself") {
   CHECK(remedy_of("libgone.so.3: cannot open shared object file: No such file or directory") ==
         "Install the package that has libgone.so.3, or name its folder in LD_LIBRARY_PATH.");
