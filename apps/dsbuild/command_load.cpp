@@ -1,5 +1,4 @@
 // load: the library of an op that fits this machine, prebuilt or built on the spot.
-#include "arch/amd.h"
 #include "command.h"
 #include "load/load_op.h"
 #include "load/record.h"
@@ -65,10 +64,7 @@ Result<VisibleGpus> gpus_for(const CommandContext& context, const Settings& sett
     DSBUILD_TRY(parsed, parse_gpus(context.line.value("--gpu"), "--gpu", gpus.archs));
     asked = std::move(parsed);
   }
-  gpus.archs.clear();
-  gpus.amd.clear();
-  for (const Target& gpu : *asked)
-    (gpu.vendor == &amd() ? gpus.amd : gpus.archs).push_back(gpu);
+  gpus.archs = std::move(*asked);
   return gpus;
 }
 

@@ -42,4 +42,13 @@ ArchSet intel_targets_of_core(uint32_t core, uint32_t stepping);
 // Of a target that is not spir64; the other way round.
 const IntelDevice& intel_device(const Target& target);
 
+// What the PCI device ID of a GPU says of it; nullopt for one without a row. Source: intel/compute-runtime,
+// of 2026-08-22: shared/source/dll/devices/product_config_base.inl and the device_ids_configs_*.h that it
+// names; up to gen11 those of the branch releases/24.35, the last that has them.
+struct IntelProduct {
+  Target target;
+  bool is_integrated = false;  // into a processor
+};
+std::optional<IntelProduct> intel_product_of(uint16_t pci_id);
+
 }  // namespace dsbuild

@@ -1,10 +1,10 @@
 #include "load/fit.h"
 
+#include <algorithm>
 #include <tuple>
 
-#include "arch/amd.h"
 #include "arch/cpu_level.h"
-#include "arch/intel.h"
+#include "arch/nvidia.h"
 #include "base/text.h"
 #include "requirements/probe.h"
 
@@ -31,7 +31,7 @@ std::string misfit_of(const Coverage& coverage, const ManifestOp& op, const Mani
   const bool is_too_new =
       !made_by.empty() && !driver.empty() &&
       std::pair(made_by.major(), made_by.minor()) > std::pair(driver.major(), driver.minor());
-  if (coverage.runs == Runs::by_driver && is_too_new)
+  if (coverage.gpu.vendor == &nvidia() && coverage.runs == Runs::by_driver && is_too_new)
     return op.name + " has only PTX for " + gpu + ", of CUDA " + made_by.short_text() +
            ", and this driver knows CUDA " + driver.short_text();
   return "";
@@ -73,22 +73,19 @@ std::string packages_misfit(const ManifestOp& op, const Manifest& manifest, cons
              : op.name + " is built for tvm-ffi " + built.short_text() + ", and here is " + here.short_text();
 }
 
-bool is_for(const Vendor& vendor, const ManifestOp& op) {
-  return vendors_of(op.archs) == std::vector<const Vendor*>{&vendor};
-}
-
-// The visible ones of the op's vendor; nothing finds Intel's.
-const std::vector<Target>& own_gpus(const ManifestOp& op, const VisibleGpus& gpus) {
-  static const std::vector<Target> none;
-  if (is_for(intel(), op)) return none;
-  return is_for(amd(), op) ? gpus.amd : gpus.archs;
+// The visible ones of the vendor that the op is built for.
+std::vector<Target> own_gpus(const ManifestOp& op, const VisibleGpus& gpus) {
+  const std::vector<const Vendor*> vendors = vendors_of(op.archs);
+  std::vector<Target> own = gpus.archs;
+  std::erase_if(own,
+                [&](const Target& gpu) { return std::ranges::find(vendors, gpu.vendor) == vendors.end(); });
+  return own;
 }
 
 // Where there are none: the others, which it does not run on.
-const std::vector<Target>& gpus_to_serve(const ManifestOp& op, const VisibleGpus& gpus) {
-  const std::vector<Target>& own = own_gpus(op, gpus);
-  if (!own.empty()) return own;
-  return gpus.archs.empty() ? gpus.amd : gpus.archs;
+std::vector<Target> gpus_to_serve(const ManifestOp& op, const VisibleGpus& gpus) {
+  std::vector<Target> own = own_gpus(op, gpus);
+  return own.empty() ? gpus.archs : own;
 }
 
 }  // namespace

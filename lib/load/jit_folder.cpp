@@ -32,9 +32,8 @@ std::string archs_text(const LoadRequest& request) {
   const ArchRequest& asked = request.request.settings.arch.value;
   if (!asked.is_default) return "asked for " + arch_list(asked.targets);
   std::string text = "of GPUs";
-  for (const auto* gpus : {&request.machine.gpus.archs, &request.machine.gpus.amd})
-    for (const Target& gpu : *gpus)
-      text += " " + gpu.text();
+  for (const Target& gpu : request.machine.gpus.archs)
+    text += " " + gpu.text();
   return text;
 }
 
@@ -93,6 +92,9 @@ Environment without_launchers(const Environment& environment) {
                                                 "MASTER_ADDR",
                                                 "MASTER_PORT",
                                                 "CUDA_VISIBLE_DEVICES",
+                                                "HIP_VISIBLE_DEVICES",
+                                                "ROCR_VISIBLE_DEVICES",
+                                                "ZE_AFFINITY_MASK",
                                                 "ROLE_NAME",
                                                 "TERM",
                                                 "COLUMNS",

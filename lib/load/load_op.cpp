@@ -31,9 +31,7 @@ Result<Setting<ArchRequest>> archs_of(const LoadRequest& request) {
     arch.value.targets = with_ptx(arch.value.targets);
     return arch;
   }
-  std::vector<Target> gpus = request.machine.gpus.archs;
-  const std::vector<Target>& of_amd = request.machine.gpus.amd;
-  gpus.insert(gpus.end(), of_amd.begin(), of_amd.end());
+  const std::vector<Target>& gpus = request.machine.gpus.archs;
   if (gpus.empty())
     return fail(Exit::unmet, "no_gpu", k_arch_variable,
                 request.op + " is to be built for the GPUs of this machine, and none is visible",

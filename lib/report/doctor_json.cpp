@@ -27,7 +27,9 @@ Json row_json(const ReportRow& row) {
 Json gpus_json(const std::vector<Gpu>& gpus) {
   Json list = Json::array();
   for (const Gpu& gpu : gpus)
-    list.push_back({{"cc", gpu.arch.text()}, {"name", gpu.name}, {"driver", gpu.driver}});
+    list.push_back({{"cc", gpu.arch ? Json(gpu.arch->text()) : Json(nullptr)},
+                    {"name", gpu.name},
+                    {"driver", gpu.driver}});
   return list;
 }
 

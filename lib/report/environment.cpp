@@ -27,7 +27,9 @@ std::string cgroup_text(const CgroupLimits& limits) {
 std::string gpus_text(const std::vector<Gpu>& gpus) {
   std::vector<std::string> lines;
   for (const Gpu& gpu : gpus)
-    lines.push_back(gpu.name + ", " + gpu.arch.text() + (gpu.driver.empty() ? "" : ", driver " + gpu.driver));
+    lines.push_back(gpu.name + (gpu.arch ? ", " + gpu.arch->text() : ", nothing is built for it") +
+                    (gpu.is_integrated ? ", integrated" : "") +
+                    (gpu.driver.empty() ? "" : ", driver " + gpu.driver));
   return lines.empty() ? "none" : join(lines, "\n");
 }
 

@@ -3,6 +3,7 @@
 #include "arch/nvidia.h"
 #include "base/text.h"
 #include "toolkit/amd_gpus.h"
+#include "toolkit/intel_gpus.h"
 #include "toolkit/toolkit.h"
 
 namespace dsbuild {
@@ -36,15 +37,25 @@ std::vector<Gpu> find_gpus(System& system) {
   std::vector<Gpu> gpus = nvidia_gpus(system);
   for (const AmdGpu& gpu : find_amd_gpus(system.files))
     gpus.push_back({gpu.arch, gpu.name, gpu.driver});
+  for (const IntelGpu& gpu : find_intel_gpus(system.files))
+    gpus.push_back({gpu.arch, gpu.name, gpu.driver, gpu.is_integrated});
   std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.arch < b.arch; });
   return gpus;
 }
 
-std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus) {
-  std::vector<Target> found;
+std::vector<Target> archs_to_serve(const std::vector<Gpu>& gpus) {
+  const bool any_other =
+      std::ranges::any_of(gpus, [](const Gpu& gpu) { return gpu.arch && !gpu.is_integrated; });
+  std::vector<Target> archs;
   for (const Gpu& gpu : gpus)
-    if (found.empty() || found.back() != gpu.arch) found.push_back(gpu.arch);
-  return found;
+    if (gpu.arch && !(gpu.is_integrated && any_other)) archs.push_back(*gpu.arch);
+  return archs;
+}
+
+std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus) {
+  const std::vector<Target> archs = archs_to_serve(gpus);
+  const ArchSet sorted(archs.begin(), archs.end());
+  return {sorted.begin(), sorted.end()};
 }
 
 }  // namespace dsbuild

@@ -120,14 +120,18 @@ Result<ChosenToolkit> choose_toolkit(const Settings& settings, const Toolkits& t
                                      const ToolkitDemand& demand, const std::vector<Target>& gpus);
 
 struct Gpu {
-  Target arch;         // as an arch list calls it: 9.0, gfx90a
-  std::string name;    // "NVIDIA H100 80GB HBM3", "aldebaran"
-  std::string driver;  // "580.65.06"; "" where amdgpu is the kernel's own
+  std::optional<Target> arch;  // as an arch list calls it: 9.0, gfx90a; nullopt: nothing is built for it
+  std::string name{};          // "NVIDIA H100 80GB HBM3", "aldebaran", "Intel 8086:56a0"
+  std::string driver{};        // "580.65.06", "xe"; "" where amdgpu is the kernel's own
+  bool is_integrated = false;  // into a processor of Intel's
   bool operator==(const Gpu&) const = default;
 };
-// The GPUs that nvidia-smi lists, and those of amdgpu, lowest arch first; empty without one.
+// The GPUs that nvidia-smi lists, and those of amdgpu, i915 and xe, lowest arch first; empty without one.
 std::vector<Gpu> find_gpus(System& system);
-// Their archs, ascending, each once.
+// The archs of those that ops are for, in their order: an integrated GPU is one of them where it is alone, as
+// it is for torch. Beside another nobody means it.
+std::vector<Target> archs_to_serve(const std::vector<Gpu>& gpus);
+// The same, ascending, each once.
 std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus);
 
 // For `dsbuild toolkits --for`: what it takes to serve the demand. `have`: choose_toolkit succeeds. A toolkit

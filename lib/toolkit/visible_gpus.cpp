@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "sys/shared_library.h"
 #include "toolkit/amd_gpus.h"
+#include "toolkit/intel_gpus.h"
+#include "toolkit/toolkit.h"
 
 namespace dsbuild {
 namespace {
@@ -83,8 +85,14 @@ VisibleGpus cuda_gpus(const System& system, FactStore& facts) {
 
 VisibleGpus find_visible_gpus(const Settings& settings, const System& system, FactStore& facts) {
   VisibleGpus gpus = cuda_gpus(system, facts);
+  std::vector<Gpu> all;
+  for (const Target& arch : gpus.archs)
+    all.push_back({.arch = arch});
   for (const AmdGpu& gpu : visible_amd_gpus(settings, system.files))
-    gpus.amd.push_back(gpu.arch);
+    all.push_back({.arch = gpu.arch});
+  for (const IntelGpu& gpu : visible_intel_gpus(settings, system.files))
+    all.push_back({.arch = gpu.arch, .is_integrated = gpu.is_integrated});
+  gpus.archs = archs_to_serve(all);
   return gpus;
 }
 

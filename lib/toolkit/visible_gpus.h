@@ -1,5 +1,5 @@
-// The GPUs that a CUDA or a HIP program sees in this environment. NVML, and so nvidia-smi, knows nothing of
-// CUDA_VISIBLE_DEVICES; the driver that applies it has to be asked.
+// The GPUs that a program of CUDA, HIP or SYCL sees in this environment. NVML, and so nvidia-smi, knows
+// nothing of CUDA_VISIBLE_DEVICES; the driver that applies it has to be asked.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,10 @@
 namespace dsbuild {
 
 struct VisibleGpus {
-  std::vector<Target> archs;  // of each GPU, in the order of CUDA's numbers
-  Version driver_cuda;        // the newest CUDA that the driver knows: 13.0; empty: there is no driver
-  std::vector<Target> amd{};  // as archs, of AMD's GPUs, in the order of HIP's numbers
+  // Of each GPU that ops are for (archs_to_serve): NVIDIA's in the order of CUDA's numbers, then AMD's of
+  // HIP's, then Intel's of Level Zero's.
+  std::vector<Target> archs;
+  Version driver_cuda;  // the newest CUDA that the driver knows: 13.0; empty: there is no driver
   bool operator==(const VisibleGpus&) const = default;
 };
 

@@ -2,8 +2,9 @@
 """clang_targets.py [--write]: what the real clang says of AMD's targets, and ocloc of Intel's, against the files from
 which the unit tests of lib/arch check the tables (tests/unit/arch/data).
 
-clang 22: $DSBUILD_CLANG, clang-22 on PATH, or the HIP toolkit of the cache folder; ocloc: $DSBUILD_OCLOC or on PATH. What is
-not here is skipped; with neither, all is (77). --write writes the file of AMD's targets anew.
+clang 22: $DSBUILD_CLANG, clang-22 on PATH, or the HIP toolkit of the cache folder; ocloc 22.43: $DSBUILD_OCLOC, on PATH or in
+the cache folder. What is not here is skipped; with neither, all is (77). --write writes the files of AMD's targets and of
+Intel's PCI device IDs anew.
 """
 
 import os
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-DATA = pathlib.Path(__file__).resolve().parent.parent / "unit" / "arch" / "data"
+SOURCES = pathlib.Path(__file__).resolve().parent.parent.parent
+DATA = SOURCES / "tests" / "unit" / "arch" / "data"
 FEATURES = ["", ":sramecc+", ":sramecc+:xnack+", ":sramecc+:xnack-", ":sramecc-", ":sramecc-:xnack+", ":sramecc-:xnack-",
             ":xnack+", ":xnack-"]
 KERNEL = "__attribute__((amdgpu_kernel)) void k(void) {}\n"
@@ -26,9 +28,17 @@ def run(*command):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
 
 
+def cache_folder():
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "dsbuild"
+
+
+def find_ocloc():
+    known = cache_folder() / "ocloc" / "22.43" / "bin" / "ocloc"
+    return os.environ.get("DSBUILD_OCLOC") or shutil.which("ocloc") or (known if known.exists() else None)
+
+
 def find_clang():
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "dsbuild"
-    toolkit = cache / "toolkits" / "hip" / "llvm" / "bin" / "clang"
+    toolkit = cache_folder() / "toolkits" / "hip" / "llvm" / "bin" / "clang"
     clang = os.environ.get("DSBUILD_CLANG") or shutil.which(f"clang-{NEWEST_KNOWN}") or (toolkit if toolkit.exists() else None)
     if clang and f"version {NEWEST_KNOWN}." in run(clang, "--version").stdout:
         return [clang, "--no-default-config", "--target=amdgcn-amd-amdhsa"]
@@ -87,13 +97,42 @@ def test_intel(ocloc):
     return check("ocloc", expected, found)
 
 
+def pci_ids_of_dsbuild():
+    return re.findall(r"0x([0-9a-f]{4})", (SOURCES / "lib" / "arch" / "intel_ids.cpp").read_text())
+
+
+def pci_id_rows(ocloc):
+    """"dg2 56a0 56a1": of dsbuild's IDs those that ocloc takes for a product, which it says before it compiles."""
+    products = {}
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder, "refused.cl")
+        source.write_text("no program\n")
+        for pci_id in pci_ids_of_dsbuild():
+            said = run(ocloc, "compile", "-file", source, "-device", f"0x{pci_id}", "-out_dir", folder)
+            product = re.search(r"^Auto-detected target based on .* device id: (\w+)", said.stdout + said.stderr, re.M)
+            if product:
+                products.setdefault(product[1], []).append(pci_id)
+    return [" ".join([product, *ids]) for product, ids in products.items()]
+
+
+def test_intel_pci_ids(ocloc, write):
+    path = DATA / "ocloc_pci_ids.txt"
+    head, expected = split_file(path)
+    found = pci_id_rows(ocloc)
+    if write:
+        path.write_text("\n".join([*head, *found]) + "\n")
+        return True
+    return check("ocloc of PCI IDs", expected, found)
+
+
 def main():
-    clang, ocloc = find_clang(), os.environ.get("DSBUILD_OCLOC") or shutil.which("ocloc")
+    clang, ocloc = find_clang(), find_ocloc()
     if not clang and not ocloc:
-        print(f"skipped: neither clang {NEWEST_KNOWN} (scripts/get_toolkit.sh hip) nor ocloc is here")
+        print(f"skipped: neither clang {NEWEST_KNOWN} (scripts/get_toolkit.sh hip) nor ocloc (scripts/get_toolkit.sh ocloc) is here")
         return 77
-    results = [test_amd(clang, "--write" in sys.argv)] if clang else []
-    results += [test_intel(ocloc)] if ocloc else []
+    write = "--write" in sys.argv
+    results = [test_amd(clang, write)] if clang else []
+    results += [test_intel(ocloc), test_intel_pci_ids(ocloc, write)] if ocloc else []
     return 0 if all(results) else 1
 
 

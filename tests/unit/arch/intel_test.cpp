@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <map>
 
 #include "arch/coverage.h"
 #include "arch_data.h"
@@ -30,6 +31,51 @@ TEST_CASE("The table has the versions that ocloc itself answers for its devices"
     CHECK(IntelVersion::of(intel_device(target).version.number()) == intel_device(target).version);
   }
   CHECK(std::ranges::is_sorted(intel_devices(), {}, &IntelDevice::version));
+}
+
+TEST_CASE("PCI device IDs are those of the GPUs that Linux knows by them") {
+  // What Linux has one word for.
+  const std::map<std::string, std::string> finer = {{"0bd4", "pvc-vg"}, {"b090", "ptl-u"}};
+  size_t known = 0;
+  for (const std::vector<std::string>& words : data_lines("linux_intel_ids.txt"))
+    for (size_t i = 1; i < words.size(); ++i) {
+      CAPTURE(words[0], words[i]);
+      const auto product = intel_product_of(*whole_number<uint16_t>(words[i], 16));
+      if (!product) continue;  // Intel's compute runtime has no such device
+      ++known;
+      CHECK(product->target == intel().parse_name(finer.contains(words[i]) ? finer.at(words[i]) : words[0]));
+    }
+  CHECK(known == 261);
+}
+
+TEST_CASE("PCI device IDs are those of the GPUs that ocloc takes them for") {
+  // Devices that ocloc compiles for by their names, and takes for an older one by their IDs.
+  const std::map<std::string, std::string> coarser = {
+      {"aml", "kbl"}, {"whl", "cfl"}, {"cml", "cfl"}, {"apl", "bxt"}};
+  size_t known = 0;
+  for (const std::vector<std::string>& words : data_lines("ocloc_pci_ids.txt"))
+    for (size_t i = 1; i < words.size(); ++i) {
+      CAPTURE(words[0], words[i]);
+      const auto product = intel_product_of(*whole_number<uint16_t>(words[i], 16));
+      REQUIRE(product);
+      const std::string name = intel_device(product->target).name;
+      CHECK_THAT(coarser.contains(name) ? coarser.at(name) : replace_all(name, "-", ""),
+                 Catch::StartsWith(words[0]));
+      ++known;
+    }
+  CHECK(known == 231);
+}
+
+TEST_CASE("Integrated is what stands in processors, and an ID of nobody's is none") {
+  const auto is_integrated = [](uint16_t id) { return intel_product_of(id)->is_integrated; };
+  CHECK(is_integrated(0x4680));           // UHD Graphics 770
+  CHECK(is_integrated(0x64a0));           // Lunar Lake
+  CHECK_FALSE(is_integrated(0x4905));     // Iris Xe MAX, of the release of Tiger Lake
+  CHECK_FALSE(is_integrated(0x56a0));     // Arc A770
+  CHECK_FALSE(is_integrated(0x0bd5));     // Data Center GPU Max 1550
+  CHECK_FALSE(is_integrated(0xe20b));     // Arc B580
+  CHECK_FALSE(intel_product_of(0x0412));  // Haswell
+  CHECK_FALSE(intel_product_of(0xd750));  // Nova Lake
 }
 
 TEST_CASE("A GPU of Intel's is named as ocloc, icpx and torch do") {

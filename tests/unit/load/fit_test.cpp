@@ -79,6 +79,14 @@ TEST_CASE("PTX is for drivers that are not older than what made it; machine code
   CHECK(world.on({k_ampere}).misfit().empty());
 }
 
+TEST_CASE("What CUDA's driver knows does not matter to SPIR-V") {
+  FitWorld world({"spir64"});
+  world.op.archs = archs("spir64");
+  world.machine.gpus.driver_cuda = *parse_version("12.0");
+  world.machine.gpus.archs = {k_hopper, *archs("dg2-g10").begin()};
+  CHECK(world.misfit().empty());
+}
+
 TEST_CASE("Where no GPU is visible none is asked for, and host code asks for none") {
   CHECK(FitWorld({"8.0"}).on({}).misfit().empty());
   CHECK(FitWorld({}).on({k_hopper}).misfit().empty());
@@ -95,8 +103,14 @@ TEST_CASE("A library for Intel's GPUs serves none of others, and theirs is neare
   machine.gpus.archs = {k_ampere};
   CHECK(taken().op == &hip);  // neither is for it: the first, and not the one for Intel's
   CHECK(fit_of(sycl, {}, machine, {}).misfit == "scale has no image for 8.0 (it has pvc spir64)");
-  machine.gpus = {{}, {}, {*archs("gfx90a").begin()}};
+  machine.gpus.archs = {*archs("gfx90a").begin()};
   CHECK(fit_of(sycl, {}, machine, {}).misfit == "scale has no image for gfx90a (it has pvc spir64)");
+  machine.gpus.archs = {*archs("pvc").begin()};
+  CHECK(taken().op == &sycl);
+  CHECK(taken().fit.coverage.front().text() == "native (pvc)");
+  sycl = FitWorld({"dg2-g10"}).op;
+  sycl.archs = archs("dg2-g10");
+  CHECK(fit_of(sycl, {}, machine, {}).misfit == "scale has no image for pvc (it has dg2-g10)");
 }
 
 TEST_CASE("Of a library for each vendor the one for the GPU is taken, and its misfit said where it is none") {
@@ -106,16 +120,16 @@ TEST_CASE("Of a library for each vendor the one for the GPU is taken, and its mi
   LoadMachine machine;
   const auto taken = [&] { return fitting_op({&cuda, &hip}, {}, machine, std::nullopt); };
   CHECK(taken().op == &cuda);
-  machine.gpus.amd = {*archs("gfx942").begin()};
+  machine.gpus.archs = {*archs("gfx942").begin()};
   CHECK(taken().op == &hip);
-  machine.gpus.amd = {*archs("gfx90a").begin()};
+  machine.gpus.archs = {*archs("gfx90a").begin()};
   CHECK(taken().fit.misfit == "scale has no image for gfx90a (it has gfx942)");
-  machine.gpus.archs = {k_ampere};
+  machine.gpus.archs = {k_ampere, *archs("gfx90a").begin()};
   CHECK(taken().fit.misfit.empty());
   CHECK(taken().op == &cuda);
-  machine.gpus.archs = {k_turing};
+  machine.gpus.archs = {k_turing, *archs("gfx90a").begin()};
   CHECK(taken().fit.misfit == "scale has no image for 7.5 (it has 8.0)");
-  machine.gpus.amd.clear();
+  machine.gpus.archs = {k_turing};
   CHECK(taken().fit.misfit == "scale has no image for 7.5 (it has 8.0)");
 }
 

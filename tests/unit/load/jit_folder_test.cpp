@@ -30,6 +30,8 @@ TEST_CASE("What launchers give each rank counts for nothing, what tools may read
                                    {"SLURM_PROCID", "3"},
                                    {"MASTER_PORT", "1"},
                                    {"CUDA_VISIBLE_DEVICES", "3"},
+                                   {"ROCR_VISIBLE_DEVICES", "3"},
+                                   {"ZE_AFFINITY_MASK", "3"},
                                    {"OMPI_COMM_WORLD_RANK", "3"},
                                    {"DSBUILD_JIT", "0"},
                                    {"PATH", "/bin"},

@@ -114,6 +114,6 @@ TEST_CASE("What a HIP program sees stands beside what a CUDA program sees") {
   machine.add_node(2, "b", 90402);
   machine.set("HIP_VISIBLE_DEVICES", "1");
   FactStore facts(machine.files, machine.facts_file);
-  CHECK(find_visible_gpus(machine.settings, machine.system, facts).amd ==
+  CHECK(find_visible_gpus(machine.settings, machine.system, facts).archs ==
         std::vector<Target>{amd_gpu("gfx942")});
 }
