@@ -9,8 +9,9 @@ namespace {
 // The edges that run, by their place in the plan, as Ninja and the gate would start them.
 class Rehearsal {
  public:
-  Rehearsal(const ForecastInput& input, const std::set<std::string>& outputs)
-      : input_(input), queue_(input.memory_bytes) {
+  // `factor`: how much longer edges take than is guessed of them.
+  Rehearsal(const ForecastInput& input, const std::set<std::string>& outputs, double factor)
+      : input_(input), factor_(factor), queue_(input.memory_bytes) {
     for (const Edge& edge : input.plan.edges)
       if (outputs.count(edge.output) > 0) add(edge);
     for (size_t i = 0; i < edges_.size(); ++i)
@@ -38,7 +39,10 @@ class Rehearsal {
       maker_[output] = edges_.size();
     edges_.push_back({&edge, expected_cost(input_.history, input_.pack, edge), 0, {}});
     ++result_.edges;
-    result_.measured += is_measured(input_.history, input_.pack, edge) ? 1 : 0;
+    if (is_measured(input_.history, input_.pack, edge))
+      ++result_.measured;
+    else
+      edges_.back().cost.seconds *= factor_;
     result_.written_bytes += edges_.back().cost.output_bytes;
   }
 
@@ -76,6 +80,7 @@ class Rehearsal {
   }
 
   const ForecastInput& input_;
+  const double factor_;
   std::vector<Node> edges_;
   std::map<std::string, size_t> maker_;
   std::set<size_t> ready_;              // in the plan's order
@@ -88,7 +93,11 @@ class Rehearsal {
 }  // namespace
 
 Forecast forecast_build(const ForecastInput& input, const std::set<std::string>& outputs) {
-  Forecast forecast = Rehearsal(input, outputs).run();
+  constexpr double k_least = 0.5, k_most = 3;
+  Forecast forecast = Rehearsal(input, outputs, 1).run();
+  const auto seconds = [&](double factor) { return Rehearsal(input, outputs, factor).run().seconds; };
+  forecast.least_seconds = std::min(seconds(k_least), forecast.seconds);
+  forecast.most_seconds = std::max(seconds(k_most), forecast.seconds);
   if (forecast.measured < forecast.edges) forecast.written_bytes = 0;
   return forecast;
 }

@@ -7,6 +7,8 @@ namespace dsbuild {
 
 struct Forecast {
   double seconds = 0;
+  // Where some edges are guessed: these may take half as long, or three times.
+  double least_seconds = 0, most_seconds = 0;
   ByteCount memory_bytes = 0;   // at most, of all edges that run at once
   ByteCount written_bytes = 0;  // 0 where not all edges are known
   size_t edges = 0;             // that would run

@@ -78,6 +78,8 @@ Json op_json(const PlanView& view, const PlannedOp& op) {
 Json forecast_json(const Forecast& forecast) {
   const bool knows_bytes = forecast.measured == forecast.edges;
   return {{"seconds", forecast.seconds},
+          {"least_seconds", forecast.least_seconds},
+          {"most_seconds", forecast.most_seconds},
           {"memory_bytes", forecast.memory_bytes},
           {"written_bytes", knows_bytes ? Json(forecast.written_bytes) : Json(nullptr)},
           {"edges", forecast.edges},

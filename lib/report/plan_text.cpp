@@ -78,10 +78,16 @@ std::string sureness_text(const Forecast& forecast) {
   return "measured for " + std::to_string(forecast.measured) + " of " + edges + ", the rest guessed";
 }
 
+std::string time_text(const Forecast& forecast) {
+  if (forecast.measured == forecast.edges) return seconds_text(forecast.seconds);
+  return "about " + seconds_text(forecast.least_seconds) + " to " + seconds_text(forecast.most_seconds) +
+         ", a guess";
+}
+
 std::string forecast_line(const Forecast& forecast) {
   if (forecast.edges == 0) return "forecast  nothing to do\n";
-  std::string text = "forecast  " + seconds_text(forecast.seconds) + ", at most " +
-                     human_size(forecast.memory_bytes) + " of memory";
+  std::string text =
+      "forecast  " + time_text(forecast) + ", at most " + human_size(forecast.memory_bytes) + " of memory";
   if (forecast.written_bytes > 0) text += ", " + human_size(forecast.written_bytes) + " written";
   return text + (forecast.from_nothing ? ", from nothing" : "") + "; " + sureness_text(forecast) + "\n";
 }

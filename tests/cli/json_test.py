@@ -84,7 +84,7 @@ class PlanTest(JsonTest):
         self.assertEqual(plan["shared"]["gencode"], ["-gencode=arch=compute_80,code=sm_80",
                                                      "-gencode=arch=compute_80,code=compute_80"])
         self.assertEqual(plan["edges"], EDGES)
-        self.assertEqual(set(plan["forecast"]), {"seconds", "memory_bytes", "written_bytes", "edges", "measured", "from_nothing"})
+        self.assertEqual(set(plan["forecast"]), {"seconds", "least_seconds", "most_seconds", "memory_bytes", "written_bytes", "edges", "measured", "from_nothing"})
 
     def test_the_ops_of_a_plan(self):
         ops = {op["name"]: op for op in self.document("plan", "--arch", "7.5;8.0+PTX")["ops"]}

@@ -109,6 +109,19 @@ TEST_CASE("forecast: it says how many edges were measured, and bytes only where 
   CHECK(world.of({}) == Forecast{});
 }
 
+TEST_CASE("forecast: a range where edges are guessed, and one figure where all were measured") {
+  World world;
+  world.jobs = 1;
+  world.add(edge("a"), 10);
+  CHECK(world.forecast().least_seconds == Approx(10));
+  CHECK(world.forecast().most_seconds == Approx(10));
+  world.plan.edges.push_back(edge("new"));
+  const double guessed = world.forecast().seconds - 10;
+  CHECK(guessed > 0);
+  CHECK(world.forecast().least_seconds == Approx(10 + guessed / 2));
+  CHECK(world.forecast().most_seconds == Approx(10 + guessed * 3));
+}
+
 TEST_CASE(
     "memory that was never measured is guessed, the more the longer it takes and with torch's headers") {
   EdgeHistory history;
