@@ -106,8 +106,8 @@ Result<CallTools> find_call_tools(const Path& nvcc, const NvccCall& call, Sessio
                   {},
                   chosen(system.environment, k_looked_at),
                   chosen(system.environment, k_locale)};
-  tools.nvcc = {nvcc.string()};
-  if (call.host_compiler.empty()) tools.nvcc.insert(tools.nvcc.end(), {"-ccbin", host->string()});
+  // By its path: the steps' PATH is their own.
+  tools.nvcc = {nvcc.string(), "-ccbin", host->string()};
   tools.environment = tool_environment(system.environment, &tools.toolkit);
   tools.environment.erase("LC_ALL");
   for (const Environment& of_caller : {tools.looked_at, tools.locale})

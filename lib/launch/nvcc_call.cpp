@@ -103,6 +103,8 @@ class Reader {
       take_options_of(value, depth);
     else if (name == "t" || name == "threads" || name == "objtemp" || name == "objdir-as-tempdir")
       return;  // how, and not what
+    else if (name == "ccbin" || name == "compiler-bindir")
+      call_.host_compiler = value;
     else if (const std::string phase = other_phase(name); !phase.empty())
       other_ = "--" + phase;
     else
@@ -119,7 +121,6 @@ class Reader {
     if (name.ends_with("arch") || name.ends_with("architecture") || name.ends_with("code"))
       if (value.find("native") != std::string::npos || value.find("lto_") != std::string::npos)
         refuse("its archs are those of the machine, or for the link (" + join(words, " ") + ")");
-    if (name == "ccbin" || name == "compiler-bindir") call_.host_compiler = value;
     if (name == "Xcompiler" || name == "compiler-options")
       for (const std::string& word : split(value, ","))
         if (is_refused_by_host(word)) refuse("the host compiler is given " + word);

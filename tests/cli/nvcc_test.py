@@ -21,16 +21,11 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import testspace  # noqa: E402
 import nvcc_lines  # noqa: E402
+from cuobjdump import without_names_of_run  # noqa: E402
 
 CUDA = pathlib.Path(os.environ.get("DSBUILD_TEST_CUDA") or "/usr/local/cuda")
 NVCC = CUDA / "bin" / "nvcc"
 ARCHS = ["75", "80", "90"]
-
-
-def without_names_of_run(text):
-    """nvcc names its temporaries, and symbols of one translation unit, anew each time."""
-    text = re.sub(rb"tmpxft_[0-9a-f]{8}_[0-9a-f]{8}-\d+_", b"", text)
-    return re.sub(rb"_[0-9a-f]{8}_(\d+)_(\w+?_cu|device_code)_[0-9a-f]{8}", rb"_ID_\1_\2", text)
 
 
 def symbols(file):
@@ -279,6 +274,17 @@ class CallsTest(NvccCase):
         self.call(kind="sliced")
         self.call(NVCC_APPEND_FLAGS="-DSCALE=8")
         self.call(kind="taken", NVCC_PREPEND_FLAGS="-DSCALE=7")
+
+    def test_a_host_compiler_that_is_named(self):
+        """torch does where CC is set."""
+        gcc = pathlib.Path(shutil.which("gcc"))
+        (self.folder / "tools").mkdir()
+        (self.folder / "tools" / "gcc").write_text(f'#!/bin/sh\nexec {gcc} "$@"\n')
+        (self.folder / "tools" / "gcc").chmod(0o755)
+        self.call(["-ccbin", str(gcc), *COMPILE])
+        self.call([f"--compiler-bindir={gcc.parent}", *COMPILE], kind="taken")
+        self.call(["-ccbin=tools/gcc", *COMPILE])
+        self.call(["-ccbin", "tools", *COMPILE], kind="taken")
 
     def test_what_ptxas_says_of_a_slice_that_is_taken(self):
         """Without an image it only checks."""

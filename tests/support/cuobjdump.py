@@ -11,6 +11,12 @@ class CannotRead(Exception):
     """What cuobjdump says of a file that it does not read."""
 
 
+def without_names_of_run(text):
+    """nvcc names its temporaries, and symbols of one translation unit, anew each time."""
+    text = re.sub(rb"tmpxft_[0-9a-f]{8}_[0-9a-f]{8}-\d+_", b"", text)
+    return re.sub(rb"_[0-9a-f]{8}_(\d+)_(\w+?_cu|device_code)_[0-9a-f]{8}", rb"_ID_\1_\2", text)
+
+
 def find_cuobjdump():
     program = os.environ.get("DSBUILD_CUOBJDUMP")
     if not program or not os.access(program, os.X_OK):
