@@ -108,15 +108,16 @@ class RanksTest(unittest.TestCase):
 class OneNodeTest(RanksTest):
     def test_all_get_it_whoever_is_killed(self):
         ranks, rounds = testspace.count(12, 64), testspace.count(4, 50)
-        kills = compiles = 0
-        for number in range(rounds):
+        kills = compiles = number = 0
+        while number < rounds or (kills == 0 and number < 10 * rounds):  # whom it finds at work is chance
             expected = self.edit(number)
             killer = self.killer(lambda: holder_in(self.jit()))
             problems = self.round((self.start(rank) for rank in range(ranks)), expected, killer)
             self.assertEqual(problems, [], f"round {number}")
             kills += sum(killer.kills.values())
             compiles += sum(self.counter.counts("start").values())
-        print(f"{ranks} processes x {rounds} rounds: {kills} builders killed, {compiles} compiles of {2 * rounds} keys, "
+            number += 1
+        print(f"{ranks} processes x {number} rounds: {kills} builders killed, {compiles} compiles of {2 * number} keys, "
               f"longest wait {self.longest:.2f} s", flush=True)
         self.assertGreater(kills, 0, "nobody was killed: what is tested here?")
 
