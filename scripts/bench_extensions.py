@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Torch extensions as they are, from the source distribution to a module: by their own build and by dsbuild's three ways, in
+turn, as tables.
+
+  scripts/bench_extensions.py SDIST...
+    own     pip wheel, as the package has it
+    build   dsbuild build DIR --inplace
+    hook    DSBUILD=1 pip wheel
+    wrap    dsbuild wrap -- pip wheel
+  of which each is built cold, again in a second checkout, and in the first with an arch more, all CUDA sources touched, a
+  comment more in one of them, and a kernel more.
+
+CPU is user and system time of all processes; memory what they hold together, sampled every 0.1 s. Beside the times: whether the
+device images are those of the package's own build, byte for byte (by cuobjdump, with the names taken out that nvcc makes anew in
+each run), whether the module loads, and what `dsbuild plan` had said of the first build.
+
+Needs torch with CUDA, setuptools and wheel in --python, nvcc and cuobjdump, no GPU. The wheel of dsbuild is to be installed there
+too (the hook is in it).
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from cuobjdump import without_names_of_run  # noqa: E402
+from memory import Sampler  # noqa: E402
+
+WAYS = ["own", "build", "hook", "wrap"]
+STATES = ["cold", "second checkout", "an arch more", "touched", "a comment more", "a kernel more"]
+LOADS = """
+import ctypes, os, sys, torch
+for file in sys.argv[1:]:
+    ctypes.CDLL(file, os.RTLD_NOW | os.RTLD_GLOBAL)
+"""
+
+
+def unpack(sdist, folder):
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    return next(folder.iterdir())
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Failed(Exception):
+    """A build that ended with an error; its log is the text."""
+
+
+class Way:
+    """One way to build one package: its checkouts, and the caches that they share."""
+
+    def __init__(self, name, sdist, work, options):
+        self.name, self.sdist, self.options = name, sdist, options
+        self.work = work / name
+        self.first = unpack(sdist, self.work / "first")
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.work / "cache"), "MAX_JOBS": str(options.jobs),
+                            "FORCE_CUDA": "1", "TORCH_CUDA_ARCH_LIST": options.archs}
+
+    def command(self, source):
+        if self.name == "build":
+            return [self.options.dsbuild, "build", source, "--inplace", "--quiet", "--python", self.options.python, "--arch",
+                    self.environment["TORCH_CUDA_ARCH_LIST"], "-j", self.options.jobs]
+        pip = [self.options.python, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "--no-index", "-w",
+               self.work / "wheel", source]
+        return [self.options.dsbuild, "wrap", "--", *pip] if self.name == "wrap" else pip
+
+    def build(self, source):
+        """Seconds, CPU seconds, bytes of memory at most."""
+        shutil.rmtree(self.work / "wheel", ignore_errors=True)
+        hook = {"DSBUILD": "1"} if self.name == "hook" else {}
+        with open(self.work / "log", "w+", encoding="utf-8", errors="replace") as log:
+            begin, used = time.monotonic(), cpu_seconds()
+            with subprocess.Popen([str(word) for word in self.command(source)], stdout=log, stderr=subprocess.STDOUT,
+                                  cwd=self.work, env={**self.environment, **hook}) as process:
+                sampler = Sampler(process.pid)
+                code = process.wait()
+            measured = time.monotonic() - begin, cpu_seconds() - used, sampler.stop()
+            log.seek(0)
+            if code:
+                raise Failed(log.read()[-3000:])
+        return measured
+
+    def warm_up(self):
+        """What is done once on a machine and not once for each package: the self-test of slices, what is known of tools."""
+        if self.name == "own":
+            return
+        source = self.work / "warm_up.cu"
+        source.write_text("__global__ void warm_up() {}\n")
+        subprocess.run([self.options.dsbuild, "nvcc", "-c", source, "-o", self.work / "warm_up.o"], env=self.environment,
+                       check=True, capture_output=True)
+
+    def state(self, state):
+        if state == "second checkout":
+            return self.build(unpack(self.sdist, self.work / "second"))
+        sources = sorted(self.first.rglob("*.cu"), key=lambda file: (-file.stat().st_size, file))
+        text = {"a comment more": "// a comment more\n", "a kernel more": "__global__ void dsbuild_bench(int* a) { *a = 1; }\n"}
+        if state == "an arch more":
+            self.environment["TORCH_CUDA_ARCH_LIST"] = self.options.more
+        elif state == "touched":
+            for source in sources:
+                source.touch()
+        elif state in text:
+            with open(sources[0], "a", encoding="utf-8") as source:
+                source.write(text[state])
+        return self.build(self.first)
+
+    def modules(self):
+        """The libraries that were built last in the first checkout."""
+        if self.name == "build":
+            return sorted(file for file in self.first.rglob("*.so") if "build" not in file.relative_to(self.first).parts)
+        folder = self.work / "site"
+        shutil.rmtree(folder, ignore_errors=True)
+        with zipfile.ZipFile(next((self.work / "wheel").iterdir())) as wheel:
+            wheel.extractall(folder)
+        return sorted(folder.rglob("*.so"))
+
+    def images(self):
+        """Of each module, in order of their names, the digests of its images."""
+        with concurrent.futures.ThreadPoolExecutor(int(self.options.jobs)) as pool:
+            return dict(zip((module.name.split(".")[0] for module in self.modules()), pool.map(digests, self.modules())))
+
+    def loads(self):
+        run = subprocess.run([self.options.python, "-c", LOADS, *self.modules()], capture_output=True, text=True, check=False)
+        return "yes" if run.returncode == 0 else run.stderr.strip().splitlines()[-1][:200]
+
+    def forecast(self):
+        """What is said before the first build: seconds and bytes."""
+        pack = self.work / "pack"
+        subprocess.run([self.options.dsbuild, "new", "--from", self.first, "--pack", pack, "--python", self.options.python],
+                       env=self.environment, check=True, capture_output=True)
+        run = subprocess.run([self.options.dsbuild, "plan", "--pack", pack, "--ops", "all", "--json", "--arch", self.options.archs,
+                              "-j", self.options.jobs, "--python", self.options.python, "--build-dir", self.work / "plan"],
+                             env=self.environment, check=True, capture_output=True, text=True)
+        return json.loads(run.stdout)["forecast"]
+
+
+def digests(module):
+    with tempfile.TemporaryDirectory() as folder:
+        for option in ("-xelf", "-xptx"):
+            subprocess.run(["cuobjdump", option, "all", module], cwd=folder, capture_output=True, check=False)
+        return sorted(f"{re.sub(r'.*[.]sm_', 'sm_', image.name)} {digest(image)}" for image in pathlib.Path(folder).iterdir())
+
+
+def digest(image):
+    return hashlib.sha256(without_names_of_run(image.read_bytes())).hexdigest()
+
+
+def compare_images(found, expected):
+    """"45 of 48 equal, archs equal"."""
+    pairs = [(sorted(found.get(name, [])), images) for name, images in sorted(expected.items())]
+    total = sum(len(images) for _, images in pairs)
+    equal = sum(len(set(ours) & set(images)) for ours, images in pairs)
+    archs = all(sorted(i.split()[0] for i in ours) == sorted(i.split()[0] for i in images) for ours, images in pairs)
+    return f"{equal} of {total} equal, " + ("the same archs" if archs else "OTHER ARCHS")
+
+
+def bench(sdist, work, options):
+    name = sdist.name.removesuffix(".tar.gz")
+    print(f"\n## {name}, {options.archs} (and {options.more})\n", flush=True)
+    print("| build | way | wall | CPU | memory | of own's wall | of own's CPU |\n|---|---|---|---|---|---|---|", flush=True)
+    ways = {way: Way(way, sdist, work, options) for way in options.ways}
+    own, expected, notes = {}, {}, []
+    for way in ways.values():
+        way.warm_up()
+    forecast = ways["build"].forecast() if "build" in ways else None
+    for state in options.states:
+        for way in list(ways.values()):
+            try:
+                wall, cpu, memory = way.state(state)
+            except Failed as failed:
+                print(f"{name} by {way.name}, {state}: {failed}", file=sys.stderr, flush=True)
+                print(f"| {state} | {way.name} | failed | | | | |", flush=True)
+                del ways[way.name]
+                continue
+            own.setdefault(state, (wall, cpu))
+            print(f"| {state} | {way.name} | {wall:.1f} s | {cpu:.1f} s | {memory / 2**30:.1f} GiB | {wall / own[state][0]:.2f} | "
+                  f"{cpu / own[state][1]:.2f} |", flush=True)
+            if state in ("cold", "an arch more", "a kernel more"):
+                images = way.images()
+                expected.setdefault(state, images)
+                notes.append(f"- {state}, {way.name}: images {compare_images(images, expected[state])}; loads: {way.loads()}")
+            if state == "cold" and way.name == "build" and forecast:
+                notes.append(f"- forecast of the first build: {forecast['least_seconds']:.0f} to {forecast['most_seconds']:.0f} s "
+                             f"({forecast['seconds']:.0f}), {forecast['memory_bytes'] / 2**30:.1f} GiB; seen {wall:.0f} s, "
+                             f"{memory / 2**30:.1f} GiB")
+    print("\n" + "\n".join(notes), flush=True)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sdists", nargs="+", type=pathlib.Path)
+    parser.add_argument("--archs", default="8.0;9.0", help="what is built first (default: %(default)s)")
+    parser.add_argument("--more", default="8.0;9.0;10.0", help="and with an arch more (default: %(default)s)")
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=WAYS, help="own is to be the first")
+    parser.add_argument("--states", type=lambda text: text.split(","), default=STATES, help="cold is to be the first")
+    parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild")
+    parser.add_argument("--python", default="python3", help="the Python with torch")
+    parser.add_argument("--jobs", default=str(len(os.sched_getaffinity(0))))
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    options.python = shutil.which(options.python) or options.python
+    for sdist in options.sdists:
+        with tempfile.TemporaryDirectory(prefix="bench-extensions-") as work:
+            try:
+                bench(sdist.resolve(), pathlib.Path(work).resolve(), options)
+            except (Failed, subprocess.CalledProcessError, OSError) as error:
+                print(f"{sdist.name}: {error}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
