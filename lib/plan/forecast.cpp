@@ -95,10 +95,12 @@ class Rehearsal {
 Forecast forecast_build(const ForecastInput& input, const std::set<std::string>& outputs) {
   constexpr double k_least = 0.5, k_most = 3;
   Forecast forecast = Rehearsal(input, outputs, 1).run();
+  forecast.least_seconds = forecast.most_seconds = forecast.seconds;
+  if (forecast.measured == forecast.edges) return forecast;
   const auto seconds = [&](double factor) { return Rehearsal(input, outputs, factor).run().seconds; };
   forecast.least_seconds = std::min(seconds(k_least), forecast.seconds);
   forecast.most_seconds = std::max(seconds(k_most), forecast.seconds);
-  if (forecast.measured < forecast.edges) forecast.written_bytes = 0;
+  forecast.written_bytes = 0;
   return forecast;
 }
 
