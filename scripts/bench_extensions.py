@@ -24,7 +24,6 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import resource
 import shutil
 import subprocess
@@ -36,7 +35,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from cuobjdump import without_names_of_run  # noqa: E402
+from cuobjdump import extract_images  # noqa: E402
 from memory import Sampler  # noqa: E402
 
 WAYS = ["own", "build", "hook", "wrap"]
@@ -131,13 +130,13 @@ class Way:
             wheel.extractall(folder)
         return sorted(folder.rglob("*.so"))
 
-    def images(self):
+    def images(self, modules):
         """Of each module, in order of their names, the digests of its images."""
         with concurrent.futures.ThreadPoolExecutor(int(self.options.jobs)) as pool:
-            return dict(zip((module.name.split(".")[0] for module in self.modules()), pool.map(digests, self.modules())))
+            return dict(zip((module.name.split(".")[0] for module in modules), pool.map(digests, modules)))
 
-    def loads(self):
-        run = subprocess.run([self.options.python, "-c", LOADS, *self.modules()], capture_output=True, text=True, check=False)
+    def loads(self, modules):
+        run = subprocess.run([self.options.python, "-c", LOADS, *modules], capture_output=True, text=True, check=False)
         return "yes" if run.returncode == 0 else run.stderr.strip().splitlines()[-1][:200]
 
     def forecast(self):
@@ -152,14 +151,7 @@ class Way:
 
 
 def digests(module):
-    with tempfile.TemporaryDirectory() as folder:
-        for option in ("-xelf", "-xptx"):
-            subprocess.run(["cuobjdump", option, "all", module], cwd=folder, capture_output=True, check=False)
-        return sorted(f"{re.sub(r'.*[.]sm_', 'sm_', image.name)} {digest(image)}" for image in pathlib.Path(folder).iterdir())
-
-
-def digest(image):
-    return hashlib.sha256(without_names_of_run(image.read_bytes())).hexdigest()
+    return [f"{arch} {hashlib.sha256(image).hexdigest()}" for arch, image in extract_images("cuobjdump", module.resolve())]
 
 
 def compare_images(found, expected):
@@ -193,9 +185,10 @@ def bench(sdist, work, options):
             print(f"| {state} | {way.name} | {wall:.1f} s | {cpu:.1f} s | {memory / 2**30:.1f} GiB | {wall / own[state][0]:.2f} | "
                   f"{cpu / own[state][1]:.2f} |", flush=True)
             if state in ("cold", "an arch more", "a kernel more"):
-                images = way.images()
+                modules = way.modules()
+                images = way.images(modules)
                 expected.setdefault(state, images)
-                notes.append(f"- {state}, {way.name}: images {compare_images(images, expected[state])}; loads: {way.loads()}")
+                notes.append(f"- {state}, {way.name}: images {compare_images(images, expected[state])}; loads: {way.loads(modules)}")
             if state == "cold" and way.name == "build" and forecast:
                 notes.append(f"- forecast of the first build: {forecast['least_seconds']:.0f} to {forecast['most_seconds']:.0f} s "
                              f"({forecast['seconds']:.0f}), {forecast['memory_bytes'] / 2**30:.1f} GiB; seen {wall:.0f} s, "

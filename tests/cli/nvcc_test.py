@@ -21,7 +21,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import testspace  # noqa: E402
 import nvcc_lines  # noqa: E402
-from cuobjdump import without_names_of_run  # noqa: E402
+from cuobjdump import extract_images, find_cuobjdump, without_names_of_run  # noqa: E402
 
 CUDA = pathlib.Path(os.environ.get("DSBUILD_TEST_CUDA") or "/usr/local/cuda")
 NVCC = CUDA / "bin" / "nvcc"
@@ -135,18 +135,8 @@ def without_times(text):
 
 
 def images(file):
-    """Of an object of nvcc's, the bytes of its images, one text for all of them, with names of this run taken out."""
-    program = os.environ.get("DSBUILD_CUOBJDUMP")
-    if not program:
-        raise unittest.SkipTest("no cuobjdump (DSBUILD_CUOBJDUMP)")
-    folder = file.with_suffix(".images")
-    folder.mkdir()
-    try:
-        for option in ("-xelf", "-xptx"):
-            subprocess.run([program, option, "all", str(file)], cwd=folder, capture_output=True, check=False)
-        return sorted(without_names_of_run(image.read_bytes()) for image in folder.iterdir())
-    finally:
-        shutil.rmtree(folder)
+    """Of an object of nvcc's, the bytes of its images, one text for all of them."""
+    return sorted(image for _, image in extract_images(find_cuobjdump(), file.resolve()))
 
 
 class LinesTest(NvccCase):

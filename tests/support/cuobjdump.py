@@ -1,9 +1,11 @@
 """The device images of a file by NVIDIA's own reader, and its modules by what the linker and the runtime know of them."""
 
 import os
+import pathlib
 import re
 import struct
 import subprocess
+import tempfile
 import unittest
 
 
@@ -15,6 +17,15 @@ def without_names_of_run(text):
     """nvcc names its temporaries, and symbols of one translation unit, anew each time."""
     text = re.sub(rb"tmpxft_[0-9a-f]{8}_[0-9a-f]{8}-\d+_", b"", text)
     return re.sub(rb"_[0-9a-f]{8}_(\d+)_(\w+?_cu|device_code)_[0-9a-f]{8}", rb"_ID_\1_\2", text)
+
+
+def extract_images(program, file):
+    """[("sm_80.cubin", bytes)]: the images of a file, with names of nvcc's run taken out, by `cuobjdump -xelf` and `-xptx`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for option in ("-xelf", "-xptx"):
+            subprocess.run([program, option, "all", str(file)], cwd=folder, capture_output=True, check=False)
+        return sorted((re.sub(r".*[.]sm_", "sm_", image.name), without_names_of_run(image.read_bytes()))
+                      for image in pathlib.Path(folder).iterdir())
 
 
 def find_cuobjdump():
