@@ -146,7 +146,7 @@ class SyclTest(unittest.TestCase):
 
     def section(self, name):
         file = self.work / "section"
-        self.run_tool("objcopy", "--dump-section", f"{name}={file}", self.bundle / "fused_adam.so", self.work / "copy.so")
+        self.run_tool("objcopy", "--dump-section", f"{name}={file}", self.bundle / "fused_adam.so", self.work / "without_the_section.so")
         return file.read_bytes()
 
     def test_there_is_code_for_each_device_and_spirv(self):
