@@ -1,6 +1,7 @@
 // The lines with which a preprocessor says where text is of: `# 12 "pack/a.cu" 1 3`.
 #pragma once
 
+#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -10,6 +11,7 @@ namespace dsbuild {
 struct LineMarker {
   std::string_view file;   // in quotes
   std::string_view flags;  // 1: enters the file, 2: returns to it, 3: it is the system's, 4: and C
+  size_t line = 0;         // of the text behind the marker
 
   bool changes_file() const { return flags.find_first_of("12") != std::string_view::npos; }
   // The flags that hold for all of the text.
@@ -24,11 +26,13 @@ inline std::optional<LineMarker> read_line_marker(std::string_view line, const L
   if (!line.starts_with("# ")) return std::nullopt;
   const size_t number_end = line.find_first_not_of("0123456789", 2);
   if (number_end == 2 || number_end == std::string_view::npos) return std::nullopt;
-  if (line[number_end] == '\n') return LineMarker{last.file, last.kind()};
+  size_t number = 0;
+  std::from_chars(line.data() + 2, line.data() + number_end, number);
+  if (line[number_end] == '\n') return LineMarker{last.file, last.kind(), number};
   const size_t first = line.find('"'), second = line.rfind('"');
   if (first != number_end + 1 || second == first) return std::nullopt;
   const std::string_view flags = line.substr(second + 1);
-  return LineMarker{line.substr(first, second + 1 - first), flags.substr(0, flags.find('\n'))};
+  return LineMarker{line.substr(first, second + 1 - first), flags.substr(0, flags.find('\n')), number};
 }
 
 }  // namespace dsbuild

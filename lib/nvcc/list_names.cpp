@@ -95,7 +95,12 @@ std::string as_numbers(std::string_view text) {
 }  // namespace
 
 bool names_list(std::string_view text, std::string_view list) {
-  return !names_of(text, joined(list)).empty();
+  return behind_list_name(text, list).has_value();
+}
+
+std::optional<size_t> behind_list_name(std::string_view text, std::string_view list) {
+  const std::vector<ListName> names = names_of(text, joined(list));
+  return names.empty() ? std::nullopt : std::optional(names.front().end);
 }
 
 std::optional<std::string> with_list(std::string_view text, const std::string& from, const std::string& to) {

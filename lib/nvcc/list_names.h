@@ -17,6 +17,8 @@ inline constexpr const char* k_common_list = "0000";
 
 // Whether such a name of the list ("800,900") is in a text.
 bool names_list(std::string_view text, std::string_view list);
+// Where the first ends.
+std::optional<size_t> behind_list_name(std::string_view text, std::string_view list);
 
 // C++ or PTX with the names of `to` instead of those of `from`; mangled names have their length before them.
 // nullopt where that cannot be told to be right: one stands in quotes, in a longer name, or among the numbers

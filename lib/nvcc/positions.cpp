@@ -1,7 +1,7 @@
 #include "nvcc/positions.h"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 
 #include "base/text.h"
 #include "nvcc/code_lines.h"
@@ -45,10 +45,13 @@ class Filter {
 
 // Who calls a function that has one of them as a default argument reads its own line, and no tokens tell
 // where such calls are: they may be conversions, constructors of templates, defaults themselves.
+bool names_one_of(std::string_view text, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(
+      names, [&](std::string_view name) { return text.find(name) != std::string_view::npos; });
+}
+
 bool may_read_positions(std::string_view text) {
-  constexpr std::array names = {"__builtin_LINE", "__builtin_COLUMN", "source_location"};
-  return std::any_of(names.begin(), names.end(),
-                     [&](const char* name) { return text.find(name) != std::string_view::npos; });
+  return names_one_of(text, {"__builtin_LINE", "__builtin_COLUMN", "source_location"});
 }
 
 bool is_gcc(const NvccCommands& commands) {
@@ -126,12 +129,17 @@ std::string with_files_below(const std::string& root, std::string_view text) {
   return moved;
 }
 
-std::string word_that_keeps_positions(const NvccCommands& commands) {
-  for (const DeviceCommands& device : commands.devices)
-    if (has_line_information(device.compile)) return k_line_information;
-  for (const std::string& word : commands.host_compile)
-    if (may_keep_positions(word)) return word;
-  return is_gcc(commands) ? "" : commands.host_compile.front();
+// std::source_location::current() has __builtin_source_location() as a default argument.
+bool may_read_columns(std::string_view text) {
+  return names_one_of(text, {"__builtin_COLUMN", "__builtin_source_location"});
+}
+
+KeptPositions kept_positions(const NvccCommands& commands) {
+  if (!is_gcc(commands) || std::ranges::any_of(commands.host_compile, may_keep_positions))
+    return KeptPositions::any;
+  const bool has_lines =
+      std::ranges::any_of(commands.devices, has_line_information, &DeviceCommands::compile);
+  return has_lines ? KeptPositions::device_lines : KeptPositions::none;
 }
 
 }  // namespace dsbuild

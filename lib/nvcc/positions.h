@@ -11,15 +11,23 @@ namespace dsbuild {
 // of, and which of them are the system's, stay. The text as it is where it names a builtin that reads
 // positions, or source_location, which is made of one, anywhere. Raw strings keep their lines.
 std::string without_positions(std::string_view text);
+// Whether some code of the text may take a column for its value.
+bool may_read_columns(std::string_view text);
 
 // The text with names of the build folder's files, which are relative, put below `root` in its markers: cicc
 // writes the absolute names of files into line information.
 std::string with_files_below(const std::string& root, std::string_view text);
 
-// A word of the commands for which outputs hold positions, or with which that is not known; "" for none:
-// line and debug information, coverage, sanitizers, and any option of code generation of which the opposite
-// is not known. Host compilers other than GCC name their program.
-std::string word_that_keeps_positions(const NvccCommands& commands);
+// What of a step's outputs depends on positions.
+enum class KeptPositions {
+  none,
+  device_lines,  // -lineinfo: the lines and columns that PTX names, and no more
+  any            // or it is not known of what
+};
+
+// By the commands' words: line and debug information, coverage, sanitizers, and any option of code generation
+// of which the opposite is not known; any host compiler but GCC.
+KeptPositions kept_positions(const NvccCommands& commands);
 bool may_keep_positions(const std::string& word_of_host_compiler);
 
 }  // namespace dsbuild

@@ -88,7 +88,7 @@ class SelfTest {
     if (const Failure failure = compile_whole(); !failure.empty()) return failure;
     if (const Failure failure = compile_slices(sliced_, probe_); !failure.empty()) return failure;
     if (const Failure failure = compare(); !failure.empty()) return failure;
-    if (!word_that_keeps_positions(commands_).empty()) return "";
+    if (kept_positions(commands_) != KeptPositions::none) return "";
     const std::string moved_probe = replace_all(probe_, "\n", "\n\n// moved\n");
     if (const Failure failure = compile_slices(moved_, moved_probe); !failure.empty()) return failure;
     return compare_moved();

@@ -32,9 +32,9 @@ struct Made {
   bool has_names = true;  // of the list of archs: outputs could be given them
 };
 
-// Gets a record with the key of the text, which lies where the commands look for it, and adds to it what
+// Gets the text, which lies where the commands look for it, and a record with its key, to which it adds what
 // tools say.
-using Make = std::function<Result<Made>(Record& record)>;
+using Make = std::function<Result<Made>(const SourceText& source, Record& record)>;
 
 Result<Made> take_or_make_of(const SourceText& source, StepPart& part, Record& record, const Make& make) {
   record.result = source.key();
@@ -42,7 +42,7 @@ Result<Made> take_or_make_of(const SourceText& source, StepPart& part, Record& r
   DSBUILD_TRY(is_there, part.results.take(record.result, record.said_of));
   if (!is_there) {
     part.tools.wait_to_work(source.seen());
-    return make(record);
+    return make(source, record);
   }
   take_said(part, record);
   return Made{};
@@ -142,9 +142,10 @@ Result<int> assemble(StepPart& part, const StoredFile& ptx) {
 }
 
 // cicc, and ptxas where its images are not there already.
-Result<Made> make_device(StepPart& part, Record& record) {
+Result<Made> make_device(StepPart& part, const SourceText& source, Record& record) {
   DSBUILD_TRY(made, make_texts(part, record));
   if (made.code != 0) return Made{made.code};
+  if (source.has_columns_of_names(made.texts.front().bytes)) return Made{0, false};
   const auto texts = part.results.with_names(record.result, std::move(made.texts));
   if (!texts) return Made{0, false};
   DSBUILD_TRY(has_images, part.results.take_images(record.result, *texts));
@@ -165,11 +166,12 @@ Result<Made> make_device(StepPart& part, Record& record) {
 }  // namespace
 
 Result<int> run_front(StepPart& part) {
-  return run_from_source(part, [&](Record& record) { return make_front(part, record); });
+  return run_from_source(part, [&](const SourceText&, Record& record) { return make_front(part, record); });
 }
 
 Result<int> run_device(StepPart& part) {
-  return run_from_source(part, [&](Record& record) { return make_device(part, record); });
+  return run_from_source(
+      part, [&](const SourceText& source, Record& record) { return make_device(part, source, record); });
 }
 
 }  // namespace dsbuild

@@ -79,7 +79,10 @@ Result<void> SourceText::take_own_place() {
 
 // Debug information has names where nobody looks for them.
 Result<void> SourceText::take_common_names() {
-  if (unit_.step.keeps_positions || !names_list(text_, unit_.arch_list)) return {};
+  if (unit_.step.positions == KeptPositions::any || !names_list(text_, unit_.arch_list)) return {};
+  const Lines lines = lines_with_code_behind_names(text_, unit_.arch_list);
+  if (!lines.empty() && may_read_columns(text_)) return {};
+  if (unit_.step.positions == KeptPositions::device_lines) lines_with_other_columns_ = lines;
   auto common = with_list(text_, unit_.arch_list, k_common_list);
   if (!common) return {};
   text_ = std::move(*common);
@@ -90,7 +93,12 @@ Result<void> SourceText::take_common_names() {
 Result<void> SourceText::take_own_names() {
   text_ = with_list(text_, k_common_list, unit_.arch_list).value_or(text_);
   has_common_names_ = false;
+  lines_with_other_columns_.clear();
   return files_.write_file(file_, text_);
+}
+
+bool SourceText::has_columns_of_names(std::string_view ptx) const {
+  return has_code_of(ptx, lines_with_other_columns_);
 }
 
 SeenText SourceText::seen() const {

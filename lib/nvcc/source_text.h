@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/digest.h"
+#include "nvcc/line_information.h"
 #include "nvcc/step_results.h"
 #include "nvcc/step_tools.h"
 
@@ -32,6 +33,8 @@ class SourceText {
   // From now on compilers read the text as the preprocessor made it.
   Result<void> take_own_names();
   FilesRead files_read() const;
+  // Whether PTX of the text has columns that it has with the common names alone.
+  bool has_columns_of_names(std::string_view ptx) const;
 
  private:
   Words command() const;
@@ -45,6 +48,7 @@ class SourceText {
   std::string text_;     // that compilers read
   Path file_;
   bool has_common_names_ = false;
+  Lines lines_with_other_columns_;       // where PTX names columns
   std::vector<std::string> read_files_;  // by the preprocessor
 };
 

@@ -4,10 +4,11 @@
 
 #include "base/build_layout.h"
 #include "base/digest.h"
-#include "nvcc/positions.h"
 
 namespace dsbuild {
 namespace {
+
+constexpr const char* k_device_lines = "device_lines";  // of positions
 
 std::string render_line(const char* name, const Words& words) {
   return std::string(name) + " " + shell_join(words) + "\n";
@@ -77,7 +78,8 @@ std::string render_step_file(const StepFile& step) {
   for (const Words& command : step.commands)
     text += render_line("run", command);
   if (!step.inputs.empty()) text += render_line("inputs", step.inputs);
-  if (step.keeps_positions) text += render_line("positions", {"kept"});
+  if (step.positions == KeptPositions::any) text += render_line("positions", {"any"});
+  if (step.positions == KeptPositions::device_lines) text += render_line("positions", {k_device_lines});
   const SourcePlace& place = step.place;
   if (!place.empty()) text += render_line("place", {place.folder, place.root, place.source});
   return text + render_line("outputs", step.outputs) + render_line("nvcc", step.nvcc);
@@ -96,7 +98,8 @@ StepFile parse_step_file(std::string_view text) {
     if (name == "run") step.commands.push_back(words);
     if (name == "inputs") step.inputs = words;
     if (name == "outputs") step.outputs = words;
-    if (name == "positions") step.keeps_positions = true;
+    if (name == "positions")
+      step.positions = words.front() == k_device_lines ? KeptPositions::device_lines : KeptPositions::any;
     if (name == "place" && words.size() == 3) step.place = {words[0], words[1], words[2]};
     if (name == "nvcc") step.nvcc = words;
   }
@@ -109,9 +112,8 @@ std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc
     steps.push_back(device_step(device));
   steps.push_back(host_step(commands));
   steps.push_back(fatbin_step(commands));
-  const bool keeps_positions = !word_that_keeps_positions(commands).empty();
   for (StepFile& step : steps) {
-    step.keeps_positions = keeps_positions;
+    step.positions = kept_positions(commands);
     step.environment = commands.environment;
     step.nvcc = nvcc;
     for (std::string& word : step.preprocess)

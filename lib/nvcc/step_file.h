@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nvcc/nvcc_commands.h"
+#include "nvcc/positions.h"
 #include "nvcc/source_place.h"
 
 namespace dsbuild {
@@ -16,9 +17,9 @@ struct StepFile {
   // Of the outputs and inputs, what follows the unit's name: {".compute_80.ptx", ".compute_80.cubin"}.
   // Any of the outputs may be the edge's own.
   std::vector<std::string> inputs, outputs;
-  bool keeps_positions = false;  // outputs depend on where code stands in its files (lib/nvcc/positions.h)
-  SourcePlace place;             // of a command line of nvcc's: where its preprocessor and host compiler run
-  Words nvcc;                    // the whole command without archs and source, for people
+  KeptPositions positions = KeptPositions::none;
+  SourcePlace place;  // of a command line of nvcc's: where its preprocessor and host compiler run
+  Words nvcc;         // the whole command without archs and source, for people
   bool operator==(const StepFile&) const = default;
 };
 

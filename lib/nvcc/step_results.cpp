@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nvcc/line_information.h"
 #include "nvcc/list_names.h"
 
 namespace dsbuild {
@@ -100,7 +101,9 @@ std::optional<NamedTexts> StepResults::with_names(const std::string& key, StoreE
   texts.own = texts.made;
   if (!has_common_names(key)) return texts;
   for (StoredFile& text : texts.own)
-    if (!exchange(text, with_list, k_common_list, unit_.arch_list)) return std::nullopt;
+    if (!exchange(text, text.name.ends_with(".ptx") ? ptx_with_list : with_list, k_common_list,
+                  unit_.arch_list))
+      return std::nullopt;
   return texts;
 }
 

@@ -38,7 +38,7 @@ Words StepUnit::expand(const Words& words, const std::string& unit) const {
 }
 
 std::string StepUnit::text_for_key(const std::string& text) const {
-  return step.keeps_positions ? text : without_positions(text);
+  return step.positions == KeptPositions::none ? without_positions(text) : text;
 }
 
 std::string StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {

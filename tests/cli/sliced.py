@@ -57,11 +57,26 @@ template <class T> __global__ void add(T* data) { data[threadIdx.x].x += bias + 
 MORE
 extern "C" void named_run(float* data) { thrust::add<<<1, 32>>>((thrust::part*)data); }
 """
-# Of a name's spelling: in a string of the source, and in one that the compiler makes.
+# Of line information: a function that is inlined, whose name .debug_str has; and code behind a name, whose column PTX has.
+LINED = {
+    "lined": """
+namespace thrust { inline namespace LIST_NAME {
+template <class T> __device__ T thrice(T x) { return x * 3 + threadIdx.x; }
+} }
+__global__ void inlining(float* data) { data[threadIdx.x] += thrust::thrice(data[0]); }
+""",
+    "lined_behind": """
+__device__ thrust::LIST_NAME::part made(float x) { return {x * x + 1}; }
+__global__ void making(float* data) { data[threadIdx.x] = made(data[1]).x; }
+""",
+}
+# Of a name's spelling: in a string of the source, in one that the compiler makes, and its length.
 SPELLED = {
     "quoted": "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n__device__ const char spelled[] = TEXT(LIST_NAME);",
     "function": "template <class T> __device__ const char* name_of() { return __PRETTY_FUNCTION__; }\n"
                 "__global__ void spell(const char** to) { *to = name_of<thrust::part>(); }",
+    "column": "#include <source_location>\n"
+              "__global__ void place(thrust::LIST_NAME::part*, int* to) { *to = std::source_location::current().column(); }",
 }
 
 
@@ -72,7 +87,10 @@ def make_pack(folder):
     pack.add_op("listing", {"listed.cu": LISTED})
     pack.add_op("naming", {"named.cu": NAMED.replace("MORE", "")})
     for name, code in SPELLED.items():
-        pack.add_op(f"spelling_{name}", {f"{name}.cu": NAMED.replace("MORE", code)})
+        pack.add_op(f"spelling_{name}", {f"{name}.cu": NAMED.replace("MORE", code)},
+                    {"std": {"nvcc": 20}, "flags": {"nvcc": ["--expt-relaxed-constexpr"]}})
+    for name, code in LINED.items():
+        pack.add_op(name, {f"{name}.cu": NAMED.replace("MORE", code)}, {"flags": {"nvcc": ["-lineinfo"]}})
     pack.source("sizes.h").write_text(SIZES)
     return pack
 

@@ -190,6 +190,25 @@ class ListNamesTest(SlicesTest):
                     self.built_as_nvcc_does(f"spelling_{how}", f"{how}.cu")
                     self.assertIn(name, self.images(f"{how}.cu"))
 
+    # Of files whose PTX has a name in .debug_str, and one in front of the code of a line.
+    LINED = "lined,lined_behind"
+
+    def test_line_information(self):
+        runs = self.count_cicc()
+        self.space.arch = "8.0+PTX;9.0"
+        self.built(ops=self.LINED)
+        before = runs()
+        self.space.arch = "8.0+PTX;9.0;10.0"
+        self.built(ops="lined")
+        self.assertEqual(runs() - before, 1)
+        self.assertIn("compared 2 files: the same as nvcc's\n", self.built("--verify-against-nvcc", ops=self.LINED).out)
+
+    def test_line_information_of_cuda_11_8(self):
+        self.use_toolkit_11_8()
+        for arch in ("7.0+PTX", "7.0;8.0+PTX"):
+            self.space.arch = arch
+            self.assertIn("compared 2 files: the same as nvcc's\n", self.built("--verify-against-nvcc", ops=self.LINED).out)
+
     def test_other_toolkits(self):
         self.use_toolkit_11_8()
         self.space.arch = "8.0"

@@ -84,16 +84,19 @@ TEST_CASE("slices: options with which outputs hold positions are known, and thos
   NvccCommands commands;
   commands.front_end = {"cudafe++", "--gnu_version=120200"};
   commands.host_compile = {"g++", "-c", "-O3", "-fPIC", "-fno-exceptions", "-frandom-seed=1", "-Wall"};
-  CHECK(word_that_keeps_positions(commands).empty());
+  CHECK(kept_positions(commands) == KeptPositions::none);
   for (const char* word :
        {"-g", "-ggdb", "--coverage", "-fsanitize=undefined", "-fprofile-arcs", "-fnew", "-flto"}) {
     NvccCommands with = commands;
     with.host_compile.push_back(word);
-    CHECK(word_that_keeps_positions(with) == word);
+    CAPTURE(word);
+    CHECK(kept_positions(with) == KeptPositions::any);
   }
   NvccCommands with_lines = commands;
   with_lines.devices = {{"compute_80", {}, {"cicc", "-generate-line-info"}, {}}};
-  CHECK(word_that_keeps_positions(with_lines) == "-generate-line-info");
+  CHECK(kept_positions(with_lines) == KeptPositions::device_lines);
+  with_lines.host_compile.push_back("-g");
+  CHECK(kept_positions(with_lines) == KeptPositions::any);
   commands.front_end.push_back("--clang");
-  CHECK(word_that_keeps_positions(commands) == "g++");
+  CHECK(kept_positions(commands) == KeptPositions::any);
 }
