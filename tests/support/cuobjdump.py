@@ -13,8 +13,14 @@ class CannotRead(Exception):
     """What cuobjdump says of a file that it does not read."""
 
 
+def as_text(numbers):
+    """Of `.b8 95,90` and the lines behind it, which are a string of PTX's line information."""
+    return bytes(int(number) for number in re.findall(rb"(?<=[ ,])\d+", numbers[0]))
+
+
 def without_names_of_run(text):
     """nvcc names its temporaries, and symbols of one translation unit, anew each time."""
+    text = re.sub(rb"(?:[.]b8 [0-9,]+[\n\0])+", as_text, text)
     text = re.sub(rb"tmpxft_[0-9a-f]{8}_[0-9a-f]{8}-\d+_", b"", text)
     return re.sub(rb"_[0-9a-f]{8}_(\d+)_(\w+?_cu|device_code)_[0-9a-f]{8}", rb"_ID_\1_\2", text)
 

@@ -1,6 +1,8 @@
 """Random command lines of nvcc's: compiles in all spellings, and what is none. Source of the spellings: `nvcc --help`."""
 
+import os
 import random
+import shutil
 
 SOURCES = {
     "a.cu": '#include "inc/a.h"\n'
@@ -70,7 +72,15 @@ class Lines:
                 ["--keep-device-functions"], ["-extra-device-vectorization"], ["-prec-div=false"], ["-Wno-deprecated-gpu-targets"]]
         rare = [["-rdc=true"], ["-G"], ["-g"], ["-lineinfo"], ["-split-compile", "2"]]
         chosen = self.random.sample(pool, self.random.randrange(6))
-        return [word for flag in chosen if flag not in rare or self.random.random() < 0.4 for word in flag]
+        kept = [flag for flag in chosen if flag not in rare or self.random.random() < 0.4]
+        if self.random.random() < 0.08:
+            kept.append(self.host_compiler())
+        return [word for flag in kept for word in flag]
+
+    def host_compiler(self):
+        """The one that nvcc takes by itself, by its name, its path and its folder."""
+        path = shutil.which("g++") or "g++"
+        return self.spelled("-ccbin", "--compiler-bindir", self.random.choice(["g++", path, os.path.dirname(path) or "."]))
 
     def depfile(self):
         kind = self.random.choice(["", "", "-MD", "-MD", "-MMD", "--generate-dependencies-with-compile"])
