@@ -2,6 +2,8 @@
 // that begin with a dot end an output's or a translation unit's.
 #pragma once
 
+#include <string>
+
 namespace dsbuild {
 
 // The folder itself.

@@ -15,6 +15,7 @@
 #include "nvcc/host_text.h"
 #include "nvcc/source_text.h"
 #include "nvcc/step_file.h"
+#include "sys/job_server.h"
 #include "sys/lock.h"
 
 namespace dsbuild {
@@ -43,6 +44,7 @@ class Parts {
         session_(session),
         files_(session.system.files),
         tools_{input.tools.toolkit, input.tools.nvcc, input.tools.parts.text, input.tools.environment},
+        jobs_(JobServer::of(session.system.environment)),
         source_(input.place.own_name(input.call.source)),
         stem_(std::string(k_objects_folder) + "/" + Path(input.call.source).stem().string()) {}
 
@@ -131,6 +133,8 @@ class Parts {
                      ByteCount bytes) {
     for (const auto& each : before)
       if (!each.get().is_well) return {false, each.get().why, {}, 0};
+    // Before the turn: who has a turn waits for nobody.
+    const auto job = jobs_ ? jobs_->take() : nullptr;
     const auto turn = take_node_turn(input_.folder.shared() / "turns", bound_, bytes);
     if (!turn) return {false, turn.error().where + ": " + turn.error().what, {}, 0};
     const auto result = session_.system.processes.run(command_of(part));
@@ -284,7 +288,8 @@ class Parts {
   Session& session_;
   FileSystem& files_;
   const SlicedTools tools_;
-  const std::string source_, stem_;  // own names
+  const std::unique_ptr<JobServer> jobs_;  // of who called us; may be none
+  const std::string source_, stem_;        // own names
   std::vector<Part> parts_;
   std::vector<SliceTest> untested_;
   Words preprocess_, order_;

@@ -106,7 +106,8 @@ Result<std::vector<std::string>> expand_glob(const SpecFile& file, const YamlNod
   };
   found.erase(std::remove_if(found.begin(), found.end(), is_no_file), found.end());
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  // Not std::ranges::unique, whose result clang 14 cannot take from gcc 12's library.
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   if (!found.empty()) return found;
   return fail(Exit::usage, "missing_source", yaml_where(file.shown, at), "no file matches '" + glob + "'",
               "Looked below " + file.tree.root.string() + ".");

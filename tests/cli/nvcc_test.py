@@ -335,6 +335,47 @@ class FailsOpenTest(NvccCase):
         self.assertEqual((ours.code, call["kind"]), (2, "left"))
 
 
+class JobServerTest(NvccCase):
+    """Of a build tool that says in MAKEFLAGS how many jobs there may be: make, Ninja, cargo."""
+
+    HOST_COMPILER = """#!/bin/sh
+case " $* " in *" -E "*) echo begin >> LOG; SLEEP 0.4; echo end >> LOG;; esac
+exec COMPILER "$@"
+"""
+
+    def most_at_once(self, name, scale, **more):
+        """Of the preprocessors of a call with a front and three slices."""
+        folder = self.project(name)
+        compiler = self.root / "slow" / "g++"
+        compiler.parent.mkdir(exist_ok=True)
+        text = self.HOST_COMPILER.replace("LOG", str(self.root / "log"))
+        compiler.write_text(text.replace("SLEEP", shutil.which("sleep")).replace("COMPILER", shutil.which("g++")))
+        compiler.chmod(0o755)
+        (self.root / "log").unlink(missing_ok=True)
+        words = [word for arch in ARCHS for word in ("-gencode", f"arch=compute_{arch},code=sm_{arch}")]
+        ended, call = self.by_dsbuild(["-ccbin", str(compiler), *words, "-DSCALE=" + scale, "-c", "a.cu", "-o", "out/a.o"], folder,
+                                      DSBUILD_JOBS="8", **more)
+        self.assertEqual((ended.code, call["kind"]), (0, "sliced"), (ended.err, call))
+        running = most = 0
+        for line in (self.root / "log").read_text().splitlines():
+            running += 1 if line == "begin" else -1
+            most = max(most, running)
+        return most
+
+    def test_parts_are_as_many_at_once_as_there_are_jobs(self):
+        self.most_at_once("warm_up", "2")  # asks nvcc and the compiler what they are
+        self.assertGreaterEqual(self.most_at_once("free", "4"), 3)
+        fifo = self.root / "jobs"
+        os.mkfifo(fifo)
+        server = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+        self.addCleanup(os.close, server)
+        for jobs in (b"", b"1"):
+            os.write(server, jobs)
+            flags = f" -j{len(jobs) + 1} --jobserver-auth=fifo:{fifo}"
+            self.assertEqual(self.most_at_once(f"of_{len(jobs)}", f"{len(jobs) + 5}", MAKEFLAGS=flags), len(jobs) + 1)
+        self.assertEqual(os.read(server, 8), b"1")
+
+
 class KillTest(NvccCase):
     def test_a_killed_call_takes_its_compilers_along_and_leaves_no_turn(self):
         folder = self.project("killed")
