@@ -1,6 +1,7 @@
 #include "binary/image.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "base/text.h"
@@ -254,6 +255,17 @@ Result<std::vector<StoredContainer>> read_stored_code(ByteRange file, const std:
 Result<DeviceCode> read_device_code(ByteRange file, const std::string& name) {
   DSBUILD_TRY(containers, read_stored_code(file, name));
   return device_code_of(containers);
+}
+
+void keep_loadable(DeviceCode& code) {
+  std::erase_if(code.containers, std::mem_fn(&DeviceContainer::is_relocatable));
+  code.images.clear();
+  code.tile_images.clear();
+  for (const DeviceContainer& container : code.containers) {
+    code.images.insert(code.images.end(), container.images.begin(), container.images.end());
+    code.tile_images.insert(code.tile_images.end(), container.tile_images.begin(),
+                            container.tile_images.end());
+  }
 }
 
 ArchSet archs_of(const DeviceCode& code) {

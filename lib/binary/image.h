@@ -51,6 +51,9 @@ struct DeviceCode {
 // know, `io` where they cannot be read. Code for a device link (NVVM, LLVM bitcode) is passed over.
 Result<DeviceCode> read_device_code(ByteRange file, const std::string& name);
 
+// What a GPU or a driver can take: without the inputs of a device link.
+void keep_loadable(DeviceCode& code);
+
 ArchSet archs_of(const DeviceCode& code);
 // Of each module, in the order of the file; none for one whose images are empty or relocatable: what can run.
 std::vector<ArchSet> modules_of(const DeviceCode& code);

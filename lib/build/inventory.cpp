@@ -218,6 +218,7 @@ Result<InventoryLibrary> look_into(const Path& library, const FileReader& files,
   InventoryLibrary found;
   DSBUILD_TRY(bytes, files.read_file(library));
   DSBUILD_TRY(content, read_binary(as_bytes_of(bytes), library.string()));
+  keep_loadable(content);
   DSBUILD_TRY(digest, digests.digest(library));
   found.bytes = bytes.size();
   found.sha256 = digest;

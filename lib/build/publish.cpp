@@ -67,10 +67,12 @@ ManifestTorch manifest_torch(const Torch& torch, const std::string& accelerator)
 }
 
 // Sources in link order: the library's containers come in the same order (bundle/verify.h).
-std::vector<ManifestSource> manifest_sources(const SourceDigests& digests, const PlannedOp& op) {
+std::vector<ManifestSource> manifest_sources(const SourceDigests& digests, const PlannedOp& op,
+                                             bool device_link) {
   std::vector<ManifestSource> sources;
   for (const PlannedSource& source : op.sources)
-    sources.push_back({source.source.id(), digests.at(source.source.path), source.archs});
+    sources.push_back(
+        {source.source.id(), digests.at(source.source.path), device_link ? ArchSet{} : source.archs});
   return sources;
 }
 
@@ -94,7 +96,8 @@ Result<ManifestOp> manifest_op(const Plan& plan, const PlannedOp& op, const Sour
   for (const std::string& need : builder.needs(when))
     entry.needs.push_back(plan.registry().find(need)->spec().op_name());
   entry.features_off = op.features_off;
-  entry.sources = manifest_sources(digests, op);
+  entry.device_link = makes_device_link(builder.spec());
+  entry.sources = manifest_sources(digests, op, entry.device_link);
   const Path library = plan.settings().build_dir.value / library_path(op.name);
   DSBUILD_CHECK(describe_library(entry, library, session.system.files, session.build_facts, session.digests));
   return entry;

@@ -34,6 +34,7 @@ void parse_facts(const std::string& text, ManifestOp& op) {
 Result<void> read_library(ManifestOp& op, const Path& library, const FileReader& files) {
   DSBUILD_TRY(bytes, files.read_file(library));
   DSBUILD_TRY(content, read_binary(as_bytes_of(bytes), library.string()));
+  keep_loadable(content);
   op.images = count_images(content.images);
   op.runtime = runtime_of(content);
   return {};

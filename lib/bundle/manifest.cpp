@@ -60,6 +60,7 @@ Json json_of(const ManifestOp& op) {
   if (!op.module_suffix.empty()) json["module_suffix"] = op.module_suffix;
   if (op.cpu_baseline) json["cpu_baseline"] = json_of(*op.cpu_baseline);
   if (!op.features_off.empty()) json["features_off"] = op.features_off;
+  if (op.device_link) json["device_link"] = true;
   if (op.runtime) json["runtime"] = json_of(*op.runtime);
   return json;
 }
@@ -156,7 +157,7 @@ std::vector<std::string> read_texts(const std::optional<JsonCursor>& texts) {
 }
 
 ManifestOp read_op(const JsonCursor& op) {
-  const auto module_suffix = op.find("module_suffix");
+  const auto module_suffix = op.find("module_suffix"), device_link = op.find("device_link");
   return {.name = op.at("name").text(),
           .module = read_module(op.at("module")),
           .module_suffix = module_suffix ? read_file_name(*module_suffix) : "",
@@ -169,6 +170,7 @@ ManifestOp read_op(const JsonCursor& op) {
           .exports = op.at("exports").texts(),
           .needs = op.at("needs").texts(),
           .sources = read_sources(op.at("sources")),
+          .device_link = device_link && device_link->flag(),
           .cpu_baseline = read_cpu(op.find("cpu_baseline")),
           .features_off = read_texts(op.find("features_off")),
           .runtime = read_runtime(op.find("runtime"))};
@@ -228,6 +230,7 @@ std::string ManifestOp::module_file(const std::string& suffix) const {
 }
 
 std::vector<ArchSet> ManifestOp::modules() const {
+  if (device_link) return {archs};
   std::vector<ArchSet> modules;
   for (const ManifestSource& source : sources)
     if (!source.archs.empty()) modules.push_back(source.archs);

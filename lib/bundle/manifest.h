@@ -17,7 +17,7 @@ namespace dsbuild {
 struct ManifestSource {
   std::string path;  // SourceSpec::id(): relative to the pack's source root
   std::string sha256;
-  ArchSet archs;  // what its object holds; empty for a host-only TU
+  ArchSet archs;  // what its object holds; empty for a host-only TU, and where there is a device link
   bool operator==(const ManifestSource&) const = default;
 };
 
@@ -54,6 +54,7 @@ struct ManifestOp {
   std::vector<std::string> exports;  // declared in the spec
   std::vector<std::string> needs;
   std::vector<ManifestSource> sources;  // sorted by path, which is the order of the link
+  bool device_link = false;  // one module of code for `archs` was linked of all sources, which have none
   std::optional<ManifestCpu> cpu_baseline;
   std::vector<std::string> features_off;   // "bf16: off (7.5 in the list)"
   std::optional<ManifestRuntime> runtime;  // nullopt: an older dsbuild wrote the manifest

@@ -179,15 +179,22 @@ ExpectedLibrary library_of(const ExpectedOp& op) {
 
 ExpectedLibrary library_of(const ManifestOp& op) {
   ExpectedLibrary library{op.name, op.file, {}, op.exports};
+  if (op.device_link) library.sources = {{"device code", op.archs}};
   for (const ManifestSource& source : op.sources) {
     if (!source.archs.empty()) library.sources.push_back({source.path, source.archs});
   }
   return library;
 }
 
+Result<BinaryFile> read_loadable(const std::string& bytes, const std::string& name) {
+  auto binary = read_binary(as_bytes_of(bytes), name);
+  if (binary) keep_loadable(*binary);
+  return binary;
+}
+
 Result<BinaryFile> load_binary(const Path& path, const FileReader& files) {
   DSBUILD_TRY(bytes, files.read_file(path));
-  return read_binary(as_bytes_of(bytes), path.string());
+  return read_loadable(bytes, path.string());
 }
 
 // The library's bytes against the manifest's size and digest.
@@ -203,7 +210,7 @@ std::vector<Difference> byte_differences(const ManifestOp& op, const std::string
 
 // A library that cannot be read is a difference, not an error: the other libraries are still looked at.
 std::vector<Difference> content_differences(const ManifestOp& op, const std::string& bytes) {
-  const auto binary = read_binary(as_bytes_of(bytes), op.file);
+  const auto binary = read_loadable(bytes, op.file);
   if (!binary) return {difference_in(op.name, op.file, op.file + " cannot be read: " + binary.error().what)};
   std::vector<Difference> differences = library_differences(library_of(op), *binary);
   if (!differences.empty()) return differences;

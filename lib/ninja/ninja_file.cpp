@@ -96,7 +96,10 @@ std::string rule(const EdgeKindRow& row) {
     case EdgeForm::verify:
       return rule(row.word, "verify $tools $out $in");
     case EdgeForm::link:
-      return rule(row.word, "run $tools $out -- " + tool + " -o $out.tmp @$out.rsp $flags",
+      // nvcc reads no such list. It is written for our records all the same.
+      return rule(row.word,
+                  "run $tools $out -- " + tool + " -o $out.tmp " +
+                      (row.kind == EdgeKind::cuda_link ? "$in" : "@$out.rsp") + " $flags",
                   "  rspfile = $out.rsp\n  rspfile_content = $in_newline\n");
   }
   return "";

@@ -220,8 +220,15 @@ class Reader {
 };
 
 bool is_unsliceable(const std::string& word) {
-  static const std::vector<std::string> beginnings = {
-      "-keep", "--keep", "-time", "--time", "-fdevice-time-trace", "-optf", "--options-file"};
+  static const std::vector<std::string> beginnings = {"-keep",
+                                                      "--keep",
+                                                      "-time",
+                                                      "--time",
+                                                      "-fdevice-time-trace",
+                                                      "-optf",
+                                                      "--options-file",
+                                                      "-rdc=true",
+                                                      "--relocatable-device-code=true"};
   return starts_with_one_of(word, beginnings);
 }
 

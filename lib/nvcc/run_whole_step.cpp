@@ -22,9 +22,9 @@ bool is_of_object(const std::optional<StoreEntry>& entry) {
   return entry->size() == 1 || (entry->size() == 2 && entry->back().name == k_said);
 }
 
-// icpx's: it reads the objects that it is given, and the tools.
+// icpx's and nvcc's: they read the objects that they are given, and the tools.
 bool is_device_link(const Words& command) {
-  return has_word(command, "-fsycl-link");
+  return has_word(command, "-fsycl-link") || has_word(command, "-dlink");
 }
 
 // A command whose files or messages are not all in its object and its words: files of options and profiles

@@ -23,8 +23,8 @@ struct Backend {
   // Flags of its link edge, behind the objects and the op's own.
   std::vector<std::string> (*link_flags)(const BuildPlanInput& input, const BackendOp& op);
   // Where the op's objects hold no code of devices yet: the edge of what does, for its link besides them.
-  // nullptr: they do.
-  Edge (*device_link_edge)(const BackendOp& op, const std::vector<Edge>& compiles) = nullptr;
+  // nullptr, nullopt: they do.
+  std::optional<Edge> (*device_link_edge)(const BackendOp& op, const std::vector<Edge>& compiles) = nullptr;
 };
 
 const std::vector<Backend>& backends();

@@ -108,8 +108,10 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
     if (is_hipified(op, source.source)) compiles.back().implicit_inputs.push_back(hipify_list(op));
     expected.objects.push_back({source.source.id(), compiles.back().output, source.archs});
   }
-  if (backend.device_link_edge) {
-    compiles.push_back(backend.device_link_edge(op, compiles));
+  auto device_link = backend.device_link_edge ? backend.device_link_edge(op, compiles) : std::nullopt;
+  if (device_link) {
+    device_link->part = k_device_code;
+    compiles.push_back(std::move(*device_link));
     for (ExpectedObject& object : expected.objects)
       object.archs = {};
     expected.objects.push_back({k_device_code, compiles.back().output, planned.archs});
@@ -324,7 +326,11 @@ std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge) {
   const std::string temporary = edge.output + k_temporary_end;
   if (edge.is_link()) {
     std::vector<std::string> argv = compiler_of(plan, edge);
-    append_all(argv, {"-o", temporary, "@" + edge.output + k_objects_list_end});
+    argv.insert(argv.end(), {"-o", temporary});
+    if (edge.kind == EdgeKind::cuda_link)
+      append_all(argv, edge.inputs);
+    else
+      argv.push_back("@" + edge.output + k_objects_list_end);
     append_all(argv, edge.flags);
     return argv;
   }

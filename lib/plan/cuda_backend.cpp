@@ -49,6 +49,22 @@ Edge cuda_compile_edge(const BuildPlanInput& input, const BackendOp& op, const P
   return edge;
 }
 
+std::optional<Edge> device_link_edge(const BackendOp& op, const std::vector<Edge>& compiles) {
+  if (!makes_device_link(op.builder.spec())) return std::nullopt;
+  Edge edge;
+  edge.kind = EdgeKind::cuda_link;
+  edge.op = op.builder.name();
+  for (const Edge& compile : compiles)
+    if (compile.kind == EdgeKind::cuda_compile) edge.inputs.push_back(compile.output);
+  edge.flags = {"-dlink", "-Xcompiler=-fPIC"};
+  if (op.toolkit->has_option("--objdir-as-tempdir")) edge.flags.emplace_back("--objdir-as-tempdir");
+  for (const Target& target : op.planned.archs)
+    edge.flags.push_back(target.flag());
+  edge.implicit_inputs = {k_nvcc_id_file};
+  edge.output = std::string(k_objects_folder) + "/" + edge.op + "/" + k_device_images_object;
+  return edge;
+}
+
 // By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
 // symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
 // lives in a process that has a CUDA runtime already, and must use that one.
@@ -64,6 +80,7 @@ std::vector<std::string> cuda_link_flags(const BuildPlanInput&, const BackendOp&
 
 }  // namespace
 
-const Backend k_cuda_backend = {BackendKind::cuda, true, cuda_compile_edge, cuda_link_flags};
+const Backend k_cuda_backend = {BackendKind::cuda, true, cuda_compile_edge, cuda_link_flags,
+                                device_link_edge};
 
 }  // namespace dsbuild

@@ -12,6 +12,7 @@ const std::vector<EdgeKindRow>& edge_kinds() {
   static const std::vector<EdgeKindRow> rows = {
       {Kind::cuda_compile, "cuda_compile", "compile", k_nvcc_tool, Form::compile},
       {Kind::cuda_slice, "cuda_slice", "compile", k_nvcc_tool, Form::slice},
+      {Kind::cuda_link, "cuda_link", "link", k_nvcc_tool, Form::link},
       {Kind::hip_compile, "hip_compile", "compile", k_hip_tool, Form::compile},
       {Kind::hip_slice, "hip_slice", "compile", k_hip_tool, Form::compile},
       {Kind::hip_bundle, "hip_bundle", "bundle", k_hip_tool, Form::bundle},

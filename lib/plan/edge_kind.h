@@ -5,12 +5,13 @@
 
 namespace dsbuild {
 
-// hipify: an op's CUDA sources as HIP. hip_compile: all of a HIP source, or its host code; hip_slice: its
-// code for one target; hip_bundle: the object of those. sycl_compile: a source of SYCL's;
-// sycl_link: the device code of all that an op has.
+// cuda_link: the device code of all that an op with -rdc=true has. hipify: an op's CUDA sources as HIP.
+// hip_compile: all of a HIP source, or its host code; hip_slice: its code for one target; hip_bundle: the
+// object of those. sycl_compile: a source of SYCL's; sycl_link: the device code of all that an op has.
 enum class EdgeKind {
   cuda_compile,
   cuda_slice,
+  cuda_link,
   hip_compile,
   hip_slice,
   hip_bundle,

@@ -51,7 +51,7 @@ Edge sycl_compile_edge(const BuildPlanInput& input, const BackendOp& op, const P
   return edge;
 }
 
-Edge device_link_edge(const BackendOp& op, const std::vector<Edge>& compiles) {
+std::optional<Edge> sycl_link_edge(const BackendOp& op, const std::vector<Edge>& compiles) {
   Edge edge;
   edge.kind = EdgeKind::sycl_link;
   edge.op = op.builder.name();
@@ -73,7 +73,6 @@ std::vector<std::string> sycl_link_flags(const BuildPlanInput&, const BackendOp&
 
 }  // namespace
 
-const Backend k_sycl_backend = {BackendKind::sycl, false, sycl_compile_edge, sycl_link_flags,
-                                device_link_edge};
+const Backend k_sycl_backend = {BackendKind::sycl, false, sycl_compile_edge, sycl_link_flags, sycl_link_edge};
 
 }  // namespace dsbuild

@@ -71,6 +71,10 @@ bool is_job_control(const std::string& flag) {
          whole_number<int>(flag.substr(flag.find('=') + 1)).has_value();
 }
 
+bool is_for_device_link(const std::string& flag) {
+  return flag == "-rdc=true" || flag == "--relocatable-device-code=true";
+}
+
 Result<Flags> read_flags(const SpecFile& file, const YamlNode& node) {
   DSBUILD_CHECK(check_map(file, node, "'flags'", {"cxx", "nvcc", "hip", "sycl", "link"}));
   DSBUILD_TRY(cxx, read_flag_list(file, node, "cxx", FlagKind::cxx));

@@ -51,7 +51,7 @@ constexpr std::array k_nvcc_patterns = {
     R"(--?static-global-template-stub=(true|false))", R"(--?ftemplate-(depth|backtrace-limit)=[0-9]{1,6})",
     R"(--resource-usage|-res-usage|--display-error-number|-err-no|--no-display-error-number)",
     R"(--?diag-(suppress|warn|error)=[a-z0-9_]{1,60}(,[a-z0-9_]{1,60}){0,20})",
-    R"(-rdc=false|--relocatable-device-code=false)", R"(-Wno-deprecated-gpu-targets|-Wreorder|-Wext-lambda-captures-this)",
+    R"((-rdc|--relocatable-device-code)=(true|false))", R"(-Wno-deprecated-gpu-targets|-Wreorder|-Wext-lambda-captures-this)",
     R"((-Werror|--Werror)=(cross-execution-space-call|reorder|default-stream-launch|missing-launch-bounds|ext-lambda-captures-this|deprecated-declarations|all-warnings))",
     R"(-[DU][A-Za-z_][A-Za-z0-9_]{0,254})",
 };
@@ -94,7 +94,7 @@ constexpr std::array k_refusals = {
     Refusal{R"(-m(arch|cpu|tune)=native)", "makes the bundle depend on the machine that builds it; -march=baseline is what --cpu-baseline says"},
     Refusal{R"(-l.*|--library(=.*)?)", "is the libraries key's business"},
     Refusal{R"(-I.*|-isystem.*|--include-path(=.*)?|--system-include(=.*)?)", "is the include_dirs key's business"},
-    Refusal{R"(-rdc=true|--relocatable-device-code=true|-dc|--device-c|-dlto|--dlink-time-opt)", "leaves device code for a link that dsbuild does not make"},
+    Refusal{R"(-dc|--device-c|-dlto|--dlink-time-opt)", "is a phase of nvcc's; write -rdc=true for device code that calls that of other sources"},
     Refusal{R"(-j[0-9]*|--?split-compile(=.*)?)", "is the job control's business (--jobs, DS_NVCC_THREADS)"},
     Refusal{R"((-Xcompiler|--compiler-options|-Xlinker|--linker-options|-Xarchive|-Xnvlink|-Xfatbin|-Wl,|-Wa,|-Wp,).*)", "carries flags past the list to another tool"},
 };

@@ -63,6 +63,20 @@ std::vector<std::string> compile_args(std::optional<int> standard, const TextEnt
   return args;
 }
 
+// nvlink makes machine code, and drops the PTX of what it links.
+FilteredArchs without_ptx(FilteredArchs filtered) {
+  for (const Target& target : filtered.kept) {
+    if (!target.is_virtual()) continue;
+    const auto asked = filtered.specialised.find(target);
+    filtered.dropped.push_back(
+        {asked == filtered.specialised.end() ? target : asked->second, "-rdc=true links no PTX"});
+    filtered.specialised.erase(target);
+  }
+  std::erase_if(filtered.kept, [](const Target& target) { return target.is_virtual(); });
+  std::ranges::sort(filtered.dropped, {}, &DroppedArch::target);
+  return filtered;
+}
+
 }  // namespace
 
 std::vector<SourceSpec> OpBuilder::sources(const WhenContext& context) const {
@@ -130,7 +144,13 @@ std::vector<Requirement> OpBuilder::requirements(const WhenContext& context) con
 }
 
 FilteredArchs OpBuilder::filter_archs(const ArchSet& requested) const {
-  return apply_filter(spec_.archs, requested);
+  FilteredArchs filtered = apply_filter(spec_.archs, requested);
+  return makes_device_link(spec_) ? without_ptx(std::move(filtered)) : filtered;
+}
+
+bool makes_device_link(const OpSpec& spec) {
+  return spec.backend == BackendKind::cuda &&
+         std::ranges::any_of(spec.flags.nvcc, is_for_device_link, &Entry<std::string>::value);
 }
 
 }  // namespace dsbuild

@@ -212,6 +212,10 @@ struct OpSpec {
   bool operator==(const OpSpec&) const = default;
 };
 
+// Whether its CUDA is compiled with -rdc=true: a device link, which gives machine code alone, makes its
+// images.
+bool makes_device_link(const OpSpec& spec);
+
 // A define or a flag has that value.
 bool has_value(const OpSpec& spec, const std::string& value);
 

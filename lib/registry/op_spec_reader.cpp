@@ -240,6 +240,17 @@ Result<void> read_build_keys(const SpecFile& file, const YamlNode& root, OpSpec&
   return {};
 }
 
+// A device link takes the code of each arch from all of the objects.
+Result<void> check_device_link(const SpecFile& file, const YamlNode& root, const OpSpec& spec) {
+  if (!makes_device_link(spec)) return {};
+  for (const SourceSpec& source : spec.sources)
+    if (!source.archs.empty())
+      return bad_spec(file, *root.find("flags"),
+                      "'-rdc=true' links all sources for the same archs, and " + source.path + " has its own",
+                      "Give the op the archs, or make two ops.");
+  return {};
+}
+
 }  // namespace
 
 Result<OpSpec> read_op_spec(const YamlNode& root, const SpecFile& file, const Path& path) {
@@ -254,6 +265,7 @@ Result<OpSpec> read_op_spec(const YamlNode& root, const SpecFile& file, const Pa
   spec.needs = std::move(needs);
   DSBUILD_CHECK(read_op_sources(file, root, spec));
   DSBUILD_CHECK(read_build_keys(file, root, spec));
+  DSBUILD_CHECK(check_device_link(file, root, spec));
   if (const YamlNode* node = root.find("requires")) {
     DSBUILD_TRY(requirements, read_requirements(file, *node));
     spec.requires_ = std::move(requirements);

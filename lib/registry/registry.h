@@ -120,6 +120,8 @@ std::string flag_refusal(FlagKind kind, const std::string& flag);
 bool nvcc_option_takes_value(std::string_view option);
 // A flag of nvcc's about how much runs at once (--threads=4), which means nothing here.
 bool is_job_control(const std::string& nvcc_flag);
+// -rdc=true: device code calls that of the op's other sources, and a device link makes code of them all.
+bool is_for_device_link(const std::string& nvcc_flag);
 
 // Which ops the user selected, before requirements and archs are looked at.
 enum class Wanted { off, by_all, by_name };

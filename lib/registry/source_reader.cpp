@@ -158,6 +158,9 @@ Result<SourceSpec> read_common(const SpecFile& file, const YamlNode& entry, cons
   if (const YamlNode* node = entry.find("flags")) {
     DSBUILD_TRY(flags, read_flags(file, *node));
     if (!flags.link.empty()) return bad_spec(file, *node, "'flags.link' belongs to the op, not to a source");
+    if (std::ranges::any_of(flags.nvcc, is_for_device_link, &Entry<std::string>::value))
+      return bad_spec(file, *node,
+                      "'-rdc=true' belongs to the op, whose sources are linked, not to a source");
     common.flags = std::move(flags);
   }
   if (const YamlNode* node = entry.find("seconds")) {

@@ -326,6 +326,52 @@ class SharedTest(SlicesTest):
         self.assertEqual(self.built(ops="first,second").edges_run(), 0)
 
 
+class DeviceLinkTest(SlicesTest):
+    """Of an op with -rdc=true: device code of one source calls that of another."""
+
+    CALLER = """
+extern __device__ float twice(float x);
+__global__ void scale(float* data) { data[threadIdx.x] = twice(data[threadIdx.x]); }
+extern "C" void linked_run(float* data) { scale<<<1, 32>>>(data); }
+"""
+    CALLED = "__device__ float twice(float x) { return x * 2; }\n"
+
+    def add_linked(self):
+        self.space.pack.add_op("linked", {"caller.cu": self.CALLER, "called.cu": self.CALLED},
+                               {"flags": {"nvcc": ["-rdc=true"]}, "exports": ["linked_run"]})
+
+    def test_it_is_linked_for_each_arch(self):
+        self.add_linked()
+        run = self.space.build("--ops", "linked")
+        self.assertEqual(run.code, 0, run)
+        self.assertIn("2 files compiled by whole nvcc commands: has -rdc=true", run.err)
+        self.assertIn("9.0-virtual (op: -rdc=true links no PTX)", run.err)
+        library = self.space.out / "linked.so"
+        self.assertEqual(sorted(set(list_images(library))), [("elf", "sm_80"), ("elf", "sm_90")])
+        first = library.read_bytes()
+        self.assertEqual(self.space.build("--ops", "linked").edges_run(), 0)
+        called = self.space.pack.source("called.cu")
+        called.write_text(self.CALLED.replace("* 2", "* 3"))
+        self.assertIn("link linked [device code]", self.space.build("--ops", "linked").err)
+        self.assertNotEqual(library.read_bytes(), first)
+        called.write_text(self.CALLED)
+        self.space.remove_build()
+        self.assertEqual(self.space.build("--ops", "linked").code, 0)
+        self.assertEqual(library.read_bytes(), first)
+        run = self.space.run("verify", str(self.space.out))
+        self.assertEqual(run.code, 0, run)
+        inspected = self.space.run("inspect", str(self.space.out), "--gpu", "10.0")
+        self.assertIn("will not run", inspected.out)
+
+    def test_a_function_that_no_source_has_fails_at_the_link(self):
+        self.add_linked()
+        self.space.pack.source("called.cu").write_text("__global__ void nothing() {}\n")
+        run = self.space.build("--ops", "linked")
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("Undefined reference to '_Z5twicef'", run.err)
+        self.assertIn("failed: link linked [device code]", run.err)
+
+
 @testspace.deep_but("test_slices_that_are_not_what_nvcc_makes")
 class RefusalTest(SlicesTest):
     """What cannot be sliced is compiled by nvcc, and one line says why."""

@@ -205,6 +205,7 @@ class Random {
                     .exports = texts(),
                     .needs = texts(),
                     .sources = {},
+                    .device_link = below(4) == 0,
                     .cpu_baseline = {},
                     .features_off = texts(),
                     .runtime = {}};

@@ -237,7 +237,6 @@ const std::vector<FlagRow> k_bad = {
     {k_nvcc, "-odir"},
     {k_nvcc, "-cubin"},
     {k_nvcc, "-ptx"},
-    {k_nvcc, "-rdc=true"},
     {k_nvcc, "-dc"},
     {k_nvcc, "-t8"},
     {k_nvcc, "--split-compile=0"},
