@@ -25,10 +25,9 @@ inline constexpr const char* k_project_pack_suffix = "-project";
 inline constexpr const char* k_project_pack_start = "# By `dsbuild new --from`";
 
 // What is made.
-inline constexpr const char* k_objects_folder = "obj";    // <op>/<source>/<stem>…
-inline constexpr const char* k_libraries_folder = "lib";  // <op>.so
-inline constexpr const char* k_device_images_object =
-    "device_images.o";                                    // of an op with a device link, in its folder
+inline constexpr const char* k_objects_folder = "obj";                    // <op>/<source>/<stem>…
+inline constexpr const char* k_libraries_folder = "lib";                  // <op>.so
+inline constexpr const char* k_device_images_object = "device_images.o";  // of an op's device link
 inline constexpr const char* k_checks_folder = "check";   // <op>.json: what is expected; <op>.ok: it is so
 inline constexpr const char* k_headers_folder = "pch";    // precompiled headers, by what they are made of
 inline constexpr const char* k_hipify_folder = "hipify";  // <op>/…: its CUDA sources as HIP; <op>.list: which

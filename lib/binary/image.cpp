@@ -183,16 +183,23 @@ bool is_empty_image(const StoredImage& stored) {
   return elf && elf->machine == k_machine_cuda && std::ranges::none_of(elf->sections, holds_code_or_data);
 }
 
-DeviceCode device_code_of(const Containers& containers) {
+DeviceCode device_code_of(std::vector<DeviceContainer> containers) {
   DeviceCode code;
-  for (const StoredContainer& stored : containers) {
-    DeviceContainer container = container_of(stored);
-    container.is_empty = !stored.empty() && std::ranges::all_of(stored, is_empty_image);
+  for (const DeviceContainer& container : containers) {
     std::ranges::copy(container.images, std::back_inserter(code.images));
     std::ranges::copy(container.tile_images, std::back_inserter(code.tile_images));
-    code.containers.push_back(std::move(container));
   }
+  code.containers = std::move(containers);
   return code;
+}
+
+DeviceCode device_code_of(const Containers& stored_containers) {
+  std::vector<DeviceContainer> containers;
+  for (const StoredContainer& stored : stored_containers) {
+    containers.push_back(container_of(stored));
+    containers.back().is_empty = !stored.empty() && std::ranges::all_of(stored, is_empty_image);
+  }
+  return device_code_of(std::move(containers));
 }
 
 bool is_device_elf(const ElfKind& elf) {
@@ -259,13 +266,7 @@ Result<DeviceCode> read_device_code(ByteRange file, const std::string& name) {
 
 void keep_loadable(DeviceCode& code) {
   std::erase_if(code.containers, std::mem_fn(&DeviceContainer::is_relocatable));
-  code.images.clear();
-  code.tile_images.clear();
-  for (const DeviceContainer& container : code.containers) {
-    code.images.insert(code.images.end(), container.images.begin(), container.images.end());
-    code.tile_images.insert(code.tile_images.end(), container.tile_images.begin(),
-                            container.tile_images.end());
-  }
+  code = device_code_of(std::move(code.containers));
 }
 
 ArchSet archs_of(const DeviceCode& code) {

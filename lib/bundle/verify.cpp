@@ -179,7 +179,7 @@ ExpectedLibrary library_of(const ExpectedOp& op) {
 
 ExpectedLibrary library_of(const ManifestOp& op) {
   ExpectedLibrary library{op.name, op.file, {}, op.exports};
-  if (op.device_link) library.sources = {{"device code", op.archs}};
+  if (op.device_link) library.sources = {{k_device_code, op.archs}};
   for (const ManifestSource& source : op.sources) {
     if (!source.archs.empty()) library.sources.push_back({source.path, source.archs});
   }

@@ -12,6 +12,9 @@
 
 namespace dsbuild {
 
+// In the place of a source: of all of an op's, by a device link.
+inline constexpr const char* k_device_code = "device code";
+
 // What one op's build must have produced; written beside build.ninja as check/<op>.json and read by
 // the graph's verify edge.
 struct ExpectedObject {

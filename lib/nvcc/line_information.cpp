@@ -33,6 +33,7 @@ std::map<std::string, std::string> files_of(const std::vector<std::string>& line
   std::map<std::string, std::string> files;
   for (const std::string& line : lines) {
     const size_t first = line.find('"'), second = line.rfind('"');
+    if (first == std::string::npos) continue;
     const auto words = split(line.substr(0, first), " \t");
     if (words.size() == 2 && words.front() == ".file" && second != first)
       files[words.back()] = line.substr(first + 1, second - first - 1);

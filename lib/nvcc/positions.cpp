@@ -43,13 +43,13 @@ class Filter {
   LineMarker place_, kept_place_;  // of the text that is read; of what is kept
 };
 
-// Who calls a function that has one of them as a default argument reads its own line, and no tokens tell
-// where such calls are: they may be conversions, constructors of templates, defaults themselves.
 bool names_one_of(std::string_view text, std::initializer_list<std::string_view> names) {
   return std::ranges::any_of(
       names, [&](std::string_view name) { return text.find(name) != std::string_view::npos; });
 }
 
+// Who calls a function that has one of them as a default argument reads its own line, and no tokens tell
+// where such calls are: they may be conversions, constructors of templates, defaults themselves.
 bool may_read_positions(std::string_view text) {
   return names_one_of(text, {"__builtin_LINE", "__builtin_COLUMN", "source_location"});
 }

@@ -80,9 +80,10 @@ Result<void> SourceText::take_own_place() {
 // Debug information has names where nobody looks for them.
 Result<void> SourceText::take_common_names() {
   if (unit_.step.positions == KeptPositions::any || !names_list(text_, unit_.arch_list)) return {};
-  const Lines lines = lines_with_code_behind_names(text_, unit_.arch_list);
-  if (!lines.empty() && may_read_columns(text_)) return {};
-  if (unit_.step.positions == KeptPositions::device_lines) lines_with_other_columns_ = lines;
+  const bool reads_columns = may_read_columns(text_);
+  if (reads_columns || unit_.step.positions == KeptPositions::device_lines)
+    lines_with_other_columns_ = lines_with_code_behind_names(text_, unit_.arch_list);
+  if (reads_columns && !lines_with_other_columns_.empty()) return {};
   auto common = with_list(text_, unit_.arch_list, k_common_list);
   if (!common) return {};
   text_ = std::move(*common);

@@ -17,8 +17,6 @@
 namespace dsbuild {
 namespace {
 
-constexpr const char* k_device_code = "device code";  // in the place of a source: of all of an op's
-
 void append_all(std::vector<std::string>& to, const std::vector<std::string>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }

@@ -148,9 +148,4 @@ FilteredArchs OpBuilder::filter_archs(const ArchSet& requested) const {
   return makes_device_link(spec_) ? without_ptx(std::move(filtered)) : filtered;
 }
 
-bool makes_device_link(const OpSpec& spec) {
-  return spec.backend == BackendKind::cuda &&
-         std::ranges::any_of(spec.flags.nvcc, is_for_device_link, &Entry<std::string>::value);
-}
-
 }  // namespace dsbuild

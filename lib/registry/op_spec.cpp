@@ -4,6 +4,7 @@
 #include <array>
 
 #include "registry/arch_pattern.h"
+#include "registry/registry.h"
 #include "registry/requirement_kinds.h"
 
 namespace dsbuild {
@@ -129,6 +130,11 @@ std::string SourceSpec::id() const {
   for (const auto& [name, value] : defines)
     id.append(",").append(name).append("=").append(value);
   return id;
+}
+
+bool makes_device_link(const OpSpec& spec) {
+  return spec.backend == BackendKind::cuda &&
+         std::ranges::any_of(spec.flags.nvcc, is_for_device_link, &Entry<std::string>::value);
 }
 
 bool has_value(const OpSpec& spec, const std::string& value) {

@@ -9,7 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <optional>
+#include <functional>
 
 #include "base/text.h"
 #include "sys/descriptor.h"
@@ -18,8 +18,8 @@
 namespace dsbuild {
 namespace {
 
-constexpr int k_look_milliseconds =
-    10;  // how often the job that we have anyway is looked for beside the pipe
+// How often the job that we have anyway is looked for beside the pipe.
+constexpr int k_look_milliseconds = 10;
 
 // The bytes that we hold, for a signal's handler; -1 holds none.
 std::array<std::atomic<int>, 1024> held_bytes;
@@ -53,26 +53,15 @@ void give_back_when_killed(int to_pipe) {
   }
 }
 
-class OwnJob : public Job {
+class HeldJob : public Job {
  public:
-  explicit OwnJob(std::atomic<bool>& is_free) : is_free_(is_free) {}
-  ~OwnJob() override { is_free_ = true; }
-  OwnJob(const OwnJob&) = delete;
-  OwnJob& operator=(const OwnJob&) = delete;
+  explicit HeldJob(std::function<void()> give_back) : give_back_(std::move(give_back)) {}
+  ~HeldJob() override { give_back_(); }
+  HeldJob(const HeldJob&) = delete;
+  HeldJob& operator=(const HeldJob&) = delete;
 
  private:
-  std::atomic<bool>& is_free_;
-};
-
-class TakenJob : public Job {
- public:
-  explicit TakenJob(std::atomic<int>& held) : held_(held) {}
-  ~TakenJob() override { give_back(held_); }
-  TakenJob(const TakenJob&) = delete;
-  TakenJob& operator=(const TakenJob&) = delete;
-
- private:
-  std::atomic<int>& held_;
+  const std::function<void()> give_back_;
 };
 
 // Opened anew, so that our not waiting in read(2) is not that of all who have the pipe.
@@ -87,7 +76,7 @@ class PipeServer : public JobServer {
 
   std::unique_ptr<Job> take() override {
     while (true) {
-      if (own_is_free_.exchange(false)) return std::make_unique<OwnJob>(own_is_free_);
+      if (own_is_free_.exchange(false)) return std::make_unique<HeldJob>([this] { own_is_free_ = true; });
       if (auto job = take_byte()) return job;
       pollfd look{from_.number(), POLLIN, 0};
       ::poll(&look, 1, k_look_milliseconds);
@@ -100,7 +89,8 @@ class PipeServer : public JobServer {
     if (::read(from_.number(), &byte, 1) != 1) return nullptr;
     for (std::atomic<int>& held : held_bytes) {
       int none = -1;
-      if (held.compare_exchange_strong(none, byte)) return std::make_unique<TakenJob>(held);
+      if (held.compare_exchange_strong(none, byte))
+        return std::make_unique<HeldJob>([&held] { give_back(held); });
     }
     (void)::write(to_.number(), &byte, 1);
     return nullptr;
@@ -119,8 +109,7 @@ std::string named_in(const std::string& flags) {
   return named;
 }
 
-// Whether two descriptors are the ends of one pipe. Of numbers that make has closed others may be open by
-// now.
+// Whether two descriptors are the ends of one pipe: numbers that make has closed may be others' by now.
 bool is_pipe(int from, int to) {
   struct stat first{}, second{};
   const int how_first = ::fcntl(from, F_GETFL), how_second = ::fcntl(to, F_GETFL);
