@@ -12,7 +12,8 @@ turn, as tables.
 
 CPU is user and system time of all processes; memory what they hold together, sampled every 0.1 s. Beside the times: whether the
 device images are those of the package's own build, byte for byte (by cuobjdump, with the names taken out that nvcc makes anew in
-each run), whether the module loads, and what `dsbuild plan` had said of the first build.
+each run), whether the module loads, and what `dsbuild plan` said of the first build before and after it. With --shared-cache
+dsbuild's ways have one cache: the first compiles, and the others show only that their modules are right.
 
 Needs torch with CUDA, setuptools and wheel in --python, nvcc and cuobjdump, no GPU. The wheel of dsbuild is to be installed there
 too (the hook is in it).
@@ -69,7 +70,8 @@ class Way:
         self.name, self.sdist, self.options = name, sdist, options
         self.work = work / name
         self.first = unpack(sdist, self.work / "first")
-        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.work / "cache"), "MAX_JOBS": str(options.jobs),
+        cache = (work if options.shared_cache and name != "own" else self.work) / "cache"
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "MAX_JOBS": str(options.jobs),
                             "FORCE_CUDA": "1", "TORCH_CUDA_ARCH_LIST": options.archs}
 
     def command(self, source):
@@ -140,14 +142,20 @@ class Way:
         return "yes" if run.returncode == 0 else run.stderr.strip().splitlines()[-1][:200]
 
     def forecast(self):
-        """What is said before the first build: seconds and bytes."""
+        """What is said of a build from nothing: seconds and bytes."""
         pack = self.work / "pack"
-        subprocess.run([self.options.dsbuild, "new", "--from", self.first, "--pack", pack, "--python", self.options.python],
-                       env=self.environment, check=True, capture_output=True)
+        if not pack.exists():
+            subprocess.run([self.options.dsbuild, "new", "--from", self.first, "--pack", pack, "--python", self.options.python],
+                           env=self.environment, check=True, capture_output=True)
         run = subprocess.run([self.options.dsbuild, "plan", "--pack", pack, "--ops", "all", "--json", "--arch", self.options.archs,
                               "-j", self.options.jobs, "--python", self.options.python, "--build-dir", self.work / "plan"],
                              env=self.environment, check=True, capture_output=True, text=True)
         return json.loads(run.stdout)["forecast"]
+
+
+def show(forecast):
+    return (f"{forecast['least_seconds']:.0f} to {forecast['most_seconds']:.0f} s ({forecast['seconds']:.0f}), "
+            f"{forecast['memory_bytes'] / 2**30:.1f} GiB")
 
 
 def digests(module):
@@ -190,9 +198,8 @@ def bench(sdist, work, options):
                 expected.setdefault(state, images)
                 notes.append(f"- {state}, {way.name}: images {compare_images(images, expected[state])}; loads: {way.loads(modules)}")
             if state == "cold" and way.name == "build" and forecast:
-                notes.append(f"- forecast of the first build: {forecast['least_seconds']:.0f} to {forecast['most_seconds']:.0f} s "
-                             f"({forecast['seconds']:.0f}), {forecast['memory_bytes'] / 2**30:.1f} GiB; seen {wall:.0f} s, "
-                             f"{memory / 2**30:.1f} GiB")
+                notes.append(f"- forecast of the first build: {show(forecast)}; seen {wall:.0f} s, {memory / 2**30:.1f} GiB; "
+                             f"forecast after it: {show(way.forecast())}")
     print("\n" + "\n".join(notes), flush=True)
 
 
@@ -203,6 +210,7 @@ def parse_options():
     parser.add_argument("--more", default="8.0;9.0;10.0", help="and with an arch more (default: %(default)s)")
     parser.add_argument("--ways", type=lambda text: text.split(","), default=WAYS, help="own is to be the first")
     parser.add_argument("--states", type=lambda text: text.split(","), default=STATES, help="cold is to be the first")
+    parser.add_argument("--shared-cache", action="store_true", help="one cache for all of dsbuild's ways")
     parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild")
     parser.add_argument("--python", default="python3", help="the Python with torch")
     parser.add_argument("--jobs", default=str(len(os.sched_getaffinity(0))))

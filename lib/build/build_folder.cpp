@@ -72,6 +72,23 @@ Result<void> remove_temporaries(const BuildPlan& plan, const Path& folder, FileS
   return {};
 }
 
+// Of steps that were killed when their record was written: they hold, and do not run again.
+Result<void> remove_scratch_folders(const BuildPlan& plan, const Path& folder, FileSystem& files) {
+  std::set<Path> units;
+  for (const Edge& edge : plan.edges) {
+    if (edge.kind == EdgeKind::hipify)
+      DSBUILD_CHECK(files.remove_all((folder / edge.output).replace_extension(k_scratch_end)));
+    if (edge.kind == EdgeKind::cuda_slice) units.insert((folder / edge.output).parent_path());
+  }
+  for (const Path& unit : units) {
+    if (files.kind(unit) != FileKind::directory) continue;
+    DSBUILD_TRY(names, files.list(unit));
+    for (const std::string& name : names)
+      if (name.ends_with(k_scratch_end)) DSBUILD_CHECK(files.remove_all(unit / name));
+  }
+  return {};
+}
+
 // Half-written files of a dsbuild that was killed.
 Result<void> remove_own_temporaries(const BuildPlan& plan, const Path& folder, FileSystem& files) {
   std::set<Path> folders = {folder, folder / k_log_folder, folder / k_lists_dir};
@@ -132,6 +149,7 @@ Result<bool> write_planned_files(const Plan& plan, FileSystem& files) {
 
 Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files) {
   DSBUILD_CHECK(remove_temporaries(plan, folder, files));
+  DSBUILD_CHECK(remove_scratch_folders(plan, folder, files));
   DSBUILD_CHECK(remove_own_temporaries(plan, folder, files));
   DSBUILD_TRY(text, render_ninja(plan));
   return files.write_if_different(folder / plan.graph_file, text);

@@ -124,6 +124,20 @@ class KillTest(unittest.TestCase):
                 self.assertEqual(space.hash(), hashes[index % 2])
                 self.assertEqual(leftovers(space), [])
 
+    def test_the_folder_of_a_step_that_was_killed_at_its_very_end_goes(self):
+        """Its record is written and holds, so it does not run again; only its own folder is still there."""
+        space = TestSpace(steps=True)
+        self.assertEqual(space.build().code, 0)
+        of_step = space.build_dir / "obj/beta/beta/one.cu/one.compute_80.run"
+        self.assertTrue(of_step.parent.is_dir())
+        of_step.mkdir()
+        (of_step / "one.ptx").write_text("half")
+        with open(space.pack.source("alpha/one.cu"), "a", encoding="ascii") as file:
+            file.write("// as an edit whose build was killed\n")
+        self.assertNotEqual(leftovers(space), [])
+        self.assertEqual(space.build().code, 0)
+        self.assertEqual(leftovers(space), [])
+
     def test_what_a_killed_comparison_left_half_written_goes(self):
         space = TestSpace(steps=True)
         self.assertEqual(space.build("--verify-against-nvcc").code, 0)
