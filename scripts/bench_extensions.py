@@ -8,11 +8,11 @@ turn, as tables.
     hook    DSBUILD=1 pip wheel
     wrap    dsbuild wrap -- pip wheel
   of which each is built cold, again in a second checkout, and in the first with an arch more, all CUDA sources touched, a
-  comment more in one of them, and a kernel more.
+  comment more in one of them, and a kernel more; at last again from nothing, but for what is known of times and memory.
 
 CPU is user and system time of all processes; memory what they hold together, sampled every 0.1 s. Beside the times: whether the
 device images are those of the package's own build, byte for byte (by cuobjdump, with the names taken out that nvcc makes anew in
-each run), whether the module loads, and what `dsbuild plan` said of the first build before and after it. With --shared-cache
+each run), whether the module loads, and what `dsbuild plan` had said of it where nothing is there yet. With --shared-cache
 dsbuild's ways have one cache: the first compiles, and the others show only that their modules are right.
 
 Needs torch with CUDA, setuptools and wheel in --python, nvcc and cuobjdump, no GPU. The wheel of dsbuild is to be installed there
@@ -40,7 +40,7 @@ from cuobjdump import extract_images  # noqa: E402
 from memory import Sampler  # noqa: E402
 
 WAYS = ["own", "build", "hook", "wrap"]
-STATES = ["cold", "second checkout", "an arch more", "touched", "a comment more", "a kernel more"]
+STATES = ["cold", "second checkout", "an arch more", "touched", "a comment more", "a kernel more", "from nothing"]
 LOADS = """
 import ctypes, os, sys, torch
 for file in sys.argv[1:]:
@@ -64,12 +64,14 @@ class Failed(Exception):
 
 
 class Way:
-    """One way to build one package: its checkouts, and the caches that they share."""
+    """One way to build one package: its checkouts, and the caches that they share. The first lies in the same place for all
+    ways while it is built, for device code names its file (__FILE__ in an assertion)."""
 
     def __init__(self, name, sdist, work, options):
         self.name, self.sdist, self.options = name, sdist, options
         self.work = work / name
         self.first = unpack(sdist, self.work / "first")
+        self.place = work / "checkout" / self.first.name
         cache = (work if options.shared_cache and name != "own" else self.work) / "cache"
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "MAX_JOBS": str(options.jobs),
                             "FORCE_CUDA": "1", "TORCH_CUDA_ARCH_LIST": options.archs}
@@ -78,9 +80,17 @@ class Way:
         if self.name == "build":
             return [self.options.dsbuild, "build", source, "--inplace", "--quiet", "--python", self.options.python, "--arch",
                     self.environment["TORCH_CUDA_ARCH_LIST"], "-j", self.options.jobs]
-        pip = [self.options.python, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "--no-index", "-w",
+        pip = [self.options.python, "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-index", "-w",
                self.work / "wheel", source]
         return [self.options.dsbuild, "wrap", "--", *pip] if self.name == "wrap" else pip
+
+    def build_first(self):
+        self.place.parent.mkdir(exist_ok=True)
+        self.first.rename(self.place)
+        try:
+            return self.build(self.place)
+        finally:
+            self.place.rename(self.first)
 
     def build(self, source):
         """Seconds, CPU seconds, bytes of memory at most."""
@@ -89,7 +99,7 @@ class Way:
         with open(self.work / "log", "w+", encoding="utf-8", errors="replace") as log:
             begin, used = time.monotonic(), cpu_seconds()
             with subprocess.Popen([str(word) for word in self.command(source)], stdout=log, stderr=subprocess.STDOUT,
-                                  cwd=self.work, env={**self.environment, **hook}) as process:
+                                  cwd=source, env={**self.environment, **hook}) as process:
                 sampler = Sampler(process.pid)
                 code = process.wait()
             measured = time.monotonic() - begin, cpu_seconds() - used, sampler.stop()
@@ -110,7 +120,12 @@ class Way:
     def state(self, state):
         if state == "second checkout":
             return self.build(unpack(self.sdist, self.work / "second"))
-        sources = sorted(self.first.rglob("*.cu"), key=lambda file: (-file.stat().st_size, file))
+        if state == "from nothing":
+            shutil.rmtree(self.work / "cache/dsbuild/store", ignore_errors=True)
+            shutil.rmtree(self.first.parent)
+            self.first = unpack(self.sdist, self.first.parent)
+            return self.build_first()
+        sources = sorted(self.files("*.cu"), key=lambda file: (-file.stat().st_size, file))
         text = {"a comment more": "// a comment more\n", "a kernel more": "__global__ void dsbuild_bench(int* a) { *a = 1; }\n"}
         if state == "an arch more":
             self.environment["TORCH_CUDA_ARCH_LIST"] = self.options.more
@@ -120,12 +135,22 @@ class Way:
         elif state in text:
             with open(sources[0], "a", encoding="utf-8") as source:
                 source.write(text[state])
-        return self.build(self.first)
+        return self.build_first()
+
+    def files(self, pattern):
+        """Of the first checkout, without what builds make."""
+        return [file for file in self.first.rglob(pattern)
+                if not {"build", ".dsbuild", "dsbuild-out"} & set(file.relative_to(self.first).parts)]
+
+    def said(self):
+        """What dsbuild's hook said of the last build."""
+        lines = (self.work / "log").read_text(encoding="utf-8", errors="replace").splitlines()
+        return "; ".join(line.strip() for line in lines if line.strip().startswith("dsbuild: "))
 
     def modules(self):
         """The libraries that were built last in the first checkout."""
         if self.name == "build":
-            return sorted(file for file in self.first.rglob("*.so") if "build" not in file.relative_to(self.first).parts)
+            return sorted(self.files("*.so"))
         folder = self.work / "site"
         shutil.rmtree(folder, ignore_errors=True)
         with zipfile.ZipFile(next((self.work / "wheel").iterdir())) as wheel:
@@ -179,9 +204,9 @@ def bench(sdist, work, options):
     own, expected, notes = {}, {}, []
     for way in ways.values():
         way.warm_up()
-    forecast = ways["build"].forecast() if "build" in ways else None
     for state in options.states:
         for way in list(ways.values()):
+            forecast = way.forecast() if way.name == "build" and state in ("cold", "from nothing") else None
             try:
                 wall, cpu, memory = way.state(state)
             except Failed as failed:
@@ -196,10 +221,10 @@ def bench(sdist, work, options):
                 modules = way.modules()
                 images = way.images(modules)
                 expected.setdefault(state, images)
-                notes.append(f"- {state}, {way.name}: images {compare_images(images, expected[state])}; loads: {way.loads(modules)}")
-            if state == "cold" and way.name == "build" and forecast:
-                notes.append(f"- forecast of the first build: {show(forecast)}; seen {wall:.0f} s, {memory / 2**30:.1f} GiB; "
-                             f"forecast after it: {show(way.forecast())}")
+                notes.append(f"- {state}, {way.name}: images {compare_images(images, expected[state])}; loads: {way.loads(modules)}"
+                             + f" {way.said()}".rstrip())
+            if forecast:
+                notes.append(f"- {state}, forecast: {show(forecast)}; seen {wall:.0f} s, {memory / 2**30:.1f} GiB")
     print("\n" + "\n".join(notes), flush=True)
 
 

@@ -332,15 +332,6 @@ require_newest_torch() {
     "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" torch numpy
 }
 
-# Both at once: unpacking takes longer than the network.
-require_both_torch() {
-  local first
-  require_torch &
-  first=$!
-  require_newest_torch
-  wait "$first"
-}
-
 require_jax() {
   require_venv "$jax_home" complete "jax with jax-tvm-ffi" "130 MB; on disk 500 MB" "Apache-2.0, BSD-3-Clause, MIT" \
     jax jax-tvm-ffi "apache-tvm-ffi==$tvm_ffi_version" numpy

@@ -26,7 +26,7 @@ install_default_needs() {
   on_debian_like && install_clang_format
   require_test_python
   require_mypy
-  require_both_torch
+  require_torch
   # Where a toolkit cannot be had (3), what needs it is skipped.
   require_toolkit_hip || [[ $? -eq 3 ]] || exit 1
   require_from_cache cuobjdump "$cuobjdump"
@@ -41,6 +41,7 @@ install_deep_needs() {
   require_clangd
   require_gcovr
   require_jax
+  require_newest_torch
   # Where their parts cannot be had (3), what needs them is skipped.
   require_offload_tools || [[ $? -eq 3 ]] || exit 1
   require_sycl || [[ $? -eq 3 ]] || exit 1

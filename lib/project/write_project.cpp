@@ -1,11 +1,42 @@
+#include "base/text.h"
 #include "project/project.h"
+#include "toolkit/host_compiler.h"
 
 namespace dsbuild {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Many a setup.py hands on `-ccbin $CC`: where that is the compiler that dsbuild takes anyway it is no matter
+// of the pack. Another is one word, for the line that says why it is left out.
+Words without_usual_compiler(const Words& flags, const Settings& settings, const System& system) {
+  Words left;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const std::string flag = trim(flags[i]);
+    const size_t equals = flag.find('=');
+    const std::string option = flag.substr(0, equals);
+    if (option != "-ccbin" && option != "--compiler-bindir") {
+      left.push_back(flags[i]);
+      continue;
+    }
+    const bool is_next = equals == std::string::npos;
+    const std::string named = !is_next               ? flag.substr(equals + 1)
+                              : i + 1 < flags.size() ? trim(flags[i + 1])
+                                                     : "";
+    if (is_next) ++i;
+    if (!is_usual_host_compiler(named, settings, system)) left.push_back(option + "=" + named);
+  }
+  return left;
+}
+
+}  // namespace
 
 Result<WrittenProject> write_project(const NamedProject& named, const Path& pack_folder,
                                      const Settings& settings, const Path& cuda_home, System& system) {
   FileSystem& files = system.files;
   DSBUILD_TRY(project, read_project(named, pack_folder, settings, cuda_home, system));
+  for (ProjectExtension& extension : project.extensions)
+    extension.nvcc = without_usual_compiler(extension.nvcc, settings, system);
   DSBUILD_CHECK(files.make_directories(pack_folder));
   const Path folder = files.real_path(pack_folder).value_or(files.absolute(pack_folder));
   const Path root = project.folder.lexically_relative(folder);

@@ -95,6 +95,7 @@ constexpr std::array k_refusals = {
     Refusal{R"(-l.*|--library(=.*)?)", "is the libraries key's business"},
     Refusal{R"(-I.*|-isystem.*|--include-path(=.*)?|--system-include(=.*)?)", "is the include_dirs key's business"},
     Refusal{R"(-dc|--device-c|-dlto|--dlink-time-opt)", "is a phase of nvcc's; write -rdc=true for device code that calls that of other sources"},
+    Refusal{R"(--?(ccbin|compiler-bindir)(=.*)?)", "names a host compiler; that is what CUDAHOSTCXX and CXX say"},
     Refusal{R"(-j[0-9]*|--?split-compile(=.*)?)", "is the job control's business (--jobs, DS_NVCC_THREADS)"},
     Refusal{R"((-Xcompiler|--compiler-options|-Xlinker|--linker-options|-Xarchive|-Xnvlink|-Xfatbin|-Wl,|-Wa,|-Wp,).*)", "carries flags past the list to another tool"},
 };

@@ -111,7 +111,25 @@ std::string known_fact(System& system, FactStore& facts, const Path& compiler) {
   return fact;
 }
 
+// x86_64-linux-gnu-gcc-12 for x86_64-linux-gnu-g++-12.
+std::string driver_for_c(const std::string& name) {
+  for (const auto& [cxx, c] : {std::pair{"clang++", "clang"}, {"g++", "gcc"}, {"c++", "cc"}})
+    if (name.find(cxx) != std::string::npos) return replace_all(name, cxx, c);
+  return name;
+}
+
 }  // namespace
+
+bool is_usual_host_compiler(const std::string& named, const Settings& settings, const System& system) {
+  const FileReader& files = system.files;
+  const auto program =
+      find_program(system, files.kind(named) == FileKind::directory ? named + "/gcc" : named);
+  const std::vector<Candidate> candidates = compiler_candidates(settings, system);
+  if (!program || candidates.empty()) return false;
+  const auto real = files.real_path(*program), usual = files.real_path(candidates.front().path);
+  if (!real || !usual) return false;
+  return *real == *usual || *real == usual->parent_path() / driver_for_c(usual->filename().string());
+}
 
 bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& facts) {
   const std::string known = known_fact(system, facts, compiler), now = current_fact(system, compiler);

@@ -35,6 +35,11 @@ HostCompilerBounds parse_host_config(std::string_view host_config_h);
 // clang++-N on PATH; a version is asked once per compiler and remembered. Each path appears once.
 std::vector<HostCompiler> find_host_compilers(const Settings& settings, System& system, FactStore& facts);
 
+// Whether what -ccbin may name is what nvcc is given anyway: the compiler of CUDAHOSTCXX, NVCC_CCBIN, CXX
+// (the first that is set), else g++ on PATH; or its driver for C (gcc of g++), or the folder of that, which
+// are the same to nvcc.
+bool is_usual_host_compiler(const std::string& named, const Settings& settings, const System& system);
+
 // Asks anew, as is due for a script, which may stand for another compiler by now: false where it says
 // something else than `facts` did, which know it from then on.
 bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& facts);

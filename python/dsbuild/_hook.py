@@ -58,9 +58,10 @@ def build(command, builder):
     """Those of the command's extensions that dsbuild has built; they lie where the project's own build puts them."""
     why = refusal(command, builder)
     described = [] if why else described_extensions(command.extensions, builder)
+    if not why and all(extension["dsbuild_kind"] == "plain" for extension in described):
+        why = "none of the extensions is one of torch's"
     if why:
-        say(f"{why}: the project's own build_ext builds it")
-    if not any(extension["dsbuild_kind"] != "plain" for extension in described):
+        say(f"{why}: the project's own build_ext goes on")
         return []
     bundle = run_dsbuild(command, builder, described)
     return put_in_place(command, bundle) if bundle else []

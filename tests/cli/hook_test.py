@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """DSBUILD=1 pip install of a project as it is, the backend of PEP 517, and what they leave to the project's own build: with a
-torch and a CUDA that are made up. A real one is in hook_real_test.py."""
+torch and a CUDA that are made up. Real ones are in package_builds_test.py."""
 
 import configparser
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -37,6 +38,13 @@ def entry_points():
     points = configparser.ConfigParser(inline_comment_prefixes="#")
     points.read_string(f"[{section[1]}]\n" + section[2].replace('"', ""))
     return f"[{section[1]}]\n" + "".join(f"{key} = {value}\n" for key, value in points[section[1]].items())
+
+
+def make_program(path):
+    """That says nothing and does nothing."""
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
 
 
 def install_package(site):
@@ -123,6 +131,22 @@ class HookTest(CliTest):
     def test_in_place(self):
         self.built("build_ext", "--inplace")
         self.check_modules(MODULES, "shapes")
+
+    def test_a_host_compiler_in_the_flags_is_that_of_dsbuild_or_the_project_builds(self):
+        """As `-ccbin $CC`, which many a setup.py hands on."""
+        (self.space.project / "setup.py").write_text(WHOLE.replace("] + archs}", '] + ["-ccbin", os.environ["CC"]] + archs}'))
+        gcc, other = shutil.which("gcc"), make_program(self.space.root / "other-gcc")
+        for named, also in ((gcc, {}), ("gcc", {}), (os.path.dirname(gcc), {}), (shutil.which("g++"), {}),
+                            ("gcc", {"CXX": "ccache " + shutil.which("g++")})):
+            run = self.built(CC=named, **also)
+            self.check_modules(MODULES)
+            self.assertNotIn("ccbin", run.stderr)
+        for named, also in ((str(other), {}), ("gcc", {"CUDAHOSTCXX": str(other)}), ("/nowhere/gcc", {})):
+            shutil.rmtree(self.space.project / "build")
+            run = self.built(CC=named, **also)
+            self.check_modules(["_host"])
+            self.assertIn(f"left to its own build: flags.nvcc -ccbin={named}: names a host compiler; that is what CUDAHOSTCXX",
+                          run.stderr)
 
     def test_what_dsbuild_would_have_to_leave_out_is_left_whole(self):
         (self.space.project / "setup.py").write_text(WHOLE.replace('["-O2"]', '["-O2", "-march=native"]'))

@@ -3,15 +3,12 @@
 torch's own Python and a real nvcc; a distribution that pip cannot fetch is skipped with its reason."""
 
 import json
-import os
 import pathlib
-import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
-from real_torch_test import find  # noqa: E402
+from pypi import fetch, find_torch_python  # noqa: E402
 
 # Read from their setup.py files by hand: extensions, translation units, archs in their flags with CUDA 13, a module's file.
 PACKAGES = {
@@ -30,24 +27,10 @@ PACKAGES = {
 }
 
 
-def fetch(package, python):
-    """The source distribution, kept in the cache folder; skips where pip cannot have it."""
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    folder = cache / "dsbuild" / "sdists" / package.replace("==", "-")
-    if not folder.exists() or not any(folder.iterdir()):
-        folder.mkdir(parents=True, exist_ok=True)
-        run = subprocess.run([python, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "--no-binary",
-                              ":all:", "-d", str(folder), package], capture_output=True, text=True, timeout=600,
-                             env={**os.environ, "CUDA_HOME": testspace.find_real_toolkit()}, check=False)
-        if run.returncode != 0:
-            raise unittest.SkipTest(f"pip cannot fetch {package}: {(run.stderr.strip() or '?').splitlines()[-1]}")
-    return next(folder.iterdir())
-
-
 class PackagesTest(CliTest):
     @classmethod
     def setUpClass(cls):
-        cls.python = find("DSBUILD_TORCH_PYTHON", "torch/venv/bin/python")
+        cls.python = find_torch_python()
         cls.space = TestSpace()
         cls.space.use_real_toolkit()
         cls.options = ["--python", cls.python, "--cuda-home", str(cls.space.toolkit.home)]

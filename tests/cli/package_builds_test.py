@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Packages of PyPI as they are, from the source distribution to modules that Python imports: by `dsbuild build --inplace`, by
+DSBUILD=1 pip install and by `dsbuild wrap -- pip install`."""
+
+import pathlib
+import re
+import shlex
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from cli import CliTest, testspace  # noqa: E402
+from cuobjdump import extract_images, find_cuobjdump  # noqa: E402
+from pypi import PackageSpace, built_by_the_hook  # noqa: E402
+
+# Each with what it must print where no GPU is, by hand. The nearest falling sequence, by least squares:
+SORT = """
+import torch
+from torchsort import isotonic_cpu, isotonic_cuda
+print(isotonic_cpu.isotonic_l2(torch.tensor([[3., 1., 2.]])).tolist())
+"""
+SORTED = "[[3.0, 1.5, 1.5]]"
+# At a quarter of the way from the first of two knots to the second.
+SPLINE = """
+import sys, torch
+torch.ops.load_library(sys.path[1] + "/torch_spline_conv/_basis_cuda.so")
+basis, index = torch.ops.torch_spline_conv.spline_basis(torch.tensor([[.25]]), torch.tensor([2]), torch.tensor([1], dtype=torch.uint8), 1)
+print(sorted(zip(index[0].tolist(), basis[0].tolist())))
+"""
+BASIS = "[(0, 0.75), (1, 0.25)]"
+SCATTER = """
+import torch, torch_scatter
+print(torch_scatter.scatter(torch.tensor([1., 2., 4.]), torch.tensor([0, 1, 0]), reduce="sum").tolist())
+"""
+SCATTERED = "[5.0, 2.0]"
+
+
+def compile_alone(space, said, source, output):
+    """The images that nvcc itself makes, by the command for that source in what a build said."""
+    line = next(line for line in said.splitlines() if f"{source}.cu" in line and " -c " in line and "-gencode" in line)
+    words = shlex.split(line)
+    flags = words[next(i for i, word in enumerate(words) if word.startswith("-")):]
+    left, skips = [], {"-o": 1, "--dependency-output": 1, "-MF": 1, "--generate-dependencies-with-compile": 0, "-MMD": 0, "-MD": 0,
+                       "-c": 0}
+    while flags:
+        word = flags.pop(0)
+        if word in skips:
+            del flags[:skips[word]]
+        else:
+            left.append(word)
+    space.checked(space.toolkit.home / "bin" / "nvcc", *left, "-fatbin", "-o", output)
+    return extract_images(find_cuobjdump(), output)
+
+
+class PackageBuildsTest(CliTest):
+    def test_an_extension_for_the_cpu_and_one_with_cuda(self):
+        space = PackageSpace()
+        source = {way: space.unpack("torchsort==0.1.10", way) for way in ("built", "hooked", "wrapped")}
+        space.build_in_place(source["built"])
+        hooked = space.pip_install(source["hooked"], "by_hook", DSBUILD="1")
+        self.assertEqual(built_by_the_hook(hooked), ["torchsort.isotonic_cpu", "torchsort.isotonic_cuda"])
+        wrapped = space.pip_install(source["wrapped"], "by_wrap", space.program, "wrap", "--")
+        self.assertRegex(wrapped, r"dsbuild: 1 CUDA compile: \d from the cache, \d in slices, 0 whole and kept, 0 left to nvcc")
+        expected = compile_alone(space, wrapped, "isotonic_cuda", space.root / "alone.fatbin")
+        self.assertEqual([name for name, _ in expected], ["sm_80.cubin"])
+        for folder in (source["built"], space.root / "by_hook", space.root / "by_wrap"):
+            with self.subTest(folder):
+                self.assertEqual(space.ask(folder, SORT), SORTED)
+                module = next((folder / "torchsort").glob("isotonic_cuda*.so"))
+                self.assertEqual(extract_images(find_cuobjdump(), module), expected)
+                self.assertEqual(space.archs(next((folder / "torchsort").glob("isotonic_cpu*.so"))), set())
+
+    def test_a_library_of_torchs_operators(self):
+        """It is no module of Python's: torch loads it. For each commit one of the package's three, and not by wrap."""
+        space, is_deep = PackageSpace(FORCE_ONLY_CUDA="1"), testspace.TIER == "deep"
+        source = {way: space.unpack("torch-spline-conv==1.2.2", way) for way in ("built", "hooked", "wrapped")}
+        if not is_deep:
+            for each in source.values():
+                for other in ("version.cpp", "weighting.cpp"):
+                    (each / "csrc" / other).unlink()
+        space.build_in_place(source["built"])
+        hooked = space.pip_install(source["hooked"], "by_hook", DSBUILD="1")
+        self.assertIn("torch_spline_conv._basis_cuda", built_by_the_hook(hooked))
+        if is_deep:
+            space.pip_install(source["wrapped"], "by_wrap", space.program, "wrap", "--")
+        for folder in (source["built"], space.root / "by_hook", *([space.root / "by_wrap"] if is_deep else [])):
+            with self.subTest(folder):
+                self.assertEqual(space.ask(folder, SPLINE), BASIS)
+                self.assertEqual(space.archs(folder / "torch_spline_conv/_basis_cuda.so"), {"sm_80"})
+
+    @testspace.deep
+    def test_torch_scatter(self):
+        space = PackageSpace()
+        said = space.pip_install(space.unpack("torch-scatter==2.1.2", "source"), "into", DSBUILD="1")
+        built = built_by_the_hook(said)
+        self.assertEqual(len(built), 8, said[-8000:])
+        self.assertNotIn("the project's own build_ext", said)
+        for module in built:
+            self.assertEqual(space.archs(space.root / "into" / (module.replace(".", "/") + ".so")),
+                             {"sm_80"} if re.search("(scatter|segment_coo|segment_csr)_cuda$", module) else set(), module)
+        self.assertEqual(space.ask(space.root / "into", SCATTER), SCATTERED)
+
+
+if __name__ == "__main__":
+    testspace.main()
