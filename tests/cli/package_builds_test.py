@@ -5,6 +5,7 @@ DSBUILD=1 pip install and by `dsbuild wrap -- pip install`."""
 import pathlib
 import re
 import shlex
+import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -86,6 +87,18 @@ class PackageBuildsTest(CliTest):
             with self.subTest(folder):
                 self.assertEqual(space.ask(folder, SPLINE), BASIS)
                 self.assertEqual(space.archs(folder / "torch_spline_conv/_basis_cuda.so"), {"sm_80"})
+
+    @testspace.deep
+    def test_a_package_passes_its_own_tests(self):
+        """Those that need no GPU; they are in its source distribution."""
+        space = PackageSpace()
+        source = space.unpack("torchlpc==0.7.2", "source")
+        self.assertEqual(built_by_the_hook(space.pip_install(source, "into", DSBUILD="1")), ["torchlpc._C"])
+        space.checked(space.python, "-m", "pip", "install", "--target", "needs", "--no-deps", "numba", "llvmlite", "pytest", "iniconfig",
+                      "pluggy", "pygments")
+        shutil.copytree(source / "tests", space.root / "own" / "tests")
+        said = space.checked(space.python, "-m", "pytest", "-q", "own/tests", PYTHONPATH=f"{space.root}/into:{space.root}/needs")
+        self.assertRegex(said, r"\n\d+ passed(, \d+ skipped)?(, \d+ warnings?)? in ")
 
     @testspace.deep
     def test_torch_scatter(self):
