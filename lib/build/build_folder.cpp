@@ -59,6 +59,7 @@ std::vector<const char*> temporaries_of(const Edge& edge) {
   if (edge.is_link()) return {k_temporary_end, k_objects_list_end, k_depfile_end};
   if (edge.part == "fatbin") return {k_temporary_end};
   if (edge.kind == EdgeKind::hip_bundle) return {k_temporary_end, k_bundle_end, k_assembly_end};
+  if (edge.kind == EdgeKind::hipify) return {k_scratch_end};
   if (edge.kind == EdgeKind::cuda_slice || !edge.is_compile()) return {};
   return {k_temporary_end, k_depfile_end, k_assembler_depfile_end};
 }
@@ -72,35 +73,24 @@ Result<void> remove_temporaries(const BuildPlan& plan, const Path& folder, FileS
   return {};
 }
 
-// Of steps that were killed when their record was written: they hold, and do not run again.
-Result<void> remove_scratch_folders(const BuildPlan& plan, const Path& folder, FileSystem& files) {
-  std::set<Path> units;
-  for (const Edge& edge : plan.edges) {
-    if (edge.kind == EdgeKind::hipify)
-      DSBUILD_CHECK(files.remove_all((folder / edge.output).replace_extension(k_scratch_end)));
-    if (edge.kind == EdgeKind::cuda_slice) units.insert((folder / edge.output).parent_path());
-  }
-  for (const Path& unit : units) {
-    if (files.kind(unit) != FileKind::directory) continue;
-    DSBUILD_TRY(names, files.list(unit));
-    for (const std::string& name : names)
-      if (name.ends_with(k_scratch_end)) DSBUILD_CHECK(files.remove_all(unit / name));
-  }
-  return {};
-}
-
-// Half-written files of a dsbuild that was killed.
+// Half-written files of a dsbuild that was killed, and the folders of steps that were. One whose record was
+// written by then holds, and will not run again.
 Result<void> remove_own_temporaries(const BuildPlan& plan, const Path& folder, FileSystem& files) {
-  std::set<Path> folders = {folder, folder / k_log_folder, folder / k_lists_dir};
+  std::set<Path> folders = {folder, folder / k_log_folder, folder / k_lists_dir}, of_slices;
   for (const PlannedFile& file : plan.files)
     folders.insert((folder / file.path).parent_path());
-  for (const Edge& edge : plan.edges)
-    folders.insert((folder / edge.output).parent_path());
+  for (const Edge& edge : plan.edges) {
+    const Path parent = (folder / edge.output).parent_path();
+    folders.insert(parent);
+    if (edge.kind == EdgeKind::cuda_slice) of_slices.insert(parent);
+  }
   for (const Path& each : folders) {
     if (files.kind(each) != FileKind::directory) continue;
+    const bool is_of_slices = of_slices.contains(each);
     DSBUILD_TRY(names, files.list(each));
     for (const std::string& name : names)
-      if (is_own_temporary(name)) DSBUILD_CHECK(files.remove_all(each / name));
+      if (is_own_temporary(name) || (is_of_slices && name.ends_with(k_scratch_end)))
+        DSBUILD_CHECK(files.remove_all(each / name));
   }
   return {};
 }
@@ -149,7 +139,6 @@ Result<bool> write_planned_files(const Plan& plan, FileSystem& files) {
 
 Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& files) {
   DSBUILD_CHECK(remove_temporaries(plan, folder, files));
-  DSBUILD_CHECK(remove_scratch_folders(plan, folder, files));
   DSBUILD_CHECK(remove_own_temporaries(plan, folder, files));
   DSBUILD_TRY(text, render_ninja(plan));
   return files.write_if_different(folder / plan.graph_file, text);

@@ -75,7 +75,7 @@ class HipifyRun {
         system_(system),
         files_(system.files),
         folder_(Path(step.output).replace_extension("").string()),
-        scratch_(folder_ + k_scratch_end) {}
+        scratch_(step.output + k_scratch_end) {}
 
   Result<bool> take() {
     const auto known = action_.recall();

@@ -88,7 +88,7 @@ class BuildTest(HipifyTest):
         self.assertEqual((self.tree() / "a/plain.cpp").read_text(), PLAIN)
         self.assertTrue((self.tree() / "include/shared.h").exists())
         self.assertEqual(set(self.images()), {"one.gfx90a.co", "two.gfx90a.co"})
-        self.assertFalse((self.space.build_dir / "hipify" / "scaling.run").exists())
+        self.assertFalse((self.space.build_dir / "hipify" / "scaling.list.run").exists())
         ninja = (self.space.build_dir / "build.ninja").read_text()
         self.assertIn("build hipify/scaling.list | hipify/scaling.list.made", ninja)
         self.assertIn("-Ihipify/scaling/include", ninja)

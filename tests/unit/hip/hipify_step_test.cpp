@@ -82,7 +82,7 @@ TEST_CASE("the tree has the sources as HIP under their names, and the headers th
   CHECK(world.made("include/far.h") != "");
   CHECK(world.made("a/deep.h") == "deep\n");
   CHECK_FALSE(world.files.exists("/build/hipify/adam/a/unused.h"));
-  CHECK_FALSE(world.files.exists("/build/hipify/adam.run"));
+  CHECK_FALSE(world.files.exists("/build/hipify/adam.list.run"));
   CHECK(world.said == "");
   CHECK(world.files.bytes("/build/hipify/adam.list").find(sha256("deep\n") + " a/deep.h\n") !=
         std::string::npos);
@@ -94,7 +94,7 @@ TEST_CASE("hipify is started in isolation, with the folders and sources below th
   const Command& command = world.processes.started.at(0);
   CHECK(Words(command.argv.begin(), command.argv.begin() + 3) == Words{"/usr/bin/python3", "-I", "-c"});
   CHECK(Words(command.argv.begin() + 4, command.argv.end()) ==
-        Words{"/torch/utils/hipify", "hipify/adam.run", "include", "--", "a/adam.cu", "a/plain.cpp"});
+        Words{"/torch/utils/hipify", "hipify/adam.list.run", "include", "--", "a/adam.cu", "a/plain.cpp"});
   // The sources are read, and stay as they are.
   for (const std::string& path : world.files.writes)
     CHECK(path.find("/build/pack") == std::string::npos);
