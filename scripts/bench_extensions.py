@@ -121,7 +121,7 @@ class Way:
         if state == "second checkout":
             return self.build(unpack(self.sdist, self.work / "second"))
         if state == "from nothing":
-            shutil.rmtree(self.work / "cache/dsbuild/store", ignore_errors=True)
+            shutil.rmtree(pathlib.Path(self.environment["XDG_CACHE_HOME"]) / "dsbuild" / "store", ignore_errors=True)
             shutil.rmtree(self.first.parent)
             self.first = unpack(self.sdist, self.first.parent)
             return self.build_first()

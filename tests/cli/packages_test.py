@@ -8,7 +8,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
-from pypi import fetch, find_torch_python  # noqa: E402
+from pypi import fetch  # noqa: E402
+from real_torch_test import find_torch_python  # noqa: E402
 
 # Read from their setup.py files by hand: extensions, translation units, archs in their flags with CUDA 13, a module's file.
 PACKAGES = {

@@ -10,12 +10,7 @@ import unittest
 
 from cli import TestSpace, testspace
 from hook_test import install_package
-from real_torch_test import find
-
-
-def find_torch_python():
-    """The Python with torch."""
-    return find("DSBUILD_TORCH_PYTHON", "torch/venv/bin/python")
+from real_torch_test import find_torch_python
 
 
 def fetch(package, python):
@@ -79,4 +74,3 @@ class PackageSpace(TestSpace):
 def built_by_the_hook(said):
     """The modules of which it says so."""
     return sorted(said.rpartition("dsbuild: built ")[2].splitlines()[0].split(", "))
-

@@ -43,10 +43,15 @@ def find(variable, default):
     return str(found)
 
 
+def find_torch_python():
+    """The Python with torch."""
+    return find("DSBUILD_TORCH_PYTHON", "torch/venv/bin/python")
+
+
 class RealTorchTest(CliTest):
     @classmethod
     def setUpClass(cls):
-        cls.python = find("DSBUILD_TORCH_PYTHON", "torch/venv/bin/python")
+        cls.python = find_torch_python()
         cls.torch = json.loads(subprocess.check_output([cls.python, "-c", ASK_TORCH]))
         cls.space = TestSpace()
         cls.space.use_real_toolkit()
