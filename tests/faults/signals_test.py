@@ -27,7 +27,8 @@ class SignalsTest(unittest.TestCase):
         cls.reference = cls.space.hash()
 
     def start_cold_build(self, *more):
-        """A build whose compilers have started."""
+        """A build whose compilers have started, and no others: the steps of a killed Ninja go on to their end."""
+        self.assertTrue(wait_until(lambda: not processes_in(self.space.root), 5))
         self.space.remove_build()
         self.space.compiled()
         process = self.space.start_build(*more)
