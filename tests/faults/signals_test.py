@@ -15,20 +15,26 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import testspace  # noqa: E402
 from testspace import SEED, TestSpace, children, processes_in, wait_until  # noqa: E402
 
+QUICK = 0.3  # seconds of a compilation
+ENDLESS = {"two.o.tmp": 600}  # a compilation of the pack that does not end by itself, however slow this machine is
+
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
 class SignalsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.space = TestSpace(sleep=0.3)
+        cls.space = TestSpace(sleep=QUICK)
         cls.generator = random.Random(SEED)
         assert cls.space.build().code == 0
         cls.reference = cls.space.hash()
 
-    def start_cold_build(self, *more):
-        """A build whose compilers have started, and no others: the steps of a killed Ninja go on to their end."""
-        self.assertTrue(wait_until(lambda: not processes_in(self.space.root), 5))
+    def setUp(self):
+        self.space.toolkit.set(sleep=QUICK, slow={})
+
+    def start_cold_build(self, *more, slow=ENDLESS):
+        """A build whose compilers have started; `slow` is the fake toolkit's."""
+        self.space.toolkit.set(slow=slow)
         self.space.remove_build()
         self.space.compiled()
         process = self.space.start_build(*more)
@@ -45,7 +51,18 @@ class SignalsTest(unittest.TestCase):
                         [testspace.command_of(pid) for pid in processes_in(self.space.root)])
         self.assertEqual(self.space.hash(), self.reference)
 
+    def end_steps(self):
+        """Those of a killed Ninja go on, and would start their compilers in the time of the next build."""
+        def none_is_left():
+            left = processes_in(self.space.root)
+            for pid in left:
+                testspace.send(pid, signal.SIGKILL)
+            return not left
+
+        self.assertTrue(wait_until(none_is_left, 5))
+
     def check_next_run(self):
+        self.space.toolkit.set(sleep=QUICK, slow={})
         again = self.space.build()
         self.assertEqual(again.code, 0, again)
         self.assertEqual(self.space.hash(), self.reference)
@@ -88,7 +105,7 @@ class SignalsTest(unittest.TestCase):
                                 [testspace.command_of(pid) for pid in processes_in(space.root)])
 
     def test_a_signal_while_waiting_for_the_lock_ends_the_waiter_alone(self):
-        holder = self.start_cold_build()
+        holder = self.start_cold_build(slow={"two.o.tmp": 3})
         waiter = self.space.start_build()
         next(line for line in waiter.stderr if "waiting for another dsbuild" in line)
         begin = time.monotonic()
@@ -109,12 +126,20 @@ class SignalsTest(unittest.TestCase):
             self.assertEqual(process.returncode, 1, err)
             self.assertIn("Ninja was killed by signal 9", err)
             self.assertEqual(self.space.hash(), self.reference)
+            self.end_steps()
         self.check_next_run()
 
     def test_a_compiler_that_is_killed_is_a_failed_edge(self):
+        def has_ended(process, number):
+            started = {start["pid"] for start in self.space.toolkit.starts()}
+            for pid in started.intersection(children(process.pid)):
+                testspace.send(pid, number)
+            return process.poll() is not None
+
         for number in (signal.SIGKILL, signal.SIGTERM):
+            self.space.toolkit.set(sleep=600)
             process = self.start_cold_build()
-            os.kill(self.space.toolkit.starts()[0]["pid"], number)
+            self.assertTrue(wait_until(lambda: has_ended(process, number), 60))
             _, err = process.communicate(timeout=testspace.TIME_LIMIT)
             self.assertEqual(process.returncode, 1, err)
             self.assertIn("failed: compile", err)
