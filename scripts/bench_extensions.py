@@ -39,6 +39,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from cuobjdump import extract_images  # noqa: E402
 from memory import Sampler  # noqa: E402
 
+OF_PROJECT = "project"  # for --archs
 WAYS = ["own", "build", "hook", "wrap"]
 STATES = ["cold", "second checkout", "an arch more", "touched", "a comment more", "a kernel more", "from nothing"]
 LOADS = """
@@ -73,13 +74,18 @@ class Way:
         self.first = unpack(sdist, self.work / "first")
         self.place = work / "checkout" / self.first.name
         cache = (work if options.shared_cache and name != "own" else self.work) / "cache"
-        self.environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "MAX_JOBS": str(options.jobs),
-                            "FORCE_CUDA": "1", "TORCH_CUDA_ARCH_LIST": options.archs}
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "MAX_JOBS": str(options.jobs), "FORCE_CUDA": "1"}
+        self.set_archs(options.archs)
+
+    def set_archs(self, archs):
+        self.environment.pop("TORCH_CUDA_ARCH_LIST", None)
+        if archs != OF_PROJECT:
+            self.environment["TORCH_CUDA_ARCH_LIST"] = archs
 
     def command(self, source):
         if self.name == "build":
-            return [self.options.dsbuild, "build", source, "--inplace", "--quiet", "--python", self.options.python, "--arch",
-                    self.environment["TORCH_CUDA_ARCH_LIST"], "-j", self.options.jobs]
+            return [self.options.dsbuild, "build", source, "--inplace", "--quiet", "--python", self.options.python,
+                    "-j", self.options.jobs]
         pip = [self.options.python, "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-index", "-w",
                self.work / "wheel", source]
         return [self.options.dsbuild, "wrap", "--", *pip] if self.name == "wrap" else pip
@@ -128,7 +134,7 @@ class Way:
         sources = sorted(self.files("*.cu"), key=lambda file: (-file.stat().st_size, file))
         text = {"a comment more": "// a comment more\n", "a kernel more": "__global__ void dsbuild_bench(int* a) { *a = 1; }\n"}
         if state == "an arch more":
-            self.environment["TORCH_CUDA_ARCH_LIST"] = self.options.more
+            self.set_archs(self.options.more)
         elif state == "touched":
             for source in sources:
                 source.touch()
@@ -172,8 +178,8 @@ class Way:
         if not pack.exists():
             subprocess.run([self.options.dsbuild, "new", "--from", self.first, "--pack", pack, "--python", self.options.python],
                            env=self.environment, check=True, capture_output=True)
-        run = subprocess.run([self.options.dsbuild, "plan", "--pack", pack, "--ops", "all", "--json", "--arch", self.options.archs,
-                              "-j", self.options.jobs, "--python", self.options.python, "--build-dir", self.work / "plan"],
+        run = subprocess.run([self.options.dsbuild, "plan", "--pack", pack, "--ops", "all", "--json", "-j", self.options.jobs,
+                              "--python", self.options.python, "--build-dir", self.work / "plan"],
                              env=self.environment, check=True, capture_output=True, text=True)
         return json.loads(run.stdout)["forecast"]
 
@@ -231,7 +237,8 @@ def bench(sdist, work, options):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sdists", nargs="+", type=pathlib.Path)
-    parser.add_argument("--archs", default="8.0;9.0", help="what is built first (default: %(default)s)")
+    parser.add_argument("--archs", default="8.0;9.0", help="what is built first (default: %(default)s); "
+                        f"{OF_PROJECT}: those in the project's own flags, of which torch's build takes no others")
     parser.add_argument("--more", default="8.0;9.0;10.0", help="and with an arch more (default: %(default)s)")
     parser.add_argument("--ways", type=lambda text: text.split(","), default=WAYS, help="own is to be the first")
     parser.add_argument("--states", type=lambda text: text.split(","), default=STATES, help="cold is to be the first")

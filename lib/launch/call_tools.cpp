@@ -48,14 +48,11 @@ std::optional<Path> usual_nvcc(const System& system) {
   return std::nullopt;
 }
 
-// nvcc's own choice: -ccbin, NVCC_CCBIN, gcc on PATH. A folder is that of a gcc.
+// nvcc's own choice: -ccbin, NVCC_CCBIN, gcc on PATH.
 std::optional<Path> host_compiler(const NvccCall& call, const System& system) {
   std::string named = call.host_compiler;
   if (named.empty()) named = variable(system.environment, "NVCC_CCBIN");
-  if (named.empty()) named = "gcc";
-  if (system.files.kind(named) == FileKind::directory) named += "/gcc";
-  const auto found = find_program(system, named);
-  return found ? std::optional(system.files.absolute(*found)) : std::nullopt;
+  return find_named_host_compiler(named.empty() ? "gcc" : named, system);
 }
 
 Environment chosen(const Environment& environment, const auto& names) {

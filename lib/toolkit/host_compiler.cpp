@@ -120,10 +120,15 @@ std::string driver_for_c(const std::string& name) {
 
 }  // namespace
 
+std::optional<Path> find_named_host_compiler(const std::string& named, const System& system) {
+  const bool is_folder = system.files.kind(named) == FileKind::directory;
+  const auto program = find_program(system, is_folder ? named + "/gcc" : named);
+  return program ? std::optional(system.files.absolute(*program)) : std::nullopt;
+}
+
 bool is_usual_host_compiler(const std::string& named, const Settings& settings, const System& system) {
   const FileReader& files = system.files;
-  const auto program =
-      find_program(system, files.kind(named) == FileKind::directory ? named + "/gcc" : named);
+  const auto program = find_named_host_compiler(named, system);
   const std::vector<Candidate> candidates = compiler_candidates(settings, system);
   if (!program || candidates.empty()) return false;
   const auto real = files.real_path(*program), usual = files.real_path(candidates.front().path);

@@ -35,6 +35,9 @@ HostCompilerBounds parse_host_config(std::string_view host_config_h);
 // clang++-N on PATH; a version is asked once per compiler and remembered. Each path appears once.
 std::vector<HostCompiler> find_host_compilers(const Settings& settings, System& system, FactStore& facts);
 
+// What -ccbin or NVCC_CCBIN names to nvcc, absolute: a program, or the folder of a gcc.
+std::optional<Path> find_named_host_compiler(const std::string& named, const System& system);
+
 // Whether what -ccbin may name is what nvcc is given anyway: the compiler of CUDAHOSTCXX, NVCC_CCBIN, CXX
 // (the first that is set), else g++ on PATH; or its driver for C (gcc of g++), or the folder of that, which
 // are the same to nvcc.

@@ -23,6 +23,7 @@ TEST_CASE("torch's headers: a source reaches them through the project's own head
   };
   write("direct.cu", "#include <torch/extension.h>\n");
   write("tensor.cu", "#include <ATen/ATen.h>\n");
+  write("core.cu", "#include <c10/util/Half.h>\n");
   write("beside.cu", "#include \"sub/common.h\"\n");
   write("sub/common.h", "#include \"more.h\"\n");
   write("sub/more.h", "#include <torch/types.h>\n");
@@ -39,6 +40,7 @@ TEST_CASE("torch's headers: a source reaches them through the project's own head
   };
   CHECK(reaches("direct.cu"));
   CHECK(reaches("tensor.cu"));
+  CHECK(reaches("core.cu"));
   CHECK(reaches("beside.cu"));
   CHECK(reaches("folder.cu", {"include"}));
   CHECK(reaches("folder.cu", {"/pack/src/include"}));
