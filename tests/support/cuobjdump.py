@@ -34,6 +34,17 @@ def extract_images(program, file):
                       for image in pathlib.Path(folder).iterdir())
 
 
+def machine_code(image):
+    """What runs of a cubin: the bytes of its sections .text.*, sorted, for their names may be those of nvcc's run. [] of PTX."""
+    if not image.startswith(b"\x7fELF"):
+        return []
+    headers, = struct.unpack_from("<Q", image, 40)
+    size, count, names = struct.unpack_from("<HHH", image, 58)
+    sections = [struct.unpack_from("<IIQQQQ", image, headers + size * index) for index in range(count)]
+    return sorted(image[begin:begin + length] for name, _, _, _, begin, length in sections
+                  if image.startswith(b".text.", sections[names][4] + name))
+
+
 def find_cuobjdump():
     program = os.environ.get("DSBUILD_CUOBJDUMP")
     if not program or not os.access(program, os.X_OK):
