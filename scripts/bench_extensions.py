@@ -12,8 +12,9 @@ turn, as tables.
 
 CPU is user and system time of all processes; memory what they hold together, sampled every 0.1 s. Beside the times: whether the
 device images are those of the package's own build, byte for byte (by cuobjdump, with the names taken out that nvcc makes anew in
-each run), or where they are not, their machine code is (line information has such names, and paths), whether the module loads, and what `dsbuild plan` had said of it where nothing is there yet. With --shared-cache
-dsbuild's ways have one cache: the first compiles, and the others show only that their modules are right.
+each run), or where they are not, their machine code is (line information has such names, and paths); whether the module loads,
+and what `dsbuild plan` had said of it where nothing is there yet. With --shared-cache dsbuild's ways have one cache: the first
+compiles, and the others show only that their modules are right.
 
 Needs torch with CUDA, setuptools and wheel in --python, nvcc and cuobjdump, no GPU. The wheel of dsbuild is to be installed there
 too (the hook is in it).
@@ -38,7 +39,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from cuobjdump import extract_images, machine_code  # noqa: E402
+from cuobjdump import machine_code, stored_images, without_names_of_run  # noqa: E402
 from memory import Sampler  # noqa: E402
 
 OF_PROJECT = "project"  # for --archs
@@ -198,8 +199,12 @@ class Image(typing.NamedTuple):
 
 
 def digests(module):
-    return [Image(arch, hashlib.sha256(image).hexdigest(), hashlib.sha256(repr(machine_code(image) or image).encode()).hexdigest())
-            for arch, image in extract_images("cuobjdump", module.resolve())]
+    return [Image(arch, digest(without_names_of_run(image)), digest(repr(machine_code(image) or image).encode()))
+            for arch, image in stored_images("cuobjdump", module.resolve())]
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
 
 
 def compare_images(found, expected):

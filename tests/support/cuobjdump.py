@@ -25,13 +25,17 @@ def without_names_of_run(text):
     return re.sub(rb"_[0-9a-f]{8}_(\d+)_(\w+?_cu|device_code)_[0-9a-f]{8}", rb"_ID_\1_\2", text)
 
 
-def extract_images(program, file):
-    """[("sm_80.cubin", bytes)]: the images of a file, with names of nvcc's run taken out, by `cuobjdump -xelf` and `-xptx`."""
+def stored_images(program, file):
+    """[("sm_80.cubin", bytes)]: the images of a file, by `cuobjdump -xelf` and `-xptx`."""
     with tempfile.TemporaryDirectory() as folder:
         for option in ("-xelf", "-xptx"):
             subprocess.run([program, option, "all", str(file)], cwd=folder, capture_output=True, check=False)
-        return sorted((re.sub(r".*[.]sm_", "sm_", image.name), without_names_of_run(image.read_bytes()))
-                      for image in pathlib.Path(folder).iterdir())
+        return [(re.sub(r".*[.]sm_", "sm_", image.name), image.read_bytes()) for image in pathlib.Path(folder).iterdir()]
+
+
+def extract_images(program, file):
+    """The same, sorted, with names of nvcc's run taken out."""
+    return sorted((arch, without_names_of_run(image)) for arch, image in stored_images(program, file))
 
 
 def machine_code(image):
