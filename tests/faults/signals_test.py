@@ -24,12 +24,15 @@ SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 class SignalsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.space = TestSpace(sleep=QUICK)
+        cls.space = TestSpace()
         cls.generator = random.Random(SEED)
         assert cls.space.build().code == 0
         cls.reference = cls.space.hash()
 
     def setUp(self):
+        self.let_compilers_end()
+
+    def let_compilers_end(self):
         self.space.toolkit.set(sleep=QUICK, slow={})
 
     def start_cold_build(self, *more, slow=ENDLESS):
@@ -62,7 +65,7 @@ class SignalsTest(unittest.TestCase):
         self.assertTrue(wait_until(none_is_left, 5))
 
     def check_next_run(self):
-        self.space.toolkit.set(sleep=QUICK, slow={})
+        self.let_compilers_end()
         again = self.space.build()
         self.assertEqual(again.code, 0, again)
         self.assertEqual(self.space.hash(), self.reference)
