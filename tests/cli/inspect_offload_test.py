@@ -18,6 +18,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+import elf  # noqa: E402
 import offload_tools  # noqa: E402
 
 SOURCE = """
@@ -346,22 +347,16 @@ class OclocTest(OffloadTest):
 def registered(path):
     """The sizes of the images that a library of SYCL registers, by the relocations of their descriptors (a pointer to the first byte, and
     the next one to the end), and what the sections have in all."""
-    data = path.read_bytes()
-    headers, = struct.unpack_from("<Q", data, 40)
-    size, count, names = struct.unpack_from("<HHH", data, 58)
-    rows = [struct.unpack_from("<IIQQQQIIQQ", data, headers + i * size) for i in range(count)]
-
-    def name(row):
-        start = rows[names][4] + row[0]
-        return data[start:data.index(b"\0", start)]
-    sections = sorted((row[3], row[3] + row[5]) for row in rows if name(row).startswith(b"__CLANG_OFFLOAD_BUNDLE__sycl"))
+    rows = elf.sections(path.read_bytes())
+    sections = sorted((row.address, row.address + len(row.data)) for row in rows
+                      if row.name.startswith(b"__CLANG_OFFLOAD_BUNDLE__sycl"))
     if not sections:
         return []
     begins = [begin for begin, _ in sections]
     pointers = {}
     for row in rows:
-        if row[1] == 4:  # SHT_RELA
-            for place, _, addend in struct.iter_unpack("<QQQ", data[row[4]:row[4] + row[5]]):
+        if row.kind == 4:  # SHT_RELA
+            for place, _, addend in struct.iter_unpack("<QQQ", row.data):
                 at = bisect.bisect(begins, addend) - 1
                 if at >= 0 and addend <= sections[at][1]:
                     pointers[place] = addend

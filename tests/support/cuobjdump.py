@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from elf import sections
+
 
 class CannotRead(Exception):
     """What cuobjdump says of a file that it does not read."""
@@ -42,11 +44,7 @@ def machine_code(image):
     """What runs of a cubin: the bytes of its sections .text.*, sorted, for their names may be those of nvcc's run. [] of PTX."""
     if not image.startswith(b"\x7fELF"):
         return []
-    headers, = struct.unpack_from("<Q", image, 40)
-    size, count, names = struct.unpack_from("<HHH", image, 58)
-    sections = [struct.unpack_from("<IIQQQQ", image, headers + size * index) for index in range(count)]
-    return sorted(image[begin:begin + length] for name, _, _, _, begin, length in sections
-                  if image.startswith(b".text.", sections[names][4] + name))
+    return sorted(section.data for section in sections(image) if section.name.startswith(b".text."))
 
 
 def find_cuobjdump():
