@@ -107,7 +107,8 @@ Result<Ran> run_all(const GraphRunner& runner) {
 
 void save_what_was_learnt(const GraphRun& run, Session& session) {
   session.digests.save();
-  if (run.edges_run > 0) session.digests.remove_temporaries();
+  // What a killed build was to note is noted again, by a step or by this process.
+  if (run.edges_run > 0 || session.digests.has_saved()) session.digests.remove_temporaries();
   session.facts.forget_unused();
   session.facts.save();
 }

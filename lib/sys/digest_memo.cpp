@@ -50,8 +50,10 @@ void DigestMemo::save() {
     std::string text;
     for (const auto& [name, known] : merged.by_name)
       text += known.digest + " " + known.identity + " " + name + "\n";
-    if (files_.make_directories(file.parent_path()) && files_.write_file(file, sha256(text) + "\n" + text))
+    if (files_.make_directories(file.parent_path()) && files_.write_file(file, sha256(text) + "\n" + text)) {
       shard.has_new = false;
+      has_saved_ = true;
+    }
   }
 }
 

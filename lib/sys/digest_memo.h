@@ -21,6 +21,7 @@ class DigestMemo {
   // Writes what is new, beside what other processes have written since. What cannot be written is found
   // again.
   void save();
+  bool has_saved() const { return has_saved_; }  // anything, this process
   // Half-written files of processes that were killed. One that is just being written may be among them: then
   // what it was to say is found again.
   void remove_temporaries();
@@ -41,6 +42,7 @@ class DigestMemo {
   FileSystem& files_;
   Path folder_;
   std::map<Path, Shard> shards_;  // by folder
+  bool has_saved_ = false;
 };
 
 }  // namespace dsbuild

@@ -132,10 +132,22 @@ class KillTest(unittest.TestCase):
         self.assertTrue(of_step.parent.is_dir())
         of_step.mkdir()
         (of_step / "one.ptx").write_text("half")
-        with open(space.pack.source("alpha/one.cu"), "a", encoding="ascii") as file:
+        with open(space.pack.source("alpha/alpha.cu"), "a", encoding="ascii") as file:
             file.write("// as an edit whose build was killed\n")
         self.assertNotEqual(leftovers(space), [])
         self.assertEqual(space.build().code, 0)
+        self.assertEqual(leftovers(space), [])
+
+    def test_a_half_written_memo_of_digests_goes_without_a_step(self):
+        """As after a build that was killed at its very end: everything is made, and digests are noted again."""
+        space = TestSpace(steps=True)
+        self.assertEqual(space.build().code, 0)
+        noted = next(path for path in (space.cache_folder() / "digests").rglob("*") if path.is_file())
+        (noted.parent / ".1.dsbuild-tmp").write_text("half")
+        os.utime(space.pack.source("alpha/alpha.cu"))
+        time.sleep(0.1)
+        self.assertNotEqual(leftovers(space), [])
+        self.assertEqual(space.build().edges_run(), 0)
         self.assertEqual(leftovers(space), [])
 
     def test_what_a_killed_comparison_left_half_written_goes(self):
