@@ -200,7 +200,8 @@ class Image(typing.NamedTuple):
 
 def image_of(arch, stored):
     plain = without_names_of_run(stored)
-    return Image(arch, digest(plain), digest(repr(machine_code(stored) or plain).encode()))
+    code = machine_code(stored)
+    return Image(arch, digest(plain), digest(repr(plain if code is None else code).encode()))
 
 
 def digests(module):

@@ -41,9 +41,9 @@ def extract_images(program, file):
 
 
 def machine_code(image):
-    """What runs of a cubin: the bytes of its sections .text.*, sorted, for their names may be those of nvcc's run. [] of PTX."""
+    """What runs of a cubin: the bytes of its sections .text.*, sorted, for their names may be those of nvcc's run. None of PTX."""
     if not image.startswith(b"\x7fELF"):
-        return []
+        return None
     return sorted(section.data for section in sections(image) if section.name.startswith(b".text."))
 
 
