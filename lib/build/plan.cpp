@@ -115,7 +115,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   plan.history = recall_edge_costs(plan, session);
   DSBUILD_TRY(torch_sources, find_torch_sources(plan, session));
   plan.history.torch_sources = std::move(torch_sources);
-  plan.history.torch_readers = find_torch_readers(plan, session);
+  find_torch_readers(plan, session);
   const Host& host = plan.survey.machine.host;
   plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkits(),
                            &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,

@@ -20,10 +20,12 @@ class TorchReaders {
         lists_(files_, build_dir_, std::nullopt),
         includes_(plan.registry().source_root, files_) {}
 
-  std::set<std::string> find() {
+  // Into `history`.
+  void find(EdgeHistory& history) {
     for (const PlannedOp& op : plan_.archs.ops)
       if (op.status == OpStatus::build) look_at(op);
-    return std::move(readers_);
+    history.torch_readers = std::move(readers_);
+    history.interface_readers = std::move(of_interface_);
   }
 
  private:
@@ -35,13 +37,15 @@ class TorchReaders {
       if (readers_.count(input) > 0) continue;
       const auto recorded = has_read(Path(object_path(op.name, source)).parent_path(), input,
                                      plan_.source_digests.at(source.path));
-      if (recorded ? *recorded : may_include(source.path, folders)) readers_.insert(input);
+      const TorchUse used = recorded.value_or(may_include(source.path, folders));
+      if (used != TorchUse::none) readers_.insert(input);
+      if (used == TorchUse::interface) of_interface_.insert(input);
     }
   }
 
   // By the records of the source's parts that have read it as it is; nullopt: there is none.
-  std::optional<bool> has_read(const Path& folder, const std::string& input, const std::string& digest) {
-    std::optional<bool> found;
+  std::optional<TorchUse> has_read(const Path& folder, const std::string& input, const std::string& digest) {
+    std::optional<TorchUse> found;
     const auto names = files_.list(build_dir_ / folder);
     for (const std::string& name : names ? *names : std::vector<std::string>{}) {
       if (!name.ends_with(k_record_end)) continue;
@@ -49,8 +53,8 @@ class TorchReaders {
       const auto record = text ? parse_record(*text) : std::nullopt;
       if (!record || std::ranges::find(record->inputs, FileDigest{input, digest}) == record->inputs.end())
         continue;
-      if (has_torchs_headers(record->others)) return true;
-      found = false;
+      if (has_torchs_headers(record->others)) return TorchUse::all;
+      found = TorchUse::none;
     }
     return found;
   }
@@ -67,8 +71,8 @@ class TorchReaders {
   }
 
   // Without a torch that an op asks for there is nothing to look for.
-  bool may_include(const std::string& source, const std::vector<Path>& folders) {
-    return plan_.survey.requirements.torch && includes_.reaches(source, folders);
+  TorchUse may_include(const std::string& source, const std::vector<Path>& folders) {
+    return plan_.survey.requirements.torch ? includes_.use(source, folders) : TorchUse::none;
   }
 
   std::vector<Path> include_folders(const std::string& op) const {
@@ -85,13 +89,13 @@ class TorchReaders {
   const Path& build_dir_;
   Lists lists_;
   TorchIncludes includes_;
-  std::set<std::string> readers_;
+  std::set<std::string> readers_, of_interface_;
 };
 
 }  // namespace
 
-std::set<std::string> find_torch_readers(const Plan& plan, Session& session) {
-  return TorchReaders(plan, session).find();
+void find_torch_readers(Plan& plan, Session& session) {
+  TorchReaders(plan, session).find(plan.history);
 }
 
 }  // namespace dsbuild

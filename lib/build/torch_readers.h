@@ -5,8 +5,9 @@
 
 namespace dsbuild {
 
-// Inputs of edges ("pack/a.cu"): by the records of the build folder, which say what was read of the source as
-// it is; of one without such a record, by what it and the pack's headers include.
-std::set<std::string> find_torch_readers(const Plan& plan, Session& session);
+// Puts them into plan.history, as inputs of edges ("pack/a.cu"): by the records of the build folder, which
+// say what was read of the source as it is; of one without such a record, by what it and the pack's headers
+// include, which also tells whether that is torch's interface alone.
+void find_torch_readers(Plan& plan, Session& session);
 
 }  // namespace dsbuild

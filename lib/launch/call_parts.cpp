@@ -173,7 +173,7 @@ class Parts {
     for (const std::string& folder : search_folders(preprocess_))
       folders.emplace_back(Path(input_.place.folder) / folder);
     return TorchIncludes(input_.place.root, files_)
-        .reaches(Path(input_.place.folder) / input_.call.source, folders);
+               .use(Path(input_.place.folder) / input_.call.source, folders) != TorchUse::none;
   }
 
   void keep_peaks(const std::vector<PartEnd>& ends) {

@@ -61,8 +61,16 @@ std::optional<EdgeCost> known_cost(const EdgeHistory& history, const std::string
 }
 
 // Of a source, by its id: "a.cu,KEY=VALUE".
+std::string input_of(const std::string& source) {
+  return "pack/" + source.substr(0, source.find(','));
+}
+
 bool reads_torch(const EdgeHistory& history, const std::string& source) {
-  return history.torch_readers.count("pack/" + source.substr(0, source.find(','))) > 0;
+  return history.torch_readers.count(input_of(source)) > 0;
+}
+
+bool takes_torchs_time(const EdgeHistory& history, const std::string& input) {
+  return history.torch_readers.count(input) > 0 && history.interface_readers.count(input) == 0;
 }
 
 // What the same part of the op's other sources took at most, of those that read torch's headers as this one
@@ -91,7 +99,7 @@ double guessed_seconds_per_target(const EdgeHistory& history, const std::string&
   const auto bytes = history.source_bytes.find(source);
   const double own =
       bytes == history.source_bytes.end() ? 0 : static_cast<double>(bytes->second) / k_bytes_per_second;
-  return own + (history.torch_readers.count(source) > 0 ? k_of_torch_header : k_of_headers);
+  return own + (takes_torchs_time(history, source) ? k_of_torch_header : k_of_headers);
 }
 
 // Of edges that were never measured and join what others made.
@@ -182,8 +190,9 @@ EdgeCost expected_cost(const EdgeHistory& history, const std::string& pack, cons
   const auto known = known_cost(history, pack, edge);
   EdgeCost cost = known.value_or(EdgeCost{});
   const bool joins = !edge.reads_source() || !edge.is_compile();
-  cost.seconds =
-      !known && joins ? guessed_seconds_of_join(edge, with_torch) : expected_seconds(history, pack, edge);
+  cost.seconds = !known && joins
+                     ? guessed_seconds_of_join(edge, takes_torchs_time(history, input_of(edge.source)))
+                     : expected_seconds(history, pack, edge);
   if (cost.peak_bytes == 0)
     cost.peak_bytes = bound_of_peak(history, pack, edge, seconds_per_target(edge, cost.seconds), text);
   if (cost.look_bytes == 0) cost.look_bytes = with_torch ? k_look_with_torch : k_look;

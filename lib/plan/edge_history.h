@@ -33,6 +33,9 @@ struct EdgeHistory {
   // Those that read any of torch's headers, be it through others: most of such an edge's time goes into them,
   // and several times the memory of others.
   std::set<std::string> torch_readers;
+  // Of these, those that include torch's stable C interface alone: they have the memory of these, and the
+  // time of others.
+  std::set<std::string> interface_readers;
 };
 
 // What an edge is remembered by: "native/fused_adam/fused_adam.cu", "native/fused_adam/@link". Its archs are

@@ -33,10 +33,13 @@ TEST_CASE("torch's headers: a source reaches them through the project's own head
   write("circle.h", "#include \"circle.h\"\n#include \"circle.cu\"\n#include <vector>\n");
   write("comment.cu", "// torch/extension.h is not for this one\n__global__ void run() {}\n");
   write("outside.cu", "#include \"../../other/a.h\"\n");
+  write("stable.cu",
+        "#include <torch/csrc/stable/tensor.h>\n#include <torch/headeronly/core/ScalarType.h>\n");
+  write("beside_stable.cu", "#include <torch/csrc/stable/tensor.h>\n#include \"sub/common.h\"\n");
   files.add_file("/other/a.h", "#include <torch/extension.h>\n");
   TorchIncludes includes("/pack/src", files);
   const auto reaches = [&](const char* source, const std::vector<Path>& folders = {}) {
-    return includes.reaches(source, folders);
+    return includes.use(source, folders) == TorchUse::all;
   };
   CHECK(reaches("direct.cu"));
   CHECK(reaches("tensor.cu"));
@@ -49,4 +52,7 @@ TEST_CASE("torch's headers: a source reaches them through the project's own head
   CHECK_FALSE(reaches("comment.cu"));
   CHECK_FALSE(reaches("outside.cu"));
   CHECK_FALSE(reaches("not_there.cu"));
+  CHECK(includes.use("circle.cu", {}) == TorchUse::none);
+  CHECK(includes.use("stable.cu", {}) == TorchUse::interface);
+  CHECK(includes.use("beside_stable.cu", {}) == TorchUse::all);
 }

@@ -144,6 +144,24 @@ TEST_CASE(
 // Measured with CUDA 13.0, torch 2.11 and gcc 12: cicc 2917 MiB for torch/extension.h and one kernel, 5.5 GiB
 // for the largest sources of others; cudafe++ 2049 MiB; the host's compile 1374 MiB, bindings' 1.7 GiB.
 TEST_CASE(
+    "a source with torch's stable interface alone has the memory of torch's headers and the time of others") {
+  EdgeHistory history;
+  history.torch_readers = {"pack/all.cu", "pack/stable.cu"};
+  history.interface_readers = {"pack/stable.cu"};
+  const auto cost = [&](const char* source, const char* part) {
+    Edge asked = edge(source);
+    asked.kind = EdgeKind::cuda_slice;
+    asked.part = part;
+    return expected_cost(history, "pack", asked);
+  };
+  for (const char* part : {"compute_80", "front", "host"}) {
+    CHECK(cost("stable.cu", part).peak_bytes == cost("all.cu", part).peak_bytes);
+    CHECK(cost("stable.cu", part).seconds == cost("plain.cu", part).seconds);
+    CHECK(cost("stable.cu", part).seconds < cost("all.cu", part).seconds / 10);
+  }
+}
+
+TEST_CASE(
     "memory of what reads torch's headers is guessed by the largest that each of the tools was seen to "
     "take") {
   EdgeHistory history;

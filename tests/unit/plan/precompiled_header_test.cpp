@@ -38,7 +38,7 @@ struct TorchWorld : PlanWorld {
                              "x86_64",
                              {},
                              "/usr/bin/dsbuild",
-                             {{}, {}, {}, torch_sources, {}},
+                             {{}, {}, {}, torch_sources, {}, {}},
                              jobs},
                             build);
     return build;
