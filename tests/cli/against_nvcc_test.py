@@ -57,7 +57,7 @@ def call(elf, name):
 
 
 @testspace.deep_but("test_images_that_nvcc_makes_otherwise", "test_a_bundle_that_nvcc_makes_otherwise_does_not_verify",
-                    "test_flags_and_defines_of_real_projects")
+                    "test_flags_and_defines_of_real_projects", "test_an_op_that_does_not_compile_is_not_called_built")
 class AgainstNvccTest(SlicesTest):
     def compared(self, *more, ops="scaling"):
         return self.built("--verify-against-nvcc", *more, ops=ops).out
@@ -213,6 +213,13 @@ class AgainstNvccTest(SlicesTest):
         self.assertEqual((result["compared"], [op["name"] for op in result["ops"]]), (2, ["inner"]))
         self.assertEqual([(failed["op"], failed["source"]) for failed in result["failed"]], [("scaling", "plain.cu")])
         self.assertIn("error[not_as_nvcc]", result["failed"][0]["error"])
+
+    def test_an_op_that_does_not_compile_is_not_called_built(self):
+        with open(self.space.pack.source("plain.cu"), "a", encoding="ascii") as source:
+            source.write("#error not this one\n")
+        run = self.space.build("--ops", "scaling", "--verify-against-nvcc")
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("failed: scaling; built: none\n", run.err)
 
     def test_what_is_not_sliced_is_not_counted(self):
         run = self.space.build("--ops", "scaling", "--verify-against-nvcc", env={"NVCC_APPEND_FLAGS": "-G"})
