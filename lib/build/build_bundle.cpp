@@ -101,11 +101,7 @@ Result<Ran> run_all(const GraphRunner& runner) {
   if (!runner.plan.settings().verify_against_nvcc.value || !ended_by_itself(ran.sum)) return ran;
   DSBUILD_TRY(comparison, run_comparison(runner, ran.sum.failures));
   ran.comparison = std::move(comparison);
-  // Of another graph: what is left of the first stays so.
-  GraphRun more = ran.comparison->run;
-  more.edges_left += ran.sum.edges_left;
-  more.ops_left.insert(ran.sum.ops_left.begin(), ran.sum.ops_left.end());
-  add_run(ran.sum, std::move(more));
+  add_run(ran.sum, ran.comparison->run);
   return ran;
 }
 

@@ -33,8 +33,7 @@ GateNeeds EdgeNeeds::of(const GateAsk& ask) {
   const Edge* edge = find(ask.output);
   if (!edge) return {};
   // All parts of the source are known by what one of them has read.
-  if (ask.text.reads_torch)
-    history_.torch_readers.insert(source_path(edge->source.substr(0, edge->source.find(','))));
+  if (ask.text.reads_torch) history_.torch_readers.insert(input_of(edge->source));
   const EdgeCost cost = expected_cost(history_, pack_, *edge, ask.text);
   const bool measured = is_measured(history_, pack_, *edge);
   // What was measured is the largest process of the edge.

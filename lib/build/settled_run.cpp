@@ -79,6 +79,8 @@ Result<std::unique_ptr<ComparisonRun>> run_comparison(const GraphRunner& runner,
 
 void add_run(GraphRun& sum, GraphRun more) {
   more.edges_run += sum.edges_run;
+  more.edges_left += sum.edges_left;
+  more.ops_left.insert(sum.ops_left.begin(), sum.ops_left.end());
   more.compiles += sum.compiles;
   more.store.hits += sum.store.hits;
   more.store.misses += sum.store.misses;

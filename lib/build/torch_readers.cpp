@@ -37,7 +37,7 @@ class TorchReaders {
       if (readers_.count(input) > 0) continue;
       const auto recorded = has_read(Path(object_path(op.name, source)).parent_path(), input,
                                      plan_.source_digests.at(source.path));
-      const TorchUse used = recorded.value_or(may_include(source.path, folders));
+      const TorchUse used = recorded ? *recorded : may_include(source.path, folders);
       if (used != TorchUse::none) readers_.insert(input);
       if (used == TorchUse::interface) of_interface_.insert(input);
     }

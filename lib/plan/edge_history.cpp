@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "plan/backend.h"
 #include "plan/build_plan.h"
 
 namespace dsbuild {
@@ -61,10 +62,6 @@ std::optional<EdgeCost> known_cost(const EdgeHistory& history, const std::string
 }
 
 // Of a source, by its id: "a.cu,KEY=VALUE".
-std::string input_of(const std::string& source) {
-  return "pack/" + source.substr(0, source.find(','));
-}
-
 bool reads_torch(const EdgeHistory& history, const std::string& source) {
   return history.torch_readers.count(input_of(source)) > 0;
 }
@@ -150,6 +147,10 @@ ByteCount bound_of_peak(const EdgeHistory& history, const std::string& pack, con
 }
 
 }  // namespace
+
+std::string input_of(const std::string& source) {
+  return source_path(source.substr(0, source.find(',')));
+}
 
 std::string history_key(const std::string& pack, const std::string& op, const std::string& source,
                         const std::string& part) {

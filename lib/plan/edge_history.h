@@ -38,6 +38,9 @@ struct EdgeHistory {
   std::set<std::string> interface_readers;
 };
 
+// The input of edges that have the source, by its id: "pack/a.cu" of "a.cu,KEY=VALUE".
+std::string input_of(const std::string& source);
+
 // What an edge is remembered by: "native/fused_adam/fused_adam.cu", "native/fused_adam/@link". Its archs are
 // left out, so that the time of other archs is a good guess too.
 // `part`: Edge::part, each part of a source being remembered for itself; "" for a whole compile.

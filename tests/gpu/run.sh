@@ -41,7 +41,7 @@ status=0
 for name in cpu_adam cpu_adagrad cpu_lion; do
   "$python" "$root/tests/python/test_$name.py" || status=1
 done
-for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer norm fp8_linear fp8_layer compiled_training frameworks device_link; do
+for name in fused_adam fused_lion fused_lamb optim fp_quantizer quantizer norm fp8_linear fp8_layer compiled_training frameworks; do
   "$python" "$here/test_$name.py" || status=1
 done
 DSBUILD_TORCH_DEVICE=cuda "$python" "$root/tests/python/test_torch_operators.py" || status=1
@@ -50,6 +50,7 @@ for bundle in "$BUNDLE" ${FAMILIES:+"$FAMILIES"}; do
 done
 if [[ -n ${NEW_OP:-} ]]; then
   DSBUILD_BUNDLE=$work/first "$python" "$NEW_OP" || status=1
+  "$python" "$here/test_device_link.py" || status=1  # it builds, too
 fi
 "$python" "$here/speed.py" || status=1
 "$python" "$root/tests/python/speed_cpu_optimizers.py" || status=1
