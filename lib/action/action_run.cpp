@@ -97,6 +97,10 @@ std::optional<Record> ActionRun::recall() {
   return find_in_cache(digest_of(key_), Command::same);
 }
 
+void ActionRun::note_difference() {
+  if (difference_ && !last_) note_store_difference(difference_->text(), files_);
+}
+
 std::optional<Record> ActionRun::recall_of_text(const std::string& given,
                                                 const std::vector<std::string>& text) {
   if (last_ && last_->given == given) {
@@ -128,13 +132,18 @@ std::string ActionRun::key_of_text(const std::vector<std::string>& command, std:
 }
 
 std::optional<Record> ActionRun::find_in_cache(const std::string& key, Command command) {
+  difference_ = std::nullopt;
   const auto entry = cache_ ? cache_->find(key) : std::nullopt;
   if (!entry) return std::nullopt;
+  std::optional<Change> newest;
   for (const StoredFile& file : *entry) {
     auto record = parse_record(file.bytes);
     if (!record) continue;
-    if (!judge_.first_difference(*record, command == Command::same ? key_ : record->key)) return record;
+    auto difference = judge_.first_difference(*record, command == Command::same ? key_ : record->key);
+    if (!difference) return record;
+    if (!newest) newest = std::move(difference);
   }
+  difference_ = std::move(newest);
   return std::nullopt;
 }
 

@@ -33,6 +33,9 @@ class ActionRun {
 
   // What the cache has of an action of this key that read what is there now. Its outputs are not looked at.
   std::optional<Record> recall();
+  // For the end of the build, where recall() found none although the cache has this key: what is another now.
+  // Where this folder was built before, it is what --explain says.
+  void note_difference();
   // The same by the key of a text that a tool is given: inputs do not count, for they are in the text. What
   // was read besides does.
   // `text`: the files that it came in.
@@ -80,6 +83,7 @@ class ActionRun {
   ActionKey key_;
   Judge judge_;
   std::optional<Record> last_;
+  std::optional<Change> difference_;  // from the newest record of the key that was looked for last
 };
 
 // That of the build in the current folder, as its plan says; nullopt: results are not kept.

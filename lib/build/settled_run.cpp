@@ -84,6 +84,8 @@ void add_run(GraphRun& sum, GraphRun more) {
   more.compiles += sum.compiles;
   more.store.hits += sum.store.hits;
   more.store.misses += sum.store.misses;
+  for (const auto& [what, steps] : sum.store.differences)
+    more.store.differences[what] += steps;
   if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds))
     more.slowest = sum.slowest;
   more.waits.edges += sum.waits.edges;

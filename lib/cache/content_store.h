@@ -5,8 +5,10 @@
 // backup programs away; where that is missing, nothing is written or removed. No process waits for another.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sys/file_system.h"
@@ -23,6 +25,8 @@ using StoreEntry = std::vector<StoredFile>;
 // What builds found there of what they needed.
 struct StoreUses {
   unsigned long long hits = 0, misses = 0;
+  // Of a build's steps: what was no longer as when the same step was kept, and of how many.
+  std::map<std::string, unsigned long long> differences = {};
   bool operator==(const StoreUses&) const = default;
 };
 
@@ -75,6 +79,7 @@ class ContentStore {
 // Each step of a build runs in a process of its own, in the build folder: it notes there what it found, and
 // the build sums that up at its end. take_store_uses forgets what it has read.
 void note_store_use(bool is_hit, FileSystem& files);
+void note_store_difference(std::string_view what, FileSystem& files);
 StoreUses take_store_uses(const Path& build_dir, FileSystem& files);
 
 }  // namespace dsbuild

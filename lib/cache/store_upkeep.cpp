@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "cache/content_store.h"
 #include "cache/layout.h"
 #include "cache/size_record.h"
@@ -14,9 +15,9 @@ namespace {
 constexpr int64_t k_old_temporary_ns = 3'600'000'000'000;
 constexpr size_t k_long_uses = 1 << 16;  // bytes of the file
 
-// In the build folder: a letter for each use.
+// In the build folder: a line for each use, which a letter begins.
 constexpr const char* k_step_uses = "store.uses";
-constexpr char k_hit = 'h', k_miss = 'm';
+constexpr char k_hit = 'h', k_miss = 'm', k_difference = 'd';
 
 unsigned long long total_bytes(const std::vector<EntryFile>& entries) {
   unsigned long long bytes = 0;
@@ -129,18 +130,25 @@ void ContentStore::end_build(const StoreUses& uses, unsigned long long limit) co
 }
 
 void note_store_use(bool is_hit, FileSystem& files) {
-  (void)files.append(k_step_uses, std::string(1, is_hit ? k_hit : k_miss));
+  (void)files.append(k_step_uses, std::string(1, is_hit ? k_hit : k_miss) + "\n");
+}
+
+void note_store_difference(std::string_view what, FileSystem& files) {
+  std::string line = k_difference + std::string(what);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  (void)files.append(k_step_uses, line + "\n");
 }
 
 StoreUses take_store_uses(const Path& build_dir, FileSystem& files) {
   const Path file = build_dir / k_step_uses;
   if (files.own_kind(file) != FileKind::file) return {};
-  const auto letters = files.read_file(file);
+  const auto notes = files.read_file(file);
   (void)files.remove_all(file);
   StoreUses uses;
-  for (const char letter : letters ? *letters : "") {
-    if (letter == k_hit) ++uses.hits;
-    if (letter == k_miss) ++uses.misses;
+  for (const std::string& line : split_lines(notes ? *notes : "")) {
+    if (line.starts_with(k_hit)) ++uses.hits;
+    if (line.starts_with(k_miss)) ++uses.misses;
+    if (line.starts_with(k_difference)) ++uses.differences[line.substr(1)];
   }
   return uses;
 }

@@ -81,6 +81,7 @@ class HipifyRun {
     const auto known = action_.recall();
     const auto entry = known ? action_.cache()->find(known->result) : std::nullopt;
     if (action_.cache()) note_store_use(entry.has_value(), files_);
+    action_.note_difference();
     if (!entry) return false;
     Tree tree;
     for (const StoredFile& file : *entry)

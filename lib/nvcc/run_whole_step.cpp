@@ -96,6 +96,7 @@ class WholeRun {
     const auto entry = known ? action_.cache()->find(known->result) : std::nullopt;
     const bool is_there = is_of_object(entry);
     if (action_.cache()) note_store_use(is_there, files_);
+    action_.note_difference();
     if (!is_there) return false;
     DSBUILD_CHECK(files_.write_if_different(step_.output, entry->front().bytes));
     for (const Said& said : known->said)

@@ -67,6 +67,7 @@ Result<int> run_from_source(StepPart& part, const Make& make) {
       return finish(part, *known);
     }
   }
+  part.action.note_difference();
   SourceText source(part.unit, part.files);
   DSBUILD_TRY(code, source.preprocess(part.tools));
   if (code != 0) return code;

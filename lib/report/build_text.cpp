@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ninja/progress.h"
@@ -36,6 +37,19 @@ std::string waits_text(const MemoryWaits& waits) {
   if (waits.alone.size() > k_shown)
     text += "ran alone, too: " + plural(waits.alone.size() - k_shown, "other edge") + "\n";
   return text;
+}
+
+// Why steps ran that the store has of other files; most of them first.
+std::string differences_text(const StoreUses& uses) {
+  constexpr size_t k_shown = 3;
+  std::vector<std::pair<std::string, size_t>> sorted(uses.differences.begin(), uses.differences.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (size_t i = 0; i < sorted.size() && i < k_shown; ++i)
+    text += (i > 0 ? "; " : "") + sorted[i].first + " (" + plural(sorted[i].second, "edge") + ")";
+  if (sorted.size() > k_shown) text += "; and " + std::to_string(sorted.size() - k_shown) + " more";
+  return text.empty() ? "" : "not as in the store: " + text + "\n";
 }
 
 Json waits_json(const MemoryWaits& waits) {
@@ -89,7 +103,7 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
   std::string text = style.bold(outcome.bundle.path.string()) + "  " +
                      plural(outcome.manifest.ops.size(), "op") + ", " + human_size(outcome.bundle.bytes) +
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
-  text += counts_text(outcome) + waits_text(outcome.waits);
+  text += counts_text(outcome) + differences_text(outcome.store) + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
   text += render_kernels(outcome.kernels);
   text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
@@ -128,6 +142,9 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
   json["store"] = store_uses_json(outcome.store);
+  json["store"]["differences"] = Json::object();
+  for (const auto& [what, edges] : outcome.store.differences)
+    json["store"]["differences"][what] = edges;
   json["memory"] = waits_json(outcome.waits);
   json["warnings"] = warnings_json(outcome.warnings);
   if (!outcome.kernels.empty()) json["kernels"] = kernels_json(outcome.kernels);

@@ -5,13 +5,14 @@ made before, and nothing that is not theirs."""
 import hashlib
 import json
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from sliced import SIZES, SlicesTest, make_space, testspace  # noqa: E402
 
 
-@testspace.deep_but("test_another_checkout_takes_everything")
+@testspace.deep_but("test_another_checkout_takes_everything", "test_the_build_says_what_is_another_than_in_the_store")
 class StoreTest(SlicesTest):
     def setUp(self):
         super().setUp()
@@ -104,6 +105,21 @@ class StoreTest(SlicesTest):
         self.space.pack.source("sub/more.h").unlink()
         self.built(ops="inner")
         self.assertNotEqual(images, self.digest("inner.cu"))
+
+    def test_the_build_says_what_is_another_than_in_the_store(self):
+        header = self.space.pack.source("sizes.h")
+        self.assertNotIn("not as in the store", self.built().out)
+        header.write_text(SIZES.replace("2", "3"))
+        self.assertNotIn("not as in the store", self.built().out)  # what --explain says
+        self.other_checkout()
+        self.space.pack.source("sizes.h").write_text(SIZES.replace("2", "4"))
+        run = self.built()
+        edges = re.search(r"^not as in the store: sizes\.h has changed \((\d+) edges\)$", run.out, re.M)
+        self.assertIsNotNone(edges, run.out)
+        self.space.remove_build()
+        self.space.pack.source("sizes.h").write_text(SIZES.replace("2", "5"))
+        last = json.loads(self.built("--json").out.splitlines()[-1])
+        self.assertEqual(last["store"]["differences"], {"sizes.h has changed": int(edges.group(1))})
 
     def test_host_code_edited_behind_a_store_hit_runs_no_ptxas(self):
         runs = self.count_ptxas()

@@ -348,8 +348,11 @@ TEST_CASE("the steps of a build say what they found, and the build takes it once
   std::filesystem::current_path(world.folder.path());
   for (const bool is_hit : {true, false, true})
     note_store_use(is_hit, *world.files);
+  for (const char* what : {"a.h has changed", "more\nof.h is gone", "a.h has changed"})
+    note_store_difference(what, *world.files);
   std::filesystem::current_path(before);
-  CHECK(take_store_uses(world.folder.path(), *world.files) == StoreUses{2, 1});
+  CHECK(take_store_uses(world.folder.path(), *world.files) ==
+        StoreUses{2, 1, {{"a.h has changed", 2}, {"more of.h is gone", 1}}});
   CHECK(take_store_uses(world.folder.path(), *world.files) == StoreUses{});
 }
 
