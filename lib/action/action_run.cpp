@@ -23,8 +23,16 @@ Path folder_named_by(const char* file, const FileReader& files) {
   return trim(text_of(file, files));
 }
 
+// Thousands of paths in each step: without std::filesystem, which takes each apart. "" of what has none.
 std::string parent_of(const std::string& path) {
-  return Path(path).parent_path().string();
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return "";
+  const size_t end = path.find_last_not_of('/', slash);
+  return end == std::string::npos ? "/" : path.substr(0, end + 1);
+}
+
+std::string name_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
 }
 
 // The names under which a file may have been looked for: what follows one of the folders in its path.
@@ -32,7 +40,7 @@ void add_names_of(const std::string& file, const std::set<std::string>& folders,
                   std::set<std::string>& names) {
   for (std::string folder = parent_of(file); !folder.empty() && folder != "/"; folder = parent_of(folder))
     if (folders.count(folder) > 0) names.insert(file.substr(folder.size() + 1));
-  names.insert(Path(file).filename().string());
+  names.insert(name_of(file));
 }
 
 // Not a compile, nor a preprocessor.
@@ -240,7 +248,7 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
 std::vector<std::string> ActionRun::present_files(const Record& record) {
   std::vector<std::string> paths;
   for (const std::string& line : split_lines(lists_.find(record.present).value_or("")))
-    paths.push_back((Path(line.substr(0, line.find('\t'))) / line.substr(line.find('\t') + 1)).string());
+    paths.push_back(path_in(line.substr(0, line.find('\t')), line.substr(line.find('\t') + 1)));
   return paths;
 }
 

@@ -16,11 +16,12 @@ namespace {
 
 using Sha256 = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
-Sha256 digest_of(std::string_view bytes) {
+Sha256 digest_of(const std::vector<std::string_view>& pieces) {
   Sha256 digest{};
   SHA256_CTX context;
   SHA256_Init(&context);
-  SHA256_Update(&context, bytes.data(), bytes.size());
+  for (const std::string_view piece : pieces)
+    SHA256_Update(&context, piece.data(), piece.size());
   SHA256_Final(digest.data(), &context);
   return digest;
 }
@@ -28,9 +29,13 @@ Sha256 digest_of(std::string_view bytes) {
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
+  return sha256_of_pieces({bytes});
+}
+
+std::string sha256_of_pieces(const std::vector<std::string_view>& pieces) {
   constexpr std::string_view k_digits = "0123456789abcdef";
   std::string text;
-  for (const unsigned char byte : digest_of(bytes)) {
+  for (const unsigned char byte : digest_of(pieces)) {
     text += k_digits[byte >> 4];
     text += k_digits[byte & 15];
   }
@@ -38,7 +43,7 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_urlsafe(std::string_view bytes) {
-  const Sha256 digest = digest_of(bytes);
+  const Sha256 digest = digest_of({bytes});
   std::array<unsigned char, 4 * (SHA256_DIGEST_LENGTH / 3 + 1) + 1> encoded{};  // and a final NUL
   EVP_EncodeBlock(encoded.data(), digest.data(), SHA256_DIGEST_LENGTH);
   std::string text(encoded.begin(), std::find(encoded.begin(), encoded.end(), '='));

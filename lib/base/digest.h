@@ -3,10 +3,13 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dsbuild {
 
-std::string sha256(std::string_view bytes);          // 64 lower-case hex digits
+std::string sha256(std::string_view bytes);  // 64 lower-case hex digits
+// Of all of them as one: long texts need not be copied together.
+std::string sha256_of_pieces(const std::vector<std::string_view>& pieces);
 std::string sha256_urlsafe(std::string_view bytes);  // base64 of RFC 4648 section 5, without padding
 
 std::string md5(std::string_view bytes);  // the 16 bytes themselves

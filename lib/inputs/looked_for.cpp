@@ -10,6 +10,7 @@ namespace dsbuild {
 namespace {
 
 constexpr std::string_view k_blanks = " \t\r\v\f";
+constexpr std::string_view k_has = "__has_";
 constexpr int k_deepest = 16;  // a link may lead back to where it stands
 
 bool is_of_name(char c) {
@@ -22,7 +23,7 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   LookedFor scan() {
-    for (const std::string_view word : {"include", "import", "embed", "__has_include", "__has_embed"})
+    for (const std::string_view word : {"include", "import", "embed"})
       for (size_t at = text_.find(word); at != std::string_view::npos; at = text_.find(word, at + 1))
         take(word, at);
     if (found_.asks) take_names_of_directives();
@@ -34,8 +35,9 @@ class Scanner {
     size_t end = at + word.size();
     if (text_.substr(end).starts_with("_next")) end += 5;
     if (text_.substr(end).starts_with("__")) end += 2;
+    const bool asks = word != "import" && text_.substr(0, at).ends_with(k_has);
+    if (asks) at -= k_has.size();
     if ((at > 0 && is_of_name(text_[at - 1])) || (end < text_.size() && is_of_name(text_[end]))) return;
-    const bool asks = word.starts_with("__has");
     if (!asks && !is_directive(at)) return;
     found_.asks = found_.asks || asks;
     end = behind_blanks(end);
@@ -174,6 +176,11 @@ std::set<std::string> library_names(const std::vector<std::string>& command) {
   return names;
 }
 
+std::string path_in(const std::string& folder, const std::string& name) {
+  if (folder.empty() || name.starts_with('/')) return name;
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+}
+
 std::string FolderNames::present(const NameSearch& search) {
   std::map<std::string, std::vector<const std::string*>> by_first;
   std::vector<const std::string*> elsewhere;  // "../x.h", "/x.h"
@@ -186,8 +193,7 @@ std::string FolderNames::present(const NameSearch& search) {
   std::string text;
   for (const std::string& folder : search.folders) {
     const auto add = [&](const std::string& name) {
-      if (is_file(folder.empty() || name.starts_with('/') ? name : folder + "/" + name))
-        text += folder + "\t" + name + "\n";
+      if (is_file(path_in(folder, name))) text += folder + "\t" + name + "\n";
     };
     if (search.all && is_of_project(folder)) {
       add_all(folder, "", k_deepest, text);

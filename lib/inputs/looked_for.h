@@ -38,6 +38,9 @@ std::vector<std::string> search_folders(const std::vector<std::string>& command)
 // The files that a link's -l words may mean: libx.so and libx.a of -lx, x of -l:x.
 std::set<std::string> library_names(const std::vector<std::string>& command);
 
+// Where a name of a search is looked for in one of its folders ("": what the name says alone).
+std::string path_in(const std::string& folder, const std::string& name);
+
 // Lists folders once. `root` is the build folder, to which relative ones are relative.
 class FolderNames {
  public:

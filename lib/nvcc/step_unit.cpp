@@ -42,11 +42,11 @@ std::string StepUnit::text_for_key(const std::string& text) const {
 }
 
 std::string StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
-  std::string text = std::string(k_key_version) + '\0' + tools + module_id;
-  text += inputs;
+  const std::string before = std::string(k_key_version) + '\0' + tools + module_id;
+  std::string behind;
   for (const Words& command : commands)
-    text += '\0' + shell_join(expand(command, stem));
-  return sha256(text);
+    behind += '\0' + shell_join(expand(command, stem));
+  return sha256_of_pieces({before, inputs, behind});
 }
 
 std::vector<std::string> StepUnit::outputs() const {

@@ -229,15 +229,17 @@ class RealFileSystem : public FileSystem {
 
  private:
   static Result<std::string> read_all(int file, const Path& path, size_t expected_size) {
-    std::string bytes;
-    bytes.reserve(expected_size);
-    std::array<char, 1 << 16> buffer;
-    while (true) {
-      const ssize_t count = ::read(file, buffer.data(), buffer.size());
-      if (count == 0) return bytes;
+    // A byte more than is expected: the read that finds the end needs no more room.
+    std::string bytes(expected_size + 1, '\0');
+    for (size_t size = 0;;) {
+      if (size == bytes.size()) bytes.resize(size + k_chunk);
+      const ssize_t count = ::read(file, bytes.data() + size, bytes.size() - size);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return io_error(path, "reading", errno);
-      bytes.append(buffer.data(), static_cast<size_t>(count));
+      size += static_cast<size_t>(count);
+      if (count > 0) continue;
+      bytes.resize(size);
+      return bytes;
     }
   }
 

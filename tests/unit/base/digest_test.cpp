@@ -13,6 +13,8 @@ TEST_CASE("sha256 gives the digests of the standard's examples") {
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   CHECK(sha256(std::string(1000000, 'a')) ==
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  CHECK(sha256_of_pieces({"a", "", "bc"}) ==
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 // python3 -c 'import base64, hashlib; print(base64.urlsafe_b64encode(hashlib.sha256(b"abc").digest()))'
