@@ -61,7 +61,6 @@ std::optional<EdgeCost> known_cost(const EdgeHistory& history, const std::string
   return own ? *own : of_sisters(history, pack, edge);
 }
 
-// Of a source, by its id: "a.cu,KEY=VALUE".
 bool reads_torch(const EdgeHistory& history, const std::string& source) {
   return history.torch_readers.count(input_of(source)) > 0;
 }

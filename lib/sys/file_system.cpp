@@ -22,6 +22,7 @@ namespace {
 
 constexpr unsigned k_rename_exchange = 2;  // RENAME_EXCHANGE; older headers hide it
 constexpr size_t k_chunk = 1 << 18;
+constexpr size_t k_page = 1 << 12;
 
 int64_t nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -229,8 +230,9 @@ class RealFileSystem : public FileSystem {
 
  private:
   static Result<std::string> read_all(int file, const Path& path, size_t expected_size) {
-    // A byte more than is expected: the read that finds the end needs no more room.
-    std::string bytes(expected_size + 1, '\0');
+    // A byte more than is expected: the read that finds the end needs no more room. Files of /proc say that
+    // they have none, and some give all to the first read alone.
+    std::string bytes(std::max(expected_size + 1, k_page), '\0');
     for (size_t size = 0;;) {
       if (size == bytes.size()) bytes.resize(size + k_chunk);
       const ssize_t count = ::read(file, bytes.data() + size, bytes.size() - size);

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 #include "temporary_folder.h"
@@ -73,6 +74,14 @@ TEST_CASE("A file is read back byte for byte") {
   const std::string bytes = std::string("a\0b\n\xff", 5) + std::string(300000, 'x');
   world.write("file", bytes);
   CHECK(world.read("file") == bytes);
+}
+
+// /proc/sys: the kernel gives a number to the first read alone, however little that asks for.
+TEST_CASE("A file that says no size is read at once") {
+  const Path path = "/proc/sys/kernel/pid_max";
+  std::string line;
+  REQUIRE(std::getline(std::ifstream(path), line));
+  CHECK(World().files->read_file(path).value() == line + "\n");
 }
 
 TEST_CASE("A written file is readable to all, whatever the umask, and leaves no temporary") {
