@@ -145,6 +145,9 @@ class State:
     def __init__(self, deepspeed=None, ops=None, by=None):
         self.deepspeed, self.ops, self.by = deepspeed, ops, by
 
+    def __str__(self):
+        return f"deepspeed {self.deepspeed}, ops {self.ops} by {self.by}"
+
     def problems(self, venv):
         """How what is there differs from what should be."""
         seen = venv.probe(*MODULES)
@@ -179,7 +182,8 @@ class Steps:
                 lambda state, v=version: State(v, state.ops, state.by),
                 lambda venv, v=version: self.install(venv, shop.deepspeed[v]))
             steps[f"pip install ops for {version}"] = (
-                lambda state, v=version: State(state.deepspeed, v, "pip"),
+                # pip leaves the version that is there, whoever put it there.
+                lambda state, v=version: state if state.ops == v else State(state.deepspeed, v, "pip"),
                 lambda venv, v=version: self.install(venv, shop.ops[v]))
         steps["dsbuild install"] = (lambda state: State(state.deepspeed, "0.19.8", "dsbuild"),
                                     lambda venv: shop.install(shop.bundle["0.19.8"], venv.site).code == 0)
@@ -198,11 +202,12 @@ class Exploring(unittest.TestCase):
         VENV.clear()
 
     def explore(self, shop=None):
-        """Tries each step from each state that can be reached. Two ways that end in the same files go on alike, so this is
-        every sequence of steps, however long. Returns the first problem found and how many states there are."""
+        """Tries each step from each state that can be reached. Two ways that end in the same files go on alike, and should be
+        the same state, so this is every sequence of steps, however long. Returns the first problem found and how many states
+        there are."""
         steps = Steps(shop or SHOP).all()
         saved = pathlib.Path(tempfile.mkdtemp(dir=SHOP.space.root))
-        seen = {json.dumps(VENV.state()): 0}
+        seen = {json.dumps(VENV.state()): (0, str(State()))}
         VENV.save(saved / "0")
         waiting = [(0, State(), [])]
         while waiting:
@@ -213,11 +218,13 @@ class Exploring(unittest.TestCase):
                 problems = after.problems(VENV) + ([] if done else [f"failed: {VENV.said()}"])
                 if problems:
                     return " > ".join([*way, name]) + f": {problems}", len(seen)
-                files = json.dumps(VENV.state())
-                if files not in seen:
-                    seen[files] = len(seen)
-                    VENV.save(saved / str(seen[files]))
-                    waiting.append((seen[files], after, [*way, name]))
+                files, new = json.dumps(VENV.state()), (len(seen), str(after))
+                _, known = seen.setdefault(files, new)
+                if known != str(after):
+                    return " > ".join([*way, name]) + f": the files of {known}, not of {after}", len(seen)
+                if seen[files] is new:
+                    VENV.save(saved / str(new[0]))
+                    waiting.append((new[0], after, [*way, name]))
         return None, len(seen)
 
 
