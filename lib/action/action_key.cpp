@@ -44,8 +44,6 @@ ActionKey action_key(const KeyInput& input, Lists& lists) {
     if (words.front() == "run" && has_debug_information(words))
       key.push_back({"build_folder", input.build_dir});
   }
-  const auto library_path = input.environment.find("LD_LIBRARY_PATH");
-  if (library_path != input.environment.end()) key.push_back({"LD_LIBRARY_PATH", library_path->second});
   return key;
 }
 

@@ -8,7 +8,6 @@
 
 #include "action/lists.h"
 #include "action/record.h"
-#include "sys/process.h"
 
 namespace dsbuild {
 
@@ -24,8 +23,7 @@ using ReadPlanned = std::function<std::optional<std::string>(const std::string& 
 
 struct KeyInput {
   const StepWords& words;
-  const Environment& environment;  // of the step
-  std::string build_dir;           // absolute: debug information names it
+  std::string build_dir;  // absolute: debug information names it
   ReadPlanned read;
 };
 

@@ -75,7 +75,7 @@ ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
       cache_(cache == Cache::used ? store_of_build(files_) : std::nullopt),
       digests_(files_, folder_named_by(k_digests_file, files_)),
       lists_(files_, "", cache_),
-      key_(action_key({words, system.environment, files_.absolute(".").string(),
+      key_(action_key({words, files_.absolute(".").string(),
                        [this](const std::string& path) -> std::optional<std::string> {
                          auto text = files_.read_file(path);
                          return text ? std::optional(std::move(*text)) : std::nullopt;

@@ -15,7 +15,6 @@ class DueFinder {
       : graph_(graph),
         build_dir_(plan.settings().build_dir.value),
         whole_build_dir_(system.files.absolute(build_dir_).string()),
-        environment_(tool_environment(system.environment, plan.cuda())),
         files_(system.files),
         lists_(files_, build_dir_, {}),
         judge_(build_dir_, files_, digests, lists_) {
@@ -38,9 +37,8 @@ class DueFinder {
     const auto record = parse_record(*text);
     if (!record) return Change{"record", "", "its record is damaged", ""};
     const StepWords words = step_words(graph_, edge);
-    const ActionKey key = action_key({words, environment_, whole_build_dir_,
-                                      [&](const std::string& path) { return read_planned(edge, path); }},
-                                     lists_);
+    const ActionKey key = action_key(
+        {words, whole_build_dir_, [&](const std::string& path) { return read_planned(edge, path); }}, lists_);
     auto change = judge_.first_difference(*record, key);
     return change ? change : judge_.first_changed_output(*record);
   }
@@ -56,7 +54,6 @@ class DueFinder {
   const BuildPlan& graph_;
   const Path& build_dir_;
   const std::string whole_build_dir_;
-  const Environment environment_;
   FileSystem& files_;
   Lists lists_;
   Judge judge_;

@@ -2,28 +2,6 @@
 #include "toolkit/hip_family.h"
 
 namespace dsbuild {
-namespace {
-
-// Which libraries a program loads, by the dynamic loader, which says it instead of starting the program. Of a
-// compiler that is made of libraries the program itself is next to nothing. Those of the system do not count.
-Result<Paths> own_libraries(const std::string& program, Environment environment, System& system) {
-  environment["LD_TRACE_LOADED_OBJECTS"] = "1";
-  DSBUILD_TRY(said, said_if_known({program, "--version"}, environment, system));
-  Paths found;
-  for (const std::string& library : files_named_in(said, system.files)) {
-    const std::string name = Path(library).filename();
-    for (const char* own : {"libLLVM", "libclang", "liblld", "libamd"})
-      if (name.starts_with(own)) found.insert(library);
-  }
-  return found;
-}
-
-bool is_program(const std::string& path, const FileReader& files) {
-  return files.is_executable(path) && Path(path).extension().empty();
-}
-
-}  // namespace
-
 Result<Paths> hip_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
   Words argv = {toolkit.compiler().string()};
   argv.insert(argv.end(), toolkit.own_flags.begin(), toolkit.own_flags.end());
@@ -35,10 +13,6 @@ Result<Paths> hip_parts(const Toolkit& toolkit, const Environment& environment, 
   DSBUILD_TRY(said, said_by(argv, environment, system));
   Paths found = files_named_in(said, system.files);
   for (const std::string& part : Paths(found)) {
-    if (is_program(part, system.files)) {
-      DSBUILD_TRY(libraries, own_libraries(part, environment, system));
-      found.merge(libraries);
-    }
     // Options choose among these: -ffast-math, -mwavefrontsize64.
     const Path folder = Path(part).parent_path();
     const auto names = Path(part).extension() == ".bc" ? system.files.list(folder) : Words{};

@@ -13,6 +13,9 @@ namespace dsbuild {
 using Words = std::vector<std::string>;
 using Paths = std::set<std::string>;
 
+// Where the dynamic loader looks first: folders, as tool_environment leaves them.
+inline constexpr const char* k_library_path = "LD_LIBRARY_PATH";
+
 // Of questions, which need no folder for temporary files; that of builds is relative to the build folder.
 Environment asking_environment(const System& system, const Toolkit* toolkit);
 
@@ -22,6 +25,9 @@ Result<std::string> said_by(const Words& argv, const Environment& environment, S
 
 // The same of one that may not know the words, and then ends with a code: "".
 Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system);
+
+// Changes whenever the file or folder may have; "absent".
+std::string identity_text(const Path& path, const FileReader& files);
 
 // The files among the words of a text: "/usr/bin/x", "-plugin-opt=/usr/bin/x".
 Paths files_named_in(const std::string& text, const FileReader& files);

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "toolkit/family.h"
+#include "toolkit/loaded_libraries.h"
 #include "toolkit/tool_answers.h"
 
 namespace dsbuild {
@@ -42,11 +43,6 @@ Result<Paths> ask_host_compiler(const Path& compiler, const Environment& environ
     for (const char* name : {"as", "ld", "real-ld", "collect-ld", "cc1plus", "collect2"})
       if (folder.is_absolute()) found.insert((folder / name).string());
   return found;
-}
-
-std::string identity_text(const Path& path, const FileReader& files) {
-  const auto identity = files.identity(path);
-  return identity ? identity->text() : "absent";
 }
 
 // What `ask` gives, remembered for as long as the program and what configures it are the same files; a
@@ -111,6 +107,14 @@ std::string render(const Paths& parts, const Environment& environment, System& s
   return text;
 }
 
+// A line of each part, and of each library that they load.
+Result<std::string> text_of_parts(const std::string& what, const Paths& parts, const Environment& environment,
+                                  System& system, FactStore& facts, DigestMemo& digests) {
+  const std::string text = render(parts, environment, system, digests);
+  DSBUILD_TRY(libraries, loaded_libraries(what, parts, text, environment, system, facts));
+  return text + render(libraries, environment, system, digests);
+}
+
 // What a compiler says to one more question, remembered for as long as it is made of the same parts.
 template <typename Ask>
 Result<std::string> remembered_answer(const std::string& what, const Words& argv, const std::string& parts,
@@ -164,7 +168,8 @@ Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, Fa
                                       [&] { return ask_host_compiler(compiler, environment, system); }));
   parts.insert(compiler.string());
   ToolText tool;
-  tool.text = render(parts, environment, system, digests);
+  DSBUILD_TRY(text, text_of_parts(compiler.string(), parts, environment, system, facts, digests));
+  tool.text = std::move(text);
   const auto asked = [&](const std::string& what, Words argv, auto&& ask) -> Result<std::string> {
     argv.insert(argv.begin(), compiler.string());
     return remembered_answer(what, argv, tool.text, environment, system, facts, ask);
@@ -203,7 +208,9 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactSt
     tool = std::move(host_parts);
     tool.assembler_tells_files = tool.assembler_tells_files && toolkit.family->host_option;
   }
-  tool.text = render(parts, environment, system, digests) + tool.text;
+  DSBUILD_TRY(text, text_of_parts(toolkit.compiler().string() + " with " + host, parts, environment, system,
+                                  facts, digests));
+  tool.text = text + tool.text;
   if (toolkit.family->include_question) {
     DSBUILD_TRY(said, remembered_answer("include folders of", toolkit.family->include_question(toolkit),
                                         tool.text, environment, system, facts, said_by));

@@ -86,8 +86,8 @@ tl::expected<Toolkit, std::string> find_toolkit_of(const Path& nvcc, System& sys
                                                    DigestMemo& digests);
 
 // The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
-// in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME,
-// LD_LIBRARY_PATH, and PATH behind the toolkit's. CPATH and friends do not get through.
+// in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME, the
+// absolute folders of LD_LIBRARY_PATH, and PATH behind the toolkit's. CPATH and friends do not get through.
 // The folder that TMPDIR names (base/build_layout.h) must exist where a tool runs.
 Environment tool_environment(const Environment& caller, const Toolkit* toolkit);
 

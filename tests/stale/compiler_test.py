@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A C++ compiler is more than its program: the parts that it starts, and the folders in which it looks by itself."""
 
+import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -14,6 +16,19 @@ from stale import StaleTest, add_tests, change_text, replace, write_program  # n
 PATCHED = 'asm(".pushsection .rodata\\n.ifdef patched\\n.quad patched\\n.endif\\n.popsection");\n'
 SOURCE = '#ifndef PATCHED\n#define PATCHED 1\n#endif\n#include <v.h>\nextern "C" int v() { return PATCHED + V; }\n'
 FOUND = '#if __has_include(<w.h>)\n#include <w.h>\n#else\n#define W 0\n#endif\nextern "C" int v() { return W; }\n'
+# A part that is next to nothing without its library.
+LOADING = """#include <stdio.h>
+#include <unistd.h>
+int patched(void);
+int main(int count, char** words) {
+  char* all[count + 2], word[32];
+  for (int i = 0; i <= count; ++i) all[i + 1] = words[i];
+  snprintf(word, sizeof(word), "-DPATCHED=%d", patched());
+  all[0] = words[0], all[1] = word;
+  execv("REAL", all);
+  return 1;
+}
+"""
 CALLING = 'extern "C" int w();\nextern "C" int v() { return w(); }\n'
 
 
@@ -79,6 +94,81 @@ class PartsTest(CompilerTest):
         self.make_driver(variables=f'export COMPILER_PATH="{first}"\n')
         self.add_op()
         self.check_change(lambda: write_program(first / "as", f'exec "{shutil.which("as")}" --defsym patched=3 "$@"\n'))
+
+
+@testspace.deep_but("test_a_library_is_replaced", "test_a_library_comes_to_be_found_first", "test_other_folders_after_clean",
+                    "test_folders_that_lead_to_the_same_libraries_change_nothing")
+class LoadedLibrariesTest(CompilerTest):
+    """cc1plus is a program of a library, which LD_LIBRARY_PATH leads to."""
+
+    def setUp(self):
+        super().setUp()
+        self.add_op()
+        self.first, self.second = (self.space.root / name for name in ("first", "second"))
+        self.first.mkdir()
+        self.make_library(self.second, 2)
+        real = subprocess.run(["g++", "-print-prog-name=cc1plus"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        (self.parts / "cc1plus").unlink()
+        self.compile(LOADING.replace("REAL", real), self.parts / "cc1plus", f"-L{self.second}", "-lpatched")
+        self.use(self.first, self.second)
+
+    def compile(self, text, output, *options):
+        subprocess.run(["gcc", "-xc", "-", "-xnone", "-o", output, *options], input=text.encode(), check=True)
+
+    def make_library(self, folder, value):
+        folder.mkdir(exist_ok=True)
+        new = folder / "new"
+        self.compile(f"int patched(void) {{ return {value}; }}", new, "-shared", "-fPIC", "-Wl,--build-id=none")
+        new.rename(folder / "libpatched.so")
+
+    def use(self, *folders):
+        self.space.environment["LD_LIBRARY_PATH"] = ":".join(map(str, folders))
+
+    def test_a_library_is_replaced(self):
+        self.check_change(lambda: self.make_library(self.second, 3))
+
+    def test_a_library_of_same_size_and_time(self):
+        self.make_library(self.first, 4)
+        data = (self.first / "libpatched.so").read_bytes()
+        (self.first / "libpatched.so").unlink()
+        self.check_change(lambda: replace(self.second / "libpatched.so", data, keep_time=True))
+
+    def test_a_library_comes_to_be_found_first(self):
+        self.check_change(lambda: self.make_library(self.first, 3))
+
+    def test_a_library_comes_to_be_found_in_a_folder_for_processors(self):
+        if os.uname().machine != "x86_64":
+            self.skipTest("the folder's name is of x86_64")
+        below = self.first / "glibc-hwcaps" / "x86-64-v2"
+        below.mkdir(parents=True)
+        self.check_change(lambda: self.make_library(below, 3))
+
+    def test_other_folders(self):
+        self.make_library(self.first, 3)
+        self.use(self.second, self.first)
+        self.check_change(lambda: self.use(self.first, self.second))
+
+    def test_other_folders_after_clean(self):
+        """The cache is asked."""
+        self.make_library(self.first, 3)
+        self.use(self.second, self.first)
+
+        def change():
+            self.use(self.first, self.second)
+            self.clean()
+
+        self.check_change(change)
+
+    def test_folders_that_lead_to_the_same_libraries_change_nothing(self):
+        self.build()
+        for folders in ([self.second], [self.space.root / "absent", self.first, self.second, ""]):
+            self.use(*folders)
+            run = self.check()
+            self.assertEqual(run.edges_run(), 0, run)
+            self.clean()
+            run = self.check("--json")
+            found = json.loads(run.out.splitlines()[-1])["store"]
+            self.assertEqual((found["hits"], found["misses"]), (1, 0), run)
 
 
 class FoldersTest(CompilerTest):

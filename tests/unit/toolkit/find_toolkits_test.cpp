@@ -230,6 +230,14 @@ TEST_CASE("A tool sees its toolkit, HOME and libraries of the caller's environme
   CHECK_FALSE(tool_environment({}, nullptr).at("PATH").empty());
 }
 
+TEST_CASE(
+    "Of LD_LIBRARY_PATH tools see the absolute folders: others are others in each folder that they run in") {
+  const auto [list, seen] = GENERATE(table<std::string, std::string>(
+      {{"/a:/b", "/a:/b"}, {":/a:", "/a"}, {"lib:/a;/b:../c", "/a:/b"}, {"", ""}, {":", ""}, {"lib", ""}}));
+  CHECK(variable(tool_environment({{"LD_LIBRARY_PATH", list}}, nullptr), "LD_LIBRARY_PATH") == seen);
+  CHECK(tool_environment({{"LD_LIBRARY_PATH", list}}, nullptr).count("LD_LIBRARY_PATH") == !seen.empty());
+}
+
 TEST_CASE("GPUs are what nvidia-smi lists, lowest first") {
   Machine machine;
   CHECK(find_gpus(machine.system).empty());

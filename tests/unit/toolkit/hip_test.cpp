@@ -272,8 +272,8 @@ TEST_CASE("A HIP toolkit is made of what clang names, of its libraries, and of a
   for (const std::string& line : split_lines(parts->text))
     names.push_back(split(line, " ")[1]);
   CHECK(names == Homes{"/rocm/amdgcn/bitcode/oclc_finite_only_on.bc", "/rocm/amdgcn/bitcode/ocml.bc",
-                       "/rocm/lib/libLLVM.so.22.1", "/rocm/llvm/bin/clang", "/rocm/llvm/bin/clang++",
-                       "/rocm/llvm/bin/clang++.cfg", "/rocm/llvm/bin/lld"});
+                       "/rocm/llvm/bin/clang", "/rocm/llvm/bin/clang++", "/rocm/llvm/bin/clang++.cfg",
+                       "/rocm/llvm/bin/lld", "/lib/libc.so.6", "/rocm/lib/libLLVM.so.22.1"});
   CHECK(parts->folders == Homes{"/rocm/own/include"});
 }
 

@@ -23,6 +23,9 @@ struct Compilers : Machine {
                  FakeProcessRunner::succeeded("", " /own/collect2 -L/lib/own\n"));
     processes.on({"/usr/bin/g++", "-print-prog-name=as"}, "/own/as\n");
     processes.on({"/usr/bin/g++", "-print-prog-name=ld"}, "/own/ld\n");
+    for (const char* part : {"collect2", "as", "ld"})
+      processes.on({part}, FakeProcessRunner::failed("statically linked"));
+    add_library("/lib/libisl.so.23");
     processes.on({"/usr/bin/g++", "-print-search-dirs"},
                  "install: /own/\nprograms: =/first/:/own/\nlibraries: =/lib/first/:/lib/own/\n");
     processes.on({"/usr/bin/g++", "-Wl,--help"}, "  --dependency-file=FILE Write dependency file\n");
@@ -32,6 +35,13 @@ struct Compilers : Machine {
                                               "ignoring nonexistent directory \"/opt/include\"\n"
                                               "#include <...> search starts here:\n /usr/include\n"
                                               "End of search list.\n"));
+  }
+
+  // One that cc1plus loads from now on.
+  void add_library(const Path& library) {
+    files.add_file(library, library.string());
+    processes.on({"/own/cc1plus"},
+                 "\tlibisl.so.23 => " + library.string() + " (0x7f)\n\tlibno.so => not found\n");
   }
 
   // As a new process would see it.
@@ -69,6 +79,60 @@ TEST_CASE("What a compiler is made of is asked once, for as long as its program 
   machine.files.touch(machine.compiler);
   CHECK(machine.ask() == first);
   CHECK(machine.processes.starts() > starts);
+}
+
+TEST_CASE("A compiler is made of the libraries too that the dynamic loader names for its programs") {
+  Compilers machine;
+  const auto first = machine.ask();
+  REQUIRE(first);
+  CHECK(first->text.find(" /lib/libisl.so.23\n") != std::string::npos);
+  for (const Command& command : machine.processes.started)
+    if (Path(command.argv[0]).parent_path() == "/own")
+      CHECK(variable(command.env, "LD_TRACE_LOADED_OBJECTS") == "1");
+  const size_t starts = machine.processes.starts("cc1plus");
+  machine.files.add_file("/lib/libisl.so.23", "a newer one");
+  const auto changed = machine.ask();
+  CHECK(changed->text != first->text);
+  CHECK(machine.ask()->text == changed->text);
+  CHECK(machine.processes.starts("cc1plus") <= starts + 1);
+}
+
+TEST_CASE("The dynamic loader is asked again when it may find another library, and then alone") {
+  Compilers machine;
+  machine.files.add_directory("/more");
+  machine.set("LD_LIBRARY_PATH", "/more");
+  const std::string before = machine.ask()->text;
+  const size_t starts = machine.processes.starts("cc1plus");
+  const auto asks_again = [&] {
+    const bool is_known = machine.ask()->text == before;
+    const bool asked = machine.processes.starts("cc1plus") > starts;
+    return std::make_pair(asked, !is_known);
+  };
+  CHECK(asks_again() == std::make_pair(false, false));
+  SECTION("a folder is named") {
+    machine.set("LD_LIBRARY_PATH", "/empty:/more");
+    CHECK(asks_again() == std::make_pair(true, false));
+  }
+  SECTION("a library comes into a folder") {
+    machine.files.touch("/more");
+    machine.add_library("/more/libisl.so.23");
+    CHECK(asks_again() == std::make_pair(true, true));
+  }
+  SECTION("a folder has folders for processors, where one may come at any time") {
+    machine.files.add_directory("/more/glibc-hwcaps");
+    CHECK(asks_again() == std::make_pair(true, false));
+    machine.add_library("/more/glibc-hwcaps/x86-64-v3/libisl.so.23");
+    CHECK(asks_again() == std::make_pair(true, true));
+  }
+  SECTION("the loader's cache is another") {
+    machine.files.add_file("/etc/ld.so.cache", "");
+    CHECK(asks_again() == std::make_pair(true, false));
+  }
+  SECTION("a library is gone") {
+    CHECK(machine.files.remove_all("/lib/libisl.so.23"));
+    machine.add_library("/usr/lib/libisl.so.23");
+    CHECK(asks_again() == std::make_pair(true, true));
+  }
 }
 
 TEST_CASE("A program that comes to stand before a compiler's own is seen without asking") {
