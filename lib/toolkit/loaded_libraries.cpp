@@ -14,11 +14,10 @@ constexpr const char* k_folders_below[] = {"glibc-hwcaps", "tls",      "x86_64",
                                            "xeon_phi",     "avx512_1", "atomics", "aarch64"};
 
 // What the loader's answer depends on beside the programs; nullopt where nothing tells whether it is the
-// same.
-std::optional<std::string> loader_state(const Environment& environment, const FileReader& files) {
-  std::string state;
-  for (const char* file : {"/etc/ld.so.cache", "/etc/ld.so.preload"})
-    state += identity_text(file, files) + "\n";
+// same. Its cache counts by its bytes: each node has its own, and nodes share what is remembered.
+std::optional<std::string> loader_state(const Environment& environment, const FileReader& files,
+                                        DigestMemo& digests) {
+  std::string state = digests.digest("/etc/ld.so.cache").value_or("absent") + "\n";
   for (const std::string& folder : split(variable(environment, k_library_path), ":")) {
     for (const char* below : k_folders_below)
       if (files.kind(Path(folder) / below) == FileKind::directory) return std::nullopt;
@@ -49,15 +48,20 @@ Result<Paths> ask_loader(const Paths& programs, Environment environment, System&
     if (!said) return tl::unexpected(said.error());
     found.merge(files_named_in(*said, system.files));
   }
+  // What the machine has all of its programs load, to watch them say, is none of the compiler's.
+  if (const auto preloaded = system.files.read_file("/etc/ld.so.preload"))
+    for (const std::string& library : split(*preloaded, ": \t\n"))
+      found.erase(library);
   return found;
 }
 
 }  // namespace
 
 Result<Paths> loaded_libraries(const std::string& what, const Paths& parts, const std::string& text,
-                               const Environment& environment, System& system, FactStore& facts) {
+                               const Environment& environment, System& system, FactStore& facts,
+                               DigestMemo& digests) {
   const auto is_there = [&](const std::string& path) { return system.files.kind(path) == FileKind::file; };
-  const auto state = loader_state(environment, system.files);
+  const auto state = loader_state(environment, system.files, digests);
   // Callers with different paths may take turns.
   const std::string key = "libraries of " + what + " by " + variable(environment, k_library_path);
   const std::string identity = sha256(text + state.value_or(""));

@@ -111,7 +111,7 @@ std::string render(const Paths& parts, const Environment& environment, System& s
 Result<std::string> text_of_parts(const std::string& what, const Paths& parts, const Environment& environment,
                                   System& system, FactStore& facts, DigestMemo& digests) {
   const std::string text = render(parts, environment, system, digests);
-  DSBUILD_TRY(libraries, loaded_libraries(what, parts, text, environment, system, facts));
+  DSBUILD_TRY(libraries, loaded_libraries(what, parts, text, environment, system, facts, digests));
   return text + render(libraries, environment, system, digests);
 }
 

@@ -97,6 +97,20 @@ TEST_CASE("A compiler is made of the libraries too that the dynamic loader names
   CHECK(machine.processes.starts("cc1plus") <= starts + 1);
 }
 
+TEST_CASE("What a machine has all of its programs load is no part of a compiler") {
+  Compilers machine;
+  const std::string before = machine.ask()->text;
+  machine.files.add_file("/etc/ld.so.preload", "/opt/watch.so /opt/log.so:/opt/count.so\n");
+  for (const char* library : {"/opt/watch.so", "/opt/log.so", "/opt/count.so"})
+    machine.files.add_file(library, "");
+  machine.processes.on({"/own/cc1plus"},
+                       "\t/opt/watch.so (0x7f)\n\t/opt/log.so (0x7f)\n\t/opt/count.so (0x7f)\n"
+                       "\tlibisl.so.23 => /lib/libisl.so.23 (0x7f)\n");
+  CHECK(machine.ask()->text == before);
+  machine.files.add_file("/etc/ld.so.cache", "");
+  CHECK(machine.ask()->text == before);
+}
+
 TEST_CASE("The dynamic loader is asked again when it may find another library, and then alone") {
   Compilers machine;
   machine.files.add_directory("/more");
