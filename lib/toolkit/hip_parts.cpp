@@ -2,6 +2,7 @@
 #include "toolkit/hip_family.h"
 
 namespace dsbuild {
+
 Result<Paths> hip_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
   Words argv = {toolkit.compiler().string()};
   argv.insert(argv.end(), toolkit.own_flags.begin(), toolkit.own_flags.end());

@@ -207,9 +207,9 @@ class Exploring(unittest.TestCase):
         there are."""
         steps = Steps(shop or SHOP).all()
         saved = pathlib.Path(tempfile.mkdtemp(dir=SHOP.space.root))
-        seen = {json.dumps(VENV.state()): (0, str(State()))}
-        VENV.save(saved / "0")
-        waiting = [(0, State(), [])]
+        seen = {json.dumps(VENV.state()): str(State())}
+        VENV.save(saved / "1")
+        waiting = [(1, State(), [])]
         while waiting:
             number, state, way = waiting.pop(0)
             for name, (result, do) in steps.items():
@@ -218,13 +218,13 @@ class Exploring(unittest.TestCase):
                 problems = after.problems(VENV) + ([] if done else [f"failed: {VENV.said()}"])
                 if problems:
                     return " > ".join([*way, name]) + f": {problems}", len(seen)
-                files, new = json.dumps(VENV.state()), (len(seen), str(after))
-                _, known = seen.setdefault(files, new)
-                if known != str(after):
-                    return " > ".join([*way, name]) + f": the files of {known}, not of {after}", len(seen)
-                if seen[files] is new:
-                    VENV.save(saved / str(new[0]))
-                    waiting.append((new[0], after, [*way, name]))
+                files = json.dumps(VENV.state())
+                if files not in seen:
+                    seen[files] = str(after)
+                    VENV.save(saved / str(len(seen)))
+                    waiting.append((len(seen), after, [*way, name]))
+                elif seen[files] != str(after):
+                    return " > ".join([*way, name]) + f": the files of {seen[files]}, not of {after}", len(seen)
         return None, len(seen)
 
 

@@ -32,6 +32,11 @@ int main(int count, char** words) {
 CALLING = 'extern "C" int w();\nextern "C" int v() { return w(); }\n'
 
 
+def real_cc1plus():
+    asked = subprocess.run(["g++", "-print-prog-name=cc1plus"], stdout=subprocess.PIPE, text=True, check=True)
+    return asked.stdout.strip()
+
+
 class CompilerTest(StaleTest):
     """All that this compiler is made of are scripts, so that they can be changed."""
 
@@ -40,8 +45,7 @@ class CompilerTest(StaleTest):
         self.parts = self.space.root / "gxx" / "parts"
         for tool in ("as", "ld"):
             write_program(self.parts / tool, f'exec "{shutil.which(tool)}" "$@"\n')
-        real = subprocess.run(["g++", "-print-prog-name=cc1plus"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-        write_program(self.parts / "cc1plus", f'exec "{real}" "$@"\n')
+        write_program(self.parts / "cc1plus", f'exec "{real_cc1plus()}" "$@"\n')
         self.make_driver(f'-B"{self.parts}/" ')
 
     def make_driver(self, options="", variables=""):
@@ -107,9 +111,8 @@ class LoadedLibrariesTest(CompilerTest):
         self.first, self.second = (self.space.root / name for name in ("first", "second"))
         self.first.mkdir()
         self.make_library(self.second, 2)
-        real = subprocess.run(["g++", "-print-prog-name=cc1plus"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         (self.parts / "cc1plus").unlink()
-        self.compile(LOADING.replace("REAL", real), self.parts / "cc1plus", f"-L{self.second}", "-lpatched")
+        self.compile(LOADING.replace("REAL", real_cc1plus()), self.parts / "cc1plus", f"-L{self.second}", "-lpatched")
         self.use(self.first, self.second)
 
     def compile(self, text, output, *options):
