@@ -3,6 +3,7 @@
 #include <map>
 
 #include "registry/backend_kinds.h"
+#include "registry/registry.h"
 #include "registry/source_files.h"
 #include "registry/spec_words.h"
 
