@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Whether a cache that was moved to another machine still serves: every file gets another inode and another time.
+"""Whether a cache that was copied to another machine serves there: every file has another path, inode and time.
 
   scripts/check_moved_cache.py [DSBUILD…] [--cuda HOME] [--ops LIST] [--arch LIST]
 
-Builds with a copy of the toolkit. Then toolkit, sources and cache folder are copied as a new machine would get them, without
-times: the toolkit to the place where it was, the sources to another folder, and what they were copied from is removed.
-A build there, in another build folder, must find all that it looks for in the cache, and its libraries must be those of the
-first byte for byte. The C++ compiler stays where it is. Of several programs the last is judged, the others are to compare
-with. Exit code 1: it does not find all, or the libraries are others.
+Builds with copies of the toolkit and of tvm-ffi. Then toolkit, tvm-ffi, sources and cache folder move to other folders without
+their times, as a new machine would get them. A build there, with another home and build folder, must find everything in the
+cache, and its libraries must equal the first ones byte for byte. The C++ compiler stays where it is. The script judges the last
+program; the others are for comparison. Exit code 1: a result is missing in the cache, or a library differs.
 """
 
 import argparse
+import os
 import pathlib
 import shutil
 import sys
@@ -52,18 +52,21 @@ def check(program, options, work):
     """One row; gives whether the cache served."""
 
     def build(machine):
-        return program.build("--ops", options.ops, "--arch", options.arch, "--cuda-home", work / "toolkit", "--source", work / machine / "source",
-                             "--out", work / machine / "out", "--build-dir", work / machine / "build")
+        folder = work / machine
+        program.cache = folder / "cache"
+        program.more_environment = {"TVM_FFI_HOME": str(folder / "tvm_ffi"), "HOME": str(folder)}
+        return program.build("--ops", options.ops, "--arch", options.arch, "--cuda-home", folder / "toolkit", "--source", folder / "source",
+                             "--out", folder / "out", "--build-dir", folder / "build")
 
-    copy_toolkit(options.cuda.resolve(), work / "toolkit")
+    copy_toolkit(options.cuda.resolve(), work / "first" / "toolkit")
+    shutil.copytree(os.environ["TVM_FFI_HOME"], work / "first" / "tvm_ffi", symlinks=True)
     shutil.copytree(ROOT / "kernels", work / "first" / "source")
     first = build("first")
-    move(work / "toolkit", work / "toolkit")
-    move(program.cache, program.cache)
-    move(work / "first" / "source", work / "second" / "source")
-    second = build("second")
+    for part in ("toolkit", "tvm_ffi", "cache", "source"):
+        move(work / "first" / part, work / "second of another name" / part)
+    second = build("second of another name")
     hits, misses = second["store"]["hits"], second["store"]["misses"]
-    same = libraries(work / "first" / "out") == libraries(work / "second" / "out")
+    same = libraries(work / "first" / "out") == libraries(work / "second of another name" / "out")
     print(f"| {program.name} | {first['wall']:.2f} s, {first['edges_run']} | {second['wall']:.2f} s, {second['edges_run']} | "
           f"{hits} of {hits + misses} | {'the same' if same else 'others'} |", flush=True)
     return hits > 0 and misses == 0 and same

@@ -28,12 +28,13 @@ class Program:
 
     def __init__(self, name, file, cache):
         keep_fetched()
+        self.more_environment = {}
         self.name, self.file, self.cache = name, pathlib.Path(file).resolve(), pathlib.Path(cache)
         if not os.access(self.file, os.X_OK):
             sys.exit(f"{file} is no program")
 
     def environment(self):
-        return {**os.environ, "XDG_CACHE_HOME": str(self.cache)}
+        return {**os.environ, "XDG_CACHE_HOME": str(self.cache), **self.more_environment}
 
     def run(self, *words, **how):
         """As subprocess.run, with what it prints in `stdout` and `stderr`."""

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t k_second_ns = 1'000'000'000;
 
-// As the user knows it.
+// As the user knows it: "adam.cu" of "pack/adam.cu", "cuda/bin/nvcc" of "roots/cuda/bin/nvcc".
 std::string shown(const std::string& path) {
-  return path.starts_with("pack/") ? path.substr(5) : path;
+  return is_in_pack(path) || is_in_roots(path) ? path.substr(path.find('/') + 1) : path;
 }
 
 std::set<std::string> lines_of(std::string_view text) {

@@ -122,6 +122,7 @@ Result<bool> write_planned_files(const Plan& plan, FileSystem& files) {
   const Path& folder = plan.settings().build_dir.value;
   for (const auto& [name, target] : plan.graph.links)
     if (files.real_path(folder / name) != files.real_path(target)) {
+      DSBUILD_CHECK(files.make_directories((folder / name).parent_path()));
       DSBUILD_CHECK(files.make_symlink(target, folder / name));
       any = true;
     }

@@ -162,7 +162,7 @@ bool runs_compiler(const Edge& edge) {
 }  // namespace
 
 DiagnosticCollector collector_for(const Plan& plan, Session& session) {
-  return {OwnPaths(plan.registry().source_root, plan.settings().build_dir.value, session.system.files),
+  return {OwnPaths(plan.graph.links, plan.settings().build_dir.value, session.system.files),
           [&events = session.events](const ToolDiagnostic& told) { events.on_diagnostic(told); }};
 }
 

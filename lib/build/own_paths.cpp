@@ -1,9 +1,9 @@
 #include "build/own_paths.h"
 
+#include <algorithm>
+
 namespace dsbuild {
 namespace {
-
-constexpr std::string_view k_pack = "pack/";
 
 // Whether a name may begin behind this character.
 bool ends_word(char c) {
@@ -13,25 +13,35 @@ bool ends_word(char c) {
 
 }  // namespace
 
-OwnPaths::OwnPaths(const Path& source_root, const Path& build_dir, const FileReader& files)
-    : source_root_(files.absolute(source_root)),
-      build_dir_(files.absolute(build_dir)),
-      current_(files.absolute(".")) {}
+OwnPaths::OwnPaths(const std::vector<std::pair<std::string, Path>>& links, const Path& build_dir,
+                   const FileReader& files)
+    : build_dir_(files.absolute(build_dir)), current_(files.absolute(".")) {
+  for (const auto& [name, target] : links)
+    links_.emplace_back(name + "/", files.absolute(target));
+}
+
+const std::pair<std::string, Path>* OwnPaths::link_at(std::string_view text) const {
+  const auto found =
+      std::ranges::find_if(links_, [&](const auto& link) { return text.starts_with(link.first); });
+  return found == links_.end() ? nullptr : &*found;
+}
 
 std::string OwnPaths::path(const std::string& file) const {
   if (file.empty()) return file;
-  const Path whole = file.starts_with(k_pack) ? source_root_ / file.substr(k_pack.size()) : build_dir_ / file;
+  const auto* link = link_at(file);
+  const Path whole = link ? link->second / file.substr(link->first.size()) : build_dir_ / file;
   return path_below(current_, whole).value_or(whole).string();
 }
 
 std::string OwnPaths::text(const std::string& output) const {
-  const std::string own = path(std::string(k_pack));
   std::string text;
   size_t begin = 0;
-  for (size_t at = output.find(k_pack); at != std::string::npos; at = output.find(k_pack, at + 1)) {
+  for (size_t at = 0; at < output.size(); ++at) {
     if (at > 0 && !ends_word(output[at - 1])) continue;
-    text += output.substr(begin, at - begin) + own;
-    begin = at + k_pack.size();
+    const auto* link = link_at(std::string_view(output).substr(at));
+    if (!link) continue;
+    text += output.substr(begin, at - begin) + path(link->first);
+    begin = at + link->first.size();
   }
   return text + output.substr(begin);
 }

@@ -36,6 +36,10 @@ Result<void> identify_tools(Plan& plan, Session& session) {
     DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, session.system, session.facts, session.digests));
     plan.tools.by_name[toolkit->family->tool] = std::move(parts);
   }
+  for (auto& [name, tool] : plan.tools.by_name) {
+    tool.text = plan.roots.named_lines(tool.text);
+    tool.folders = plan.roots.named(std::move(tool.folders));
+  }
   return {};
 }
 
@@ -108,6 +112,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   DSBUILD_TRY(archs, plan_archs(plan.survey.arch_plan_input()));
   plan.archs = std::move(archs);
   append(plan.warnings, plan.archs.warnings);
+  plan.roots = find_roots(plan.toolkits(), plan.survey.requirements);
   DSBUILD_CHECK(identify_tools(plan, session));
   DSBUILD_TRY(digests, digest_sources(plan, session));
   plan.source_digests = std::move(digests);
@@ -119,7 +124,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
   const Host& host = plan.survey.machine.host;
   plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkits(),
                            &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,
-                           jobs_for(settings, host)});
+                           jobs_for(settings, host), plan.roots});
   for (PlannedFile& file : places_of_steps(plan.tools, settings, session.system.files))
     plan.graph.files.push_back(std::move(file));
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));

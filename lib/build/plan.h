@@ -19,7 +19,8 @@ using SourceDigests = std::map<std::string, std::string>;  // SHA-256, by path b
 
 struct Plan {
   Survey survey;
-  ToolParts tools;
+  Roots roots;
+  ToolParts tools;  // paths by their roots
   ArchPlan archs;
   SourceDigests source_digests;
   EdgeHistory history;  // of the graph's edges

@@ -66,12 +66,13 @@ std::string why_not_sliced(const SlicedTools& tools, bool has_lines, std::vector
 
 SlicedTools sliced_tools(const Plan& plan, const System& system) {
   return {*plan.cuda(), plan.graph.tools.of(k_nvcc_tool), plan.tools.of(k_nvcc_tool).text,
-          tool_environment(system.environment, plan.cuda())};
+          tool_environment(system.environment, plan.cuda()), plan.roots};
 }
 
 LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session) {
   FactStore& facts = session.facts;
-  const Words command = dry_run_command(nvcc);
+  Words command = dry_run_command(nvcc);
+  command.front() = tools.roots.real(command.front());
   const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = sha256(tools.text);
   const bool is_asked_anew = is_script(tools.toolkit.compiler(), session.system.files, facts);
   auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
@@ -84,7 +85,9 @@ LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Sessi
     text = answer->err;
     facts.put(key, identity, *text);
   }
-  return parse_nvcc_commands(*text);
+  auto commands = parse_nvcc_commands(*text);
+  if (commands) name_roots(*commands, tools.roots);
+  return commands;
 }
 
 Result<void> slice(Plan& plan, Session& session) {

@@ -13,6 +13,7 @@ struct SlicedTools {
   Words nvcc;               // its leading words: {"/usr/local/cuda/bin/nvcc", "-ccbin", "/usr/bin/g++-12"}
   std::string text;         // all that they are made of (lib/toolkit/tool_parts.h)
   Environment environment;  // in which they run
+  Roots roots = {};         // by which nvcc and text name this machine's folders
 };
 SlicedTools sliced_tools(const Plan& plan, const System& system);
 

@@ -12,10 +12,14 @@ inline bool is_in_pack(std::string_view path) {
   return path == k_pack_folder || path.starts_with("pack/");
 }
 
-// The project's files, and what lies in the build folder, have relative paths; those of tools and packages
-// are absolute.
+// Tools and packages have absolute paths, or lie in a root of the build folder (action/roots.h).
+inline bool is_in_roots(std::string_view path) {
+  return path == k_roots_folder || path.starts_with("roots/");
+}
+
+// The project's files, and what lies in the build folder, have relative paths.
 inline bool is_of_project(std::string_view path) {
-  return !path.starts_with('/');
+  return !path.starts_with('/') && !is_in_roots(path);
 }
 
 // Made by the plan or by another action, which was done before what reads it began.

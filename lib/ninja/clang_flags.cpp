@@ -78,6 +78,7 @@ constexpr Row k_rows[] = {
     {"fconstexpr-loop-limit", Takes::value},
     {"fconstexpr-ops-limit", Takes::value},
     {"fno-gnu-unique"},
+    {"fno-canonical-system-headers"},
     {"param", Takes::value},
 };
 

@@ -27,7 +27,9 @@ class RealPaths {
   }
   // A path, or an option with one behind it.
   std::string word(const std::string& word) const {
-    return word.starts_with("-I") ? "-I" + path(word.substr(2)) : path(word);
+    for (const std::string option : {"-I", "-L"})
+      if (word.starts_with(option)) return option + path(word.substr(option.size()));
+    return path(word);
   }
 
  private:
@@ -45,7 +47,7 @@ Json entry_of(const Edge& edge, const CompileCommandsInput& input, const RealPat
   const std::string file = real.path(edge.inputs.front()), output = real.path(edge.output);
   const bool is_cuda = edge.kind == EdgeKind::cuda_compile;
   Words flags = compiler_words(input.plan, edge);
-  Words arguments = {flags.front()};
+  Words arguments = {real.path(flags.front())};
   flags.erase(flags.begin());
   const auto add = [&](const Words& words) {
     for (const std::string& word : words)

@@ -276,4 +276,18 @@ LearntCommands parse_nvcc_commands(std::string_view dry_run) {
   return Reader().read(dry_run);
 }
 
+void name_roots(NvccCommands& commands, const Roots& roots) {
+  for (auto& [name, value] : commands.environment)
+    value = roots.named(value);
+  std::vector<Words*> all = {&commands.host_preprocess, &commands.front_end, &commands.fatbinary,
+                             &commands.host_compile};
+  for (DeviceCommands& device : commands.devices) {
+    all.insert(all.end(), {&device.preprocess, &device.compile});
+    for (Words& assemble : device.assemble)
+      all.push_back(&assemble);
+  }
+  for (Words* words : all)
+    *words = roots.named(std::move(*words));
+}
+
 }  // namespace dsbuild

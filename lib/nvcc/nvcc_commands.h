@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "action/roots.h"
 #include "sys/system.h"
 
 namespace dsbuild {
@@ -68,5 +69,8 @@ using LearntCommands = tl::expected<NvccCommands, std::string>;
 // lose it, so that the host's object does not depend on the archs; and nvcc's own module id gives way to that
 // of the translation unit.
 LearntCommands parse_nvcc_commands(std::string_view dry_run);
+
+// The same commands with this machine's folders by their roots.
+void name_roots(NvccCommands& commands, const Roots& roots);
 
 }  // namespace dsbuild

@@ -71,10 +71,11 @@ Words with(Words words, std::initializer_list<std::string> more) {
 
 class SelfTest {
  public:
-  SelfTest(const Words& nvcc, const NvccCommands& commands, const Path& folder, Path program,
-           const System& system, const std::stop_token& stop)
+  SelfTest(const Words& nvcc, const NvccCommands& commands, const Roots& roots, const Path& folder,
+           Path program, const System& system, const std::stop_token& stop)
       : nvcc_(nvcc),
         commands_(commands),
+        roots_(roots),
         probe_(replace_all(k_probe, "LIST", replace_all(commands.arch_list, ",", "_"))),
         whole_(folder / "whole"),
         sliced_(folder / "sliced"),
@@ -85,6 +86,8 @@ class SelfTest {
         files_(system.files) {}
 
   Failure run() {
+    for (const Path& folder : {whole_, sliced_, moved_})
+      if (const Failure failure = link_roots(folder); !failure.empty()) return failure;
     if (const Failure failure = compile_whole(); !failure.empty()) return failure;
     if (const Failure failure = compile_slices(sliced_, probe_); !failure.empty()) return failure;
     if (const Failure failure = compare(); !failure.empty()) return failure;
@@ -100,6 +103,15 @@ class SelfTest {
     const auto result = system_.processes.run({argv, system_.environment, folder, std::chrono::seconds(300)});
     if (!result) return result.error().what;
     return result->ok() ? "" : first_line(result->out + result->err);
+  }
+
+  Failure link_roots(const Path& folder) {
+    for (const auto& [name, target] : roots_.links()) {
+      const Path link = folder / name;
+      if (const auto made = files_.make_directories(link.parent_path()); !made) return made.error().what;
+      if (const auto made = files_.make_symlink(target, link); !made) return made.error().what;
+    }
+    return "";
   }
 
   Failure write(const Path& file, const std::string& text) {
@@ -162,6 +174,7 @@ class SelfTest {
 
   const Words& nvcc_;
   const NvccCommands& commands_;
+  const Roots& roots_;
   const std::string probe_;
   const Path whole_, sliced_, moved_, program_;
   const System& system_;
@@ -171,10 +184,11 @@ class SelfTest {
 
 }  // namespace
 
-std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Path& folder,
-                             const Path& program, System system, const std::stop_token& stop) {
+std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Roots& roots,
+                             const Path& folder, const Path& program, System system,
+                             const std::stop_token& stop) {
   (void)system.files.remove_all(folder);
-  const std::string difference = SelfTest(nvcc, commands, folder, program, system, stop).run();
+  const std::string difference = SelfTest(nvcc, commands, roots, folder, program, system, stop).run();
   (void)system.files.remove_all(folder);
   return difference;
 }

@@ -12,8 +12,9 @@ namespace dsbuild {
 // device images, the host's machine code, and the names that the objects export. Then by slices once more
 // with lines moved, which must change no byte. `folder` is made, and removed afterwards. Slices run
 // `commands`, the steps of that command, as `program` action slice. "" where all is the same, else what is
-// not, in words; no command is started once it is told to stop.
-std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Path& folder,
-                             const Path& program, System system, const std::stop_token& stop = {});
+// not, in words; no command is started once it is told to stop. `roots`: those that the words name.
+std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Roots& roots,
+                             const Path& folder, const Path& program, System system,
+                             const std::stop_token& stop = {});
 
 }  // namespace dsbuild

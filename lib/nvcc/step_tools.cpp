@@ -14,7 +14,11 @@ Result<int> StepTools::run_in_build_folder(const Words& command) {
   return run(unit_.expand(command, unit_.in_scratch("")), unit_.step.place.folder);
 }
 
+// The build folder's names of roots hold there alone.
 Result<int> StepTools::run(Words argv, const Path& folder) {
+  if (!folder.empty())
+    for (std::string& word : argv)
+      word = with_absolute_roots(word, system_.files.absolute("."));
   DSBUILD_TRY(result,
               system_.processes.run({std::move(argv), unit_.environment, folder, std::chrono::hours(24)}));
   const std::string text = replace_all(result.out + result.err, unit_.scratch.string() + "/", "");

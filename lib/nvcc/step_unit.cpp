@@ -12,7 +12,8 @@ namespace {
 Environment tools_environment(const StepFile& step, const System& system) {
   Environment environment = system.environment;
   for (const auto& [name, value] : step.environment)
-    environment[name] = replace_all(value, k_any_path, variable(system.environment, "PATH"));
+    environment[name] = replace_all(with_absolute_roots(value, system.files.absolute(".")), k_any_path,
+                                    variable(system.environment, "PATH"));
   if (const std::string temporary = variable(system.environment, "TMPDIR"); !temporary.empty())
     environment["TMPDIR"] = system.files.absolute(temporary).string();  // tools run in several folders
   return environment;

@@ -35,11 +35,16 @@ extern const Backend k_cpu_backend;   // cpu_backend.cpp
 extern const Backend k_hip_backend;   // hip_backend.cpp
 extern const Backend k_sycl_backend;  // sycl_backend.cpp
 
+// gcc would put a system header's real path in the place of a longer one: a folder of this machine for
+// that of a root.
+inline constexpr const char* k_names_as_given = "-fno-canonical-system-headers";
+
 // What every backend needs of the C++ side.
 std::vector<std::string> include_flags(const BackendOp& op, const SourceSpec& source);
 std::vector<std::string> fallback_include_flags(const BackendOp& op);
+// `compiler`: that makes it; nullptr: it is not known.
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
-              const std::vector<std::string>& more_flags);
+              const std::vector<std::string>& more_flags, const HostCompiler* compiler);
 
 // Where a source's object lies: of HIP beside that of CUDA, so that a build folder may serve both in turn.
 std::string object_path(const OpBuilder& op, const SourceSpec& source);

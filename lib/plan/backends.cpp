@@ -55,8 +55,9 @@ std::string object_path(const OpBuilder& op, const SourceSpec& source) {
 }
 
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
-              const std::vector<std::string>& more_flags) {
+              const std::vector<std::string>& more_flags, const HostCompiler* compiler) {
   std::vector<std::string> common = {"-fPIC"};
+  if (compiler && compiler->family == "gcc") common.emplace_back(k_names_as_given);
   if (input.settings.debug.value) common.emplace_back("-g");
   Edge edge;
   edge.kind = EdgeKind::cxx_compile;

@@ -41,6 +41,9 @@ Contribution contribution_of(const BuildPlanInput& input, const std::string& op)
     sum.python_module = sum.python_module || gives.python_module;
     if (gives.hipify) sum.hipify = gives.hipify;
   }
+  for (auto* words : {&sum.include_dirs, &sum.fallback_include_dirs, &sum.base_cxx_flags, &sum.base_nvcc_flags,
+                      &sum.base_hip_flags, &sum.cxx_flags, &sum.link_flags, &sum.fallback_link_flags})
+    *words = input.roots.named(std::move(*words));
   return sum;
 }
 
@@ -142,7 +145,7 @@ void add_tool(BuildPlan& plan, const char* name, std::vector<std::string> words)
 // The compiler of a vendor's GPUs, under its family's name.
 void plan_toolkit(const BuildPlanInput& input, const Toolkit& toolkit, BuildPlan& plan) {
   const CompilerFamily& family = *toolkit.family;
-  std::vector<std::string> words = {toolkit.compiler().string()};
+  std::vector<std::string> words = {input.roots.named(toolkit.compiler().string())};
   append_all(words, toolkit.own_flags);
   if (&toolkit.vendor() == &nvidia()) append_all(words, input.settings.nvcc_prepend_flags.value);
   std::string text =
@@ -172,7 +175,7 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
   add_tool(plan, k_dsbuild_tool, {input.program.string()});
   if (const auto& torch = input.requirements.torch)
     plan.files.push_back({k_torch_id_file, "torch " + torch->version + " " + torch->python.tag + " " +
-                                               torch->home.string() + "\n"});
+                                               input.roots.named(torch->home.string()) + "\n"});
 }
 
 void warn_of_compress_mode(const BuildPlanInput& input, BuildPlan& plan) {
@@ -225,6 +228,16 @@ std::string object_path(const std::string& op, const SourceSpec& source) {
          plain_name(Path(source.path).stem().string(), k_longest_stem) + ".o";
 }
 
+Roots find_roots(const ToolkitSet& toolkits, const RequirementReport& requirements) {
+  Roots roots;
+  if (const Toolkit* cuda = toolkits.of(nvidia())) roots.add("cuda", cuda->home.string());
+  for (const auto& [op, findings] : requirements.by_op)
+    for (const Finding& finding : findings)
+      for (const auto& [name, folder] : finding.gives.roots)
+        if (finding.ok) roots.add(name, folder);
+  return roots;
+}
+
 BuildPlan plan_build(const BuildPlanInput& input) {
   BuildPlan plan;
   plan.shared = input.archs.shared;
@@ -236,7 +249,8 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   mark_shared_sources(plan);
   name_users_of_precompiled_headers(input.settings.precompile.value, plan);
   put_longest_first(plan.edges, input.history, input.registry.pack);
-  plan.links = {{k_pack_folder, input.registry.source_root}};
+  plan.links = input.roots.links();
+  plan.links.emplace_back(k_pack_folder, input.registry.source_root);
   return plan;
 }
 

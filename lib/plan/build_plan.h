@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "action/roots.h"
 #include "base/build_layout.h"
 #include "bundle/verify.h"
 #include "plan/arch_plan.h"
@@ -91,11 +92,16 @@ struct BuildPlanInput {
   ToolkitSet toolkits;                // none: CPU ops only
   const HostCompiler* cxx = nullptr;  // of CPU ops
   std::string cpu;
-  ToolParts tools;  // lib/toolkit/tool_parts.h
+  ToolParts tools;  // lib/toolkit/tool_parts.h; paths by their roots
   Path program;     // dsbuild itself, for verify edges
   EdgeHistory history = {};
   int jobs = 1;  // edges at a time
+  Roots roots = {};
 };
+
+// The folders of toolkits and of what requirements found, by what lies there. HIP's and SYCL's compilers
+// name their own folder by its real path, so these have none.
+Roots find_roots(const ToolkitSet& toolkits, const RequirementReport& requirements);
 
 BuildPlan plan_build(const BuildPlanInput& input);
 

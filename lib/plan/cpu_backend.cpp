@@ -5,7 +5,7 @@ namespace dsbuild {
 namespace {
 
 Edge cpu_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
-  Edge edge = cxx_edge(input, op, source.source, {});
+  Edge edge = cxx_edge(input, op, source.source, {}, input.cxx);
   edge.implicit_inputs.push_back(k_cxx_id_file);
   return edge;
 }

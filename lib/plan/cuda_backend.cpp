@@ -10,6 +10,8 @@ namespace {
 std::vector<std::string> common_flags(const BuildPlanInput& input, const Toolkit& toolkit,
                                       const SourceSpec& source) {
   std::vector<std::string> flags = {"-Xcompiler=-fPIC"};
+  if (toolkit.host && toolkit.host->family == "gcc")
+    flags.push_back("-Xcompiler=" + std::string(k_names_as_given));
   if (toolkit.has_option("--objdir-as-tempdir")) flags.push_back("--objdir-as-tempdir");
   if (toolkit.has_option("--frandom-seed")) flags.push_back("-frandom-seed=" + source.id());
   if (const std::string& mode = input.settings.compress_mode.value;
@@ -43,7 +45,8 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
 
 Edge cuda_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.is_cuda()) return nvcc_edge(input, op, source);
-  Edge edge = cxx_edge(input, op, source.source, {"-isystem", op.toolkit->include_dir().string()});
+  Edge edge = cxx_edge(input, op, source.source, {"-isystem", input.roots.named(op.toolkit->include_dir().string())},
+                       op.toolkit->host ? &*op.toolkit->host : nullptr);
   edge.implicit_inputs.push_back(k_nvcc_id_file);
   edge.by_host_compiler = true;
   return edge;
@@ -68,9 +71,10 @@ std::optional<Edge> device_link_edge(const BackendOp& op, const std::vector<Edge
 // By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
 // symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
 // lives in a process that has a CUDA runtime already, and must use that one.
-std::vector<std::string> cuda_link_flags(const BuildPlanInput&, const BackendOp& op) {
-  if (op.gives.python_module) return {"-L" + op.toolkit->library_dir.string(), "-lcudart"};
-  return {"-L" + op.toolkit->library_dir.string(),
+std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const BackendOp& op) {
+  const std::string folder = "-L" + input.roots.named(op.toolkit->library_dir.string());
+  if (op.gives.python_module) return {folder, "-lcudart"};
+  return {folder,
           "-lcudart_static",
           "-Wl,--exclude-libs,libcudart_static.a",
           "-ldl",

@@ -39,7 +39,7 @@ Edge clang_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedS
 // What is no device code reads no header of ROCm's: the machine's compiler makes it.
 Edge hip_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.has_device_code(BackendKind::hip)) return clang_edge(input, op, source);
-  Edge edge = cxx_edge(input, op, source.source, {k_platform});
+  Edge edge = cxx_edge(input, op, source.source, {k_platform}, input.cxx);
   edge.implicit_inputs.push_back(k_cxx_id_file);
   return edge;
 }

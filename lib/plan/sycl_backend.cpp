@@ -28,7 +28,7 @@ std::string device_option(const ArchSet& archs) {
 // The machine's compiler makes the host's code, with the flags of an ordinary C++ file, so that a library has
 // one C++ library; icpx knows no other way to give it any.
 Edge icpx_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& planned) {
-  Edge edge = cxx_edge(input, op, planned.source, {});
+  Edge edge = cxx_edge(input, op, planned.source, {}, input.cxx);
   const std::vector<std::string> host = std::move(edge.flags);
   std::vector<std::string> common = {"-fPIC"};
   if (input.settings.debug.value) common.emplace_back("-g");
@@ -46,7 +46,7 @@ Edge icpx_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
 // What has no device code reads none of SYCL's headers.
 Edge sycl_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.has_device_code(BackendKind::sycl)) return icpx_edge(input, op, source);
-  Edge edge = cxx_edge(input, op, source.source, {});
+  Edge edge = cxx_edge(input, op, source.source, {}, input.cxx);
   edge.implicit_inputs.push_back(k_cxx_id_file);
   return edge;
 }

@@ -69,6 +69,12 @@ Version header_version(const FileReader& files, const Path& include_dir) {
   return parse_version(text).value_or(Version{});
 }
 
+// What holds both folders of headers, or the headers' own folder.
+Path place_of(const std::vector<Path>& dirs) {
+  const Path& headers = dirs.front();
+  return headers.filename() == "include" ? headers.parent_path() : headers;
+}
+
 Finding judge(const ProbeInput& input, const std::vector<Path>& dirs) {
   const Version version = header_version(input.system.files, dirs.front());
   const std::string what =
@@ -78,6 +84,7 @@ Finding judge(const ProbeInput& input, const std::vector<Path>& dirs) {
   Finding finding = met(input, what);
   for (const Path& dir : dirs)
     finding.gives.include_dirs.push_back(dir.string());
+  finding.gives.roots = {{"cutlass", place_of(dirs).string()}};
   return finding;
 }
 

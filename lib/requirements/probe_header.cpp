@@ -35,6 +35,7 @@ std::string included_path(const ProbeInput& input, const std::string& text) {
 Finding found_header(const ProbeInput& input, const std::string& path) {
   Finding finding = met(input, path.empty() ? subject_of(input) + " is found" : path);
   finding.gives.include_dirs = include_places(input);
+  finding.gives.roots = roots_of_places(input);
   finding.gives.cxx_flags = input.settings.cflags.value;
   return finding;
 }

@@ -57,6 +57,7 @@ Finding found_library(const ProbeInput& input, const std::string& path) {
     for (std::string& flag : search_flags(dirs))
       finding.gives.link_flags.push_back(std::move(flag));
   finding.gives.link_flags.push_back("-l" + subject_of(input));
+  finding.gives.roots = roots_of_places(input);
   return finding;
 }
 

@@ -138,6 +138,9 @@ Contribution extension_build(const ProbeInput& input, const Torch& torch) {
   Contribution gives;
   gives.python_module = true;
   gives.std = torch.std;
+  gives.roots = {{"torch", torch.home.string()},
+                 {"nvidia", (torch.home.parent_path() / "nvidia").string()},
+                 {"python", torch.python.include_dir.string()}};
   gives.include_dirs = {(torch.home / "include").string(),
                         (torch.home / "include" / "torch" / "csrc" / "api" / "include").string(),
                         torch.python.include_dir.string()};

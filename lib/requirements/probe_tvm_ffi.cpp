@@ -66,6 +66,7 @@ Finding usable(const ProbeInput& input, const TvmFfi& tvm_ffi) {
   finding.gives.include_dirs = {include.string()};
   if (input.system.files.kind(include / "dlpack" / "dlpack.h") != FileKind::file)
     finding.gives.include_dirs.push_back(bundled.string());
+  finding.gives.roots = {{"tvm_ffi", tvm_ffi.home.string()}};
   finding.gives.link_flags = {"-L" + (tvm_ffi.home / "lib").string(), "-ltvm_ffi"};
   return finding;
 }

@@ -34,6 +34,7 @@ struct Contribution {
   std::map<std::string, std::string>
       library_files;  // "curand" -> "libcurand.so.10": what -lcurand finds only so
   int std = 0;        // the C++ standard of an op that names none; 0: dsbuild's own
+  std::map<std::string, std::string> roots;  // folders of the above, by what lies there: "torch"
   std::optional<Hipify> hipify;
   bool python_module = false;  // Python's symbols and CUDA's runtime are those of the process that loads it
   bool operator==(const Contribution&) const = default;

@@ -18,7 +18,7 @@ struct World {
   std::vector<std::string> told;
   FakeFileSystem files;
   DiagnosticCollector collector{
-      OwnPaths("/src", "/build", files), [this](const ToolDiagnostic& one) {
+      OwnPaths({{"pack", "/src"}}, "/build", files), [this](const ToolDiagnostic& one) {
         told.push_back(one.diagnostic.text + (one.archs.empty() ? "" : arch_text(one.archs)));
       }};
 
@@ -91,7 +91,7 @@ TEST_CASE("what has not been told when the graph ends is told then") {
 
 TEST_CASE("names of sources are the user's wherever a name may begin, and nowhere else") {
   FakeFileSystem files;
-  const OwnPaths paths("/src", "/build", files);
+  const OwnPaths paths({{"pack", "/src"}}, "/build", files);
   CHECK(paths.text("In file included from pack/a.h:1,\n") == "In file included from /src/a.h:1,\n");
   CHECK(paths.text("\"pack/a.h\" mypack/a.h x/pack/b (pack/c") == "\"/src/a.h\" mypack/a.h x/pack/b (/src/c");
   CHECK(paths.path("obj/a.o") == "/build/obj/a.o");

@@ -64,6 +64,7 @@ struct PlanWorld {
   HostCompiler cxx{"/usr/bin/g++", "gcc", *parse_version("12.2.0"), "PATH"};
 
   EdgeHistory history;
+  bool roots = false;  // whether commands name folders by them
 
   PlanWorld() { registry.source_root = "/pack"; }
 
@@ -106,7 +107,8 @@ struct PlanWorld {
   }
   BuildPlan build(const ArchPlan& archs) {
     return plan_build(
-        {settings, split, requirements, archs, toolkits(), &cxx, "x86_64", {}, "/usr/bin/dsbuild", history});
+        {settings, split, requirements, archs, toolkits(), &cxx, "x86_64", {}, "/usr/bin/dsbuild", history, 1,
+         roots ? find_roots(toolkits(), requirements) : Roots()});
   }
 
  private:

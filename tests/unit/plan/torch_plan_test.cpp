@@ -50,10 +50,11 @@ bool depends_on(const Edge& edge, const std::string& file) {
 TEST_CASE("an extension's own flags stand behind torch's and may take them back; -std is torch's") {
   TorchPlan world;
   CHECK(world.edge("ext", EdgeKind::cuda_compile).flags ==
-        Words{"-DNO_HALF", "-DNAME=ext", "-std=c++20", "-UNO_HALF", "-Xcompiler=-fPIC", "--objdir-as-tempdir",
+        Words{"-DNO_HALF", "-DNAME=ext", "-std=c++20", "-UNO_HALF", "-Xcompiler=-fPIC",
+              "-Xcompiler=-fno-canonical-system-headers", "--objdir-as-tempdir",
               "-isystem", "/torch/include", "-isystem", "/nvidia/include"});
   CHECK(world.edge("ext", EdgeKind::cxx_compile).flags ==
-        Words{"-DNAME=ext", "-std=c++20", "-O2", "-fPIC", "-isystem", "/torch/include", "-isystem",
+        Words{"-DNAME=ext", "-std=c++20", "-O2", "-fPIC", "-fno-canonical-system-headers", "-isystem", "/torch/include", "-isystem",
               "/cuda/include", "-isystem", "/nvidia/include"});
 }
 
@@ -113,5 +114,32 @@ TEST_CASE("an op is marked where a host source is compiled for the CPU level") {
   CHECK_FALSE(plan.find("plain")->uses_cpu_level);
   CHECK(plan.find("source")->uses_cpu_level);
   CHECK_FALSE(plan.find("unmet")->uses_cpu_level);
-  CHECK(world.build(plan).edges.front().flags == Words{"-std=c++17", "-mavx2", "-mfma", "-fPIC"});
+  CHECK(world.build(plan).edges.front().flags == Words{"-std=c++17", "-mavx2", "-mfma", "-fPIC", "-fno-canonical-system-headers"});
+}
+
+TEST_CASE("commands name the folders of toolkits and packages by their roots") {
+  PlanWorld world;
+  world.roots = true;
+  world.add_cuda_op("adam", "requires: [{tvm_ffi: \">=0.1\"}]\n");
+  Finding finding;
+  finding.ok = true;
+  finding.gives.include_dirs = {"/venv/site-packages/tvm_ffi/include"};
+  finding.gives.link_flags = {"-L/venv/site-packages/tvm_ffi/lib", "-ltvm_ffi"};
+  finding.gives.roots = {{"tvm_ffi", "/venv/site-packages/tvm_ffi"}};
+  world.requirements.by_op["adam"] = {finding};
+  const auto archs = world.plan("8.0");
+  REQUIRE(archs);
+  const BuildPlan plan = world.build(*archs);
+  const auto has = [](const Words& words, const std::string& word) {
+    return std::ranges::count(words, word) == 1;
+  };
+  CHECK(plan.tools.of(k_nvcc_tool).front() == "roots/cuda/bin/nvcc");
+  CHECK(has(find_edge(plan, "obj/adam/adam.cu/adam.o")->flags, "roots/tvm_ffi/include"));
+  const Words link = find_edge(plan, "lib/adam.so")->flags;
+  CHECK(has(link, "-Lroots/tvm_ffi/lib"));
+  CHECK(has(link, "-Lroots/cuda/lib64"));
+  CHECK(plan.links ==
+        std::vector<std::pair<std::string, Path>>{{"roots/cuda", "/cuda"},
+                                                  {"roots/tvm_ffi", "/venv/site-packages/tvm_ffi"},
+                                                  {"pack", "/pack"}});
 }
