@@ -11,9 +11,6 @@
 namespace dsbuild {
 namespace {
 
-constexpr const char* k_record = "record";  // in the cache's entry
-constexpr size_t k_kept_records = 4;        // other states of the headers, as when branches are switched
-
 std::string text_of(const Path& file, const FileReader& files) {
   const auto text = files.read_file(file);
   return text ? *text : "";
@@ -141,11 +138,10 @@ std::string ActionRun::key_of_text(const std::vector<std::string>& command, std:
 
 std::optional<Record> ActionRun::find_in_cache(const std::string& key, Command command) {
   difference_ = std::nullopt;
-  const auto entry = cache_ ? cache_->find(key) : std::nullopt;
-  if (!entry) return std::nullopt;
+  if (!cache_) return std::nullopt;
   std::optional<Change> newest;
-  for (const StoredFile& file : *entry) {
-    auto record = parse_record(file.bytes);
+  for (const std::string& text : cache_->find_records(key)) {
+    auto record = parse_record(text);
     if (!record) continue;
     auto difference = judge_.first_difference(*record, command == Command::same ? key_ : record->key);
     if (!difference) return record;
@@ -281,18 +277,9 @@ Result<void> ActionRun::write(Record record, const std::vector<std::string>& out
   return {};
 }
 
-// Beside the newest one a few older ones are kept.
 void ActionRun::keep(const std::string& key, const Record& record) {
   if (!cache_ || !record.unsettled.empty() || !record.incomplete.empty() || record.result.empty()) return;
-  const std::string text = render_record(record);
-  StoreEntry entry = {{k_record, text}};
-  if (const auto before = cache_->find(key)) {
-    if (!before->empty() && before->front().bytes == text) return;
-    std::copy_if(before->begin(), before->end(), std::back_inserter(entry),
-                 [&](const StoredFile& file) { return file.bytes != text; });
-  }
-  entry.resize(std::min(entry.size(), k_kept_records));
-  cache_->put(key, entry);
+  cache_->put_record(key, render_record(record));
 }
 
 }  // namespace dsbuild

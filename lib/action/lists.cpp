@@ -3,11 +3,6 @@
 #include "base/digest.h"
 
 namespace dsbuild {
-namespace {
-
-constexpr const char* k_list = "list";  // in the cache's entry
-
-}  // namespace
 
 std::string Lists::put(const std::string& text) {
   if (text.empty()) return "";
@@ -16,7 +11,7 @@ std::string Lists::put(const std::string& text) {
   const Path file = folder_ / name;
   // A list that cannot be written makes its records be judged as lost, and their actions run again.
   if (files_.make_directories(folder_)) (void)files_.write_if_different(file, text);
-  if (cache_ && !cache_->has(name)) cache_->put(name, {{k_list, text}});
+  if (cache_) cache_->put_text(name, text);
   return name;
 }
 
@@ -25,9 +20,9 @@ std::optional<std::string> Lists::find(const std::string& name) {
   if (const auto known = known_.find(name); known != known_.end()) return known->second;
   auto text = files_.read_file(folder_ / name);
   if (!text || sha256(*text) != name) {
-    const auto entry = cache_ ? cache_->find(name) : std::nullopt;
-    if (!entry || entry->size() != 1 || sha256(entry->front().bytes) != name) return std::nullopt;
-    text = entry->front().bytes;
+    auto cached = cache_ ? cache_->find_text(name) : std::nullopt;
+    if (!cached || sha256(*cached) != name) return std::nullopt;
+    text = std::move(*cached);
     if (files_.make_directories(folder_)) (void)files_.write_file(folder_ / name, *text);
   }
   return known_.emplace(name, std::move(*text)).first->second;

@@ -1,8 +1,5 @@
-// Results of build steps, kept by what they are made of: shared by all build folders and by builds that run
-// at the same time. One file for each entry, <folder>/<2 hex digits>/<62 hex digits>, written whole or not at
-// all, compressed, and with a digest of all its bytes, so that what was damaged is never handed out. When an
-// entry was last used is its file's mtime. A folder is a store when it has our CACHEDIR.TAG, which also keeps
-// backup programs away; where that is missing, nothing is written or removed. No process waits for another.
+// Results of build steps by key, with their files' bytes, in a folder that all build folders share
+// (cache/local_cache.h), and what is done with that folder as a whole.
 #pragma once
 
 #include <map>
@@ -11,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/local_cache.h"
 #include "sys/file_system.h"
 
 namespace dsbuild {
@@ -31,7 +29,7 @@ struct StoreUses {
 };
 
 struct StoreStats {
-  unsigned long long entries = 0, bytes = 0;  // on disk
+  unsigned long long entries = 0, bytes = 0;  // results; bytes of all files on disk
   StoreUses last_build, all_builds;           // of builds that needed something
   bool operator==(const StoreStats&) const = default;
 };
@@ -43,18 +41,27 @@ struct StoreRemoval {
 
 class ContentStore {
  public:
-  ContentStore(FileSystem& files, Path folder) : files_(files), folder_(std::move(folder)) {}
+  ContentStore(FileSystem& files, Path path)
+      : files_(files), folder_(files, std::move(path)), actions_(folder_), blobs_(folder_) {}
 
-  // `key`: 64 hex digits. Marks the entry as used. One that is damaged, of another version or another key's
-  // content is removed and counts as absent.
+  // `key`: 64 hex digits. Marks the entry and its files as used. One that is damaged, of another version or
+  // another key's content, or that lacks a file, is removed and counts as absent.
   std::optional<StoreEntry> find(const std::string& key) const;
   // Whether there is a file for the key; what is in it may be damaged.
   bool has(const std::string& key) const;
   // What cannot be written (a full disk, a read-only folder, a folder of others) is only not kept.
   void put(const std::string& key, const StoreEntry& entry) const;
+  // Records of the same key, each of another state of the headers, as when branches are switched: the newest
+  // first. A record is a blob of its own. Their list is a hint: of two machines that add one at once, one may
+  // lose its own, which costs a miss.
+  std::vector<std::string> find_records(const std::string& key) const;
+  void put_record(const std::string& key, const std::string& record) const;
+  // A text that many results share, by its SHA-256.
+  std::optional<std::string> find_text(const std::string& digest) const;
+  void put_text(const std::string& digest, const std::string& text) const;
 
   // Error: exit 2 `foreign_cache_dir` when the folder holds files and is no store.
-  Result<void> check() const;
+  Result<void> check() const { return folder_.check(); }
   // The value is empty where there is no folder yet. Errors: those of check(), and of reading.
   Result<StoreStats> stats() const;
   // Where the entries are more than `limit` bytes: removes those that were not used for longest, down to nine
@@ -67,13 +74,10 @@ class ContentStore {
   void end_build(const StoreUses& uses, unsigned long long limit) const;
 
  private:
-  Path file_of(const std::string& key) const;
-  bool is_ours() const;
-  bool make_ours() const;
-  void mark_as_used(const Path& file) const;
-
   FileSystem& files_;
-  Path folder_;
+  LocalFolder folder_;
+  LocalActionCache actions_;
+  LocalBlobStore blobs_;
 };
 
 // Each step of a build runs in a process of its own, in the build folder: it notes there what it found, and

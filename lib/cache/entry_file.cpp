@@ -2,11 +2,12 @@
 
 #include "base/compress.h"
 #include "base/digest.h"
+#include "base/text.h"
 
 namespace dsbuild {
 namespace {
 
-constexpr std::string_view k_version_line = "dsbuild-store 1";
+constexpr std::string_view k_result_version = "dsbuild-result 1", k_blob_version = "dsbuild-blob 1";
 
 // Up to the next end of line, which is taken too; nullopt where there is none.
 std::optional<std::string_view> take_line(std::string_view& text) {
@@ -17,68 +18,64 @@ std::optional<std::string_view> take_line(std::string_view& text) {
   return line;
 }
 
-struct FileLine {
-  size_t bytes = 0;
-  std::string name;
-};
-
-std::optional<FileLine> parse_file_line(std::string_view line) {
-  const size_t blank = line.find(' ');
-  if (blank == std::string_view::npos) return std::nullopt;
-  const auto bytes = whole_number<size_t>(line.substr(0, blank));
-  if (!bytes) return std::nullopt;
-  return FileLine{*bytes, std::string(line.substr(blank + 1))};
+std::string with_digest(const std::string& text) {
+  return sha256(text) + "\n" + text;
 }
 
-// Up to the empty line, which is taken too.
-std::optional<std::vector<FileLine>> take_file_lines(std::string_view& text) {
-  std::vector<FileLine> files;
-  while (true) {
-    const auto line = take_line(text);
-    if (!line) return std::nullopt;
-    if (line->empty()) return files;
-    auto file = parse_file_line(*line);
-    if (!file) return std::nullopt;
-    files.push_back(std::move(*file));
-  }
+// The text after its digest and the version's line; nullopt where one of them is wrong.
+std::optional<std::string_view> take_head(std::string_view text, std::string_view version) {
+  const auto digest = take_line(text);
+  if (!digest || *digest != sha256(text) || take_line(text) != version) return std::nullopt;
+  return text;
 }
 
-std::optional<StoreEntry> unpack(const std::vector<FileLine>& files, std::string_view packed) {
-  size_t total = 0;
-  for (const FileLine& file : files)
-    total += file.bytes;
-  const auto bytes = decompress(packed, total);
+std::string size_line(const std::string& digest, uint64_t bytes) {
+  return digest + " " + std::to_string(bytes);
+}
+
+// "<digest> <bytes> <name>"
+std::optional<CachedFile> parse_file_line(std::string_view line) {
+  const size_t first = line.find(' ');
+  const size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  const auto bytes = whole_number<uint64_t>(line.substr(first + 1, second - first - 1));
   if (!bytes) return std::nullopt;
-  StoreEntry entry;
-  size_t at = 0;
-  for (const FileLine& file : files) {
-    entry.push_back({file.name, bytes->substr(at, file.bytes)});
-    at += file.bytes;
-  }
-  return entry;
+  return CachedFile{std::string(line.substr(second + 1)), std::string(line.substr(0, first)), *bytes};
 }
 
 }  // namespace
 
-std::optional<std::string> render_entry(const std::string& key, const StoreEntry& entry) {
-  std::string text = std::string(k_version_line) + "\n" + key + "\n";
-  std::string all;
-  for (const StoredFile& file : entry) {
-    text += std::to_string(file.bytes.size()) + " " + file.name + "\n";
-    all += file.bytes;
-  }
-  const auto packed = compress(all);
-  if (!packed) return std::nullopt;
-  text += "\n" + *packed;
-  return sha256(text) + "\n" + text;
+std::string render_result(const std::string& key, const ActionResult& result) {
+  std::string text = std::string(k_result_version) + "\n" + key + "\n";
+  for (const CachedFile& file : result.outputs)
+    text += size_line(file.digest, file.bytes) + " " + file.name + "\n";
+  return with_digest(text);
 }
 
-std::optional<StoreEntry> parse_entry(const std::string& key, std::string_view text) {
-  const auto digest = take_line(text);
-  if (!digest || *digest != sha256(text)) return std::nullopt;
-  if (take_line(text) != k_version_line || take_line(text) != key) return std::nullopt;
-  const auto files = take_file_lines(text);
-  return files ? unpack(*files, text) : std::nullopt;
+std::optional<ActionResult> parse_result(const std::string& key, std::string_view text) {
+  auto rest = take_head(text, k_result_version);
+  if (!rest || take_line(*rest) != key) return std::nullopt;
+  ActionResult result;
+  while (const auto line = take_line(*rest)) {
+    auto file = parse_file_line(*line);
+    if (!file) return std::nullopt;
+    result.outputs.push_back(std::move(*file));
+  }
+  return rest->empty() ? std::optional(result) : std::nullopt;
+}
+
+std::optional<std::string> render_blob(const std::string& digest, std::string_view bytes) {
+  const auto packed = compress(bytes);
+  if (!packed) return std::nullopt;
+  return with_digest(std::string(k_blob_version) + "\n" + size_line(digest, bytes.size()) + "\n" + *packed);
+}
+
+std::optional<std::string> parse_blob(const std::string& digest, std::string_view text) {
+  auto rest = take_head(text, k_blob_version);
+  const auto line = rest ? take_line(*rest) : std::nullopt;
+  if (!line || line->substr(0, line->find(' ')) != digest || line->size() <= digest.size()) return std::nullopt;
+  const auto bytes = whole_number<size_t>(line->substr(digest.size() + 1));
+  return bytes ? decompress(*rest, *bytes) : std::nullopt;
 }
 
 }  // namespace dsbuild

@@ -1,21 +1,29 @@
-// One entry of the store as the bytes of a file:
+// Entries and blobs of a local cache as the bytes of files. A result:
 //   <sha256 of all that follows, 64 hex digits>
-//   dsbuild-store 1
+//   dsbuild-result 1
 //   <key>
-//   <bytes> <name>          a line for each file
-//   (an empty line)
-//   <one Zstandard frame: the files' bytes, one after another>
+//   <digest> <bytes> <name>     a line for each file
+// A blob:
+//   <sha256 of all that follows>
+//   dsbuild-blob 1
+//   <digest> <bytes>            of its content
+//   <one Zstandard frame>
 // Private to this stage. Pure.
 #pragma once
 
 #include <optional>
 
-#include "cache/content_store.h"
+#include "cache/action_cache.h"
 
 namespace dsbuild {
 
-std::optional<std::string> render_entry(const std::string& key, const StoreEntry& entry);
-// nullopt for what is not whole, of another version, or the content of another key.
-std::optional<StoreEntry> parse_entry(const std::string& key, std::string_view text);
+std::string render_result(const std::string& key, const ActionResult& result);
+// nullopt for what is not whole, of another version, or the result of another key.
+std::optional<ActionResult> parse_result(const std::string& key, std::string_view text);
+
+std::optional<std::string> render_blob(const std::string& digest, std::string_view bytes);
+// nullopt for what is not whole, of another version, or has another digest. The content is not hashed again:
+// the first line vouches for all of it.
+std::optional<std::string> parse_blob(const std::string& digest, std::string_view text);
 
 }  // namespace dsbuild

@@ -3,6 +3,8 @@
 namespace dsbuild {
 namespace {
 
+constexpr const char *k_results_folder = "ac", *k_blobs_folder = "cas";
+
 bool is_hex(const std::string& name, size_t digits) {
   return name.size() == digits && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -13,25 +15,48 @@ void add_file(const Path& path, const FileReader& files, std::vector<EntryFile>&
   if (const auto identity = files.identity(path)) to.push_back({path, identity->size, identity->mtime_ns});
 }
 
-Result<void> scan_folder(const Path& folder, const FileReader& files, StoreContent& content) {
+Path file_of(const Path& folder, const std::string& name) {
+  return folder / name.substr(0, 2) / name.substr(2);
+}
+
+using Files = std::vector<EntryFile>;
+
+Result<void> scan_folder(const Path& folder, const FileReader& files, Files& entries, Files& temporaries) {
   DSBUILD_TRY(names, files.list(folder));
   for (const std::string& name : names) {
-    if (is_hex(name, 62)) add_file(folder / name, files, content.entries);
-    if (is_own_temporary(name)) add_file(folder / name, files, content.temporaries);
+    if (is_hex(name, 62)) add_file(folder / name, files, entries);
+    if (is_own_temporary(name)) add_file(folder / name, files, temporaries);
+  }
+  return {};
+}
+
+// The folders of two hex digits.
+Result<void> scan_folders(const Path& folder, const FileReader& files, Files& entries, Files& temporaries) {
+  if (files.own_kind(folder) != FileKind::directory) return {};
+  DSBUILD_TRY(names, files.list(folder));
+  for (const std::string& name : names) {
+    if (is_own_temporary(name)) add_file(folder / name, files, temporaries);
+    if (is_hex(name, 2) && files.own_kind(folder / name) == FileKind::directory)
+      DSBUILD_CHECK(scan_folder(folder / name, files, entries, temporaries));
   }
   return {};
 }
 
 }  // namespace
 
+Path result_file(const Path& folder, const std::string& key) {
+  return file_of(folder / k_results_folder, key);
+}
+
+Path blob_file(const Path& folder, const std::string& digest) {
+  return file_of(folder / k_blobs_folder, digest);
+}
+
 Result<StoreContent> scan_store(const Path& folder, const FileReader& files) {
   StoreContent content;
-  DSBUILD_TRY(names, files.list(folder));
-  for (const std::string& name : names) {
-    if (is_own_temporary(name)) add_file(folder / name, files, content.temporaries);
-    if (is_hex(name, 2) && files.own_kind(folder / name) == FileKind::directory)
-      DSBUILD_CHECK(scan_folder(folder / name, files, content));
-  }
+  DSBUILD_CHECK(scan_folders(folder / k_results_folder, files, content.results, content.temporaries));
+  for (const Path& blobs : {folder / k_blobs_folder, folder})
+    DSBUILD_CHECK(scan_folders(blobs, files, content.blobs, content.temporaries));
   return content;
 }
 

@@ -12,6 +12,10 @@ namespace dsbuild {
 // A line for each build: "<hits> <misses>".
 inline constexpr const char* k_uses_file = "uses";
 
+// Where a result and a blob lie.
+Path result_file(const Path& folder, const std::string& key);
+Path blob_file(const Path& folder, const std::string& digest);
+
 struct EntryFile {
   Path path;
   uint64_t bytes = 0;
@@ -19,7 +23,8 @@ struct EntryFile {
 };
 
 struct StoreContent {
-  std::vector<EntryFile> entries;
+  std::vector<EntryFile> results;
+  std::vector<EntryFile> blobs;  // and entries of older versions, which nobody finds any more
   std::vector<EntryFile> temporaries;  // of processes that write, or were killed
 };
 

@@ -26,16 +26,40 @@ unsigned long long total_bytes(const std::vector<EntryFile>& entries) {
   return bytes;
 }
 
-// Removes them in turn for as long as `total` is above `enough`.
-Result<StoreRemoval> remove_down_to(unsigned long long enough, const std::vector<EntryFile>& entries,
+unsigned long long total_bytes(const StoreContent& content) {
+  return total_bytes(content.results) + total_bytes(content.blobs);
+}
+
+struct OldFile {
+  EntryFile file;
+  bool is_result = false;
+};
+
+// The longest unused first. A result counts as a little older than it is, for its files were written just
+// before it: without them it is nothing.
+std::vector<OldFile> by_last_use(const StoreContent& content) {
+  constexpr int64_t k_written_within_ns = 1'000'000'000;
+  std::vector<OldFile> all;
+  for (const EntryFile& file : content.results)
+    all.push_back({{file.path, file.bytes, file.used_ns - k_written_within_ns}, true});
+  for (const EntryFile& file : content.blobs)
+    all.push_back({file, false});
+  std::ranges::sort(all, [](const OldFile& a, const OldFile& b) {
+    return std::tie(a.file.used_ns, a.file.path) < std::tie(b.file.used_ns, b.file.path);
+  });
+  return all;
+}
+
+// Removes them in turn for as long as all of them have more than `enough` bytes.
+Result<StoreRemoval> remove_down_to(unsigned long long enough, const StoreContent& content,
                                     FileSystem& files) {
   StoreRemoval removal;
-  const unsigned long long total = total_bytes(entries);
-  for (const EntryFile& entry : entries) {
+  const unsigned long long total = total_bytes(content);
+  for (const OldFile& old : by_last_use(content)) {
     if (total - removal.bytes <= enough) break;
-    DSBUILD_CHECK(files.remove_all(entry.path));
-    ++removal.entries;
-    removal.bytes += entry.bytes;
+    DSBUILD_CHECK(files.remove_all(old.file.path));
+    removal.entries += old.is_result ? 1 : 0;
+    removal.bytes += old.file.bytes;
   }
   return removal;
 }
@@ -77,55 +101,53 @@ size_t read_uses(const Path& file, const FileReader& files, StoreStats& stats) {
 Result<StoreStats> ContentStore::stats() const {
   DSBUILD_CHECK(check());
   StoreStats stats;
-  if (!is_ours()) return stats;
-  DSBUILD_TRY(content, scan_store(folder_, files_));
-  stats.entries = content.entries.size();
-  stats.bytes = total_bytes(content.entries);
-  read_uses(folder_ / k_uses_file, files_, stats);
+  if (!folder_.is_ours()) return stats;
+  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
+  stats.entries = content.results.size();
+  stats.bytes = total_bytes(content);
+  read_uses(folder_.path() / k_uses_file, files_, stats);
   return stats;
 }
 
 Result<StoreRemoval> ContentStore::prune(unsigned long long limit) const {
   DSBUILD_CHECK(check());
-  if (!is_ours()) return StoreRemoval{};
-  DSBUILD_TRY(content, scan_store(folder_, files_));
+  if (!folder_.is_ours()) return StoreRemoval{};
+  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
   const int64_t now = file_clock_now();
   for (const EntryFile& temporary : content.temporaries)
     if (now - temporary.used_ns > k_old_temporary_ns) DSBUILD_CHECK(files_.remove_all(temporary.path));
   StoreRemoval removal;
-  const unsigned long long bytes = total_bytes(content.entries);
+  const unsigned long long bytes = total_bytes(content);
   if (bytes > limit) {
-    std::ranges::sort(content.entries, [](const EntryFile& a, const EntryFile& b) {
-      return std::tie(a.used_ns, a.path) < std::tie(b.used_ns, b.path);
-    });
-    DSBUILD_TRY(removed, remove_down_to(limit - limit / 10, content.entries, files_));
+    DSBUILD_TRY(removed, remove_down_to(limit - limit / 10, content, files_));
     removal = removed;
   }
-  record_size(folder_, bytes - removal.bytes, files_);
+  record_size(folder_.path(), bytes - removal.bytes, files_);
   return removal;
 }
 
 Result<StoreRemoval> ContentStore::clear() const {
   DSBUILD_CHECK(check());
-  if (!is_ours()) return StoreRemoval{};
-  DSBUILD_TRY(content, scan_store(folder_, files_));
+  if (!folder_.is_ours()) return StoreRemoval{};
+  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
   for (const EntryFile& temporary : content.temporaries)
     DSBUILD_CHECK(files_.remove_all(temporary.path));
   for (const char* record : {k_uses_file, k_size_file})
-    DSBUILD_CHECK(files_.remove_all(folder_ / record));
-  StoreRemoval removal{content.entries.size(), total_bytes(content.entries)};
-  for (const EntryFile& entry : content.entries)
-    DSBUILD_CHECK(files_.remove_all(entry.path));
+    DSBUILD_CHECK(files_.remove_all(folder_.path() / record));
+  StoreRemoval removal{content.results.size(), total_bytes(content)};
+  for (const auto* entries : {&content.results, &content.blobs})
+    for (const EntryFile& entry : *entries)
+      DSBUILD_CHECK(files_.remove_all(entry.path));
   return removal;
 }
 
 void ContentStore::end_build(const StoreUses& uses, unsigned long long limit) const {
-  if (uses == StoreUses{} || !is_ours()) return;
-  const Path file = folder_ / k_uses_file;
+  if (uses == StoreUses{} || !folder_.is_ours()) return;
+  const Path file = folder_.path() / k_uses_file;
   (void)files_.append(file, uses_line(uses));
   StoreStats stats;
   if (read_uses(file, files_, stats) > k_long_uses) shorten_uses(file, stats, files_);
-  const auto size = uses.misses > 0 ? recorded_size(folder_, files_) : 0;
+  const auto size = uses.misses > 0 ? recorded_size(folder_.path(), files_) : 0;
   if (!size || *size > limit) (void)prune(limit);
 }
 

@@ -58,7 +58,12 @@ class StoreTest(unittest.TestCase):
         return self.run_tool("find", key)
 
     def file_of(self, key):
-        return self.store / key[:2] / key[2:]
+        return self.store / "ac" / key[:2] / key[2:]
+
+    def files_of(self, key):
+        """The result, and the blobs that it names."""
+        digests = [line.split(" ")[0] for line in self.file_of(key).read_text().splitlines()[3:]]
+        return [self.file_of(key), *(self.store / "cas" / digest[:2] / digest[2:] for digest in digests)]
 
     def temporaries(self):
         return list(self.store.rglob("*.dsbuild-tmp"))
@@ -67,10 +72,11 @@ class StoreTest(unittest.TestCase):
         """Whether a temporary is there that was not."""
         return len(self.temporaries()) > len(before)
 
-    def check_gone_and_healed(self, key):
-        """A damaged entry: absent, removed, and as good as new when it is put again."""
+    def check_gone_and_healed(self, key, damaged):
+        """An entry with a damaged file: absent, removed, and as good as new when it is put again."""
         self.assertEqual(self.find(key), "miss")
-        self.assertFalse(self.file_of(key).exists(), "the damaged entry stays")
+        self.assertFalse(self.file_of(key).exists(), "the entry stays")
+        self.assertFalse(damaged.exists(), "the damaged file stays")
         self.put(key)
         self.assertEqual(self.find(key), "hit")
 
@@ -80,30 +86,33 @@ class DamageTest(StoreTest):
         for number in range(testspace.count(12, 500)):
             key = key_number(number)
             self.put(key)
-            data = bytearray(self.file_of(key).read_bytes())
+            file = self.generator.choice(self.files_of(key))
+            data = bytearray(file.read_bytes())
             bit = self.generator.randrange(len(data) * 8)
             data[bit // 8] ^= 1 << bit % 8
-            self.file_of(key).write_bytes(data)
-            with self.subTest(bit=bit):
-                self.check_gone_and_healed(key)
+            file.write_bytes(data)
+            with self.subTest(file=file, bit=bit):
+                self.check_gone_and_healed(key, file)
 
     def test_a_truncated_entry_is_never_handed_out(self):
         for number in range(testspace.count(12, 500)):
             key = key_number(number)
             self.put(key)
-            size = self.generator.randrange(self.file_of(key).stat().st_size)
-            os.truncate(self.file_of(key), size)
-            with self.subTest(size=size):
-                self.check_gone_and_healed(key)
+            file = self.generator.choice(self.files_of(key))
+            size = self.generator.randrange(file.stat().st_size)
+            os.truncate(file, size)
+            with self.subTest(file=file, size=size):
+                self.check_gone_and_healed(key, file)
 
     def test_it_is_the_digest_that_tells(self):
         """The same damage with a digest made to fit is handed out, and `find` here calls it wrong: so a store without
         digests would fail the tests above."""
         key = key_number(0)
         self.put(key)
-        data = bytearray(self.file_of(key).read_bytes().split(b"\n", 1)[1])
+        blob = self.files_of(key)[1]
+        data = bytearray(blob.read_bytes().split(b"\n", 1)[1])
         data[len(data) // 2] ^= 1
-        self.file_of(key).write_bytes(hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
+        blob.write_bytes(hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
         self.assertEqual(self.find(key), "wrong")
 
 

@@ -33,7 +33,13 @@ struct World {
   ContentStore store{*files, path()};
 
   Path path() const { return folder / "store"; }
-  Path file_of(const std::string& key) const { return path() / key.substr(0, 2) / key.substr(2); }
+  Path file_of(const std::string& key) const { return path() / "ac" / key.substr(0, 2) / key.substr(2); }
+  std::vector<Path> blobs() const {
+    std::vector<Path> found;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(path() / "cas"))
+      if (file.is_regular_file()) found.push_back(file.path());
+    return found;
+  }
   // An entry of some kilobytes that do not compress, as if it had been used last so many seconds ago.
   void put(const std::string& key, int64_t seconds_ago, size_t bytes = 10'000) {
     std::string noise;
@@ -42,18 +48,25 @@ struct World {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
       noise += static_cast<char>(state >> 56);
     }
+    std::set<Path> before;
+    if (files->kind(path() / "cas") == FileKind::directory)
+      for (const Path& blob : blobs())
+        before.insert(blob);
     store.put(key, {{".x", noise}});
-    REQUIRE(files->set_mtime(file_of(key), now_ns() - seconds_ago * k_second));
+    const int64_t used = now_ns() - seconds_ago * k_second;
+    REQUIRE(files->set_mtime(file_of(key), used));
+    for (const Path& blob : blobs())
+      if (before.count(blob) == 0) REQUIRE(files->set_mtime(blob, used));
   }
   int64_t seconds_since_use(const std::string& key) const {
     return (now_ns() - files->identity(file_of(key))->mtime_ns) / k_second;
   }
   bool has(const std::string& key) const { return files->kind(file_of(key)) == FileKind::file; }
   // By flipping a bit in the middle.
-  void damage(const std::string& key) {
-    std::string bytes = files->read_file(file_of(key)).value();
+  void damage(const Path& file) {
+    std::string bytes = files->read_file(file).value();
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
-    REQUIRE(files->write_file(file_of(key), bytes));
+    REQUIRE(files->write_file(file, bytes));
   }
 };
 
@@ -127,11 +140,55 @@ TEST_CASE("looking for something makes no folder") {
 TEST_CASE("a damaged entry is never handed out, and is removed") {
   World world;
   world.store.put(key("aa"), k_entry);
-  world.damage(key("aa"));
+  world.damage(world.file_of(key("aa")));
   CHECK_FALSE(world.store.find(key("aa")));
   CHECK_FALSE(world.has(key("aa")));
   world.store.put(key("aa"), k_entry);
   CHECK(world.store.find(key("aa")) == k_entry);
+}
+
+TEST_CASE("an entry with a damaged or lost file is absent, and as good as new when it is put again") {
+  for (const bool is_lost : {true, false}) {
+    World world;
+    world.store.put(key("aa"), k_entry);
+    const Path blob = world.blobs().back();
+    if (is_lost)
+      REQUIRE(world.files->remove_all(blob));
+    else
+      world.damage(blob);
+    CHECK_FALSE(world.store.find(key("aa")));
+    CHECK_FALSE(world.has(key("aa")));
+    world.store.put(key("aa"), k_entry);
+    CHECK(world.store.find(key("aa")) == k_entry);
+  }
+}
+
+TEST_CASE("the same bytes of two entries are stored once") {
+  World world;
+  world.store.put(key("aa"), k_entry);
+  world.store.put(key("bb"), k_entry);
+  CHECK(world.blobs().size() == k_entry.size());
+  CHECK(world.store.find(key("bb")) == k_entry);
+}
+
+TEST_CASE("a key's records are found, the newest first, of many only the newest ones") {
+  World world;
+  CHECK(world.store.find_records(key("aa")).empty());
+  for (const char* record : {"1", "2", "1"})
+    world.store.put_record(key("aa"), record);
+  CHECK(world.store.find_records(key("aa")) == std::vector<std::string>{"1", "2"});
+  for (const char* record : {"3", "4", "5"})
+    world.store.put_record(key("aa"), record);
+  CHECK(world.store.find_records(key("aa")) == std::vector<std::string>{"5", "4", "3", "1"});
+}
+
+TEST_CASE("a record that was lost is stored again with its key's list as it is") {
+  World world;
+  world.store.put_record(key("aa"), "1");
+  REQUIRE(world.files->remove_all(world.blobs().front()));
+  CHECK(world.store.find_records(key("aa")).empty());
+  world.store.put_record(key("aa"), "1");
+  CHECK(world.store.find_records(key("aa")) == std::vector<std::string>{"1"});
 }
 
 TEST_CASE("an entry under another key's name is never handed out, and is removed") {
@@ -190,7 +247,7 @@ TEST_CASE("pruning removes what was not used for longest, down to nine tenths of
 TEST_CASE("pruning removes what killed processes left, and not what others write just now") {
   World world;
   world.put(key("aa"), 0);
-  const Path old = world.path() / "aa" / ".123.dsbuild-tmp", fresh = world.path() / "aa" / ".4.dsbuild-tmp";
+  const Path old = world.path() / "ac/aa/.123.dsbuild-tmp", fresh = world.path() / "ac/aa/.4.dsbuild-tmp";
   REQUIRE(world.files->write_file(old, "half"));
   REQUIRE(world.files->write_file(fresh, "half"));
   REQUIRE(world.files->set_mtime(old, now_ns() - 7200 * k_second));
@@ -208,7 +265,7 @@ TEST_CASE("clearing removes all entries and counts, and nothing else") {
   world.put(key("aa"), 0);
   world.put(key("bb"), 0);
   world.store.end_build({3, 0}, 1 << 30);
-  const Path mine = world.path() / "notes", lost = world.path() / "aa" / "mine";
+  const Path mine = world.path() / "notes", lost = world.path() / "ac/aa/mine";
   REQUIRE(world.files->write_file(mine, "x"));
   REQUIRE(world.files->write_file(lost, "x"));
   CHECK(world.store.clear()->entries == 2);
