@@ -29,20 +29,21 @@ bool has_debug_information(const StepWords& words) {
 
 }  // namespace
 
-ActionKey action_key(const KeyInput& input, Lists& lists) {
+Key action_key(const KeyInput& input, Lists& lists) {
   const StepWords& words = input.words;
-  ActionKey key = {{"version", k_key_version}, {"command", shell_join(words)}};
+  Key key;
+  key.add("version", k_key_version).add(k_command_part, shell_join(words));
   const auto add_file = [&](const std::string& name, const std::string& path) {
-    if (const auto text = input.read(path)) key.push_back({name, lists.put(*text)});
+    if (const auto text = input.read(path)) key.add(name, lists.put(*text));
   };
   if (words.size() > k_output_place) {
     if (words[k_tools_place] != k_no_tools) add_file("tools", words[k_tools_place]);
     // Ninja quotes them as for a shell.
     const auto objects =
         words.front() == "run" ? input.read(words[k_output_place] + k_objects_list_end) : std::nullopt;
-    if (objects) key.push_back({"objects", lists.put(join(shell_split(*objects), "\n"))});
+    if (objects) key.add("objects", lists.put(join(shell_split(*objects), "\n")));
     if (words.front() == "run" && has_debug_information(words))
-      key.push_back({"build_folder", input.build_dir});
+      key.add("build_folder", input.build_dir);
   }
   return key;
 }

@@ -27,8 +27,12 @@ struct KeyInput {
   ReadPlanned read;
 };
 
+// The parts: "version", the command's words, "tools", "objects" of a link, "build_folder" where debug
+// information names it. Long values are names of lists.
+inline constexpr const char* k_command_part = "command";
+
 // The same for the driver, who asks what is due, and for the step, who does it. Long values become lists.
-ActionKey action_key(const KeyInput& input, Lists& lists);
+Key action_key(const KeyInput& input, Lists& lists);
 
 // The first output: what the record lies beside.
 std::string output_of(const StepWords& words);

@@ -99,7 +99,7 @@ bool ActionRun::has_outputs_of(const std::optional<Record>& record) {
 }
 
 std::optional<Record> ActionRun::recall() {
-  return find_in_cache(digest_of(key_), Command::same);
+  return find_in_cache(key_.digest(), Command::same);
 }
 
 void ActionRun::note_difference() {
@@ -129,11 +129,7 @@ bool ActionRun::assembler_tells() {
 }
 
 std::string ActionRun::key_of_text(const std::vector<std::string>& command, std::string_view text) const {
-  ActionKey key = key_;
-  for (KeyPart& part : key)
-    if (part.name == "command") part.value = shell_join(command);
-  key.push_back({"text", sha256(text)});
-  return digest_of(key);
+  return key_.with(k_command_part, shell_join(command)).add_bytes("text", text).digest();
 }
 
 std::optional<Record> ActionRun::find_in_cache(const std::string& key, Command command) {
@@ -270,7 +266,7 @@ Result<void> ActionRun::write(Record record, const std::vector<std::string>& out
     DSBUILD_TRY(digest, digests_.digest(output));
     record.outputs.push_back({output, digest});
   }
-  keep(digest_of(key_), record);
+  keep(key_.digest(), record);
   DSBUILD_CHECK(files_.write_file(record_file(output_), render_record(record)));
   (void)files_.remove_all(old_record_file(output_));
   last_ = std::move(record);

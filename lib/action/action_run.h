@@ -80,7 +80,7 @@ class ActionRun {
   std::optional<ContentStore> cache_;
   DigestMemo digests_;
   Lists lists_;
-  ActionKey key_;
+  Key key_;
   Judge judge_;
   std::optional<Record> last_;
   std::optional<Change> difference_;  // from the newest record of the key that was looked for last

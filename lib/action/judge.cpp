@@ -60,7 +60,7 @@ std::string Change::text() const {
   return what + " " + before + " is now " + now;
 }
 
-std::optional<Change> Judge::first_difference(const Record& record, const ActionKey& key) {
+std::optional<Change> Judge::first_difference(const Record& record, const Key& key) {
   if (!record.unsettled.empty()) return Change{"unsettled", record.unsettled, "", ""};
   if (!record.incomplete.empty()) return Change{"incomplete", record.incomplete, "", ""};
   if (auto found = compare_keys(record.key, key)) return found;
@@ -80,11 +80,11 @@ std::string Judge::digest(const std::string& path) {
   return known->second;
 }
 
-std::optional<Change> Judge::compare_keys(const ActionKey& before, const ActionKey& now) {
+std::optional<Change> Judge::compare_keys(const Key& before, const Key& now) {
   if (before == now) return std::nullopt;
-  for (size_t i = 0; i < std::max(before.size(), now.size()); ++i) {
-    const KeyPart old_part = i < before.size() ? before[i] : KeyPart{},
-                  new_part = i < now.size() ? now[i] : KeyPart{};
+  for (size_t i = 0; i < std::max(before.parts.size(), now.parts.size()); ++i) {
+    const KeyPart old_part = i < before.parts.size() ? before.parts[i] : KeyPart{},
+                  new_part = i < now.parts.size() ? now.parts[i] : KeyPart{};
     if (old_part == new_part) continue;
     if (old_part.name != new_part.name) return Change{"command", "", old_part.name, new_part.name};
     if (old_part.name == "tools") return compare_tools(old_part.value, new_part.value);

@@ -31,14 +31,14 @@ class Judge {
       : root_(std::move(root)), files_(files), digests_(digests), lists_(lists), names_(root_, files) {}
 
   // The first thing that is another now, or none. Outputs do not count.
-  std::optional<Change> first_difference(const Record& record, const ActionKey& key);
+  std::optional<Change> first_difference(const Record& record, const Key& key);
   // An output is what its record says, by its digest.
   std::optional<Change> first_changed_output(const Record& record);
   // "" for what cannot be read.
   std::string digest(const std::string& path);
 
  private:
-  std::optional<Change> compare_keys(const ActionKey& before, const ActionKey& now);
+  std::optional<Change> compare_keys(const Key& before, const Key& now);
   std::optional<Change> compare_files(const std::vector<FileDigest>& files, const char* what);
   std::optional<Change> compare_others(const std::string& list);
   std::optional<Change> compare_names(const Record& record);

@@ -7,7 +7,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr std::string_view k_version = "record 2";
+constexpr std::string_view k_version = "record 3";
 
 // On one line.
 std::string escaped(const std::string& text) {
@@ -48,8 +48,9 @@ std::string equal_lines(const EqualFiles& files) {
 }
 
 void take(std::string_view name, std::string_view value, Record& record) {
-  if (name.starts_with("key.")) record.key.push_back({std::string(name.substr(4)), unescaped(value)});
-  if (name == "result") record.result = value;
+  if (name.starts_with("key.")) record.key.add(std::string(name.substr(4)), unescaped(value));
+  if (name == "result") record.result.digest = value;
+  if (name == "result_list") record.result.arch_list = value;
   if (name == "given") record.given = value;
   if (name == "input") record.inputs.push_back(file_of(value));
   if (name == "others") record.others = value;
@@ -69,18 +70,12 @@ void take(std::string_view name, std::string_view value, Record& record) {
 
 }  // namespace
 
-std::string digest_of(const ActionKey& key) {
-  std::string text;
-  for (const KeyPart& part : key)
-    text += part.name + '\0' + part.value + '\0';
-  return sha256(text);
-}
-
 std::string render_record(const Record& record) {
   std::string text = std::string(k_version) + "\n";
-  for (const KeyPart& part : record.key)
+  for (const KeyPart& part : record.key.parts)
     text += "key." + part.name + " " + escaped(part.value) + "\n";
-  text += line("result", record.result) + line("given", record.given) + lines_of("input", record.inputs) +
+  text += line("result", record.result.digest) + line("result_list", record.result.arch_list) +
+          line("given", record.given) + lines_of("input", record.inputs) +
           line("others", record.others) + line("search", record.search) + line("present", record.present);
   for (const EqualFiles& files : record.equal_files)
     text += equal_lines(files);

@@ -8,17 +8,18 @@
 #include <string_view>
 #include <vector>
 
+#include "action/key.h"
+
 namespace dsbuild {
 
-// What an action is, before anything is read: its commands, the tools that run them. A value is the text
-// itself, or the name of a list (action/lists.h).
-struct KeyPart {
-  std::string name, value;
-  bool operator==(const KeyPart&) const = default;
+// A result in the cache.
+struct ResultKey {
+  std::string digest;     // of its key
+  std::string arch_list;  // whose names these outputs have, where the cache has them with common names
+                          // (nvcc/list_names.h); "": they are as the cache has them
+  bool empty() const { return digest.empty(); }
+  bool operator==(const ResultKey&) const = default;
 };
-using ActionKey = std::vector<KeyPart>;
-// 64 hex digits over all parts.
-std::string digest_of(const ActionKey& key);
 
 struct FileDigest {
   std::string path, digest;  // SHA-256
@@ -43,8 +44,8 @@ struct Said {
 };
 
 struct Record {
-  ActionKey key;
-  std::string result;              // the key of the text that a preprocessor made; "" without one
+  Key key;           // of the action, before anything is read: its command, its tools
+  ResultKey result;  // of what was made of all that was read; empty: it is not cached
   std::string given;               // the key of what the last tool was given: of PTX, of the host's C++
   std::vector<FileDigest> inputs;  // the project's and the build's
   std::string others;   // a list: "<digest> <path>" of each file of tools and packages that was read

@@ -37,7 +37,7 @@ class DueFinder {
     const auto record = parse_record(*text);
     if (!record) return Change{"record", "", "its record is damaged", ""};
     const StepWords words = step_words(graph_, edge);
-    const ActionKey key = action_key(
+    const Key key = action_key(
         {words, whole_build_dir_, [&](const std::string& path) { return read_planned(edge, path); }}, lists_);
     auto change = judge_.first_difference(*record, key);
     return change ? change : judge_.first_changed_output(*record);

@@ -54,7 +54,7 @@ Error cannot_slice(const WholeFiles& files, const std::string& origin) {
 std::string why_not_sliced(const SlicedTools& tools, bool has_lines, std::vector<SliceTest>& untested,
                            Session& session) {
   SliceTest test{self_test_command(tools.toolkit, tools.nvcc, has_lines), "",
-                 sha256(k_key_version + tools.text), ""};
+                 Key().add("version", k_key_version).add_bytes("tools", tools.text).digest(), ""};
   test.fact = "slices by " + shell_join(test.command);
   auto known = session.facts.find(test.fact, test.identity);
   if (!known) known = session.build_facts.find(test.fact, test.identity);

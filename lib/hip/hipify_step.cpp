@@ -79,7 +79,7 @@ class HipifyRun {
 
   Result<bool> take() {
     const auto known = action_.recall();
-    const auto entry = known ? action_.cache()->find(known->result) : std::nullopt;
+    const auto entry = known ? action_.cache()->find(known->result.digest) : std::nullopt;
     if (action_.cache()) note_store_use(entry.has_value(), files_);
     action_.note_difference();
     if (!entry) return false;
@@ -178,12 +178,12 @@ class HipifyRun {
   }
 
   void keep(const Tree& tree, Record& record) const {
-    record.result = sha256(digest_of(record.key) + list_of(tree));
+    record.result.digest = Key(record.key).add_bytes("tree", list_of(tree)).digest();
     if (!action_.cache() || !record.unsettled.empty() || !record.incomplete.empty()) return;
     StoreEntry entry;
     for (const auto& [path, bytes] : tree)
       entry.push_back({path, bytes});
-    action_.cache()->put(record.result, entry);
+    action_.cache()->put(record.result.digest, entry);
   }
 
   static std::string list_of(const Tree& tree) {

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "base/build_layout.h"
-#include "base/digest.h"
 #include "inputs/depfile.h"
 #include "launch/call_parts.h"
 #include "sys/current_folder.h"
@@ -94,7 +93,7 @@ class Call {
 
   std::optional<KeptCall> take(ActionRun& action) {
     const auto known = action.recall();
-    const auto entry = known ? action.cache()->find(known->result) : std::nullopt;
+    const auto entry = known ? action.cache()->find(known->result.digest) : std::nullopt;
     if (!entry || bytes_of(*entry, k_object).empty() || !give(*entry)) return std::nullopt;
     say(*entry);
     const auto milliseconds = whole_number<uint64_t>(bytes_of(*entry, k_milliseconds));
@@ -105,8 +104,11 @@ class Call {
     if (made.read.files.empty()) return;  // it is not known what of
     Record record = action.describe(made.read);
     if (!action.cache() || !record.unsettled.empty() || !record.incomplete.empty()) return;
-    record.result = sha256(digest_of(record.key) + render_record(record) + bytes_of(made.entry, k_object));
-    action.cache()->put(record.result, made.entry);
+    record.result.digest = Key(record.key)
+                               .add_bytes("record", render_record(record))
+                               .add_bytes(k_object, bytes_of(made.entry, k_object))
+                               .digest();
+    action.cache()->put(record.result.digest, made.entry);
     (void)action.write(std::move(record), {});
   }
 

@@ -90,7 +90,7 @@ Record describe_host(StepPart& part, const HostObject& object, const std::string
   std::string besides = record.others;
   for (const FileDigest& input : record.inputs)
     besides += '\0' + input.path + '\0' + input.digest;
-  record.result = sha256(key + besides);
+  record.result.digest = Key().add("text", key).add_bytes("besides", besides).digest();
   return record;
 }
 
@@ -136,8 +136,10 @@ Result<int> run_host(StepPart& part) {
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".cudafe1.cpp"), source));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(k_stub_end), stub));
   DSBUILD_CHECK(part.files.write_file(unit.in_scratch(".fatbin.c"), shim));
-  const std::string key = unit.key_of(
-      unit.text_for_key(source) + '\0' + unit.text_for_key(stub) + '\0' + shim, unit.step.commands);
+  const std::string key =
+      unit.key_of(unit.text_for_key(source) + '\0' + unit.text_for_key(stub) + '\0' + shim,
+                  unit.step.commands)
+          .digest();
   const std::string lines = sha256(source + '\0' + stub);
   const auto known = part.action.recall_of_text(key, input_files(unit));
   if (known && names_lines_of(*known, lines)) {

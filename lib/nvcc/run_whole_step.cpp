@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/build_layout.h"
-#include "base/digest.h"
 #include "inputs/depfile.h"
 #include "inputs/layout.h"
 #include "inputs/preprocessor_words.h"
@@ -93,7 +92,7 @@ class WholeRun {
   // Takes the object, where all that it was made of is as it was.
   Result<bool> take() {
     const auto known = action_.recall();
-    const auto entry = known ? action_.cache()->find(known->result) : std::nullopt;
+    const auto entry = known ? action_.cache()->find(known->result.digest) : std::nullopt;
     const bool is_there = is_of_object(entry);
     if (action_.cache()) note_store_use(is_there, files_);
     action_.note_difference();
@@ -114,7 +113,7 @@ class WholeRun {
     const auto entry = action_.cache()->find(text_key_);
     if (!is_of_object(entry)) return false;
     Record record = action_.describe(files_read());
-    record.result = text_key_;
+    record.result.digest = text_key_;
     if (entry->size() == 2) {
       add_said(record, k_compiler, entry->back().bytes);
       tools_.print(entry->back().bytes);
@@ -125,11 +124,12 @@ class WholeRun {
   }
 
   void keep(Record& record, std::string bytes) const {
-    record.result = text_key_.empty() ? sha256(digest_of(record.key) + bytes) : text_key_;
+    record.result.digest =
+        text_key_.empty() ? Key(record.key).add_bytes("object", bytes).digest() : text_key_;
     if (!action_.cache() || !record.unsettled.empty()) return;
     StoreEntry entry = {{k_object, std::move(bytes)}};
     if (!record.said.empty()) entry.push_back({k_said, record.said.front().text});
-    action_.cache()->put(record.result, entry);
+    action_.cache()->put(record.result.digest, entry);
   }
 
   // Large ones (a precompiled header) are moved, not written once more.

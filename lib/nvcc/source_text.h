@@ -22,9 +22,9 @@ class SourceText {
   Result<int> preprocess(StepTools& tools);
   // Of the text that preprocess() made. Where compilers read it with other names than its own
   // (lib/nvcc/list_names.h), it is the same for every list of archs but for the list at its end.
-  std::string key() const {
-    const std::string key = unit_.key_of(unit_.text_for_key(text_), unit_.step.commands);
-    return has_common_names_ ? key_of_list(key, unit_.arch_list) : key;
+  ResultKey key() const {
+    const Key key = unit_.key_of(unit_.text_for_key(text_), unit_.step.commands);
+    return {key.digest(), has_common_names_ ? unit_.arch_list : ""};
   }
   // The same with all lines: what tools say of the text names them.
   std::string key_of_lines() const { return sha256(text_); }

@@ -40,13 +40,9 @@ StoredSaid read_said(const std::string& bytes) {
   return {{bytes.substr(0, tool), bytes.substr(lines + 1)}, bytes.substr(tool + 1, lines - tool - 1)};
 }
 
-constexpr char k_of_list = ':';  // between a key and its list
-
-std::string key_in_store(const std::string& key) {
-  return key.substr(0, key.find(k_of_list));
-}
-bool has_common_names(const std::string& key) {
-  return key.find(k_of_list) != std::string::npos;
+// In the cache: for all lists of archs.
+bool has_common_names(const ResultKey& key) {
+  return !key.arch_list.empty();
 }
 
 // The names of one list for those of another; false where that cannot be.
@@ -69,11 +65,7 @@ bool is_image(const std::string& end) {
   return end.ends_with(".cubin");
 }
 
-std::string key_of_list(const std::string& key, const std::string& list) {
-  return key + k_of_list + list;
-}
-
-Result<bool> StepResults::take(const std::string& key, const std::string& lines) {
+Result<bool> StepResults::take(const ResultKey& key, const std::string& lines) {
   if (keeps_nothing_) return false;
   said_.clear();
   const auto& last = action_.last();
@@ -89,14 +81,14 @@ Result<bool> StepResults::take(const std::string& key, const std::string& lines)
   return true;
 }
 
-std::optional<StoreEntry> StepResults::take_texts(const std::string& key, const std::string& lines) {
+std::optional<StoreEntry> StepResults::take_texts(const ResultKey& key, const std::string& lines) {
   said_.clear();
-  auto texts = stored(key_in_store(key), other_ends_, lines);
+  auto texts = stored(key.digest, other_ends_, lines);
   if (texts) made_of_ = MadeOf::some_tools;
   return texts;
 }
 
-std::optional<NamedTexts> StepResults::with_names(const std::string& key, StoreEntry made) const {
+std::optional<NamedTexts> StepResults::with_names(const ResultKey& key, StoreEntry made) const {
   NamedTexts texts{std::move(made), {}};
   texts.own = texts.made;
   if (!has_common_names(key)) return texts;
@@ -107,17 +99,17 @@ std::optional<NamedTexts> StepResults::with_names(const std::string& key, StoreE
   return texts;
 }
 
-Result<void> StepResults::publish(const std::string& key, const NamedTexts& texts, const StoreEntry& images,
+Result<void> StepResults::publish(const ResultKey& key, const NamedTexts& texts, const StoreEntry& images,
                                   const Record& record) {
   DSBUILD_CHECK(write(texts.own));
   DSBUILD_CHECK(write(images));
   store_images(key, texts, images, said_by(k_assembler, record));
-  store(key_in_store(key), texts.made, other_ends_,
+  store(key.digest, texts.made, other_ends_,
         image_ends_.empty() ? said_by_all(record) : said_by(k_compiler, record));
   return {};
 }
 
-Result<bool> StepResults::take_images(const std::string& key, const NamedTexts& texts) {
+Result<bool> StepResults::take_images(const ResultKey& key, const NamedTexts& texts) {
   said_.clear();
   const auto& last = action_.last();
   if (!keeps_nothing_ && last && !last->given.empty() && last->given == images_key(texts.own.front().bytes) &&
@@ -134,9 +126,9 @@ Result<bool> StepResults::take_images(const std::string& key, const NamedTexts& 
   return true;
 }
 
-std::optional<StoreEntry> StepResults::find_in_store(const std::string& key, const std::string& lines) {
+std::optional<StoreEntry> StepResults::find_in_store(const ResultKey& key, const std::string& lines) {
   if (!store_ || key == missed_) return std::nullopt;
-  auto made = stored(key_in_store(key), other_ends_, lines);
+  auto made = stored(key.digest, other_ends_, lines);
   const auto texts = made ? with_names(key, std::move(*made)) : std::nullopt;
   std::optional<StoreEntry> outputs;
   if (texts && image_ends_.empty()) outputs = texts->own;
@@ -151,7 +143,7 @@ std::optional<StoreEntry> StepResults::find_in_store(const std::string& key, con
 }
 
 // Those of the PTX as it was made, if they can be given their own names; else those of the PTX with its own.
-std::optional<StoreEntry> StepResults::stored_images(const std::string& key, const NamedTexts& texts) {
+std::optional<StoreEntry> StepResults::stored_images(const ResultKey& key, const NamedTexts& texts) {
   auto images = stored(images_key(texts.made.front().bytes), image_ends_, {});
   if (!has_common_names(key)) return images;
   if (!images) return stored(images_key(texts.own.front().bytes), image_ends_, {});
@@ -161,7 +153,7 @@ std::optional<StoreEntry> StepResults::stored_images(const std::string& key, con
 }
 
 // ptxas had the PTX with its own names.
-void StepResults::store_images(const std::string& key, const NamedTexts& texts, StoreEntry images,
+void StepResults::store_images(const ResultKey& key, const NamedTexts& texts, StoreEntry images,
                                const StoredFile& said) const {
   StoreEntry common = images;
   const bool is_for_all_lists = !has_common_names(key) || std::ranges::all_of(common, [&](StoredFile& image) {
@@ -211,7 +203,7 @@ Result<void> StepResults::write(const StoreEntry& outputs) {
 
 std::string StepResults::images_key(const std::string& ptx) const {
   const std::vector<Words>& commands = unit_.step.commands;
-  return commands.size() < 2 ? "" : unit_.key_of(ptx, {commands.begin() + 1, commands.end()});
+  return commands.size() < 2 ? "" : unit_.key_of(ptx, {commands.begin() + 1, commands.end()}).digest();
 }
 
 }  // namespace dsbuild

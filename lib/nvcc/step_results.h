@@ -11,10 +11,6 @@ namespace dsbuild {
 // An output's end: only ptxas makes images.
 bool is_image(const std::string& end);
 
-// Of outputs whose tools had common names (lib/nvcc/list_names.h), `key` being that of what they had: the
-// store keeps them so, for all lists of archs; those that are there have the names of their list.
-std::string key_of_list(const std::string& key, const std::string& list);
-
 // What tools made but images, with the names that they had and with their own; PTX is the first, where there
 // is any.
 struct NamedTexts {
@@ -32,20 +28,20 @@ class StepResults {
   // Whether the outputs are those of the key now, because they were before or were taken from elsewhere.
   // `lines`: of the text that they are made of now; "": it is not known to differ. Where it does, what was
   // said of them names lines that are others by now, so they count as absent.
-  Result<bool> take(const std::string& key, const std::string& lines = {});
+  Result<bool> take(const ResultKey& key, const std::string& lines = {});
   // Where the store has all of these outputs but the images.
-  std::optional<StoreEntry> take_texts(const std::string& key, const std::string& lines);
+  std::optional<StoreEntry> take_texts(const ResultKey& key, const std::string& lines);
   // `made`: as the tools wrote them. nullopt: they cannot have the names of their list.
-  std::optional<NamedTexts> with_names(const std::string& key, StoreEntry made) const;
+  std::optional<NamedTexts> with_names(const ResultKey& key, StoreEntry made) const;
   // Outputs are written only where their bytes change; without images those that are there stay. The store
   // keeps images by their PTX, apart from the rest: those that stay may have been damaged since, and it has
   // them from when they were made. `images`: with their own names. `record`: what was said when all were
   // made.
-  Result<void> publish(const std::string& key, const NamedTexts& texts, const StoreEntry& images,
+  Result<void> publish(const ResultKey& key, const NamedTexts& texts, const StoreEntry& images,
                        const Record& record);
   // Whether the images are those of this PTX now, because they were before or were taken from the store: an
   // edit of host code changes the text that cicc reads, and not its PTX.
-  Result<bool> take_images(const std::string& key, const NamedTexts& texts);
+  Result<bool> take_images(const ResultKey& key, const NamedTexts& texts);
   // Of what ptxas gets, which is a device part's first output; "" where the part has no ptxas.
   std::string images_key(const std::string& ptx) const;
   // What tools said when they made what was taken; not the preprocessor, which has run or is in the record.
@@ -66,14 +62,14 @@ class StepResults {
   }
 
  private:
-  std::optional<StoreEntry> find_in_store(const std::string& key, const std::string& lines);
+  std::optional<StoreEntry> find_in_store(const ResultKey& key, const std::string& lines);
   std::optional<StoreEntry> stored(const std::string& key, const std::vector<std::string>& ends,
                                    const std::string& lines);
   void store(const std::string& key, const StoreEntry& outputs, const std::vector<std::string>& ends,
              const StoredFile& said) const;
   Result<void> write(const StoreEntry& outputs);
-  std::optional<StoreEntry> stored_images(const std::string& key, const NamedTexts& texts);
-  void store_images(const std::string& key, const NamedTexts& texts, StoreEntry images,
+  std::optional<StoreEntry> stored_images(const ResultKey& key, const NamedTexts& texts);
+  void store_images(const ResultKey& key, const NamedTexts& texts, StoreEntry images,
                     const StoredFile& said) const;
 
   const StepUnit& unit_;
@@ -84,7 +80,7 @@ class StepResults {
   MadeOf made_of_ = MadeOf::tools;
   std::vector<std::string> image_ends_, other_ends_;  // of the outputs
   std::vector<Said> said_;
-  std::string missed_;  // a key that the store does not have
+  ResultKey missed_;  // a key that the store does not have
 };
 
 }  // namespace dsbuild

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
-#include "base/digest.h"
 #include "nvcc/positions.h"
 
 namespace dsbuild {
@@ -42,12 +41,13 @@ std::string StepUnit::text_for_key(const std::string& text) const {
   return step.positions == KeptPositions::none ? without_positions(text) : text;
 }
 
-std::string StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
-  const std::string before = std::string(k_key_version) + '\0' + tools + module_id;
-  std::string behind;
+Key StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
+  Key key;
+  key.add("version", k_key_version).add_bytes("tools", tools).add("module_id", module_id);
+  key.add_bytes("text", inputs);
   for (const Words& command : commands)
-    behind += '\0' + shell_join(expand(command, stem));
-  return sha256_of_pieces({before, inputs, behind});
+    key.add(k_command_part, shell_join(expand(command, stem)));
+  return key;
 }
 
 std::vector<std::string> StepUnit::outputs() const {

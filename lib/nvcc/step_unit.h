@@ -26,7 +26,7 @@ struct StepUnit {
   std::vector<std::string> outputs() const;
   // Of all that the commands' output depends on. Names are free of the op: an op that shares the source has
   // the same key.
-  std::string key_of(std::string_view inputs, const std::vector<Words>& commands) const;
+  Key key_of(std::string_view inputs, const std::vector<Words>& commands) const;
 };
 
 Result<StepUnit> load_step_unit(const SliceStep& request, const System& system);

@@ -15,8 +15,8 @@ struct World {
   DigestMemo digests{files, "/memo"};
   Lists lists{files, "/b", {}};
   Record record;
-  ActionKey key = {
-      {"version", "4"}, {"command", "run tools/cxx.id obj/a.o -- g++ -O2 -c pack/a.cpp"}, {"tools", ""}};
+  Key key{
+      {{"version", "4"}, {"command", "run tools/cxx.id obj/a.o -- g++ -O2 -c pack/a.cpp"}, {"tools", ""}}};
 
   World() {
     files.add_link("/b/pack", "/p");
@@ -24,7 +24,7 @@ struct World {
     files.add_file("/p/inc/v.h", "1");
     files.add_file("/usr/include/s.h", "system");
     files.add_file("/b/obj/a.o", "object");
-    key[2].value = lists.put(sha256("cc1plus") + " /usr/lib/cc1plus\n" + sha256("as") + " as\n");
+    key.parts[2].value = lists.put(sha256("cc1plus") + " /usr/lib/cc1plus\n" + sha256("as") + " as\n");
     record.key = key;
     record.inputs = {{"pack/a.cpp", sha256("#include \"v.h\"\n")}, {"pack/inc/v.h", sha256("1")}};
     record.others = lists.put(sha256("system") + " /usr/include/s.h\n");
@@ -86,15 +86,15 @@ TEST_CASE("A change is told in words of the user's") {
     CHECK(world.difference() == "inc/v.h has changed");
   }
   SECTION("an option") {
-    world.key[1].value = "run tools/cxx.id obj/a.o -- g++ -O3 -c pack/a.cpp";
+    world.key.parts[1].value = "run tools/cxx.id obj/a.o -- g++ -O3 -c pack/a.cpp";
     CHECK(world.difference() == "option -O2 is now -O3");
-    world.key[1].value = "run tools/cxx.id obj/a.o -- g++ -O2 -DMORE -c pack/a.cpp";
+    world.key.parts[1].value = "run tools/cxx.id obj/a.o -- g++ -O2 -DMORE -c pack/a.cpp";
     CHECK(world.difference() == "option -DMORE is new");
-    world.key[1].value = "run tools/cxx.id obj/a.o -- g++ -c pack/a.cpp";
+    world.key.parts[1].value = "run tools/cxx.id obj/a.o -- g++ -c pack/a.cpp";
     CHECK(world.difference() == "option -O2 is gone");
   }
   SECTION("a tool's part") {
-    world.key[2].value =
+    world.key.parts[2].value =
         world.lists.put(sha256("cc1plus") + " /usr/lib/cc1plus\n" + sha256("other") + " as\n");
     CHECK(world.difference() == "tool as has changed");
   }

@@ -9,7 +9,7 @@ namespace {
 Record sample() {
   Record record;
   record.key = {{"version", "4"}, {"command", "run -- g++ -DX='a b'\nc\\n"}};
-  record.result = std::string(64, 'a');
+  record.result = {std::string(64, 'a'), "800,900"};
   record.given = std::string(64, 'b');
   record.inputs = {
       {"pack/a b.h", std::string(64, '1')}, {"pack/new\nline.h", std::string(64, '2')}, {"pack/gone.h", ""}};
@@ -43,7 +43,7 @@ TEST_CASE("A damaged record is none") {
 }
 
 TEST_CASE("Every part of a key counts, and where one ends") {
-  CHECK(digest_of({{"a", "b"}}) != digest_of({{"a", "c"}}));
-  CHECK(digest_of({{"a", "b"}}) != digest_of({{"ab", ""}}));
-  CHECK(digest_of({{"a", ""}, {"b", ""}}) != digest_of({{"b", ""}, {"a", ""}}));
+  CHECK(Key().add("a", "b").digest() != Key().add("a", "c").digest());
+  CHECK(Key().add("a", "b").digest() != Key().add("ab", "").digest());
+  CHECK(Key().add("a", "").add("b", "").digest() != Key().add("b", "").add("a", "").digest());
 }
