@@ -15,7 +15,7 @@ namespace dsbuild {
 // another number makes everything anew, also what other checkouts have in the cache.
 inline constexpr const char* k_key_version = "9";
 
-// The words behind `dsbuild action`, as build.ninja has them (apps/dsbuild/command_action.cpp).
+// The words behind `dsbuild action`, as build.ninja has them (lib/kinds/run_action.cpp).
 using StepWords = std::vector<std::string>;
 
 // A planned file's text, by its path in the build folder: of the plan, or of the disk.
