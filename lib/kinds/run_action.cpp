@@ -70,7 +70,7 @@ Result<StepEnd> run_when_there_is_memory(const Words& words, ActionRun& action, 
 
 // action slice TOOLS OUTPUT STEP_FILE -- [SOURCE GENCODE…]
 Result<StepEnd> run_slice(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                       const Print& print) {
+                          const Print& print) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto number = static_cast<size_t>(end - words.begin());
   if (end == words.end() || number != k_before_words + 1) return refuse(words);
@@ -84,7 +84,7 @@ Result<StepEnd> run_slice(const Words& words, ActionRun& action, MemoryTurn& tur
 
 // action compare TOOLS STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
 Result<StepEnd> compare(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                       const Print& print) {
+                        const Print& print) {
   if (words.size() <= k_before_words + 4) return refuse(words);
   const auto from = words.begin() + k_before_words;
   const NvccComparison step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
@@ -126,7 +126,7 @@ Result<StepEnd> hipify(const Words& words, ActionRun& action, MemoryTurn& turn, 
 }
 
 using RunKind = Result<StepEnd> (*)(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                       const Print& print);
+                                    const Print& print);
 
 RunKind find_kind(const std::string& name) {
   static const std::map<std::string, RunKind> kinds = {

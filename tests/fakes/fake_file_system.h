@@ -200,11 +200,20 @@ class FakeFileSystem : public FileSystem {
   };
   using Tree = std::map<std::string, Entry>;  // "" is the top
 
+  // As lexically_normal() of an absolute path; strings, for tests look up a hundred thousand of them.
   std::string key_of(const Path& path) const {
-    std::string key = (current / path).lexically_normal().string();
-    while (key.size() > 1 && key.back() == '/')
-      key.pop_back();
-    return key;
+    const std::string whole = path.is_absolute() ? path.native() : current.native() + "/" + path.native();
+    std::string key;
+    for (size_t at = 0; at < whole.size();) {
+      const size_t end = std::min(whole.find('/', at), whole.size());
+      const std::string_view name = std::string_view(whole).substr(at, end - at);
+      if (name == "..")
+        key.erase(std::min(key.rfind('/'), key.size()));
+      else if (!name.empty() && name != ".")
+        key.append("/").append(name);
+      at = end + 1;
+    }
+    return key.empty() ? "/" : key;
   }
   static bool is_below(const std::string& key, const std::string& folder) {
     return key != folder && (folder == "/" || key.rfind(folder + "/", 0) == 0);
@@ -212,15 +221,21 @@ class FakeFileSystem : public FileSystem {
 
   // The path with its links followed, as far as it exists; 40 links are a loop, as for the kernel.
   std::string resolve(const Path& path, int links_left = 40) const {
-    std::string at = "/";
-    const Path whole = key_of(path);
-    for (const Path& name : whole.relative_path()) {
-      const std::string next = at == "/" ? "/" + name.string() : at + "/" + name.string();
-      const auto entry = entries_.find(next);
+    const std::string whole = key_of(path);
+    std::string at;
+    for (size_t begin = 0; begin < whole.size() && whole != "/";) {
+      const size_t end = std::min(whole.find('/', begin + 1), whole.size());
+      at.append(whole, begin, end - begin);
+      const auto entry = entries_.find(at);
       const bool is_link = entry != entries_.end() && entry->second.kind == Kind::link;
-      at = is_link && links_left > 0 ? resolve(Path(at) / entry->second.text, links_left - 1) : next;
+      if (is_link && links_left > 0) {
+        const Path target = entry->second.text;
+        at = resolve(target.is_absolute() ? target : Path(at).parent_path() / target, links_left - 1);
+        if (at == "/") at.clear();
+      }
+      begin = end;
     }
-    return at;
+    return at.empty() ? "/" : at;
   }
   // As resolve, but the last name itself is not followed.
   std::string resolve_parent(const Path& path) const {
