@@ -190,8 +190,7 @@ class FakeCompilers {
   // What a command is, for tests: cpp, g++ (a compile), as, ld, nvcc, cicc …
   static std::string name_of(const Command& command) {
     const std::string program = Path(command.argv.front()).filename().string();
-    if (program == "clang++") return program;
-    if (program != "g++") return program;
+    if (program != "g++" && program != "gcc") return program;
     if (has_argument(command.argv, "-E")) return "cpp";
     if (!has_argument(command.argv, "-c")) return "ld";
     return argument(command.argv, "-c").ends_with(".s") ? "as" : "g++";
