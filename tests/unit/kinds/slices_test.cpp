@@ -90,6 +90,19 @@ TEST_CASE("slices: device code alone makes no host object, host code alone no im
   CHECK(world.run_part("fatbin").made_of == MadeOf::record);
 }
 
+TEST_CASE("slices: host code whose lines moved gives the object that is there") {
+  SliceWorld world;
+  run_all(world);
+  const auto before = world.identities_of(world.slice("host"));
+  world.write("\n__global__ void k() { 2 }\n" + k_host_code);
+  CHECK(world.run_part("front").started == k_front_tools);
+  REQUIRE(world.run_part("compute_90").code == 0);
+  const Ran ran = world.run_part("host");
+  CHECK(ran.started.empty());
+  CHECK(ran.made_of == MadeOf::same_input);
+  CHECK(world.identities_of(world.slice("host")) == before);
+}
+
 TEST_CASE("slices: another op with the same source takes what the first made, behind its own preprocessor") {
   SliceWorld world;
   run_all(world);
@@ -314,14 +327,14 @@ TEST_CASE("slices: an image that is no ELF file is an error") {
   CHECK(world.cubin() == "");
 }
 
-TEST_CASE("slices: what a killed part left in its folder is not read") {
+TEST_CASE("slices: what a killed part left in its folder is gone before tools start") {
   SliceWorld world;
-  run_all(world);
-  world.files.add_file(SliceWorld::unit() + ".compute_80.run/a.compute_80.ptx", "half");
-  world.files.add_file(SliceWorld::unit() + ".compute_80.run/a.compute_80.cubin", "half");
-  world.write("__global__ void k() { 2 }\n");
+  const std::string left = SliceWorld::unit() + ".compute_80.run/left.h";
+  world.files.add_file(left, "int left;\n");
+  bool is_there = true;
+  world.tools.before["cpp"] = [&] { is_there = world.files.exists(left); };
   REQUIRE(world.run_part("compute_80").code == 0);
-  CHECK(world.bytes_of(world.slice("compute_80")) == made_from_scratch(world, "compute_80"));
+  CHECK_FALSE(is_there);
 }
 
 TEST_CASE(

@@ -2,6 +2,7 @@
 // hipify. What holds for all kinds of action is in every_kind_test.cpp.
 #include <catch2/catch.hpp>
 
+#include "bundle/verify.h"
 #include "fakes/action_world.h"
 
 using namespace dsbuild;
@@ -151,6 +152,15 @@ TEST_CASE("shared sources: the object of another op is taken where its text is t
   CHECK(world.run(lion).made_of == MadeOf::record);
   world.source("a.h", "int other_header;\n");
   CHECK(world.run(lion).started == Args{"cpp", "g++"});
+}
+
+TEST_CASE("shared sources: the header that each op includes by force has no name in the text") {
+  CppWorld world;
+  for (const std::string op : {"adam", "lion"}) {
+    world.plan("pch/" + op + "/torch.h", "int torch;\n");
+    const Action compile = world.compile("b.cpp", {"-include", "pch/" + op + "/torch.h"}, op, true);
+    CHECK(world.run(compile).started == (op == "adam" ? Args{"cpp", "g++"} : Args{"cpp"}));
+  }
 }
 
 TEST_CASE("shared sources: a text that says the op's name is compiled for each") {
@@ -373,4 +383,23 @@ TEST_CASE("bundles: the object defines what the host's object refers to, and has
   world.plan("obj/adam/host.o", "no ELF");
   CHECK(world.run(bundle).error == "bad_elf");
   CHECK_FALSE(world.has_record(bundle));
+}
+
+TEST_CASE(
+    "verify: a library that is as planned leaves a stamp; another is told, and the next run looks again") {
+  ActionWorld world;
+  const Action verify{{"verify", "-", "check/adam.ok", "check/adam.json"}, {"check/adam.ok"}};
+  world.plan("lib/adam.so", samples::library({}, {"adam_run"}));
+  world.plan("check/adam.json", render_expected({"adam", "lib/adam.so", {}, {"adam_run"}}));
+  CHECK(world.run(verify).made_of == MadeOf::tools);
+  CHECK(world.bytes_of(verify).front() == "ok\n");
+  CHECK(world.run(verify).made_of == MadeOf::record);
+  world.plan("lib/adam.so", samples::library({}, {"other"}));
+  const Ran ran = world.run(verify);
+  CHECK(ran.code == 1);
+  CHECK(ran.said == "error: adam: adam.so does not export adam_run\n");
+  CHECK_FALSE(world.has_record(verify));
+  CHECK(world.run(verify).code == 1);
+  world.plan("lib/adam.so", "no library");
+  CHECK(world.run(verify).error == "bad_elf");
 }
