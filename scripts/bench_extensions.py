@@ -10,6 +10,7 @@ turn, as tables.
   of which each is built cold, again in a second checkout, and in the first with an arch more, all CUDA sources touched, a
   comment more in one of them, and a kernel more; at last again from nothing, but for what is known of times and memory.
 
+`own` is not measured where a compiler is dsbuild or a cache of compiles (plain_peer.py), nor where dsbuild said anything.
 CPU is user and system time of all processes; memory what they hold together, sampled every 0.1 s. Beside the times: whether the
 device images are those of the package's own build, byte for byte (by cuobjdump, with the names taken out that nvcc makes anew in
 each run), or where they are not, their machine code is (line information has such names, and paths); whether the module loads,
@@ -27,7 +28,6 @@ import hashlib
 import json
 import os
 import pathlib
-import resource
 import shutil
 import subprocess
 import sys
@@ -37,7 +37,10 @@ import time
 import typing
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import plain_peer
+from plain_peer import NotPlain, clean_environment, cpu_seconds
+from programs import RELEASE, ROOT
+
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from cuobjdump import machine_code, stored_images, without_names_of_run  # noqa: E402
 from memory import Sampler  # noqa: E402
@@ -58,11 +61,6 @@ def unpack(sdist, folder):
     return next(folder.iterdir())
 
 
-def cpu_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 class Failed(Exception):
     """A build that ended with an error; its log is the text."""
 
@@ -77,7 +75,9 @@ class Way:
         self.first = unpack(sdist, self.work / "first")
         self.place = work / "checkout" / self.first.name
         cache = (work if options.shared_cache and name != "own" else self.work) / "cache"
-        self.environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "MAX_JOBS": str(options.jobs), "FORCE_CUDA": "1"}
+        self.environment = clean_environment(cache, MAX_JOBS=str(options.jobs), FORCE_CUDA="1")
+        if name == "own":
+            plain_peer.check_compilers(self.environment)
         self.set_archs(options.archs)
 
     def set_archs(self, archs):
@@ -115,6 +115,8 @@ class Way:
             log.seek(0)
             if code:
                 raise Failed(log.read()[-3000:])
+        if self.name == "own" and self.said():
+            raise NotPlain(f"not measured, for dsbuild runs in the package's own build: {self.said()}")
         return measured
 
     def warm_up(self):
@@ -152,7 +154,7 @@ class Way:
                 if not {"build", ".dsbuild", "dsbuild-out"} & set(file.relative_to(self.first).parts)]
 
     def said(self):
-        """What dsbuild's hook said of the last build."""
+        """What dsbuild, in a hook or as nvcc, said of the last build."""
         lines = (self.work / "log").read_text(encoding="utf-8", errors="replace").splitlines()
         return "; ".join(line.strip() for line in lines if line.strip().startswith("dsbuild: "))
 
@@ -266,7 +268,7 @@ def parse_options():
     parser.add_argument("--ways", type=lambda text: text.split(","), default=WAYS, help="own is to be the first")
     parser.add_argument("--states", type=lambda text: text.split(","), default=STATES, help="cold is to be the first")
     parser.add_argument("--shared-cache", action="store_true", help="one cache for all of dsbuild's ways")
-    parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild")
+    parser.add_argument("--dsbuild", default=RELEASE)
     parser.add_argument("--python", default="python3", help="the Python with torch")
     parser.add_argument("--jobs", default=str(len(os.sched_getaffinity(0))))
     return parser.parse_args()

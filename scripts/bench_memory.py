@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What keeping to a bound of memory costs: cold builds with and without it, each behind a first one that measures.
+"""What keeping to a bound of memory costs: cold builds with and without it, after a first one that measures.
 
   scripts/bench_memory.py [--ops LIST] [--arch LIST] [--jobs N] [--memory SIZE] [--dsbuild FILE] [-- DSBUILD-OPTION…]
 
@@ -9,14 +9,15 @@ is an error (exit code 1) where no edge needed more than all and ran alone. The 
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from plain_peer import clean_environment
+from programs import RELEASE, ROOT
+
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from memory import Sampler  # noqa: E402
@@ -38,7 +39,7 @@ class Build:
                    "--memory", memory, "--build-dir", work / "build", "--out", work / "out", *options.more]
         subprocess.run([options.dsbuild, "clean", "--build-dir", work / "build"], check=True, stderr=subprocess.DEVNULL)
         begin = time.monotonic()
-        environment = {**os.environ, "DSBUILD_CACHE_SIZE": "0"}
+        environment = clean_environment(DSBUILD_CACHE_SIZE="0")
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
             sampler = Sampler(process.pid)
             out, err = process.communicate()
@@ -62,7 +63,7 @@ def main():
     parser.add_argument("--arch", default="7.5;8.0;9.0+PTX")
     parser.add_argument("--jobs", type=int, default=16)
     parser.add_argument("--memory", default="4G")
-    parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild", type=pathlib.Path)
+    parser.add_argument("--dsbuild", default=RELEASE, type=pathlib.Path)
     options = parser.parse_args(words[:end])
     options.more, options.dsbuild = words[end + 1:], options.dsbuild.resolve()
     with tempfile.TemporaryDirectory() as work:

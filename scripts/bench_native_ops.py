@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench_native_ops.py [--arch LIST] [--cuda-home DIR] [PACK…]: what each op of a pack costs for each arch, compile time and
 size, as a table: seconds of its edges that compile or assemble for one arch, and bytes of its images. Each PACK [ops/native]
-is built anew, without any cache, so that two checkouts' can be compared. DSBUILD names the program."""
+is built from nothing, with an empty cache folder, so that two checkouts' can be compared. DSBUILD names the program."""
 
 import argparse
 import collections
@@ -11,13 +11,14 @@ import pathlib
 import subprocess
 import tempfile
 
+from plain_peer import clean_environment
 from programs import RELEASE, ROOT, keep_fetched
 
 PROGRAM = os.environ.get("DSBUILD") or RELEASE
 
 
 def build(pack, arch, more, work):
-    environment = {**os.environ, "XDG_CACHE_HOME": str(work / "cache")}
+    environment = clean_environment(work / "cache")
     subprocess.run([PROGRAM, "--pack", pack, "--ops", "all", "--arch", arch, "--out", work / "out", "--build-dir", work / "build",
                     "--quiet", *more], check=True, env=environment, stdout=subprocess.DEVNULL)
     return json.loads((work / "build" / "timings.json").read_text())

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How long a build with nothing to do takes, and `dsbuild plan`: medians, for both backends.
+"""How long a build with nothing to do takes, and `dsbuild plan`: medians, for both backends; and Ninja alone in dsbuild's folder,
+where it has nothing to do either.
 
   scripts/bench_null.py [DSBUILD] [--before FILE] [--backends LIST] [--files N] [--arch LIST] [--cores LIST] [--keep DIR]
 
@@ -18,12 +19,14 @@ import sys
 import tempfile
 import time
 
+from programs import RELEASE, ratio, turn_takers
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
 from packs import Pack  # noqa: E402
-from programs import RELEASE, ratio, turn_takers  # noqa: E402
 
 RUNS = 25
 FILES_PER_OP = 10
+NINJA = "Ninja alone, in dsbuild's folder"
 ARCHS = "7.5;8.0;8.6;9.0;10.0;12.0+PTX"
 SOURCE = """__global__ void kernel_{0}(float* data) {{ data[threadIdx.x] *= {0}; }}
 extern "C" void run_{0}(float* data) {{ kernel_{0}<<<1, 32>>>(data); }}
@@ -37,12 +40,16 @@ def make_pack(folder, files):
                                    for number in range(first, min(first + FILES_PER_OP, files))})
 
 
-def seconds_of(command, folder, environment):
+def seconds_of(command, folder, environment, expected=""):
+    """`expected`: what it is to say; a Ninja that had something to do would run dsbuild."""
     begin = time.perf_counter()
     done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    seconds = time.perf_counter() - begin
     if done.returncode:
         sys.exit(done.stdout)
-    return time.perf_counter() - begin
+    if expected not in done.stdout:
+        sys.exit(f"not measured, for there was something to do: {' '.join(map(str, command))}\n{done.stdout[-2000:]}")
+    return seconds
 
 
 class Bench:
@@ -61,14 +68,14 @@ class Bench:
         print(f"{program.name}, {backend}: the build before took {first:.1f} s", file=sys.stderr)
         return options
 
-    def rows(self, name, commands):
+    def rows(self, name, commands, expected=""):
         """`commands`: {program: command}, which take turns."""
         if self.options.cores:
             os.sched_setaffinity(0, map(int, self.options.cores.split(",")))
         times = {program: [] for program in commands}
         for _ in range(RUNS):
             for program, command in commands.items():
-                times[program].append(1000 * seconds_of(command, self.folder, program.environment()))
+                times[program].append(1000 * seconds_of(command, self.folder, program.environment(), expected))
         os.sched_setaffinity(0, self.cores)
         medians = [statistics.median(each) for each in times.values()]
         for (program, each), median in zip(times.items(), medians):
@@ -81,8 +88,9 @@ class Bench:
             built = {program: self.build(program, backend) for program in self.programs}
             self.rows(f"{backend}: null build", {program: [program.file, *options, "--quiet"] for program, options in built.items()})
             self.rows(f"{backend}: plan", {program: [program.file, "plan", *options] for program, options in built.items()})
-            self.rows(f"{backend}: Ninja alone", {program: [os.environ.get("DSBUILD_NINJA", "ninja"), "-C", f"{program.name}-{backend}"]
-                                                  for program in self.programs})
+            ninja = os.environ.get("DSBUILD_NINJA", "ninja")
+            self.rows(f"{backend}: {NINJA}", {program: [ninja, "-C", f"{program.name}-{backend}"] for program in self.programs},
+                      "no work to do")
         self.rows("--version", {program: [program.file, "--version"] for program in self.programs})
 
 

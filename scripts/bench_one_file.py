@@ -3,9 +3,10 @@
 
   scripts/bench_one_file.py [--file FILE] [--arch LIST] [--rounds N] [--dsbuild FILE] [-- DSBUILD-OPTION…]
 
-An op of that one file, from a copy of the project's sources, is built cold by one nvcc command and by slices, in turn, without
-the store. Times are those of Ninja's log: `object` from the start of the first edge of the file to its object. No way to build
-it by slices takes less than its slowest slice, or than the host's path (`front`, then `host`): `floor` is the larger.
+An op of that one file, from a copy of the project's sources, is built cold, in turn by one nvcc command, which Ninja starts and
+which has --threads=0 (all cores), and by dsbuild's slices without the store. Times are those of Ninja's log: `object` from the
+start of the first edge of the file to its object. No way to build it by slices takes less than its slowest slice, or than the
+host's path (`front`, then `host`): `floor` is the larger.
 """
 
 import argparse
@@ -17,7 +18,10 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import plain_peer
+from plain_peer import PlainGraph, clean_environment
+from programs import RELEASE, ROOT, keep_fetched
+
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from packs import Pack  # noqa: E402
@@ -38,13 +42,27 @@ def edges_of(log, stem):
     return edges
 
 
+def words_of_build(options, folder):
+    """dsbuild's options to build the op in a folder."""
+    return ["--pack", folder.parent / "pack", "--ops", "all", "--arch", options.arch, "--build-dir", folder, "--out", folder.parent / "out",
+            *options.more]
+
+
+def plain_command(options, folder):
+    graph = PlainGraph(folder, os.environ.get("DSBUILD_NINJA", "ninja"))
+    graph.write(options.dsbuild, words_of_build(options, folder), clean_environment())
+    return graph.command(), clean_environment(NVCC_APPEND_FLAGS="--threads=0")
+
+
+def slices_command(options, folder):
+    return [options.dsbuild, "--backend", "slices", *words_of_build(options, folder)], clean_environment(DSBUILD_CACHE_SIZE="0")
+
+
 class Build:
-    def __init__(self, options, work, backend):
-        shutil.rmtree(work / "build", ignore_errors=True)
-        command = [options.dsbuild, "--pack", work / "pack", "--ops", "all", "--backend", backend, "--arch", options.arch,
-                   "--build-dir", work / "build", "--out", work / "out", *options.more]
-        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env={**os.environ, "DSBUILD_CACHE_SIZE": "0"})
+    def __init__(self, options, work, command_of):
+        plain_peer.empty(work / "build")
+        command, environment = command_of(options, work / "build")
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
         if done.returncode:
             sys.exit(done.stdout)
         edges = edges_of(work / "build" / ".ninja_log", pathlib.PurePath(options.file).stem)
@@ -60,9 +78,9 @@ def median(builds, name):
 
 
 def print_table(ways):
-    nvcc, slices = median(ways["nvcc"], "object"), median(ways["slices"], "object")
+    nvcc, slices = median(ways["plain nvcc"], "object"), median(ways["slices"], "object")
     print("| way | object | of nvcc | slowest slice | host's path | of the floor |\n|---|---|---|---|---|---|")
-    print(f"| nvcc | {nvcc:.1f} s | 1 | | | |")
+    print(f"| plain nvcc --threads=0 | {nvcc:.1f} s | 1 | | | |")
     slowest = statistics.median(max(build.slices.values()) for build in ways["slices"])
     over = statistics.median(build.object / build.floor for build in ways["slices"])
     print(f"| slices | {slices:.1f} s | {slices / nvcc:.2f} | {slowest:.1f} s | {median(ways['slices'], 'host_path'):.1f} s | {over:.2f} |")
@@ -76,18 +94,20 @@ def main():
     parser.add_argument("--file", default="evoformer_attn/family_80.cu", help="below kernels/")
     parser.add_argument("--arch", default="8.0;8.6;8.9;9.0;10.0;12.0+PTX")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--dsbuild", default=ROOT / "build/release/apps/dsbuild/dsbuild", type=pathlib.Path)
+    parser.add_argument("--dsbuild", default=RELEASE, type=pathlib.Path)
     options = parser.parse_args(words[:end])
     options.more, options.dsbuild = words[end + 1:], options.dsbuild.resolve()
+    keep_fetched()
+    commands = {"plain nvcc": plain_command, "slices": slices_command}
     with tempfile.TemporaryDirectory() as folder:
-        work, ways = pathlib.Path(folder), {"nvcc": [], "slices": []}
+        work, ways = pathlib.Path(folder), {way: [] for way in commands}
         pack = Pack(work / "pack", "alone")
         shutil.copytree(ROOT / "kernels", pack.sources, dirs_exist_ok=True)
         pack.add_op("alone", {options.file: (ROOT / "kernels" / options.file).read_text(encoding="utf-8")},
                     {"include_dirs": ["include"], "flags": {"nvcc": ["-O3"]}})
         for _ in range(options.rounds):
             for way, builds in ways.items():
-                builds.append(Build(options, work, way))
+                builds.append(Build(options, work, commands[way]))
     print(f"cores: {len(os.sched_getaffinity(0))}; {options.file} for {options.arch}; medians of {options.rounds}\n")
     print_table(ways)
 

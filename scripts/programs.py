@@ -1,4 +1,4 @@
-"""What the scripts share that run two programs of dsbuild beside each other, each with a cache folder of its own."""
+"""What the scripts share that run programs of dsbuild, each with a cache folder of its own."""
 
 import json
 import os
@@ -6,6 +6,8 @@ import pathlib
 import subprocess
 import sys
 import time
+
+from plain_peer import clean_environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "build/release/apps/dsbuild/dsbuild"
@@ -24,7 +26,8 @@ def keep_fetched():
 
 
 class Program:
-    """A dsbuild that shares nothing with another one: what the one has kept must not be what the other finds."""
+    """A dsbuild that shares nothing with another one: what one has cached must not be what the other finds, though the caller
+    has DSBUILD_CACHE_DIR set."""
 
     def __init__(self, name, file, cache):
         keep_fetched()
@@ -34,7 +37,7 @@ class Program:
             sys.exit(f"{file} is no program")
 
     def environment(self):
-        return {**os.environ, "XDG_CACHE_HOME": str(self.cache), **self.more_environment}
+        return {**clean_environment(self.cache), **self.more_environment}
 
     def run(self, *words, **how):
         """As subprocess.run, with what it prints in `stdout` and `stderr`."""
