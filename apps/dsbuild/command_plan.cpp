@@ -7,6 +7,14 @@
 namespace dsbuild {
 namespace {
 
+// Their names: they hold anything.
+std::string handed_on_text(const System& system) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : handed_on_variables(system))
+    names.push_back(name);
+  return names.empty() ? "" : "Handed on to compilers: " + join(names, ", ") + "\n";
+}
+
 Result<int> run_plan(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);
@@ -30,7 +38,7 @@ Result<int> run_plan(const CommandContext& context) {
   if (format == "compile_commands") text = compile_commands_of(plan, context.system.files);
   if (format == "table") {
     text = render_plan_table(view, style);
-    if (settings.verbosity > 0) text += "\n" + render_settings(setting_rows(settings));
+    if (settings.verbosity > 0) text += "\n" + render_settings(setting_rows(settings)) + handed_on_text(session.system);
   }
   if (format != "json") print_warnings(plan.warnings, settings, context);
   DSBUILD_CHECK(print_result(text));

@@ -40,6 +40,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"bad_size", "A setting takes a size in bytes."},
     {"bad_spec", "An op.yaml or pack.yaml breaks a rule of docs/op_yaml.md."},
     {"bad_switch", "A setting that is on or off has another value."},
+    {"bad_variable", "A setting takes names of variables."},
     {"bad_version_range", "A requirement's range of versions cannot be read."},
     {"bad_workload",
      "A workload (--ops @FILE) is not as dsbuild record writes it, or has not the pack that is built."},

@@ -23,7 +23,7 @@ bool crashed(const RunResult& result) {
 // Idle cores are given to nvcc by its environment, which is no part of a command: how many there are changes
 // neither what is rebuilt nor a byte.
 Environment edge_environment(const Plan& plan, const BuildPlan& graph, int jobs, const System& system) {
-  Environment environment = tool_environment(system.environment, plan.cuda());
+  Environment environment = tool_environment(system, plan.cuda());
   const int threads = threads_per_nvcc(graph.edges, jobs);
   const bool chosen_by_user = plan.settings().nvcc_threads.value > 1;
   if (threads > 1 && !chosen_by_user)

@@ -29,11 +29,25 @@ Result<void> keep_needed_tools(Survey& survey) {
   return {};
 }
 
+// Those that may name files: what an op.yaml holds names none (registry/flag_rules.cpp).
+Words flags_of_user(const Settings& settings) {
+  Words all;
+  for (const auto& flags :
+       {settings.nvcc_prepend_flags, settings.nvcc_append_flags, settings.cflags, settings.ldflags})
+    all.insert(all.end(), flags.value.begin(), flags.value.end());
+  return all;
+}
+
 Result<void> identify_tools(Plan& plan, Session& session) {
-  DSBUILD_TRY(cxx, parts_of_host_compiler(plan.cxx().path, session.system, session.facts, session.digests));
+  HostCompilerParts& hosts = plan.survey.host_parts;
+  const std::string in_flags = text_of_files_in_flags(
+      flags_of_user(plan.settings()), session.system.tools.folder, session.system.files, session.digests);
+  DSBUILD_TRY(cxx, hosts.of(plan.cxx().path, session.system, session.facts, session.digests));
+  cxx.text += in_flags;
   plan.tools.by_name[k_cxx_tool] = std::move(cxx);
   for (const Toolkit* toolkit : plan.toolkits()) {
-    DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, session.system, session.facts, session.digests));
+    DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, hosts, session.system, session.facts, session.digests));
+    parts.text += in_flags;
     plan.tools.by_name[toolkit->family->tool] = std::move(parts);
   }
   for (auto& [name, tool] : plan.tools.by_name) {

@@ -10,15 +10,18 @@ Events& nobody() {
 
 }  // namespace
 
-Session::Session(const Settings& settings, System& of_system) : Session(settings, of_system, nobody()) {}
+Session::Session(const Settings& settings, const System& of_system)
+    : Session(settings, of_system, nobody()) {}
 
-Session::Session(const Settings& settings, System& of_system, Events& of_caller, Limits of_request)
+Session::Session(const Settings& settings, const System& of_system, Events& of_caller, Limits of_request)
     : system{of_system},
       events{of_caller},
       limits(std::move(of_request)),
       facts(of_system.files, settings.cache_dir / "facts.json"),
       build_facts(of_system.files, settings.build_dir.value / "facts.json"),
-      digests(of_system.files, settings.cache_dir / "digests") {}
+      digests(of_system.files, settings.cache_dir / "digests") {
+  system.tools = {settings.pass_environment.value, of_system.files.absolute(settings.build_dir.value)};
+}
 
 Result<void> Session::check() const {
   if (limits.stop.stop_requested())

@@ -31,13 +31,13 @@ struct Limits {
 
 struct Session {
   // Without events: of a request that nobody watches.
-  Session(const Settings& settings, System& system);
-  Session(const Settings& settings, System& system, Events& events, Limits limits = {});
+  Session(const Settings& settings, const System& system);
+  Session(const Settings& settings, const System& system, Events& events, Limits limits = {});
 
   // Errors: exit 1 `cancelled`, exit 1 `out_of_time`.
   Result<void> check() const;
 
-  System& system;
+  System system;  // the caller's, with how this request's tools are started
   Events& events;
   Limits limits;
   // What costs a process or the reading of a file, remembered.

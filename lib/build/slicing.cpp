@@ -66,7 +66,7 @@ std::string why_not_sliced(const SlicedTools& tools, bool has_lines, std::vector
 
 SlicedTools sliced_tools(const Plan& plan, const System& system) {
   return {*plan.cuda(), plan.graph.tools.of(k_nvcc_tool), plan.tools.of(k_nvcc_tool).text,
-          tool_environment(system.environment, plan.cuda()), plan.roots};
+          tool_environment(system, plan.cuda()), plan.roots};
 }
 
 LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session) {
@@ -74,11 +74,12 @@ LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Sessi
   Words command = dry_run_command(nvcc);
   command.front() = tools.roots.real(command.front());
   const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = sha256(tools.text);
-  const bool is_asked_anew = is_script(tools.toolkit.compiler(), session.system.files, facts);
-  auto text = is_asked_anew ? std::nullopt : facts.find(key, identity);
+  auto text = is_wrapped(tools.toolkit, session.system, facts) ? std::nullopt : facts.find(key, identity);
   if (!text) {
-    const Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
-    const auto answer = session.system.processes.run({command, environment, {}, std::chrono::seconds(60)});
+    Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
+    environment.merge(handed_on_variables(session.system));
+    const auto answer = session.system.processes.run(
+        {command, environment, asking_folder(session.system), std::chrono::seconds(60)});
     if (!answer || !answer->ok())
       return tl::unexpected("its dry run failed: " +
                             trim(printable(answer ? answer->err : answer.error().what)));

@@ -4,6 +4,7 @@
 
 #include "arch/amd.h"
 #include "arch/nvidia.h"
+#include "base/digest.h"
 #include "build/kept_ops.h"
 #include "registry/op_backends.h"
 #include "settings/arch_requests.h"
@@ -87,6 +88,15 @@ Version torch_cuda(const Selected& selected) {
 Result<Registry> registry_of(const Request& request, const System& system) {
   if (request.registry) return *request.registry;
   return load_registry(request.settings, system);
+}
+
+// Before a tool is asked: the pack may name variables that tools get.
+Result<void> read_pack(Request& request, Session& session) {
+  DSBUILD_TRY(registry, registry_of(request, session.system));
+  std::vector<std::string>& passed = session.system.tools.passed;
+  passed.insert(passed.end(), registry.pass_environment.begin(), registry.pass_environment.end());
+  if (!request.registry) request.registry = std::make_shared<const Registry>(std::move(registry));
+  return {};
 }
 
 Result<std::vector<ToolkitDemand>> demands_of(const Settings& settings, const Selected& selected,
@@ -195,18 +205,18 @@ ChosenTools choose_known_tools(const Survey& survey, Demands demands, const Syst
   return tools;
 }
 
-bool scripts_are_as_known(const ChosenTools& tools, Session& session) {
+bool wrappers_are_as_known(const ChosenTools& tools, Session& session) {
   std::vector<Toolkit> toolkits;
   for (const DeviceTools& device : tools.devices)
     if (device.chosen) toolkits.push_back(device.chosen->toolkit);
-  return scripts_answer_as_known(toolkits, tools.cxx ? std::optional(*tools.cxx) : std::nullopt,
-                                 session.system, session.facts);
+  return wrappers_answer_as_known(toolkits, tools.cxx ? std::optional(*tools.cxx) : std::nullopt,
+                                  session.system, session.facts);
 }
 
-// The tools of a build. A script among them may stand for others by now: then all is found and chosen anew.
+// The tools of a build. A wrapper among them may stand for others by now: then all is found and chosen again.
 void choose_tools(Survey& survey, Demands demands, Session& session) {
   ChosenTools tools = choose_known_tools(survey, demands, session.system);
-  if (!scripts_are_as_known(tools, session)) {
+  if (!wrappers_are_as_known(tools, session)) {
     survey.machine.toolkits =
         find_toolkits(survey.settings(), session.system, session.facts, session.digests);
     session.facts.save();
@@ -237,11 +247,20 @@ void fall_back(const ToolkitDemand& demand, Survey& survey, std::optional<Toolki
   survey.requested = union_of(survey.requested, requested);
 }
 
+// By its parts. One that does not answer is the error of a plan, not of a probe.
+std::string identity_of_cxx(Survey& survey, Session& session) {
+  if (!survey.cxx) return "";
+  const auto parts =
+      survey.host_parts.of(survey.cxx->path, session.system, session.facts, session.digests);
+  return parts ? sha256(parts->text) : "";
+}
+
 void check_requirements(Survey& survey, Session& session) {
   const Selected& selected = survey.selected;
   survey.requirements = check_requirements(
       {survey.settings(), selected.registry, survey.toolkits(), survey.requested,
-       survey.cxx ? &*survey.cxx : nullptr, survey.machine.host, selected.cpu_level, selected.torch},
+       survey.cxx ? &*survey.cxx : nullptr, survey.machine.host, selected.cpu_level, selected.torch,
+       identity_of_cxx(survey, session)},
       session.system, session.facts);
   session.facts.save();
 }
@@ -326,6 +345,7 @@ Result<Selected> select_wanted(const Request& request, const Machine& machine, S
 Result<Survey> survey_wanted(Request request, Session& session) {
   DSBUILD_CHECK(session.check());
   DSBUILD_CHECK(keep_ops_of_bundle(session.system.files, request.settings));
+  DSBUILD_CHECK(read_pack(request, session));
   DSBUILD_TRY(machine, find_machine(request.settings, session));
   DSBUILD_CHECK(session.check());
   DSBUILD_TRY(selected, select_wanted(request, machine, session));
@@ -348,6 +368,7 @@ Result<Survey> survey_all(Request request, Session& session) {
     selection.origin = "no selection, so all ops";
   }
   DSBUILD_CHECK(session.check());
+  DSBUILD_CHECK(read_pack(request, session));
   DSBUILD_TRY(machine, find_machine(request.settings, session));
   DSBUILD_TRY(selected, select(request, machine, session));
   Survey survey = begin(std::move(request), std::move(machine), std::move(selected));

@@ -10,6 +10,7 @@
 #include "plan/arch_plan.h"
 #include "requirements/requirements.h"
 #include "sys/host.h"
+#include "toolkit/tool_parts.h"
 
 namespace dsbuild {
 
@@ -54,6 +55,7 @@ struct Survey {
   Result<HostCompiler> cxx;          // of CPU ops
   ArchSet requested;                 // resolved with the toolkits
   RequirementReport requirements;
+  HostCompilerParts host_parts;  // of those that were asked
   std::vector<Warning> warnings;
 
   const Settings& settings() const { return request.settings; }

@@ -1,6 +1,7 @@
 #include "build/unchanged.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <thread>
 
@@ -32,7 +33,7 @@ class WatchedProcesses : public ProcessRunner {
 
  private:
   ProcessRunner& processes_;
-  bool any_ = false;
+  std::atomic<bool> any_ = false;  // several may be started at once
 };
 
 // Of all that a plan is made of but the disk; "" where that cannot be told. A machine is the same until it is

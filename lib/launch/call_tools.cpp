@@ -10,10 +10,10 @@ namespace {
 
 constexpr const char* k_nvcc_name = "nvcc";
 
-// gcc's, in the order of its manual: "Environment Variables Affecting GCC".
-constexpr std::array k_looked_at = {
-    "COMPILER_PATH",     "CPATH",           "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH",
-    "GCC_COMPARE_DEBUG", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"};
+// Of what is handed on; tool_environment leaves out what is relative.
+constexpr std::array k_lists_of_folders = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH"};
+// One more of gcc's.
+constexpr std::array k_more_looked_at = {"GCC_COMPARE_DEBUG"};
 // In which language they speak.
 constexpr std::array k_locale = {"LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"};
 
@@ -62,6 +62,15 @@ Environment chosen(const Environment& environment, const auto& names) {
   return found;
 }
 
+// What of the caller's environment its compilers read. nvcc runs where it is called, its steps elsewhere.
+Result<Environment> looked_at(const System& system) {
+  Environment found = handed_on_variables(system);
+  for (const auto& [name, value] : chosen(system.environment, k_lists_of_folders))
+    if (variable(found, name) != value) return left_to_nvcc(name, "it names the current folder or one below");
+  found.merge(chosen(system.environment, k_more_looked_at));
+  return found;
+}
+
 }  // namespace
 
 tl::unexpected<Error> left_to_nvcc(const std::string& where, const std::string& why) {
@@ -96,16 +105,18 @@ Result<CallTools> find_call_tools(const Path& nvcc, const NvccCall& call, Sessio
   const auto host = host_compiler(call, system);
   if (!host) return left_to_nvcc(nvcc.string(), "its host compiler was not found");
   toolkit->host = HostCompiler{*host, "gcc", {}, "PATH"};
-  DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, system, session.facts, session.digests));
+  DSBUILD_TRY(read_by_compilers, looked_at(system));
+  HostCompilerParts hosts;
+  DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, hosts, system, session.facts, session.digests));
   CallTools tools{std::move(*toolkit),
                   {},
                   std::move(parts),
                   {},
-                  chosen(system.environment, k_looked_at),
+                  std::move(read_by_compilers),
                   chosen(system.environment, k_locale)};
   // By its path: the steps' PATH is their own.
   tools.nvcc = {nvcc.string(), "-ccbin", host->string()};
-  tools.environment = tool_environment(system.environment, &tools.toolkit);
+  tools.environment = tool_environment(system, &tools.toolkit);
   tools.environment.erase("LC_ALL");
   for (const Environment& of_caller : {tools.looked_at, tools.locale})
     tools.environment.insert(of_caller.begin(), of_caller.end());

@@ -116,13 +116,17 @@ Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, Pac
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
   DSBUILD_CHECK(check_map(file, root, "the pack",
                           {"name", "source_root", "version", "package", "package_root", "version_file",
-                           "license", "hipify", "defaults", "ops"}));
+                           "license", "hipify", "pass_environment", "defaults", "ops"}));
   DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
   DSBUILD_CHECK(read_key(file, root, "license", refuse_license, spec.license));
   DSBUILD_CHECK(read_places(file, root, spec));
   std::string hipify;
   DSBUILD_CHECK(read_key(file, root, "hipify", refuse_truth, hipify));
   spec.hipify = hipify == "true";
+  if (const YamlNode* names = root.find("pass_environment")) {
+    DSBUILD_TRY(passed, read_words(file, *names, "'pass_environment'", variable_name_refusal));
+    spec.pass_environment = std::move(passed);
+  }
   DSBUILD_TRY(defaults, read_defaults(file, root));
   spec.defaults = std::move(defaults);
   DSBUILD_TRY(ops, read_ops(file, root));

@@ -58,6 +58,7 @@ struct Registry {
   Path source_root;            // what sources and include_dirs are relative to; absolute
   Version source_version;      // for `when: {source: …}`; empty if the pack has none
   std::string license;         // of the ops, an SPDX expression; "" if pack.yaml names none
+  std::vector<std::string> pass_environment{};  // as in Pack
   std::string accelerator;     // for `when: {accelerator: …}`; of offer_ops
   std::vector<OpBuilder> ops;  // sorted by name
   std::vector<AbsentOp> absent;
@@ -80,6 +81,8 @@ struct Pack {
   Version version;
   std::string shown;      // spec_root in messages
   std::string license{};  // SPDX expression, or ""
+  // Names, "SITE_*" too, of variables that its compilers read (System::tools).
+  std::vector<std::string> pass_environment{};
   std::string
       package_root{};   // where Python packages lie below the source root, for `build --inplace`; "": there
   bool hipify = false;  // of all sources of its ops for HIP
@@ -91,7 +94,8 @@ struct Pack {
 std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
 
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
-// {name, source_root | package, package_root, version | version_file, license, hipify, defaults, ops}.
+// {name, source_root | package, package_root, version | version_file, license, hipify,
+// pass_environment, defaults, ops}.
 // Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
 // or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).
 Result<Pack> load_pack(const Settings& settings, const System& system);

@@ -44,7 +44,7 @@ Result<Path> make_trial_folder(const ProbeInput& input, const Trial& trial) {
 TrialResult start(const ProbeInput& input, const Trial& trial, const Path& folder) {
   Command command;
   command.argv = trial_argv(input, trial);
-  command.env = tool_environment(input.system.environment, input.toolkit);
+  command.env = tool_environment(input.system, input.toolkit);
   command.env["TMPDIR"] = folder.string();
   command.cwd = folder;
   const Result<ProcessResult> run = input.system.processes.run(command);

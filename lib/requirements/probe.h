@@ -22,6 +22,7 @@ struct ProbeInput {
   std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
   std::vector<std::string> library_dirs;  // the toolkit's and its stubs', for a CUDA op
   const ArchSet& archs;                   // what is asked for of the op, and it keeps
+  const std::string& cxx_identity;        // as RequirementInput's
 };
 
 using Probe = Finding (*)(const ProbeInput& input);

@@ -58,7 +58,7 @@ Finding probe_header(const ProbeInput& input) {
   const FileReader& files = input.system.files;
   const Trial trial = header_trial(input);
   const std::string key = trial_key(input, trial);
-  const std::string identity = program_identity(files, input.cxx->path);
+  const std::string identity = program_identity(files, input.cxx->path) + " " + input.cxx_identity;
   if (const auto known = recall(files, input.facts, key, identity)) return found_header(input, known->answer);
 
   const TrialResult result = run_trial(input, trial);

@@ -75,7 +75,7 @@ Finding probe_library(const ProbeInput& input) {
   const FileReader& files = input.system.files;
   const Trial trial = library_trial(input);
   const std::string key = trial_key(input, trial);
-  const std::string identity = program_identity(files, input.cxx->path);
+  const std::string identity = program_identity(files, input.cxx->path) + " " + input.cxx_identity;
   if (const auto known = recall(files, input.facts, key, identity))
     return found_library(input, known->answer);
 

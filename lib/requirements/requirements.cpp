@@ -129,7 +129,8 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     for (const Requirement& requirement : op.requirements(context))
       findings.push_back(
           pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host, input.torch,
-                    system, facts, input.registry.source_root, dirs, library_dirs, context.archs}));
+                    system, facts, input.registry.source_root, dirs, library_dirs, context.archs,
+                    input.cxx_identity}));
   }
   return report;
 }

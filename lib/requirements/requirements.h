@@ -75,6 +75,9 @@ struct RequirementInput {
   const Host& host;
   CpuLevel cpu_level;
   Result<Torch> torch;  // of find_torch, where asks_for_torch
+  // What `cxx` is made of (HostCompilerParts), in a digest: what it says is remembered for as long as that is
+  // the same.
+  std::string cxx_identity{};
 };
 
 // The distribution's package tool picks which hint is shown ("apt", "dnf", "pacman", "zypper", "apk").

@@ -8,7 +8,7 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_list_keys = {"ops", "arch"};
+const std::vector<std::string> k_list_keys = {"ops", "arch", "pass_environment"};
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys;

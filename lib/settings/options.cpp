@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "arch/cpu_level.h"
 #include "arch/vendor.h"
 #include "settings/arch_requests.h"
 #include "settings/values.h"
@@ -236,13 +235,6 @@ SettingValue build_string() {
   return value;
 }
 
-std::string cpu_baseline_values() {
-  std::string values = "native";
-  for (const CpuLevel& level : cpu_levels())
-    values += "|" + level.name;
-  return values;
-}
-
 // ---- the table
 
 constexpr HelpScreen k_first = HelpScreen::first;
@@ -422,6 +414,11 @@ std::vector<Option> options_of_the_run() {
        .help = "Leave out archs that the toolkit cannot target",
        .setting = "drop_unsupported_archs",
        .value = flag(&Settings::drop_unsupported_archs)},
+      {.names = "--pass-environment",
+       .type = "NAMES",
+       .help = "Variables that compilers get besides CPATH and the like",
+       .setting = "pass_environment",
+       .value = words(&Settings::pass_environment, parse_variable_names)},
       {.names = "--offline",
        .help = "Fetch nothing",
        .setting = "offline",

@@ -112,6 +112,7 @@ struct Settings {
   Setting<std::vector<std::string>> nvcc_prepend_flags,
       nvcc_append_flags;                              // NVCC_*_FLAGS, split as nvcc does (blanks)
   Setting<std::vector<std::string>> cflags, ldflags;  // CFLAGS, LDFLAGS, split as a shell does
+  Setting<std::vector<std::string>> pass_environment; // names, "SITE_*" too, of variables that tools get as well
   Setting<int> lock_timeout{-1};                      // seconds; -1: wait for ever
   Setting<Path> bundle;                               // DSBUILD_BUNDLE: where load looks first; "": nowhere
   Setting<bool> jit{true};                            // DSBUILD_JIT: load may build
@@ -148,14 +149,17 @@ struct Settings {
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
-// allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir cache_size; unknown
-// ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs
+// allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir cache_size
+// pass_environment; unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs
 // count where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 
 // What GITHUB_ACTIONS says, for errors that come before there are settings.
 Setting<bool> load_annotations(const Environment& environment);
+
+// Pure: "" where a text may stand in `pass_environment`, else the reason, worded to follow "'<text>' ".
+std::string variable_name_refusal(const std::string& text);
 
 // A setting as `plan -v` shows it.
 struct SettingRow {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "arch/cpu_level.h"
+
 namespace dsbuild {
 namespace {
 
@@ -141,6 +143,31 @@ Result<std::vector<std::string>> parse_nvcc_flags(const Given& given) {
   return fail(Exit::usage, "arch_in_nvcc_flags", given.origin,
               in_quotes(*bad) + " names an architecture; what is built would differ from the plan",
               "Take it out of " + given.origin + " and ask for architectures with --arch.");
+}
+
+std::string cpu_baseline_values() {
+  std::string values = "native";
+  for (const CpuLevel& level : cpu_levels())
+    values += "|" + level.name;
+  return values;
+}
+
+std::string variable_name_refusal(const std::string& text) {
+  const std::string name = text.ends_with('*') ? text.substr(0, text.size() - 1) : text;
+  const auto may_begin = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const bool is_name = !name.empty() && may_begin(name.front()) && std::ranges::all_of(name, [&](char c) {
+    return may_begin(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+  });
+  return is_name ? "" : "is no name of a variable (letters, digits and '_'; '*' at its end: all that begin so)";
+}
+
+Result<std::vector<std::string>> parse_variable_names(const Given& given) {
+  std::vector<std::string> names = split(given.text, " \t\r\n,;");
+  for (const std::string& name : names)
+    if (const std::string reason = variable_name_refusal(name); !reason.empty())
+      return fail(Exit::usage, "bad_variable", given.origin, in_quotes(name) + " " + reason,
+                  "Write names of variables, as in SITE_FLAGS,SITE_GCC_*.");
+  return names;
 }
 
 }  // namespace dsbuild

@@ -23,6 +23,12 @@ Result<AcceleratorKind> parse_accelerator(const Given& given);
 // NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS: split at blanks; a flag that names an arch is an error.
 Result<std::vector<std::string>> parse_nvcc_flags(const Given& given);
 
+// "native|x86-64-v2|…": what --cpu-baseline takes.
+std::string cpu_baseline_values();
+// Names of variables, at blanks, commas or semicolons; a '*' at the end stands for all that begin so. Code
+// `bad_variable`.
+Result<std::vector<std::string>> parse_variable_names(const Given& given);
+
 // --ops, ops:, DS_BUILD_OPS and DS_BUILD_<OP>.
 Result<Selection> load_selection(const MaybeGiven& ops_argument, const Environment& environment,
                                  const ConfigEntries& config);

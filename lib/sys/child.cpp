@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "sys/descriptor.h"
+#include "sys/sole_program.h"
 #include "sys/system.h"
 
 namespace dsbuild {
@@ -30,6 +31,7 @@ struct Prepared {
   std::vector<char*> environment;
   std::vector<std::string> environment_texts;
   int null_input = -1;
+  int sole = -1;    // the program, where it is to be the only one
   int report = -1;  // the pipe that tells the parent why exec failed
   pid_t parent = 0;
 };
@@ -76,7 +78,10 @@ void reset_signals() {
   reset_signals();
   set_descriptors(prepared, start);
   if (!prepared.folder.empty() && ::chdir(prepared.folder.c_str()) != 0) report_failure(prepared, true);
-  ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
+  if (prepared.sole >= 0)
+    become_sole_program(prepared.sole, prepared.argv.data(), prepared.environment.data());
+  else
+    ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
   report_failure(prepared, false);
 }
 
@@ -174,7 +179,10 @@ Result<Child> start_child(const Command& command, const ChildStart& start) {
   }
   const Descriptor report_in(report[0]);
   Descriptor report_out(report[1]);
+  const Descriptor sole = command.is_alone ? open_file(prepared.program, O_PATH) : Descriptor();
+  if (command.is_alone && !sole.is_open()) return cannot_start(prepared.program, system_reason(errno), "");
   prepared.null_input = null_input.number();
+  prepared.sole = sole.number();
   prepared.report = report_out.number();
 
   const pid_t id = ::fork();

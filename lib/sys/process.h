@@ -22,6 +22,7 @@ struct Command {
   Environment env;                    // the whole environment of the child
   Path cwd;                           // empty: the current folder
   std::chrono::seconds timeout{120};  // of run(); a command on a terminal takes as long as it takes
+  bool is_alone = false;  // of run(): the program may start no other one and ask none over a socket
 };
 
 // Of each of a child's streams: a text of this size may have been longer.
@@ -41,7 +42,8 @@ struct ProcessResult {
 class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
-  // Error (exit 3, code `cannot_start`) only when the program cannot be started at all.
+  // Error (exit 3, code `cannot_start`) only when the program cannot be started at all: a script that is to be
+  // alone, or any program where the kernel has no seccomp filters.
   virtual Result<ProcessResult> run(const Command& command) = 0;
   // Runs with a pseudo terminal as stdout and stderr (so that a program which draws for a terminal
   // says when each piece of work starts), raw, 65535 columns wide, TERM=xterm. `on_output` gets

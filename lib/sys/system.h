@@ -6,11 +6,18 @@
 
 namespace dsbuild {
 
+// How tools are started, besides what all of them get (toolkit/toolkit.h).
+struct ToolStart {
+  std::vector<std::string> passed{};  // names of variables that they get too; "SITE_*": all that begin so
+  Path folder{};                      // where they work, or will; "": in the current folder
+};
+
 struct System {
   FileSystem& files;
   ProcessRunner& processes;
   Environment environment;  // the caller's, read once by main
   Path program{};           // this executable, real path; its neighbours were installed with it
+  ToolStart tools{};        // of the request that is worked on
 };
 
 // To be called before anything else: gives descriptors 0 to 2 a meaning where the caller closed

@@ -1,6 +1,7 @@
 #include "toolkit/compiler_facts.h"
 
 #include "base/text.h"
+#include "toolkit/tool_answers.h"
 
 namespace dsbuild {
 namespace {
@@ -60,7 +61,7 @@ bool answers_as_known(const CompilerQuestion& question, FactStore& facts) {
 tl::expected<ProcessResult, std::string> run_compiler(const std::vector<std::string>& argv,
                                                       const std::string& shown, System& system,
                                                       const Environment& environment) {
-  auto answer = system.processes.run({argv, environment, {}, std::chrono::seconds(60)});
+  auto answer = system.processes.run({argv, environment, asking_folder(system), std::chrono::seconds(60)});
   if (!answer) return Reason(shown + " does not run: " + answer.error().what);
   if (answer->timed_out) return Reason(shown + " " + argv[1] + " does not end");
   return std::move(*answer);

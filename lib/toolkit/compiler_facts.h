@@ -30,7 +30,7 @@ struct CompilerQuestion {
 
 // From `facts` where they know this very compiler, else by asking.
 CompilerAnswer answer_of(const CompilerQuestion& question, FactStore& facts);
-// Asks anew, as is due for a script, which may stand for another compiler by now: false where it says
+// Asks again, as is due for a wrapper, which may stand for another compiler by now: false where it says
 // something else than `facts` did, which know it from then on.
 bool answers_as_known(const CompilerQuestion& question, FactStore& facts);
 

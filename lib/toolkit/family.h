@@ -5,6 +5,7 @@
 
 #include "toolkit/tool_answers.h"
 #include "toolkit/toolkit.h"
+#include "toolkit/wrappers.h"
 
 namespace dsbuild {
 
@@ -39,11 +40,15 @@ struct CompilerFamily {
   // Fills a toolkit of which family, home, compiler and origin are known, but for its host compiler and its
   // compiler's digest. The error is the reason why it cannot be used.
   tl::expected<void, std::string> (*describe)(Toolkit& toolkit, System& system, FactStore& facts);
-  // Asks a compiler anew, as is due for a script, which may stand for another one by now: false where it says
+  // Asks a compiler again, as is due for a wrapper, which may stand for another one by now: false where it says
   // something else than `facts` did, which know it from then on.
   bool (*answers_as_known)(const Toolkit& toolkit, System& system, FactStore& facts);
-  // The programs that it starts and the files that it reads unasked.
-  Result<Paths> (*parts)(const Toolkit& toolkit, const Environment& environment, System& system);
+  // How it shows that it is no wrapper.
+  const DriverProof& (*proof)();
+  // A whole command line that it answers with what it would run, and what that tells: the programs that it
+  // starts and the files that it reads unasked.
+  Words (*question)(const Toolkit& toolkit);
+  Paths (*parts)(const std::string& said, const Toolkit& toolkit, const FileReader& files);
   // The options with which it says, by -v, where it looks for headers; none: as its host compiler does.
   Words (*include_question)(const Toolkit& toolkit);
   // How to get one that cannot be fetched, in a line; nullptr: it can.

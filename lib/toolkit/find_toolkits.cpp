@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "toolkit/family.h"
-#include "toolkit/tool_parts.h"
+#include "toolkit/nvcc_family.h"
+#include "toolkit/wrappers.h"
 
 namespace dsbuild {
 namespace {
@@ -132,7 +132,7 @@ tl::expected<Toolkit, std::string> find_toolkit_of(const Path& nvcc, System& sys
                                                    DigestMemo& digests) {
   const Path program = system.files.real_path(nvcc).value_or(nvcc),
              home = program.parent_path().parent_path();
-  if (is_script(program, system.files, facts)) return Reason("it is a script");
+  if (is_wrapper(program, nvcc_proof(), system, facts)) return Reason("it starts another program");
   if (home / k_nvcc_family.compiler != program)
     return Reason(std::string("it is no ") + k_nvcc_family.compiler + " of a toolkit");
   return Finder(system, facts, digests).load_at(k_nvcc_family, home);

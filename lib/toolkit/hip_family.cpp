@@ -96,6 +96,8 @@ const CompilerFamily k_hip_family = {.name = "HIP clang",
                                      .other_compilers = hip_compilers,
                                      .describe = describe,
                                      .answers_as_known = clang_answers_as_known,
+                                     .proof = proof_of_host_compiler,
+                                     .question = hip_question,
                                      .parts = hip_parts,
                                      .include_question = hip_include_question};
 

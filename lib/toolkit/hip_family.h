@@ -17,7 +17,8 @@ std::vector<std::string> hip_compilers(const Path& home, const FileReader& files
 CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, System& system);
 
 // By a dry run for all targets, and by the dynamic loader.
-Result<Paths> hip_parts(const Toolkit& toolkit, const Environment& environment, System& system);
+Words hip_question(const Toolkit& toolkit);
+Paths hip_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
 Words hip_include_question(const Toolkit& toolkit);
 
 }  // namespace dsbuild

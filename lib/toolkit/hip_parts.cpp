@@ -3,7 +3,7 @@
 
 namespace dsbuild {
 
-Result<Paths> hip_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
+Words hip_question(const Toolkit& toolkit) {
   Words argv = {toolkit.compiler().string()};
   argv.insert(argv.end(), toolkit.own_flags.begin(), toolkit.own_flags.end());
   argv.insert(argv.end(), {"-###", "-c", "-x", "hip", "/dev/null", "-o", "dsbuild.o"});
@@ -11,12 +11,15 @@ Result<Paths> hip_parts(const Toolkit& toolkit, const Environment& environment, 
   for (const Target& target : toolkit.targets)
     plain.insert(target.base().flag());
   argv.insert(argv.end(), plain.begin(), plain.end());
-  DSBUILD_TRY(said, said_by(argv, environment, system));
-  Paths found = files_named_in(said, system.files);
+  return argv;
+}
+
+Paths hip_parts(const std::string& said, const Toolkit&, const FileReader& files) {
+  Paths found = files_named_in(said, files);
   for (const std::string& part : Paths(found)) {
     // Options choose among these: -ffast-math, -mwavefrontsize64.
     const Path folder = Path(part).parent_path();
-    const auto names = Path(part).extension() == ".bc" ? system.files.list(folder) : Words{};
+    const auto names = Path(part).extension() == ".bc" ? files.list(folder) : Words{};
     for (const std::string& name : names ? *names : Words{})
       if (name.ends_with(".bc")) found.insert((folder / name).string());
   }

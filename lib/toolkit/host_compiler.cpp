@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "toolkit/toolkit.h"
+#include "toolkit/tool_answers.h"
 
 namespace dsbuild {
 namespace {
@@ -93,8 +93,8 @@ std::string compiler_fact(const std::string& version_output) {
 
 std::string current_fact(System& system, const Path& compiler) {
   const auto answer = system.processes.run({{compiler.string(), "--version"},
-                                            tool_environment(system.environment, nullptr),
-                                            {},
+                                            tool_environment(system, nullptr),
+                                            asking_folder(system),
                                             std::chrono::seconds(30)});
   return answer && answer->ok() ? compiler_fact(answer->out) : "";
 }

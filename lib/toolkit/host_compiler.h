@@ -43,7 +43,7 @@ std::optional<Path> find_named_host_compiler(const std::string& named, const Sys
 // are the same to nvcc.
 bool is_usual_host_compiler(const std::string& named, const Settings& settings, const System& system);
 
-// Asks anew, as is due for a script, which may stand for another compiler by now: false where it says
+// Asks again, as is due for a wrapper, which may stand for another compiler by now: false where it says
 // something else than `facts` did, which know it from then on.
 bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& facts);
 

@@ -66,7 +66,7 @@ ArchSet ask_devices(const Path& ocloc, System& system, const Environment& enviro
 }
 
 CompilerQuestion question_to_icpx(const Toolkit& toolkit, System& system) {
-  const Environment environment = tool_environment(system.environment, &toolkit);
+  const Environment environment = tool_environment(system, &toolkit);
   const Path program = toolkit.compiler(), ocloc = find_ocloc(environment, system.files);
   const auto identity = system.files.identity(program);
   const auto of_ocloc = system.files.identity(ocloc);
@@ -99,15 +99,16 @@ bool icpx_answers_as_known(const Toolkit& toolkit, System& system, FactStore& fa
 }
 
 // What it would run for the host and for both targets, and ocloc, which it starts for a device link.
-Result<Paths> icpx_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
-  DSBUILD_TRY(
-      said, said_by({toolkit.compiler().string(), "-###", "-fsycl", "-fsycl-targets=spir64_gen,spir64", "-c",
-                     "-x", "c++", "/dev/null", "-o", "dsbuild.o"},
-                    environment, system));
-  Paths found = files_named_in(said, system.files);
+Words icpx_question(const Toolkit& toolkit) {
+  return {toolkit.compiler().string(), "-###", "-fsycl", "-fsycl-targets=spir64_gen,spir64", "-c", "-x", "c++",
+          "/dev/null", "-o", "dsbuild.o"};
+}
+
+Paths icpx_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files) {
+  Paths found = files_named_in(said, files);
   found.insert("ocloc");
   // SYCL's own device code, which a device link takes.
-  if (const auto names = system.files.list(toolkit.library_dir))
+  if (const auto names = files.list(toolkit.library_dir))
     for (const std::string& name : *names)
       if (name.starts_with("libsycl-")) found.insert((toolkit.library_dir / name).string());
   return found;
@@ -130,6 +131,8 @@ const CompilerFamily k_icpx_family = {
     .other_compilers = nullptr,
     .describe = describe_icpx,
     .answers_as_known = icpx_answers_as_known,
+    .proof = proof_of_host_compiler,
+    .question = icpx_question,
     .parts = icpx_parts,
     .include_question = nullptr,
     .install =

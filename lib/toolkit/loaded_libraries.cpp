@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/digest.h"
-#include "toolkit/tool_parts.h"
+#include "toolkit/wrappers.h"
 
 namespace dsbuild {
 namespace {

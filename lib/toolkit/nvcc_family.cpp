@@ -37,7 +37,7 @@ HostCompilerBounds read_bounds(const FileReader& files, const Path& home) {
 }
 
 CompilerQuestion question_to(const Toolkit& toolkit, System& system) {
-  return question_to_nvcc(toolkit.compiler(), system, tool_environment(system.environment, &toolkit));
+  return question_to_nvcc(toolkit.compiler(), system, tool_environment(system, &toolkit));
 }
 
 tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactStore& facts) {
@@ -72,6 +72,8 @@ const CompilerFamily k_nvcc_family = {.name = "CUDA",
                                       .other_compilers = nullptr,
                                       .describe = describe,
                                       .answers_as_known = nvcc_answers_as_known,
+                                      .proof = nvcc_proof,
+                                      .question = nvcc_question,
                                       .parts = nvcc_parts,
                                       .include_question = nullptr};
 

@@ -9,6 +9,8 @@ namespace dsbuild {
 std::vector<ToolkitCandidate> nvcc_candidates(const Settings& settings, const System& system);
 
 // By a dry run, of the compiler with its host compiler.
-Result<Paths> nvcc_parts(const Toolkit& toolkit, const Environment& environment, System& system);
+const DriverProof& nvcc_proof();
+Words nvcc_question(const Toolkit& toolkit);
+Paths nvcc_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
 
 }  // namespace dsbuild

@@ -54,14 +54,27 @@ class DryRun {
   std::set<std::string> programs_;
 };
 
+bool lists_gpu_codes(const std::string& said, const Path&, const FileReader&) {
+  return said.find("--gpu-code") != std::string::npos;
+}
+
 }  // namespace
 
-Result<Paths> nvcc_parts(const Toolkit& toolkit, const Environment& environment, System& system) {
+// Not the dry run, for which it starts its host compiler.
+const DriverProof& nvcc_proof() {
+  static const DriverProof proof = {{"--help"}, lists_gpu_codes};
+  return proof;
+}
+
+Words nvcc_question(const Toolkit& toolkit) {
   Words argv = {toolkit.compiler().string()};
   if (toolkit.host) argv.insert(argv.end(), {"-ccbin", toolkit.host->path.string()});
   argv.insert(argv.end(), {"--dryrun", "-c", "dsbuild.cu", "-o", "dsbuild.o"});
-  DSBUILD_TRY(said, said_by(argv, environment, system));
-  Paths found = DryRun(said).parts(system.files);
+  return argv;
+}
+
+Paths nvcc_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files) {
+  Paths found = DryRun(said).parts(files);
   found.insert((toolkit.home / "bin" / "nvcc.profile").string());
   return found;
 }

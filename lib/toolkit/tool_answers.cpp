@@ -1,12 +1,14 @@
 #include "toolkit/tool_answers.h"
 
+#include <future>
+
 #include "base/text.h"
 
 namespace dsbuild {
 namespace {
 
 Result<ProcessResult> answer_of(const Words& argv, const Environment& environment, System& system) {
-  return system.processes.run({argv, environment, {}, std::chrono::seconds(60)});
+  return system.processes.run({argv, environment, asking_folder(system), std::chrono::seconds(60)});
 }
 
 std::string said(const ProcessResult& answer) {
@@ -36,6 +38,22 @@ Result<std::string> said_by(const Words& argv, const Environment& environment, S
   DSBUILD_TRY(answer, answer_of(argv, environment, system));
   if (!answer.ok()) return does_not_answer(argv, answer);
   return said(answer);
+}
+
+Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions,
+                                             const Environment& environment, System& system) {
+  std::vector<std::future<Result<std::string>>> asked;
+  for (const Words& argv : questions)
+    asked.push_back(std::async(std::launch::async, [&] { return said_by(argv, environment, system); }));
+  std::vector<Result<std::string>> answers;
+  for (auto& each : asked)
+    answers.push_back(each.get());
+  std::vector<std::string> said;
+  for (Result<std::string>& answer : answers) {
+    if (!answer) return tl::unexpected<Error>(answer.error());
+    said.push_back(std::move(*answer));
+  }
+  return said;
 }
 
 Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system) {

@@ -23,6 +23,10 @@ Environment asking_environment(const System& system, const Toolkit* toolkit);
 // nothing, so that nothing is remembered of it, and nothing is built with it (exit 3 `tool_does_not_answer`).
 Result<std::string> said_by(const Words& argv, const Environment& environment, System& system);
 
+// What it prints to each, in their order, all asked at once.
+Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions,
+                                             const Environment& environment, System& system);
+
 // The same of one that may not know the words, and then ends with a code: "".
 Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system);
 

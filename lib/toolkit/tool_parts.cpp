@@ -1,17 +1,39 @@
 #include "toolkit/tool_parts.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/digest.h"
 #include "base/text.h"
+#include "toolkit/configuration_files.h"
 #include "toolkit/family.h"
+#include "toolkit/interview.h"
 #include "toolkit/loaded_libraries.h"
 #include "toolkit/tool_answers.h"
+#include "toolkit/wrappers.h"
 
 namespace dsbuild {
 namespace {
 
-constexpr std::string_view k_elf_magic =
-    "\x7f"
-    "ELF";
+constexpr std::array k_own_programs = {"as", "ld", "real-ld", "collect-ld", "cc1plus", "collect2"};
+
+// What a C++ compiler is asked, in this order: what it would run for a compile and for a link, with names of
+// files that need not be there; its assembler and linker; where it looks.
+enum HostQuestion { to_compile, to_link, assembler, linker, searching, including };
+
+std::vector<Words> host_questions(const Path& compiler) {
+  std::vector<Words> questions = {
+      proof_of_host_compiler().question,
+      {"-###", "-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"},
+      {"-print-prog-name=as"},
+      {"-print-prog-name=ld"},
+      {"-print-search-dirs"},
+      {"-v", "-E", "-x", "c++", "/dev/null"},
+  };
+  for (Words& question : questions)
+    question.insert(question.begin(), compiler.string());
+  return questions;
+}
 
 // Where a compiler looks for programs, which all may come to be there: "programs: =<folder>:…".
 Words program_folders_in(const std::string& said) {
@@ -21,46 +43,23 @@ Words program_folders_in(const std::string& said) {
   return {};
 }
 
-// What a compiler would run for a compile and for a link, asked with names of files that need not be there;
-// and every file that would be run in their place if it were there.
-Result<Paths> ask_host_compiler(const Path& compiler, const Environment& environment, System& system) {
-  const std::string program = compiler.string();
-  Paths found;
-  for (const Words& more : {Words{"-c", "-x", "c++", "/dev/null", "-o", "dsbuild.o"},
-                            Words{"-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"}}) {
-    Words argv = {program, "-###"};
-    argv.insert(argv.end(), more.begin(), more.end());
-    DSBUILD_TRY(said, said_by(argv, environment, system));
-    found.merge(files_named_in(said, system.files));
-  }
-  for (const char* name : {"as", "ld"}) {
-    DSBUILD_TRY(answer, said_by({program, std::string("-print-prog-name=") + name}, environment, system));
-    const std::string said = trim(answer);
-    if (!said.empty() && said.find('\n') == std::string::npos) found.insert(said);  // by name alone: on PATH
-  }
-  DSBUILD_TRY(searching, said_by({program, "-print-search-dirs"}, environment, system));
-  for (const Path folder : program_folders_in(searching))
-    for (const char* name : {"as", "ld", "real-ld", "collect-ld", "cc1plus", "collect2"})
-      if (folder.is_absolute()) found.insert((folder / name).string());
-  return found;
+// By name alone: on PATH. One that was found there may be found in another of its folders by now.
+void add_program(const std::string& answer, const char* name, const Words& path, Paths& found) {
+  const std::string said = trim(answer);
+  if (said.empty() || said.find('\n') != std::string::npos) return;
+  found.insert(said);
+  if (std::ranges::find(path, Path(said).parent_path().string()) != path.end()) found.insert(name);
 }
 
-// What `ask` gives, remembered for as long as the program and what configures it are the same files; a
-// script's answer never is.
-template <typename Ask>
-Result<Paths> remembered_parts(const std::string& what, const Path& program, const Path& configuration,
-                               System& system, FactStore& facts, const Ask& ask) {
-  if (is_script(program, system.files, facts)) return ask();
-  const std::string key = "programs of " + what;
-  const std::string identity =
-      identity_text(program, system.files) + " " + identity_text(configuration, system.files);
-  const auto known = facts.find(key, identity);
-  if (known) {
-    const std::vector<std::string> lines = split_lines(*known);
-    return Paths(lines.begin(), lines.end());
-  }
-  DSBUILD_TRY(found, ask());
-  facts.put(key, identity, join({found.begin(), found.end()}, "\n"));
+// What it would run, and every file that would be run in their place if it were there.
+Paths parts_in(const std::vector<std::string>& said, const System& system) {
+  Paths found = files_named_in(said[to_compile], system.files);
+  found.merge(files_named_in(said[to_link], system.files));
+  add_program(said[assembler], "as", path_folders(system), found);
+  add_program(said[linker], "ld", path_folders(system), found);
+  for (const Path folder : program_folders_in(said[searching]))
+    for (const char* name : k_own_programs)
+      if (folder.is_absolute()) found.insert((folder / name).string());
   return found;
 }
 
@@ -107,24 +106,57 @@ std::string render(const Paths& parts, const Environment& environment, System& s
   return text;
 }
 
-// A line of each part, and of each library that they load.
-Result<std::string> text_of_parts(const std::string& what, const Paths& parts, const Environment& environment,
+// A line of each part, of what scripts among them name, and of each library that they load.
+Result<std::string> text_of_parts(const std::string& what, Paths parts, const Environment& environment,
                                   System& system, FactStore& facts, DigestMemo& digests) {
+  Paths programs;
+  for (const std::string& part : parts)
+    if (const auto path = find_program(system.files, part, environment)) programs.insert(path->string());
+  parts.merge(files_of_scripts(programs, system.files, facts));
   const std::string text = render(parts, environment, system, digests);
   DSBUILD_TRY(libraries, loaded_libraries(what, parts, text, environment, system, facts, digests));
   return text + render(libraries, environment, system, digests);
 }
 
-// What a compiler says to one more question, remembered for as long as it is made of the same parts.
-template <typename Ask>
+// What a compiler says to a question that it may not know, remembered for as long as it is made of the same
+// parts.
 Result<std::string> remembered_answer(const std::string& what, const Words& argv, const std::string& parts,
-                                      const Environment& environment, System& system, FactStore& facts,
-                                      const Ask& ask) {
+                                      const Environment& environment, System& system, FactStore& facts) {
   const std::string key = what + " " + argv.front(), identity = sha256(parts);
   if (const auto known = facts.find(key, identity)) return *known;
-  DSBUILD_TRY(said, ask(argv, environment, system));
+  DSBUILD_TRY(said, said_if_known(argv, environment, system));
   facts.put(key, identity, said);
   return said;
+}
+
+Result<ToolText> ask_host_compiler(const Path& compiler, System& system, FactStore& facts,
+                                   DigestMemo& digests) {
+  const Environment environment = asking_environment(system, nullptr);
+  const bool is_asked_again = is_wrapper(compiler, proof_of_host_compiler(), system, facts);
+  DSBUILD_TRY(said, interview({compiler.string(), compiler, host_questions(compiler), "", is_asked_again},
+                              environment, system, facts));
+  Paths parts = parts_in(said.answers, system);
+  parts.merge(said.configuration);
+  parts.insert(compiler.string());
+  ToolText tool;
+  DSBUILD_TRY(text, text_of_parts(compiler.string(), std::move(parts), environment, system, facts, digests));
+  tool.text = text + said.text + text_of_variables(system);
+  const auto asked = [&](const std::string& what, Words argv) -> Result<std::string> {
+    argv.insert(argv.begin(), compiler.string());
+    return remembered_answer(what, argv, tool.text, environment, system, facts);
+  };
+  DSBUILD_TRY(of_linker, asked("linker of", {"-Wl,--help"}));
+  DSBUILD_TRY(of_assembler,
+              asked("assembler of", {"-Wa,--help", "-c", "-x", "assembler", "/dev/null", "-o", "/dev/null"}));
+  tool.links_tell_files = of_linker.find("--dependency-file") != std::string::npos;
+  // A wrapper may add -flto.
+  tool.assembler_tells_files = said.answers[including].find("-flto") == std::string::npos &&
+                               of_assembler.find("--MD ") != std::string::npos;
+  tool.folders = include_folders_in(said.answers[including]);
+  for (const HostQuestion question : {to_link, searching})
+    for (const std::string& folder : library_folders_in(said.answers[question]))
+      tool.folders.push_back(folder);
+  return tool;
 }
 
 }  // namespace
@@ -135,88 +167,66 @@ const ToolText& ToolParts::of(const std::string& name) const {
   return found == by_name.end() ? none : found->second;
 }
 
-bool is_script(const Path& program, const FileReader& files, FactStore& facts) {
-  const auto identity = files.identity(program);
-  if (!identity) return false;
-  const std::string key = "kind of " + program.string();
-  if (const auto known = facts.find(key, identity->text())) return *known == "script";
-  const auto bytes = files.read_file(program);
-  const bool script = !bytes || !bytes->starts_with(k_elf_magic);
-  facts.put(key, identity->text(), script ? "script" : "machine code");
-  return script;
+bool is_wrapped(const Toolkit& toolkit, System& system, FactStore& facts) {
+  return is_wrapper(toolkit.compiler(), toolkit.family->proof(), system, facts);
 }
 
-bool scripts_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
-                             System& system, FactStore& facts) {
+bool wrappers_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
+                              System& system, FactStore& facts) {
   const auto compiler_does = [&](const std::optional<HostCompiler>& compiler) {
-    return !compiler || !is_script(compiler->path, system.files, facts) ||
+    return !compiler || !is_wrapper(compiler->path, proof_of_host_compiler(), system, facts) ||
            compiler_answers_as_known(compiler->path, system, facts);
   };
   bool all_do = compiler_does(cxx);
   for (const Toolkit& toolkit : toolkits) {
-    const bool does = !is_script(toolkit.compiler(), system.files, facts) ||
-                      toolkit.family->answers_as_known(toolkit, system, facts);
-    all_do = compiler_does(toolkit.host) && does && all_do;
+    const bool does =
+        !is_wrapped(toolkit, system, facts) || toolkit.family->answers_as_known(toolkit, system, facts);
+    const bool is_asked = cxx && toolkit.host && toolkit.host->path == cxx->path;
+    all_do = (is_asked || compiler_does(toolkit.host)) && does && all_do;
   }
   return all_do;
 }
 
-Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
-                                        DigestMemo& digests) {
-  const Environment environment = asking_environment(system, nullptr);
-  DSBUILD_TRY(parts, remembered_parts(compiler.string(), compiler, compiler, system, facts,
-                                      [&] { return ask_host_compiler(compiler, environment, system); }));
-  parts.insert(compiler.string());
-  ToolText tool;
-  DSBUILD_TRY(text, text_of_parts(compiler.string(), parts, environment, system, facts, digests));
-  tool.text = std::move(text);
-  const auto asked = [&](const std::string& what, Words argv, auto&& ask) -> Result<std::string> {
-    argv.insert(argv.begin(), compiler.string());
-    return remembered_answer(what, argv, tool.text, environment, system, facts, ask);
-  };
-  DSBUILD_TRY(linker, asked("linker of", {"-Wl,--help"}, said_if_known));
-  DSBUILD_TRY(assembler,
-              asked("assembler of", {"-Wa,--help", "-c", "-x", "assembler", "/dev/null", "-o", "/dev/null"},
-                    said_if_known));
-  DSBUILD_TRY(including, asked("include folders of", {"-v", "-E", "-x", "c++", "/dev/null"}, said_by));
-  DSBUILD_TRY(linking, asked("library folders of",
-                             {"-###", "-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"}, said_by));
-  DSBUILD_TRY(searching, asked("search folders of", {"-print-search-dirs"}, said_by));
-  tool.links_tell_files = linker.find("--dependency-file") != std::string::npos;
-  // A script may add -flto.
-  tool.assembler_tells_files =
-      including.find("-flto") == std::string::npos && assembler.find("--MD ") != std::string::npos;
-  tool.folders = include_folders_in(including);
-  for (const std::string& said : {linking, searching})
-    for (const std::string& folder : library_folders_in(said))
-      tool.folders.push_back(folder);
-  return tool;
+std::string text_of_files_in_flags(const std::vector<std::string>& flags, const Path& folder,
+                                   const FileReader& files, DigestMemo& digests) {
+  std::string text;
+  for (const std::string& file : files_in_flags(flags, folder, files))
+    text += digests.digest(file).value_or("absent") + " " + file + "\n";
+  return text;
 }
 
-Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactStore& facts,
-                                  DigestMemo& digests) {
+Result<ToolText> HostCompilerParts::of(const Path& compiler, System& system, FactStore& facts,
+                                       DigestMemo& digests) {
+  if (const auto known = known_.find(compiler); known != known_.end()) return known->second;
+  DSBUILD_TRY(tool, ask_host_compiler(compiler, system, facts, digests));
+  return known_.emplace(compiler, std::move(tool)).first->second;
+}
+
+Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hosts, System& system,
+                                  FactStore& facts, DigestMemo& digests) {
+  const CompilerFamily& family = *toolkit.family;
   const Environment environment = asking_environment(system, &toolkit);
   const std::string host = toolkit.host ? toolkit.host->path.string() : "";
-  const Path configuration = toolkit.home / toolkit.family->configuration;
-  DSBUILD_TRY(parts, remembered_parts(toolkit.compiler().string() + " with " + host, toolkit.compiler(),
-                                      configuration, system, facts,
-                                      [&] { return toolkit.family->parts(toolkit, environment, system); }));
-  parts.insert(toolkit.compiler().string());
+  const Path configuration = toolkit.home / family.configuration;
   ToolText tool;
   if (toolkit.host) {
-    DSBUILD_TRY(host_parts, parts_of_host_compiler(toolkit.host->path, system, facts, digests));
+    DSBUILD_TRY(host_parts, hosts.of(toolkit.host->path, system, facts, digests));
     tool = std::move(host_parts);
-    tool.assembler_tells_files = tool.assembler_tells_files && toolkit.family->host_option;
+    tool.assembler_tells_files = tool.assembler_tells_files && family.host_option;
   }
-  DSBUILD_TRY(text, text_of_parts(toolkit.compiler().string() + " with " + host, parts, environment, system,
-                                  facts, digests));
-  tool.text = text + tool.text;
-  if (toolkit.family->include_question) {
-    DSBUILD_TRY(said, remembered_answer("include folders of", toolkit.family->include_question(toolkit),
-                                        tool.text, environment, system, facts, said_by));
-    for (const std::string& folder : include_folders_in(said))
+  Interview asked{toolkit.compiler().string() + " with " + host, toolkit.compiler(), {family.question(toolkit)},
+                  identity_text(configuration, system.files) + "\n" + tool.text,
+                  is_wrapped(toolkit, system, facts)};
+  if (family.include_question) asked.questions.push_back(family.include_question(toolkit));
+  DSBUILD_TRY(said, interview(asked, environment, system, facts));
+  Paths parts = family.parts(said.answers.front(), toolkit, system.files);
+  parts.merge(said.configuration);
+  parts.insert(toolkit.compiler().string());
+  DSBUILD_TRY(text, text_of_parts(asked.name, std::move(parts), environment, system, facts, digests));
+  tool.text = text + said.text + (toolkit.host ? tool.text : text_of_variables(system));
+  if (family.include_question)
+    for (const std::string& folder : include_folders_in(said.answers.back()))
       tool.folders.push_back(folder);
-  }
   return tool;
 }
 

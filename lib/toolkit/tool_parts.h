@@ -13,13 +13,10 @@
 
 namespace dsbuild {
 
-// A program that is not machine code may run anything: what it says of itself is asked again in each build
-// that uses it.
-bool is_script(const Path& program, const FileReader& files, FactStore& facts);
-
 // What a compiler and its linker are.
 struct ToolText {
-  std::string text;                    // "<sha256> <path>" a line, sorted
+  // "<sha256> <path>" a line of each part; of a wrapper what it answers, too; of the variables that it gets
+  std::string text;
   bool links_tell_files = false;       // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer)
   bool assembler_tells_files = false;  // it has --MD (GNU as; the one in clang has not)
   std::vector<std::string> folders;    // where it looks for headers unasked; behind "-L", for libraries
@@ -32,20 +29,34 @@ struct ToolParts {
   bool operator==(const ToolParts&) const = default;
 };
 
-// The compiler, and each file that it names when it is asked what it would run
-// (`-###`: cc1plus, as, collect2, the linker's start files; as and ld by -print-prog-name). The error is that
-// of one that does not answer.
-Result<ToolText> parts_of_host_compiler(const Path& compiler, System& system, FactStore& facts,
-                                        DigestMemo& digests);
+// Parts of C++ compilers, each asked once for a plan: the compiler, and each file that it names when it is
+// asked what it would run (`-###`: cc1plus, as, collect2, the linker's start files; as and ld by
+// -print-prog-name), what configures it (specs, *.cfg), programs and specs that would be taken instead if they
+// were there. The error is that of one that does not answer.
+class HostCompilerParts {
+ public:
+  Result<ToolText> of(const Path& compiler, System& system, FactStore& facts, DigestMemo& digests);
+
+ private:
+  std::map<Path, ToolText> known_;
+};
 
 // The same of a toolkit's compiler (nvcc by `--dryrun`: cudafe++, cicc, ptxas, fatbinary; nvcc.profile,
 // libdevice) and of its host compiler, where it has one.
-Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, System& system, FactStore& facts,
-                                  DigestMemo& digests);
+Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hosts, System& system,
+                                  FactStore& facts, DigestMemo& digests);
 
-// Whether the scripts among them still say what is known of them; where one does not, it is known from then
-// on, and toolkits are to be found anew.
-bool scripts_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
-                             System& system, FactStore& facts);
+// Files that flags of the user's name (configuration_files.h), as ToolText::text has them. `folder`: where the
+// tools work.
+std::string text_of_files_in_flags(const std::vector<std::string>& flags, const Path& folder,
+                                   const FileReader& files, DigestMemo& digests);
+
+// Whether the compiler of a toolkit is another program that starts it (toolkit/wrappers.h).
+bool is_wrapped(const Toolkit& toolkit, System& system, FactStore& facts);
+
+// Whether the wrappers among them still say what is known of them; where one does not, it is known from then
+// on, and toolkits are to be found again.
+bool wrappers_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
+                              System& system, FactStore& facts);
 
 }  // namespace dsbuild

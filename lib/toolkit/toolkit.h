@@ -85,11 +85,22 @@ Toolkits find_toolkits(const Settings& settings, System& system, FactStore& fact
 tl::expected<Toolkit, std::string> find_toolkit_of(const Path& nvcc, System& system, FactStore& facts,
                                                    DigestMemo& digests);
 
-// The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first
-// in PATH, TMPDIR relative to the build folder, LC_ALL=C, and nothing else of the caller's but HOME, the
-// absolute folders of LD_LIBRARY_PATH, and PATH behind the toolkit's. CPATH and friends do not get through.
-// The folder that TMPDIR names (base/build_layout.h) must exist where a tool runs.
-Environment tool_environment(const Environment& caller, const Toolkit* toolkit);
+// The environment in which this toolkit's tools and their host compiler run: the toolkit's bin first in PATH,
+// TMPDIR relative to the build folder, LC_ALL=C; of the caller's HOME, PATH after the toolkit's, the absolute
+// folders of LD_LIBRARY_PATH, and the variables that are handed on. The folder that TMPDIR names
+// (base/build_layout.h) must exist where a tool runs.
+Environment tool_environment(const System& system, const Toolkit* toolkit);
+
+// Of the caller's variables those that compilers, linkers and their wrappers read, by a closed list (CPATH,
+// LIBRARY_PATH, COMPILER_PATH, SOURCE_DATE_EPOCH, SPACK_* and the like: tool_environment.cpp), and those that
+// System::tools names. Of lists of folders the absolute ones: tools run in another folder than the caller.
+Environment handed_on_variables(const System& system);
+// A line of each, "<sha256 of its value> variable <name>": a part of what tools are (ToolText::text).
+std::string text_of_variables(const System& system);
+
+// Where tools are asked: where they will work, for a wrapper may choose by the current folder; where that is
+// not there yet, in the nearest folder above. "": the current one.
+Path asking_folder(const System& system);
 
 // What an op set asks of a toolkit.
 struct ToolkitDemand {

@@ -77,6 +77,9 @@ class UsageTest(MessageTest):
     def test_jobs_takes_at_least_one(self):
         self.message("no_jobs", "--jobs", "0", code=2, without=("-j",))
 
+    def test_a_variable_for_compilers_has_a_name(self):
+        self.message("bad_variable", "--pass-environment", "SITE_FLAGS=-g", code=2)
+
     def test_color_has_three_values(self):
         self.message("bad_color", "--color", "alway", code=2)
 

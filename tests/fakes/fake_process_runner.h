@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,7 @@ class FakeProcessRunner : public ProcessRunner {
 
   // A command without a rule cannot be started.
   Result<ProcessResult> run(const Command& command) override {
+    const std::lock_guard one_at_a_time(*mutex_);  // callers may ask several at once
     started.push_back(command);
     for (auto rule = rules_.rbegin(); rule != rules_.rend(); ++rule) {
       if (matches(command, rule->words)) return rule->answer(command);
@@ -91,6 +94,7 @@ class FakeProcessRunner : public ProcessRunner {
   }
 
   std::vector<Rule> rules_;
+  std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
 };
 
 }  // namespace dsbuild

@@ -15,7 +15,6 @@ from stale import StaleTest, add_tests, change_text, replace, write_program  # n
 # What a symbol that the assembler is given is worth stays in the library, which has no local symbols.
 PATCHED = 'asm(".pushsection .rodata\\n.ifdef patched\\n.quad patched\\n.endif\\n.popsection");\n'
 SOURCE = '#ifndef PATCHED\n#define PATCHED 1\n#endif\n#include <v.h>\nextern "C" int v() { return PATCHED + V; }\n'
-FOUND = '#if __has_include(<w.h>)\n#include <w.h>\n#else\n#define W 0\n#endif\nextern "C" int v() { return W; }\n'
 # A part that is next to nothing without its library.
 LOADING = """#include <stdio.h>
 #include <unistd.h>
@@ -221,16 +220,6 @@ class FoldersTest(CompilerTest):
         change_text(self.driver, str(first), str(nowhere))
         self.check_change(lambda: change_text(self.driver, str(nowhere), str(first)))
 
-    def check_variable(self, variable):
-        """In dsbuild's own environment: whether it gets through or not, both builds see the same."""
-        for number in (1, 2):
-            folder = self.space.root / f"folder {number}"
-            folder.mkdir()
-            (folder / "w.h").write_text(f"#define W {number}\n")
-        self.space.add_cpu_op("tool", {"b.cpp": FOUND}, ["b.cpp"])
-        self.build(env={variable: str(self.space.root / "folder 1")})
-        self.check(env={variable: str(self.space.root / "folder 2")})
-        self.check()
 
     # ---- libraries
 
@@ -280,8 +269,6 @@ add_tests(FoldersTest, "edited_header_in", FoldersTest.check_edited_header, PATH
 add_tests(FoldersTest, "header_of_same_time_in", FoldersTest.check_header_of_same_time, PATHS)
 add_tests(FoldersTest, "folder_comes_in", FoldersTest.check_folder_that_comes, PATHS)
 add_tests(FoldersTest, "other_folders_in", FoldersTest.check_other_folders, PATHS)
-add_tests(FoldersTest, "variable", FoldersTest.check_variable,
-          [*PATHS, "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"])
 
 if __name__ == "__main__":
     testspace.main()

@@ -17,12 +17,14 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import compiler_edits  # noqa: E402
 import edits  # noqa: E402
 import testspace  # noqa: E402
 from edits import Checkout, World  # noqa: E402
 from fake_toolkit import make_made_up_compiler  # noqa: E402
 from stale import StaleSpace, StaleTest  # noqa: E402
 from testspace import SEED  # noqa: E402
+from wrappers import Wrapper  # noqa: E402
 
 SHM = "/dev/shm"
 GO_ON = os.environ.get("DSBUILD_GO_ON") == "1"
@@ -56,7 +58,7 @@ class Session:
         other.toolkit = first.toolkit
         other.environment["XDG_CACHE_HOME"] = first.environment["XDG_CACHE_HOME"]
         self.known = {}  # by what was built: how a build from scratch ends
-        self.caches, self.tools = 0, None
+        self.caches, self.tools, self.site = 0, None, None
         self.system_cache = self.ask_system()
         self.forget_all()
 
@@ -67,12 +69,23 @@ class Session:
         shutil.rmtree(space.toolkit.home)
         return space.cache_folder().parent
 
-    def use_made_up_tools(self):
+    def put_wrapper_in_front(self, compiler):
+        root = self.spaces[0].root
+        other = make_made_up_compiler(root / "other compiler")
+        for name in ("cc1plus", "as", "ld"):
+            (other.program.parent / name).write_bytes(b"2000\n")
+        kind = self.generator.choice(["program", "script"])
+        wrapper = Wrapper(root / "wrapper/g++", compiler.program, kind)
+        self.site = compiler_edits.Site(wrapper, [compiler.program, other.program], root / "site")
+        return wrapper.path
+
+    def use_made_up_tools(self, with_wrapper=False):
         first, home = self.spaces[0], self.spaces[0].toolkit.home
         folder = first.root / "compiler"
         compiler = make_made_up_compiler(folder)
+        used = self.put_wrapper_in_front(compiler) if with_wrapper else compiler.program
         for space in self.spaces:
-            space.environment.update({"CXX": str(compiler.program), "CUDAHOSTCXX": str(compiler.program)})
+            space.environment.update({"CXX": str(used), "CUDAHOSTCXX": str(used)})
         (folder / "include").mkdir()
         (home / "nvvm/libdevice").mkdir(parents=True)
         parts = {home / "bin" / name: marked(home / "bin" / name) for name in PROGRAMS}
@@ -86,6 +99,7 @@ class Session:
         for path, content in parts.items():
             path.write_bytes(content(1000))
         self.world = World([Checkout(space) for space in self.spaces], parts, [folder / "include/own.h"], self.generator)
+        self.world.site = self.site or compiler_edits.Site(None, [compiler.program], first.root / "site")
         # Whole commands make the same bytes; real ones do not, for nvcc numbers its modules otherwise.
         self.reference_options = ["--backend", "nvcc"]
 
@@ -104,7 +118,7 @@ class Session:
     # ---- steps
 
     def change(self):
-        changes = [each for each in edits.CHANGES if each is not edits.own_header or self.world.own_headers]
+        changes = [each for each in edits.CHANGES + compiler_edits.CHANGES if each is not edits.own_header or self.world.own_headers]
         change = self.generator.choice(changes)
         said = change(self.world)
         self.since.append((said if change is edits.tool else change.__name__, said))
@@ -113,11 +127,12 @@ class Session:
 
     def reference(self, space):
         """What a build from scratch gives, of nothing that was built or kept before: as the last one of the same files, tools,
-        options and environment. What it knows of tools it may know for as long as these stay as they are."""
+        options and environment. What it knows of tools it may know for as long as these and the variables stay as they are."""
         state = self.world.digest()
         if state not in self.known:
-            if self.tools != self.world.tools:
-                self.tools = dict(self.world.tools)
+            tools = dict(self.world.tools), dict(self.world.environment)
+            if self.tools != tools:
+                self.tools = tools
                 self.caches += 1
                 shutil.copytree(self.system_cache, self.reference_cache())
             run, files = space.scratch(*self.reference_options, env=self.world.environment, cache=self.reference_cache())
@@ -209,6 +224,12 @@ class RandomEditsTest(StaleTest):
         for number in range(1 if GO_ON else testspace.count(2, 10)):
             session = self.session(number)
             session.use_made_up_tools()
+            session.run(self.steps)
+
+    def test_made_up_tools_behind_a_wrapper(self):
+        for number in range(1 if GO_ON else testspace.count(1, 5)):
+            session = self.session(f"wrapper-{number}")
+            session.use_made_up_tools(with_wrapper=True)
             session.run(self.steps)
 
     def test_real_tools(self):

@@ -2,9 +2,8 @@
 compiler, the environment, what was built. Each change is a function of a World that says in words what it did.
 
 What takes real tools is in fixed tests of tests/stale alone: comments that a diagnostic pragma makes count, raw strings and
-joined lines, positions (text_test.py); scripts with another toolkit or compiler behind them (toolkit_test.py); CPATH and the
-like, which reach a compiler only through a script in front of it (compiler_test.py); what two compiles of one build saw of a
-file that changed between them (race_test.py)."""
+joined lines, positions (text_test.py); scripts with another toolkit or compiler behind them (toolkit_test.py); libraries in
+LIBRARY_PATH (variables_test.py); what two compiles of one build saw of a file that changed between them (race_test.py)."""
 
 import hashlib
 import json
@@ -45,13 +44,14 @@ def source_text(source, value):
     """What is right for a real compiler, and for the made-up one (`// export:`)."""
     name = f"{source[:3]}_{source[4]}"
     text = "".join(map(including, INCLUDED)) + '#include "x.h"\n#include "y.h"\n'
-    for macro in ("TWICE", "PROFILE"):
+    for macro in ("TWICE", "PROFILE", "SITE"):
         text += f"#ifndef {macro}\n#define {macro} 0\n#endif\n"
-    total = " + ".join(f"{letter}_VALUE" for letter in INCLUDED) + " + TWICE + PROFILE"
+    total = " + ".join(f"{letter}_VALUE" for letter in INCLUDED) + " + TWICE + PROFILE + SITE"
     if source.endswith(".cu"):
         text += f"__global__ void {name}_kernel(int* x) {{\n#if __CUDA_ARCH__ >= 900\n  *x = {total};\n#else\n" \
                 "  *x = B_VALUE;\n#endif\n}\n"
     if source.endswith("m.cpp"):
+        text += "const char* date_of_m = __DATE__;\n"
         text += 'asm(".data\\n.include \\"pack/data.s\\"\\n.incbin \\"pack/data.bin\\"\\n.text\\n");\n'
     text += f"// moved\n// export: {name}\n"
     return text + f'extern "C" int {name}() {{ return {total} + {value} + MORE + __LINE__; }}\n'
@@ -118,6 +118,7 @@ class World:
         self.checkouts, self.parts, self.own_headers, self.generator = checkouts, parts, own_headers, generator
         self.checkout, self.environment, self.numbers = checkouts[0], {}, 10
         self.tools = {}  # what of them was changed last, and to what
+        self.site = None  # a Site of compiler_edits.py
 
     def number(self):
         """Never the same one, always of as many digits."""

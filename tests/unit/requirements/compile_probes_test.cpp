@@ -141,10 +141,11 @@ TEST_CASE("A library's failure is the linker's first error, with the whole text 
   CHECK(finding.gives == Contribution{});
 }
 
-TEST_CASE("The compiler runs in a folder of its own, without the caller's CPATH, and leaves nothing behind") {
+TEST_CASE("The compiler runs in a folder of its own, with the caller's CPATH and not its flags, and leaves nothing") {
   World world;
   install_zlib(world);
-  world.environment["CPATH"] = "/evil";
+  world.environment["CPATH"] = "/modules";
+  world.environment["CXXFLAGS"] = "-O1";
   Path parent = "/home/user/.cache/dsbuild/probe";
   SECTION("in the cache") {}
   SECTION("in the build folder where the cache cannot be written") {
@@ -155,9 +156,22 @@ TEST_CASE("The compiler runs in a folder of its own, without the caller's CPATH,
   CHECK(world.ask(need_library("z", "deflate")).ok);
   const Command& command = world.processes.started.at(0);
   CHECK(command.cwd.parent_path() == parent);
-  CHECK(command.env.count("CPATH") == 0);
+  CHECK(command.env.at("CPATH") == "/modules");
+  CHECK(command.env.count("CXXFLAGS") == 0);
   CHECK(command.env.at("TMPDIR") == command.cwd);
   CHECK(world.files.tree(parent).empty());
+}
+
+TEST_CASE("What a compiler finds is asked again when it is made of other parts") {
+  World world;
+  install_zlib(world);
+  CHECK(world.ask(need_library("z", "deflate")).ok);
+  const size_t starts = world.processes.starts();
+  CHECK(world.ask(need_library("z", "deflate")).ok);
+  CHECK(world.processes.starts() == starts);
+  world.compiler_identity = "another that its wrapper starts";
+  CHECK(world.ask(need_library("z", "deflate")).ok);
+  CHECK(world.processes.starts() > starts);
 }
 
 TEST_CASE("One header asked for with two sets of folders is remembered for both") {

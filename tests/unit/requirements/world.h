@@ -24,6 +24,7 @@ struct World {
   Registry registry;
   const Toolkit* used_toolkit = nullptr;
   const HostCompiler* used_compiler = &gcc;
+  std::string compiler_identity;  // what that is made of
 
   World() {
     files.add_file("/usr/bin/g++", "compiler", true);
@@ -53,7 +54,8 @@ struct World {
     const Result<Torch> torch = asks_for_torch(registry) ? find_torch({settings.python.value, system, facts})
                                                          : fail(Exit::unmet, "python", "", "not looked for");
     RequirementReport report = check_requirements(
-        {settings, registry, used_toolkit, requested, used_compiler, host, {}, torch}, system, facts);
+        {settings, registry, used_toolkit, requested, used_compiler, host, {}, torch, compiler_identity}, system,
+        facts);
     facts.save();
     return report;
   }

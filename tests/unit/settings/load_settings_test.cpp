@@ -217,6 +217,21 @@ TEST_CASE("--memory takes bytes with a unit of 1024") {
   }
 }
 
+TEST_CASE("Variables for compilers are named in one text or in a list, with a star at the end or none") {
+  using Names = std::vector<std::string>;
+  World world;
+  CHECK(world.settings().pass_environment.value.empty());
+  world.files.add_file("/data/configs/site.yaml", "pass_environment: [SITE_FLAGS, SITE_GCC_*]\n");
+  world.arguments["--config"] = "site";
+  CHECK(world.settings().pass_environment.value == Names{"SITE_FLAGS", "SITE_GCC_*"});
+  world.arguments["--pass-environment"] = "A, _b2;C*";
+  CHECK(world.settings().pass_environment.value == Names{"A", "_b2", "C*"});
+  for (const std::string bad : {"A=1", "2A", "*", "A*B", "$A"}) {
+    world.arguments["--pass-environment"] = bad;
+    CHECK(world.error().code == "bad_variable");
+  }
+}
+
 TEST_CASE("memory may stand in a config file, and --memory beats it") {
   World world;
   world.files.add_file("/data/configs/small.yaml", "memory: 2G\n");
@@ -247,7 +262,7 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, python, "
               "cpu_baseline, memory, "
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
-              "offline."));
+              "pass_environment, offline."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {

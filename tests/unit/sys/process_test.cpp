@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include "sys/file_system.h"
 #include "temporary_folder.h"
 
 using namespace dsbuild;
@@ -133,4 +134,29 @@ TEST_CASE("A descriptor of ours does not reach the child") {
   const ProcessResult result = run(script("test -e /proc/self/fd/" + number + " && echo open"));
   CHECK(result.out.empty());
   ::close(descriptor);
+}
+
+TEST_CASE("A program that is to be alone answers by itself, and starts no other one") {
+  Command alone = command({"/usr/bin/env", "printf", "%s", "another"});
+  CHECK(run(alone).out == "another");
+  alone.is_alone = true;
+  CHECK_FALSE(run(alone).ok());
+  CHECK(run(alone).out.empty());
+  alone.argv = {"/usr/bin/printf", "%s", "itself"};
+  CHECK(run(alone).out == "itself");
+  alone.argv = {"/bin/sh", "-c", "echo itself; /usr/bin/printf other"};
+  CHECK(run(alone).out == "itself\n");
+}
+
+TEST_CASE("A script cannot be alone: its interpreter is another program") {
+  const TemporaryFolder folder;
+  const Path script_file = folder / "script";
+  REQUIRE(make_real_file_system()->write_file(script_file, "#!/bin/sh\necho started\n"));
+  std::filesystem::permissions(script_file, std::filesystem::perms::owner_all);
+  Command alone = command({script_file.string()});
+  CHECK(run(alone).out == "started\n");
+  alone.is_alone = true;
+  const auto result = make_real_process_runner()->run(alone);
+  REQUIRE_FALSE(result);
+  CHECK(result.error().code == "cannot_start");
 }

@@ -118,7 +118,7 @@ TEST_CASE("An nvcc that was replaced is asked again") {
   CHECK(machine.processes.starts("nvcc") == 4);
 }
 
-TEST_CASE("Each nvcc runs with its own bin folder first in PATH and without the caller's flags") {
+TEST_CASE("Each nvcc runs with its own bin folder first in PATH, with CPATH and without the caller's flags") {
   Machine machine;
   machine.set("NVCC_APPEND_FLAGS", "-arch=sm_80");
   machine.set("CPATH", "/usr/local/include");
@@ -127,7 +127,7 @@ TEST_CASE("Each nvcc runs with its own bin folder first in PATH and without the 
   for (const Command& command : machine.processes.started) {
     CHECK(command.env.at("PATH") == "/usr/local/cuda/bin:/usr/bin");
     CHECK(command.env.count("NVCC_APPEND_FLAGS") == 0);
-    CHECK(command.env.count("CPATH") == 0);
+    CHECK(command.env.at("CPATH") == "/usr/local/include");
   }
 }
 
@@ -216,26 +216,73 @@ TEST_CASE("Damaged facts are as good as none") {
   CHECK(machine.processes.starts("nvcc") == 4);
 }
 
-TEST_CASE("A tool sees its toolkit, HOME and libraries of the caller's environment, nothing else") {
+TEST_CASE("A tool sees its toolkit, HOME, libraries and what compilers read of the caller's environment") {
+  Machine machine;
   Toolkit toolkit;
   toolkit.home = "/cuda";
-  const Environment caller = {{"PATH", "/usr/bin"}, {"HOME", "/home/user"},   {"LD_LIBRARY_PATH", "/gcc/lib"},
-                              {"CPATH", "/x"},      {"NVCC_CCBIN", "/bin/x"}, {"LANG", "de_DE.UTF-8"}};
-  CHECK(tool_environment(caller, &toolkit) == Environment{{"PATH", "/cuda/bin:/usr/bin"},
+  machine.system.environment = {
+      {"PATH", "/usr/bin"}, {"HOME", "/home/user"},   {"LD_LIBRARY_PATH", "/gcc/lib"},
+      {"CPATH", "/x"},      {"NVCC_CCBIN", "/bin/x"}, {"LANG", "de_DE.UTF-8"}};
+  CHECK(tool_environment(machine.system, &toolkit) == Environment{{"CPATH", "/x"},
+                                                          {"PATH", "/cuda/bin:/usr/bin"},
                                                           {"HOME", "/home/user"},
                                                           {"LD_LIBRARY_PATH", "/gcc/lib"},
                                                           {"LC_ALL", "C"},
                                                           {"TMPDIR", "tmp"}});
-  CHECK(tool_environment(caller, nullptr).at("PATH") == "/usr/bin");
-  CHECK_FALSE(tool_environment({}, nullptr).at("PATH").empty());
+  CHECK(tool_environment(machine.system, nullptr).at("PATH") == "/usr/bin");
+  machine.system.environment.clear();
+  CHECK_FALSE(tool_environment(machine.system, nullptr).at("PATH").empty());
+}
+
+TEST_CASE("Variables of a closed list are handed on, and those that are asked for") {
+  Machine machine;
+  machine.system.environment = {{"C_INCLUDE_PATH", "/c:inc:"},     {"CPLUS_INCLUDE_PATH", "inc"},
+                                {"LIBRARY_PATH", ":/lib"},         {"COMPILER_PATH", "/bin"},
+                                {"GCC_EXEC_PREFIX", "/gcc/"},      {"SOURCE_DATE_EPOCH", "1"},
+                                {"SPACK_CC", "cc"},                {"NIX_CFLAGS", "-O1"},
+                                {"CCACHE_DIR", "/c"},              {"CCACHED", "x"},
+                                {"GCC_COLORS", "x"},               {"SITE", "x"},
+                                {"SITE_FLAGS", "-g"},              {"OWN", "1"}};
+  Environment expected = {{"C_INCLUDE_PATH", "/c"}, {"LIBRARY_PATH", "/lib"},   {"COMPILER_PATH", "/bin"},
+                          {"GCC_EXEC_PREFIX", "/gcc/"}, {"SOURCE_DATE_EPOCH", "1"}, {"SPACK_CC", "cc"},
+                          {"NIX_CFLAGS", "-O1"},    {"CCACHE_DIR", "/c"}};
+  CHECK(handed_on_variables(machine.system) == expected);
+  machine.system.tools.passed = {"SITE_*", "OWN", "PATH"};
+  expected.insert({{"SITE_FLAGS", "-g"}, {"OWN", "1"}});
+  CHECK(handed_on_variables(machine.system) == expected);
+  const std::string text = text_of_variables(machine.system);
+  CHECK(text.find(" variable SITE_FLAGS\n") != std::string::npos);
+  machine.system.environment["SITE_FLAGS"] = "-g1";
+  CHECK(text_of_variables(machine.system) != text);
+}
+
+TEST_CASE("A variable that is asked for does not take the place of what tools get anyway") {
+  Machine machine;
+  machine.system.environment = {{"PATH", "/usr/bin"}, {"TMPDIR", "/elsewhere"}, {"LC_ALL", "de_DE.UTF-8"}};
+  machine.system.tools.passed = {"TMPDIR", "LC_*"};
+  CHECK(tool_environment(machine.system, nullptr) ==
+        Environment{{"PATH", "/usr/bin"}, {"TMPDIR", "tmp"}, {"LC_ALL", "C"}});
+}
+
+TEST_CASE("Tools are asked where they will work, or in the nearest folder above that is there") {
+  Machine machine;
+  CHECK(asking_folder(machine.system).empty());
+  machine.files.add_directory("/project");
+  machine.system.tools.folder = "/project/a/b";
+  CHECK(asking_folder(machine.system) == "/project");
+  machine.files.add_directory("/project/a/b");
+  CHECK(asking_folder(machine.system) == "/project/a/b");
 }
 
 TEST_CASE(
     "Of LD_LIBRARY_PATH tools see the absolute folders: others are others in each folder that they run in") {
   const auto [list, seen] = GENERATE(table<std::string, std::string>(
       {{"/a:/b", "/a:/b"}, {":/a:", "/a"}, {"lib:/a;/b:../c", "/a:/b"}, {"", ""}, {":", ""}, {"lib", ""}}));
-  CHECK(variable(tool_environment({{"LD_LIBRARY_PATH", list}}, nullptr), "LD_LIBRARY_PATH") == seen);
-  CHECK(tool_environment({{"LD_LIBRARY_PATH", list}}, nullptr).count("LD_LIBRARY_PATH") == !seen.empty());
+  Machine machine;
+  machine.system.environment = {{"LD_LIBRARY_PATH", list}};
+  const Environment environment = tool_environment(machine.system, nullptr);
+  CHECK(variable(environment, "LD_LIBRARY_PATH") == seen);
+  CHECK(environment.count("LD_LIBRARY_PATH") == !seen.empty());
 }
 
 TEST_CASE("GPUs are what nvidia-smi lists, lowest first") {

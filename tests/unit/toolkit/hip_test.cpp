@@ -230,16 +230,16 @@ TEST_CASE("A clang is asked once, and anew when it or its device libraries are o
   CHECK(machine.only_rocm().targets.count(target("gfx950")) == 1);
 }
 
-TEST_CASE("A clang that is a script is asked anew by those who build with it") {
+TEST_CASE("A clang that is a script is asked again by those who build with it") {
   HipMachine machine;
   const Path home = machine.add_rocm("/opt/rocm");
   machine.files.add_file(home / "llvm/bin/clang++", "#!/bin/sh\n", true);
   const Toolkit toolkit = machine.only_rocm();
   FactStore facts(machine.files, machine.facts_file);
-  CHECK(scripts_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
+  CHECK(wrappers_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
   machine.without_library = {"gfx942"};
-  CHECK_FALSE(scripts_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
-  CHECK(scripts_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
+  CHECK_FALSE(wrappers_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
+  CHECK(wrappers_answer_as_known({toolkit}, std::nullopt, machine.system, facts));
 }
 
 TEST_CASE("A HIP toolkit is made of what clang names, of its libraries, and of all device libraries") {
@@ -266,7 +266,10 @@ TEST_CASE("A HIP toolkit is made of what clang names, of its libraries, and of a
   const Toolkit toolkit = machine.only_rocm();
   FactStore facts(machine.files, machine.facts_file);
   DigestMemo digests(machine.files, "/digests");
-  const auto parts = parts_of_toolkit(toolkit, machine.system, facts, digests);
+  machine.processes.on({"/rocm/llvm/bin/clang++", "-###", "-x", "c++"},
+                       " \"/rocm/llvm/bin/clang++\" \"-cc1\"\n");
+  HostCompilerParts hosts;
+  const auto parts = parts_of_toolkit(toolkit, hosts, machine.system, facts, digests);
   REQUIRE(parts);
   std::vector<std::string> names;
   for (const std::string& line : split_lines(parts->text))

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "toolkit/configuration_files.h"
+#include "toolkit/wrappers.h"
 #include "unit/toolkit/machine.h"
 
 using namespace dsbuild;
@@ -18,7 +20,7 @@ struct Compilers : Machine {
       files.add_file(Path("/own") / part, k_machine_code + part, true);
     processes.on({"/usr/bin/g++"}, "");
     processes.on({"/usr/bin/g++", "-c"},
-                 FakeProcessRunner::succeeded("", " /own/cc1plus -quiet\n /own/as\n"));
+                 FakeProcessRunner::succeeded("", "COLLECT_GCC=/usr/bin/g++\n /own/cc1plus -quiet\n /own/as\n"));
     processes.on({"/usr/bin/g++", "-shared"},
                  FakeProcessRunner::succeeded("", " /own/collect2 -L/lib/own\n"));
     processes.on({"/usr/bin/g++", "-print-prog-name=as"}, "/own/as\n");
@@ -44,11 +46,21 @@ struct Compilers : Machine {
                  "\tlibisl.so.23 => " + library.string() + " (0x7f)\n\tlibno.so => not found\n");
   }
 
+  // It starts another one, which it cannot where it is to answer alone; that one has an option.
+  void make_wrapper(const std::string& option) {
+    processes.on({"/usr/bin/g++", "-c"}, [option](const Command& command) {
+      if (command.is_alone) return FakeProcessRunner::failed("Permission denied");
+      return FakeProcessRunner::succeeded(
+          "", "COLLECT_GCC=/usr/bin/g++\n /own/cc1plus -quiet " + option + " -o /tmp/ccAb12Cd.s\n");
+    });
+  }
+
   // As a new process would see it.
   Result<ToolText> ask() {
     FactStore facts(files, facts_file);
     DigestMemo digests(files, "/digests");
-    auto parts = parts_of_host_compiler(compiler, system, facts, digests);
+    HostCompilerParts hosts;
+    auto parts = hosts.of(compiler, system, facts, digests);
     facts.save();
     return parts;
   }
@@ -79,6 +91,139 @@ TEST_CASE("What a compiler is made of is asked once, for as long as its program 
   machine.files.touch(machine.compiler);
   CHECK(machine.ask() == first);
   CHECK(machine.processes.starts() > starts);
+}
+
+TEST_CASE("A program that answers only by another one is asked each time, and is what it answers") {
+  Compilers machine;
+  machine.make_wrapper("-DSITE=1");
+  const auto first = machine.ask();
+  REQUIRE(first);
+  CHECK(first->text.find(" answer of /usr/bin/g++ to '-###' -c") != std::string::npos);
+  const size_t starts = machine.processes.starts();
+  CHECK(machine.ask() == first);
+  CHECK(machine.processes.starts() == starts + 6);  // the questions, and no other
+  machine.make_wrapper("-DSITE=2");
+  const auto other = machine.ask();
+  CHECK(other->text != first->text);
+}
+
+TEST_CASE("A compiler that names another one is a wrapper, though it starts none") {
+  Compilers machine;
+  machine.processes.on({"/usr/bin/g++", "-c"},
+                       FakeProcessRunner::succeeded("", "COLLECT_GCC=/own/g++\n /own/cc1plus\n"));
+  const auto first = machine.ask();
+  const size_t starts = machine.processes.starts();
+  CHECK(machine.ask() == first);
+  CHECK(machine.processes.starts() > starts);
+}
+
+TEST_CASE("A clang is the driver that it names for -cc1, behind links") {
+  FakeFileSystem files;
+  files.add_file("/llvm/bin/clang", k_machine_code, true);
+  files.add_file("/other/clang", k_machine_code, true);
+  files.add_link("/usr/bin/clang++", "/llvm/bin/clang");
+  const auto is_of_driver = [&](const std::string& said) {
+    return proof_of_host_compiler().is_of_driver(said, "/usr/bin/clang++", files);
+  };
+  CHECK(is_of_driver("clang version 14\n \"/llvm/bin/clang\" \"-cc1\" \"-triple\"\n"));
+  CHECK_FALSE(is_of_driver(" \"/other/clang\" \"-cc1\" \"-triple\"\n"));
+  CHECK_FALSE(is_of_driver(" \"/llvm/bin/clang\" \"-E\"\n"));
+}
+
+TEST_CASE("Names that a wrapper's compiler makes up, and the folder where it is asked, are no part of it") {
+  Compilers machine;
+  machine.files.add_directory("/one/build");
+  machine.files.add_directory("/other/build");
+  const auto ask_in = [&](const Path& folder, const std::string& name) {
+    machine.processes.on({"/usr/bin/g++", "-c"}, [=](const Command& command) {
+      if (command.is_alone) return FakeProcessRunner::failed("");
+      return FakeProcessRunner::succeeded("", " /own/cc1plus -I" + command.cwd.string() + " -o " + name + "\n");
+    });
+    machine.system.tools.folder = folder;
+    return machine.ask()->text;
+  };
+  const std::string first = ask_in("/one/build", "/tmp/ccAb12Cd.s");
+  CHECK(ask_in("/other/build", "/tmp/ccZZZZZZ.s") == first);
+  CHECK(ask_in("/other/build", "/tmp/tmpxft_00002321_00000000-5.ii") ==
+        ask_in("/other/build", "/tmp/tmpxft_00aa2321_00000000-5.ii"));
+  CHECK(ask_in("/other/build", "/tmp/null-a1b2c3.o") == ask_in("/other/build", "/tmp/null-ffffff.o"));
+  CHECK(ask_in("/other/build", "/tmp/own.o") != ask_in("/other/build", "/tmp/cccp.o"));
+}
+
+TEST_CASE("Specs that come or change are seen, and ask what the compiler takes by them") {
+  Compilers machine;
+  const auto before = machine.ask();
+  CHECK(before->text.find("absent /lib/own/specs\n") != std::string::npos);
+  CHECK(before->text.find("absent /own/specs\n") != std::string::npos);
+  machine.files.add_file("/lib/own/specs", "*cc1plus:\n\n%include <more>\n");
+  machine.files.add_file("/own/cc1plus-2", k_machine_code, true);
+  machine.processes.on({"/own/cc1plus-2"}, FakeProcessRunner::failed("statically linked"));
+  machine.processes.on({"/usr/bin/g++", "-c"}, FakeProcessRunner::succeeded("", " /own/cc1plus-2\n"));
+  const auto now = machine.ask();
+  REQUIRE(now);
+  CHECK(now->text.find(" /own/cc1plus-2\n") != std::string::npos);
+  CHECK(now->text.find("absent /lib/own/more\n") != std::string::npos);
+  CHECK(now->text.find("absent /lib/own/specs\n") == std::string::npos);
+}
+
+TEST_CASE("Clang's files of flags are those beside it and in the folders that it names, with what they name") {
+  FakeFileSystem files;
+  files.add_file("/llvm/bin/clang++", k_machine_code, true);
+  for (const char* file : {"/llvm/bin/x86_64-clang++.cfg", "/etc/clang/clang.cfg", "/home/user/.clang/a.cfg"})
+    files.add_file(file, "-O1 @more.txt\n");
+  files.add_file("/etc/clang/more.txt", "-specs=/x/y --config=rest\n@more.txt");
+  const Paths found = configuration_files("/llvm/bin/clang++",
+                                          {"clang version 22\nSystem configuration file directory: /etc/clang\n"
+                                           "User configuration file directory: /home/user/.clang\n"},
+                                          files);
+  CHECK(found == Paths{"/llvm/bin/x86_64-clang++.cfg", "/llvm/bin/more.txt", "/etc/clang/clang.cfg",
+                       "/etc/clang/more.txt", "/etc/clang/rest", "/home/user/.clang/a.cfg",
+                       "/home/user/.clang/more.txt", "/x/y"});
+}
+
+TEST_CASE("Flags of the user's name files, in one word, in two, and behind what carries them") {
+  FakeFileSystem files;
+  files.add_file("/build/options", "-O1 --options-file=/rest\n");
+  const auto found = [&](const Words& flags) { return files_in_flags(flags, "/build", files); };
+  CHECK(found({"-O2", "-DX=@a", "-I/include", "x.o"}).empty());
+  CHECK(found({"@options"}) == Paths{"/build/options", "/rest"});
+  CHECK(found({"--options-file", "options"}) == Paths{"/build/options", "/rest"});
+  CHECK(found({"-optf=/x"}) == Paths{"/x"});
+  CHECK(found({"-specs=/x", "-fplugin=/y"}) == Paths{"/x", "/y"});
+  CHECK(found({"-Xcompiler", "-O1,-specs=/x"}) == Paths{"/x"});
+  CHECK(found({"-Xcompiler=-specs=/x", "-Wl,@/y"}) == Paths{"/x", "/y"});
+  CHECK(found({"-B/own"}).count("/own/as") == 1);
+  CHECK(found({"-B", "/own/x-"}).count("/own/x-ld") == 1);
+}
+
+TEST_CASE("What a script names is a part of it, and what scripts among that name") {
+  FakeFileSystem files;
+  FactStore facts(files, "/facts.json");
+  files.add_file("/w/as", "#!/bin/sh\nexec \"/w/next\" $(cat /w/options) \"$@\"\n", true);
+  files.add_file("/w/next", "#!/bin/sh\nexec '/usr/bin/my as' \"$@\"\n", true);
+  files.add_file("/w/options", "/w/no\n");
+  files.add_file("/w/no", "");
+  files.add_file("/bin/sh", k_machine_code, true);
+  files.add_file("/usr/bin/my as", k_machine_code, true);
+  CHECK(files_of_scripts({"/w/as"}, files, facts) == Paths{"/w/next", "/w/options", "/usr/bin/my as"});
+  CHECK(files_of_scripts({"/usr/bin/my as"}, files, facts).empty());
+}
+
+TEST_CASE("A variable that compilers read is a part of them, and they are asked again with it") {
+  Compilers machine;
+  const auto before = machine.ask();
+  const size_t starts = machine.processes.starts();
+  machine.set("CPATH", "/modules/include");
+  machine.processes.on({"/usr/bin/g++", "-E"},
+                       FakeProcessRunner::succeeded("", "#include <...> search starts here:\n /modules/include\n"
+                                                        "End of search list.\n"));
+  const auto now = machine.ask();
+  CHECK(now->text != before->text);
+  CHECK(now->folders.front() == "/modules/include");
+  CHECK(machine.processes.starts() > starts);
+  const size_t later = machine.processes.starts();
+  CHECK(machine.ask() == now);
+  CHECK(machine.processes.starts() == later);
 }
 
 TEST_CASE("A compiler is made of the libraries too that the dynamic loader names for its programs") {

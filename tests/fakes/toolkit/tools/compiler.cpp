@@ -6,12 +6,14 @@
 //   slow    {"name.o.tmp": seconds}: the pause for outputs of that name.
 //
 // Without `real` it preprocesses by itself and "compiles" to an object whose bytes depend on the text behind
-// the preprocessor, the flags, and its parts: files cc1plus, as and ld beside it. It looks for headers in the
-// folder `include` beside it, last. Sources say `// export: NAME`; asm("...") may define functions, and read
+// the preprocessor, the flags, and its parts: files cc1plus, as and ld beside it, unless they lie in a folder of
+// COMPILER_PATH or behind GCC_EXEC_PREFIX. It looks for headers in the folder `include` beside it, last. Words
+// of a file `specs`, in a folder of LIBRARY_PATH or beside it, are options. Sources say `// export: NAME`; asm("...") may define functions, and read
 // files (.include, .incbin). It links by itself.
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
@@ -102,15 +104,17 @@ class Compiler {
 
   int run() {
     expand_files();
+    take_specs();
     if (has(argv_, "-Wa,--help")) return 1;  // it tells nothing of what it reads
     if (has(argv_, "--version")) return fputs(k_version, stdout), 0;
     for (const std::string& word : argv_) {
       const std::string name = word.substr(std::min(word.find('=') + 1, word.size()));
-      if (starts_with(word, "-print-prog-name=")) return answer(folder_ + "/" + name);
+      if (starts_with(word, "-print-prog-name=")) return answer(place_of(name));
       if (starts_with(word, "-print-file-name=")) return answer(name);
     }
     if (has(argv_, "-print-search-dirs"))
-      return answer("install: " + folder_ + "/\nprograms: =" + folder_ + "/\nlibraries: =" + folder_ + "/");
+      return answer("install: " + folder_ + "/\nprograms: =" + listed(program_folders()) +
+                    "\nlibraries: =" + listed(library_folders()));
     if (has(argv_, "-dumpmachine")) return answer("x86_64-linux-gnu");
     if (has(argv_, "-dumpversion")) return answer("12");
     if (has(argv_, "-Wl,--help")) return answer("  --dependency-file=FILE");
@@ -130,11 +134,54 @@ class Compiler {
 
   Words own_folders() const { return {folder_ + "/include"}; }
 
+  Words program_folders() const {
+    Words folders;
+    for (const std::string& folder : split(variable("COMPILER_PATH"), ':'))
+      if (!folder.empty()) folders.push_back(folder);
+    if (const std::string prefix = variable("GCC_EXEC_PREFIX"); !prefix.empty()) folders.push_back(prefix);
+    folders.push_back(folder_);
+    return folders;
+  }
+
+  Words library_folders() const {
+    Words folders;
+    for (const std::string& folder : split(variable("LIBRARY_PATH"), ':'))
+      if (!folder.empty()) folders.push_back(folder);
+    folders.push_back(folder_);
+    return folders;
+  }
+
+  static std::string listed(const Words& folders) {
+    std::string text;
+    for (const std::string& folder : folders)
+      text += (text.empty() ? "" : ":") + folder + "/";
+    return text;
+  }
+
+  std::string place_of(const std::string& part) const {
+    for (const std::string& folder : program_folders())
+      if (is_file(folder + "/" + part)) return folder + "/" + part;
+    return folder_ + "/" + part;
+  }
+
+  void take_specs() {
+    for (const std::string& folder : library_folders()) {
+      const std::string file = folder + "/specs";
+      if (!is_file(file)) continue;
+      if (has(argv_, "-v") || has(argv_, "-###")) fprintf(stderr, "Reading specs from %s\n", file.c_str());
+      for (const std::string& word : split_blanks(read(file, k_name)))
+        argv_.push_back(word);
+      return;
+    }
+  }
+
   void show_parts() const {
     const Preprocessing job = preprocessing_of(argv_, own_folders());
-    fprintf(stderr, "COMPILER_PATH=%s/\nLIBRARY_PATH=%s/\n", folder_.c_str(), folder_.c_str());
+    fprintf(stderr, "COLLECT_GCC=%s\n", program_invocation_name);
+    fprintf(stderr, "COMPILER_PATH=%s\nLIBRARY_PATH=%s\n", listed(program_folders()).c_str(),
+            listed(library_folders()).c_str());
     for (const char* part : {"cc1plus", "as", "ld"})
-      fprintf(stderr, " %s/%s\n", folder_.c_str(), part);
+      fprintf(stderr, " %s %s\n", place_of(part).c_str(), joined(argv_).c_str());
     for (const std::string& folder : own_folders())
       if (!exists(folder)) fprintf(stderr, "ignoring nonexistent directory \"%s\"\n", folder.c_str());
     fputs("#include \"...\" search starts here:\n", stderr);
@@ -190,7 +237,7 @@ class Compiler {
     if (!file.empty()) write(file, depfile(value_of(argv_, "-MT"), read), k_name);
   }
 
-  std::string part(const std::string& name) const { return name + read_or_empty(folder_ + "/" + name); }
+  std::string part(const std::string& name) const { return name + read_or_empty(place_of(name)); }
 
   int preprocess_source() {
     Preprocessing job = preprocessing_of(argv_, own_folders());
@@ -239,7 +286,7 @@ class Compiler {
     Words folders;
     for (const std::string& word : argv_)
       if (starts_with(word, "-L")) folders.push_back(word.substr(2));
-    for (const std::string& folder : split(variable("LIBRARY_PATH"), ':'))
+    for (const Words more = library_folders(); const std::string& folder : more)
       folders.push_back(folder);
     for (const std::string& folder : folders)
       for (const char* end : {".so", ".a"})

@@ -307,6 +307,8 @@ Preprocessing preprocessing_of(const Words& argv, const Words& own_folders) {
     const size_t equals = word.find('=');
     job.macros[word.substr(0, equals)] = equals == word.npos ? "1" : word.substr(equals + 1);
   }
+  const std::string date = variable("SOURCE_DATE_EPOCH");
+  job.macros["__DATE__"] = '"' + (date.empty() ? "Jan  1 1970" : date) + '"';
   for (const std::string& word : undefined)
     job.macros.erase(word);
   for (const std::string& folder : split(variable("CPATH"), ':'))

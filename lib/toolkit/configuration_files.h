@@ -1,0 +1,21 @@
+// Files that change what a compiler does without anybody naming them: gcc's specs, clang's *.cfg, and all
+// that these name. Private to lib/toolkit.
+#pragma once
+
+#include "toolkit/tool_answers.h"
+
+namespace dsbuild {
+
+// By what the compiler says (-v, -###, -print-search-dirs): those that are there, and of gcc's those that may
+// come to be.
+Paths configuration_files(const Path& program, const std::vector<std::string>& said,
+                          const FileReader& files);
+
+// Folders where clang chooses among installations of gcc and CUDA: with another one there it may choose that.
+Paths folders_of_choice(const std::vector<std::string>& said);
+
+// Files of flags that a command line names: @FILE, -specs=FILE, nvcc's --options-file and the like, with all
+// that these name; with -B the programs and specs that may be in that folder. `folder`: where the tools work.
+Paths files_in_flags(const Words& flags, const Path& folder, const FileReader& files);
+
+}  // namespace dsbuild

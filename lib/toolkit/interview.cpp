@@ -1,0 +1,107 @@
+#include "toolkit/interview.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "toolkit/configuration_files.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr const char* k_between = "\x1e";  // ASCII's record separator
+
+// What the answers depend on besides what is known before they are given.
+std::string state_of(const Path& program, const std::vector<std::string>& answers, const FileReader& files) {
+  std::string text;
+  Paths all = configuration_files(program, answers, files);
+  all.merge(folders_of_choice(answers));
+  for (const std::string& path : all)
+    text += path + " " + identity_text(path, files) + "\n";
+  return sha256(text);
+}
+
+std::optional<std::vector<std::string>> known_answers(const Interview& asked, const std::string& identity,
+                                                      const FileReader& files, const FactStore& facts) {
+  const auto known = facts.find("answers of " + asked.name, identity);
+  if (!known) return std::nullopt;
+  std::vector<std::string> answers;
+  for (size_t begin = 0; begin <= known->size();) {
+    const size_t end = std::min(known->find(k_between, begin), known->size());
+    answers.push_back(known->substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const std::string state = answers.front();
+  answers.erase(answers.begin());
+  if (answers.size() != asked.questions.size()) return std::nullopt;
+  return state == state_of(asked.program, answers, files) ? std::optional(answers) : std::nullopt;
+}
+
+bool is_hexadecimal(char c) {
+  return std::isxdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+size_t count_while(const std::string& text, size_t at, size_t most, bool (*holds)(char)) {
+  size_t count = 0;
+  while (count < most && at + count < text.size() && holds(text[at + count]))
+    ++count;
+  return count;
+}
+
+// A compiler's random names: gcc's /tmp/ccAb12Cd.s, nvcc's /tmp/tmpxft_00002321_00000000-5.ii, clang's
+// /tmp/null-a1b2c3.o.
+std::string without_random_names(std::string text) {
+  const auto is_letter_or_digit = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (size_t at = text.find("/cc"); at != std::string::npos; at = text.find("/cc", at + 1))
+    if (count_while(text, at + 3, 7, is_letter_or_digit) == 6) text.replace(at + 3, 6, "?");
+  for (size_t at = text.find("tmpxft_"); at != std::string::npos; at = text.find("tmpxft_", at + 1))
+    text.erase(at + 7, count_while(text, at + 7, 8, is_hexadecimal));
+  for (size_t at = text.find("/tmp/"); at != std::string::npos; at = text.find("/tmp/", at + 1)) {
+    const size_t end = std::min(text.find_first_of(" \"'\n", at), text.size()), dash = text.rfind('-', end);
+    if (dash != std::string::npos && dash > at && count_while(text, dash + 1, 6, is_hexadecimal) == 6)
+      text.replace(dash + 1, 6, "?");
+  }
+  return text;
+}
+
+// Where they work is no part of what they are.
+std::string without_folder(std::string text, const Path& folder) {
+  return folder.has_relative_path() ? replace_all(std::move(text), folder.string(), ".") : text;
+}
+
+std::string text_of_wrapper(const Interview& asked, const std::vector<std::string>& answers,
+                            const System& system) {
+  std::string text;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const Words& argv = asked.questions[i];
+    text += sha256(without_folder(without_random_names(answers[i]), asking_folder(system))) + " answer of " +
+            argv.front() + " to " + shell_join({argv.begin() + 1, argv.end()}) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<CompilerAnswers> interview(const Interview& questions, const Environment& environment, System& system,
+                       FactStore& facts) {
+  const std::string identity = identity_text(questions.program, system.files) + " " +
+                               sha256(text_of_variables(system) + questions.depends_on);
+  CompilerAnswers said;
+  auto known = questions.is_wrapper ? std::nullopt
+                                    : known_answers(questions, identity, system.files, facts);
+  if (known) {
+    said.answers = std::move(*known);
+  } else {
+    DSBUILD_TRY(answers, said_by_all(questions.questions, environment, system));
+    said.answers = std::move(answers);
+    if (!questions.is_wrapper)
+      facts.put("answers of " + questions.name, identity,
+                state_of(questions.program, said.answers, system.files) + k_between +
+                    join(said.answers, k_between));
+  }
+  said.configuration = configuration_files(questions.program, said.answers, system.files);
+  if (questions.is_wrapper) said.text = text_of_wrapper(questions, said.answers, system);
+  return said;
+}
+
+}  // namespace dsbuild

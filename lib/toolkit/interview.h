@@ -1,0 +1,29 @@
+// What a compiler says to the questions that tell what it is made of. Private to lib/toolkit.
+#pragma once
+
+#include "sys/fact_store.h"
+#include "toolkit/tool_answers.h"
+
+namespace dsbuild {
+
+struct Interview {
+  std::string name;              // among facts: "g++", "nvcc with g++"
+  Path program;
+  std::vector<Words> questions;  // whole command lines
+  std::string depends_on;        // besides the program: its answers are remembered for as long as this is equal
+  bool is_wrapper = false;       // it is asked each time, for it may start another compiler by now
+};
+
+struct CompilerAnswers {
+  std::vector<std::string> answers;  // in the order of the questions
+  Paths configuration;               // configuration_files of them
+  std::string text;  // of a wrapper "<sha256> answer of <program> to <question>", a line each: that is what it
+                     // is; of others ""
+};
+
+// Asks what is not known, all at once. What is known counts for as long as the variables that are handed on
+// and the configuration files are the same, too. Errors: `tool_does_not_answer`.
+Result<CompilerAnswers> interview(const Interview& questions, const Environment& environment, System& system,
+                       FactStore& facts);
+
+}  // namespace dsbuild

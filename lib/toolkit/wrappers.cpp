@@ -1,0 +1,88 @@
+#include "toolkit/wrappers.h"
+
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+constexpr std::string_view k_elf_magic =
+    "\x7f"
+    "ELF";
+
+bool is_of_gcc_or_clang(const std::string& said, const Path& program, const FileReader& files) {
+  for (const std::string& line : split_lines(said)) {
+    if (line == "COLLECT_GCC=" + program.string()) return true;
+    const Words words = line.find("-cc1") == std::string::npos ? Words() : shell_split(line);
+    if (words.size() > 1 && words[1] == "-cc1" && files.real_path(words[0]) == files.real_path(program))
+      return true;
+  }
+  return false;
+}
+
+bool answers_by_itself(const Path& program, const DriverProof& proof, System& system) {
+  Words argv = {program.string()};
+  argv.insert(argv.end(), proof.question.begin(), proof.question.end());
+  const auto answer = system.processes.run({argv, asking_environment(system, nullptr), asking_folder(system),
+                                            std::chrono::seconds(60), true});
+  return answer && answer->ok() &&
+         proof.is_of_driver(answer->out + "\n" + answer->err, program, system.files);
+}
+
+// Words of a shell's text, however they are quoted and joined: "$(cat /w/options)", "exec '/w/g++'".
+Paths paths_in_script(const std::string& text) {
+  Paths found;
+  const size_t first_line = text.starts_with("#!") ? std::min(text.find('\n'), text.size()) : 0;
+  for (const std::string& word : split(text.substr(first_line), " \t\r\n\"'`$(){}<>;|&=,"))
+    if (word.starts_with('/')) found.insert(word);
+  for (const std::string& line : split_lines(text.substr(first_line)))
+    for (const std::string& word : shell_split(line))
+      if (word.starts_with('/')) found.insert(word);
+  return found;
+}
+
+}  // namespace
+
+bool is_script(const Path& program, const FileReader& files, FactStore& facts) {
+  const auto identity = files.identity(program);
+  if (!identity) return false;
+  const std::string key = "kind of " + program.string();
+  if (const auto known = facts.find(key, identity->text())) return *known == "script";
+  const auto bytes = files.read_file(program);
+  const bool script = !bytes || !bytes->starts_with(k_elf_magic);
+  facts.put(key, identity->text(), script ? "script" : "machine code");
+  return script;
+}
+
+const DriverProof& proof_of_host_compiler() {
+  static const DriverProof proof = {{"-###", "-c", "-x", "c++", "/dev/null", "-o", "dsbuild.o"},
+                                    is_of_gcc_or_clang};
+  return proof;
+}
+
+bool is_wrapper(const Path& program, const DriverProof& proof, System& system, FactStore& facts) {
+  const auto identity = system.files.identity(program);
+  if (!identity) return false;
+  if (is_script(program, system.files, facts)) return true;
+  const std::string key = "driver " + program.string();
+  if (const auto known = facts.find(key, identity->text())) return *known != "itself";
+  const bool itself = answers_by_itself(program, proof, system);
+  facts.put(key, identity->text(), itself ? "itself" : "a wrapper");
+  return !itself;
+}
+
+Paths files_of_scripts(const Paths& programs, const FileReader& files, FactStore& facts) {
+  constexpr size_t k_longest = 1 << 20;
+  Paths found, left = programs;
+  while (!left.empty()) {
+    const std::string program = left.extract(left.begin()).value();
+    if (!files.is_executable(program) || !is_script(program, files, facts)) continue;
+    const auto text = files.read_file(program);
+    if (!text || text->size() > k_longest) continue;
+    for (const std::string& path : paths_in_script(*text))
+      if (files.kind(path) == FileKind::file && programs.count(path) == 0 && found.insert(path).second)
+        left.insert(path);
+  }
+  return found;
+}
+
+}  // namespace dsbuild
