@@ -21,7 +21,7 @@ struct CompilerAnswers {
                      // is; of others ""
 };
 
-// Asks what is not known, all at once. What is known counts for as long as the variables that are handed on
+// Asks all that it does not know at once. A known answer counts for as long as the variables that are handed on
 // and the configuration files are the same, too. Errors: `tool_does_not_answer`.
 Result<CompilerAnswers> interview(const Interview& questions, const Environment& environment, System& system,
                        FactStore& facts);
