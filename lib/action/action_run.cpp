@@ -4,6 +4,7 @@
 
 #include "base/build_layout.h"
 #include "base/digest.h"
+#include "inputs/clock_words.h"
 #include "inputs/layout.h"
 #include "inputs/unnamed_files.h"
 #include "sys/clock.h"
@@ -51,10 +52,58 @@ bool is_output(const std::string& path) {
   return is_of_build(path) && !is_hipified(path);
 }
 
-// Precompiled headers count by what they were made of.
-bool is_precompiled(const std::string& path) {
-  return path.ends_with(".gch");
+// That which the plan precompiles counts by what it was made of.
+bool is_precompiled_by_build(const std::string& path) {
+  return is_output(path) && is_precompiled_header(path);
 }
+
+// By which __TIMESTAMP__ is told.
+constexpr const char* k_time_zone = "/etc/localtime";
+
+// gcc's own, which it includes before all else: where it takes a precompiled one, no depfile names it.
+constexpr const char* k_first_header = "stdc-predef.h";
+
+// Headers that the command names, and the source, are looked for where they are; what is precompiled of them
+// lies next to them.
+void add_named_by_command(const std::vector<std::string>& command, std::set<std::string>& folders,
+                          std::set<std::string>& names) {
+  for (const std::string& header : forced_headers(command)) {
+    folders.insert(parent_of(header));
+    names.insert({header, name_of(header)});
+  }
+  names.insert(k_first_header);
+}
+
+// By macros, in texts and in the command.
+class TimesRead {
+ public:
+  TimesRead(bool clock_is_pinned, const FileReader& files)
+      : clock_is_pinned_(clock_is_pinned), files_(files) {}
+
+  void add(const std::string& file, std::string_view text) {
+    const bool reads_own = reads_time_of_file(text);
+    // hipify writes its files in each build from scratch.
+    const bool reads_build = (!clock_is_pinned_ && reads_clock(text)) || (reads_own && is_hipified(file));
+    if (clock_.empty() && reads_build) clock_ = file;
+    any_reads_own_ = any_reads_own_ || reads_own;
+    if (reads_own || is_of_project(file)) of_files_.insert(file);
+  }
+
+  // A header's macro is expanded in any of the project's files.
+  void describe(Record& record) const {
+    record.clock = clock_;
+    if (!any_reads_own_) return;
+    for (const std::string& file : of_files_)
+      record.file_times.push_back({file, mtime_in_seconds(file, files_).value_or(-1)});
+  }
+
+ private:
+  bool clock_is_pinned_;
+  const FileReader& files_;
+  std::string clock_;
+  bool any_reads_own_ = false;
+  std::set<std::string> of_files_;
+};
 
 }  // namespace
 
@@ -69,8 +118,9 @@ ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
       begin_ns_(file_clock_now()),
       tools_file_(tools_file_of(words)),
       output_(output_of(words)),
+      has_source_date_(has_source_date(system.environment)),
       cache_(cache == Cache::used ? store_of_build(files_) : std::nullopt),
-      digests_(files_, folder_named_by(k_digests_file, files_)),
+      digests_(files_, folder_named_by(k_digests_file, files_), trust_of(system.environment)),
       lists_(files_, "", cache_),
       key_(action_key({words, files_.absolute(".").string(),
                        [this](const std::string& path) -> std::optional<std::string> {
@@ -128,6 +178,10 @@ bool ActionRun::assembler_tells() {
   return std::find(telling.begin(), telling.end(), tools_file_) != telling.end();
 }
 
+bool ActionRun::pins_clock() {
+  return has_source_date_ && assembler_tells();
+}
+
 std::string ActionRun::key_of_text(const std::vector<std::string>& command, std::string_view text) const {
   return key_.with(k_command_part, shell_join(command)).add_bytes("text", text).digest();
 }
@@ -151,12 +205,15 @@ Record ActionRun::describe(const FilesRead& read) {
   Record record;
   record.key = key_;
   std::string others;
-  std::vector<std::string> sorted = read.files;
-  std::sort(sorted.begin(), sorted.end());
-  for (const std::string& path : sorted)
-    if (!is_precompiled(path)) describe_file(path, record, others);
-  record.others = lists_.put(others);
   if (!read.command.empty()) describe_names(read, record);
+  std::vector<std::string> sorted = precompiled_headers(record);
+  sorted.insert(sorted.end(), read.files.begin(), read.files.end());
+  if (!record.file_times.empty() && files_.kind(k_time_zone) == FileKind::file) sorted.push_back(k_time_zone);
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  for (const std::string& path : sorted)
+    if (!is_precompiled_by_build(path)) describe_file(path, record, others);
+  record.others = lists_.put(others);
   describe_equal_files(read.files, record);
   digests_.save();
   return record;
@@ -180,8 +237,7 @@ bool ActionRun::changed_since_begin(const std::string& path) const {
 }
 
 // Where a name may be found: beside each file that was read, in the command's folders, in the compiler's own.
-std::vector<std::string> ActionRun::folders_of(const FilesRead& read) const {
-  std::set<std::string> folders;
+void ActionRun::add_folders(const FilesRead& read, std::set<std::string>& folders) const {
   for (const std::string& file : read.files)
     folders.insert(parent_of(file));
   for (std::string folder : search_folders(read.command)) {
@@ -195,17 +251,19 @@ std::vector<std::string> ActionRun::folders_of(const FilesRead& read) const {
   std::erase_if(folders, [](const std::string& folder) {
     return is_output(folder) || folder.find('\n') != std::string::npos;
   });
-  return {folders.begin(), folders.end()};
 }
 
 void ActionRun::describe_names(const FilesRead& read, Record& record) {
   NameSearch search;
-  search.folders = folders_of(read);
-  const std::set<std::string> folders(search.folders.begin(), search.folders.end());
+  std::set<std::string> folders;
   const std::set<std::string> read_files(read.files.begin(), read.files.end());
   search.names = library_names(read.command);
   const bool is_link = links(read.command);
+  if (!is_link) add_named_by_command(read.command, folders, search.names);
+  add_folders(read, folders);
+  search.folders.assign(folders.begin(), folders.end());
   bool project_asks = false;
+  TimesRead times(pins_clock(), files_);
   for (const std::string& file : read.files) {
     if (is_output(file)) continue;
     // What the command itself names is not looked for.
@@ -213,6 +271,7 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
       add_names_of(file, folders, search.names);
     if (is_link) continue;
     const std::string text = text_of(file, files_);
+    times.add(file, text);
     LookedFor looked_for = names_looked_for(text);
     if (is_of_project(file)) {
       if (record.incomplete.empty() &&
@@ -225,6 +284,10 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
     }
     search.names.merge(looked_for.names);
   }
+  const auto source =
+      std::find_first_of(read.files.begin(), read.files.end(), read.command.begin(), read.command.end());
+  if (!is_link && source != read.files.end()) times.add(*source, shell_join(read.command));
+  times.describe(record);
   record.search = lists_.put(render_search(search));
   const std::string present = FolderNames("", files_).present(search);
   record.present = lists_.put(present);
@@ -240,7 +303,13 @@ void ActionRun::describe_names(const FilesRead& read, Record& record) {
 std::vector<std::string> ActionRun::present_files(const Record& record) {
   std::vector<std::string> paths;
   for (const std::string& line : split_lines(lists_.find(record.present).value_or("")))
-    paths.push_back(path_in(line.substr(0, line.find('\t')), line.substr(line.find('\t') + 1)));
+    if (const PresentName name = parse_present(line); name.mark.empty()) paths.push_back(name.path());
+  return paths;
+}
+
+std::vector<std::string> ActionRun::precompiled_headers(const Record& record) {
+  std::vector<std::string> paths = present_files(record);
+  std::erase_if(paths, [](const std::string& path) { return !is_precompiled_header(path); });
   return paths;
 }
 
@@ -274,7 +343,7 @@ Result<void> ActionRun::write(Record record, const std::vector<std::string>& out
 }
 
 void ActionRun::keep(const std::string& key, const Record& record) {
-  if (!cache_ || !record.unsettled.empty() || !record.incomplete.empty() || record.result.empty()) return;
+  if (!cache_ || !can_hold(record) || record.result.empty()) return;
   cache_->put_record(key, render_record(record));
 }
 

@@ -49,11 +49,18 @@ class ActionRun {
   // What was read, once tools have run. A file that changed since this object was made leaves it unsettled,
   // and one that names files which no compiler tells of, incomplete.
   Record describe(const FilesRead& read);
+  // Those that a compiler may have taken in place of a header: a text that is preprocessed without them does
+  // not tell what it makes.
+  std::vector<std::string> precompiled_headers(const Record& record);
   // The last thing that is done: the record beside the output, and a copy in the cache.
   Result<void> write(Record record, const std::vector<std::string>& outputs);
 
   // Whether that of the tools has to be asked, and then says it (nvcc/assembler_depfile.h).
   bool assembler_tells();
+
+  // Whether __DATE__ is that of SOURCE_DATE_EPOCH. gcc takes it from 7 on, clang from 16 on: of which version
+  // a clang is, no step knows, so it counts for what an assembler of gcc's makes.
+  bool pins_clock();
 
   // The paths in a record's list of others.
   std::vector<std::string> files_of_list(const std::string& list) { return lists_.paths(list); }
@@ -68,7 +75,7 @@ class ActionRun {
   void describe_equal_files(std::vector<std::string> read, Record& record);
   std::vector<std::string> present_files(const Record& record);
   bool changed_since_begin(const std::string& path) const;
-  std::vector<std::string> folders_of(const FilesRead& read) const;
+  void add_folders(const FilesRead& read, std::set<std::string>& folders) const;
   // What is kept by a text may be of another op's action.
   enum class Command { same, any };
   std::optional<Record> find_in_cache(const std::string& key, Command command);
@@ -77,6 +84,7 @@ class ActionRun {
   FileSystem& files_;
   const int64_t begin_ns_;
   const std::string tools_file_, output_;
+  const bool has_source_date_;
   std::optional<ContentStore> cache_;
   DigestMemo digests_;
   Lists lists_;

@@ -54,6 +54,8 @@ std::string Change::text() const {
   if (what == "time") return "the times of " + name + " and " + now + " are " + before;
   if (what == "unsettled") return name + " changed while it was read";
   if (what == "incomplete") return name + " reads files that no compiler names";
+  if (what == "clock") return name + " has the time of its compile in it";
+  if (what == "mtime") return name + " has another time, which is read (__TIMESTAMP__)";
   if (what == "record") return before;
   if (before.empty()) return what + " " + now + " is new";
   if (now.empty()) return what + " " + before + " is gone";
@@ -63,10 +65,12 @@ std::string Change::text() const {
 std::optional<Change> Judge::first_difference(const Record& record, const Key& key) {
   if (!record.unsettled.empty()) return Change{"unsettled", record.unsettled, "", ""};
   if (!record.incomplete.empty()) return Change{"incomplete", record.incomplete, "", ""};
+  if (!record.clock.empty()) return Change{"clock", record.clock, "", ""};
   if (auto found = compare_keys(record.key, key)) return found;
   if (auto found = compare_files(record.inputs, "file")) return found;
   if (auto found = compare_others(record.others)) return found;
   if (auto found = compare_names(record)) return found;
+  if (auto found = compare_file_times(record.file_times)) return found;
   return compare_times(record.equal_files);
 }
 
@@ -127,9 +131,9 @@ std::optional<Change> Judge::compare_names(const Record& record) {
   if (!before) return Change{"record", "", "the list of names is lost", ""};
   const auto old_lines = lines_of(*before), new_lines = lines_of(known->second);
   const std::string come = first_only_in(new_lines, old_lines), gone = first_only_in(old_lines, new_lines);
-  const std::string& line = come.empty() ? gone : come;
-  const std::string folder = line.substr(0, line.find('\t')), name = line.substr(line.find('\t') + 1);
-  return come.empty() ? Change{"name", folder, name, ""} : Change{"name", folder, "", name};
+  const PresentName name = parse_present(come.empty() ? gone : come);
+  return come.empty() ? Change{"name", name.folder, name.text(), ""}
+                      : Change{"name", name.folder, "", name.text()};
 }
 
 std::optional<Change> Judge::compare_times(const std::vector<EqualFiles>& files) {
@@ -139,6 +143,13 @@ std::optional<Change> Judge::compare_times(const std::vector<EqualFiles>& files)
     if (have_same_time(root_ / pair.first, root_ / pair.second, files_) != pair.same_time)
       return Change{"time", pair.first, pair.same_time ? "no longer equal" : "equal now", pair.second};
   }
+  return std::nullopt;
+}
+
+std::optional<Change> Judge::compare_file_times(const std::vector<FileTime>& times) {
+  for (const FileTime& time : times)
+    if (const auto now = mtime_in_seconds(root_ / time.path, files_); now != time.seconds)
+      return Change{"mtime", time.path, std::to_string(time.seconds), now ? std::to_string(*now) : ""};
   return std::nullopt;
 }
 
@@ -175,9 +186,14 @@ std::string Judge::with_step_file(const std::string& command) {
   return text;
 }
 
+std::optional<int64_t> mtime_in_seconds(const Path& file, const FileReader& files) {
+  const auto identity = files.identity(file);
+  return identity ? std::optional(identity->mtime_ns / k_second_ns) : std::nullopt;
+}
+
 bool have_same_time(const Path& first, const Path& second, const FileReader& files) {
-  const auto a = files.identity(first), b = files.identity(second);
-  return a && b && a->mtime_ns / k_second_ns == b->mtime_ns / k_second_ns;
+  const auto time = mtime_in_seconds(first, files);
+  return time && time == mtime_in_seconds(second, files);
 }
 
 }  // namespace dsbuild

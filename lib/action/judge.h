@@ -43,6 +43,7 @@ class Judge {
   std::optional<Change> compare_others(const std::string& list);
   std::optional<Change> compare_names(const Record& record);
   std::optional<Change> compare_times(const std::vector<EqualFiles>& files);
+  std::optional<Change> compare_file_times(const std::vector<FileTime>& times);
   Change compare_tools(const std::string& before, const std::string& now);
   Change compare_commands(const std::string& before, const std::string& now);
   std::string with_step_file(const std::string& command);
@@ -57,6 +58,8 @@ class Judge {
   std::map<std::string, std::string> known_names_;  // what is present, by the search
 };
 
+// nullopt: it is not there.
+std::optional<int64_t> mtime_in_seconds(const Path& file, const FileReader& files);
 // Whether two files have the same time, to the second.
 bool have_same_time(const Path& first, const Path& second, const FileReader& files);
 

@@ -59,6 +59,11 @@ void take(std::string_view name, std::string_view value, Record& record) {
   if (name == "output") record.outputs.push_back(file_of(value));
   if (name == "unsettled") record.unsettled = unescaped(value);
   if (name == "incomplete") record.incomplete = unescaped(value);
+  if (name == "clock") record.clock = unescaped(value);
+  if (name == "mtime") {
+    const FileDigest file = file_of(value);
+    record.file_times.push_back({file.path, whole_number<int64_t>(file.digest).value_or(-1)});
+  }
   if (name.starts_with("said.")) record.said.push_back({std::string(name.substr(5)), unescaped(value)});
   if (name == "said_of") record.said_of = value;
   if (name == "equal") {
@@ -82,7 +87,10 @@ std::string render_record(const Record& record) {
   for (const Said& said : record.said)
     text += line("said." + said.tool, said.text);
   text += line("said_of", record.said_of) + lines_of("output", record.outputs) +
-          line("unsettled", record.unsettled) + line("incomplete", record.incomplete);
+          line("unsettled", record.unsettled) + line("incomplete", record.incomplete) +
+          line("clock", record.clock);
+  for (const FileTime& time : record.file_times)
+    text += "mtime " + std::to_string(time.seconds) + " " + escaped(time.path) + "\n";
   return sha256(text) + "\n" + text;
 }
 
@@ -99,6 +107,10 @@ std::optional<Record> parse_record(std::string_view text) {
       take(std::string_view(each).substr(0, space), std::string_view(each).substr(space + 1), record);
   }
   return is_ours ? std::optional(record) : std::nullopt;
+}
+
+bool can_hold(const Record& record) {
+  return record.unsettled.empty() && record.incomplete.empty() && record.clock.empty();
 }
 
 void add_said(Record& record, const char* tool, std::string text) {

@@ -3,6 +3,7 @@
 // relative ones are the project's ("pack/…") and the build's own.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,13 @@ struct EqualFiles {
   bool operator==(const EqualFiles&) const = default;
 };
 
+// The mtime of a file that may be in what was made of it (__TIMESTAMP__), in seconds.
+struct FileTime {
+  std::string path;
+  int64_t seconds = 0;
+  bool operator==(const FileTime&) const = default;
+};
+
 // What a tool said though it did not fail: warnings. Files are named as commands name them.
 inline constexpr const char *k_preprocessor = "preprocessor", *k_compiler = "compiler",
                             *k_assembler = "assembler";
@@ -61,8 +69,15 @@ struct Record {
   // A file of the project that reads others which no compiler names (an assembler's .incbin); "": none does.
   // Such a record never holds.
   std::string incomplete;
+  // A file that has the time of its compile in it (__DATE__), which nothing pins; "": none has. Nor does such
+  // a record hold.
+  std::string clock;
+  std::vector<FileTime> file_times;
   bool operator==(const Record&) const = default;
 };
+
+// Whether there is anything that it may hold for later.
+bool can_hold(const Record& record);
 
 // Nothing for an empty text.
 void add_said(Record& record, const char* tool, std::string text);

@@ -129,6 +129,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"python", "Python cannot be asked about a module."},
     {"skipped_ops", "--strict was given, and a selected op was skipped."},
     {"source_left_out", "A source is for another variant of an architecture than the one asked for."},
+    {"time_of_build", "A source has the time of its compile in it, so it is compiled in each build."},
     {"tool_does_not_answer", "A compiler does not say what it is made of."},
     {"toolkit_lacks_archs", "No CUDA toolkit can target all of the request."},
     {"unknown_accelerator", "DS_ACCELERATOR has an unknown value."},

@@ -69,7 +69,8 @@ DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& sy
 DueActions take_incomplete(DueActions& due) {
   DueActions incomplete;
   std::erase_if(due, [&](const auto& action) {
-    const bool is_incomplete = action.second.what == "incomplete";
+    const std::string& what = action.second.what;
+    const bool is_incomplete = what == "incomplete" || what == "clock";
     if (is_incomplete) incomplete.insert(action);
     return is_incomplete;
   });
@@ -77,10 +78,19 @@ DueActions take_incomplete(DueActions& due) {
 }
 
 std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete) {
-  std::set<std::string> libraries, sources;
-  for (const auto& [output, change] : incomplete)
-    (change.path == output ? libraries : sources).insert(change.where());
+  std::set<std::string> libraries, sources, clocks;
+  for (const auto& [output, change] : incomplete) {
+    const bool is_clock = change.what == "clock";
+    (is_clock ? clocks : change.path == output ? libraries : sources).insert(change.where());
+  }
   std::vector<Warning> warnings;
+  for (const std::string& source : clocks)
+    warnings.push_back(
+        warning("time_of_build", source,
+                "it may have the time of its compile in it (__DATE__, __TIME__): what is made of "
+                "it is made again in each build, and never cached",
+                "Set SOURCE_DATE_EPOCH, which gcc takes in place of the clock, or take the macro "
+                "out."));
   for (const std::string& source : sources)
     warnings.push_back(warning("unnamed_files", source,
                                "it may read files that no compiler names (#embed, or .incbin and .include in "

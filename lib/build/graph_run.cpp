@@ -28,6 +28,7 @@ Environment edge_environment(const Plan& plan, const BuildPlan& graph, int jobs,
   const bool chosen_by_user = plan.settings().nvcc_threads.value > 1;
   if (threads > 1 && !chosen_by_user)
     environment["NVCC_APPEND_FLAGS"] = "--threads=" + std::to_string(threads);
+  if (plan.settings().trust() == Trust::nothing) environment[k_paranoid_variable] = "1";
   return environment;
 }
 

@@ -19,7 +19,7 @@ Session::Session(const Settings& settings, const System& of_system, Events& of_c
       limits(std::move(of_request)),
       facts(of_system.files, settings.cache_dir / "facts.json"),
       build_facts(of_system.files, settings.build_dir.value / "facts.json"),
-      digests(of_system.files, settings.cache_dir / "digests") {
+      digests(of_system.files, settings.cache_dir / "digests", settings.trust()) {
   system.tools = {settings.pass_environment.value, of_system.files.absolute(settings.build_dir.value)};
 }
 

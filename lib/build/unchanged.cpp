@@ -71,7 +71,7 @@ std::optional<Answers> results_of(const Plan& plan, System& system) {
   const Settings& settings = plan.settings();
   const Path &out = settings.out.value, &folder = settings.build_dir.value;
   WatchedFiles files(disk);
-  DigestMemo digests(files, settings.cache_dir / "digests");
+  DigestMemo digests(files, settings.cache_dir / "digests", settings.trust());
   System watched{files, system.processes, system.environment, system.program};
   if (!find_due_actions(plan, plan.graph, watched, digests).empty()) return std::nullopt;
   digests.save();
@@ -218,6 +218,7 @@ std::optional<UnchangedBuild> look_for_unchanged_build(const Request& request, c
                                                        const System& system) {
   const FileReader& files = system.files;
   const Settings& settings = request.settings;
+  if (settings.trust() == Trust::nothing) return std::nullopt;
   const auto text = files.read_file(settings.build_dir.value / k_unchanged_file);
   if (!text) return std::nullopt;
   Remembered remembered(*text);

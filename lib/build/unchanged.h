@@ -21,7 +21,7 @@ struct UnchangedBuild {
 
 // `asked`, here and below: all that the request and what is shown come from, but the environment and the disk
 // (the command line, the terminal). nullopt: plan and build. So it is where something has changed, an action
-// is due, or another dsbuild holds the lock.
+// is due, another dsbuild holds the lock, or identities are not trusted (--paranoid).
 std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
                                                    const System& system);
 

@@ -179,7 +179,7 @@ class HipifyRun {
 
   void keep(const Tree& tree, Record& record) const {
     record.result.digest = Key(record.key).add_bytes("tree", list_of(tree)).digest();
-    if (!action_.cache() || !record.unsettled.empty() || !record.incomplete.empty()) return;
+    if (!action_.cache() || !can_hold(record)) return;
     StoreEntry entry;
     for (const auto& [path, bytes] : tree)
       entry.push_back({path, bytes});

@@ -1,6 +1,7 @@
 #include "inputs/looked_for.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/build_layout.h"
 #include "base/text.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::string_view k_blanks = " \t\r\v\f";
 constexpr std::string_view k_has = "__has_";
+constexpr std::string_view k_other = "! ", k_unreadable = "? ", k_order = "# ";
 constexpr int k_deepest = 16;  // a link may lead back to where it stands
 
 bool is_of_name(char c) {
@@ -117,6 +119,15 @@ std::string first_of_path(const std::string& name) {
   return name.substr(0, name.find('/'));
 }
 
+constexpr std::array<std::string_view, 2> k_precompiled_ends = {".gch", ".pch"};
+
+// The header's name; "" of what is not precompiled.
+std::string_view without_precompiled_end(std::string_view name) {
+  for (const std::string_view end : k_precompiled_ends)
+    if (name.size() > end.size() && name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  return {};
+}
+
 bool is_below_folder(const std::string& name) {
   return !name.starts_with('/') && !name.starts_with("./") && !name.starts_with("../");
 }
@@ -163,6 +174,20 @@ std::vector<std::string> search_folders(const std::vector<std::string>& command)
   return folders;
 }
 
+std::vector<std::string> forced_headers(const std::vector<std::string>& command) {
+  std::vector<std::string> headers;
+  for (size_t i = 0; i < command.size(); ++i)
+    for (const std::string_view option : {"-include", "-imacros"}) {
+      if (!command[i].starts_with(option)) continue;
+      const size_t begin = option.size() + (command[i].substr(option.size()).starts_with('=') ? 1 : 0);
+      if (begin < command[i].size())
+        headers.push_back(command[i].substr(begin));
+      else if (i + 1 < command.size())
+        headers.push_back(command[i + 1]);
+    }
+  return headers;
+}
+
 std::set<std::string> library_names(const std::vector<std::string>& command) {
   std::set<std::string> names;
   for (const std::string& word : command) {
@@ -181,59 +206,150 @@ std::string path_in(const std::string& folder, const std::string& name) {
   return folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
 
-std::string FolderNames::present(const NameSearch& search) {
-  std::map<std::string, std::vector<const std::string*>> by_first;
-  std::vector<const std::string*> elsewhere;  // "../x.h", "/x.h"
-  for (const std::string& name : search.names) {
-    if (is_below_folder(name))
-      by_first[first_of_path(name)].push_back(&name);
-    else
-      elsewhere.push_back(&name);
+bool is_precompiled_header(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const std::string_view folder = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+  return !without_precompiled_end(path).empty() || !without_precompiled_end(folder).empty();
+}
+
+std::string PresentName::text() const {
+  if (mark.empty()) return name;
+  return name + (mark == k_other        ? " (no file)"
+                 : mark == k_unreadable ? " (unreadable)"
+                                        : " (the order in it)");
+}
+
+PresentName parse_present(const std::string& line) {
+  std::string mark;
+  if (line.starts_with(k_other) || line.starts_with(k_unreadable)) mark = line.substr(0, k_other.size());
+  if (line.starts_with(k_order)) mark = line.substr(0, line.find(' ', k_order.size()) + 1);
+  const size_t tab = line.find('\t');
+  return {line.substr(mark.size(), tab - mark.size()), line.substr(std::min(tab, line.size() - 1) + 1), mark};
+}
+
+// Those that lie below the folders of a search, by the first folder in them and by all ("" of a plain name);
+// those that lead elsewhere: "../x.h", "/x.h".
+struct FolderNames::Names {
+  using ByFolder = std::map<std::string, std::vector<const std::string*>>;
+  std::map<std::string, ByFolder> below;
+  std::vector<const std::string*> elsewhere;
+
+  explicit Names(const std::set<std::string>& names) {
+    for (const std::string& name : names) {
+      const size_t slash = name.rfind('/');
+      if (!is_below_folder(name))
+        elsewhere.push_back(&name);
+      else if (slash == std::string::npos)
+        below[""][""].push_back(&name);
+      else
+        below[first_of_path(name)][name.substr(0, slash)].push_back(&name);
+    }
+    below[""][""];  // what is precompiled may lie there, if any name counts
   }
+};
+
+std::string FolderNames::present(const NameSearch& search) {
+  const Names names(search.names);
   std::string text;
   for (const std::string& folder : search.folders) {
-    const auto add = [&](const std::string& name) {
-      if (is_file(path_in(folder, name))) text += folder + "\t" + name + "\n";
-    };
     if (search.all && is_of_project(folder)) {
       add_all(folder, "", k_deepest, text);
       continue;
     }
-    const std::unordered_set<std::string>& entries = list(folder);
-    for (const auto& [first, names] : by_first)
-      if (entries.count(first) > 0)
-        for (const std::string* name : names)
-          add(*name);
-    for (const std::string* name : elsewhere)
-      add(*name);
+    add_below(folder, names, search, text);
+    for (const std::string* name : names.elsewhere) {
+      add(folder, *name, text);
+      for (const std::string_view end : k_precompiled_ends)
+        add_precompiled(folder, *name + std::string(end), text);
+    }
   }
   return text;
 }
 
-bool FolderNames::is_file(const std::string& path) {
-  const auto [known, is_new] = known_files_.try_emplace(path);
-  if (is_new) known->second = files_.kind(at(path)) == FileKind::file;
+void FolderNames::add_below(const std::string& folder, const Names& names, const NameSearch& search,
+                            std::string& text) {
+  for (const auto& [first, by_folder] : names.below) {
+    if (!first.empty() && !list(folder).may_have(first)) continue;
+    for (const auto& [below, of_folder] : by_folder) {
+      const Listing& listing = list(below.empty() ? folder : path_in(folder, below));
+      const size_t begin = below.empty() ? 0 : below.size() + 1;
+      for (const std::string* name : of_folder) {
+        if (listing.may_have(name->substr(begin))) add(folder, *name, text);
+        if (!listing.is_complete)
+          for (const std::string_view end : k_precompiled_ends)
+            add_precompiled(folder, *name + std::string(end), text);
+      }
+      for (const std::string& entry : listing.precompiled) {
+        const std::string name = path_in(below, entry);
+        if (search.all || search.names.count(std::string(without_precompiled_end(name))) > 0)
+          add_precompiled(folder, name, text);
+      }
+    }
+  }
+}
+
+// A compiler passes over folders.
+void FolderNames::add(const std::string& folder, const std::string& name, std::string& text) {
+  const Opening found = opening(path_in(folder, name));
+  if (found == Opening::absent || found == Opening::directory) return;
+  if (found == Opening::other) text += k_other;
+  if (found == Opening::unreadable) text += k_unreadable;
+  text += folder + "\t" + name + "\n";
+}
+
+// Of several in a folder, gcc takes the first that it can use, in an order that is this folder's own.
+void FolderNames::add_precompiled(const std::string& folder, const std::string& name, std::string& text) {
+  const std::string path = path_in(folder, name);
+  if (opening(path) != Opening::directory) return add(folder, name, text);
+  const auto entries = files_.list(at(path));
+  if (!entries || entries->empty()) return;
+  for (const std::string& entry : *entries)
+    add(folder, name + "/" + entry, text);
+  if (entries->size() == 1) return;
+  const auto identity = files_.identity(at(path));
+  text += std::string(k_order) + (identity ? identity->text() : "") + " " + folder + "\t" + name + "\n";
+}
+
+Opening FolderNames::opening(const std::string& path) {
+  const auto [known, is_new] = known_.try_emplace(path);
+  if (is_new) known->second = files_.opening(at(path));
   return known->second;
 }
 
-const std::unordered_set<std::string>& FolderNames::list(const std::string& folder) {
+const FolderNames::Listing& FolderNames::list(const std::string& folder) {
   const auto [known, is_new] = listed_.try_emplace(folder);
-  if (is_new)
-    if (const auto names = files_.list(at(folder.empty() ? "." : folder)))
-      known->second.insert(names->begin(), names->end());
+  if (is_new) known->second = listing_of(folder);
   return known->second;
+}
+
+FolderNames::Listing FolderNames::listing_of(const std::string& folder) const {
+  const Path path = at(folder.empty() ? "." : folder);
+  Listing listing;
+  if (const auto names = files_.list(path)) {
+    listing.names.insert(names->begin(), names->end());
+    std::copy_if(names->begin(), names->end(), std::back_inserter(listing.precompiled),
+                 [](const std::string& name) { return !without_precompiled_end(name).empty(); });
+  } else {
+    const Opening found = files_.opening(path);
+    listing.is_complete = found != Opening::unreadable && found != Opening::directory;
+  }
+  return listing;
 }
 
 // But for what lies in build folders.
 void FolderNames::add_all(const std::string& folder, const std::string& below, int depth, std::string& text) {
-  const std::unordered_set<std::string>& listed = list(folder + below);
-  const std::set<std::string> names(listed.begin(), listed.end());
+  const Listing& listing = list(folder + below);
+  if (!listing.is_complete) text += std::string(k_unreadable) + folder + "\t" + below + "\n";
+  const std::set<std::string> names(listing.names.begin(), listing.names.end());
   if (depth == 0 || names.count(k_build_folder_marker) > 0) return;
   for (const std::string& name : names) {
     const std::string path = below + "/" + name;
-    const FileKind kind = files_.kind(at(folder + path));
-    if (kind == FileKind::file) text += folder + "\t" + path.substr(1) + "\n";
-    if (kind == FileKind::directory) add_all(folder, path, depth - 1, text);
+    if (!without_precompiled_end(name).empty())
+      add_precompiled(folder, path.substr(1), text);
+    else if (opening(folder + path) == Opening::directory)
+      add_all(folder, path, depth - 1, text);
+    else
+      add(folder, path.substr(1), text);
   }
 }
 

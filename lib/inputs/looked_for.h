@@ -32,34 +32,64 @@ struct NameSearch {
 std::string render_search(const NameSearch& search);
 NameSearch parse_search(std::string_view text);
 
+// What compilers take in place of a header, where it lies next to where that is looked for, also where the
+// header itself is not there: "x.h.gch" of x.h, a file or a folder of them (gcc: "Using Precompiled Headers";
+// clang takes x.h.pch too, of headers that are included by force). No depfile names it.
+bool is_precompiled_header(std::string_view path);
+
 // The folders of -I, -isystem, -iquote, -idirafter and, of a link, -L, which may stand in the same word or
 // the next.
 std::vector<std::string> search_folders(const std::vector<std::string>& command);
+// The headers that a compile includes by force (-include, -imacros).
+std::vector<std::string> forced_headers(const std::vector<std::string>& command);
 // The files that a link's -l words may mean: libx.so and libx.a of -lx, x of -l:x.
 std::set<std::string> library_names(const std::vector<std::string>& command);
 
 // Where a name of a search is looked for in one of its folders ("": what the name says alone).
 std::string path_in(const std::string& folder, const std::string& name);
 
+// What is there of a search, one to a line: "<folder>\t<name>" of a file; with "! " before it of what is
+// neither a file nor a folder, with "? " of what cannot be read, or not be told: a compiler does not pass
+// over those two. "# <identity> " stands before a folder of several precompiled headers.
+struct PresentName {
+  std::string folder, name;
+  std::string path() const { return path_in(folder, name); }
+  std::string text() const;  // of the name, for a message
+  std::string mark;          // what stands before it
+};
+PresentName parse_present(const std::string& line);
+
 // Lists folders once. `root` is the build folder, to which relative ones are relative.
 class FolderNames {
  public:
   FolderNames(Path root, const FileReader& files) : root_(std::move(root)), files_(files) {}
-  // A line for each name of the search that is a file in one of its folders: "<folder>\t<name>". Links are
-  // followed; a folder that is not there has none.
+  // Lines of what is there of the names of the search, and of what is precompiled of them. Links are
+  // followed; a folder that is not there has none, and in one that cannot be listed each name is tried.
   std::string present(const NameSearch& search);
 
  private:
-  bool is_file(const std::string& path);
-  const std::unordered_set<std::string>& list(const std::string& folder);
+  struct Listing {
+    std::unordered_set<std::string> names;
+    std::vector<std::string> precompiled;  // of them
+    bool is_complete = true;
+    bool may_have(const std::string& name) const { return !is_complete || names.count(name) > 0; }
+  };
+  struct Names;  // of a search, by the folders in them
+
+  void add_below(const std::string& folder, const Names& names, const NameSearch& search, std::string& text);
+  void add(const std::string& folder, const std::string& name, std::string& text);
+  void add_precompiled(const std::string& folder, const std::string& name, std::string& text);
   void add_all(const std::string& folder, const std::string& below, int depth, std::string& text);
+  Opening opening(const std::string& path);
+  const Listing& list(const std::string& folder);
+  Listing listing_of(const std::string& folder) const;
 
   Path at(const Path& path) const { return root_ / path; }
 
   Path root_;
   const FileReader& files_;
-  std::unordered_map<std::string, std::unordered_set<std::string>> listed_;
-  std::unordered_map<std::string, bool> known_files_;
+  std::unordered_map<std::string, Listing> listed_;
+  std::unordered_map<std::string, Opening> known_;
 };
 
 }  // namespace dsbuild

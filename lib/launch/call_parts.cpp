@@ -250,7 +250,7 @@ class Parts {
     for (const Part& part : parts_) {
       DSBUILD_TRY(text, files_.read_file(record_file(part.output)));
       const auto record = parse_record(text);
-      if (!record || !record->unsettled.empty() || !record->incomplete.empty()) return FilesRead{};
+      if (!record || !can_hold(*record)) return FilesRead{};
       for (const FileDigest& input : record->inputs)
         if (!is_of_build(input.path)) read.insert(input.path);
       for (std::string& path : lists.paths(record->others))

@@ -120,6 +120,7 @@ Result<CallTools> find_call_tools(const Path& nvcc, const NvccCall& call, Sessio
   tools.environment.erase("LC_ALL");
   for (const Environment& of_caller : {tools.looked_at, tools.locale})
     tools.environment.insert(of_caller.begin(), of_caller.end());
+  if (trust_of(system.environment) == Trust::nothing) tools.environment[k_paranoid_variable] = "1";
   return tools;
 }
 

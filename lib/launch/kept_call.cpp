@@ -103,7 +103,7 @@ class Call {
   void keep(const MadeCall& made, ActionRun& action) {
     if (made.read.files.empty()) return;  // it is not known what of
     Record record = action.describe(made.read);
-    if (!action.cache() || !record.unsettled.empty() || !record.incomplete.empty()) return;
+    if (!action.cache() || !can_hold(record)) return;
     record.result.digest = Key(record.key)
                                .add_bytes("record", render_record(record))
                                .add_bytes(k_object, bytes_of(made.entry, k_object))

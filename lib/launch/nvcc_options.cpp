@@ -124,11 +124,19 @@ bool is_relocatable_compile(const std::string& name) {
 }
 
 bool is_refused_by_host(const std::string& word) {
-  static const std::vector<std::string> beginnings = {
-      "-save-temps", "--save-temps",  "-fdump",   "-fprofile", "--coverage", "-ftest-coverage",
-      "-fcallgraph", "-fstack-usage", "-fplugin", "-specs",    "-M",         "-wrapper",
-      "-Wa,",        "-Wp,",          "-g",       "-flto",     "-include",   "-imacros",
-      "@",           "-fsanitize",    "-o",       "-x",        "-E",         "-S"};
+  static const std::vector<std::string> beginnings = {"-save-temps", "--save-temps",
+                                                      "-fdump",      "-fprofile",
+                                                      "--coverage",  "-ftest-coverage",
+                                                      "-fcallgraph", "-fstack-usage",
+                                                      "-fplugin",    "-specs",
+                                                      "-M",          "-wrapper",
+                                                      "-Wa,",        "-Wp,",
+                                                      "-g",          "-flto",
+                                                      "-include",    "-imacros",
+                                                      "-fpch",       "-fmodule",
+                                                      "@",           "-fsanitize",
+                                                      "-o",          "-x",
+                                                      "-E",          "-S"};
   return starts_with_one_of(word, beginnings);
 }
 

@@ -75,7 +75,7 @@ class WholeRun {
     Record record = describe(bytes);
     add_said(record, k_compiler, std::move(said));
     DSBUILD_CHECK(put_output(bytes));
-    if (is_kept_in_cache && record.incomplete.empty()) keep(record, std::move(bytes));
+    if (is_kept_in_cache && can_hold(record)) keep(record, std::move(bytes));
     DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
     return StepEnd{0, MadeOf::tools};
   }
@@ -113,6 +113,7 @@ class WholeRun {
     const auto entry = action_.cache()->find(text_key_);
     if (!is_of_object(entry)) return false;
     Record record = action_.describe(files_read());
+    if (!action_.precompiled_headers(record).empty()) return false;
     record.result.digest = text_key_;
     if (entry->size() == 2) {
       add_said(record, k_compiler, entry->back().bytes);
@@ -126,7 +127,7 @@ class WholeRun {
   void keep(Record& record, std::string bytes) const {
     record.result.digest =
         text_key_.empty() ? Key(record.key).add_bytes("object", bytes).digest() : text_key_;
-    if (!action_.cache() || !record.unsettled.empty()) return;
+    if (!action_.cache()) return;
     StoreEntry entry = {{k_object, std::move(bytes)}};
     if (!record.said.empty()) entry.push_back({k_said, record.said.front().text});
     action_.cache()->put(record.result.digest, entry);
@@ -169,6 +170,7 @@ class WholeRun {
     std::sort(read.files.begin(), read.files.end());
     read.files.erase(std::unique(read.files.begin(), read.files.end()), read.files.end());
     Record record = action_.describe(read);
+    if (!action_.precompiled_headers(record).empty()) text_key_.clear();
     if (is_link() && !is_device_link(step_.command))
       record.incomplete = linker_tells() ? incomplete_in_link(read.files) : step_.output;
     return record;

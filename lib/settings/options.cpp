@@ -9,8 +9,6 @@
 namespace dsbuild {
 namespace {
 
-// ---- kinds of values
-
 template <class T>
 SettingRow row_of(const std::string& name, const Setting<T>& setting, std::string text) {
   return {name, std::move(text), setting.origin};
@@ -130,8 +128,6 @@ SettingValue words(Setting<Words> Settings::* place, Result<Words> (*parse)(cons
 Result<Words> as_a_shell_does(const Given& given) {
   return shell_split(given.text);
 }
-
-// ---- values of their own kind
 
 std::string ops_text(const Selection& selection) {
   Words chosen;
@@ -423,6 +419,11 @@ std::vector<Option> options_of_the_run() {
        .help = "Fetch nothing",
        .setting = "offline",
        .value = flag(&Settings::offline)},
+      {.names = "--paranoid",
+       .help = "Read each file again for its digest, also where it looks unchanged",
+       .variable = k_paranoid_variable,
+       .setting = "paranoid",
+       .value = flag(&Settings::paranoid)},
   };
 }
 

@@ -9,6 +9,7 @@
 
 #include "arch/arch_list.h"
 #include "base/result.h"
+#include "sys/digest_memo.h"
 #include "sys/file_system.h"
 #include "sys/process.h"
 
@@ -92,6 +93,7 @@ struct Settings {
   Setting<unsigned long long> memory;               // bytes that jobs may use together; 0: what is available
   Setting<int> nvcc_threads{1};                     // DS_NVCC_THREADS; 1 unless set
   Setting<bool> keep_going, strict, json, allow_disjoint_archs, drop_unsupported_archs, offline;
+  Setting<bool> paranoid;              // each file is read for its digest, whatever its identity says
   Setting<bool> add;                   // the ops of the bundle at `out` are wanted too
   Setting<bool> debug;                 // -g for host code, -lineinfo for device code
   Setting<bool> annotations;           // GITHUB_ACTIONS, exactly "true": messages as its annotations too
@@ -130,6 +132,8 @@ struct Settings {
   // of them (`root:` of a requirement).
   Environment variables;
 
+  Trust trust() const { return paranoid.value ? Trust::nothing : Trust::identities; }
+
   std::string variable(const std::string& name) const {  // "" if it is not set
     const auto found = variables.find(name);
     return found == variables.end() ? "" : found->second;
@@ -141,17 +145,17 @@ struct Settings {
 // the project's dsbuild.yaml > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
 // NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_BACKEND, DSBUILD_CACHE_DIR,
-// DSBUILD_CACHE_SIZE, XDG_CACHE_HOME, HOME.
+// DSBUILD_CACHE_SIZE, DSBUILD_PARANOID, XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu, xpu; npu mps hpu mlu sdaa supa
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
 // NVCC_*_FLAGS that name an arch (-gencode, -arch, -code, long forms and `--gpu-*`): exit 2
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs
-// memory keep_going strict json color compress_mode pch backend lock_timeout offline drop_unsupported_archs
-// allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir cache_size
-// pass_environment; unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs
-// count where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
+// memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
+// drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
+// cache_size pass_environment; unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of
+// take_workload (workload.h); its archs count where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "sys/process.h"
+
 namespace dsbuild {
 
 // Nanoseconds since the epoch, as FileIdentity::mtime_ns.
@@ -14,6 +16,11 @@ inline int64_t file_clock_now() {
 
 // File times are those of the kernel's last tick: what changed this long before a moment has an older time.
 inline constexpr int64_t k_file_clock_step_ns = 10'000'000;
+
+// Whether a time stands in for the clock, to compilers that take it from there.
+inline bool has_source_date(const Environment& environment) {
+  return environment.count("SOURCE_DATE_EPOCH") > 0;
+}
 
 // Of a clock that nothing sets; only differences mean something.
 inline double steady_seconds() {

@@ -9,12 +9,21 @@
 #include <string>
 
 #include "sys/file_system.h"
+#include "sys/process.h"
 
 namespace dsbuild {
 
+// What is remembered counts, or each file is read each time (`--paranoid`): a write through a shared mapping
+// need not change a file's identity (tmpfs: never; others: not before it is written to the disk).
+enum class Trust { identities, nothing };
+// Set for the steps of a build that trusts nothing.
+inline constexpr const char* k_paranoid_variable = "DSBUILD_PARANOID";
+Trust trust_of(const Environment& environment);
+
 class DigestMemo {
  public:
-  DigestMemo(FileSystem& files, Path folder) : files_(files), folder_(std::move(folder)) {}
+  DigestMemo(FileSystem& files, Path folder, Trust trust = Trust::identities)
+      : files_(files), folder_(std::move(folder)), trust_(trust) {}
 
   // SHA-256 of the file's bytes, 64 hex digits; links are followed. Errors: those of reading.
   Result<std::string> digest(const Path& path);
@@ -41,6 +50,7 @@ class DigestMemo {
 
   FileSystem& files_;
   Path folder_;
+  Trust trust_;
   std::map<Path, Shard> shards_;  // by folder
   bool has_saved_ = false;
 };

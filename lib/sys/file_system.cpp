@@ -33,6 +33,20 @@ FileKind kind_of(const struct stat& status) {
   return S_ISDIR(status.st_mode) ? FileKind::directory : FileKind::other;
 }
 
+Opening opening_of(FileKind kind) {
+  switch (kind) {
+    case FileKind::absent:
+      return Opening::absent;
+    case FileKind::file:
+      return Opening::file;
+    case FileKind::directory:
+      return Opening::directory;
+    case FileKind::other:
+      break;
+  }
+  return Opening::other;
+}
+
 // False on an error of reading or writing, with errno set.
 bool copy_bytes(int from, AtomicFile& to) {
   // The kernel may share the blocks; it copies nothing between some file systems.
@@ -86,6 +100,17 @@ class RealFileSystem : public FileSystem {
   FileKind own_kind(const Path& path) const override {
     struct stat status{};
     return ::lstat(path.c_str(), &status) == 0 ? kind_of(status) : FileKind::absent;
+  }
+
+  Opening opening(const Path& path) const override {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0)
+      return errno == ENOENT || errno == ENOTDIR ? Opening::absent : Opening::unreadable;
+    constexpr mode_t k_read_by_all = S_IRUSR | S_IRGRP | S_IROTH;
+    const bool is_read_by_all = (status.st_mode & k_read_by_all) == k_read_by_all;
+    if (!is_read_by_all && ::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0)
+      return Opening::unreadable;
+    return opening_of(kind_of(status));
   }
 
   bool is_executable(const Path& path) const override {
@@ -259,6 +284,10 @@ class RealFileSystem : public FileSystem {
 };
 
 }  // namespace
+
+Opening FileReader::opening(const Path& path) const {
+  return opening_of(kind(path));
+}
 
 Result<std::unique_ptr<ByteSource>> FileReader::open(const Path& path) const {
   DSBUILD_TRY(bytes, read_file(path));

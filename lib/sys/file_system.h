@@ -18,6 +18,11 @@ namespace dsbuild {
 
 enum class FileKind { absent, file, directory, other };
 
+// What a program meets that opens a path to read it, links followed. `unreadable`: it is there and may not be
+// read, or that cannot be told (no permission for a folder above it, a loop of links); `other`: a pipe, a
+// device.
+enum class Opening { absent, file, directory, other, unreadable };
+
 // Changes whenever the file's content may have changed: nothing resets ctime.
 struct FileIdentity {
   uint64_t device = 0;
@@ -40,6 +45,8 @@ class FileReader {
   virtual Result<std::vector<std::string>> list(const Path& path) const = 0;
   virtual FileKind kind(const Path& path) const = 0;      // follows symbolic links
   virtual FileKind own_kind(const Path& path) const = 0;  // a symbolic link is `other`
+  // That of the kind, where no permission matters.
+  virtual Opening opening(const Path& path) const;
   virtual bool is_executable(const Path& path) const = 0;
   virtual std::optional<FileIdentity> identity(const Path& path) const = 0;  // follows links
   // Absolute, without symbolic links, "." and ".."; nullopt when it does not exist.

@@ -7,10 +7,13 @@ std::string answer_to(Question question, const Path& path, const FileReader& fil
     case Question::identity:
     case Question::names: {
       const auto identity = files.identity(path);
-      return identity ? identity->text() : "-";
+      if (identity) return identity->text();
+      return files.opening(path) == Opening::unreadable ? "?" : "-";
     }
     case Question::kind:
       return std::to_string(static_cast<int>(files.kind(path)));
+    case Question::opening:
+      return std::to_string(static_cast<int>(files.opening(path)));
     case Question::own_kind:
       return std::to_string(static_cast<int>(files.own_kind(path)));
     case Question::is_executable:
@@ -47,6 +50,11 @@ FileKind WatchedFiles::kind(const Path& path) const {
 FileKind WatchedFiles::own_kind(const Path& path) const {
   note(Question::own_kind, path);
   return files_.own_kind(path);
+}
+
+Opening WatchedFiles::opening(const Path& path) const {
+  note(Question::opening, path);
+  return files_.opening(path);
 }
 
 bool WatchedFiles::is_executable(const Path& path) const {

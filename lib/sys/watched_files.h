@@ -15,13 +15,14 @@ enum class Question : char {
   identity = 'f',
   names = 'l',
   kind = 'k',
+  opening = 'p',
   own_kind = 'o',
   is_executable = 'x',
   real_path = 'r',
 };
 using Answers = std::map<std::pair<std::string, Question>, std::string>;
 
-// Now: "-" for what is not there.
+// Now: "-" for what is not there, "?" where that cannot be told.
 std::string answer_to(Question question, const Path& path, const FileReader& files);
 
 // Passes everything on. What is written through it is not an answer.
@@ -34,6 +35,7 @@ class WatchedFiles : public FileSystem {
   Result<std::vector<std::string>> list(const Path& path) const override;
   FileKind kind(const Path& path) const override;
   FileKind own_kind(const Path& path) const override;
+  Opening opening(const Path& path) const override;
   bool is_executable(const Path& path) const override;
   std::optional<FileIdentity> identity(const Path& path) const override;
   std::optional<Path> real_path(const Path& path) const override;

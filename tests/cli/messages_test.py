@@ -323,6 +323,12 @@ class MachineTest(MessageTest):
         source.write_text(source.read_text() + 'asm(".data\\n.incbin \\"pack/host/host.bin\\"\\n.text\\n");\n')
         self.check("unnamed_files", space, "--ops", "host", code=0, env={"CXX": str(compiler)})
 
+    def test_a_source_that_has_the_time_of_its_compile(self):
+        space = TestSpace(steps=True)
+        source = space.pack.source("host/host.cpp")
+        source.write_text(source.read_text() + "const char* built = __DATE__;\n")
+        self.check("time_of_build", space, "--ops", "host", code=0)
+
     def test_a_compiler_that_does_not_say_what_it_is_made_of(self):
         self.addCleanup(self.space.toolkit.set, mute=0)
         self.space.toolkit.set(mute=1)

@@ -41,6 +41,10 @@ class FakeFileSystem : public FileSystem {
   }
   // A new tick without new content, as touch does.
   void touch(const Path& path) { entries_.at(resolve(path)).tick = ++clock_; }
+  // As a write through a shared mapping may do: the identity stays.
+  void change_unseen(const Path& path, std::string bytes) {
+    entries_.at(resolve(path)).text = std::move(bytes);
+  }
   // Every later write at or below `path` fails with `reason`; an empty reason ends that.
   void fail_writes(const Path& path, const std::string& reason) {
     if (reason.empty()) {
@@ -51,6 +55,9 @@ class FakeFileSystem : public FileSystem {
   }
   // Reading the file at `path` fails with `reason`.
   void fail_reads(const Path& path, const std::string& reason) { read_faults_[key_of(path)] = reason; }
+
+  // What stands at `path` is met so by who opens it, whatever its kind.
+  void set_opening(const Path& path, Opening opening) { openings_[resolve(path)] = opening; }
 
   // The bytes of a file; "" when there is none. Not logged.
   std::string bytes(const Path& path) const {
@@ -97,6 +104,10 @@ class FakeFileSystem : public FileSystem {
     const auto entry = entries_.find(resolve_parent(path));
     const bool is_link = entry != entries_.end() && entry->second.kind == Kind::link;
     return is_link ? FileKind::other : kind(path);
+  }
+  Opening opening(const Path& path) const override {
+    const auto told = openings_.find(resolve(path));
+    return told == openings_.end() ? FileSystem::opening(path) : told->second;
   }
   bool is_executable(const Path& path) const override {
     const Entry* entry = entry_at(path);
@@ -292,6 +303,7 @@ class FakeFileSystem : public FileSystem {
   Tree entries_;
   std::map<std::string, std::string> write_faults_;
   std::map<std::string, std::string> read_faults_;
+  std::map<std::string, Opening> openings_;
   std::map<std::string, unsigned> owners_;
   uint64_t last_inode_ = 0;
   int64_t clock_ = 0;

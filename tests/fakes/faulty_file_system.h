@@ -23,6 +23,7 @@ class FaultyFileSystem : public FileSystem {
   Result<std::vector<std::string>> list(const Path& path) const override { return real_.list(path); }
   FileKind kind(const Path& path) const override { return real_.kind(path); }
   FileKind own_kind(const Path& path) const override { return real_.own_kind(path); }
+  Opening opening(const Path& path) const override { return real_.opening(path); }
   bool is_executable(const Path& path) const override { return real_.is_executable(path); }
   std::optional<FileIdentity> identity(const Path& path) const override { return real_.identity(path); }
   std::optional<Path> real_path(const Path& path) const override { return real_.real_path(path); }

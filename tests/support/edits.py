@@ -26,6 +26,13 @@ COMING = {"first/a.h": "A", "first/b.h": "B", "first/deep/c.h": "C", "one/b.h": 
 # One is in both ops.
 SOURCES = {"one": ["one/k.cu", "one/m.cpp", "one/n.cpp"], "two": ["two/k.cu", "one/n.cpp"]}
 EXPORTS = {op: [f"{source[:3]}_{source[4]}" for source in sources] for op, sources in SOURCES.items()}
+# What a compiler takes in place of a header: next to it, or where it looks before.
+PRECOMPILED = [f"{path}.gch{more}" for path in ("inc/a.h", "first/a.h", "inc/b.h", "two/b.h", "inc/deep/c.h", "first/deep/c.h",
+                                                "one/e.h", "inc/common/d.h", "first/own.h", "inc/current/g.h")
+               for more in ("", "/O2", "/0")]
+PRECOMPILED_BEGIN = "FAKE PRECOMPILED\n"  # tests/fakes/toolkit/tools/preprocessor.h; a real compiler passes over it
+# In the place of these a compiler stops at what it cannot read.
+UNREADABLE = [path for path in COMING if path.startswith(("first/", "one/", "two/"))]
 OTHER_SOURCES = "src of another branch"  # in the pack's folder
 ARCHS = ["8.0", "9.0+PTX", "8.0;9.0+PTX", "8.0;8.6;9.0", "8.0-virtual"]
 ONCE = "#pragma once\n#ifdef SEEN_ONCE\n#undef TWICE\n#define TWICE 1\n#endif\n#define SEEN_ONCE\n"
@@ -117,6 +124,7 @@ class World:
     def __init__(self, checkouts, parts, own_headers, generator):
         self.checkouts, self.parts, self.own_headers, self.generator = checkouts, parts, own_headers, generator
         self.checkout, self.environment, self.numbers = checkouts[0], {}, 10
+        self.unreadable = None  # a link to itself
         self.tools = {}  # what of them was changed last, and to what
         self.site = None  # a Site of compiler_edits.py
 
@@ -236,6 +244,48 @@ def go(world):
     keep_version(world, path)
     world.checkout.file(path).unlink()
     return f"{path} goes"
+
+
+def precompile(world):
+    """One comes, changes, is none that the compiler takes, or goes; as a file or in a folder of them."""
+    path = world.choose(PRECOMPILED)
+    file = world.checkout.file(path)
+    top = file if file.suffix == ".gch" else file.parent
+    if os.path.lexists(top) and world.generator.random() < 0.4:
+        shutil.rmtree(top) if top.is_dir() else top.unlink()
+        return f"{top.name} goes"
+    letter = {**HEADERS, **COMING, "inc/current/g.h": "G"}[path.split(".gch")[0]]
+    if top != file and top.is_file():
+        top.unlink()
+    if top == file and top.is_dir():
+        shutil.rmtree(top)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    begin = PRECOMPILED_BEGIN if world.generator.random() < 0.8 else ""
+    file.write_text(begin + header_text(letter, world.number()))
+    return f"{path} comes or changes" + ("" if begin else ", and cannot be taken")
+
+
+def unreadable(world):
+    """A link to itself, until the next step."""
+    path = world.choose(UNREADABLE)
+    file = world.checkout.file(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.lexists(file):
+        keep_version(world, path)
+        file.unlink()
+    file.symlink_to(file.name)
+    world.unreadable = file
+    return f"{path} is a link to itself"
+
+
+def mend(world):
+    """What cannot be read goes, also where it was copied to."""
+    for checkout in world.checkouts if world.unreadable else []:
+        for sources in checkout.space.pack.folder.iterdir():
+            for file in (sources / path for path in UNREADABLE):
+                if file.is_symlink() and os.readlink(file) == file.name:
+                    file.unlink()
+    world.unreadable = None
 
 
 def rename(world):
@@ -366,7 +416,7 @@ def own_header(world):
 
 def damage(world):
     """A file that was built, or that dsbuild keeps."""
-    space, kept = world.checkout.space, ("lock", "dsbuild-build-folder")  # without that one the folder is not dsbuild's
+    space, kept = world.checkout.space, ("lock", "dsbuild-build-folder", "CACHEDIR.TAG")  # these two say that it is dsbuild's
     files = [path for folder in (space.build_dir, space.cache_folder()) for path in sorted(folder.rglob("*"))
              if path.is_file() and not path.is_symlink() and path.name not in kept]
     if not files:
@@ -430,7 +480,7 @@ def copy_checkout(world):
     return f"copy the sources, and go to {other.space.root.name}"
 
 
-CHANGES = [edit, edit, edit, edit_under_old_time, edit_with_much_older_time, put_back, put_back, touch, comment, come, come, go,
-           rename, link_header, link_folder, once, assembly, other_sources, define, optimize, reorder_folders, archs,
-           set_environment, tool, tool, own_header, clean, damage, damage, edit_during_build, kill, kill, change_checkout,
-           copy_checkout]
+CHANGES = [edit, edit, edit, edit_under_old_time, edit_with_much_older_time, put_back, put_back, touch, comment, come, come,
+           go, precompile, precompile, unreadable, rename, link_header, link_folder, once, assembly, other_sources, define,
+           optimize, reorder_folders, archs, set_environment, tool, tool, own_header, clean, damage, damage,
+           edit_during_build, kill, kill, change_checkout, copy_checkout]

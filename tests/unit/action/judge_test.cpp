@@ -114,6 +114,32 @@ TEST_CASE("A change is told in words of the user's") {
   }
 }
 
+TEST_CASE("So is what a compiler stops at, what it takes in place of a header, and what depends on times") {
+  World world;
+  SECTION("what cannot be read comes to stand before one that was read") {
+    world.files.add_file("/p/v.h", "2");
+    world.files.set_opening("/p/v.h", Opening::unreadable);
+    CHECK(world.difference() == "v.h (unreadable) has come to pack");
+    world.files.set_opening("/p/v.h", Opening::other);
+    CHECK(world.difference() == "v.h (no file) has come to pack");
+  }
+  SECTION("what is precompiled of a header that was read") {
+    world.files.add_file("/p/inc/v.h.gch", "2");
+    CHECK(world.difference() == "v.h.gch has come to inc");
+  }
+  SECTION("the time of its compile") {
+    world.record.clock = "pack/a.cpp";
+    CHECK(world.difference() == "a.cpp has the time of its compile in it");
+  }
+  SECTION("the time of a file that has it") {
+    world.files.touch("/p/a.cpp");
+    world.record.file_times = {{"pack/a.cpp", 0}};  // the fake's ticks lie within one second
+    CHECK(world.difference().empty());
+    REQUIRE(world.files.set_mtime("/p/a.cpp", 2'000'000'000));
+    CHECK(world.difference() == "a.cpp has another time, which is read (__TIMESTAMP__)");
+  }
+}
+
 TEST_CASE("A lost list is a difference, and a damaged one is lost") {
   World world;
   const Path list = Path("/b/lists") / world.record.others;

@@ -20,6 +20,8 @@ Record sample() {
   record.outputs = {{"obj/a.o", std::string(64, '3')}};
   record.unsettled = "pack/a b.h";
   record.incomplete = "pack/c.h";
+  record.clock = "pack/d.h";
+  record.file_times = {{"pack/a b.h", 1'000'000'000}, {"pack/gone.h", -1}};
   return record;
 }
 
@@ -46,4 +48,13 @@ TEST_CASE("Every part of a key counts, and where one ends") {
   CHECK(Key().add("a", "b").digest() != Key().add("a", "c").digest());
   CHECK(Key().add("a", "b").digest() != Key().add("ab", "").digest());
   CHECK(Key().add("a", "").add("b", "").digest() != Key().add("b", "").add("a", "").digest());
+}
+
+TEST_CASE("A record of what nobody can tell again can hold nothing") {
+  CHECK(can_hold(Record{}));
+  for (std::string Record::*field : {&Record::unsettled, &Record::incomplete, &Record::clock}) {
+    Record record;
+    record.*field = "pack/a.cpp";
+    CHECK_FALSE(can_hold(record));
+  }
 }

@@ -25,6 +25,30 @@ TEST_CASE("A file is read once for its digest, and again when it changed") {
   CHECK(std::count(files.reads.begin(), files.reads.end(), "/src/a.cu") == 0);
 }
 
+TEST_CASE("Where identities are not trusted, each file is read each time") {
+  FakeFileSystem files;
+  files.add_file("/src/a.cu", "abc");
+  DigestMemo trusting(files, "/memo");
+  REQUIRE(trusting.digest("/src/a.cu"));
+  trusting.save();
+  files.change_unseen("/src/a.cu", "abd");
+  CHECK(DigestMemo(files, "/memo").digest("/src/a.cu").value() == sha256("abc"));
+  DigestMemo paranoid(files, "/memo", Trust::nothing);
+  CHECK(paranoid.digest("/src/a.cu").value() == sha256("abd"));
+  files.change_unseen("/src/a.cu", "abe");
+  CHECK(paranoid.digest("/src/a.cu").value() == sha256("abe"));
+  paranoid.save();
+  CHECK(DigestMemo(files, "/memo").digest("/src/a.cu").value() == sha256("abe"));
+}
+
+TEST_CASE("A variable says whether identities are trusted") {
+  CHECK(trust_of({}) == Trust::identities);
+  for (const char* off : {"", "0", "off", "NO", "false"})
+    CHECK(trust_of({{"DSBUILD_PARANOID", off}}) == Trust::identities);
+  CHECK(trust_of({{"DSBUILD_PARANOID", "1"}}) == Trust::nothing);
+  CHECK(trust_of({{"DSBUILD_PARANOID", "yes"}}) == Trust::nothing);
+}
+
 TEST_CASE("A file that cannot be read has no digest") {
   FakeFileSystem files;
   CHECK(DigestMemo(files, "/memo").digest("/absent").error().where == "/absent");

@@ -1,11 +1,13 @@
 #include "base.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -106,6 +108,17 @@ bool exists(const std::string& path) {
 bool is_file(const std::string& path) {
   struct stat status = {};
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+Words names_in(const std::string& folder) {
+  Words names;
+  if (DIR* const opened = opendir(folder.c_str())) {
+    while (const dirent* entry = readdir(opened))
+      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    closedir(opened);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 static bool read_into(const std::string& path, std::string& data) {

@@ -258,7 +258,7 @@ class Compiler {
       return finish(assembler.object(), part("as"));
     }
     Preprocessing job = preprocessing_of(argv_, own_folders());
-    job.keeps_comments = true;
+    job.keeps_comments = job.takes_precompiled = true;
     const std::string text = preprocess(source, job);
     write_depfile(job.read);
     bool is_of_cudafe = false;

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 namespace fake {
 namespace {
@@ -62,6 +64,10 @@ class Preprocessor {
     const std::string text = read(file, "cc1plus");
     if (was_once(file, text)) return;
     mark(1, file, depth > 0 ? " 1" : "");
+    take_text(text, file, depth);
+  }
+
+  void take_text(const std::string& text, const std::string& file, size_t depth) {
     size_t number = 0;
     const size_t outside = taken_.size();
     for (const std::string& line : split(text, '\n')) {
@@ -127,9 +133,36 @@ class Preprocessor {
     text_.pop_back();  // the line of the directive ends it
   }
 
+  // The text of one that is precompiled, a file or the first in a folder that can be taken; "" for none.
+  std::string precompiled(const std::string& path) const {
+    if (!job_.takes_precompiled) return "";
+    Words files = {path + ".gch"};
+    for (const std::string& name : names_in(path + ".gch"))
+      files.push_back(path + ".gch/" + name);
+    for (const std::string& file : files)
+      if (const std::string text = is_file(file) ? read_or_empty(file) : "";
+          starts_with(text, k_precompiled_begin))
+        return text.substr(k_precompiled_begin.size());
+    return "";
+  }
+
+  // gcc passes over what is not there, and over folders.
+  bool is_taken_for(const std::string& path, const std::string& reader) const {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0 && errno != ENOENT && errno != ENOTDIR)
+      fail(reader + ": fatal error: " + path + ": " + strerror(errno));
+    return is_file(path);
+  }
+
   // "" where there is none.
   std::string find(const std::string& name, const std::string& from, bool is_quoted) const {
     if (starts_with(name, "/")) return is_file(name) ? name : "";
+    for (const std::string& path : candidates(name, from, is_quoted))
+      if (!precompiled(path).empty() || is_taken_for(path, from)) return path;
+    return "";
+  }
+
+  Words candidates(const std::string& name, const std::string& from, bool is_quoted) const {
     Words folders;
     if (is_quoted) {
       folders.push_back(folder_of(from));
@@ -137,11 +170,9 @@ class Preprocessor {
     }
     folders.insert(folders.end(), job_.folders.begin(), job_.folders.end());
     folders.insert(folders.end(), job_.system.begin(), job_.system.end());
-    for (const std::string& folder : folders) {
-      std::string path = folder.empty() ? name : folder + "/" + name;
-      if (is_file(path)) return path;
-    }
-    return "";
+    for (std::string& folder : folders)
+      folder = folder.empty() ? name : folder + "/" + name;
+    return folders;
   }
 
   void include(const std::string& name, const std::string& from, bool is_quoted, const std::string& reader,
@@ -151,6 +182,7 @@ class Preprocessor {
       if (job_.passes_over_missing) return;
       fail(reader + ": fatal error: " + name + ": No such file or directory");
     }
+    if (const std::string text = precompiled(path); !text.empty()) return take_text(text, path, depth);
     note_read(path);
     take_file(path, depth);
   }

@@ -11,6 +11,7 @@ struct Preprocessing {
   std::map<std::string, std::string> macros;  // without parameters
   Words forced;                               // -include
   bool keeps_comments = false;
+  bool takes_precompiled = false;    // as gcc does when it compiles: x.h.gch in place of x.h
   bool passes_over_missing = false;  // headers that there are not are none
   Words read;                        // all files that were read, the source first
 };
@@ -18,6 +19,9 @@ struct Preprocessing {
 // What the command line says. With CPATH and CPLUS_INCLUDE_PATH, and with folders in which the compiler looks
 // by itself.
 Preprocessing preprocessing_of(const Words& argv, const Words& own_folders);
+
+// How one of the precompiled headers begins that are taken; the rest is a header's text. gcc's own are none.
+inline constexpr std::string_view k_precompiled_begin = "FAKE PRECOMPILED\n";
 
 // The text behind the preprocessor, with line markers.
 std::string preprocess(const std::string& source, Preprocessing& job);
