@@ -32,8 +32,8 @@ struct NameSearch {
 std::string render_search(const NameSearch& search);
 NameSearch parse_search(std::string_view text);
 
-// What compilers take in place of a header, where it lies next to where that is looked for, also where the
-// header itself is not there: "x.h.gch" of x.h, a file or a folder of them (gcc: "Using Precompiled Headers";
+// Compilers take such a file in place of a header, next to the header's place, even where the header itself
+// is absent: "x.h.gch" of x.h, a file or a folder of them (gcc: "Using Precompiled Headers";
 // clang takes x.h.pch too, of headers that are included by force). No depfile names it.
 bool is_precompiled_header(std::string_view path);
 
@@ -48,7 +48,7 @@ std::set<std::string> library_names(const std::vector<std::string>& command);
 // Where a name of a search is looked for in one of its folders ("": what the name says alone).
 std::string path_in(const std::string& folder, const std::string& name);
 
-// What is there of a search, one to a line: "<folder>\t<name>" of a file; with "! " before it of what is
+// The names of a search that are there, one to a line: "<folder>\t<name>" of a file; with "! " before it of what is
 // neither a file nor a folder, with "? " of what cannot be read, or not be told: a compiler does not pass
 // over those two. "# <identity> " stands before a folder of several precompiled headers.
 struct PresentName {

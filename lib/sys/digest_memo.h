@@ -13,7 +13,7 @@
 
 namespace dsbuild {
 
-// What is remembered counts, or each file is read each time (`--paranoid`): a write through a shared mapping
+// A remembered digest counts, or each file is read each time (`--paranoid`): a write through a shared mapping
 // need not change a file's identity (tmpfs: never; others: not before it is written to the disk).
 enum class Trust { identities, nothing };
 // Set for the steps of a build that trusts nothing.

@@ -48,7 +48,7 @@ struct Step {
   Record make() {
     ActionRun action(words(), system);
     Record record = action.describe({read, command});
-    record.result = sha256("object");
+    record.result.digest = sha256("object");
     REQUIRE(action.write(record, {"obj/a.o"}));
     return record;
   }
