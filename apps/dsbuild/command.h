@@ -48,9 +48,17 @@ struct CommandRow {
 const std::vector<CommandRow>& commands();
 
 // Results go to stdout; everything for people's eyes only goes to stderr. A stdout that cannot be written is
-// exit 1.
-Result<void> print_result(std::string_view text);
-void print_message(std::string_view text);
+// exit 1. All text leaves through these, and text of others may be part of any: what a terminal would obey is
+// made visible (base/text.h), but the colours of `style`; what GitHub's runner would obey is broken up, but
+// where `style` has annotations, whose renderers have done it.
+Result<void> print_result(std::string_view text, const Style& style = {});
+void print_message(std::string_view text, const Style& style = {});
+// For programs, byte for byte.
+Result<void> print_document(std::string_view text);
+// The live line of lib/ninja/progress.h, which has made its text visible itself.
+void print_drawn(std::string_view line);
+// What a tool said, with its colours.
+void print_tool_output(std::string_view text);
 
 // What the command line, the environment and config files ask for.
 Result<Request> load_request(const CommandContext& context);

@@ -6,7 +6,7 @@ namespace dsbuild {
 namespace {
 
 Result<int> run_words(const CommandContext& context) {
-  DSBUILD_TRY(end, run_action(context.line.operands, context.system, print_message));
+  DSBUILD_TRY(end, run_action(context.line.operands, context.system, print_tool_output));
   return end.code;
 }
 

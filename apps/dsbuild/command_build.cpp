@@ -17,7 +17,8 @@ double seconds_since(Clock::time_point start) {
 Result<void> print_outcome(const BuildOutcome& outcome, const Settings& settings,
                            const CommandContext& context) {
   if (settings.json.value) return print_result(render_build_outcome_json(outcome));
-  return print_result(render_build_outcome(outcome, style_for(settings, context, false)));
+  const Style style = style_for(settings, context, false);
+  return print_result(render_build_outcome(outcome, style), style);
 }
 
 // Of the last build that ran an edge: a build with nothing to do has none of its own.
@@ -25,8 +26,9 @@ Result<void> print_timings(const Settings& settings, const CommandContext& conte
   if (!settings.timings.value) return {};
   DSBUILD_TRY(timings, load_timings(settings.build_dir.value, context.system.files));
   if (!timings) return {};
-  return print_result(settings.json.value ? render_timings_json(*timings)
-                                          : render_timings(*timings, style_for(settings, context, false)));
+  const Style style = style_for(settings, context, false);
+  return print_result(settings.json.value ? render_timings_json(*timings) : render_timings(*timings, style),
+                      style);
 }
 
 // What is shown depends on it, beside the environment and the disk.
@@ -45,7 +47,7 @@ std::optional<UnchangedBuild> find_unchanged(const Request& request, const Comma
 
 Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, const Settings& settings,
                           const CommandContext& context) {
-  print_message(build.shown);
+  print_message(build.shown, style_for(settings, context, true));
   BuildOutcome outcome;
   outcome.bundle = build.bundle;
   outcome.manifest.ops.resize(build.ops);
@@ -75,7 +77,8 @@ int say_unbuilt(const Error& error, const ShownEvents& events, const Settings& s
   if (settings.json.value) {
     (void)print_result(render_unbuilt_json(error, events.failures(), events.left()));
   } else {
-    print_message(render_error(error, style_for(settings, context, true)));
+    const Style style = style_for(settings, context, true);
+    print_message(render_error(error, style), style);
     if (!events.failures().empty())
       print_message(render_unfinished(events.left().failed, events.left().built));
   }

@@ -25,9 +25,10 @@ Result<int> run_diff(const CommandContext& context) {
   const auto b = take_inventory(folders[1], context.system.files, session.digests);
   if (!b) return cannot_compare(b.error());
   const InventoryDiff diff = compare(*a, *b);
-  DSBUILD_CHECK(print_result(settings.json.value
-                                 ? render_inventory_diff_json(diff, *a, *b)
-                                 : render_inventory_diff(diff, *a, *b, style_for(settings, context, false))));
+  const Style style = style_for(settings, context, false);
+  DSBUILD_CHECK(print_result(settings.json.value ? render_inventory_diff_json(diff, *a, *b)
+                                                 : render_inventory_diff(diff, *a, *b, style),
+                             style));
   return static_cast<int>(diff.changes.empty() ? Exit::done : Exit::failed);
 }
 

@@ -91,9 +91,10 @@ Result<int> run_explain(const CommandContext& context) {
   session.facts.save();
   const Settings& settings = survey.settings();
   print_warnings(explanations.front().warnings, settings, context);
-  DSBUILD_CHECK(print_result(settings.json.value
-                                 ? render_explanations_json(explanations)
-                                 : render_explanations(explanations, style_for(settings, context, false))));
+  const Style style = style_for(settings, context, false);
+  DSBUILD_CHECK(print_result(
+      settings.json.value ? render_explanations_json(explanations) : render_explanations(explanations, style),
+      style));
   return 0;
 }
 

@@ -22,7 +22,7 @@ class LoadEvents : public ShownEvents {
   void on_graph_begins(const ExpectedRun& /*expected*/) override { begin_ = Clock::now(); }
   void on_edge(const EdgeEvent& /*event*/) override {}
   void on_diagnostic(const ToolDiagnostic& told) override {
-    if (told.diagnostic.severity == Severity::error) print_message(render_diagnostic(told, style()));
+    if (told.diagnostic.severity == Severity::error) print_message(render_diagnostic(told, style()), style());
   }
   void on_tick() override {
     if (is_said_ || Clock::now() - begin_ < std::chrono::seconds(1)) return;

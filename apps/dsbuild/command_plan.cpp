@@ -41,7 +41,9 @@ Result<int> run_plan(const CommandContext& context) {
     if (settings.verbosity > 0) text += "\n" + render_settings(setting_rows(settings)) + handed_on_text(session.system);
   }
   if (format != "json") print_warnings(plan.warnings, settings, context);
-  DSBUILD_CHECK(print_result(text));
+  // A graph is a program's: its names are what they are. A terminal is no program.
+  const bool is_document = format == "ninja" && !context.terminal.stdout_is_terminal;
+  DSBUILD_CHECK(is_document ? print_document(text) : print_result(text, style));
   return strict_exit(plan.archs, settings, context);
 }
 

@@ -17,9 +17,9 @@ Result<int> run_report(const CommandContext& context) {
   const ReportOptions options{context.line.has("--hide_operator_status"),
                               context.line.has("--hide_errors_and_warnings"), settings.verbosity > 0};
   if (!options.hide_errors_and_warnings) print_warnings(report.warnings, settings, context);
-  DSBUILD_CHECK(print_result(settings.json.value
-                                 ? render_report_json(report)
-                                 : render_report(report, options, style_for(settings, context, false))));
+  const Style style = style_for(settings, context, false);
+  DSBUILD_CHECK(print_result(
+      settings.json.value ? render_report_json(report) : render_report(report, options, style), style));
   const bool lacks = std::any_of(report.ops.begin(), report.ops.end(),
                                  [](const ReportRow& row) { return row.selected && !row.compatible(); });
   return settings.strict.value && lacks ? static_cast<int>(Exit::unmet) : 0;

@@ -55,6 +55,28 @@ Result<void> check_offline(const Settings& settings, const FetchableToolkit& too
 }
 
 // The recipe is a script, because it is apt, dpkg and pip that do the work.
+// A program's lines as they come; one that it draws again and again is shown each time.
+class ShownLines {
+ public:
+  ~ShownLines() { feed("\n"); }
+
+  void feed(std::string_view bytes) {
+    for (const char c : bytes)
+      if (c == '\n' || c == '\r')
+        end_line();
+      else
+        line_ += c;
+  }
+
+ private:
+  void end_line() {
+    if (!line_.empty()) print_tool_output(line_ + "\n");
+    line_.clear();
+  }
+
+  std::string line_;
+};
+
 Result<int> get(const CommandContext& context, const std::string& word) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
@@ -66,9 +88,10 @@ Result<int> get(const CommandContext& context, const std::string& word) {
                 "Run it from a checkout of dsbuild, or install the toolkit by hand (docs/toolkits.md).");
   const Command command{
       {script.string(), word}, context.system.environment, {}, std::chrono::seconds::zero()};
+  ShownLines lines;
   DSBUILD_TRY(result,
               context.system.processes.run_on_terminal(
-                  command, {}, [](std::string_view bytes) { print_message(bytes); }, [] { return true; }));
+                  command, {}, [&](std::string_view bytes) { lines.feed(bytes); }, [] { return true; }));
   return result.exit_code;
 }
 
@@ -83,9 +106,10 @@ Result<int> run_toolkits(const CommandContext& context) {
   const Settings& settings = request.settings;
   Session session(settings, context.system);
   DSBUILD_TRY(machine, find_machine(settings, session));
-  DSBUILD_CHECK(print_result(settings.json.value
-                                 ? render_toolkits_json(machine.toolkits)
-                                 : render_toolkits(machine.toolkits, style_for(settings, context, false))));
+  const Style style = style_for(settings, context, false);
+  DSBUILD_CHECK(print_result(
+      settings.json.value ? render_toolkits_json(machine.toolkits) : render_toolkits(machine.toolkits, style),
+      style));
   return 0;
 }
 

@@ -30,9 +30,9 @@ Result<int> run_verify(const CommandContext& context) {
   }
   if (is_same && context.line.has("--load"))  // what differs is not run
     verified.loads = try_to_load(bundle, manifest, {settings.python.value, context.system, session.facts});
-  DSBUILD_CHECK(print_result(settings.json.value
-                                 ? render_verified_json(verified)
-                                 : render_verified(verified, style_for(settings, context, false))));
+  const Style style = style_for(settings, context, false);
+  DSBUILD_CHECK(print_result(
+      settings.json.value ? render_verified_json(verified) : render_verified(verified, style), style));
   return static_cast<int>(verified.ok() ? Exit::done : Exit::failed);
 }
 

@@ -41,16 +41,38 @@ const std::vector<CommandRow>& commands() {
   return table;
 }
 
-Result<void> print_result(std::string_view text) {
-  const bool written =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written) return {};
+namespace {
+
+bool write(std::FILE* stream, std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+}
+
+std::string shown(std::string_view text, const Style& style) {
+  std::string cleaned = visible(text, style.color ? Colours::kept : Colours::removed);
+  return style.annotate ? cleaned : without_commands(cleaned);
+}
+
+}  // namespace
+
+Result<void> print_result(std::string_view text, const Style& style) {
+  return print_document(shown(text, style));
+}
+
+Result<void> print_document(std::string_view text) {
+  if (write(stdout, text)) return {};
   return fail(Exit::failed, "io", "stdout", std::string("writing: ") + std::strerror(errno), "");
 }
 
-void print_message(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
+void print_message(std::string_view text, const Style& style) {
+  write(stderr, shown(text, style));
+}
+
+void print_drawn(std::string_view line) {
+  write(stderr, line);
+}
+
+void print_tool_output(std::string_view text) {
+  write(stderr, printable(text, Colours::kept));
 }
 
 Result<Request> load_request(const CommandContext& context) {
@@ -66,7 +88,8 @@ int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandCo
   const Error error = make_error(Exit::unmet, "skipped_ops", settings.strict.origin,
                                  plural(skipped.size(), "op") + " skipped: " + join(skipped, ", "),
                                  "Leave out what cannot be built: --ops all,-" + join(skipped, ",-") + ".");
-  if (!settings.json.value) print_message(render_error(error, style_for(settings, context, true)));
+  const Style style = style_for(settings, context, true);
+  if (!settings.json.value) print_message(render_error(error, style), style);
   return static_cast<int>(error.exit);
 }
 
@@ -124,7 +147,7 @@ std::string warnings_text(const std::vector<Warning>& warnings, const Settings& 
 
 void print_warnings(const std::vector<Warning>& warnings, const Settings& settings,
                     const CommandContext& context) {
-  print_message(warnings_text(warnings, settings, context));
+  print_message(warnings_text(warnings, settings, context), style_for(settings, context, true));
 }
 
 }  // namespace dsbuild

@@ -46,7 +46,7 @@ int report_failure(const Error& error, const Words& words, const Style& style) {
   if (json)
     (void)print_result(is_build(words) ? render_unbuilt_json(error, {}, {}) : render_error_json(error));
   else
-    print_message(render_error(error, style));
+    print_message(render_error(error, style), style);
   return static_cast<int>(error.exit);
 }
 

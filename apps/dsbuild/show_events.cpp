@@ -24,17 +24,19 @@ void ShownEvents::on_plan(const Plan& plan, const std::vector<std::string>& remo
   if (settings_.json.value) {
     (void)print_result(render_plan_json(view, true));
   } else if (settings_.verbosity >= 0) {
-    shown_plan_ = render_plan_table(view, style_for(settings_, context_, true)) + "\n" +
+    shown_plan_ = without_commands(render_plan_table(view, style())) + "\n" +
                   warnings_text(plan.warnings, settings_, context_);
-    print_message(shown_plan_);
+    print_message(shown_plan_, style());
   }
 }
 
 void ShownEvents::on_graph_begins(const ExpectedRun& expected) {
   const bool quiet = settings_.verbosity < 0 || settings_.json.value;
   const bool live = context_.terminal.stderr_is_terminal && !quiet && settings_.verbosity == 0;
-  progress_.emplace(Progress::Options{live, quiet, settings_.verbosity > 0, context_.terminal.columns},
-                    expected, print_message, steady_seconds, wall_clock);
+  progress_.emplace(
+      Progress::Options{live, quiet, settings_.verbosity > 0, context_.terminal.columns}, expected,
+      [live](std::string_view text) { live ? print_drawn(text) : print_message(text); }, steady_seconds,
+      wall_clock);
 }
 
 void ShownEvents::on_edge(const EdgeEvent& event) {
@@ -56,12 +58,12 @@ void ShownEvents::on_diagnostic(const ToolDiagnostic& told) {
   if (settings_.json.value) (void)print_result(render_diagnostic_json(told));
   if (settings_.verbosity < 0 && told.diagnostic.severity != Severity::error) return;
   if (progress_) progress_->finish();
-  print_message(render_diagnostic(told, style()));
+  print_message(render_diagnostic(told, style()), style());
 }
 
 void ShownEvents::on_failure(const EdgeFailure& failure) {
   failures_.push_back(failure);
-  print_message(render_edge_failure(failure, style()));
+  print_message(render_edge_failure(failure, style()), style());
 }
 
 void ShownEvents::on_warning(const Warning& warning) {

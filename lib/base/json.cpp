@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace dsbuild {
 namespace {
 
@@ -17,9 +19,20 @@ bool is_plain_in_json(char c) {
   return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
+// GitHub's runner obeys it in the middle of a line.
+constexpr std::string_view k_command = "##[";
+
+// What JSON allows and a terminal or GitHub's runner obeys; escaped, it is the same text.
+std::string with_escapes(const std::string& literal) {
+  const std::string text = visible(replace_all(literal, "\x7f", "\\u007f"));
+  return replace_all(text, k_command, "##\\u005b");
+}
+
 // Nearly all texts are plain, and a file of facts holds thousands.
 std::string literal(const std::string& text) {
-  return std::ranges::all_of(text, is_plain_in_json) ? '"' + text + '"' : library_text(text);
+  const bool is_plain =
+      std::ranges::all_of(text, is_plain_in_json) && text.find(k_command) == std::string::npos;
+  return is_plain ? '"' + text + '"' : with_escapes(library_text(text));
 }
 
 void start_line(std::string& text, int indent, size_t level) {

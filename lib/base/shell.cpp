@@ -1,4 +1,4 @@
-// The parts of text.h that know POSIX sh and terminals.
+// The parts of text.h that know POSIX sh.
 #include <algorithm>
 
 #include "base/text.h"
@@ -92,44 +92,6 @@ class ShellSplitter {
   std::vector<std::string> words_;
 };
 
-bool is_in(char c, unsigned char first, unsigned char last) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte >= first && byte <= last;
-}
-
-// The place after the string that starts at `at`, which BEL or ESC \ ends (titles, hyperlinks).
-size_t skip_control_string(std::string_view text, size_t at) {
-  for (; at < text.size(); ++at) {
-    if (text[at] == '\a') return at + 1;
-    if (text[at] == '\x1b') return at + 1 < text.size() && text[at + 1] == '\\' ? at + 2 : at;
-  }
-  return at;
-}
-
-// ECMA-48: ESC [ parameters intermediates final.
-size_t skip_csi(std::string_view text, size_t at) {
-  while (at < text.size() && is_in(text[at], 0x20, 0x3f))
-    ++at;
-  return at < text.size() && is_in(text[at], 0x40, 0x7e) ? at + 1 : at;
-}
-
-// The place after the escape sequence whose ESC is at `at`.
-size_t skip_escape(std::string_view text, size_t at) {
-  if (++at == text.size()) return at;
-  if (text[at] == '[') return skip_csi(text, at + 1);
-  if (std::string_view("]PX^_").find(text[at]) != std::string_view::npos) {
-    return skip_control_string(text, at + 1);
-  }
-  while (at < text.size() && is_in(text[at], 0x20, 0x2f))
-    ++at;
-  return at < text.size() && is_in(text[at], 0x30, 0x7e) ? at + 1 : at;
-}
-
-// U+0080 to U+009F, which some terminals obey as they obey ESC: two bytes in UTF-8.
-bool is_c1_control(std::string_view text, size_t at) {
-  return text[at] == '\xc2' && at + 1 < text.size() && is_in(text[at + 1], 0x80, 0x9f);
-}
-
 }  // namespace
 
 std::string shell_quote(std::string_view word) {
@@ -149,23 +111,6 @@ std::string shell_join(const std::vector<std::string>& argv) {
 
 std::vector<std::string> shell_split(std::string_view text) {
   return ShellSplitter(text).split();
-}
-
-std::string printable(std::string_view text) {
-  std::string kept;
-  size_t at = 0;
-  while (at < text.size()) {
-    if (text[at] == '\x1b') {
-      at = skip_escape(text, at);
-    } else if (is_c1_control(text, at)) {
-      at += 2;
-    } else {
-      const bool is_control = is_in(text[at], 0, 0x1f) || text[at] == '\x7f';
-      if (!is_control || text[at] == '\t' || text[at] == '\n') kept += text[at];
-      ++at;
-    }
-  }
-  return kept;
 }
 
 }  // namespace dsbuild

@@ -53,7 +53,15 @@ std::string shell_join(const std::vector<std::string>& argv);
 // closed at the end of the text. For CFLAGS, LDFLAGS (upstream: shlex.split).
 std::vector<std::string> shell_split(std::string_view text);
 
-// Removes ANSI escape sequences and control characters other than tab and newline.
-std::string printable(std::string_view text);
+// Text of others that is going to a terminal. A terminal obeys escape sequences, C0 and C1 controls (also as
+// single bytes), DEL and what turns the direction of writing (U+202A to U+202E, U+2066 to U+2069). Tab and
+// line break stay. Pieces that are cleaned one by one hold nothing to obey when they are put together,
+// either.
+enum class Colours { removed, kept };
+// For a tool's output: escape sequences and controls are removed. `kept`: those that set colours stay.
+std::string printable(std::string_view text, Colours colours = Colours::removed);
+// For all that people see: what a terminal would obey, and what is no UTF-8, is shown as `\x1b`, `\u202e`.
+// `kept`: the colours of lib/report stay.
+std::string visible(std::string_view text, Colours colours = Colours::removed);
 
 }  // namespace dsbuild

@@ -32,7 +32,7 @@ Result<StepEnd> verify(const Words& words, ActionRun& action, MemoryTurn& turn, 
   DSBUILD_TRY(expected, parse_expected(text, expected_file));
   DSBUILD_TRY(differences, verify_op(expected, ".", files));
   for (const Difference& difference : differences)
-    print("error: " + difference.what + "\n");
+    print("error: " + printable(difference.what) + "\n");
   if (!differences.empty()) return StepEnd{static_cast<int>(Exit::failed), MadeOf::nothing_said};
   DSBUILD_CHECK(files.write_if_different(stamp, "ok\n"));
   FilesRead read{{expected_file, expected.library}, {}};

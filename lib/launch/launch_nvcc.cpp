@@ -10,7 +10,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void write(std::FILE* stream, std::string_view text) {
+// What nvcc said, with its colours and nothing else that a terminal obeys.
+void write(std::FILE* stream, std::string_view said) {
+  const std::string text = printable(said, Colours::kept);
   std::fwrite(text.data(), 1, text.size(), stream);
   std::fflush(stream);
 }
@@ -75,7 +77,7 @@ class Launch {
     end_.why = reason.why;
     log();
     if (reason.is_compile && variable(system_.environment, k_call_log_variable).empty())
-      write(stderr, "dsbuild nvcc: left to nvcc: " + reason.why + "\n");
+      write(stderr, "dsbuild nvcc: left to nvcc: " + visible(reason.why) + "\n");
     Words command = {nvcc_.program.string()};
     command.insert(command.end(), nvcc_.words.begin(), nvcc_.words.end());
     return tl::unexpected<Error>(become({command, system_.environment, {}, {}}));

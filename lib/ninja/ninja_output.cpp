@@ -44,17 +44,19 @@ void NinjaOutputParser::end() {
 }
 
 void NinjaOutputParser::line(const std::string& raw) {
+  if (raw.starts_with(k_mark)) {  // names are as in the graph, whatever is in them
+    status(raw.substr(k_mark.size()));
+    return;
+  }
   const std::string text = printable(raw);
-  if (text.starts_with(k_mark)) {
-    status(text.substr(k_mark.size()));
-  } else if (text.starts_with("ninja: ")) {
+  if (text.starts_with("ninja: ")) {
     if (text.starts_with("ninja: error: ") || text.starts_with("ninja: fatal: ")) result_.trouble = text;
     if (text.starts_with(k_stopped)) result_.stopped = text.substr(k_stopped.size());
   } else if (ended_ && text.starts_with("FAILED: ")) {
     ended_->failed = true;
     expect_command_ = true;
   } else if (ended_ && expect_command_) {
-    ended_->command = text;
+    ended_->command = raw;
     expect_command_ = false;
   } else if (ended_ && !(text.empty() && ended_->output.empty())) {
     ended_->output += text + "\n";

@@ -139,7 +139,7 @@ void Progress::draw() {
   if (now.seconds_left && expected_sum_ > 0) line += ", ~" + rough_seconds_text(*now.seconds_left) + " left";
   const auto columns = static_cast<size_t>(std::max(options_.columns - 1, 1));
   for (size_t i = 0; i < running_.size(); ++i) {
-    const std::string title = "  " + edge_title(*running_[i].edge);
+    const std::string title = "  " + visible(edge_title(*running_[i].edge));
     const size_t others = running_.size() - i - 1;
     const std::string more = others == 0 ? "" : "  +" + std::to_string(others);
     if (i > 0 && line.size() + title.size() + more.size() > columns) {

@@ -1,12 +1,32 @@
 // Annotations of GitHub Actions: "::error file=a.cpp,line=3,title=…::text", one line each.
+#include <algorithm>
+
 #include "ninja/progress.h"
 #include "report/report.h"
 
 namespace dsbuild {
 namespace {
 
+// The older form of a command, which the runner looks for anywhere in a line.
+std::string without_old_commands(const std::string& text) {
+  return replace_all(text, "##[", "## [");
+}
+
 std::string escaped_text(const std::string& text) {
-  return replace_all(replace_all(replace_all(text, "%", "%25"), "\r", "%0D"), "\n", "%0A");
+  return replace_all(replace_all(replace_all(without_old_commands(text), "%", "%25"), "\r", "%0D"), "\n",
+                     "%0A");
+}
+
+// The runner skips what is blank to it, which more than ASCII's blanks are.
+bool is_before_command(char c) {
+  return c == ' ' || c == '\t' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::string without_command(const std::string& line) {
+  const auto start = std::ranges::find_if_not(line, is_before_command);
+  const std::string_view rest(start, line.end());
+  if (!rest.starts_with("::")) return line;
+  return std::string(line.begin(), start) + ": " + std::string(rest.substr(1));
 }
 
 // In a property, what separates properties is escaped too.
@@ -30,6 +50,15 @@ std::string properties(const std::string& title, const Place& place, const Repos
 }
 
 }  // namespace
+
+std::string without_commands(std::string_view text) {
+  if (text.find("::") == text.npos && text.find("##[") == text.npos) return std::string(text);
+  std::string kept;
+  for (const std::string& line : split_lines(text))
+    kept += without_old_commands(without_command(line)) + "\n";
+  if (!text.ends_with('\n')) kept.pop_back();
+  return kept;
+}
 
 std::string render_annotation(const std::string& level, const Message& message,
                               const Repository& repository) {

@@ -96,6 +96,7 @@ std::string render_edge_failure(const EdgeFailure& failure, const Style& style) 
   if (!failure.hint.empty()) text += "  fix: " + failure.hint + "\n";
   if (style.verbose) text += "  reproduce: " + failure.reproduce + "\n";
   if (style.verbose && !failure.nvcc.empty()) text += "  nvcc alone: " + failure.nvcc + "\n";
+  text = without_commands(text);
   return style.annotate && !failure.is_told ? text + render_annotation(failure, style.repository) : text;
 }
 

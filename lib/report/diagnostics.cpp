@@ -40,6 +40,7 @@ std::string render_diagnostic(const ToolDiagnostic& told, const Style& style) {
     text += coloured(line, told.diagnostic, style) + "\n";
   if (!told.archs.empty()) text += "  only for " + arch_text(told.archs) + "\n";
   if (!style.annotate) return text;
+  text = without_commands(text);
   return "::group::" + told.edge->op + "\n" + text + render_annotation(told, style.repository) +
          "::endgroup::\n";
 }

@@ -37,12 +37,12 @@ std::string Style::bold(const std::string& text) const {
 }
 
 std::string render_error(const Error& error, const Style& style) {
-  return render_message(style.bad(head("error", error)), error) +
+  return without_commands(render_message(style.bad(head("error", error)), error)) +
          (style.annotate ? render_annotation("error", error, style.repository) : "");
 }
 
 std::string render_warning(const Warning& warning, const Style& style) {
-  return render_message(style.warn(head("warning", warning)), warning) +
+  return without_commands(render_message(style.warn(head("warning", warning)), warning)) +
          (style.annotate ? render_annotation("warning", warning, style.repository) : "");
 }
 

@@ -303,10 +303,11 @@ std::string render_page_json(const Json& page) {
 
 std::string render_page(const Json& page, const PageTemplate& parts) {
   const std::string* title = page.find("title")->text();
-  const std::pair<std::string_view, std::string> places[] = {{"{{title}}", escaped(title ? *title : "")},
-                                                             {"{{css}}", parts.css},
-                                                             {"{{data}}", render_page_json(page)},
-                                                             {"{{js}}", parts.js}};
+  const std::pair<std::string_view, std::string> places[] = {
+      {"{{title}}", escaped(title ? visible(*title) : "")},
+      {"{{css}}", parts.css},
+      {"{{data}}", render_page_json(page)},
+      {"{{js}}", parts.js}};
   std::string html;
   std::string_view left = parts.html;
   while (true) {

@@ -49,6 +49,9 @@ struct Style {
 // "error[unknown_arch]: --arch: unknown arch 'sm_999'\n  fix: …\n"
 std::string render_error(const Error& error, const Style& style);
 std::string render_warning(const Warning& warning, const Style& style);
+// The text with what GitHub's runner would take for a command broken up: "::error::x" at the start of a line,
+// "##[error]" anywhere. All text of messages goes through it; annotations are added after it.
+std::string without_commands(std::string_view text);
 // "::error file=op.yaml,line=3,col=1,title=dsbuild bad_key::what\n"; `level` is error or warning.
 std::string render_annotation(const std::string& level, const Message& message, const Repository& repository);
 // {"schema":1,"error":{"code","where","what","fix"}}

@@ -124,17 +124,3 @@ TEST_CASE("shell_split closes an unbalanced quote at the end") {
   CHECK(shell_split("a \"b c") == Words{"a", "b c"});
   CHECK(shell_split("a\\") == Words{"a\\"});
 }
-
-TEST_CASE("printable removes escape sequences and control characters") {
-  CHECK(printable("\x1b[01;31merror:\x1b[0m no\tway\n") == "error: no\tway\n");
-  CHECK(printable("\x1b]0;title\a text") == " text");
-  CHECK(printable("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\") == "link");
-  CHECK(printable("a\rb\x07\x7f"
-                  "c") == "abc");
-  CHECK(printable("\x1b(Bok") == "ok");
-  CHECK(printable("\xc2\x9b"
-                  "31mred") == "31mred");
-  CHECK(printable("\xc3\xa9\xe4\xb8\x96") == "\xc3\xa9\xe4\xb8\x96");
-  CHECK(printable("cut\x1b").size() == 3);
-  CHECK(printable("cut\x1b[3").size() == 3);
-}

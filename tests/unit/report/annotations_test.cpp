@@ -76,3 +76,17 @@ TEST_CASE("What a tool said is shown as it said it, in a group of its op and as 
             "::warning file=a.cu,line=5,title=dsbuild compile alpha%3A alpha/a.cu::a.cu(5): warning #177-D: "
             "unused%0A    int x;%0A        ^\n::endgroup::\n");
 }
+
+TEST_CASE("What GitHub's runner would take for a command is broken up in all text of messages") {
+  CHECK(without_commands("::error::x") == ": :error::x");
+  CHECK(without_commands("a\n \t::stop-commands::t\n") == "a\n \t: :stop-commands::t\n");
+  CHECK(without_commands("\xc2\xa0::error::x") == "\xc2\xa0: :error::x");
+  CHECK(without_commands("a ##[error]b") == "a ## [error]b");
+  CHECK(without_commands("std::move\n") == "std::move\n");
+  const Error error = make_error(Exit::usage, "bad_spec", "op.yaml", "x\n::warning::y", "z\n::add-mask::a");
+  CHECK(render_error(error, Style()) ==
+        "error[bad_spec]: op.yaml: x\n: :warning::y\n  fix: z\n       : :add-mask::a\n");
+  CHECK(render_error(error, k_annotated)
+            .ends_with("::error title=dsbuild bad_spec::op.yaml: x%0A::warning::y%0Afix: z%0A"
+                       "::add-mask::a\n"));
+}
