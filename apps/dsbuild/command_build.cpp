@@ -4,6 +4,7 @@
 #include "build/unchanged.h"
 #include "project_pack.h"
 #include "show_events.h"
+#include "sys/limits.h"
 
 namespace dsbuild {
 namespace {
@@ -72,8 +73,9 @@ void remember(const Built& built, const std::string& shown_plan, const CommandCo
 }
 
 // The last event, or the last line.
-int say_unbuilt(const Error& error, const ShownEvents& events, const Settings& settings,
+int say_unbuilt(const Error& failure, const ShownEvents& events, const Settings& settings,
                 const CommandContext& context) {
+  const Error error = with_refusals(failure);
   if (settings.json.value) {
     (void)print_result(render_unbuilt_json(error, events.failures(), events.left()));
   } else {

@@ -1,8 +1,8 @@
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "command.h"
+#include "sys/limits.h"
 
 namespace dsbuild {
 
@@ -60,7 +60,7 @@ Result<void> print_result(std::string_view text, const Style& style) {
 
 Result<void> print_document(std::string_view text) {
   if (write(stdout, text)) return {};
-  return fail(Exit::failed, "io", "stdout", std::string("writing: ") + std::strerror(errno), "");
+  return io_error("stdout", "writing", errno);
 }
 
 void print_message(std::string_view text, const Style& style) {

@@ -1,9 +1,9 @@
 // dsbuild: read the command line, run the command, print its error, exit with its code.
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 
 #include "command.h"
+#include "sys/limits.h"
 #include "sys/parent.h"
 #include "sys/system.h"
 #include "sys/terminal.h"
@@ -41,7 +41,8 @@ bool is_build(const Words& words) {
 }
 
 // The last event of a build, the document of another command, or text.
-int report_failure(const Error& error, const Words& words, const Style& style) {
+int report_failure(const Error& failure, const Words& words, const Style& style) {
+  const Error error = with_refusals(failure);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (json)
     (void)print_result(is_build(words) ? render_unbuilt_json(error, {}, {}) : render_error_json(error));
@@ -57,8 +58,7 @@ Result<int> run_command(const CommandLine& line, System& system) {
   return row->run(context);
 }
 
-int run(int argc, const char* const* argv) {
-  const Words words(argv + 1, std::find(argv + std::min(argc, 1), argv + argc, std::string_view("--")));
+int run(int argc, const char* const* argv, const Words& words) {
   const Result<CommandLine> line = parse_command_line(argc, argv);
   const auto files = make_real_file_system();
   const bool is_action = line && line->command == "action";
@@ -78,13 +78,16 @@ int run(int argc, const char* const* argv) {
 }  // namespace dsbuild
 
 int main(int argc, char** argv) {
-  dsbuild::open_standard_descriptors();
-  dsbuild::set_own_signals();
+  using namespace dsbuild;
+  const Result<void> limits = raise_own_limits();
+  set_terminate_message();
+  open_standard_descriptors();
+  set_own_signals();
+  const Words words(argv + 1, std::find(argv + std::min(argc, 1), argv + argc, std::string_view("--")));
+  if (!limits) return report_failure(limits.error(), words, {});
   try {
-    return dsbuild::run(argc, argv);
+    return run(argc, argv, words);
   } catch (const std::exception& fault) {
-    std::fprintf(stderr, "dsbuild: internal error: %s\n  fix: please report it with the command line\n",
-                 fault.what());
-    return static_cast<int>(dsbuild::Exit::internal);
+    return report_failure(error_of(fault), words, {});
   }
 }

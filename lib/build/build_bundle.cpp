@@ -7,6 +7,7 @@
 #include "build/build_folder.h"
 #include "build/publish.h"
 #include "build/slice_tests.h"
+#include "sys/limits.h"
 
 namespace dsbuild {
 namespace {
@@ -42,10 +43,12 @@ std::string how_ninja_ended(int exit_code) {
 
 // A failure of Ninja itself, not of an edge: a log it cannot read, a file that is missing, no memory.
 Error ninja_trouble(const GraphRun& run, const Settings& settings) {
+  const std::string limit = limit_named_in(run.trouble);
   return make_error(Exit::failed, "ninja_failed", settings.build_dir.value.string(),
                     how_ninja_ended(run.exit_code) + (run.trouble.empty() ? "" : ": " + run.trouble),
-                    "`dsbuild clean` and build again; if it stays, run ninja -C " +
-                        settings.build_dir.value.string() + " -v.");
+                    !limit.empty() ? limit
+                                   : "`dsbuild clean` and build again; if it stays, run ninja -C " +
+                                         settings.build_dir.value.string() + " -v.");
 }
 
 // What links and verifies reads objects alone. Where nothing else was to be done, they are of an earlier

@@ -5,6 +5,7 @@
 #include "base/build_layout.h"
 #include "ninja/progress.h"
 #include "nvcc/run_step.h"
+#include "sys/limits.h"
 
 namespace dsbuild {
 namespace {
@@ -49,8 +50,9 @@ std::string space_hint(const FailureContext& context) {
          ": make room, or build elsewhere with --build-dir.";
 }
 
-std::string hint_of(const EdgeFailure& failure, const FailureContext& context) {
+std::string hint_of(const EdgeFailure& failure, const std::string& output, const FailureContext& context) {
   if (const std::string hint = space_hint(context); !hint.empty()) return hint;
+  if (const std::string limit = limit_named_in(output); !limit.empty()) return limit;
   if (failure.edge.kind == EdgeKind::comparison)
     return "Build with --backend nvcc, and report it with the log and the source.";
   return link_hint(failure, context.archs);
@@ -102,7 +104,7 @@ EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& co
   if (const auto place = parse_place(first_error))
     failure.place = {context.paths.path(place->file), place->line, place->column};
   failure.is_told = names_an_error(ended.output);
-  failure.hint = hint_of(failure, context);
+  failure.hint = hint_of(failure, ended.output, context);
   failure.log = context.build_dir / k_log_folder / log_name(*ended.edge);
   failure.reproduce = reproduce_command(ended.command, context.build_dir, context.environment);
   if (ended.edge->kind == EdgeKind::cuda_slice) failure.nvcc = nvcc_alone(ended.output, context.build_dir);

@@ -50,13 +50,14 @@ class BlockedSignals {
   sigset_t before_{};
 };
 
-// What posix_spawn is told of signals: the mask that we had, and SIGPIPE, which we ignore.
+// What posix_spawn is told of signals: the mask that we had, and what we ignore.
 class SpawnAttributes {
  public:
   explicit SpawnAttributes(const sigset_t& mask) {
     sigset_t defaults;
     ::sigemptyset(&defaults);
     ::sigaddset(&defaults, SIGPIPE);
+    ::sigaddset(&defaults, SIGXFSZ);
     ::posix_spawnattr_init(&attributes_);
     ::posix_spawnattr_setsigmask(&attributes_, &mask);
     ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
@@ -72,9 +73,15 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_{};
 };
 
-tl::unexpected<Error> cannot_start(const std::string& where, const std::string& reason) {
-  return fail(Exit::unmet, "cannot_start", where, "cannot be started: " + reason,
-              "Give a program on PATH, or its path.");
+tl::unexpected<Error> cannot_start(const std::string& where, const std::string& reason,
+                                   const std::string& fix = "Give a program on PATH, or its path.") {
+  return fail(Exit::unmet, "cannot_start", where, "cannot be started: " + reason, fix);
+}
+
+tl::unexpected<Error> refused_start(const std::string& where, int error_number) {
+  const std::string limit = limit_behind(error_number);
+  return limit.empty() ? cannot_start(where, system_reason(error_number))
+                       : cannot_start(where, system_reason(error_number), limit);
 }
 
 Result<pid_t> start(const Command& command, const sigset_t& mask) {
@@ -86,7 +93,7 @@ Result<pid_t> start(const Command& command, const sigset_t& mask) {
   pid_t id = -1;
   const int error = ::posix_spawn(&id, program->c_str(), nullptr, attributes.get(),
                                   pointers_to(command.argv).data(), pointers_to(variables).data());
-  if (error != 0) return cannot_start(name, system_reason(error));
+  if (error != 0) return refused_start(name, error);
   return id;
 }
 
@@ -121,8 +128,9 @@ Error become(const Command& command) {
     return cannot_start(command.cwd.string(), system_reason(errno)).value();
   const std::vector<std::string> variables = texts_of(command.env);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   ::execve(program->c_str(), pointers_to(command.argv).data(), pointers_to(variables).data());
-  return cannot_start(name, system_reason(errno)).value();
+  return refused_start(name, errno).value();
 }
 
 }  // namespace dsbuild

@@ -62,7 +62,8 @@ void reset_signals() {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // dsbuild may ignore it, and what is ignored stays so over exec.
+  // dsbuild may ignore it, and what is ignored stays so over exec. SIGXFSZ does: a tool then says why it
+  // cannot write, and does not die of it.
   ::signal(SIGPIPE, SIG_DFL);
 }
 
@@ -83,6 +84,12 @@ void reset_signals() {
   else
     ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
   report_failure(prepared, false);
+}
+
+tl::unexpected<Error> refused_start(std::string where, int error_number) {
+  note_refusal(error_number);
+  return fail(Exit::unmet, "cannot_start", std::move(where),
+              "cannot be started: " + system_reason(error_number), limit_behind(error_number));
 }
 
 tl::unexpected<Error> cannot_start(std::string where, const std::string& reason, std::string fix) {
@@ -175,7 +182,7 @@ Result<Child> start_child(const Command& command, const ChildStart& start) {
   const Descriptor null_input = open_file("/dev/null", O_RDONLY);
   std::array<int, 2> report{-1, -1};
   if (!null_input.is_open() || ::pipe2(report.data(), O_CLOEXEC) != 0) {
-    return cannot_start(command.argv[0], system_reason(errno), "");
+    return refused_start(command.argv[0], errno);
   }
   const Descriptor report_in(report[0]);
   Descriptor report_out(report[1]);
@@ -187,13 +194,12 @@ Result<Child> start_child(const Command& command, const ChildStart& start) {
 
   const pid_t id = ::fork();
   if (id == 0) become_program(prepared, start);
-  if (id < 0) return cannot_start(command.argv[0], system_reason(errno), "");
+  if (id < 0) return refused_start(command.argv[0], errno);
   Child child(id, start.group);
   report_out.close();
   const auto failure = read_failure(report_in.number());
   if (!failure) return child;
-  return cannot_start(failure->in_folder ? prepared.folder : prepared.program,
-                      system_reason(failure->error_number), "");
+  return refused_start(failure->in_folder ? prepared.folder : prepared.program, failure->error_number);
 }
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself, and system errors as messages. Only for lib/sys.
+// A file descriptor that closes itself. Only for lib/sys.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "sys/limits.h"
 
 namespace dsbuild {
 
@@ -36,7 +37,5 @@ Descriptor open_file(const Path& path, int flags, unsigned mode = 0);
 
 // "No space left on device".
 std::string system_reason(int error_number);
-// Exit 1, code `io`: "writing: No space left on device", and what to do about it.
-tl::unexpected<Error> io_error(const Path& path, const std::string& doing, int error_number);
 
 }  // namespace dsbuild

@@ -173,7 +173,12 @@ class RealFileSystem : public FileSystem {
     if (!file.is_open()) return io_error(path, "appending", errno);
     const ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
     if (count < 0) return io_error(path, "appending", errno);
-    if (count != static_cast<ssize_t>(bytes.size())) return io_error(path, "appending", ENOSPC);
+    // The disk is full, or the file may not grow: the next write says which.
+    if (count != static_cast<ssize_t>(bytes.size())) {
+      const std::string_view rest = bytes.substr(static_cast<size_t>(count));
+      const bool refused = ::write(file.number(), rest.data(), rest.size()) < 0;
+      return io_error(path, "appending", refused ? errno : ENOSPC);
+    }
     return file.close() ? Result<void>() : io_error(path, "appending", errno);
   }
 

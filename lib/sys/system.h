@@ -25,7 +25,8 @@ struct System {
 void open_standard_descriptors();
 // Likewise: what a caller ignores or blocks is inherited. One that ignores the end of its children, or whose
 // threads block signals, would leave us unable to wait for ours, or to be ended. SIGPIPE is ignored: a reader
-// that goes away (`| head -1`) must not end a build half way.
+// that goes away (`| head -1`) must not end a build half way. So is SIGXFSZ: a
+// file that may not grow (ulimit -f) is an error of writing, with a message.
 void set_own_signals();
 
 Environment read_environment();

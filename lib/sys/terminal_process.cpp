@@ -195,9 +195,10 @@ Result<ProcessResult> run_terminal_process(const Command& command, const std::ve
                                            const std::function<bool()>& on_tick) {
   auto terminal = open_pseudo_terminal();
   if (!terminal) {
+    const std::string limit = limit_behind(errno);
     return fail(Exit::unmet, "cannot_start", "/dev/ptmx",
                 "no pseudo terminal can be opened: " + system_reason(errno),
-                "mount devpts on /dev/pts, as containers do by default");
+                limit.empty() ? "mount devpts on /dev/pts, as containers do by default" : limit);
   }
   Command on_terminal = command;
   on_terminal.env["TERM"] = "xterm";
