@@ -13,18 +13,18 @@ namespace dsbuild {
 // Exit 1, code `io`: "writing: No space left on device", and what to do about it.
 tl::unexpected<Error> io_error(const std::string& path, const std::string& doing, int error_number);
 
-// To be called first, with next to no stack used. What is too low for this program, Ninja and compilers is
-// raised where that is allowed, for what we start too. Error: exit 3 `limit_too_low`.
+// To be called first, with next to no stack used. Raises limits that are too low for this program, Ninja and
+// compilers, where that is allowed, also for programs that we start. Error: exit 3 `limit_too_low`.
 Result<void> raise_own_limits();
 
-// Which limits may stand behind this errno, and how to raise them: "no file may be larger than 4 KiB: raise
+// Which limits may cause this errno, and how to raise them: "no file may be larger than 4 KiB: raise
 // that limit (ulimit -f, now 4)"; "" where none does.
 std::string limit_behind(int error_number);
 // The same of what a tool said: errors of the system stand in it by their names.
 std::string limit_named_in(std::string_view output);
 
-// What was refused to this process, where the caller goes on without it. An error that comes of it later says
-// something else, so it gets these limits too.
+// Notes what the system refused where the caller goes on without it. A later error that comes of it says
+// something different, so it gets these limits too.
 void note_refusal(int error_number);
 Error with_refusals(Error error);
 
