@@ -73,27 +73,27 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_{};
 };
 
-tl::unexpected<Error> cannot_start(const std::string& where, const std::string& reason,
-                                   const std::string& fix = "Give a program on PATH, or its path.") {
+tl::unexpected<Error> cannot_attach(const std::string& where, const std::string& reason,
+                                    const std::string& fix = "Give a program on PATH, or its path.") {
   return fail(Exit::unmet, "cannot_start", where, "cannot be started: " + reason, fix);
 }
 
-tl::unexpected<Error> refused_start(const std::string& where, int error_number) {
+tl::unexpected<Error> refused_attach(const std::string& where, int error_number) {
   const std::string limit = limit_behind(error_number);
-  return limit.empty() ? cannot_start(where, system_reason(error_number))
-                       : cannot_start(where, system_reason(error_number), limit);
+  return limit.empty() ? cannot_attach(where, system_reason(error_number))
+                       : cannot_attach(where, system_reason(error_number), limit);
 }
 
 Result<pid_t> start(const Command& command, const sigset_t& mask) {
   const std::string& name = command.argv.at(0);
   const auto program = find_program(*make_real_file_system(), name, command.env);
-  if (!program) return cannot_start(name, "there is no such program");
+  if (!program) return cannot_attach(name, "there is no such program");
   const std::vector<std::string> variables = texts_of(command.env);
   const SpawnAttributes attributes(mask);
   pid_t id = -1;
   const int error = ::posix_spawn(&id, program->c_str(), nullptr, attributes.get(),
                                   pointers_to(command.argv).data(), pointers_to(variables).data());
-  if (error != 0) return refused_start(name, error);
+  if (error != 0) return refused_attach(name, error);
   return id;
 }
 
@@ -123,14 +123,14 @@ Result<int> run_attached(const Command& command) {
 Error become(const Command& command) {
   const std::string& name = command.argv.at(0);
   const auto program = find_program(*make_real_file_system(), name, command.env);
-  if (!program) return cannot_start(name, "there is no such program").value();
+  if (!program) return cannot_attach(name, "there is no such program").value();
   if (!command.cwd.empty() && ::chdir(command.cwd.c_str()) != 0)
-    return cannot_start(command.cwd.string(), system_reason(errno)).value();
+    return cannot_attach(command.cwd.string(), system_reason(errno)).value();
   const std::vector<std::string> variables = texts_of(command.env);
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGXFSZ, SIG_DFL);
   ::execve(program->c_str(), pointers_to(command.argv).data(), pointers_to(variables).data());
-  return refused_start(name, errno).value();
+  return refused_attach(name, errno).value();
 }
 
 }  // namespace dsbuild
