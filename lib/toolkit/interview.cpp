@@ -64,9 +64,16 @@ std::string without_random_names(std::string text) {
   return text;
 }
 
-// Where they work is no part of what they are.
+// Where they are asked is no part of what they are, for that is another folder before the build folder is
+// there. What lies in it is.
 std::string without_folder(std::string text, const Path& folder) {
-  return folder.has_relative_path() ? replace_all(std::move(text), folder.string(), ".") : text;
+  constexpr std::string_view k_ends = " \t\n\"':";
+  const std::string name = folder.string();
+  if (!folder.has_relative_path()) return text;
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+    if (at + name.size() == text.size() || k_ends.find(text[at + name.size()]) != std::string_view::npos)
+      text.replace(at, name.size(), ".");
+  return text;
 }
 
 std::string text_of_wrapper(const Interview& asked, const std::vector<std::string>& answers,

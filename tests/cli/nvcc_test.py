@@ -325,7 +325,7 @@ class FailsOpenTest(NvccCase):
         script = self.root / "nvcc-script"
         script.write_text(f'#!/bin/sh\nexec {NVCC} "$@"\n')
         script.chmod(0o755)
-        self.check_left("it is a script", nvcc=script)
+        self.check_left("it starts another program", nvcc=script)
 
     def test_a_bound_that_is_none(self):
         self.check_left("DSBUILD_MEMORY", DSBUILD_MEMORY="much")
