@@ -155,7 +155,11 @@ Result<int> run_host(StepPart& part) {
   DSBUILD_TRY(object, make_host(part));
   if (object.code != 0) return object.code;
   Record record = describe_host(part, object, source, key, lines);
-  if (!record.incomplete.empty()) part.results.keep_nothing();
+  // Its key is made of what was read, and that may have changed since: the object may be of something else.
+  if (!can_hold(record)) {
+    part.results.keep_nothing();
+    record.result = {};
+  }
   const StoreEntry outputs = {{unit.step.outputs.front(), std::move(object.bytes)}};
   DSBUILD_CHECK(part.results.publish(record.result, {outputs, outputs}, {}, {}));
   part.action.keep_of_text(record);
