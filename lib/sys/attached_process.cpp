@@ -73,27 +73,29 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_{};
 };
 
-tl::unexpected<Error> cannot_attach(const std::string& where, const std::string& reason,
-                                    const std::string& fix = "Give a program on PATH, or its path.") {
-  return fail(Exit::unmet, "cannot_start", where, "cannot be started: " + reason, fix);
+constexpr const char* k_give_a_program = "Give a program on PATH, or its path.";
+
+tl::unexpected<Error> no_program(const std::string& name) {
+  return fail(Exit::unmet, "cannot_start", name, "cannot be started: there is no such program",
+              k_give_a_program);
 }
 
-tl::unexpected<Error> refused_attach(const std::string& where, int error_number) {
-  const std::string limit = limit_behind(error_number);
-  return limit.empty() ? cannot_attach(where, system_reason(error_number))
-                       : cannot_attach(where, system_reason(error_number), limit);
+Error not_started(const std::string& where, int error_number) {
+  Error error = refused_start(where, error_number).value();
+  if (error.fix.empty()) error.fix = k_give_a_program;
+  return error;
 }
 
 Result<pid_t> start(const Command& command, const sigset_t& mask) {
   const std::string& name = command.argv.at(0);
   const auto program = find_program(*make_real_file_system(), name, command.env);
-  if (!program) return cannot_attach(name, "there is no such program");
+  if (!program) return no_program(name);
   const std::vector<std::string> variables = texts_of(command.env);
   const SpawnAttributes attributes(mask);
   pid_t id = -1;
   const int error = ::posix_spawn(&id, program->c_str(), nullptr, attributes.get(),
                                   pointers_to(command.argv).data(), pointers_to(variables).data());
-  if (error != 0) return refused_attach(name, error);
+  if (error != 0) return tl::unexpected<Error>(not_started(name, error));
   return id;
 }
 
@@ -123,14 +125,14 @@ Result<int> run_attached(const Command& command) {
 Error become(const Command& command) {
   const std::string& name = command.argv.at(0);
   const auto program = find_program(*make_real_file_system(), name, command.env);
-  if (!program) return cannot_attach(name, "there is no such program").value();
+  if (!program) return no_program(name).value();
   if (!command.cwd.empty() && ::chdir(command.cwd.c_str()) != 0)
-    return cannot_attach(command.cwd.string(), system_reason(errno)).value();
+    return not_started(command.cwd.string(), errno);
   const std::vector<std::string> variables = texts_of(command.env);
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGXFSZ, SIG_DFL);
   ::execve(program->c_str(), pointers_to(command.argv).data(), pointers_to(variables).data());
-  return refused_attach(name, errno).value();
+  return not_started(name, errno);
 }
 
 }  // namespace dsbuild

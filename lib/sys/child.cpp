@@ -86,12 +86,6 @@ void reset_signals() {
   report_failure(prepared, false);
 }
 
-tl::unexpected<Error> refused_start(std::string where, int error_number) {
-  note_refusal(error_number);
-  return fail(Exit::unmet, "cannot_start", std::move(where),
-              "cannot be started: " + system_reason(error_number), limit_behind(error_number));
-}
-
 tl::unexpected<Error> cannot_start(std::string where, const std::string& reason, std::string fix) {
   return fail(Exit::unmet, "cannot_start", std::move(where), "cannot be started: " + reason, std::move(fix));
 }
@@ -130,6 +124,12 @@ std::optional<StartFailure> read_failure(int report) {
 }
 
 }  // namespace
+
+tl::unexpected<Error> refused_start(std::string where, int error_number) {
+  note_refusal(error_number);
+  return fail(Exit::unmet, "cannot_start", std::move(where),
+              "cannot be started: " + system_reason(error_number), limit_behind(error_number));
+}
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;

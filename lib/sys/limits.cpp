@@ -176,7 +176,9 @@ std::string limit_named_in(std::string_view output) {
   const std::string text = to_lower(output);
   for (const Phrase& phrase : k_phrases)
     if (text.find(phrase.text) != std::string::npos) return limit_behind(phrase.error_number);
-  return "";
+  // gcc of its parts, one of which may have died for want of memory.
+  const bool has_crashed = text.find("signal terminated program") != std::string::npos;
+  return has_crashed ? those_set(std::array{&k_address_space, &k_data}, "") : "";
 }
 
 void note_refusal(int error_number) {

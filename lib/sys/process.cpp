@@ -39,9 +39,7 @@ struct Pipe {
 Result<Pipe> make_pipe(const std::string& program) {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) == 0) return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
-  note_refusal(errno);
-  return fail(Exit::unmet, "cannot_start", program, "cannot be started: " + system_reason(errno),
-              limit_behind(errno));
+  return refused_start(program, errno);
 }
 
 void read_some(Stream& stream) {

@@ -47,6 +47,11 @@ TEST_CASE("What tools say of limits leads to them") {
   CHECK(limit_named_in("g++: fatal error: vfork: Resource temporarily unavailable") == limit_behind(EAGAIN));
   CHECK(limit_named_in("cc1plus: out of memory allocating 1 bytes") == limit_behind(ENOMEM));
   CHECK(limit_named_in("a.cpp:1: error: x") == "");
+  const std::string crash =
+      "g++: internal compiler error: Segmentation fault signal terminated program cc1plus";
+  CHECK(limit_named_in(crash) == "");
+  const Lowered memory(RLIMIT_DATA, rlim_t{1} << 40);
+  CHECK(limit_named_in(crash).find("ulimit -d") != std::string::npos);
 }
 
 TEST_CASE("A soft limit that is too low is raised as far as it must be") {
