@@ -51,8 +51,8 @@ class Child {
 
 // Error: exit 3, code `cannot_start`.
 Result<Child> start_child(const Command& command, const ChildStart& start);
-// The same error of what the system refused: a pipe, a process, the program. It names the limit that stands
-// behind it.
+// The same error of what the system refused: a pipe, a process, the program. It names the limit
+// that may cause it.
 tl::unexpected<Error> refused_start(std::string where, int error_number);
 
 }  // namespace dsbuild
