@@ -156,7 +156,7 @@ class PlainGraph:
         if plan.returncode:
             sys.exit(f"no plain graph (exit code {plan.returncode}):\n{plan.stderr[-4000:]}")
         self.folder.mkdir(parents=True, exist_ok=True)
-        for link in re.findall(r"^#   (ln -sfn .*)$", plan.stdout, re.MULTILINE):
+        for link in re.findall(r"^#   ((?:mkdir -p|ln -sfn) .*)$", plan.stdout, re.MULTILINE):
             subprocess.run(link, shell=True, cwd=self.folder, check=True)
         (self.folder / "build.ninja").write_text(in_alphabetical_order(plan.stdout), encoding="utf-8")
         self.check()

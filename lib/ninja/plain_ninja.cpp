@@ -4,6 +4,7 @@
 
 #include "base/build_layout.h"
 #include "base/text.h"
+#include "inputs/layout.h"
 #include "ninja/ninja_file.h"
 #include "ninja/quote.h"
 
@@ -63,6 +64,8 @@ Result<std::string> render_plain_ninja(const BuildPlan& sliced, const std::vecto
   std::string text =
       "# Written by `dsbuild plan --format ninja`: whole commands of the compilers; dsbuild itself builds\n"
       "# faster, and never stale. The folder that it runs in needs, once:\n";
+  if (std::ranges::any_of(plan.links, [](const auto& link) { return is_in_roots(link.first); }))
+    text += "#   " + shell_join({"mkdir", "-p", k_roots_folder}) + "\n";
   for (const auto& [name, target] : plan.links)
     text += "#   " + shell_join({"ln", "-sfn", target.string(), name}) + "\n";
   text += k_rules;

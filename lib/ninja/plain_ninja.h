@@ -8,7 +8,7 @@
 
 namespace dsbuild {
 
-// Runs in any folder in which `pack` is a link to the sources; its head says the command for that.
+// Runs in any folder with the plan's links (`pack`, `roots/cuda`); its head says the commands for that.
 // `commands`: those that slices of the plan stand for. Errors: those of render_ninja.
 Result<std::string> render_plain_ninja(const BuildPlan& plan, const std::vector<SlicedCommand>& commands);
 
