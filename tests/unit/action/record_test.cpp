@@ -8,7 +8,7 @@ namespace {
 
 Record sample() {
   Record record;
-  record.key = {{"version", "4"}, {"command", "run -- g++ -DX='a b'\nc\\n"}};
+  record.key = Key{{{"version", "4"}, {"command", "run -- g++ -DX='a b'\nc\\n"}}};
   record.result = {std::string(64, 'a'), "800,900"};
   record.given = std::string(64, 'b');
   record.inputs = {
