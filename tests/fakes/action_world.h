@@ -22,6 +22,10 @@
 
 namespace dsbuild {
 
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 inline std::ostream& operator<<(std::ostream& out, MadeOf made_of) {
   static const std::vector<const char*> names = {"nothing", "tools",      "some tools",
                                                  "cache",   "same input", "record"};

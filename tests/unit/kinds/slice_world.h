@@ -11,10 +11,6 @@ inline const Args k_parts = {"front", "compute_80", "compute_90", "host", "fatbi
 
 inline const std::string k_named = "THRUST_300001_SM___CUDA_ARCH_LIST___NS";
 
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 struct SliceWorld : ActionWorld {
   explicit SliceWorld(const std::string& text = k_kernel + k_host_code,
                       const std::string& header = "int header;\n") {

@@ -9,10 +9,6 @@ using namespace dsbuild;
 
 namespace {
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 struct CppWorld : ActionWorld {
   explicit CppWorld(const std::string& text = "int a;\n") {
     source("a.h", "int header;\n");
