@@ -23,8 +23,8 @@ def make_store(folder, entries, size=1000):
     files = []
     for number in range(entries):
         key = hashlib.sha256(str(number).encode()).hexdigest()
-        file = folder / key[:2] / key[2:]
-        file.parent.mkdir(exist_ok=True)
+        file = folder / "ac" / key[:2] / key[2:]
+        file.parent.mkdir(exist_ok=True, parents=True)
         file.write_bytes(bytes(size))
         used = time.time() - 1000 * (entries - number)
         os.utime(file, (used, used))
@@ -57,8 +57,8 @@ class StatsTest(CacheTest):
 
     def test_what_is_there_is_counted_without_what_is_not_ours(self):
         make_store(self.store, 3)
-        (self.store / "ab").mkdir(exist_ok=True)
-        (self.store / "ab" / "notes").write_text("mine")
+        (self.store / "ac" / "ab").mkdir(exist_ok=True)
+        (self.store / "ac" / "ab" / "notes").write_text("mine")
         (self.store / "thesis").mkdir()
         (self.store / "thesis" / ("0" * 62)).write_text("mine")
         stats = self.document("stats")
@@ -119,7 +119,8 @@ class RemoveTest(CacheTest):
         thesis.mkdir()
         (thesis / ("0" * 62)).write_text("years")
         make_store(self.store, 1)
-        os.symlink(thesis, self.store / "00")
+        for place in (self.store / "ac", self.store):
+            os.symlink(thesis, place / "00")
         self.cache("clear")
         self.assertTrue((thesis / ("0" * 62)).exists())
 

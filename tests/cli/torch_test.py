@@ -102,7 +102,8 @@ class BuildTest(TorchTest):
         self.assertGreater(argv.index("-U__CUDA_NO_HALF_OPERATORS__"), start)
         self.assertIn("-DTORCH_EXTENSION_NAME=ext_op", argv)
         self.assertIn("-std=c++17", argv)
-        self.assertIn(str(self.space.torch.home / "include"), argv)
+        self.assertIn("roots/torch/include", argv)
+        self.assertEqual((self.space.build_dir / "roots/torch").resolve(), self.space.torch.home.resolve())
 
     def test_only_the_extensions_are_linked_with_torch_and_may_lack_python_s_symbols(self):
         ninja = (self.space.build_dir / "build.ninja").read_text()
