@@ -38,7 +38,8 @@ Result<int> run_plan(const CommandContext& context) {
   if (format == "compile_commands") text = compile_commands_of(plan, context.system.files);
   if (format == "table") {
     text = render_plan_table(view, style);
-    if (settings.verbosity > 0) text += "\n" + render_settings(setting_rows(settings)) + handed_on_text(session.system);
+    if (settings.verbosity > 0)
+      text += "\n" + render_settings(setting_rows(settings)) + handed_on_text(session.system);
   }
   if (format != "json") print_warnings(plan.warnings, settings, context);
   // A graph is a program's: its names are what they are. A terminal is no program.

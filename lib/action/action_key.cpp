@@ -42,8 +42,7 @@ Key action_key(const KeyInput& input, Lists& lists) {
     const auto objects =
         words.front() == "run" ? input.read(words[k_output_place] + k_objects_list_end) : std::nullopt;
     if (objects) key.add("objects", lists.put(join(shell_split(*objects), "\n")));
-    if (words.front() == "run" && has_debug_information(words))
-      key.add("build_folder", input.build_dir);
+    if (words.front() == "run" && has_debug_information(words)) key.add("build_folder", input.build_dir);
   }
   return key;
 }

@@ -80,8 +80,8 @@ std::string render_record(const Record& record) {
   for (const KeyPart& part : record.key.parts)
     text += "key." + part.name + " " + escaped(part.value) + "\n";
   text += line("result", record.result.digest) + line("result_list", record.result.arch_list) +
-          line("given", record.given) + lines_of("input", record.inputs) +
-          line("others", record.others) + line("search", record.search) + line("present", record.present);
+          line("given", record.given) + lines_of("input", record.inputs) + line("others", record.others) +
+          line("search", record.search) + line("present", record.present);
   for (const EqualFiles& files : record.equal_files)
     text += equal_lines(files);
   for (const Said& said : record.said)

@@ -52,8 +52,8 @@ struct Said {
 };
 
 struct Record {
-  Key key;           // of the action, before anything is read: its command, its tools
-  ResultKey result;  // of what was made of all that was read; empty: it is not cached
+  Key key;                         // of the action, before anything is read: its command, its tools
+  ResultKey result;                // of what was made of all that was read; empty: it is not cached
   std::string given;               // the key of what the last tool was given: of PTX, of the host's C++
   std::vector<FileDigest> inputs;  // the project's and the build's
   std::string others;   // a list: "<digest> <path>" of each file of tools and packages that was read

@@ -57,8 +57,8 @@ void Roots::add(const std::string& name, const std::string& folder) {
   const bool is_there = std::ranges::any_of(roots_, [&](const Root& root) { return root.name == name; });
   if (is_there || !folder.starts_with('/') || is_of_system(folder)) return;
   roots_.push_back({name, folder});
-  std::ranges::stable_sort(
-      roots_, [](const Root& a, const Root& b) { return a.folder.size() > b.folder.size(); });
+  std::ranges::stable_sort(roots_,
+                           [](const Root& a, const Root& b) { return a.folder.size() > b.folder.size(); });
 }
 
 // The root whose folder the text begins with, as a path or as part of one.

@@ -16,8 +16,8 @@ inline constexpr const char* k_plan_file = "plan.json";  // what is built, of wh
 inline constexpr const char* k_timings_file = "timings.json";  // of the last build that ran edges
 inline constexpr const char* k_pack_folder = "pack";           // a link to the source root
 inline constexpr const char* k_roots_folder = "roots";  // links to this machine's folders (action/roots.h)
-inline constexpr const char* k_tool_tmp_dir = "tmp";           // of tools; emptied by each build
-inline constexpr const char* k_log_folder = "log";  // dsbuild.log, and one of each edge that failed
+inline constexpr const char* k_tool_tmp_dir = "tmp";    // of tools; emptied by each build
+inline constexpr const char* k_log_folder = "log";      // dsbuild.log, and one of each edge that failed
 inline constexpr const char* k_run_log_file = "log/dsbuild.log";
 inline constexpr const char* k_lists_dir = "lists";  // of records, by content (action/lists.h)
 

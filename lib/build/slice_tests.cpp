@@ -29,8 +29,8 @@ std::string test_slices(const Words& nvcc, const NvccCommands& commands, const S
   const std::string name = "slices-" + std::to_string(std::random_device()());
   const Path cache = folders.cache / name;
   is_in_build_folder = !system.files.make_directories(cache);
-  return slices_differ_by(nvcc, commands, tools.roots, is_in_build_folder ? folders.build / k_tool_tmp_dir / name : cache,
-                          system.program,
+  return slices_differ_by(nvcc, commands, tools.roots,
+                          is_in_build_folder ? folders.build / k_tool_tmp_dir / name : cache, system.program,
                           {system.files, system.processes, self_test_environment(tools.environment)}, stop);
 }
 

@@ -250,18 +250,17 @@ void fall_back(const ToolkitDemand& demand, Survey& survey, std::optional<Toolki
 // By its parts. One that does not answer is the error of a plan, not of a probe.
 std::string identity_of_cxx(Survey& survey, Session& session) {
   if (!survey.cxx) return "";
-  const auto parts =
-      survey.host_parts.of(survey.cxx->path, session.system, session.facts, session.digests);
+  const auto parts = survey.host_parts.of(survey.cxx->path, session.system, session.facts, session.digests);
   return parts ? sha256(parts->text) : "";
 }
 
 void check_requirements(Survey& survey, Session& session) {
   const Selected& selected = survey.selected;
-  survey.requirements = check_requirements(
-      {survey.settings(), selected.registry, survey.toolkits(), survey.requested,
-       survey.cxx ? &*survey.cxx : nullptr, survey.machine.host, selected.cpu_level, selected.torch,
-       identity_of_cxx(survey, session)},
-      session.system, session.facts);
+  survey.requirements =
+      check_requirements({survey.settings(), selected.registry, survey.toolkits(), survey.requested,
+                          survey.cxx ? &*survey.cxx : nullptr, survey.machine.host, selected.cpu_level,
+                          selected.torch, identity_of_cxx(survey, session)},
+                         session.system, session.facts);
   session.facts.save();
 }
 

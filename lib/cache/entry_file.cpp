@@ -73,7 +73,8 @@ std::optional<std::string> render_blob(const std::string& digest, std::string_vi
 std::optional<std::string> parse_blob(const std::string& digest, std::string_view text) {
   auto rest = take_head(text, k_blob_version);
   const auto line = rest ? take_line(*rest) : std::nullopt;
-  if (!line || line->substr(0, line->find(' ')) != digest || line->size() <= digest.size()) return std::nullopt;
+  if (!line || line->substr(0, line->find(' ')) != digest || line->size() <= digest.size())
+    return std::nullopt;
   const auto bytes = whole_number<size_t>(line->substr(digest.size() + 1));
   return bytes ? decompress(*rest, *bytes) : std::nullopt;
 }

@@ -24,7 +24,7 @@ struct EntryFile {
 
 struct StoreContent {
   std::vector<EntryFile> results;
-  std::vector<EntryFile> blobs;  // and entries of older versions, which nobody finds any more
+  std::vector<EntryFile> blobs;        // and entries of older versions, which nobody finds any more
   std::vector<EntryFile> temporaries;  // of processes that write, or were killed
 };
 

@@ -126,8 +126,8 @@ std::vector<std::optional<std::string>> LocalBlobStore::find(const std::vector<s
 }
 
 std::vector<bool> LocalBlobStore::has(const std::vector<std::string>& digests) const {
-  return each<bool>(digests,
-                    [&](const std::string& digest) { return folder_.has(blob_file(folder_.path(), digest)); });
+  return each<bool>(
+      digests, [&](const std::string& digest) { return folder_.has(blob_file(folder_.path(), digest)); });
 }
 
 // One that is there may be damaged: it is written again, by whoever has its bytes.

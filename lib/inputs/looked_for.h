@@ -48,9 +48,9 @@ std::set<std::string> library_names(const std::vector<std::string>& command);
 // Where a name of a search is looked for in one of its folders ("": what the name says alone).
 std::string path_in(const std::string& folder, const std::string& name);
 
-// The names of a search that are there, one to a line: "<folder>\t<name>" of a file; with "! " before it of what is
-// neither a file nor a folder, with "? " of what cannot be read, or not be told: a compiler does not pass
-// over those two. "# <identity> " stands before a folder of several precompiled headers.
+// The names of a search that are there, one to a line: "<folder>\t<name>" of a file; with "! " before it of
+// what is neither a file nor a folder, with "? " of what cannot be read, or not be told: a compiler does not
+// pass over those two. "# <identity> " stands before a folder of several precompiled headers.
 struct PresentName {
   std::string folder, name;
   std::string path() const { return path_in(folder, name); }

@@ -8,9 +8,9 @@
 
 namespace dsbuild {
 
-// `words`: what follows `dsbuild action`, as build.ninja has them. The current folder is the build folder. What
-// tools say goes to `print`. Where the record holds, nothing runs. Errors: exit 2 `bad_option`, the words are
-// no action; those of reading and writing.
+// `words`: what follows `dsbuild action`, as build.ninja has them. The current folder is the build folder.
+// What tools say goes to `print`. Where the record holds, nothing runs. Errors: exit 2 `bad_option`, the
+// words are no action; those of reading and writing.
 Result<StepEnd> run_action(const Words& words, System& system,
                            const std::function<void(std::string_view)>& print);
 

@@ -41,8 +41,9 @@ Contribution contribution_of(const BuildPlanInput& input, const std::string& op)
     sum.python_module = sum.python_module || gives.python_module;
     if (gives.hipify) sum.hipify = gives.hipify;
   }
-  for (auto* words : {&sum.include_dirs, &sum.fallback_include_dirs, &sum.base_cxx_flags, &sum.base_nvcc_flags,
-                      &sum.base_hip_flags, &sum.cxx_flags, &sum.link_flags, &sum.fallback_link_flags})
+  for (auto* words :
+       {&sum.include_dirs, &sum.fallback_include_dirs, &sum.base_cxx_flags, &sum.base_nvcc_flags,
+        &sum.base_hip_flags, &sum.cxx_flags, &sum.link_flags, &sum.fallback_link_flags})
     *words = input.roots.named(std::move(*words));
   return sum;
 }

@@ -45,8 +45,9 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
 
 Edge cuda_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.is_cuda()) return nvcc_edge(input, op, source);
-  Edge edge = cxx_edge(input, op, source.source, {"-isystem", input.roots.named(op.toolkit->include_dir().string())},
-                       op.toolkit->host ? &*op.toolkit->host : nullptr);
+  Edge edge =
+      cxx_edge(input, op, source.source, {"-isystem", input.roots.named(op.toolkit->include_dir().string())},
+               op.toolkit->host ? &*op.toolkit->host : nullptr);
   edge.implicit_inputs.push_back(k_nvcc_id_file);
   edge.by_host_compiler = true;
   return edge;
@@ -74,12 +75,7 @@ std::optional<Edge> device_link_edge(const BackendOp& op, const std::vector<Edge
 std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const BackendOp& op) {
   const std::string folder = "-L" + input.roots.named(op.toolkit->library_dir.string());
   if (op.gives.python_module) return {folder, "-lcudart"};
-  return {folder,
-          "-lcudart_static",
-          "-Wl,--exclude-libs,libcudart_static.a",
-          "-ldl",
-          "-lrt",
-          "-lpthread"};
+  return {folder, "-lcudart_static", "-Wl,--exclude-libs,libcudart_static.a", "-ldl", "-lrt", "-lpthread"};
 }
 
 }  // namespace

@@ -53,14 +53,14 @@ struct AbsentOp {
 };
 
 struct Registry {
-  std::string pack;            // "native"
-  Path spec_root;              // holds <op>/op.yaml, or op.yaml itself
-  Path source_root;            // what sources and include_dirs are relative to; absolute
-  Version source_version;      // for `when: {source: …}`; empty if the pack has none
-  std::string license;         // of the ops, an SPDX expression; "" if pack.yaml names none
+  std::string pack;                             // "native"
+  Path spec_root;                               // holds <op>/op.yaml, or op.yaml itself
+  Path source_root;                             // what sources and include_dirs are relative to; absolute
+  Version source_version;                       // for `when: {source: …}`; empty if the pack has none
+  std::string license;                          // of the ops, an SPDX expression; "" if pack.yaml names none
   std::vector<std::string> pass_environment{};  // as in Pack
-  std::string accelerator;     // for `when: {accelerator: …}`; of offer_ops
-  std::vector<OpBuilder> ops;  // sorted by name
+  std::string accelerator;                      // for `when: {accelerator: …}`; of offer_ops
+  std::vector<OpBuilder> ops;                   // sorted by name
   std::vector<AbsentOp> absent;
   // A variable that was set and belongs to no op here -> the other packs below data_dir whose op has it.
   std::map<std::string, std::vector<std::string>> other_packs;

@@ -127,10 +127,9 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     std::vector<Finding>& findings = report.by_op[op.name()];
     if (is_for_others(op.spec(), asked)) continue;  // what it needs is no question then
     for (const Requirement& requirement : op.requirements(context))
-      findings.push_back(
-          pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host, input.torch,
-                    system, facts, input.registry.source_root, dirs, library_dirs, context.archs,
-                    input.cxx_identity}));
+      findings.push_back(pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host,
+                                   input.torch, system, facts, input.registry.source_root, dirs, library_dirs,
+                                   context.archs, input.cxx_identity}));
   }
   return report;
 }

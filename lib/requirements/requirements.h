@@ -32,8 +32,8 @@ struct Contribution {
   std::vector<std::string> link_flags;           // LDFLAGS the probe used, -L, -l
   std::vector<std::string> fallback_link_flags;  // -L; behind the toolkit's
   std::map<std::string, std::string>
-      library_files;  // "curand" -> "libcurand.so.10": what -lcurand finds only so
-  int std = 0;        // the C++ standard of an op that names none; 0: dsbuild's own
+      library_files;                         // "curand" -> "libcurand.so.10": what -lcurand finds only so
+  int std = 0;                               // the C++ standard of an op that names none; 0: dsbuild's own
   std::map<std::string, std::string> roots;  // folders of the above, by what lies there: "torch"
   std::optional<Hipify> hipify;
   bool python_module = false;  // Python's symbols and CUDA's runtime are those of the process that loads it

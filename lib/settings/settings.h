@@ -114,11 +114,12 @@ struct Settings {
   Setting<std::vector<std::string>> nvcc_prepend_flags,
       nvcc_append_flags;                              // NVCC_*_FLAGS, split as nvcc does (blanks)
   Setting<std::vector<std::string>> cflags, ldflags;  // CFLAGS, LDFLAGS, split as a shell does
-  Setting<std::vector<std::string>> pass_environment; // names, "SITE_*" too, of variables that tools get as well
-  Setting<int> lock_timeout{-1};                      // seconds; -1: wait for ever
-  Setting<Path> bundle;                               // DSBUILD_BUNDLE: where load looks first; "": nowhere
-  Setting<bool> jit{true};                            // DSBUILD_JIT: load may build
-  Setting<Path> record;  // DSBUILD_RECORD: a folder where load notes what was loaded; "": nowhere
+  Setting<std::vector<std::string>>
+      pass_environment;           // names, "SITE_*" too, of variables that tools get as well
+  Setting<int> lock_timeout{-1};  // seconds; -1: wait for ever
+  Setting<Path> bundle;           // DSBUILD_BUNDLE: where load looks first; "": nowhere
+  Setting<bool> jit{true};        // DSBUILD_JIT: load may build
+  Setting<Path> record;           // DSBUILD_RECORD: a folder where load notes what was loaded; "": nowhere
   int verbosity = 0;
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.

@@ -158,7 +158,8 @@ std::string variable_name_refusal(const std::string& text) {
   const bool is_name = !name.empty() && may_begin(name.front()) && std::ranges::all_of(name, [&](char c) {
     return may_begin(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
   });
-  return is_name ? "" : "is no name of a variable (letters, digits and '_'; '*' at its end: all that begin so)";
+  return is_name ? ""
+                 : "is no name of a variable (letters, digits and '_'; '*' at its end: all that begin so)";
 }
 
 Result<std::vector<std::string>> parse_variable_names(const Given& given) {

@@ -42,8 +42,8 @@ struct ProcessResult {
 class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
-  // Error (exit 3, code `cannot_start`) only when the program cannot be started at all: a script that is to be
-  // alone, or any program where the kernel has no seccomp filters.
+  // Error (exit 3, code `cannot_start`) only when the program cannot be started at all: a script that is to
+  // be alone, or any program where the kernel has no seccomp filters.
   virtual Result<ProcessResult> run(const Command& command) = 0;
   // Runs with a pseudo terminal as stdout and stderr (so that a program which draws for a terminal
   // says when each piece of work starts), raw, 65535 columns wide, TERM=xterm. `on_output` gets

@@ -12,23 +12,33 @@ namespace {
 constexpr std::array k_specs = {"specs", "libgomp.spec"};
 constexpr std::array k_search_lists = {"install: ", "programs: =", "libraries: ="};
 // clang, the last ones from version 16 on (clang/lib/Driver/Driver.cpp: loadDefaultConfigFiles).
-constexpr std::array k_folders_of_cfg = {"InstalledDir: ", "System configuration file directory: ",
-                                         "User configuration file directory: "};
+constexpr std::array k_folders_of_cfg = {
+    "InstalledDir: ", "System configuration file directory: ", "User configuration file directory: "};
 constexpr std::string_view k_cfg = "Configuration file: ";
 
 // In one word or in two.
-constexpr std::array k_options_with_file = {"-specs",        "--specs",       "--options-file",
-                                            "-optf",         "--config",      "-fplugin",
-                                            "-fpass-plugin", "-fprofile-use", "-fprofile-instr-use",
-                                            "-fprofile-sample-use", "-fauto-profile", "-fmodule-map-file",
-                                            "-fmodule-file", "-fsanitize-ignorelist", "-fsanitize-blacklist"};
+constexpr std::array k_options_with_file = {"-specs",
+                                            "--specs",
+                                            "--options-file",
+                                            "-optf",
+                                            "--config",
+                                            "-fplugin",
+                                            "-fpass-plugin",
+                                            "-fprofile-use",
+                                            "-fprofile-instr-use",
+                                            "-fprofile-sample-use",
+                                            "-fauto-profile",
+                                            "-fmodule-map-file",
+                                            "-fmodule-file",
+                                            "-fsanitize-ignorelist",
+                                            "-fsanitize-blacklist"};
 // They carry words for another tool, separated by commas.
-constexpr std::array k_carriers = {"-Xcompiler",  "--compiler-options", "-Xlinker",    "--linker-options",
-                                   "-Xptxas",     "--ptxas-options",    "-Xcudafe",    "-Xfatbin",
-                                   "-Xnvlink",    "--nvlink-options",   "-Wl",         "-Wa",
+constexpr std::array k_carriers = {"-Xcompiler", "--compiler-options", "-Xlinker", "--linker-options",
+                                   "-Xptxas",    "--ptxas-options",    "-Xcudafe", "-Xfatbin",
+                                   "-Xnvlink",   "--nvlink-options",   "-Wl",      "-Wa",
                                    "-Wp"};
-constexpr std::array k_parts = {"as", "ld", "real-ld", "collect-ld", "cc1plus", "collect2", "lto-wrapper",
-                                "specs", "libgomp.spec"};
+constexpr std::array k_parts = {"as",       "ld",          "real-ld", "collect-ld",  "cc1plus",
+                                "collect2", "lto-wrapper", "specs",   "libgomp.spec"};
 
 void add_cfg_in(const Path& folder, const FileReader& files, Paths& found) {
   const auto names = files.list(folder);
@@ -59,7 +69,8 @@ Words with_carried(const Words& flags) {
   for (size_t i = 0; i < flags.size(); ++i) {
     all.push_back(flags[i]);
     const bool carries = std::ranges::any_of(k_carriers, [&](const std::string& carrier) {
-      return flags[i] == carrier || flags[i].starts_with(carrier + "=") || flags[i].starts_with(carrier + ",");
+      return flags[i] == carrier || flags[i].starts_with(carrier + "=") ||
+             flags[i].starts_with(carrier + ",");
     });
     if (!carries) continue;
     std::string carried = flags[i].substr(std::min(flags[i].find_first_of("=,"), flags[i].size()));

@@ -8,8 +8,7 @@ namespace dsbuild {
 
 // By what the compiler says (-v, -###, -print-search-dirs): those that are there, and of gcc's those that may
 // come to be.
-Paths configuration_files(const Path& program, const std::vector<std::string>& said,
-                          const FileReader& files);
+Paths configuration_files(const Path& program, const std::vector<std::string>& said, const FileReader& files);
 
 // Folders where clang chooses among installations of gcc and CUDA: with another one there it may choose that.
 Paths folders_of_choice(const std::vector<std::string>& said);

@@ -40,8 +40,8 @@ struct CompilerFamily {
   // Fills a toolkit of which family, home, compiler and origin are known, but for its host compiler and its
   // compiler's digest. The error is the reason why it cannot be used.
   tl::expected<void, std::string> (*describe)(Toolkit& toolkit, System& system, FactStore& facts);
-  // Asks a compiler again, as is due for a wrapper, which may stand for another one by now: false where it says
-  // something else than `facts` did, which know it from then on.
+  // Asks a compiler again, as is due for a wrapper, which may stand for another one by now: false where it
+  // says something else than `facts` did, which know it from then on.
   bool (*answers_as_known)(const Toolkit& toolkit, System& system, FactStore& facts);
   // How it shows that it is no wrapper.
   const DriverProof& (*proof)();

@@ -100,8 +100,16 @@ bool icpx_answers_as_known(const Toolkit& toolkit, System& system, FactStore& fa
 
 // What it would run for the host and for both targets, and ocloc, which it starts for a device link.
 Words icpx_question(const Toolkit& toolkit) {
-  return {toolkit.compiler().string(), "-###", "-fsycl", "-fsycl-targets=spir64_gen,spir64", "-c", "-x", "c++",
-          "/dev/null", "-o", "dsbuild.o"};
+  return {toolkit.compiler().string(),
+          "-###",
+          "-fsycl",
+          "-fsycl-targets=spir64_gen,spir64",
+          "-c",
+          "-x",
+          "c++",
+          "/dev/null",
+          "-o",
+          "dsbuild.o"};
 }
 
 Paths icpx_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files) {

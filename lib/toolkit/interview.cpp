@@ -90,12 +90,11 @@ std::string text_of_wrapper(const Interview& asked, const std::vector<std::strin
 }  // namespace
 
 Result<CompilerAnswers> interview(const Interview& questions, const Environment& environment, System& system,
-                       FactStore& facts) {
+                                  FactStore& facts) {
   const std::string identity = identity_text(questions.program, system.files) + " " +
                                sha256(text_of_variables(system) + questions.depends_on);
   CompilerAnswers said;
-  auto known = questions.is_wrapper ? std::nullopt
-                                    : known_answers(questions, identity, system.files, facts);
+  auto known = questions.is_wrapper ? std::nullopt : known_answers(questions, identity, system.files, facts);
   if (known) {
     said.answers = std::move(*known);
   } else {

@@ -7,23 +7,23 @@
 namespace dsbuild {
 
 struct Interview {
-  std::string name;              // among facts: "g++", "nvcc with g++"
+  std::string name;  // among facts: "g++", "nvcc with g++"
   Path program;
   std::vector<Words> questions;  // whole command lines
-  std::string depends_on;        // besides the program: its answers are remembered for as long as this is equal
-  bool is_wrapper = false;       // it is asked each time, for it may start another compiler by now
+  std::string depends_on;   // besides the program: its answers are remembered for as long as this is equal
+  bool is_wrapper = false;  // it is asked each time, for it may start another compiler by now
 };
 
 struct CompilerAnswers {
   std::vector<std::string> answers;  // in the order of the questions
   Paths configuration;               // configuration_files of them
-  std::string text;  // of a wrapper "<sha256> answer of <program> to <question>", a line each: that is what it
-                     // is; of others ""
+  std::string text;  // of a wrapper "<sha256> answer of <program> to <question>", a line each: that is what
+                     // it is; of others ""
 };
 
-// Asks all that it does not know at once. A known answer counts for as long as the variables that are handed on
-// and the configuration files are the same, too. Errors: `tool_does_not_answer`.
+// Asks all that it does not know at once. A known answer counts for as long as the variables that are handed
+// on and the configuration files are the same, too. Errors: `tool_does_not_answer`.
 Result<CompilerAnswers> interview(const Interview& questions, const Environment& environment, System& system,
-                       FactStore& facts);
+                                  FactStore& facts);
 
 }  // namespace dsbuild

@@ -214,7 +214,9 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hos
     tool = std::move(host_parts);
     tool.assembler_tells_files = tool.assembler_tells_files && family.host_option;
   }
-  Interview asked{toolkit.compiler().string() + " with " + host, toolkit.compiler(), {family.question(toolkit)},
+  Interview asked{toolkit.compiler().string() + " with " + host,
+                  toolkit.compiler(),
+                  {family.question(toolkit)},
                   identity_text(configuration, system.files) + "\n" + tool.text,
                   is_wrapped(toolkit, system, facts)};
   if (family.include_question) asked.questions.push_back(family.include_question(toolkit));

@@ -31,8 +31,8 @@ struct ToolParts {
 
 // Parts of C++ compilers, each asked once for a plan: the compiler, and each file that it names when it is
 // asked what it would run (`-###`: cc1plus, as, collect2, the linker's start files; as and ld by
-// -print-prog-name), what configures it (specs, *.cfg), programs and specs that would be taken instead if they
-// were there. The error is that of one that does not answer.
+// -print-prog-name), what configures it (specs, *.cfg), programs and specs that would be taken instead if
+// they were there. The error is that of one that does not answer.
 class HostCompilerParts {
  public:
   Result<ToolText> of(const Path& compiler, System& system, FactStore& facts, DigestMemo& digests);
@@ -46,8 +46,8 @@ class HostCompilerParts {
 Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hosts, System& system,
                                   FactStore& facts, DigestMemo& digests);
 
-// Files that flags of the user's name (configuration_files.h), as ToolText::text has them. `folder`: where the
-// tools work.
+// Files that flags of the user's name (configuration_files.h), as ToolText::text has them. `folder`: where
+// the tools work.
 std::string text_of_files_in_flags(const std::vector<std::string>& flags, const Path& folder,
                                    const FileReader& files, DigestMemo& digests);
 

@@ -52,7 +52,7 @@ TEST_CASE("Every part of a key counts, and where one ends") {
 
 TEST_CASE("A record of what nobody can tell again can hold nothing") {
   CHECK(can_hold(Record{}));
-  for (std::string Record::*field : {&Record::unsettled, &Record::incomplete, &Record::clock}) {
+  for (std::string Record::* field : {&Record::unsettled, &Record::incomplete, &Record::clock}) {
     Record record;
     record.*field = "pack/a.cpp";
     CHECK_FALSE(can_hold(record));

@@ -32,9 +32,8 @@ TEST_CASE("roots: a folder counts as it is spelled, links and all") {
 
 TEST_CASE("roots: what only looks like a root stays") {
   const std::string home = "/home/me/py/site-packages";
-  for (const std::string& word :
-       {home + "-other/a", "x" + home, "-DHOME=" + home, "-Wl,-rpath," + home, std::string("pack/a.cu"),
-        "-Xcompiler=-I" + home})
+  for (const std::string& word : {home + "-other/a", "x" + home, "-DHOME=" + home, "-Wl,-rpath," + home,
+                                  std::string("pack/a.cu"), "-Xcompiler=-I" + home})
     CHECK(roots().named(word) == word);
 }
 

@@ -42,8 +42,9 @@ TEST_CASE("a blob is what the format says, as other programs write it") {
   // `printf 'first file;second' | zstd --no-check`, the digests by sha256sum.
   const std::string frame = std::string("\x28\xb5\x2f\xfd\x20\x11\x89\x00\x00", 9) + "first file;second";
   const std::string content = "d420be76d4ae3e5df7c04db148b13704ed1ff580ad5c07497cb890d60b4f1002";
-  CHECK(parse_blob(content, "56db180be1acbbde294bd485521ed554213b1fca24b6e4f7d9a00cd604f411e5\ndsbuild-blob 1\n" +
-                                content + " 17\n" + frame) == "first file;second");
+  CHECK(parse_blob(content,
+                   "56db180be1acbbde294bd485521ed554213b1fca24b6e4f7d9a00cd604f411e5\ndsbuild-blob 1\n" +
+                       content + " 17\n" + frame) == "first file;second");
 }
 
 TEST_CASE("a result is read as it was written, whatever its files are called") {
@@ -52,7 +53,8 @@ TEST_CASE("a result is read as it was written, whatever its files are called") {
 }
 
 TEST_CASE("a blob is read as it was written, whatever it holds") {
-  for (const std::string& bytes : {std::string("text"), std::string(), std::string("\0\n\xff", 3), large_text()})
+  for (const std::string& bytes :
+       {std::string("text"), std::string(), std::string("\0\n\xff", 3), large_text()})
     CHECK(parse_blob(sha256(bytes), *render_blob(sha256(bytes), bytes)) == bytes);
 }
 

@@ -106,9 +106,18 @@ struct PlanWorld {
         {settings, split, ops, requirements, toolkits(), settings.arch.value.targets, "x86_64"});
   }
   BuildPlan build(const ArchPlan& archs) {
-    return plan_build(
-        {settings, split, requirements, archs, toolkits(), &cxx, "x86_64", {}, "/usr/bin/dsbuild", history, 1,
-         roots ? find_roots(toolkits(), requirements) : Roots()});
+    return plan_build({settings,
+                       split,
+                       requirements,
+                       archs,
+                       toolkits(),
+                       &cxx,
+                       "x86_64",
+                       {},
+                       "/usr/bin/dsbuild",
+                       history,
+                       1,
+                       roots ? find_roots(toolkits(), requirements) : Roots()});
   }
 
  private:

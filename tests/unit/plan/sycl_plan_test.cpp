@@ -74,8 +74,9 @@ TEST_CASE("SYCL for one device, for several and as SPIR-V alone: icpx's lines") 
   for (const Row& row : rows) {
     CAPTURE(row.archs);
     const BuildPlan plan = planned_for(world, row.archs);
-    CHECK(words_of(plan, k_sycl_object) == compile_for(row.targets, "'-std=c++17' -O1 -DWIDTH=4 -fPIC "
-                                                                             "-fno-canonical-system-headers"));
+    CHECK(words_of(plan, k_sycl_object) == compile_for(row.targets,
+                                                       "'-std=c++17' -O1 -DWIDTH=4 -fPIC "
+                                                       "-fno-canonical-system-headers"));
     CHECK(words_of(plan, k_images) == device_link_for(row.targets, row.devices));
     CHECK(find_edge(plan, k_images)->inputs == Words{k_sycl_object});
   }
@@ -87,8 +88,9 @@ TEST_CASE("a debug build of SYCL's has -g in both codes") {
   world.settings.debug.value = true;
   const Words words = words_of(planned_for(world, "pvc"), k_sycl_object);
   CHECK(std::ranges::count(words, "-g") == 1);
-  CHECK(std::ranges::count(words, "-fsycl-host-compiler-options='-std=c++17' -O1 -DWIDTH=4 -fPIC "
-                                  "-fno-canonical-system-headers -g") == 1);
+  CHECK(std::ranges::count(words,
+                           "-fsycl-host-compiler-options='-std=c++17' -O1 -DWIDTH=4 -fPIC "
+                           "-fno-canonical-system-headers -g") == 1);
 }
 
 TEST_CASE("a SYCL op's other files are the machine's compiler's, which links it with SYCL's runtime") {

@@ -51,11 +51,11 @@ TEST_CASE("an extension's own flags stand behind torch's and may take them back;
   TorchPlan world;
   CHECK(world.edge("ext", EdgeKind::cuda_compile).flags ==
         Words{"-DNO_HALF", "-DNAME=ext", "-std=c++20", "-UNO_HALF", "-Xcompiler=-fPIC",
-              "-Xcompiler=-fno-canonical-system-headers", "--objdir-as-tempdir",
-              "-isystem", "/torch/include", "-isystem", "/nvidia/include"});
+              "-Xcompiler=-fno-canonical-system-headers", "--objdir-as-tempdir", "-isystem", "/torch/include",
+              "-isystem", "/nvidia/include"});
   CHECK(world.edge("ext", EdgeKind::cxx_compile).flags ==
-        Words{"-DNAME=ext", "-std=c++20", "-O2", "-fPIC", "-fno-canonical-system-headers", "-isystem", "/torch/include", "-isystem",
-              "/cuda/include", "-isystem", "/nvidia/include"});
+        Words{"-DNAME=ext", "-std=c++20", "-O2", "-fPIC", "-fno-canonical-system-headers", "-isystem",
+              "/torch/include", "-isystem", "/cuda/include", "-isystem", "/nvidia/include"});
 }
 
 TEST_CASE("an extension links the process's CUDA runtime and leaves Python's symbols to it") {
@@ -114,7 +114,8 @@ TEST_CASE("an op is marked where a host source is compiled for the CPU level") {
   CHECK_FALSE(plan.find("plain")->uses_cpu_level);
   CHECK(plan.find("source")->uses_cpu_level);
   CHECK_FALSE(plan.find("unmet")->uses_cpu_level);
-  CHECK(world.build(plan).edges.front().flags == Words{"-std=c++17", "-mavx2", "-mfma", "-fPIC", "-fno-canonical-system-headers"});
+  CHECK(world.build(plan).edges.front().flags ==
+        Words{"-std=c++17", "-mavx2", "-mfma", "-fPIC", "-fno-canonical-system-headers"});
 }
 
 TEST_CASE("commands name the folders of toolkits and packages by their roots") {
@@ -139,7 +140,6 @@ TEST_CASE("commands name the folders of toolkits and packages by their roots") {
   CHECK(has(link, "-Lroots/tvm_ffi/lib"));
   CHECK(has(link, "-Lroots/cuda/lib64"));
   CHECK(plan.links ==
-        std::vector<std::pair<std::string, Path>>{{"roots/cuda", "/cuda"},
-                                                  {"roots/tvm_ffi", "/venv/site-packages/tvm_ffi"},
-                                                  {"pack", "/pack"}});
+        std::vector<std::pair<std::string, Path>>{
+            {"roots/cuda", "/cuda"}, {"roots/tvm_ffi", "/venv/site-packages/tvm_ffi"}, {"pack", "/pack"}});
 }

@@ -118,8 +118,9 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
         "| Keys of the pack: name, source_root, version, package, package_root, version_file, license, "
         "hipify, pass_environment, defaults, "
         "ops.");
-  CHECK(error("pass_environment: [A*, B=1]\n").starts_with(
-      "bad_spec ops/native/pack.yaml:1:24: 'pass_environment': 'B=1' is no name of a variable"));
+  CHECK(error("pass_environment: [A*, B=1]\n")
+            .starts_with(
+                "bad_spec ops/native/pack.yaml:1:24: 'pass_environment': 'B=1' is no name of a variable"));
   CHECK(error("hipify: yes\n") ==
         "bad_spec ops/native/pack.yaml:1:9: 'hipify': 'yes' is neither true nor false");
   CHECK(error("source_root: /etc\n") ==

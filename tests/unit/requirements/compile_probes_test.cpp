@@ -141,7 +141,9 @@ TEST_CASE("A library's failure is the linker's first error, with the whole text 
   CHECK(finding.gives == Contribution{});
 }
 
-TEST_CASE("The compiler runs in a folder of its own, with the caller's CPATH and not its flags, and leaves nothing") {
+TEST_CASE(
+    "The compiler runs in a folder of its own, with the caller's CPATH and not its flags, and leaves "
+    "nothing") {
   World world;
   install_zlib(world);
   world.environment["CPATH"] = "/modules";

@@ -54,8 +54,8 @@ struct World {
     const Result<Torch> torch = asks_for_torch(registry) ? find_torch({settings.python.value, system, facts})
                                                          : fail(Exit::unmet, "python", "", "not looked for");
     RequirementReport report = check_requirements(
-        {settings, registry, used_toolkit, requested, used_compiler, host, {}, torch, compiler_identity}, system,
-        facts);
+        {settings, registry, used_toolkit, requested, used_compiler, host, {}, torch, compiler_identity},
+        system, facts);
     facts.save();
     return report;
   }

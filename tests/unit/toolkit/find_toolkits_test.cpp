@@ -224,11 +224,11 @@ TEST_CASE("A tool sees its toolkit, HOME, libraries and what compilers read of t
       {"PATH", "/usr/bin"}, {"HOME", "/home/user"},   {"LD_LIBRARY_PATH", "/gcc/lib"},
       {"CPATH", "/x"},      {"NVCC_CCBIN", "/bin/x"}, {"LANG", "de_DE.UTF-8"}};
   CHECK(tool_environment(machine.system, &toolkit) == Environment{{"CPATH", "/x"},
-                                                          {"PATH", "/cuda/bin:/usr/bin"},
-                                                          {"HOME", "/home/user"},
-                                                          {"LD_LIBRARY_PATH", "/gcc/lib"},
-                                                          {"LC_ALL", "C"},
-                                                          {"TMPDIR", "tmp"}});
+                                                                  {"PATH", "/cuda/bin:/usr/bin"},
+                                                                  {"HOME", "/home/user"},
+                                                                  {"LD_LIBRARY_PATH", "/gcc/lib"},
+                                                                  {"LC_ALL", "C"},
+                                                                  {"TMPDIR", "tmp"}});
   CHECK(tool_environment(machine.system, nullptr).at("PATH") == "/usr/bin");
   machine.system.environment.clear();
   CHECK_FALSE(tool_environment(machine.system, nullptr).at("PATH").empty());
@@ -236,16 +236,23 @@ TEST_CASE("A tool sees its toolkit, HOME, libraries and what compilers read of t
 
 TEST_CASE("Variables of a closed list are handed on, and those that are asked for") {
   Machine machine;
-  machine.system.environment = {{"C_INCLUDE_PATH", "/c:inc:"},     {"CPLUS_INCLUDE_PATH", "inc"},
-                                {"LIBRARY_PATH", ":/lib"},         {"COMPILER_PATH", "/bin"},
-                                {"GCC_EXEC_PREFIX", "/gcc/"},      {"SOURCE_DATE_EPOCH", "1"},
-                                {"SPACK_CC", "cc"},                {"NIX_CFLAGS", "-O1"},
-                                {"CCACHE_DIR", "/c"},              {"CCACHED", "x"},
-                                {"GCC_COLORS", "x"},               {"SITE", "x"},
-                                {"SITE_FLAGS", "-g"},              {"OWN", "1"}};
-  Environment expected = {{"C_INCLUDE_PATH", "/c"}, {"LIBRARY_PATH", "/lib"},   {"COMPILER_PATH", "/bin"},
+  machine.system.environment = {{"C_INCLUDE_PATH", "/c:inc:"},
+                                {"CPLUS_INCLUDE_PATH", "inc"},
+                                {"LIBRARY_PATH", ":/lib"},
+                                {"COMPILER_PATH", "/bin"},
+                                {"GCC_EXEC_PREFIX", "/gcc/"},
+                                {"SOURCE_DATE_EPOCH", "1"},
+                                {"SPACK_CC", "cc"},
+                                {"NIX_CFLAGS", "-O1"},
+                                {"CCACHE_DIR", "/c"},
+                                {"CCACHED", "x"},
+                                {"GCC_COLORS", "x"},
+                                {"SITE", "x"},
+                                {"SITE_FLAGS", "-g"},
+                                {"OWN", "1"}};
+  Environment expected = {{"C_INCLUDE_PATH", "/c"},     {"LIBRARY_PATH", "/lib"},   {"COMPILER_PATH", "/bin"},
                           {"GCC_EXEC_PREFIX", "/gcc/"}, {"SOURCE_DATE_EPOCH", "1"}, {"SPACK_CC", "cc"},
-                          {"NIX_CFLAGS", "-O1"},    {"CCACHE_DIR", "/c"}};
+                          {"NIX_CFLAGS", "-O1"},        {"CCACHE_DIR", "/c"}};
   CHECK(handed_on_variables(machine.system) == expected);
   machine.system.tools.passed = {"SITE_*", "OWN", "PATH"};
   expected.insert({{"SITE_FLAGS", "-g"}, {"OWN", "1"}});

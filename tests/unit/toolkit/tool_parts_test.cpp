@@ -19,8 +19,9 @@ struct Compilers : Machine {
     for (const char* part : {"cc1plus", "collect2", "as", "ld"})
       files.add_file(Path("/own") / part, k_machine_code + part, true);
     processes.on({"/usr/bin/g++"}, "");
-    processes.on({"/usr/bin/g++", "-c"},
-                 FakeProcessRunner::succeeded("", "COLLECT_GCC=/usr/bin/g++\n /own/cc1plus -quiet\n /own/as\n"));
+    processes.on(
+        {"/usr/bin/g++", "-c"},
+        FakeProcessRunner::succeeded("", "COLLECT_GCC=/usr/bin/g++\n /own/cc1plus -quiet\n /own/as\n"));
     processes.on({"/usr/bin/g++", "-shared"},
                  FakeProcessRunner::succeeded("", " /own/collect2 -L/lib/own\n"));
     processes.on({"/usr/bin/g++", "-print-prog-name=as"}, "/own/as\n");
@@ -137,7 +138,8 @@ TEST_CASE("Names that a wrapper's compiler makes up, and the folder where it is 
   const auto ask_in = [&](const Path& folder, const std::string& name) {
     machine.processes.on({"/usr/bin/g++", "-c"}, [=](const Command& command) {
       if (command.is_alone) return FakeProcessRunner::failed("");
-      return FakeProcessRunner::succeeded("", " /own/cc1plus -I" + command.cwd.string() + " -o " + name + "\n");
+      return FakeProcessRunner::succeeded("",
+                                          " /own/cc1plus -I" + command.cwd.string() + " -o " + name + "\n");
     });
     machine.system.tools.folder = folder;
     return machine.ask()->text;
@@ -166,16 +168,18 @@ TEST_CASE("Specs that come or change are seen, and ask what the compiler takes b
   CHECK(now->text.find("absent /lib/own/specs\n") == std::string::npos);
 }
 
-TEST_CASE("Clang's files of flags are those beside it and in the folders that it names, with what they name") {
+TEST_CASE(
+    "Clang's files of flags are those beside it and in the folders that it names, with what they name") {
   FakeFileSystem files;
   files.add_file("/llvm/bin/clang++", k_machine_code, true);
   for (const char* file : {"/llvm/bin/x86_64-clang++.cfg", "/etc/clang/clang.cfg", "/home/user/.clang/a.cfg"})
     files.add_file(file, "-O1 @more.txt\n");
   files.add_file("/etc/clang/more.txt", "-specs=/x/y --config=rest\n@more.txt");
-  const Paths found = configuration_files("/llvm/bin/clang++",
-                                          {"clang version 22\nSystem configuration file directory: /etc/clang\n"
-                                           "User configuration file directory: /home/user/.clang\n"},
-                                          files);
+  const Paths found =
+      configuration_files("/llvm/bin/clang++",
+                          {"clang version 22\nSystem configuration file directory: /etc/clang\n"
+                           "User configuration file directory: /home/user/.clang\n"},
+                          files);
   CHECK(found == Paths{"/llvm/bin/x86_64-clang++.cfg", "/llvm/bin/more.txt", "/etc/clang/clang.cfg",
                        "/etc/clang/more.txt", "/etc/clang/rest", "/home/user/.clang/a.cfg",
                        "/home/user/.clang/more.txt", "/x/y"});
@@ -215,8 +219,9 @@ TEST_CASE("A variable that compilers read is a part of them, and they are asked 
   const size_t starts = machine.processes.starts();
   machine.set("CPATH", "/modules/include");
   machine.processes.on({"/usr/bin/g++", "-E"},
-                       FakeProcessRunner::succeeded("", "#include <...> search starts here:\n /modules/include\n"
-                                                        "End of search list.\n"));
+                       FakeProcessRunner::succeeded("",
+                                                    "#include <...> search starts here:\n /modules/include\n"
+                                                    "End of search list.\n"));
   const auto now = machine.ask();
   CHECK(now->text != before->text);
   CHECK(now->folders.front() == "/modules/include");

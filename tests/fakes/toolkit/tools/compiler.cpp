@@ -6,10 +6,10 @@
 //   slow    {"name.o.tmp": seconds}: the pause for outputs of that name.
 //
 // Without `real` it preprocesses by itself and "compiles" to an object whose bytes depend on the text behind
-// the preprocessor, the flags, and its parts: files cc1plus, as and ld beside it, unless they lie in a folder of
-// COMPILER_PATH or behind GCC_EXEC_PREFIX. It looks for headers in the folder `include` beside it, last. Words
-// of a file `specs`, in a folder of LIBRARY_PATH or beside it, are options. Sources say `// export: NAME`; asm("...") may define functions, and read
-// files (.include, .incbin). It links by itself.
+// the preprocessor, the flags, and its parts: files cc1plus, as and ld beside it, unless they lie in a folder
+// of COMPILER_PATH or behind GCC_EXEC_PREFIX. It looks for headers in the folder `include` beside it, last.
+// Words of a file `specs`, in a folder of LIBRARY_PATH or beside it, are options. Sources say `// export:
+// NAME`; asm("...") may define functions, and read files (.include, .incbin). It links by itself.
 #include <sys/stat.h>
 #include <unistd.h>
 
