@@ -28,8 +28,22 @@ bool answers_by_itself(const Path& program, const DriverProof& proof, System& sy
          proof.is_of_driver(answer->out + "\n" + answer->err, program, system.files);
 }
 
+// Without the files that a shell's text writes (">> /w/log"): they say nothing of what it does.
+std::string without_written_files(const std::string& text) {
+  std::string left;
+  for (size_t at = 0; at < text.size();) {
+    const size_t mark = std::min(text.find('>', at), text.size());
+    left += text.substr(at, mark - at);
+    const size_t file = std::min(text.find_first_not_of("> \t\"'&|", mark), text.size());
+    at = std::min(text.find_first_of(" \t\r\n\"';|&<>()", file), text.size());
+    left += mark < text.size() ? " " : "";
+  }
+  return left;
+}
+
 // Words of a shell's text, however they are quoted and joined: "$(cat /w/options)", "exec '/w/g++'".
-Paths paths_in_script(const std::string& text) {
+Paths paths_in_script(const std::string& whole_text) {
+  const std::string text = without_written_files(whole_text);
   Paths found;
   const size_t first_line = text.starts_with("#!") ? std::min(text.find('\n'), text.size()) : 0;
   for (const std::string& word : split(text.substr(first_line), " \t\r\n\"'`$(){}<>;|&=,"))
