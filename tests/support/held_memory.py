@@ -1,6 +1,7 @@
 """A pack of C++ files and a compiler that holds as much memory as a file's name says, and notes when: what --memory and
 --timings are tested with."""
 
+import os
 import shutil
 
 from packs import Pack, binding
@@ -14,7 +15,7 @@ if size and "-c" in sys.argv:
     held = b"x" * (int(size.group(1)) << 20)
     begin = time.time()
     time.sleep(SECONDS)
-    with open(LOG, "a") as log:
+    with open(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), LOG), "a") as log:
         log.write(f"{source} {os.getppid()} {begin} {time.time()}\\n")
 os.execv(REAL, [REAL, *sys.argv[1:]])
 """
@@ -34,7 +35,7 @@ def use_compiler(space, seconds):
     log = space.root / "held.txt"
     compiler = space.root / "compiler" / "g++"
     compiler.parent.mkdir()
-    text = COMPILER.replace("SECONDS", str(seconds)).replace("LOG", repr(str(log)))
+    text = COMPILER.replace("SECONDS", str(seconds)).replace("LOG", repr(os.path.relpath(log, space.root / "compiler")))
     compiler.write_text(text.replace("REAL", repr(shutil.which("g++", path="/usr/bin:/bin"))))
     compiler.chmod(0o755)
     space.environment["CXX"] = str(compiler)
