@@ -90,7 +90,8 @@ class StandInTest(unittest.TestCase):
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
     def run_script(self, name, *words, **variables):
-        environment = {**os.environ, "XDG_CACHE_HOME": str(self.work / "of_user"), **variables}
+        plain = {name: value for name, value in os.environ.items() if name not in plain_peer.COMPILER_VARIABLES}
+        environment = {**plain, "XDG_CACHE_HOME": str(self.work / "of_user"), **variables}
         ninja = testspace.base_environment("", "").get("DSBUILD_NINJA")
         return subprocess.run([sys.executable, "-B", SCRIPTS / name, *map(str, words)], capture_output=True, text=True, check=False,
                               env={**environment, **({"DSBUILD_NINJA": ninja} if ninja else {})})

@@ -12,9 +12,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
 from packs import Pack, binding  # noqa: E402
-from testspace import TestSpace  # noqa: E402
+from testspace import NOBODY, TestSpace  # noqa: E402
 
-NOBODY = 65534
 KIB = 1024
 # Exit codes of what cannot work: a step or a file failed; the request cannot be met.
 FAILED = (1, 3)
@@ -90,9 +89,8 @@ class LimitsTest(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become a user without other processes")
     def test_processes(self):
-        for path in [self.space.root.parent, *self.space.root.parent.rglob("*")]:
-            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
-        self.space.program = shutil.copy(self.space.program, self.space.root / "dsbuild")
+        self.space.copy_programs()
+        self.space.give_to_nobody()
         self.try_values(resource.RLIMIT_NPROC, "-u", [1, 2, 3, 4, 5, 6, 8, 64], user=NOBODY, commands=("build", "plan", "report"))
 
     def test_a_limit_that_may_be_raised_is_raised(self):

@@ -41,7 +41,7 @@ class MtimeTest(unittest.TestCase):
     def recompiled(self):
         """Sources given to either compiler since the last call."""
         by_cxx = [start["argv"][start["argv"].index("-c") + 1].removeprefix("pack/")
-                  for start in self.space.compiler.starts() if "-c" in start["argv"]]
+                  for start in self.space.compiler.starts() if "-c" in start["argv"] and "-###" not in start["argv"]]
         self.space.compiler.forget_starts()
         return sorted([*self.space.compiled(), *by_cxx])
 

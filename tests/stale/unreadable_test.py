@@ -9,12 +9,12 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
+from testspace import NOBODY  # noqa: E402
 from stale import StaleSpace, StaleTest, add_tests  # noqa: E402
 
 SOURCE = '#include "NAME"\nextern "C" int v() { return V; }\n'
 ASKING = '#if __has_include("v.h")\n#define V 2\n#else\n#define V 1\n#endif\nextern "C" int v() { return V; }\n'
 ONE, TWO = "#define V 1\n", "#define V 2\n"
-NOBODY = 65534
 HANGS = 8  # seconds; an incremental build that is stale takes a fraction of one
 
 
@@ -37,11 +37,15 @@ def link_folder_to_itself(folder, _):
 
 
 class UserSpace(StaleSpace):
-    """What root may read, whatever its mode, is read by another user."""
+    """Root reads files of any mode, so another user builds."""
+
+    def __init__(self):
+        super().__init__()
+        self.copy_programs()
 
     def start(self, *arguments, **options):
         if os.geteuid() == 0:
-            subprocess.run(["chown", "-hR", f"{NOBODY}:{NOBODY}", self.root.parent], check=True)
+            self.give_to_nobody()
             options.update(user=NOBODY, group=NOBODY, extra_groups=[])
         return super().start(*arguments, **options)
 

@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
   int compiles = 0, status = 0;
   argv[0] = NAME;
   for (int i = 1; i < argc; ++i) {
-    if (!strcmp(argv[i], "-c")) compiles = 1;
-    if (!strcmp(argv[i], "--dryrun") || !strcmp(argv[i], "-dryrun") || !strcmp(argv[i], "-E")) key = "", compiles = -9;
+    if (!strcmp(argv[i], "-c")) ++compiles;
+    if (!strcmp(argv[i], "--dryrun") || !strcmp(argv[i], "-dryrun") || !strcmp(argv[i], "-E")) compiles -= 9;
     if (ends(argv[i], ".cu") || ends(argv[i], ".cpp")) key = argv[i];
   }
   if (compiles < 1 || !key || strncmp(key, "pack/", 5)) return execv(REAL, argv), 127;

@@ -131,6 +131,10 @@ def base_environment(home, cache):
     return environment
 
 
+# A user without files or processes of their own.
+NOBODY = 65534
+
+
 class TestSpace:
     """A folder with a fake toolkit and a small pack, and dsbuild run in it. Without a store, what is made is made here.
     With `steps` the toolkit can be sliced, which takes three times as long; without, files are whole nvcc commands, and
@@ -162,6 +166,15 @@ class TestSpace:
         """From now on a real nvcc compiles: that of this toolkit, or of the newest."""
         self.toolkit.home = pathlib.Path(home or find_real_toolkit())
         copy_facts(self.cache_folder())
+
+    def copy_programs(self):
+        """From now on copies of the programs run, for root's own folders are closed to other users."""
+        self.program = shutil.copy(self.program, self.root / "dsbuild")
+        if "DSBUILD_NINJA" in self.environment:
+            self.environment["DSBUILD_NINJA"] = shutil.copy(self.environment["DSBUILD_NINJA"], self.root / "ninja")
+
+    def give_to_nobody(self):
+        subprocess.run(["chown", "-hR", f"{NOBODY}:{NOBODY}", self.root.parent], check=True)
 
     def cache_folder(self):
         return pathlib.Path(self.environment["XDG_CACHE_HOME"]) / "dsbuild"
