@@ -54,30 +54,62 @@ std::string assembly_of(const LeftOut& symbols, const std::string& bundle) {
   return text + ".section .note.GNU-stack,\"\",@progbits\n";
 }
 
+class BundleStepper : public Stepper {
+ public:
+  explicit BundleStepper(const BundleStep& step) : step_(step) {}
+
+  std::string path_of(const std::string&) const override { return step_.output; }
+  std::vector<std::string> output_names() const override { return {"object"}; }
+
+  Result<Made> make(Engine& engine) override {
+    FileSystem& files = engine.files();
+    engine.acquire_full();
+    DSBUILD_CHECK(write_inputs(files));
+    DSBUILD_TRY(result, engine.run({command(), engine.system().environment, {}, std::chrono::minutes(10)}));
+    engine.print(result.out + result.err);
+    if (result.exit_code != 0) return Made::failed(result.exit_code);
+    Made made{0, MadeOf::tools, {}, engine.action().make_record({objects(), {}}), temporary()};
+    add_said(made.record, k_assembler, result.out + result.err);
+    DSBUILD_TRY(object, files.read_file(made.temporary));
+    made.outputs.push_back({output_names().front(), std::move(object)});
+    for (const std::string& file : {bundle(), assembly()})
+      (void)files.remove_all(file);
+    return made;
+  }
+
+ private:
+  std::string bundle() const { return step_.output + k_bundle_end; }
+  std::string assembly() const { return step_.output + k_assembly_end; }
+  std::string temporary() const { return step_.output + k_temporary_end; }
+
+  std::vector<std::string> command() const {
+    std::vector<std::string> argv = step_.clang;
+    argv.insert(argv.end(), {"-Wno-unused-command-line-argument", "-x", "assembler", "-c", assembly(), "-o",
+                             temporary()});
+    return argv;
+  }
+
+  std::vector<std::string> objects() const {
+    std::vector<std::string> files = {step_.host};
+    files.insert(files.end(), step_.images.begin(), step_.images.end());
+    return files;
+  }
+
+  Result<void> write_inputs(FileSystem& files) const {
+    DSBUILD_TRY(symbols, left_out_of(step_.host, files));
+    DSBUILD_TRY(bytes, bundle_of(step_, files));
+    DSBUILD_CHECK(files.write_file(bundle(), bytes));
+    return files.write_file(assembly(), assembly_of(symbols, bundle()));
+  }
+
+  const BundleStep& step_;
+};
+
 }  // namespace
 
-Result<int> run_bundle_step(const BundleStep& step, MemoryTurn& turn, System& system,
-                            const std::function<void(std::string_view)>& print) {
-  FileSystem& files = system.files;
-  const std::string bundle = step.output + k_bundle_end, assembly = step.output + k_assembly_end,
-                    temporary = step.output + k_temporary_end;
-  turn.wait_to_work();
-  DSBUILD_TRY(symbols, left_out_of(step.host, files));
-  DSBUILD_TRY(bytes, bundle_of(step, files));
-  DSBUILD_CHECK(files.write_file(bundle, bytes));
-  DSBUILD_CHECK(files.write_file(assembly, assembly_of(symbols, bundle)));
-  std::vector<std::string> argv = step.clang;
-  argv.insert(argv.end(),
-              {"-Wno-unused-command-line-argument", "-x", "assembler", "-c", assembly, "-o", temporary});
-  DSBUILD_TRY(result, system.processes.run({argv, system.environment, {}, std::chrono::minutes(10)}));
-  print(result.out + result.err);
-  turn.add_peak(result.peak_memory_bytes);
-  if (result.exit_code != 0) return result.exit_code;
-  DSBUILD_TRY(object, files.read_file(temporary));
-  DSBUILD_CHECK(files.write_if_different(step.output, object));
-  for (const std::string& file : {bundle, assembly, temporary})
-    (void)files.remove_all(file);
-  return 0;
+Result<StepEnd> run_bundle_step(const BundleStep& step, Engine& engine) {
+  BundleStepper stepper(step);
+  return engine.drive(stepper);
 }
 
 }  // namespace dsbuild

@@ -1,9 +1,8 @@
 // Joins the device images of one HIP source: `dsbuild action bundle …`.
 #pragma once
 
+#include "action/engine.h"
 #include "binary/offload_bundle.h"
-#include "sys/memory_gate.h"
-#include "sys/system.h"
 
 namespace dsbuild {
 
@@ -17,9 +16,8 @@ struct BundleStep {
 };
 
 // The object has the bundle in .hip_fatbin, where clang's whole command puts it, under the name by which the
-// host's object refers to it: clang makes that of -cuid in its own way. Where that refers to none, as without
-// any kernel, it has no name. Gives clang's exit code; what it says goes to `print`.
-Result<int> run_bundle_step(const BundleStep& step, MemoryTurn& turn, System& system,
-                            const std::function<void(std::string_view)>& print);
+// host's object refers to it: clang makes that of -cuid in its own way. Where that refers to none,
+// as without any kernel, it has no name. Errors: those of reading and writing.
+Result<StepEnd> run_bundle_step(const BundleStep& step, Engine& engine);
 
 }  // namespace dsbuild

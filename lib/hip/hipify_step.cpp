@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/build_layout.h"
 #include "base/digest.h"
-#include "cache/content_store.h"
 #include "hip/hipify_script.h"
 #include "inputs/looked_for.h"
 
@@ -67,47 +67,52 @@ class SourcesRead {
   Tree tree_;
 };
 
-class HipifyRun {
+constexpr const char* k_list_name = "/list";  // among a tree's files, which have relative paths
+
+// The result is the tree and its list.
+class HipifyStepper : public Stepper {
  public:
-  HipifyRun(const HipifyStep& step, ActionRun& action, System& system)
+  HipifyStepper(const HipifyStep& step, Engine& engine)
       : step_(step),
-        action_(action),
-        system_(system),
-        files_(system.files),
+        engine_(engine),
+        files_(engine.files()),
         folder_(Path(step.output).replace_extension("").string()),
         scratch_(step.output + k_scratch_end) {}
 
-  Result<bool> take() {
-    const auto known = action_.recall();
-    const auto entry = known ? action_.cache()->find(known->result.digest) : std::nullopt;
-    if (action_.cache()) note_store_use(entry.has_value(), files_);
-    action_.note_difference();
-    if (!entry) return false;
-    Tree tree;
-    for (const StoredFile& file : *entry)
-      tree[file.name] = file.bytes;
-    DSBUILD_CHECK(put(tree, *known));
-    return true;
+  std::string path_of(const std::string& name) const override {
+    return name == k_list_name ? step_.output : folder_ + "/" + name;
   }
+  std::vector<std::string> output_names() const override { return {}; }
 
-  Result<MadeOf> run(MemoryTurn& turn, const std::function<void(std::string_view)>& print) {
+  Result<Made> make(Engine& engine) override {
     SourcesRead read(step_, files_);
     for (const std::string& source : step_.sources)
       DSBUILD_CHECK(read.add(below_pack(source)));
     DSBUILD_CHECK(fill_scratch(read.tree()));
-    turn.wait_to_work();
-    DSBUILD_TRY(result, system_.processes.run(command(read.folders())));
-    turn.add_peak(result.peak_memory_bytes);
+    engine.acquire_full();
+    DSBUILD_TRY(result, engine.run(command(read.folders())));
     if (!result.ok()) {
-      print(result.out + result.err);
-      return MadeOf::nothing_said;
+      engine.print(result.out + result.err);
+      return Made::failed(static_cast<int>(Exit::failed));
     }
     DSBUILD_TRY(tree, tree_of(result.out));
     DSBUILD_CHECK(files_.remove_all(scratch_));
-    Record record = action_.describe(files_read(read.tree()));
-    keep(tree, record);
-    DSBUILD_CHECK(put(tree, std::move(record)));
-    return MadeOf::tools;
+    Made made{0, MadeOf::tools, {{k_list_name, list_of(tree)}}, {}, {}};
+    made.record = engine.action().make_record(files_read(read.tree()));
+    for (auto& [path, bytes] : tree)
+      made.outputs.push_back({path, std::move(bytes)});
+    return made;
+  }
+
+  // Of an older tree: a header that is gone must not be found.
+  Result<void> clear_others(const StoreEntry& outputs, FileSystem& files) const override {
+    std::set<std::string> names;
+    for (const StoredFile& output : outputs)
+      names.insert(output.name);
+    DSBUILD_TRY(paths, paths_below(folder_));
+    for (const std::string& path : paths)
+      if (names.count(path) == 0) DSBUILD_CHECK(files.remove_all(folder_ + "/" + path));
+    return {};
   }
 
  private:
@@ -125,7 +130,7 @@ class HipifyRun {
     argv.emplace_back("--");
     for (const std::string& source : step_.sources)
       argv.push_back(below_pack(source));
-    return {argv, system_.environment, {}, std::chrono::minutes(10)};
+    return {argv, engine_.system().environment, {}, std::chrono::minutes(10)};
   }
 
   // What lies in the scratch folder, with each source as the file that was made of it.
@@ -177,39 +182,11 @@ class HipifyRun {
     return files;
   }
 
-  void keep(const Tree& tree, Record& record) const {
-    record.result.digest = Key(record.key).add_bytes("tree", list_of(tree)).digest();
-    if (!action_.cache() || !can_hold(record)) return;
-    StoreEntry entry;
-    for (const auto& [path, bytes] : tree)
-      entry.push_back({path, bytes});
-    action_.cache()->put(record.result.digest, entry);
-  }
-
   static std::string list_of(const Tree& tree) {
     std::string list;
     for (const auto& [path, bytes] : tree)
       list += sha256(bytes) + " " + path + "\n";
     return list;
-  }
-
-  Result<void> put(const Tree& tree, Record record) {
-    DSBUILD_CHECK(remove_others(tree));
-    Words outputs = {step_.output};
-    for (const auto& [path, bytes] : tree) {
-      outputs.push_back(folder_ + "/" + path);
-      DSBUILD_CHECK(write(outputs.back(), bytes));
-    }
-    DSBUILD_CHECK(write(step_.output, list_of(tree)));
-    return action_.write(std::move(record), outputs);
-  }
-
-  // Of an older tree: a header that is gone must not be found.
-  Result<void> remove_others(const Tree& tree) {
-    DSBUILD_TRY(paths, paths_below(folder_));
-    for (const std::string& path : paths)
-      if (tree.count(path) == 0) DSBUILD_CHECK(files_.remove_all(folder_ + "/" + path));
-    return {};
   }
 
   Result<void> write(const Path& path, const std::string& bytes) {
@@ -219,20 +196,16 @@ class HipifyRun {
   }
 
   const HipifyStep& step_;
-  ActionRun& action_;
-  System& system_;
+  Engine& engine_;
   FileSystem& files_;
   const std::string folder_, scratch_;
 };
 
 }  // namespace
 
-Result<MadeOf> run_hipify_step(const HipifyStep& step, ActionRun& action, MemoryTurn& turn, System& system,
-                               const std::function<void(std::string_view)>& print) {
-  HipifyRun run(step, action, system);
-  DSBUILD_TRY(is_there, run.take());
-  if (is_there) return MadeOf::cache;
-  return run.run(turn, print);
+Result<StepEnd> run_hipify_step(const HipifyStep& step, Engine& engine) {
+  HipifyStepper stepper(step, engine);
+  return engine.drive(stepper);
 }
 
 }  // namespace dsbuild

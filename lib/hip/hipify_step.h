@@ -1,10 +1,7 @@
 // Makes HIP of an op's CUDA sources, by the hipify of the torch that is installed: `dsbuild action hipify …`.
 #pragma once
 
-#include <functional>
-
-#include "action/action_run.h"
-#include "sys/memory_gate.h"
+#include "action/engine.h"
 
 namespace dsbuild {
 
@@ -21,11 +18,8 @@ struct HipifyStep {
 // that they include, and what hipify made of these under names of its own: a compile takes the tree in the
 // place of the source root. What hipify reads is looked for here: all files that the texts name, in every
 // folder where a compiler may look; so it sees neither more nor less than in the whole source root, which
-// nothing is written to. Files are written where their bytes change; those of an older tree go. Known in the
-// cache by what was read.
-// MadeOf::nothing_said: hipify failed, and
-// what it said went to `print`. Errors: those of reading and writing.
-Result<MadeOf> run_hipify_step(const HipifyStep& step, ActionRun& action, MemoryTurn& turn, System& system,
-                               const std::function<void(std::string_view)>& print);
+// nothing is written to. Files are written where their bytes change; those of an older tree go. The cache has
+// the tree by what was read. Errors: those of reading and writing.
+Result<StepEnd> run_hipify_step(const HipifyStep& step, Engine& engine);
 
 }  // namespace dsbuild

@@ -7,8 +7,8 @@
 #include "hip/bundle_step.h"
 #include "hip/hipify_step.h"
 #include "nvcc/nvcc_comparison.h"
+#include "nvcc/run_step.h"
 #include "nvcc/run_whole_step.h"
-#include "nvcc/step_tools.h"
 
 namespace dsbuild {
 namespace {
@@ -21,118 +21,112 @@ tl::unexpected<Error> refuse(const Words& words) {
               "Actions are run by build.ninja alone.");
 }
 
+// What is true of files, which nobody caches: an empty stamp stands for it.
+class CheckStepper : public Stepper {
+ public:
+  // Gives the files that were read, or why it is not true.
+  using Check = std::function<Result<Made>(Engine&)>;
+  CheckStepper(std::string stamp, Check check) : stamp_(std::move(stamp)), check_(std::move(check)) {}
+
+  std::string path_of(const std::string&) const override { return stamp_; }
+  std::vector<std::string> output_names() const override { return {"stamp"}; }
+  bool is_cached() const override { return false; }
+  Result<Made> make(Engine& engine) override { return check_(engine); }
+
+ private:
+  const std::string stamp_;
+  const Check check_;
+};
+
+Made stamped(const std::string& text, const Words& files, Engine& engine) {
+  return {0, MadeOf::tools, {{"stamp", text}}, engine.action().make_record({files, {}}), {}};
+}
+
 // action verify - check/<op>.ok check/<op>.json: the op's objects and library against its plan.
-Result<StepEnd> verify(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                       const Print& print) {
+Result<StepEnd> verify(const Words& words, Engine& engine) {
   if (words.size() != k_before_words + 1) return refuse(words);
-  FileSystem& files = system.files;
-  const std::string &stamp = words[k_output_place], &expected_file = words[k_before_words];
-  turn.wait_to_work();
-  DSBUILD_TRY(text, files.read_file(expected_file));
-  DSBUILD_TRY(expected, parse_expected(text, expected_file));
-  DSBUILD_TRY(differences, verify_op(expected, ".", files));
-  for (const Difference& difference : differences)
-    print("error: " + printable(difference.what) + "\n");
-  if (!differences.empty()) return StepEnd{static_cast<int>(Exit::failed), MadeOf::nothing_said};
-  DSBUILD_CHECK(files.write_if_different(stamp, "ok\n"));
-  FilesRead read{{expected_file, expected.library}, {}};
-  for (const ExpectedObject& object : expected.objects)
-    read.files.push_back(object.file);
-  DSBUILD_CHECK(action.write(action.describe(read), {stamp}));
-  return StepEnd{0, MadeOf::tools};
+  const std::string& expected_file = words[k_before_words];
+  CheckStepper stepper(words[k_output_place], [&](Engine&) -> Result<Made> {
+    engine.acquire_full();
+    DSBUILD_TRY(text, engine.files().read_file(expected_file));
+    DSBUILD_TRY(expected, parse_expected(text, expected_file));
+    DSBUILD_TRY(differences, verify_op(expected, ".", engine.files()));
+    for (const Difference& difference : differences)
+      engine.print("error: " + printable(difference.what) + "\n");
+    if (!differences.empty()) return Made::failed(static_cast<int>(Exit::failed));
+    Words read = {expected_file, expected.library};
+    for (const ExpectedObject& object : expected.objects)
+      read.push_back(object.file);
+    return stamped("ok\n", read, engine);
+  });
+  return engine.drive(stepper);
 }
 
-Result<int> run_tool(const Words& command, std::string& said, System& system, MemoryTurn& turn,
-                     const Print& print) {
-  turn.wait_to_work();
-  DSBUILD_TRY(result, system.processes.run({command, system.environment, {}, std::chrono::hours(24)}));
-  said = result.out + result.err;
-  print(said);
-  turn.add_peak(result.peak_memory_bytes);
-  return result.exit_code;
-}
-
-// action run TOOLS OUTPUT [text] -- COMMAND: when there is memory for it.
-Result<StepEnd> run_when_there_is_memory(const Words& words, ActionRun& action, MemoryTurn& turn,
-                                         System& system, const Print& print) {
+// action run TOOLS OUTPUT [text] -- COMMAND
+Result<StepEnd> run_whole(const Words& words, Engine& engine) {
   const auto end = std::find(words.begin(), words.end(), "--");
   if (end == words.end() || end + 1 == words.end()) return refuse(words);
   const bool is_known_by_text = words[k_before_words] == k_known_by_text;
   if (end - words.begin() != static_cast<std::ptrdiff_t>(k_before_words + (is_known_by_text ? 1 : 0)))
     return refuse(words);
-  if (is_known_by_text) turn.wait_to_look();
-  const auto run = [&](const Words& command, std::string& said) {
-    return run_tool(command, said, system, turn, print);
-  };
-  return run_whole_step({action.output(), {end + 1, words.end()}, is_known_by_text}, action, system,
-                        {run, print});
+  return run_whole_step({words[k_output_place], {end + 1, words.end()}, is_known_by_text}, engine);
 }
 
 // action slice TOOLS OUTPUT STEP_FILE -- [SOURCE GENCODE…]
-Result<StepEnd> run_slice(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                          const Print& print) {
+Result<StepEnd> run_slice(const Words& words, Engine& engine) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto number = static_cast<size_t>(end - words.begin());
   if (end == words.end() || number != k_before_words + 1) return refuse(words);
-  SliceStep step{words[k_before_words], action.output(), {}, {}};
+  SliceStep step{words[k_before_words], words[k_output_place], {}, {}};
   if (end + 1 != words.end()) {
     step.source = *(end + 1);
     step.gencodes.assign(end + 2, words.end());
   }
-  return run_slice_step(step, action, turn, system, print);
+  return run_slice_step(step, engine);
 }
 
 // action compare TOOLS STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
-Result<StepEnd> compare(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                        const Print& print) {
+Result<StepEnd> compare(const Words& words, Engine& engine) {
   if (words.size() <= k_before_words + 4) return refuse(words);
   const auto from = words.begin() + k_before_words;
   const NvccComparison step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
-  DSBUILD_TRY(difference, compare_with_nvcc(step, turn, system, print));
-  if (!difference.empty())
-    return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
-                "slices do not make what nvcc makes: " + difference, "Build with --backend nvcc.");
-  DSBUILD_CHECK(system.files.write_if_different(action.output(), "the same\n"));
-  DSBUILD_CHECK(action.write(action.describe({Words(from, words.end()), {}}), {action.output()}));
-  return StepEnd{0, MadeOf::tools};
+  CheckStepper stepper(words[k_output_place], [&](Engine&) -> Result<Made> {
+    DSBUILD_TRY(difference, compare_with_nvcc(step, engine));
+    if (!difference.empty())
+      return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),
+                  "slices do not make what nvcc makes: " + difference, "Build with --backend nvcc.");
+    return stamped("the same\n", {from, words.end()}, engine);
+  });
+  return engine.drive(stepper);
 }
 
 // action bundle TOOLS OUTPUT HOST_OBJECT IMAGE… -- ASSEMBLER ENTRY…
 // As many entries as there are objects; the rest are the assembler's words.
-Result<StepEnd> bundle(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                       const Print& print) {
+Result<StepEnd> bundle(const Words& words, Engine& engine) {
   const auto from = words.begin() + k_before_words, end = std::find(from, words.end(), "--");
   const auto objects = end - from;
   if (objects < 2 || words.end() - end <= objects + 1) return refuse(words);
   const auto entries = words.end() - objects;
-  const BundleStep step{action.output(), *from, {from + 1, end}, {entries, words.end()}, {end + 1, entries}};
-  DSBUILD_TRY(code, run_bundle_step(step, turn, system, print));
-  if (code != 0) return StepEnd{code, MadeOf::nothing_said};
-  DSBUILD_CHECK(action.write(action.describe({Words(from, end), {}}), {action.output()}));
-  return StepEnd{0, MadeOf::tools};
+  return run_bundle_step(
+      {words[k_output_place], *from, {from + 1, end}, {entries, words.end()}, {end + 1, entries}}, engine);
 }
 
 // action hipify TOOLS OUTPUT -- PYTHON PACKAGE [-IFOLDER…] SOURCE…
-Result<StepEnd> hipify(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                       const Print& print) {
+Result<StepEnd> hipify(const Words& words, Engine& engine) {
   constexpr size_t k_python_place = k_before_words + 1, k_package_place = k_python_place + 1;
   if (words.size() <= k_package_place + 1 || words[k_before_words] != "--") return refuse(words);
-  HipifyStep step{action.output(), words[k_python_place], words[k_package_place], {}, {}};
+  HipifyStep step{words[k_output_place], words[k_python_place], words[k_package_place], {}, {}};
   for (auto word = words.begin() + k_package_place + 1; word != words.end(); ++word)
     (word->starts_with("-I") ? step.include_flags : step.sources).push_back(*word);
-  DSBUILD_TRY(made_of, run_hipify_step(step, action, turn, system, print));
-  const bool has_failed = made_of == MadeOf::nothing_said;
-  return StepEnd{has_failed ? static_cast<int>(Exit::failed) : 0, made_of};
+  return run_hipify_step(step, engine);
 }
 
-using RunKind = Result<StepEnd> (*)(const Words& words, ActionRun& action, MemoryTurn& turn, System& system,
-                                    const Print& print);
+using RunKind = Result<StepEnd> (*)(const Words& words, Engine& engine);
 
 RunKind find_kind(const std::string& name) {
-  static const std::map<std::string, RunKind> kinds = {
-      {"slice", run_slice}, {"run", run_when_there_is_memory},
-      {"verify", verify},   {"compare", compare},
-      {"bundle", bundle},   {"hipify", hipify}};
+  static const std::map<std::string, RunKind> kinds = {{"slice", run_slice}, {"run", run_whole},
+                                                       {"verify", verify},   {"compare", compare},
+                                                       {"bundle", bundle},   {"hipify", hipify}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? nullptr : found->second;
 }
@@ -144,12 +138,13 @@ Result<StepEnd> run_action(const Words& words, System& system, const Print& prin
   if (!run) return refuse(words);
   ActionRun action(words, system);
   MemoryTurn turn(system.environment, action.output());
-  if (action.holds()) {
+  if (action.is_up_to_date()) {
     turn.end(MadeOf::record);
     return StepEnd{0, MadeOf::record};
   }
   action.begin();
-  DSBUILD_TRY(end, run(words, action, turn, system, print));
+  Engine engine(action, turn, system, print);
+  DSBUILD_TRY(end, run(words, engine));
   if (end.code == 0) turn.end(end.made_of);
   return end;
 }

@@ -1,17 +1,13 @@
 // `dsbuild action KIND TOOLS OUTPUT …`: runs one action of a build, whichever kind it is.
 #pragma once
 
-#include <functional>
-#include <string_view>
-
-#include "nvcc/run_step.h"
+#include "action/engine.h"
 
 namespace dsbuild {
 
 // `words`: what follows `dsbuild action`, as build.ninja has them. The current folder is the build folder.
 // What tools say goes to `print`. Where the record holds, nothing runs. Errors: exit 2 `bad_option`, the
 // words are no action; those of reading and writing.
-Result<StepEnd> run_action(const Words& words, System& system,
-                           const std::function<void(std::string_view)>& print);
+Result<StepEnd> run_action(const StepWords& words, System& system, const Print& print);
 
 }  // namespace dsbuild

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "action/tool_result.h"
 #include "base/build_layout.h"
 #include "inputs/depfile.h"
 #include "launch/call_parts.h"
@@ -13,23 +14,26 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// In the store's entry.
-constexpr const char *k_object = "object", *k_headers = "headers", *k_out = "out", *k_err = "err",
-                     *k_milliseconds = "milliseconds";
+// In the cached result: outputs, and the streams of what was said.
+constexpr const char *k_object = "object", *k_headers = "headers", *k_out = "out", *k_err = "err";
 constexpr char k_below_root = 'p', k_as_it_is = '=';  // marks of headers
 constexpr const char* k_output = "object.o";          // of the action; its record lies beside it
 constexpr auto k_longest_command = std::chrono::hours(24);
 
-std::string bytes_of(const StoreEntry& entry, std::string_view name) {
-  const auto found =
-      std::find_if(entry.begin(), entry.end(), [&](const StoredFile& file) { return file.name == name; });
-  return found == entry.end() ? "" : found->bytes;
+std::string said_on(const ToolResult& result, std::string_view stream) {
+  for (const Said& said : result.said)
+    if (said.tool == stream) return said.text;
+  return "";
+}
+
+void add_stream(ToolResult& result, const char* stream, std::string text) {
+  if (!text.empty()) result.said.push_back({stream, std::move(text)});
 }
 
 // What was made, and of what.
 struct MadeCall {
   int code = 0;
-  StoreEntry entry;
+  ToolResult result;
   FilesRead read;
   bool names_root = true;  // or may do so
 };
@@ -59,11 +63,11 @@ class Call {
     const KeptCall end{made.code, made.code == 0 ? kind : CallKind::left, 0};
     if (made.code == 0) {
       const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
-      made.entry.push_back({k_milliseconds, std::to_string(took.count())});
-      if (is_sliced) DSBUILD_CHECK(give(made.entry));
+      made.result.milliseconds = static_cast<uint64_t>(took.count());
+      if (is_sliced) DSBUILD_CHECK(give(made.result));
       keep(made, made.names_root ? for_own : for_any);
     }
-    say(made.entry);
+    say(made.result);
     return end;
   }
 
@@ -92,37 +96,35 @@ class Call {
   }
 
   std::optional<KeptCall> take(ActionRun& action) {
-    const auto known = action.recall();
-    const auto entry = known ? action.cache()->find(known->result.digest) : std::nullopt;
-    if (!entry || bytes_of(*entry, k_object).empty() || !give(*entry)) return std::nullopt;
-    say(*entry);
-    const auto milliseconds = whole_number<uint64_t>(bytes_of(*entry, k_milliseconds));
-    return KeptCall{0, CallKind::taken, static_cast<double>(milliseconds.value_or(0)) / 1000};
+    const auto known = action.lookup();
+    const auto result =
+        known ? ResultCache(action.cache()).find(known->result.digest, {k_object, k_headers}) : std::nullopt;
+    if (!result || !give(*result)) return std::nullopt;
+    say(*result);
+    return KeptCall{0, CallKind::taken, static_cast<double>(result->milliseconds) / 1000};
   }
 
   void keep(const MadeCall& made, ActionRun& action) {
     if (made.read.files.empty()) return;  // it is not known what of
-    Record record = action.describe(made.read);
-    if (!action.cache() || !can_hold(record)) return;
-    record.result.digest = Key(record.key)
-                               .add_bytes("record", render_record(record))
-                               .add_bytes(k_object, bytes_of(made.entry, k_object))
-                               .digest();
-    action.cache()->put(record.result.digest, made.entry);
+    Record record = action.make_record(made.read);
+    if (!can_hold(record)) return;
+    record.result = key_of_result(record, made.result);
+    ResultCache(action.cache()).put(record.result.digest, made.result);
+    action.share(record);
     (void)action.write(std::move(record), {});
   }
 
   Path given(const std::string& path) const { return Path(place_.folder) / path; }
 
-  void say(const StoreEntry& entry) const { say_(bytes_of(entry, k_out), bytes_of(entry, k_err)); }
+  void say(const ToolResult& result) const { say_(said_on(result, k_out), said_on(result, k_err)); }
 
   // The object, and the depfile that is wanted.
-  Result<void> give(const StoreEntry& entry) {
+  Result<void> give(const ToolResult& result) {
     if (call_.depfile) {
-      DSBUILD_TRY(text, depfile_of(bytes_of(entry, k_headers)));
+      DSBUILD_TRY(text, depfile_of(*result.find(k_headers)));
       DSBUILD_CHECK(files_.write_file(given(call_.depfile->file), text));
     }
-    return files_.write_file(given(call_.object), bytes_of(entry, k_object));
+    return files_.write_file(given(call_.object), *result.find(k_object));
   }
 
   // nvcc itself writes it where it is not known what it names, or how it would spell that.
@@ -167,10 +169,8 @@ class Call {
   Result<MadeCall> by_parts() {
     DSBUILD_TRY(joined, make_by_parts({call_, place_, tools_, folder_, request_.settings}, session_));
     MadeCall made;
-    made.entry = {{k_object, std::move(joined.bytes)},
-                  {k_headers, without_root(joined.headers)},
-                  {k_out, ""},
-                  {k_err, std::move(joined.said)}};
+    made.result.outputs = {{k_object, std::move(joined.bytes)}, {k_headers, without_root(joined.headers)}};
+    add_stream(made.result, k_err, std::move(joined.said));
     made.read = std::move(joined.read);
     made.names_root = joined.names_root;
     return made;
@@ -190,7 +190,8 @@ class Call {
                             {command, session_.system.environment, place_.folder, k_longest_command}));
     MadeCall made;
     made.code = result.exit_code;
-    made.entry = {{k_out, result.out}, {k_err, result.err}};
+    add_stream(made.result, k_out, result.out);
+    add_stream(made.result, k_err, result.err);
     if (made.code != 0) return made;
     DSBUILD_TRY(object, files_.read_file(given(call_.object)));
     DSBUILD_TRY(text, files_.read_file(depfile));
@@ -202,9 +203,8 @@ class Call {
     }
     Words flags = call_.flags;
     flags.insert(flags.end(), {"-I" + tools_.toolkit.include_dir().string(), call_.source});
-    made.entry.push_back({k_object, std::move(object)});
+    made.result.outputs = {{k_object, std::move(object)}, {k_headers, without_root(headers)}};
     made.read = {std::move(read), place_.own_words(std::move(flags))};
-    made.entry.push_back({k_headers, without_root(headers)});
     return made;
   }
 

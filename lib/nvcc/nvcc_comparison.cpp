@@ -11,13 +11,10 @@ constexpr std::string_view k_object = ".o";
 
 class Comparison {
  public:
-  Comparison(const NvccComparison& request, MemoryTurn& turn, System& system,
-             const std::function<void(std::string_view)>& print)
+  Comparison(const NvccComparison& request, Engine& engine)
       : request_(request),
-        turn_(turn),
-        system_(system),
-        files_(system.files),
-        print_(print),
+        engine_(engine),
+        files_(engine.files()),
         kept_(request.objects.whole.parent_path()),
         unit_(without_end(request.objects.images)),
         again_(kept_ / "again" / Path(unit_).filename()) {}
@@ -72,10 +69,10 @@ class Comparison {
     DSBUILD_TRY(text, files_.read_file(step_file));
     const StepFile step = parse_step_file(text);
     const std::string output = again_.string() + step.outputs.front();
-    ActionRun action({"slice", k_nvcc_id_file, output, step_file, "--", request_.source}, system_,
+    ActionRun action({"slice", k_nvcc_id_file, output, step_file, "--", request_.source}, engine_.system(),
                      ActionRun::Cache::unused);
-    DSBUILD_TRY(end,
-                run_slice_step({step_file, output, request_.source, {}}, action, turn_, system_, print_));
+    Engine engine = engine_.of(action);
+    DSBUILD_TRY(end, run_slice_step({step_file, output, request_.source, {}}, engine));
     if (end.code == 0) return {};
     return fail(Exit::failed, "edge_failed", output, "the step " + step.part + " fails when it is run again",
                 "Build again.");
@@ -105,10 +102,8 @@ class Comparison {
   }
 
   const NvccComparison& request_;
-  MemoryTurn& turn_;
-  System& system_;
+  Engine& engine_;
   FileSystem& files_;
-  const std::function<void(std::string_view)>& print_;
   const Path kept_;
   const std::string unit_;  // of the objects that are there
   const Path again_;        // the unit that is made to compare with
@@ -116,9 +111,8 @@ class Comparison {
 
 }  // namespace
 
-Result<std::string> compare_with_nvcc(const NvccComparison& request, MemoryTurn& turn, System& system,
-                                      const std::function<void(std::string_view)>& print) {
-  return Comparison(request, turn, system, print).run();
+Result<std::string> compare_with_nvcc(const NvccComparison& request, Engine& engine) {
+  return Comparison(request, engine).run();
 }
 
 }  // namespace dsbuild

@@ -2,11 +2,9 @@
 // compare …`.
 #pragma once
 
-#include <functional>
-
+#include "action/engine.h"
 #include "nvcc/compare_objects.h"
 #include "nvcc/step_file.h"
-#include "sys/memory_gate.h"
 
 namespace dsbuild {
 
@@ -23,8 +21,7 @@ struct NvccComparison {
 // absolute path in it. Where something differs (line information names the build folder; nvcc's id may be
 // longer) the steps run twice more: with nvcc's module id and folder, which must give what nvcc made, and
 // with our own, which must give, byte for byte, the objects that are there. "" where all is the same; then
-// nothing is left of what was made for it. The steps run in the turn; what tools say goes to `print`.
-Result<std::string> compare_with_nvcc(const NvccComparison& request, MemoryTurn& turn, System& system,
-                                      const std::function<void(std::string_view)>& print);
+// nothing is left of what was made for it.
+Result<std::string> compare_with_nvcc(const NvccComparison& request, Engine& engine);
 
 }  // namespace dsbuild

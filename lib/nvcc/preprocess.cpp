@@ -9,6 +9,14 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// As line markers end that name it: "./pch/a/torch.h\"".
+std::string forced_include(const Words& command) {
+  const auto word = std::find(command.begin(), command.end(), "-include");
+  return word == command.end() || word + 1 == command.end() ? "" : *(word + 1) + "\"";
+}
+
+}  // namespace
+
 Words preprocess_command(const Words& compile) {
   Words words;
   for (size_t i = 0; i < compile.size(); ++i) {
@@ -21,17 +29,7 @@ Words preprocess_command(const Words& compile) {
   return words;
 }
 
-// As line markers end that name it: "./pch/a/torch.h\"".
-std::string forced_include(const Words& command) {
-  const auto word = std::find(command.begin(), command.end(), "-include");
-  return word == command.end() || word + 1 == command.end() ? "" : *(word + 1) + "\"";
-}
-
-}  // namespace
-
-std::optional<std::string> preprocessed_text(const Words& compile, System& system) {
-  auto result =
-      system.processes.run({preprocess_command(compile), system.environment, {}, std::chrono::hours(24)});
+std::optional<std::string> preprocessed_text(const Words& compile, Result<ProcessResult> result) {
   if (!result || !result->ok() || result->out.size() >= k_kept_output) return std::nullopt;
   const std::string header = forced_include(compile);
   return header.empty() ? std::move(result->out) : replace_all(std::move(result->out), header, "\"");

@@ -1,17 +1,9 @@
 #include "nvcc/run_step.h"
 
-#include "nvcc/step_parts.h"
+#include "nvcc/slice_stepper.h"
 
 namespace dsbuild {
 namespace {
-
-Result<int> run_part(StepPart& part) {
-  const std::string& kind = part.unit.step.part;
-  if (kind == "front") return run_front(part);
-  if (kind == "host") return run_host(part);
-  if (kind == "fatbin") return run_fatbin(part);
-  return run_device(part);
-}
 
 // For people, who have no module id and no step files.
 std::string plain_command(const StepUnit& unit) {
@@ -21,19 +13,21 @@ std::string plain_command(const StepUnit& unit) {
   return std::string(k_nvcc_alone) + shell_join(command) + "\n";
 }
 
+Result<StepEnd> drive(const StepUnit& unit, Engine& engine) {
+  DSBUILD_TRY(stepper, make_slice_stepper(unit, engine));
+  return engine.drive(*stepper);
+}
+
 }  // namespace
 
-Result<StepEnd> run_slice_step(const SliceStep& request, ActionRun& action, MemoryTurn& turn, System& system,
-                               const std::function<void(std::string_view)>& print) {
-  DSBUILD_TRY(unit, load_step_unit(request, system));
-  StepPart part{unit, action, {unit, system, turn, print}, {unit, action, system.files}, system.files};
-  DSBUILD_CHECK(system.files.remove_all(unit.scratch));
-  DSBUILD_CHECK(system.files.make_directories(unit.scratch));
-  auto code = run_part(part);
-  (void)system.files.remove_all(unit.scratch);
-  if (!code) return tl::unexpected<Error>(code.error());
-  if (*code != 0 && !unit.step.preprocess.empty()) print(plain_command(unit));
-  return StepEnd{*code, *code == 0 ? part.results.made_of() : MadeOf::nothing_said};
+Result<StepEnd> run_slice_step(const SliceStep& request, Engine& engine) {
+  DSBUILD_TRY(unit, load_step_unit(request, engine.system()));
+  DSBUILD_CHECK(engine.files().remove_all(unit.scratch));
+  DSBUILD_CHECK(engine.files().make_directories(unit.scratch));
+  auto end = drive(unit, engine);
+  (void)engine.files().remove_all(unit.scratch);
+  if (end && end->code != 0 && !unit.step.preprocess.empty()) engine.print(plain_command(unit));
+  return end;
 }
 
 }  // namespace dsbuild

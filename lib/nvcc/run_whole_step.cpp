@@ -13,30 +13,27 @@
 namespace dsbuild {
 namespace {
 
-// In the store's entry. What was said comes second, where anything was.
-constexpr const char *k_object = "object", *k_said = "said";
-
-bool is_of_object(const std::optional<StoreEntry>& entry) {
-  if (!entry || entry->empty() || entry->front().name != k_object) return false;
-  return entry->size() == 1 || (entry->size() == 2 && entry->back().name == k_said);
-}
+constexpr const char* k_output_name = "output";  // of an object or a library, in its result
 
 // icpx's and nvcc's: they read the objects that they are given, and the tools.
 bool is_device_link(const Words& command) {
   return has_word(command, "-fsycl-link") || has_word(command, "-dlink");
 }
 
-// A command whose files or messages are not all in its object and its words: files of options and profiles
-// that no depfile names, files written beside the object, and what it is run for is what it prints. nvcc with
+// A command whose files or messages are not all in its output and its words: files of options and profiles
+// that no depfile names, files written next to the output, and what it is run for is what it prints. nvcc
+// with
 // --keep is to make what slices are compared with.
-bool is_kept(const Words& command) {
-  if (is_device_link(command)) return true;
+bool has_more_results(const WholeStep& step) {
   static const Words of_more = {
       "@",           "-optf",        "--options-file", "-specs",          "-fplugin",
       "-fprofile",   "--coverage",   "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
       "-save-temps", "--save-temps", "-fstack-usage",  "-fdump-",         "-v",
-      "--verbose",   "--keep",       "-keep"};
-  return !value_of(command, "-c").empty() && !has_option(command, of_more);
+      "--verbose",   "--keep",       "-keep",          "-Wl,-Map",        "-Wl,--Map",
+      "-Wl,-M",      "-Wl,--cref",   "-Xlinker"};
+  Words command = step.command;
+  std::erase(command, "@" + step.output + k_objects_list_end);  // its text is in the key
+  return !is_device_link(command) && has_option(command, of_more);
 }
 
 // Ops have objects of their own.
@@ -52,94 +49,76 @@ Words without_outputs(const Words& command) {
   return left;
 }
 
-class WholeRun {
+class WholeStepper : public Stepper {
  public:
-  WholeRun(const WholeStep& step, ActionRun& action, System& system, const WholeTools& tools)
-      : step_(step), action_(action), system_(system), files_(system.files), tools_(tools) {}
+  WholeStepper(const WholeStep& step, Engine& engine)
+      : step_(step),
+        engine_(engine),
+        action_(engine.action()),
+        files_(engine.files()),
+        is_cached_(!has_more_results(step)) {}
 
-  Result<StepEnd> run() {
-    const bool is_kept_in_cache = is_kept(step_.command);
-    if (is_kept_in_cache) {
-      DSBUILD_TRY(is_there, take());
-      if (is_there) return StepEnd{0, MadeOf::cache};
-      DSBUILD_TRY(is_same_text, take_by_text());
-      if (is_same_text) return StepEnd{0, MadeOf::cache};
+  std::string path_of(const std::string&) const override { return step_.output; }
+  std::vector<std::string> output_names() const override { return {k_output_name}; }
+  bool is_cached() const override { return is_cached_; }
+
+  Result<Made> make(Engine&) override {
+    if (is_cached_ && step_.is_known_by_text && action_.cache()) {
+      DSBUILD_TRY(by_text, take_by_text());
+      if (by_text) return std::move(*by_text);
     }
     const std::string temporary = step_.output + k_temporary_end;
     DSBUILD_CHECK(files_.remove_all(temporary));
     DSBUILD_CHECK(files_.remove_all(depfile_of_assembler()));
-    std::string said;
-    DSBUILD_TRY(code, tools_.run(command(), said));
-    if (code != 0) return StepEnd{code, MadeOf::nothing_said};
+    engine_.acquire_full();
+    DSBUILD_TRY(ran, engine_.run(here(command())));
+    std::string said = ran.out + ran.err;
+    engine_.print(said);
+    if (ran.exit_code != 0) return Made::failed(ran.exit_code);
     DSBUILD_TRY(bytes, files_.read_file(temporary));
-    Record record = describe(bytes);
-    add_said(record, k_compiler, std::move(said));
-    DSBUILD_CHECK(put_output(bytes));
-    if (is_kept_in_cache && can_hold(record)) keep(record, std::move(bytes));
-    DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
-    return StepEnd{0, MadeOf::tools};
+    Made made{0, MadeOf::tools, {}, make_record(bytes), temporary};
+    add_said(made.record, k_compiler, std::move(said));
+    made.outputs.push_back({k_output_name, std::move(bytes)});
+    store_by_text(made);
+    return made;
   }
 
   // Of a header that is not precompiled: nothing was read for it.
-  Result<StepEnd> spare() {
-    DSBUILD_CHECK(put_output(""));
-    Record record = action_.describe({{value_of(step_.command, "-c")}, {}});
-    DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
-    return StepEnd{0, MadeOf::cache};
+  Result<Made> spare() {
+    return Made{0,
+                MadeOf::cache,
+                {{k_output_name, ""}},
+                action_.make_record({{value_of(step_.command, "-c")}, {}}),
+                {}};
   }
 
  private:
-  // Takes the object, where all that it was made of is as it was.
-  Result<bool> take() {
-    const auto known = action_.recall();
-    const auto entry = known ? action_.cache()->find(known->result.digest) : std::nullopt;
-    const bool is_there = is_of_object(entry);
-    if (action_.cache()) note_store_use(is_there, files_);
-    action_.note_difference();
-    if (!is_there) return false;
-    DSBUILD_CHECK(files_.write_if_different(step_.output, entry->front().bytes));
-    for (const Said& said : known->said)
-      tools_.print(said.text);
-    DSBUILD_CHECK(action_.write(*known, {step_.output}));
-    return true;
+  Command here(Words argv) const {
+    return {std::move(argv), engine_.system().environment, {}, std::chrono::hours(24)};
   }
 
-  // Takes the object of another op's compile, where that was given the same text and nothing else.
-  Result<bool> take_by_text() {
-    if (!step_.is_known_by_text || !action_.cache()) return false;
-    const auto text = preprocessed_text(step_.command, system_);
-    if (!text) return false;  // the compiler will say why
+  // The object of another op's compile, where that was given the same text and nothing else.
+  Result<std::optional<Made>> take_by_text() {
+    engine_.acquire_probe();
+    const auto text = preprocessed_text(step_.command, engine_.run(here(preprocess_command(step_.command))));
+    if (!text) return std::optional<Made>();  // the compiler will say why
     text_key_ = action_.key_of_text(words_behind_preprocessor(without_outputs(step_.command)), *text);
-    const auto entry = action_.cache()->find(text_key_);
-    if (!is_of_object(entry)) return false;
-    Record record = action_.describe(files_read());
-    if (!action_.precompiled_headers(record).empty()) return false;
+    auto made = engine_.take(*this, {text_key_, ""});
+    if (!made || !*made) return made;
+    Record record = action_.make_record(files_read());
+    if (!action_.precompiled_headers(record).empty()) return std::optional<Made>();
     record.result.digest = text_key_;
-    if (entry->size() == 2) {
-      add_said(record, k_compiler, entry->back().bytes);
-      tools_.print(entry->back().bytes);
-    }
-    DSBUILD_CHECK(put_output(entry->front().bytes));
-    DSBUILD_CHECK(action_.write(std::move(record), {step_.output}));
-    return true;
+    record.said = (*made)->record.said;
+    for (const Said& said : record.said)
+      engine_.print(said.text);
+    (*made)->record = std::move(record);
+    return made;
   }
 
-  void keep(Record& record, std::string bytes) const {
-    record.result.digest =
-        text_key_.empty() ? Key(record.key).add_bytes("object", bytes).digest() : text_key_;
-    if (!action_.cache()) return;
-    StoreEntry entry = {{k_object, std::move(bytes)}};
-    if (!record.said.empty()) entry.push_back({k_said, record.said.front().text});
-    action_.cache()->put(record.result.digest, entry);
-  }
-
-  // Large ones (a precompiled header) are moved, not written once more.
-  Result<void> put_output(const std::string& bytes) {
-    const std::string temporary = step_.output + k_temporary_end;
-    const auto before = files_.read_file(step_.output);
-    if (before && *before == bytes) return files_.remove_all(temporary);
-    if (files_.kind(temporary) == FileKind::file) return files_.rename(temporary, step_.output);
-    return files_.write_file(step_.output, bytes);
+  void store_by_text(Made& made) const {
+    if (text_key_.empty() || !can_hold(made.record)) return;
+    made.record.result.digest = text_key_;
+    engine_.results().put(text_key_, {made.outputs, made.record.said, {}, 0});
   }
 
   std::string depfile_of_assembler() const { return step_.output + k_assembler_depfile_end; }
@@ -155,7 +134,7 @@ class WholeRun {
     return words;
   }
 
-  Record describe(const std::string& bytes) {
+  Record make_record(const std::string& bytes) {
     FilesRead read = files_read();
     const std::set<std::string> preprocessed(read.files.begin(), read.files.end());
     if (is_assembled()) add_files_of_assembler(depfile_of_assembler(), bytes, read, files_);
@@ -163,13 +142,13 @@ class WholeRun {
     for (const std::string& file : read.files)
       if (preprocessed.count(file) == 0) text_key_.clear();
     // What it makes is none of what it reads: the output, and what -flto links in its place.
-    const std::string temporaries = variable(system_.environment, "TMPDIR") + "/";
+    const std::string temporaries = variable(engine_.system().environment, "TMPDIR") + "/";
     std::erase_if(read.files, [&](const std::string& file) {
       return file == step_.output + k_temporary_end || (temporaries != "/" && file.starts_with(temporaries));
     });
     std::sort(read.files.begin(), read.files.end());
     read.files.erase(std::unique(read.files.begin(), read.files.end()), read.files.end());
-    Record record = action_.describe(read);
+    Record record = action_.make_record(read);
     if (!action_.precompiled_headers(record).empty()) text_key_.clear();
     if (is_link() && !is_device_link(step_.command))
       record.incomplete = linker_tells() ? incomplete_in_link(read.files) : step_.output;
@@ -225,14 +204,22 @@ class WholeRun {
   }
 
   const WholeStep& step_;
+  Engine& engine_;
   ActionRun& action_;
-  System& system_;
   FileSystem& files_;
-  const WholeTools& tools_;
+  const bool is_cached_;
   std::string text_key_;  // in the cache; "" where the text is not known
 };
 
-// Whether too few of the header's users would be compiled for it to pay: the others are in the store.
+// A header that too few users still need: it is not worth precompiling.
+class SparedHeader : public WholeStepper {
+ public:
+  using WholeStepper::WholeStepper;
+  bool is_cached() const override { return false; }
+  Result<Made> make(Engine&) override { return spare(); }
+};
+
+// Whether too few of the header's users would be compiled for it to pay: the others are in the cache.
 bool is_spared(const WholeStep& header, System& system) {
   const auto text = system.files.read_file(header.output + k_users_end);
   if (!text) return false;
@@ -240,18 +227,21 @@ bool is_spared(const WholeStep& header, System& system) {
   size_t still_needed = lines.empty() ? 0 : whole_number<size_t>(lines.front()).value_or(0);
   for (size_t i = 1; i < lines.size() && still_needed > 0; ++i) {
     const StepWords words = shell_split(lines[i]);
-    if (!ActionRun(words, system).recall()) --still_needed;
+    if (!ActionRun(words, system).lookup()) --still_needed;
   }
   return still_needed > 0;
 }
 
 }  // namespace
 
-Result<StepEnd> run_whole_step(const WholeStep& step, ActionRun& action, System& system,
-                               const WholeTools& tools) {
-  WholeRun run(step, action, system, tools);
+Result<StepEnd> run_whole_step(const WholeStep& step, Engine& engine) {
   const bool is_header = has_word(step.command, "c++-header");
-  return is_header && is_spared(step, system) ? run.spare() : run.run();
+  if (is_header && is_spared(step, engine.system())) {
+    SparedHeader header(step, engine);
+    return engine.drive(header);
+  }
+  WholeStepper stepper(step, engine);
+  return engine.drive(stepper);
 }
 
 }  // namespace dsbuild

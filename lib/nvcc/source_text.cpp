@@ -46,8 +46,7 @@ Words SourceText::command() const {
   return words;
 }
 
-Result<int> SourceText::preprocess(StepTools& tools) {
-  tools.wait_to_look();
+Result<int> SourceText::preprocess(SliceTools& tools) {
   const SourcePlace& place = unit_.step.place;
   Words argv = unit_.expand(command_, unit_.in_scratch(""));
   const std::string depfile = unit_.in_scratch(".d");

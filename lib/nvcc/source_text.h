@@ -3,8 +3,7 @@
 
 #include "base/digest.h"
 #include "nvcc/line_information.h"
-#include "nvcc/step_results.h"
-#include "nvcc/step_tools.h"
+#include "nvcc/slice_tools.h"
 
 namespace dsbuild {
 
@@ -19,7 +18,7 @@ class SourceText {
   SourceText(const StepUnit& unit, FileSystem& files) : unit_(unit), files_(files), command_(command()) {}
 
   // Runs the preprocessor. The value is its exit code.
-  Result<int> preprocess(StepTools& tools);
+  Result<int> preprocess(SliceTools& tools);
   // Of the text that preprocess() made. Where compilers read it with other names than its own
   // (lib/nvcc/list_names.h), it is the same for every list of archs but for the list at its end.
   ResultKey key() const {

@@ -50,13 +50,6 @@ Key StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands
   return key;
 }
 
-std::vector<std::string> StepUnit::outputs() const {
-  std::vector<std::string> paths;
-  for (const std::string& end : step.outputs)
-    paths.push_back(path + end);
-  return paths;
-}
-
 Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) {
   StepUnit unit;
   unit.request = request;

@@ -22,8 +22,6 @@ struct StepUnit {
   Words expand(const Words& words, const std::string& unit) const;
   // Of text that compilers read: all of it that their output depends on.
   std::string text_for_key(const std::string& text) const;
-  // All outputs, as paths.
-  std::vector<std::string> outputs() const;
   // Of all that the commands' output depends on. Names are free of the op: an op that shares the source has
   // the same key.
   Key key_of(std::string_view inputs, const std::vector<Words>& commands) const;

@@ -42,18 +42,19 @@ struct Step {
   }
   Record describe() {
     ActionRun action(words(), system);
-    return action.describe({read, command});
+    return action.make_record({read, command});
   }
   // As a step does it, whose object is kept.
   Record make() {
     ActionRun action(words(), system);
-    Record record = action.describe({read, command});
+    Record record = action.make_record({read, command});
     record.result.digest = sha256("object");
+    action.share(record);
     REQUIRE(action.write(record, {"obj/a.o"}));
     return record;
   }
-  bool holds() { return ActionRun(words(), system).holds(); }
-  bool is_in_store() { return ActionRun(words(), system).recall().has_value(); }
+  bool holds() { return ActionRun(words(), system).is_up_to_date(); }
+  bool is_in_store() { return ActionRun(words(), system).lookup().has_value(); }
 };
 
 bool has_input(const Record& record, const std::string& path) {
@@ -122,10 +123,11 @@ TEST_CASE("That which the build precompiles itself counts by what it was made of
 TEST_CASE("A text does not tell what is made where something precompiled may be taken") {
   Step step;
   ActionRun action(step.words(), step.system);
-  CHECK(action.precompiled_headers(action.describe({step.read, step.command})).empty());
+  CHECK(action.precompiled_headers(action.make_record({step.read, step.command})).empty());
   step.files.add_file("/p/inc0/v.h.gch", "2");
   ActionRun later(step.words(), step.system);
-  CHECK(later.precompiled_headers(later.describe({step.read, step.command})) == Texts{"pack/inc0/v.h.gch"});
+  CHECK(later.precompiled_headers(later.make_record({step.read, step.command})) ==
+        Texts{"pack/inc0/v.h.gch"});
 }
 
 TEST_CASE("A candidate that cannot be read is a change") {

@@ -62,9 +62,12 @@ struct World {
     const StepWords words = {"hipify", "tools/hipify.id", step.output, "--", step.python, step.package};
     ActionRun action(words, system);
     MemoryTurn turn({}, step.output);
-    if (action.holds()) return MadeOf::record;
+    if (action.is_up_to_date()) return MadeOf::record;
     action.begin();
-    return run_hipify_step(step, action, turn, system, [this](std::string_view text) { said += text; });
+    const Print print = [this](std::string_view text) { said += text; };
+    Engine engine(action, turn, system, print);
+    DSBUILD_TRY(end, run_hipify_step(step, engine));
+    return end.made_of;
   }
 
   std::string made(const std::string& path) const { return files.bytes("/build/hipify/adam/" + path); }

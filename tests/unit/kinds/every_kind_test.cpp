@@ -17,7 +17,6 @@ struct Kind {
   std::function<Action(ActionWorld&)> action;
   Args tools;                              // where nothing is known
   std::function<void(ActionWorld&)> edit;  // of what is then prepared again
-  bool is_kept = true;                     // in the cache
   std::string read;  // by `tools`: a file that may change meanwhile; "": it reads outputs alone
 };
 
@@ -50,28 +49,20 @@ std::string host_object(const std::string& symbol) {
 
 std::vector<Kind> parts_of_source() {
   return {
-      {"front", no_preparation, slice("front"), {"cpp", "cudafe++"}, edit_host_code, true, k_header},
-      {"device",
-       no_preparation,
-       slice("compute_80"),
-       {"cpp", "cicc", "ptxas"},
-       edit_device_code,
-       true,
-       k_header},
+      {"front", no_preparation, slice("front"), {"cpp", "cudafe++"}, edit_host_code, k_header},
+      {"device", no_preparation, slice("compute_80"), {"cpp", "cicc", "ptxas"}, edit_device_code, k_header},
       {"device and PTX",
        no_preparation,
        slice("compute_90"),
        {"cpp", "cicc", "ptxas"},
        edit_device_code,
-       true,
        k_header},
-      {"host", run_parts({"front", "compute_90"}), slice("host"), {"g++"}, edit_host_code, true, k_runtime},
+      {"host", run_parts({"front", "compute_90"}), slice("host"), {"g++"}, edit_host_code, k_runtime},
       {"fatbin",
        run_parts({"compute_80", "compute_90"}),
        slice("fatbin"),
        {"fatbinary", "as"},
        edit_device_code,
-       false,
        ""},
   };
 }
@@ -83,14 +74,12 @@ std::vector<Kind> compiles() {
        [](ActionWorld& world) { return world.compile("b.cpp"); },
        {"g++"},
        edit_cpp,
-       true,
        k_header},
       {"compile that is known by its text",
        no_preparation,
        [](ActionWorld& world) { return world.compile("b.cpp", {"-DNAME=adam"}, "adam", true); },
        {"cpp", "g++"},
        edit_cpp,
-       true,
        k_header},
       {"HIP slice",
        no_preparation,
@@ -99,7 +88,6 @@ std::vector<Kind> compiles() {
        },
        {"clang++"},
        edit_cpp,
-       true,
        k_header},
       {"precompiled header",
        [](ActionWorld& world) { world.plan("pch/a/torch.h", "#include <torch/extension.h>\n"); },
@@ -110,14 +98,12 @@ std::vector<Kind> compiles() {
        },
        {"g++"},
        edit_file(k_torch, "int torch2;\n"),
-       true,
        k_torch},
       {"link",
        [](ActionWorld& world) { REQUIRE(world.run(world.compile("b.cpp")).code == 0); },
        [](ActionWorld& world) { return world.link({"obj/adam/b.cpp.o"}); },
        {"ld"},
        edit_cpp,
-       false,
        k_cudart},
   };
 }
@@ -131,7 +117,6 @@ std::vector<Kind> others() {
        [](ActionWorld& world) { return world.device_link({"obj/adam/a.cu.o"}); },
        {"nvcc"},
        edit_device_code,
-       true,
        ""},
       {"SYCL's device link",
        [](ActionWorld& world) { world.plan("obj/adam/a.o", "relocatable" + world.files.bytes("pack/a.cu")); },
@@ -140,14 +125,12 @@ std::vector<Kind> others() {
        },
        {"icpx"},
        edit_device_code,
-       true,
        ""},
       {"hipify",
        no_preparation,
        [](ActionWorld& world) { return world.hipify({"a.cu", "b.cpp"}); },
        {"python3"},
        edit_device_code,
-       true,
        k_header},
       {"bundle",
        [](ActionWorld& world) {
@@ -157,7 +140,6 @@ std::vector<Kind> others() {
        [](ActionWorld& world) { return world.bundle("obj/adam/host.o", "obj/adam/a.gfx90a"); },
        {"clang++"},
        edit_device_code,
-       false,
        ""},
   };
 }
@@ -227,7 +209,7 @@ TEST_CASE("actions: where nothing is known all tools run, and where the record h
     CHECK(made.started == world.kind.tools);
     CHECK(made.made_of == MadeOf::tools);
     CHECK(made.cache.find('h') == std::string::npos);
-    CHECK(made.cache.empty() != world.kind.is_kept);
+    CHECK_FALSE(made.cache.empty());
     CHECK(world.has_record(world.action()));
     const auto before = world.identities_of(world.action());
     const Ran again = world.run(world.action());
@@ -243,10 +225,10 @@ TEST_CASE("actions: another build folder gets the bytes from the cache, and its 
     const auto bytes = world.outputs();
     world.enter("/home/bob");
     const Ran ran = world.make();
-    CHECK(ran.started == (world.kind.is_kept ? Args{} : world.kind.tools));
-    CHECK(ran.made_of == (world.kind.is_kept ? MadeOf::cache : MadeOf::tools));
+    CHECK(ran.started.empty());
+    CHECK(ran.made_of == MadeOf::cache);
     CHECK(ran.cache.find('m') == std::string::npos);
-    CHECK(ran.cache.empty() != world.kind.is_kept);
+    CHECK_FALSE(ran.cache.empty());
     CHECK(world.outputs() == bytes);
     CHECK(world.run(world.action()).made_of == MadeOf::record);
   });
@@ -275,7 +257,7 @@ TEST_CASE("actions: a cache that cannot be written is read, and nothing fails") 
     const auto bytes = world.outputs();
     world.files.fail_writes("/cache", "Read-only file system");
     world.enter("/home/bob");
-    CHECK(world.make().started == (world.kind.is_kept ? Args{} : world.kind.tools));
+    CHECK(world.make().started.empty());
     CHECK(world.outputs() == bytes);
     edit(world);
     CHECK(world.make().code == 0);
@@ -288,7 +270,6 @@ TEST_CASE("actions: a damaged entry is a miss, and is replaced") {
   for_each_kind([](KindWorld& world) {
     REQUIRE(world.make().code == 0);
     const auto bytes = world.outputs();
-    if (!world.kind.is_kept) return;
     world.enter("/home/bob");
     world.kind.prepare(world);
     world.damage_cache();
@@ -341,7 +322,7 @@ TEST_CASE("actions: an output that is damaged or gone is mended") {
       world.files.add_file(output, "damaged");
       const Ran mended = world.run(world.action());
       CHECK(mended.made_of != MadeOf::record);
-      CHECK(mended.started == (world.kind.is_kept ? Args{} : world.kind.tools));
+      CHECK(mended.started.empty());
       CHECK(world.outputs() == bytes);
       REQUIRE(world.files.remove_all(output));
       CHECK(world.run(world.action()).code == 0);

@@ -114,8 +114,8 @@ TEST_CASE("slices: another op with the same source takes what the first made, be
     CHECK(ran.made_of == MadeOf::cache);
     CHECK(world.bytes_of(world.slice(part, "lion")) == world.bytes_of(world.slice(part)));
   }
-  CHECK(world.run(world.slice("host", "lion")).started.empty());
-  CHECK(world.run(world.slice("fatbin", "lion")).started == Args{"fatbinary", "as"});
+  for (const char* part : {"host", "fatbin"})
+    CHECK(world.run(world.slice(part, "lion")).started.empty());
 }
 
 // What tools say

@@ -310,7 +310,7 @@ TEST_CASE("links: another list of objects, another library; equal bytes are not 
   const std::string one = world.files.bytes("lib/adam.so");
   CHECK(world.run(world.link({"obj/adam/b.cpp.o", "obj/adam/c.cpp.o"})).started == Args{"ld"});
   CHECK(world.files.bytes("lib/adam.so") != one);
-  CHECK(world.run(world.link({"obj/adam/b.cpp.o"})).started == Args{"ld"});
+  CHECK(world.run(world.link({"obj/adam/b.cpp.o"})).started.empty());
   CHECK(world.files.bytes("lib/adam.so") == one);
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("calls: an edit that leaves the texts runs the preprocessor and what j
   world.write("ann/a.h", "#define UNUSED 2\n");
   const CallEnded made = world.call();
   CHECK(made.kept.kind == CallKind::sliced);
-  CHECK(made.starts == "as cpp*2 fatbinary ld objcopy");
+  CHECK(made.starts == "cpp*2 ld objcopy");
   CHECK(world.read("ann/a.o") == object);
 }
 

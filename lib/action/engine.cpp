@@ -1,0 +1,120 @@
+#include "action/engine.h"
+
+#include "base/digest.h"
+
+namespace dsbuild {
+namespace {
+
+std::vector<Said> said_after_preprocessor(const Record& record) {
+  std::vector<Said> said = record.said;
+  std::erase_if(said, [](const Said& one) { return one.tool == k_preprocessor; });
+  return said;
+}
+
+}  // namespace
+
+std::optional<ToolResult> Stepper::find(const ResultKey& key, const std::string& lines,
+                                        Engine& engine) const {
+  return engine.results().find(key.digest, output_names(), lines);
+}
+
+Result<StepEnd> Engine::drive(Stepper& stepper) {
+  if (auto known = stepper.is_cached() ? stepper.lookup(action_) : std::nullopt) {
+    DSBUILD_TRY(taken, take(stepper, known->result));
+    if (taken) {
+      for (const Said& said : known->said)
+        print_(stepper.shown(said.text));
+      taken->record = std::move(*known);
+      return finish(stepper, std::move(*taken));
+    }
+  }
+  if (stepper.is_cached()) action_.note_difference();
+  DSBUILD_TRY(made, stepper.make(*this));
+  if (made.code != 0) {
+    note_use(stepper, MadeOf::tools);
+    return StepEnd{made.code, MadeOf::nothing_said};
+  }
+  store(stepper, made);
+  return finish(stepper, std::move(made));
+}
+
+Result<std::optional<Made>> Engine::take(const Stepper& stepper, const ResultKey& key,
+                                         const std::string& lines) {
+  if (keeps_nothing_ || key.empty()) return std::optional<Made>();
+  DSBUILD_TRY(last, take_last(stepper, key, lines));
+  if (last) return last;
+  auto found = stepper.find(key, lines, *this);
+  if (!found) return std::optional<Made>();
+  Made made{0, MadeOf::cache, std::move(found->outputs), {}, {}};
+  made.record.said = std::move(found->said);
+  return std::optional(std::move(made));
+}
+
+Result<std::optional<Made>> Engine::take_last(const Stepper& stepper, const ResultKey& key,
+                                              const std::string& lines) {
+  const auto& last = action_.last();
+  const std::vector<std::string> names = stepper.output_names();
+  if (names.empty() || !last || last->result != key || !names_lines_of(*last, lines) ||
+      !action_.has_last_outputs())
+    return std::optional<Made>();
+  Made made{0, MadeOf::same_input, {}, {}, {}};
+  made.record.said = said_after_preprocessor(*last);
+  for (const std::string& name : names) {
+    DSBUILD_TRY(bytes, files().read_file(stepper.path_of(name)));
+    made.outputs.push_back({name, std::move(bytes)});
+  }
+  return std::optional(std::move(made));
+}
+
+void Engine::keep_nothing() {
+  keeps_nothing_ = true;
+  results_.close();
+}
+
+Result<ProcessResult> Engine::run(const Command& command) {
+  DSBUILD_TRY(result, system_.processes.run(command));
+  turn_.add_peak(result.peak_memory_bytes);
+  return result;
+}
+
+void Engine::store(const Stepper& stepper, Made& made) {
+  if (!stepper.is_cached() || !can_hold(made.record) || !made.record.result.empty()) return;
+  const ToolResult result{made.outputs, made.record.said, {}, 0};
+  made.record.result = key_of_result(made.record, result);
+  results_.put(made.record.result.digest, result);
+}
+
+Result<StepEnd> Engine::finish(const Stepper& stepper, Made made) {
+  note_use(stepper, made.made_of);
+  DSBUILD_CHECK(publish(stepper, made));
+  if (stepper.is_cached()) stepper.share(action_, made.record);
+  DSBUILD_CHECK(stepper.complete(made.record, action_));
+  std::vector<std::string> paths;
+  for (const StoredFile& output : made.outputs)
+    paths.push_back(stepper.path_of(output.name));
+  DSBUILD_CHECK(action_.write(std::move(made.record), paths));
+  return StepEnd{0, made.made_of};
+}
+
+// Only what differs is written, so what comes after an edge runs only if there is something new.
+Result<void> Engine::publish(const Stepper& stepper, const Made& made) {
+  DSBUILD_CHECK(stepper.clear_others(made.outputs, files()));
+  for (const StoredFile& output : made.outputs) {
+    const Path path = stepper.path_of(output.name);
+    const auto before = files().read_file(path);
+    const bool is_same = before && *before == output.bytes;
+    if (is_same) continue;
+    if (!made.temporary.empty()) return files().rename(made.temporary, path);
+    if (path.has_parent_path()) DSBUILD_CHECK(files().make_directories(path.parent_path()));
+    DSBUILD_CHECK(files().write_file(path, output.bytes));
+  }
+  return made.temporary.empty() ? Result<void>() : files().remove_all(made.temporary);
+}
+
+// Counted once for an edge, and where the outputs were not here already.
+void Engine::note_use(const Stepper& stepper, MadeOf made_of) {
+  if (stepper.is_cached() && action_.cache() && !keeps_nothing_ && made_of != MadeOf::same_input)
+    note_store_use(made_of == MadeOf::cache, files());
+}
+
+}  // namespace dsbuild

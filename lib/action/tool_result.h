@@ -1,0 +1,41 @@
+// What tools made for an action, in the one form that it has in the cache.
+#pragma once
+
+#include <optional>
+
+#include "action/record.h"
+#include "cache/content_store.h"
+
+namespace dsbuild {
+
+struct ToolResult {
+  StoreEntry outputs;         // by the ends of their names
+  std::vector<Said> said;     // by tools that made them
+  std::string said_of;        // a digest of the text whose lines `said` may name; "": they name none
+  uint64_t milliseconds = 0;  // that the tools took; 0: not measured
+  bool operator==(const ToolResult&) const = default;
+
+  // nullptr: there is none of this name.
+  const std::string* find(std::string_view name) const;
+};
+
+// Results by key, in the cache of a build; without one, none is found and none is put.
+class ResultCache {
+ public:
+  explicit ResultCache(std::optional<ContentStore> store) : store_(std::move(store)) {}
+
+  // With exactly these outputs, in this order; without names, with any. `lines`: the digest of the text that
+  // the tools would have now, where what they said of other lines does not count; "": it always counts.
+  std::optional<ToolResult> find(const std::string& key, const std::vector<std::string>& names,
+                                 const std::string& lines = {}) const;
+  void put(const std::string& key, const ToolResult& result) const;
+  void close() { store_.reset(); }
+
+ private:
+  std::optional<ContentStore> store_;
+};
+
+// The key of a result that is found by its record alone: of its action, and of its bytes.
+ResultKey key_of_result(const Record& record, const ToolResult& result);
+
+}  // namespace dsbuild

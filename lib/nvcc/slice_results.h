@@ -1,0 +1,47 @@
+// Results of a slice in the cache. Texts (PTX, stubs, the host's C++) and images are results of their own: an
+// edit of host code changes the text that cicc reads, and not its PTX. Both may have the names of a list of
+// archs that is common to all (nvcc/list_names.h).
+#pragma once
+
+#include "action/engine.h"
+#include "nvcc/step_unit.h"
+
+namespace dsbuild {
+
+// An output's end: only ptxas makes images.
+bool is_image(const std::string& end);
+
+// What tools made but images, as they made it and with the names of this unit's list. PTX is the first, where
+// there is any.
+struct NamedTexts {
+  StoreEntry made, own;
+};
+
+class SliceResults {
+ public:
+  SliceResults(const StepUnit& unit, Engine& engine);
+
+  // All outputs, with the names of this unit's list.
+  std::optional<ToolResult> find(const ResultKey& key, const std::string& lines) const;
+  // The texts as the tool made them.
+  std::optional<ToolResult> find_texts(const ResultKey& key, const std::string& lines) const;
+  // The images of this PTX, with the names of this unit's list.
+  std::optional<ToolResult> find_images(const ResultKey& key, const NamedTexts& texts) const;
+
+  // `record`: what tools said. `images`: with the names of this unit's list.
+  void put_texts(const ResultKey& key, const NamedTexts& texts, const Record& record) const;
+  void put_images(const ResultKey& key, const NamedTexts& texts, const StoreEntry& images,
+                  const Record& record) const;
+
+  // nullopt: they cannot have the names of their list.
+  std::optional<NamedTexts> with_names(const ResultKey& key, StoreEntry made) const;
+  // Of what ptxas gets; "" where the slice has no ptxas.
+  std::string images_key(const std::string& ptx) const;
+
+ private:
+  const StepUnit& unit_;
+  const Engine& engine_;
+  std::vector<std::string> image_ends_, text_ends_;  // of the outputs
+};
+
+}  // namespace dsbuild

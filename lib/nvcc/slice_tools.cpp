@@ -1,0 +1,37 @@
+#include "nvcc/slice_tools.h"
+
+#include <chrono>
+
+#include "nvcc/list_names.h"
+
+namespace dsbuild {
+
+SliceTools::SliceTools(const StepUnit& unit, Engine& engine)
+    : unit_(unit), engine_(engine), build_dir_(engine.files().absolute(".")) {}
+
+Result<int> SliceTools::run_in_scratch(const Words& command) {
+  return run(unit_.expand(command, unit_.stem), unit_.scratch);
+}
+
+Result<int> SliceTools::run_in_build_folder(const Words& command) {
+  return run(unit_.expand(command, unit_.in_scratch("")), unit_.step.place.folder);
+}
+
+// The build folder's names of roots hold there alone.
+Result<int> SliceTools::run(Words argv, const Path& folder) {
+  if (!folder.empty())
+    for (std::string& word : argv)
+      word = with_absolute_roots(word, build_dir_);
+  DSBUILD_TRY(result, engine_.run({std::move(argv), unit_.environment, folder, std::chrono::hours(24)}));
+  const std::string text = replace_all(result.out + result.err, unit_.scratch.string() + "/", "");
+  engine_.print(shown(text));
+  said_ += text;
+  return result.exit_code;
+}
+
+std::string SliceTools::shown(const std::string& said) const {
+  const std::string named = with_list(said, k_common_list, unit_.arch_list).value_or(said);
+  return unit_.step.place.empty() ? named : unit_.step.place.with_given_names(named);
+}
+
+}  // namespace dsbuild

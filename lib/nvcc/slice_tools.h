@@ -1,0 +1,31 @@
+// Runs the tools of one slice.
+#pragma once
+
+#include "action/engine.h"
+#include "nvcc/step_unit.h"
+
+namespace dsbuild {
+
+class SliceTools {
+ public:
+  SliceTools(const StepUnit& unit, Engine& engine);
+
+  // Exit codes. The tool's text is printed, whether it fails or not. In the scratch folder the stand-in is
+  // a name; in the build folder, or where the source's place is, it is a path to the scratch folder.
+  Result<int> run_in_scratch(const Words& command);
+  Result<int> run_in_build_folder(const Words& command);
+  Result<int> run(Words argv, const Path& folder);
+
+  // The tools' texts since the last call, without the scratch folder, of the source that they had.
+  std::string take_said() { return std::exchange(said_, {}); }
+  // The same as users see it: with the names of the unit's list of archs.
+  std::string shown(const std::string& said) const;
+
+ private:
+  const StepUnit& unit_;
+  Engine& engine_;
+  const Path build_dir_;
+  std::string said_;
+};
+
+}  // namespace dsbuild
