@@ -12,7 +12,10 @@ namespace dsbuild {
 struct SliceTest {
   Words command;               // of nvcc, without a source
   std::string fact, identity;  // what is found is kept under these (lib/sys/fact_store.h)
-  std::string refusal;         // what the last build found to be different: they are not counted on then
+  bool is_of_machine = false;  // a wrapper is among them
+  std::string refusal{};       // what the last build found to be different: they are not counted on then
+
+  FactBasis basis() const { return {identity, {}, is_of_machine}; }
 };
 
 using SourceDigests = std::map<std::string, std::string>;  // SHA-256, by path below the source root

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "action/cached_facts.h"
 #include "build/events.h"
 #include "settings/settings.h"
 #include "sys/digest_memo.h"
@@ -33,6 +34,8 @@ struct Session {
   // Without events: of a request that nobody watches.
   Session(const Settings& settings, const System& system);
   Session(const Settings& settings, const System& system, Events& events, Limits limits = {});
+  Session(const Session&) = delete;  // members name each other
+  Session& operator=(const Session&) = delete;
 
   // Errors: exit 1 `cancelled`, exit 1 `out_of_time`.
   Result<void> check() const;
@@ -41,9 +44,10 @@ struct Session {
   Events& events;
   Limits limits;
   // What costs a process or the reading of a file, remembered.
-  FactStore facts;        // of programs of this machine, in the cache folder
-  FactStore build_facts;  // of libraries and sources, in the build folder
-  DigestMemo digests;     // of files of this machine, in the cache folder
+  FactStore facts;           // of programs of this machine, in the cache folder
+  FactStore build_facts;     // of libraries and sources, in the build folder
+  DigestMemo digests;        // of files of this machine, in the cache folder
+  CachedFacts cached_facts;  // what `facts` shares with other machines, where there is a cache
 };
 
 }  // namespace dsbuild

@@ -54,9 +54,10 @@ Error cannot_slice(const WholeFiles& files, const std::string& origin) {
 std::string why_not_sliced(const SlicedTools& tools, bool has_lines, std::vector<SliceTest>& untested,
                            Session& session) {
   SliceTest test{self_test_command(tools.toolkit, tools.nvcc, has_lines), "",
-                 Key().add("version", k_key_version).add_bytes("tools", tools.text).digest(), ""};
+                 Key().add("version", k_key_version).add_bytes("tools", tools.text).digest(),
+                 has_wrapper(tools.toolkit, session.system, session.facts)};
   test.fact = "slices by " + shell_join(test.command);
-  auto known = session.facts.find(test.fact, test.identity);
+  auto known = session.facts.find(test.fact, test.basis());
   if (!known) known = session.build_facts.find(test.fact, test.identity);
   test.refusal = known.value_or("");
   if (test.refusal == k_slices_are_the_same) return "";
@@ -73,8 +74,9 @@ LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Sessi
   FactStore& facts = session.facts;
   Words command = dry_run_command(nvcc);
   command.front() = tools.roots.real(command.front());
-  const std::string key = "nvcc steps " + sha256(shell_join(command)), identity = sha256(tools.text);
-  auto text = is_wrapped(tools.toolkit, session.system, facts) ? std::nullopt : facts.find(key, identity);
+  const std::string key = "nvcc steps " + sha256(shell_join(command));
+  const FactBasis basis = {sha256(tools.text), {}, has_wrapper(tools.toolkit, session.system, facts)};
+  auto text = is_wrapped(tools.toolkit, session.system, facts) ? std::nullopt : facts.find(key, basis);
   if (!text) {
     Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
     environment.merge(handed_on_variables(session.system));
@@ -84,7 +86,7 @@ LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Sessi
       return tl::unexpected("its dry run failed: " +
                             trim(printable(answer ? answer->err : answer.error().what)));
     text = answer->err;
-    facts.put(key, identity, *text);
+    facts.put(key, basis, *text);
   }
   auto commands = parse_nvcc_commands(*text);
   if (commands) name_roots(*commands, tools.roots);

@@ -1,5 +1,7 @@
 #include "ninja/ninja_run.h"
 
+#include "toolkit/wrappers.h"
+
 namespace dsbuild {
 namespace {
 
@@ -19,15 +21,15 @@ std::vector<Path> ninja_candidates(const Settings& settings, const System& syste
 
 // nullopt when it does not run or is no Ninja.
 std::optional<Version> ninja_version(const Path& program, System& system, FactStore& facts) {
-  const auto identity = system.files.identity(program);
-  if (!identity || !system.files.is_executable(program)) return std::nullopt;
+  if (!system.files.identity(program) || !system.files.is_executable(program)) return std::nullopt;
   const std::string key = "ninja " + program.string();
-  if (const auto known = facts.find(key, identity->text())) return parse_version(*known);
+  const FactBasis basis = {"", {program}, is_script(program, system.files, facts)};
+  if (const auto known = facts.find(key, basis)) return parse_version(*known);
   const auto result = system.processes.run(
       {{program.string(), "--version"}, system.environment, {}, std::chrono::seconds(20)});
   if (!result || !result->ok()) return std::nullopt;
   const std::optional<Version> version = parse_version(trim(result->out));
-  if (version) facts.put(key, identity->text(), version->text());
+  if (version) facts.put(key, basis, version->text());
   return version;
 }
 

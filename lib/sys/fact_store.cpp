@@ -29,7 +29,26 @@ Json read_facts(const Path& file, const FileReader& files) {
   return text_at(*document, "digest") == digest_of(*facts) ? *facts : Json::object();
 }
 
+// The fact that the files which a value names are as they were when it was put.
+std::string key_of_named(const std::string& key) {
+  return key + ": its files";
+}
+
+FactBasis basis_of_named(const FactBasis& basis, const FactStore::NamedFiles& named,
+                         const std::string& value) {
+  return {sha256(value), named(value), basis.is_of_machine};
+}
+
 }  // namespace
+
+std::string identity_here(const FactBasis& basis, const FileReader& files) {
+  std::string text = basis.text;
+  for (const Path& path : basis.files) {
+    const auto identity = files.identity(path);
+    text += "\n" + path.string() + " " + (identity ? identity->text() : "absent");
+  }
+  return text;
+}
 
 FactStore::FactStore(FileSystem& files, Path file) : files_(files), file_(std::move(file)) {
   take_facts_of_file();
@@ -46,6 +65,33 @@ void FactStore::put(const std::string& key, const std::string& identity, const s
   if (find(key, identity) == value) return;
   facts_[key] = {identity, value, true, true};
   changed_ = true;
+}
+
+std::optional<std::string> FactStore::find(const std::string& key, const FactBasis& basis) {
+  const std::string identity = identity_here(basis, files_);
+  auto value = find(key, identity);
+  if (value || !shared_ || basis.is_of_machine) return value;
+  value = shared_->find(key, basis);
+  if (value) put(key, identity, *value);
+  return value;
+}
+
+void FactStore::put(const std::string& key, const FactBasis& basis, const std::string& value) {
+  put(key, identity_here(basis, files_), value);
+  if (shared_ && !basis.is_of_machine) shared_->put(key, basis, value);
+}
+
+std::optional<std::string> FactStore::find(const std::string& key, const FactBasis& basis,
+                                           const NamedFiles& named) {
+  auto value = find(key, basis);
+  const bool holds = value && find(key_of_named(key), basis_of_named(basis, named, *value));
+  return holds ? value : std::nullopt;
+}
+
+void FactStore::put(const std::string& key, const FactBasis& basis, const NamedFiles& named,
+                    const std::string& value) {
+  put(key, basis, value);
+  put(key_of_named(key), basis_of_named(basis, named, value), std::string("as they were"));
 }
 
 void FactStore::forget_unused(size_t most) {

@@ -1,24 +1,55 @@
 // Facts that cost a process start or the reading of a file (a compiler's version, a digest),
-// remembered for as long as the files they came from are unchanged. One JSON file:
+// remembered for as long as what they rest on is unchanged. One JSON file:
 // {"schema":2,"digest":"<sha256 of facts>","facts":{"<key>":{"identity":"<text>","value":"<text>"}}}. A
 // damaged or foreign file counts as empty: a flipped bit in a value would get into manifests. Saved only when
-// something changed, whole or not at all.
+// something changed, whole or not at all. Files count by their identities there, which are cheap and of this
+// machine; a second level (SharedFacts) knows the same facts by the files' contents.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sys/file_system.h"
 
 namespace dsbuild {
 
+// What a fact rests on: it holds wherever the text and the files are the same.
+struct FactBasis {
+  std::string text{};
+  std::vector<Path> files{};   // absolute; folders count by the names in them, absent files as absent
+  bool is_of_machine = false;  // it may be false elsewhere, though all that is named here is the same
+};
+// How the basis counts on this machine; the text itself where there are no files.
+std::string identity_here(const FactBasis& basis, const FileReader& files);
+
+// Facts by the contents of what they rest on, for any machine.
+class SharedFacts {
+ public:
+  virtual ~SharedFacts() = default;
+  virtual std::optional<std::string> find(const std::string& key, const FactBasis& basis) = 0;
+  virtual void put(const std::string& key, const FactBasis& basis, const std::string& value) = 0;
+};
+
 class FactStore {
  public:
   FactStore(FileSystem& files, Path file);  // reads the file if it is there
-  // The value stored under `key` with exactly this identity.
+  // From now on facts are looked up there too, and put there. `shared` outlives this.
+  void share_with(SharedFacts& shared) { shared_ = &shared; }
+
+  // The value stored under `key` with exactly this identity. Such a fact is of this machine.
   std::optional<std::string> find(const std::string& key, const std::string& identity) const;
   void put(const std::string& key, const std::string& identity, const std::string& value);
+  // The same by a basis. A fact that only the shared ones hold is put here too.
+  std::optional<std::string> find(const std::string& key, const FactBasis& basis);
+  void put(const std::string& key, const FactBasis& basis, const std::string& value);
+  // Of a value that names files, on which it rests too.
+  using NamedFiles = std::function<std::vector<Path>(const std::string& value)>;
+  std::optional<std::string> find(const std::string& key, const FactBasis& basis, const NamedFiles& named);
+  void put(const std::string& key, const FactBasis& basis, const NamedFiles& named, const std::string& value);
+
   // Of more than `most` facts those stay that this process has asked for or put: the others cost what they
   // did at first. For the end of a run, when all that it needs was asked for.
   void forget_unused(size_t most = 20'000);
@@ -37,6 +68,7 @@ class FactStore {
 
   FileSystem& files_;
   Path file_;
+  SharedFacts* shared_ = nullptr;
   std::map<std::string, Fact> facts_;
   bool changed_ = false;
   bool forgot_ = false;

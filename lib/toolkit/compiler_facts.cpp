@@ -39,22 +39,19 @@ std::optional<CompilerFacts> parse(const std::string& text) {
 }  // namespace
 
 CompilerAnswer answer_of(const CompilerQuestion& question, FactStore& facts) {
-  const bool is_known = !question.identity.empty();
-  if (is_known) {
-    if (const auto known = facts.find(question.key, question.identity)) {
-      if (auto parsed = parse(*known)) return *parsed;
-    }
+  if (const auto known = facts.find(question.key, question.basis)) {
+    if (auto parsed = parse(*known)) return *parsed;
   }
   auto found = question.ask();
-  if (found && is_known) facts.put(question.key, question.identity, render(*found));
+  if (found) facts.put(question.key, question.basis, render(*found));
   return found;
 }
 
 bool answers_as_known(const CompilerQuestion& question, FactStore& facts) {
   const auto known = answer_of(question, facts);
   const auto now = question.ask();
-  if (!known || !now || question.identity.empty() || render(*known) == render(*now)) return true;
-  facts.put(question.key, question.identity, render(*now));
+  if (!known || !now || render(*known) == render(*now)) return true;
+  facts.put(question.key, question.basis, render(*now));
   return false;
 }
 

@@ -23,8 +23,8 @@ struct CompilerFacts {
 using CompilerAnswer = tl::expected<CompilerFacts, std::string>;
 
 struct CompilerQuestion {
-  std::string key;       // "nvcc /usr/local/cuda/bin/nvcc"
-  std::string identity;  // of what the answer depends on; "": it is asked each time
+  std::string key;  // "nvcc /usr/local/cuda/bin/nvcc"
+  FactBasis basis;
   std::function<CompilerAnswer()> ask;
 };
 

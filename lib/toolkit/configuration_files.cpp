@@ -143,10 +143,14 @@ class NamedFiles {
 
 }  // namespace
 
+bool is_of_clang(const std::vector<std::string>& said) {
+  return std::ranges::any_of(
+      said, [](const std::string& text) { return text.find("clang version ") != std::string::npos; });
+}
+
 Paths configuration_files(const Path& program, const std::vector<std::string>& said,
                           const FileReader& files) {
-  const bool is_clang = std::ranges::any_of(
-      said, [](const std::string& text) { return text.find("clang version ") != std::string::npos; });
+  const bool is_clang = is_of_clang(said);
   Paths found;
   for (const std::string& text : said)
     is_clang ? add_clang_files(text, files, found) : add_gcc_files(text, found);

@@ -6,6 +6,8 @@
 
 namespace dsbuild {
 
+bool is_of_clang(const std::vector<std::string>& said);
+
 // By what the compiler says (-v, -###, -print-search-dirs): those that are there, and of gcc's those that may
 // come to be.
 Paths configuration_files(const Path& program, const std::vector<std::string>& said, const FileReader& files);

@@ -123,20 +123,23 @@ CompilerAnswer ask_clang(const Clang& clang, System& system) {
 }
 
 // Which device libraries there are decides what it compiles.
-std::string identity_of(const Path& compiler, const Path& bitcode, const FileReader& files) {
-  const auto identity = files.identity(compiler);
-  const auto names = files.list(bitcode);
-  return identity ? identity->text() + " " + sha256(names ? join(*names, " ") : "") : "";
+FactBasis basis_of_targets(const Toolkit& toolkit, const Path& bitcode, System& system, FactStore& facts) {
+  const auto names = system.files.list(bitcode);
+  const std::string text = shell_join(toolkit.own_flags) + "\n" + (names ? join(*names, " ") : "") + "\n" +
+                           text_of_variables(system);
+  return basis_of_answers(toolkit.compiler(), proof_of_host_compiler(), sha256(text), system, facts);
 }
 
 }  // namespace
 
-CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, System& system) {
+CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, System& system,
+                                   FactStore& facts) {
   const Path program = toolkit.compiler();
   const Clang clang = {program.string(), program.lexically_relative(toolkit.home).string(), toolkit.own_flags,
                        asking_environment(system, &toolkit)};
   return {"HIP by clang " + program.string() + " in " + toolkit.home.string(),
-          identity_of(program, bitcode, system.files), [=, &system] { return ask_clang(clang, system); }};
+          basis_of_targets(toolkit, bitcode, system, facts),
+          [=, &system] { return ask_clang(clang, system); }};
 }
 
 }  // namespace dsbuild

@@ -64,7 +64,7 @@ tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactS
   if (system.files.kind(toolkit.home / "include/hip/hip_runtime.h") != FileKind::file)
     return Reason("it has no include/hip/hip_runtime.h");
   const Path bitcode = set_own_flags(toolkit, system.files);
-  auto said = answer_of(question_to_clang(toolkit, bitcode, system), facts);
+  auto said = answer_of(question_to_clang(toolkit, bitcode, system, facts), facts);
   if (!said) return Reason(said.error());
   toolkit.version = said->version;
   toolkit.targets = std::move(said->targets);
@@ -77,7 +77,7 @@ tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactS
 bool clang_answers_as_known(const Toolkit& toolkit, System& system, FactStore& facts) {
   Toolkit asked = toolkit;
   const Path bitcode = set_own_flags(asked, system.files);
-  return answers_as_known(question_to_clang(asked, bitcode, system), facts);
+  return answers_as_known(question_to_clang(asked, bitcode, system, facts), facts);
 }
 
 }  // namespace

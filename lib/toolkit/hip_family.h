@@ -14,7 +14,8 @@ std::vector<std::string> hip_compilers(const Path& home, const FileReader& files
 
 // `bitcode`: the folder of its device libraries. A start for its version and the processors that it knows,
 // and dry runs that tell for which of them it finds device libraries.
-CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, System& system);
+CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, System& system,
+                                   FactStore& facts);
 
 // By a dry run for all targets, and by the dynamic loader.
 Words hip_question(const Toolkit& toolkit);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "toolkit/tool_answers.h"
+#include "toolkit/wrappers.h"
 
 namespace dsbuild {
 namespace {
@@ -18,22 +19,22 @@ struct Candidate {
 };
 
 // Compiler caches that stand in for a compiler under its name; dsbuild wants the compiler itself.
-bool is_wrapper(const Path& program) {
-  static const std::set<std::string> wrappers = {"ccache", "sccache", "distcc", "icecc"};
-  return wrappers.count(program.filename().string()) > 0;
+bool is_compiler_cache(const Path& program) {
+  static const std::set<std::string> caches = {"ccache", "sccache", "distcc", "icecc"};
+  return caches.count(program.filename().string()) > 0;
 }
 
 bool is_compiler(const FileReader& files, const Path& path) {
   if (files.kind(path) != FileKind::file || !files.is_executable(path)) return false;
   const std::optional<Path> real = files.real_path(path);
-  return real && !is_wrapper(*real);
+  return real && !is_compiler_cache(*real);
 }
 
 // CXX="ccache g++ -m64": the first word that is no wrapper.
 void add_variable(const Settings& settings, const System& system, const std::string& name,
                   std::vector<Candidate>& candidates) {
   for (const std::string& word : shell_split(settings.variable(name))) {
-    if (is_wrapper(word)) continue;
+    if (is_compiler_cache(word)) continue;
     const auto program = find_program(system, word);
     if (program) candidates.push_back({system.files.absolute(*program), name});
     return;
@@ -99,15 +100,18 @@ std::string current_fact(System& system, const Path& compiler) {
   return answer && answer->ok() ? compiler_fact(answer->out) : "";
 }
 
+FactBasis basis_of_version(const Path& compiler, System& system, FactStore& facts) {
+  return basis_of_answers(compiler, proof_of_host_compiler(), "", system, facts);
+}
+
 // Asks once; the answer is remembered for as long as the file is the same one. A compiler that did not
 // answer is asked again the next time.
 std::string known_fact(System& system, FactStore& facts, const Path& compiler) {
-  const std::optional<FileIdentity> identity = system.files.identity(compiler);
-  if (!identity) return "";
   const std::string key = "compiler " + compiler.string();
-  if (const auto known = facts.find(key, identity->text())) return *known;
+  const FactBasis basis = basis_of_version(compiler, system, facts);
+  if (const auto known = facts.find(key, basis)) return *known;
   const std::string fact = current_fact(system, compiler);
-  if (!fact.empty()) facts.put(key, identity->text(), fact);
+  if (!fact.empty()) facts.put(key, basis, fact);
   return fact;
 }
 
@@ -138,9 +142,8 @@ bool is_usual_host_compiler(const std::string& named, const Settings& settings, 
 
 bool compiler_answers_as_known(const Path& compiler, System& system, FactStore& facts) {
   const std::string known = known_fact(system, facts, compiler), now = current_fact(system, compiler);
-  const std::optional<FileIdentity> identity = system.files.identity(compiler);
-  if (now.empty() || !identity || known == now) return true;
-  facts.put("compiler " + compiler.string(), identity->text(), now);
+  if (now.empty() || known == now) return true;
+  facts.put("compiler " + compiler.string(), basis_of_version(compiler, system, facts), now);
   return false;
 }
 

@@ -65,21 +65,27 @@ ArchSet ask_devices(const Path& ocloc, System& system, const Environment& enviro
   return devices;
 }
 
-CompilerQuestion question_to_icpx(const Toolkit& toolkit, System& system) {
+// What ocloc loads while it runs nobody says.
+FactBasis basis_of_devices(const Path& icpx, const Path& ocloc, System& system, FactStore& facts) {
+  FactBasis basis = basis_of_answers(icpx, proof_of_host_compiler(), "", system, facts);
+  if (ocloc.empty()) return basis;
+  basis.files.push_back(ocloc);
+  basis.is_of_machine = true;
+  return basis;
+}
+
+CompilerQuestion question_to_icpx(const Toolkit& toolkit, System& system, FactStore& facts) {
   const Environment environment = tool_environment(system, &toolkit);
   const Path program = toolkit.compiler(), ocloc = find_ocloc(environment, system.files);
-  const auto identity = system.files.identity(program);
-  const auto of_ocloc = system.files.identity(ocloc);
   return {"icpx " + program.string() + " with " + ocloc.string(),
-          identity ? identity->text() + " " + (of_ocloc ? of_ocloc->text() : "") : "",
-          [=, &system]() -> CompilerAnswer {
+          basis_of_devices(program, ocloc, system, facts), [=, &system]() -> CompilerAnswer {
             const auto version = ask_version(program, system, environment);
             if (!version) return Reason(version.error());
-            CompilerFacts facts;
-            facts.version = *version;
-            if (!ocloc.empty()) facts.targets = ask_devices(ocloc, system, environment);
-            facts.targets.insert(spir64());
-            return facts;
+            CompilerFacts found;
+            found.version = *version;
+            if (!ocloc.empty()) found.targets = ask_devices(ocloc, system, environment);
+            found.targets.insert(spir64());
+            return found;
           }};
 }
 
@@ -87,7 +93,7 @@ tl::expected<void, std::string> describe_icpx(Toolkit& toolkit, System& system, 
   toolkit.library_dir = toolkit.home / "lib";
   if (system.files.kind(toolkit.library_dir / "libsycl.so") != FileKind::file)
     return Reason("it has no lib/libsycl.so");
-  auto said = answer_of(question_to_icpx(toolkit, system), facts);
+  auto said = answer_of(question_to_icpx(toolkit, system, facts), facts);
   if (!said) return Reason(said.error());
   toolkit.version = said->version;
   toolkit.targets = std::move(said->targets);
@@ -95,7 +101,7 @@ tl::expected<void, std::string> describe_icpx(Toolkit& toolkit, System& system, 
 }
 
 bool icpx_answers_as_known(const Toolkit& toolkit, System& system, FactStore& facts) {
-  return answers_as_known(question_to_icpx(toolkit, system), facts);
+  return answers_as_known(question_to_icpx(toolkit, system, facts), facts);
 }
 
 // What it would run for the host and for both targets, and ocloc, which it starts for a device link.

@@ -11,30 +11,44 @@ namespace {
 
 constexpr const char* k_between = "\x1e";  // ASCII's record separator
 
-// What the answers depend on besides what is known before they are given.
-std::string state_of(const Path& program, const std::vector<std::string>& answers, const FileReader& files) {
-  std::string text;
-  Paths all = configuration_files(program, answers, files);
-  all.merge(folders_of_choice(answers));
-  for (const std::string& path : all)
-    text += path + " " + identity_text(path, files) + "\n";
-  return sha256(text);
-}
-
-std::optional<std::vector<std::string>> known_answers(const Interview& asked, const std::string& identity,
-                                                      const FileReader& files, const FactStore& facts) {
-  const auto known = facts.find("answers of " + asked.name, identity);
-  if (!known) return std::nullopt;
+std::vector<std::string> answers_in(const std::string& fact) {
   std::vector<std::string> answers;
-  for (size_t begin = 0; begin <= known->size();) {
-    const size_t end = std::min(known->find(k_between, begin), known->size());
-    answers.push_back(known->substr(begin, end - begin));
+  for (size_t begin = 0; begin <= fact.size();) {
+    const size_t end = std::min(fact.find(k_between, begin), fact.size());
+    answers.push_back(fact.substr(begin, end - begin));
     begin = end + 1;
   }
-  const std::string state = answers.front();
-  answers.erase(answers.begin());
-  if (answers.size() != asked.questions.size()) return std::nullopt;
-  return state == state_of(asked.program, answers, files) ? std::optional(answers) : std::nullopt;
+  return answers;
+}
+
+// What the answers depend on besides what is known before they are given.
+FactStore::NamedFiles files_of_answers(const Path& program, const FileReader& files) {
+  return [&](const std::string& fact) {
+    const std::vector<std::string> answers = answers_in(fact);
+    Paths all = configuration_files(program, answers, files);
+    all.merge(folders_of_choice(answers));
+    return std::vector<Path>(all.begin(), all.end());
+  };
+}
+
+FactBasis basis_of_interview(const Interview& asked, const System& system) {
+  FactBasis basis = asked.basis;
+  std::string text = basis.text + "\n" + text_of_variables(system);
+  for (const Words& question : asked.questions)
+    text += shell_join(question) + "\n";
+  basis.text = sha256(text);
+  return basis;
+}
+
+Result<std::vector<std::string>> ask_all(const Interview& asked, const FactBasis& basis,
+                                         const Environment& environment, System& system, FactStore& facts) {
+  DSBUILD_TRY(answers, said_by_all(asked.questions, environment, system));
+  FactBasis known_by = basis;
+  known_by.is_of_machine = basis.is_of_machine || is_of_clang(answers);
+  if (!asked.is_wrapper)
+    facts.put("answers of " + asked.name, known_by, files_of_answers(asked.program, system.files),
+              join(answers, k_between));
+  return answers;
 }
 
 bool is_hexadecimal(char c) {
@@ -91,19 +105,16 @@ std::string text_of_wrapper(const Interview& asked, const std::vector<std::strin
 
 Result<CompilerAnswers> interview(const Interview& questions, const Environment& environment, System& system,
                                   FactStore& facts) {
-  const std::string identity = identity_text(questions.program, system.files) + " " +
-                               sha256(text_of_variables(system) + questions.depends_on);
+  const FactBasis basis = basis_of_interview(questions, system);
+  const auto named = files_of_answers(questions.program, system.files);
+  const auto known =
+      questions.is_wrapper ? std::nullopt : facts.find("answers of " + questions.name, basis, named);
   CompilerAnswers said;
-  auto known = questions.is_wrapper ? std::nullopt : known_answers(questions, identity, system.files, facts);
   if (known) {
-    said.answers = std::move(*known);
+    said.answers = answers_in(*known);
   } else {
-    DSBUILD_TRY(answers, said_by_all(questions.questions, environment, system));
+    DSBUILD_TRY(answers, ask_all(questions, basis, environment, system, facts));
     said.answers = std::move(answers);
-    if (!questions.is_wrapper)
-      facts.put("answers of " + questions.name, identity,
-                state_of(questions.program, said.answers, system.files) + k_between +
-                    join(said.answers, k_between));
   }
   said.configuration = configuration_files(questions.program, said.answers, system.files);
   if (questions.is_wrapper) said.text = text_of_wrapper(questions, said.answers, system);

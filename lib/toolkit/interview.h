@@ -10,8 +10,8 @@ struct Interview {
   std::string name;  // among facts: "g++", "nvcc with g++"
   Path program;
   std::vector<Words> questions;  // whole command lines
-  std::string depends_on;   // besides the program: its answers are remembered for as long as this is equal
-  bool is_wrapper = false;  // it is asked each time, for it may start another compiler by now
+  FactBasis basis;               // of its answers: basis_of_answers
+  bool is_wrapper = false;       // it is asked each time, for it may start another compiler by now
 };
 
 struct CompilerAnswers {
@@ -21,8 +21,10 @@ struct CompilerAnswers {
                      // it is; of others ""
 };
 
-// Asks all that it does not know at once. A known answer counts for as long as the variables that are handed
-// on and the configuration files are the same, too. Errors: `tool_does_not_answer`.
+// Asks all that it does not know at once. A known answer counts for as long as the questions, the variables
+// that are handed on and the configuration files are the same, too. Answers of clang count on this machine
+// alone: it names neither all folders where it looks for a gcc nor the home where it looks for flags. Errors:
+// `tool_does_not_answer`.
 Result<CompilerAnswers> interview(const Interview& questions, const Environment& environment, System& system,
                                   FactStore& facts);
 

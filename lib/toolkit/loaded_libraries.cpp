@@ -8,22 +8,53 @@
 namespace dsbuild {
 namespace {
 
-// Below a folder of LD_LIBRARY_PATH, where the loader looks first: glibc-hwcaps, and until glibc 2.36 a
-// processor's and its extensions' names (elf/dl-hwcaps.c, sysdeps/*/dl-procinfo.c).
+constexpr const char* k_loader_cache = "/etc/ld.so.cache";
+
+// Where the loader looks first, below a folder: glibc-hwcaps, and until glibc 2.36 a processor's and its
+// extensions' names (elf/dl-hwcaps.c, sysdeps/*/dl-procinfo.c).
 constexpr const char* k_folders_below[] = {"glibc-hwcaps", "tls",      "x86_64",  "haswell",
                                            "xeon_phi",     "avx512_1", "atomics", "aarch64"};
 
-// What the loader's answer depends on beside the programs; nullopt where nothing tells whether it is the
-// same. Its cache counts by its bytes: each node has its own, and nodes share what is remembered.
-std::optional<std::string> loader_state(const Environment& environment, const FileReader& files,
-                                        DigestMemo& digests) {
-  std::string state = digests.digest("/etc/ld.so.cache").value_or("absent") + "\n";
-  for (const std::string& folder : split(variable(environment, k_library_path), ":")) {
+// The loader's cache has libraries for some processors alone, so that it answers otherwise on others.
+bool names_processors(const std::string& cache) {
+  return std::ranges::any_of(k_folders_below, [&](const std::string& below) {
+    return cache.find("/" + below + "/") != std::string::npos;
+  });
+}
+
+// What the loader's answer depends on besides the libraries that it names; nullopt where nothing tells
+// whether it is the same. Its cache counts by its bytes: each node has its own, and nodes share what is
+// remembered. What lies in folders of LD_LIBRARY_PATH counts by their identities, so on this machine alone.
+std::optional<FactBasis> basis_of_loader(const Path& program, const std::string& search,
+                                         const FileReader& files) {
+  const std::string cache = files.read_file(k_loader_cache).value_or("absent");
+  FactBasis basis{
+      .text = sha256(cache), .files = {program}, .is_of_machine = !search.empty() || names_processors(cache)};
+  for (const std::string& folder : split(search, ":")) {
     for (const char* below : k_folders_below)
       if (files.kind(Path(folder) / below) == FileKind::directory) return std::nullopt;
-    state += folder + " " + identity_text(folder, files) + "\n";
+    basis.files.emplace_back(folder);
   }
-  return state;
+  return basis;
+}
+
+std::vector<Path> lines_as_paths(const std::string& text) {
+  const std::vector<std::string> lines = split_lines(text);
+  return {lines.begin(), lines.end()};
+}
+
+Result<Paths> ask_loader(const Path& program, Environment environment, System& system) {
+  environment["LD_TRACE_LOADED_OBJECTS"] = "1";
+  const auto said = said_if_known({program.string(), "--version"}, environment, system);
+  // One of another processor, among those that a compiler may have: it loads nothing.
+  if (!said && said.error().code == "cannot_start") return Paths{};
+  if (!said) return tl::unexpected(said.error());
+  Paths found = files_named_in(*said, system.files);
+  // What the machine has all of its programs load, to watch them say, is none of the compiler's.
+  if (const auto preloaded = system.files.read_file("/etc/ld.so.preload"))
+    for (const std::string& library : split(*preloaded, ": \t\n"))
+      found.erase(library);
+  return found;
 }
 
 // Those among the parts that are machine code. (NVIDIA's libraries may be executed, by their mode.)
@@ -38,40 +69,31 @@ Paths programs_among(const Paths& parts, const Environment& environment, System&
   return programs;
 }
 
-Result<Paths> ask_loader(const Paths& programs, Environment environment, System& system) {
-  environment["LD_TRACE_LOADED_OBJECTS"] = "1";
-  Paths found;
-  for (const std::string& program : programs) {
-    const auto said = said_if_known({program, "--version"}, environment, system);
-    // One of another processor, among those that a compiler may have: it loads nothing.
-    if (!said && said.error().code == "cannot_start") continue;
-    if (!said) return tl::unexpected(said.error());
-    found.merge(files_named_in(*said, system.files));
+}  // namespace
+
+Result<Paths> loaded_libraries(const Path& program, const Environment& environment, System& system,
+                               FactStore& facts) {
+  const std::string search = variable(environment, k_library_path);
+  // Callers with different paths may take turns.
+  const std::string key = "libraries of " + program.string() + " by " + search;
+  const auto basis = basis_of_loader(program, search, system.files);
+  if (const auto known = basis ? facts.find(key, *basis, lines_as_paths) : std::nullopt) {
+    const std::vector<std::string> lines = split_lines(*known);
+    return Paths(lines.begin(), lines.end());
   }
-  // What the machine has all of its programs load, to watch them say, is none of the compiler's.
-  if (const auto preloaded = system.files.read_file("/etc/ld.so.preload"))
-    for (const std::string& library : split(*preloaded, ": \t\n"))
-      found.erase(library);
+  DSBUILD_TRY(found, ask_loader(program, environment, system));
+  if (basis) facts.put(key, *basis, lines_as_paths, join({found.begin(), found.end()}, "\n"));
   return found;
 }
 
-}  // namespace
-
-Result<Paths> loaded_libraries(const std::string& what, const Paths& parts, const std::string& text,
-                               const Environment& environment, System& system, FactStore& facts,
-                               DigestMemo& digests) {
-  const auto is_there = [&](const std::string& path) { return system.files.kind(path) == FileKind::file; };
-  const auto state = loader_state(environment, system.files, digests);
-  // Callers with different paths may take turns.
-  const std::string key = "libraries of " + what + " by " + variable(environment, k_library_path);
-  const std::string identity = sha256(text + state.value_or(""));
-  if (const auto known = state ? facts.find(key, identity) : std::nullopt) {
-    const std::vector<std::string> paths = split_lines(*known);
-    if (std::all_of(paths.begin(), paths.end(), is_there)) return Paths(paths.begin(), paths.end());
+Result<Paths> libraries_of_parts(const Paths& parts, const Environment& environment, System& system,
+                                 FactStore& facts) {
+  Paths all;
+  for (const std::string& program : programs_among(parts, environment, system, facts)) {
+    DSBUILD_TRY(found, loaded_libraries(program, environment, system, facts));
+    all.merge(found);
   }
-  DSBUILD_TRY(found, ask_loader(programs_among(parts, environment, system, facts), environment, system));
-  if (state) facts.put(key, identity, join({found.begin(), found.end()}, "\n"));
-  return found;
+  return all;
 }
 
 }  // namespace dsbuild

@@ -2,6 +2,7 @@
 
 #include "arch/nvidia.h"
 #include "base/text.h"
+#include "toolkit/nvcc_family.h"
 
 namespace dsbuild {
 namespace {
@@ -57,9 +58,10 @@ void parse_nvcc_help(std::string_view help_output, CompilerFacts& facts) {
   }
 }
 
-CompilerQuestion question_to_nvcc(const Path& nvcc, System& system, const Environment& environment) {
-  const std::optional<FileIdentity> identity = system.files.identity(nvcc);
-  return {"nvcc " + system.files.real_path(nvcc).value_or(nvcc).string(), identity ? identity->text() : "",
+CompilerQuestion question_to_nvcc(const Path& nvcc, System& system, FactStore& facts,
+                                  const Environment& environment) {
+  return {"nvcc " + system.files.real_path(nvcc).value_or(nvcc).string(),
+          basis_of_answers(nvcc, nvcc_proof(), "", system, facts),
           [=, &system] { return start_nvcc(nvcc, system, environment); }};
 }
 

@@ -13,6 +13,7 @@ Version parse_nvcc_version(std::string_view version_output);
 void parse_nvcc_help(std::string_view help_output, CompilerFacts& facts);
 
 // Two starts in `environment`.
-CompilerQuestion question_to_nvcc(const Path& nvcc, System& system, const Environment& environment);
+CompilerQuestion question_to_nvcc(const Path& nvcc, System& system, FactStore& facts,
+                                  const Environment& environment);
 
 }  // namespace dsbuild

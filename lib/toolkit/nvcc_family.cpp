@@ -36,14 +36,14 @@ HostCompilerBounds read_bounds(const FileReader& files, const Path& home) {
   return {};
 }
 
-CompilerQuestion question_to(const Toolkit& toolkit, System& system) {
-  return question_to_nvcc(toolkit.compiler(), system, tool_environment(system, &toolkit));
+CompilerQuestion question_to(const Toolkit& toolkit, System& system, FactStore& facts) {
+  return question_to_nvcc(toolkit.compiler(), system, facts, tool_environment(system, &toolkit));
 }
 
 tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactStore& facts) {
   toolkit.library_dir = find_library_dir(system.files, toolkit.home);
   if (toolkit.library_dir.empty()) return Reason("it has no libcudart_static.a (nvcc without its libraries)");
-  auto said = answer_of(question_to(toolkit, system), facts);
+  auto said = answer_of(question_to(toolkit, system, facts), facts);
   if (!said) return Reason(said.error());
   toolkit.version = said->version;
   toolkit.targets = std::move(said->targets);
@@ -53,7 +53,7 @@ tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactS
 }
 
 bool nvcc_answers_as_known(const Toolkit& toolkit, System& system, FactStore& facts) {
-  return answers_as_known(question_to(toolkit, system), facts);
+  return answers_as_known(question_to(toolkit, system, facts), facts);
 }
 
 }  // namespace

@@ -62,11 +62,6 @@ Result<std::string> said_if_known(const Words& argv, const Environment& environm
   return answer.ok() ? said(answer) : "";
 }
 
-std::string identity_text(const Path& path, const FileReader& files) {
-  const auto identity = files.identity(path);
-  return identity ? identity->text() : "absent";
-}
-
 Paths files_named_in(const std::string& text, const FileReader& files) {
   Paths found;
   for (const std::string& line : split_lines(text))

@@ -30,9 +30,6 @@ Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions
 // The same of one that may not know the words, and then ends with a code: "".
 Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system);
 
-// Changes whenever the file or folder may have; "absent".
-std::string identity_text(const Path& path, const FileReader& files);
-
 // The files among the words of a text: "/usr/bin/x", "-plugin-opt=/usr/bin/x".
 Paths files_named_in(const std::string& text, const FileReader& files);
 

@@ -107,25 +107,24 @@ std::string render(const Paths& parts, const Environment& environment, System& s
 }
 
 // A line of each part, of what scripts among them name, and of each library that they load.
-Result<std::string> text_of_parts(const std::string& what, Paths parts, const Environment& environment,
-                                  System& system, FactStore& facts, DigestMemo& digests) {
+Result<std::string> text_of_parts(Paths parts, const Environment& environment, System& system,
+                                  FactStore& facts, DigestMemo& digests) {
   Paths programs;
   for (const std::string& part : parts)
     if (const auto path = find_program(system.files, part, environment)) programs.insert(path->string());
   parts.merge(files_of_scripts(programs, system.files, facts));
-  const std::string text = render(parts, environment, system, digests);
-  DSBUILD_TRY(libraries, loaded_libraries(what, parts, text, environment, system, facts, digests));
-  return text + render(libraries, environment, system, digests);
+  DSBUILD_TRY(libraries, libraries_of_parts(parts, environment, system, facts));
+  return render(parts, environment, system, digests) + render(libraries, environment, system, digests);
 }
 
 // What a compiler says to a question that it may not know, remembered for as long as it is made of the same
 // parts.
-Result<std::string> remembered_answer(const std::string& what, const Words& argv, const std::string& parts,
+Result<std::string> remembered_answer(const Words& argv, const FactBasis& parts,
                                       const Environment& environment, System& system, FactStore& facts) {
-  const std::string key = what + " " + argv.front(), identity = sha256(parts);
-  if (const auto known = facts.find(key, identity)) return *known;
+  const std::string key = "answer to " + shell_join(argv);
+  if (const auto known = facts.find(key, parts)) return *known;
   DSBUILD_TRY(said, said_if_known(argv, environment, system));
-  facts.put(key, identity, said);
+  facts.put(key, parts, said);
   return said;
 }
 
@@ -133,21 +132,22 @@ Result<ToolText> ask_host_compiler(const Path& compiler, System& system, FactSto
                                    DigestMemo& digests) {
   const Environment environment = asking_environment(system, nullptr);
   const bool is_asked_again = is_wrapper(compiler, proof_of_host_compiler(), system, facts);
-  DSBUILD_TRY(said, interview({compiler.string(), compiler, host_questions(compiler), "", is_asked_again},
+  const FactBasis basis = basis_of_answers(compiler, proof_of_host_compiler(), "", system, facts);
+  DSBUILD_TRY(said, interview({compiler.string(), compiler, host_questions(compiler), basis, is_asked_again},
                               environment, system, facts));
   Paths parts = parts_in(said.answers, system);
   parts.merge(said.configuration);
   parts.insert(compiler.string());
   ToolText tool;
-  DSBUILD_TRY(text, text_of_parts(compiler.string(), std::move(parts), environment, system, facts, digests));
+  DSBUILD_TRY(text, text_of_parts(std::move(parts), environment, system, facts, digests));
   tool.text = text + said.text + text_of_variables(system);
-  const auto asked = [&](const std::string& what, Words argv) -> Result<std::string> {
+  const FactBasis by_parts = {sha256(tool.text), {}, is_asked_again};
+  const auto asked = [&](Words argv) -> Result<std::string> {
     argv.insert(argv.begin(), compiler.string());
-    return remembered_answer(what, argv, tool.text, environment, system, facts);
+    return remembered_answer(argv, by_parts, environment, system, facts);
   };
-  DSBUILD_TRY(of_linker, asked("linker of", {"-Wl,--help"}));
-  DSBUILD_TRY(of_assembler,
-              asked("assembler of", {"-Wa,--help", "-c", "-x", "assembler", "/dev/null", "-o", "/dev/null"}));
+  DSBUILD_TRY(of_linker, asked({"-Wl,--help"}));
+  DSBUILD_TRY(of_assembler, asked({"-Wa,--help", "-c", "-x", "assembler", "/dev/null", "-o", "/dev/null"}));
   tool.links_tell_files = of_linker.find("--dependency-file") != std::string::npos;
   // A wrapper may add -flto.
   tool.assembler_tells_files = said.answers[including].find("-flto") == std::string::npos &&
@@ -169,6 +169,11 @@ const ToolText& ToolParts::of(const std::string& name) const {
 
 bool is_wrapped(const Toolkit& toolkit, System& system, FactStore& facts) {
   return is_wrapper(toolkit.compiler(), toolkit.family->proof(), system, facts);
+}
+
+bool has_wrapper(const Toolkit& toolkit, System& system, FactStore& facts) {
+  return is_wrapped(toolkit, system, facts) ||
+         (toolkit.host && is_wrapper(toolkit.host->path, proof_of_host_compiler(), system, facts));
 }
 
 bool wrappers_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
@@ -207,7 +212,6 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hos
   const CompilerFamily& family = *toolkit.family;
   const Environment environment = asking_environment(system, &toolkit);
   const std::string host = toolkit.host ? toolkit.host->path.string() : "";
-  const Path configuration = toolkit.home / family.configuration;
   ToolText tool;
   if (toolkit.host) {
     DSBUILD_TRY(host_parts, hosts.of(toolkit.host->path, system, facts, digests));
@@ -217,14 +221,16 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hos
   Interview asked{toolkit.compiler().string() + " with " + host,
                   toolkit.compiler(),
                   {family.question(toolkit)},
-                  identity_text(configuration, system.files) + "\n" + tool.text,
+                  basis_of_answers(toolkit.compiler(), family.proof(), tool.text, system, facts),
                   is_wrapped(toolkit, system, facts)};
+  asked.basis.files.push_back(toolkit.home / family.configuration);
+  asked.basis.is_of_machine = asked.basis.is_of_machine || has_wrapper(toolkit, system, facts);
   if (family.include_question) asked.questions.push_back(family.include_question(toolkit));
   DSBUILD_TRY(said, interview(asked, environment, system, facts));
   Paths parts = family.parts(said.answers.front(), toolkit, system.files);
   parts.merge(said.configuration);
   parts.insert(toolkit.compiler().string());
-  DSBUILD_TRY(text, text_of_parts(asked.name, std::move(parts), environment, system, facts, digests));
+  DSBUILD_TRY(text, text_of_parts(std::move(parts), environment, system, facts, digests));
   tool.text = text + said.text + (toolkit.host ? tool.text : text_of_variables(system));
   if (family.include_question)
     for (const std::string& folder : include_folders_in(said.answers.back()))

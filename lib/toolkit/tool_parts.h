@@ -54,6 +54,9 @@ std::string text_of_files_in_flags(const std::vector<std::string>& flags, const 
 // Whether the compiler of a toolkit is another program that starts it (toolkit/wrappers.h).
 bool is_wrapped(const Toolkit& toolkit, System& system, FactStore& facts);
 
+// Whether that or its host compiler is one: what is found out about them is known of this machine alone.
+bool has_wrapper(const Toolkit& toolkit, System& system, FactStore& facts);
+
 // Whether the wrappers among them still say what is known of them; where one does not, it is known from then
 // on, and toolkits are to be found again.
 bool wrappers_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,

@@ -1,6 +1,7 @@
 #include "toolkit/wrappers.h"
 
 #include "base/text.h"
+#include "toolkit/loaded_libraries.h"
 
 namespace dsbuild {
 namespace {
@@ -26,6 +27,15 @@ bool answers_by_itself(const Path& program, const DriverProof& proof, System& sy
       {argv, asking_environment(system, nullptr), asking_folder(system), std::chrono::seconds(60), true});
   return answer && answer->ok() &&
          proof.is_of_driver(answer->out + "\n" + answer->err, program, system.files);
+}
+
+// A program whose libraries nobody tells may be made of anything elsewhere.
+FactBasis basis_of_program(const Path& program, System& system, FactStore& facts) {
+  FactBasis basis{.files = {program}};
+  const auto libraries = loaded_libraries(program, asking_environment(system, nullptr), system, facts);
+  basis.is_of_machine = !libraries;
+  if (libraries) basis.files.insert(basis.files.end(), libraries->begin(), libraries->end());
+  return basis;
 }
 
 // Without the files that a shell's text writes (">> /w/log"): they say nothing of what it does.
@@ -74,14 +84,23 @@ const DriverProof& proof_of_host_compiler() {
 }
 
 bool is_wrapper(const Path& program, const DriverProof& proof, System& system, FactStore& facts) {
-  const auto identity = system.files.identity(program);
-  if (!identity) return false;
+  if (!system.files.identity(program)) return false;
   if (is_script(program, system.files, facts)) return true;
   const std::string key = "driver " + program.string();
-  if (const auto known = facts.find(key, identity->text())) return *known != "itself";
+  FactBasis basis = basis_of_program(program, system, facts);
+  if (const auto known = facts.find(key, basis)) return *known != "itself";
   const bool itself = answers_by_itself(program, proof, system);
-  facts.put(key, identity->text(), itself ? "itself" : "a wrapper");
+  basis.is_of_machine = basis.is_of_machine || !itself;
+  facts.put(key, basis, itself ? "itself" : "a wrapper");
   return !itself;
+}
+
+FactBasis basis_of_answers(const Path& program, const DriverProof& proof, const std::string& text,
+                           System& system, FactStore& facts) {
+  if (is_wrapper(program, proof, system, facts)) return {text, {program}, true};
+  FactBasis basis = basis_of_program(program, system, facts);
+  basis.text = text;
+  return basis;
 }
 
 Paths files_of_scripts(const Paths& programs, const FileReader& files, FactStore& facts) {

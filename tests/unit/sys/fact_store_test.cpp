@@ -134,3 +134,100 @@ TEST_CASE("Of too many facts those go that this process had no use for") {
   CHECK(later.find("old", "id"));
   CHECK_FALSE(later.find("older", "id"));
 }
+
+namespace {
+
+// What other machines know, by the texts and the names of files alone.
+struct OtherMachines : SharedFacts {
+  std::map<std::string, std::string> values;
+  int asked = 0;
+
+  static std::string name(const std::string& key, const FactBasis& basis) {
+    std::string text = key + "|" + basis.text;
+    for (const Path& path : basis.files)
+      text += "|" + path.string();
+    return text;
+  }
+  std::optional<std::string> find(const std::string& key, const FactBasis& basis) override {
+    ++asked;
+    const auto found = values.find(name(key, basis));
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  }
+  void put(const std::string& key, const FactBasis& basis, const std::string& value) override {
+    values[name(key, basis)] = value;
+  }
+};
+
+std::vector<Path> named_by(const std::string& value) {
+  return {value};
+}
+
+}  // namespace
+
+TEST_CASE("A fact by its basis holds while the text and the files are the same") {
+  FakeFileSystem files;
+  files.add_file("/bin/nvcc", "nvcc");
+  FactStore facts(files, "/f");
+  const FactBasis basis = {"-help", {"/bin/nvcc", "/bin/nvcc.profile"}};
+  facts.put("nvcc", basis, "13.0");
+  CHECK(facts.find("nvcc", basis) == "13.0");
+  CHECK_FALSE(facts.find("nvcc", {"-v", basis.files}));
+  SECTION("a file is written") {
+    files.touch("/bin/nvcc");
+  }
+  SECTION("a file comes to be") {
+    files.add_file("/bin/nvcc.profile", "");
+  }
+  CHECK_FALSE(facts.find("nvcc", basis));
+}
+
+TEST_CASE("Without files the identity of a basis is its text") {
+  FakeFileSystem files;
+  FactStore facts(files, "/f");
+  facts.put("slices", FactBasis{"digest"}, "the same");
+  CHECK(std::as_const(facts).find("slices", std::string("digest")) == "the same");
+}
+
+TEST_CASE("What other machines know is asked where this one does not, and is known here from then on") {
+  FakeFileSystem files;
+  OtherMachines others;
+  const FactBasis basis = {"text", {"/bin/g++"}};
+  others.put("g++", basis, "12.2.0");
+  FactStore facts(files, "/f");
+  facts.share_with(others);
+  CHECK(facts.find("g++", basis) == "12.2.0");
+  CHECK(facts.find("g++", basis) == "12.2.0");
+  CHECK(others.asked == 1);
+  facts.save();
+  CHECK(FactStore(files, "/f").find("g++", basis) == "12.2.0");
+}
+
+TEST_CASE("A fact of this machine is neither looked for elsewhere nor told there") {
+  FakeFileSystem files;
+  OtherMachines others;
+  FactStore facts(files, "/f");
+  facts.share_with(others);
+  const FactBasis here = {"text", {}, true};
+  facts.put("wrapper", here, "12.2.0");
+  facts.put("GPUs", "boot", "9.0");
+  CHECK(others.values.empty());
+  CHECK_FALSE(facts.find("another", here));
+  CHECK_FALSE(facts.find("another", "boot"));
+  CHECK(others.asked == 0);
+  facts.put("g++", FactBasis{"text"}, "12.2.0");
+  CHECK(others.values.size() == 1);
+}
+
+TEST_CASE("A value that names files holds while they are the same, too") {
+  FakeFileSystem files;
+  files.add_file("/lib/libc.so", "libc");
+  OtherMachines others;
+  FactStore facts(files, "/f");
+  facts.share_with(others);
+  facts.put("libraries", FactBasis{"cc1plus"}, named_by, "/lib/libc.so");
+  CHECK(others.values.size() == 2);
+  others.values.clear();
+  CHECK(facts.find("libraries", {"cc1plus"}, named_by) == "/lib/libc.so");
+  files.touch("/lib/libc.so");
+  CHECK_FALSE(facts.find("libraries", {"cc1plus"}, named_by));
+}

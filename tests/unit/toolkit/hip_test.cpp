@@ -219,12 +219,12 @@ TEST_CASE("A clang is asked once, and anew when it or its device libraries are o
   machine.without_library = {"gfx950"};
   const Path home = machine.add_rocm("/opt/rocm");
   const Toolkit first = machine.only_rocm();
-  CHECK(machine.processes.starts("clang++") == 3);  // which it is, and two rounds
+  CHECK(machine.questions("clang++") == 3);  // which it is, and two rounds
   CHECK(machine.only_rocm() == first);
-  CHECK(machine.processes.starts("clang++") == 3);
+  CHECK(machine.questions("clang++") == 3);
   machine.files.touch(home / "llvm/bin/clang++");
   CHECK(machine.only_rocm() == first);
-  CHECK(machine.processes.starts("clang++") == 6);
+  CHECK(machine.questions("clang++") == 6);
   machine.without_library.clear();
   machine.files.add_file(home / "amdgcn/bitcode/oclc_isa_version_950.bc", "");
   CHECK(machine.only_rocm().targets.count(target("gfx950")) == 1);
@@ -262,12 +262,12 @@ TEST_CASE("A HIP toolkit is made of what clang names, of its libraries, and of a
   });
   machine.processes.on({"/rocm/llvm/bin/lld", "--version"},
                        FakeProcessRunner::failed("not a dynamic executable"));
+  machine.processes.on({"/rocm/llvm/bin/clang++", "-###", "-x", "c++"},
+                       " \"/rocm/llvm/bin/clang++\" \"-cc1\"\n");
   machine.set("ROCM_HOME", "/rocm");
   const Toolkit toolkit = machine.only_rocm();
   FactStore facts(machine.files, machine.facts_file);
   DigestMemo digests(machine.files, "/digests");
-  machine.processes.on({"/rocm/llvm/bin/clang++", "-###", "-x", "c++"},
-                       " \"/rocm/llvm/bin/clang++\" \"-cc1\"\n");
   HostCompilerParts hosts;
   const auto parts = parts_of_toolkit(toolkit, hosts, machine.system, facts, digests);
   REQUIRE(parts);

@@ -1,11 +1,13 @@
 // A machine in memory for the toolkit tests: toolkits from data/cuda-*, compilers by their --version text.
 #pragma once
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
 
+#include "action/cached_facts.h"
 #include "fakes/fake_file_system.h"
 #include "fakes/fake_process_runner.h"
 #include "toolkit/toolkit.h"
@@ -40,6 +42,31 @@ struct Machine {
   Settings settings;
   System system{files, processes, {{"PATH", "/usr/bin"}, {"HOME", "/home/user"}}};
   Path facts_file = "/cache/facts.json";
+  bool has_cache = false;  // in which other machines find what is known here
+
+  // What a process knows that starts now.
+  struct Known {
+    explicit Known(Machine& machine)
+        : digests(machine.files, "/cache/digests"),
+          cached(machine.files, "/cache/store", digests),
+          facts(machine.files, machine.facts_file) {
+      if (machine.has_cache) facts.share_with(cached);
+    }
+    DigestMemo digests;
+    CachedFacts cached;
+    FactStore facts;
+  };
+
+  // From now on this is another machine that got a copy of the cache: its files are the same by their bytes
+  // alone.
+  void move() {
+    for (const char* known : {"/cache/facts.json", "/cache/digests"})
+      if (!files.remove_all(known)) throw std::runtime_error("cannot be removed");
+    for (const std::string& path : files.tree("/"))
+      if (files.kind(path) == FileKind::file && !path.starts_with("/cache/"))
+        files.add_file(path, files.bytes(path), files.is_executable(path));
+    processes.started.clear();
+  }
 
   Machine() {
     settings.cache_dir = "/cache";
@@ -66,17 +93,26 @@ struct Machine {
     system.environment[variable] = settings.variables[variable] = value;
   }
 
+  // How often a program was asked what it is. The loader answers in its place where its libraries are asked
+  // for, and alone it only shows that it is no wrapper.
+  size_t questions(const std::string& program = "") const {
+    return static_cast<size_t>(
+        std::count_if(processes.started.begin(), processes.started.end(), [&](const Command& command) {
+          const bool is_asked = !command.is_alone && command.env.count("LD_TRACE_LOADED_OBJECTS") == 0;
+          return is_asked && (program.empty() || Path(command.argv.at(0)).filename() == program);
+        }));
+  }
+
   Toolkits find() {
-    FactStore facts(files, facts_file);
-    DigestMemo digests(files, "/digests");
-    Toolkits toolkits = find_toolkits(settings, system, facts, digests);
-    facts.save();
+    Known known(*this);
+    Toolkits toolkits = find_toolkits(settings, system, known.facts, known.digests);
+    known.facts.save();
     return toolkits;
   }
   std::vector<HostCompiler> find_compilers() {
-    FactStore facts(files, facts_file);
-    auto compilers = find_host_compilers(settings, system, facts);
-    facts.save();
+    Known known(*this);
+    auto compilers = find_host_compilers(settings, system, known.facts);
+    known.facts.save();
     return compilers;
   }
 };
