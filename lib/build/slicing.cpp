@@ -80,8 +80,8 @@ LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Sessi
   if (!text) {
     Environment environment = {{"LC_ALL", "C"}, {"PATH", k_any_path}};
     environment.merge(handed_on_variables(session.system));
-    const auto answer = session.system.processes.run(
-        {command, environment, asking_folder(session.system), std::chrono::seconds(60)});
+    const auto answer =
+        session.system.processes.run(question_to_tool(command, std::move(environment), session.system));
     if (!answer || !answer->ok())
       return tl::unexpected("its dry run failed: " +
                             trim(printable(answer ? answer->err : answer.error().what)));

@@ -1,7 +1,6 @@
 #include "build/unchanged.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <thread>
 
@@ -9,32 +8,12 @@
 #include "base/digest.h"
 #include "build/build_folder.h"
 #include "build/due_actions.h"
+#include "build/process_answers.h"
 #include "sys/clock.h"
 #include "sys/watched_files.h"
 
 namespace dsbuild {
 namespace {
-
-// Programs that planning starts, which answer for more than the disk.
-class WatchedProcesses : public ProcessRunner {
- public:
-  explicit WatchedProcesses(ProcessRunner& processes) : processes_(processes) {}
-  bool any() const { return any_; }
-  Result<ProcessResult> run(const Command& command) override {
-    any_ = true;
-    return processes_.run(command);
-  }
-  Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>& inherited,
-                                        const std::function<void(std::string_view)>& on_output,
-                                        const std::function<bool()>& on_tick) override {
-    any_ = true;
-    return processes_.run_on_terminal(command, inherited, on_output, on_tick);
-  }
-
- private:
-  ProcessRunner& processes_;
-  std::atomic<bool> any_ = false;  // several may be started at once
-};
 
 // Of all that a plan is made of but the disk; "" where that cannot be told. A machine is the same until it is
 // started again.
@@ -121,21 +100,28 @@ int64_t newest_of(const Answers& answers, const FileReader& files) {
   return newest_ns;
 }
 
-// All that planning asked of the disk; nullopt where that is not all that the plan comes from.
-std::optional<Answers> watch_planning(const Plan& plan, const PlanAgain& plan_again, System& disk) {
+// What planning asked of the disk and of programs.
+struct Planning {
+  Answers files;
+  ProcessAnswers programs;
+};
+
+// nullopt where that is not all that the plan comes from.
+std::optional<Planning> watch_planning(const Plan& plan, const PlanAgain& plan_again, System& disk) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(k_file_clock_step_ns));
   const int64_t begin_ns = file_clock_now();
   WatchedFiles files(disk.files);
-  WatchedProcesses processes(disk.processes);
+  WatchedProcesses processes(disk, plan.settings().build_dir.value);
   System system{files, processes, disk.environment, disk.program};
   (void)files.identity(system.program);
   const auto again = plan_again(system);
-  if (!again || processes.any() || !is_same_graph(again->graph, plan.graph)) return std::nullopt;
-  Answers answers = files.answers();
-  std::erase_if(answers,
+  auto programs = processes.answers();
+  if (!again || !programs || !is_same_graph(again->graph, plan.graph)) return std::nullopt;
+  Planning planning{files.answers(), std::move(*programs)};
+  std::erase_if(planning.files,
                 [&](const auto& answer) { return !counts(answer.first.first, plan.settings(), disk.files); });
-  const bool is_settled = newest_of(answers, disk.files) < begin_ns - k_file_clock_step_ns;
-  return is_settled ? std::optional(answers) : std::nullopt;
+  const bool is_settled = newest_of(planning.files, disk.files) < begin_ns - k_file_clock_step_ns;
+  return is_settled ? std::optional(std::move(planning)) : std::nullopt;
 }
 
 bool can_be_listed(const Answers& answers) {
@@ -152,13 +138,16 @@ std::string render(const Answers& answers) {
   return text + "\n";
 }
 
-// A digest of the rest; the key; the numbers of the outcome; answers; what was shown.
+// A digest of the rest; the key; the numbers of the outcome; answers of the disk; those of programs, behind
+// their number of bytes; what was shown.
 std::string render(const std::string& key, const UnchangedBuild& build, const Answers& results,
-                   const Answers& planning) {
+                   const Planning& planning) {
+  const std::string programs = render_process_answers(planning.programs);
   const std::string text = key + "\n" + std::to_string(build.bundle.bytes) + " " + std::to_string(build.ops) +
                            " " + std::to_string(build.skipped) +
                            (build.compared ? " " + std::to_string(*build.compared) : "") + "\n" +
-                           render(results) + render(planning) + build.shown;
+                           render(results) + render(planning.files) + std::to_string(programs.size()) + "\n" +
+                           programs + build.shown;
   return sha256(text) + "\n" + text;
 }
 
@@ -171,6 +160,11 @@ class Remembered {
     const size_t end = std::min(left_.find('\n'), left_.size());
     const std::string_view first = left_.substr(0, end);
     left_.remove_prefix(std::min(end + 1, left_.size()));
+    return first;
+  }
+  std::string_view bytes(size_t count) {
+    const std::string_view first = left_.substr(0, count);
+    left_.remove_prefix(first.size());
     return first;
   }
   std::string_view rest() const { return left_; }
@@ -192,6 +186,13 @@ bool are_still_so(Remembered& remembered, const FileReader& files) {
   for (std::string_view line = remembered.line(); !line.empty(); line = remembered.line())
     all = all && is_still_so(line, files);
   return all;
+}
+
+// The programs are asked once all files are known to be the same.
+bool programs_answer_as_then(Remembered& remembered, const Path& build_dir, const System& system) {
+  const auto size = whole_number<size_t>(std::string(remembered.line()));
+  const auto programs = size ? parse_process_answers(remembered.bytes(*size)) : std::nullopt;
+  return programs && programs_say_the_same(*programs, system, build_dir);
 }
 
 bool read_numbers(std::string_view line, UnchangedBuild& build) {
@@ -227,7 +228,8 @@ std::optional<UnchangedBuild> look_for_unchanged_build(const Request& request, c
   UnchangedBuild build;
   build.bundle.path = settings.out.value;
   if (!read_numbers(remembered.line(), build) || !are_still_so(remembered, files) ||
-      !are_still_so(remembered, files))
+      !are_still_so(remembered, files) ||
+      !programs_answer_as_then(remembered, settings.build_dir.value, system))
     return std::nullopt;
   build.shown = remembered.rest();
   return build;
@@ -239,7 +241,7 @@ void remember_build(const UnchangedBuild& build, const std::string& asked, const
   if (key.empty()) return;
   const auto planning = watch_planning(plan, plan_again, system);
   const auto results = planning ? results_of(plan, system) : std::nullopt;
-  if (!results || !can_be_listed(*planning) || !can_be_listed(*results)) return;
+  if (!results || !can_be_listed(planning->files) || !can_be_listed(*results)) return;
   (void)system.files.write_if_different(plan.settings().build_dir.value / k_unchanged_file,
                                         render(key, build, *results, *planning));
 }

@@ -1,6 +1,6 @@
 // A build with nothing to do is not planned again. Beside build.ninja stands what its plan was made of: the
-// command line, the environment, and each answer that planning and publishing had from the disk. While all of
-// them are the same, so is the plan; whether an edge is to be run is still Ninja's word alone.
+// command line, the environment, and each answer that planning and publishing had from the disk and from
+// programs. While all of them are the same, so is the plan.
 #pragma once
 
 #include <functional>
@@ -22,6 +22,7 @@ struct UnchangedBuild {
 // `asked`, here and below: all that the request and what is shown come from, but the environment and the disk
 // (the command line, the terminal). nullopt: plan and build. So it is where something has changed, an action
 // is due, another dsbuild holds the lock, or identities are not trusted (--paranoid).
+// Programs whose answers no file tells are asked again (lib/build/process_answers.h).
 std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
                                                    const System& system);
 
@@ -35,8 +36,8 @@ using PlanAgain = std::function<Result<Plan>(System& system)>;
 
 // To be called when a build that did something is published, under the lock: one that did nothing writes
 // nothing. The plan is made once more and watched: what was learnt for the first one (from compilers and the
-// like) is known by now. Nothing is remembered of a plan that is another by now, that started a process, or
-// of which a file is just being changed.
+// like) is known by now. Nothing is remembered of a plan that is another by now, that started a program for
+// more than its answer, or of which a file is just being changed.
 void remember_build(const UnchangedBuild& build, const std::string& asked, const Plan& plan,
                     const PlanAgain& plan_again, System& system);
 

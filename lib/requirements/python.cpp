@@ -64,7 +64,8 @@ Result<Witnessed> ask_python(const Interpreter& python, const std::string& key, 
   if (const auto known = recall(system.files, python.facts, key, identity)) return *known;
 
   // In "/", so that nothing of the current folder is taken for a module.
-  const Command command{{program->string(), "-c", script, argument}, system.environment, "/"};
+  Command command{{program->string(), "-c", script, argument}, system.environment, "/"};
+  command.is_question = true;
   DSBUILD_TRY(found, read_answer(python, system.processes.run(command)));
   if (!found.file.empty()) remember(system.files, python.facts, key, identity, found);
   return found;

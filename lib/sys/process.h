@@ -23,6 +23,8 @@ struct Command {
   Path cwd;                           // empty: the current folder
   std::chrono::seconds timeout{120};  // of run(); a command on a terminal takes as long as it takes
   bool is_alone = false;  // of run(): the program may start no other one and ask none over a socket
+  // Its output is all that it is started for, so that it may be asked again at any time.
+  bool is_question = false;
 };
 
 // Of each of a child's streams: a text of this size may have been longer.

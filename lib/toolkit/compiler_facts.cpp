@@ -58,7 +58,7 @@ bool answers_as_known(const CompilerQuestion& question, FactStore& facts) {
 tl::expected<ProcessResult, std::string> run_compiler(const std::vector<std::string>& argv,
                                                       const std::string& shown, System& system,
                                                       const Environment& environment) {
-  auto answer = system.processes.run({argv, environment, asking_folder(system), std::chrono::seconds(60)});
+  auto answer = system.processes.run(question_to_tool(argv, environment, system));
   if (!answer) return Reason(shown + " does not run: " + answer.error().what);
   if (answer->timed_out) return Reason(shown + " " + argv[1] + " does not end");
   return std::move(*answer);

@@ -23,7 +23,9 @@ std::vector<Gpu> nvidia_gpus(System& system) {
       {{"nvidia-smi", "--query-gpu=compute_cap,driver_version,name", "--format=csv,noheader"},
        system.environment,
        {},
-       std::chrono::seconds(30)});
+       std::chrono::seconds(30),
+       false,
+       true});
   std::vector<Gpu> gpus;
   if (!answer || !answer->ok()) return gpus;
   for (const std::string& line : split_lines(answer->out))

@@ -93,10 +93,8 @@ std::string compiler_fact(const std::string& version_output) {
 }
 
 std::string current_fact(System& system, const Path& compiler) {
-  const auto answer = system.processes.run({{compiler.string(), "--version"},
-                                            tool_environment(system, nullptr),
-                                            asking_folder(system),
-                                            std::chrono::seconds(30)});
+  const auto answer = system.processes.run(question_to_tool(
+      {compiler.string(), "--version"}, tool_environment(system, nullptr), system, std::chrono::seconds(30)));
   return answer && answer->ok() ? compiler_fact(answer->out) : "";
 }
 

@@ -7,10 +7,6 @@
 namespace dsbuild {
 namespace {
 
-Result<ProcessResult> answer_of(const Words& argv, const Environment& environment, System& system) {
-  return system.processes.run({argv, environment, asking_folder(system), std::chrono::seconds(60)});
-}
-
 std::string said(const ProcessResult& answer) {
   return answer.out + "\n" + answer.err;
 }
@@ -25,6 +21,12 @@ tl::unexpected<Error> does_not_answer(const Words& argv, const ProcessResult& an
               "Run that by hand: dsbuild has to know what a compiler is made of, so it asks.");
 }
 
+Result<std::string> said_by(const Command& question, ProcessRunner& processes) {
+  DSBUILD_TRY(answer, processes.run(question));
+  if (!answer.ok()) return does_not_answer(question.argv, answer);
+  return said(answer);
+}
+
 // "/usr/bin/x" of "/usr/bin/x", "-plugin-opt=/usr/bin/x", "COLLECT_LTO_WRAPPER=/usr/bin/x"; "" for others.
 std::string path_in(const std::string& word) {
   const size_t slash = word.find('/');
@@ -34,17 +36,14 @@ std::string path_in(const std::string& word) {
 
 }  // namespace
 
-Result<std::string> said_by(const Words& argv, const Environment& environment, System& system) {
-  DSBUILD_TRY(answer, answer_of(argv, environment, system));
-  if (!answer.ok()) return does_not_answer(argv, answer);
-  return said(answer);
-}
-
 Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions,
                                              const Environment& environment, System& system) {
-  std::vector<std::future<Result<std::string>>> asked;
+  std::vector<Command> commands;  // here, for only one thread may ask the disk
   for (const Words& argv : questions)
-    asked.push_back(std::async(std::launch::async, [&] { return said_by(argv, environment, system); }));
+    commands.push_back(question_to_tool(argv, environment, system));
+  std::vector<std::future<Result<std::string>>> asked;
+  for (const Command& command : commands)
+    asked.push_back(std::async(std::launch::async, [&] { return said_by(command, system.processes); }));
   std::vector<Result<std::string>> answers;
   for (auto& each : asked)
     answers.push_back(each.get());
@@ -57,7 +56,7 @@ Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions
 }
 
 Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system) {
-  DSBUILD_TRY(answer, answer_of(argv, environment, system));
+  DSBUILD_TRY(answer, system.processes.run(question_to_tool(argv, environment, system)));
   if (answer.timed_out || answer.exit_code > 128) return does_not_answer(argv, answer);
   return answer.ok() ? said(answer) : "";
 }

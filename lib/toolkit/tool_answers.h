@@ -19,11 +19,9 @@ inline constexpr const char* k_library_path = "LD_LIBRARY_PATH";
 // Of questions, which need no folder for temporary files; that of builds is relative to the build folder.
 Environment asking_environment(const System& system, const Toolkit* toolkit);
 
-// What it prints. A tool that does not answer may be made of anything: what it was made of before tells
-// nothing, so that nothing is remembered of it, and nothing is built with it (exit 3 `tool_does_not_answer`).
-Result<std::string> said_by(const Words& argv, const Environment& environment, System& system);
-
-// What it prints to each, in their order, all asked at once.
+// What it prints to each, in their order, all asked at once. A tool that does not answer may be made of
+// anything: what it was made of before tells nothing, so that nothing is remembered of it, and nothing is
+// built with it (exit 3 `tool_does_not_answer`).
 Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions,
                                              const Environment& environment, System& system);
 

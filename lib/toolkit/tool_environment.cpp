@@ -84,6 +84,11 @@ Path asking_folder(const System& system) {
   return folder;
 }
 
+Command question_to_tool(std::vector<std::string> argv, Environment environment, const System& system,
+                         std::chrono::seconds timeout) {
+  return {std::move(argv), std::move(environment), asking_folder(system), timeout, false, true};
+}
+
 Environment asking_environment(const System& system, const Toolkit* toolkit) {
   Environment environment = tool_environment(system, toolkit);
   environment.erase("TMPDIR");

@@ -101,6 +101,9 @@ std::string text_of_variables(const System& system);
 // Where tools are asked: where they will work, for a wrapper may choose by the current folder; where that is
 // not there yet, in the nearest folder above. "": the current one.
 Path asking_folder(const System& system);
+// Asks a tool there for what it says (Command::is_question).
+Command question_to_tool(std::vector<std::string> argv, Environment environment, const System& system,
+                         std::chrono::seconds timeout = std::chrono::seconds(60));
 
 // What an op set asks of a toolkit.
 struct ToolkitDemand {

@@ -23,8 +23,9 @@ bool is_of_gcc_or_clang(const std::string& said, const Path& program, const File
 bool answers_by_itself(const Path& program, const DriverProof& proof, System& system) {
   Words argv = {program.string()};
   argv.insert(argv.end(), proof.question.begin(), proof.question.end());
-  const auto answer = system.processes.run(
-      {argv, asking_environment(system, nullptr), asking_folder(system), std::chrono::seconds(60), true});
+  Command question = question_to_tool(std::move(argv), asking_environment(system, nullptr), system);
+  question.is_alone = true;
+  const auto answer = system.processes.run(question);
   return answer && answer->ok() &&
          proof.is_of_driver(answer->out + "\n" + answer->err, program, system.files);
 }

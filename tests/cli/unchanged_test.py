@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 from packs import Pack, binding  # noqa: E402
+from wrappers import Wrapper  # noqa: E402
 
 SPEC = "alpha/op.yaml"
 
@@ -158,6 +159,54 @@ class UnchangedTest(CliTest):
             second = self.space.build()
             first.communicate()
         self.assertEqual((first.returncode, second.code), (0, 0), second)
+
+
+class WrapperTest(CliTest):
+    """CXX starts another compiler: it is asked again, and the plan is not made again."""
+
+    def build(self):
+        run = self.space.build()
+        self.assertEqual(run.code, 0, run)
+        return run
+
+    def start(self, kind):
+        self.space = TestSpace(pack=make_pack_of_headers)
+        self.wrapper = Wrapper(self.space.root / "w/g++", shutil.which("g++"), kind, "-DFIRST")
+        self.space.environment["CXX"] = str(self.wrapper.path)
+        self.build()
+
+    def another_compiler(self):
+        other = Wrapper(self.space.root / "other/g++", shutil.which("g++"), "script", "-DOTHER")
+        self.wrapper.start(other.path)
+
+    def other_options(self):
+        self.wrapper.put_first("-DSECOND")
+
+    def a_variable_that_it_reads(self):
+        self.space.environment["SPACK_OPTIONS"] = "-DMORE"
+
+    def a_file_of_the_build_folder(self):
+        (self.space.build_dir / ".site-options").write_text("-DMORE")
+
+    def check(self, kind, change):
+        self.start(kind)
+        remembered = self.space.build_dir / "unchanged"
+        before = remembered.read_text()
+        self.assertIn("--version", before)
+        self.assertEqual(self.build().edges_run(), 0)
+        change()
+        self.assertGreater(self.build().edges_run(), 0)
+        self.assertNotEqual(remembered.read_text(), before)
+        remembered.unlink()
+        self.assertEqual(self.build().edges_run(), 0)
+
+    def test_a_script(self):
+        for change in (self.another_compiler, self.other_options, self.a_variable_that_it_reads, self.a_file_of_the_build_folder):
+            with self.subTest(change.__name__):
+                self.check("script", change)
+
+    def test_a_program(self):
+        self.check("program", self.another_compiler)
 
 
 if __name__ == "__main__":

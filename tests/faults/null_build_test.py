@@ -11,6 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
 from testspace import TestSpace  # noqa: E402
+from wrappers import Wrapper  # noqa: E402
 
 WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC")
 CHANGING = "openat,open,creat,execve,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,symlink,symlinkat," \
@@ -38,16 +39,7 @@ def calls_in(trace):
     return calls
 
 
-class NullBuildTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.space = TestSpace(steps=True)
-        cls.space.environment["ASAN_OPTIONS"] += ":detect_leaks=0"  # LeakSanitizer cannot run under a tracer
-        for env in (PLANNED, REMEMBERED):  # the second has what edges took in the first, and orders them by it
-            (cls.space.out / "alpha.so").unlink(missing_ok=True)  # only a build that does something is remembered
-            run = cls.space.build(env=env)
-            assert run.code == 0, run
-
+class TracedTest(unittest.TestCase):
     def trace(self, must_succeed=True, env=None):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
@@ -58,6 +50,17 @@ class NullBuildTest(unittest.TestCase):
         if must_succeed:
             self.assertEqual(run.code, 0, run)
         return calls_in(trace)
+
+
+class NullBuildTest(TracedTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.space = TestSpace(steps=True)
+        cls.space.environment["ASAN_OPTIONS"] += ":detect_leaks=0"  # LeakSanitizer cannot run under a tracer
+        for env in (PLANNED, REMEMBERED):  # the second has what edges took in the first, and orders them by it
+            (cls.space.out / "alpha.so").unlink(missing_ok=True)  # only a build that does something is remembered
+            run = cls.space.build(env=env)
+            assert run.code == 0, run
 
     def check_that_nothing_happens(self, env):
         before = {name: snapshot(folder) for name, folder in
@@ -130,6 +133,35 @@ class NullBuildTest(unittest.TestCase):
         calls = self.trace(must_succeed=False)  # edges do not get our sanitizer's options
         self.assertGreater(len([name for name, _ in calls if name == "execve"]), 2)
         self.assertTrue(any(name.startswith("rename") and "alpha" in text for name, text in calls))
+
+
+class WrapperTest(TracedTest):
+    """CXX starts another compiler, and is asked again in each build."""
+
+    def setUp(self):
+        self.space = TestSpace(steps=True)
+        self.space.environment["ASAN_OPTIONS"] += ":detect_leaks=0"
+
+    def check(self, kind):
+        wrapper = Wrapper(self.space.root / "w/g++", shutil.which("g++"), kind, "-DFIRST")
+        self.space.environment["CXX"] = str(wrapper.path)
+        run = self.space.build()
+        self.assertEqual(run.code, 0, run)
+        calls = self.trace()
+        self.assertFalse(any("op.yaml" in text for _, text in calls))
+        asked = [text.split("[", 1)[1].split("]")[0] for name, text in calls if name == "execve" and f'"{wrapper.path}", [' in text]
+        self.assertGreater(len(asked), 2, calls)
+        self.assertEqual(sorted(asked), sorted(set(asked)))
+        started = {QUOTED.search(text).group(1) for name, text in calls if name == "execve"}
+        self.assertFalse({program for program in started if "nvcc" in program}, started)
+        wrapper.put_first("-DSECOND")
+        self.assertGreater(self.space.build().edges_run(), 0)
+
+    def test_a_program(self):
+        self.check("program")
+
+    def test_a_script(self):
+        self.check("script")
 
 
 if __name__ == "__main__":
