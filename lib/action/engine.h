@@ -78,7 +78,7 @@ class Engine {
 
   // What steppers build on.
   ActionRun& action() { return action_; }
-  System& system() { return system_; }
+  System& machine() { return system_; }
   FileSystem& files() { return system_.files; }
   const ResultCache& results() const { return results_; }
   // A result whose outputs are here, as the last run left them, or in the cache; with `lines` as above. Its

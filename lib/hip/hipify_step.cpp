@@ -130,7 +130,7 @@ class HipifyStepper : public Stepper {
     argv.emplace_back("--");
     for (const std::string& source : step_.sources)
       argv.push_back(below_pack(source));
-    return {argv, engine_.system().environment, {}, std::chrono::minutes(10)};
+    return {argv, engine_.machine().environment, {}, std::chrono::minutes(10)};
   }
 
   // What lies in the scratch folder, with each source as the file that was made of it.

@@ -69,7 +69,7 @@ class Comparison {
     DSBUILD_TRY(text, files_.read_file(step_file));
     const StepFile step = parse_step_file(text);
     const std::string output = again_.string() + step.outputs.front();
-    ActionRun action({"slice", k_nvcc_id_file, output, step_file, "--", request_.source}, engine_.system(),
+    ActionRun action({"slice", k_nvcc_id_file, output, step_file, "--", request_.source}, engine_.machine(),
                      ActionRun::Cache::unused);
     Engine engine = engine_.of(action);
     DSBUILD_TRY(end, run_slice_step({step_file, output, request_.source, {}}, engine));

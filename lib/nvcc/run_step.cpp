@@ -21,7 +21,7 @@ Result<StepEnd> drive(const StepUnit& unit, Engine& engine) {
 }  // namespace
 
 Result<StepEnd> run_slice_step(const SliceStep& request, Engine& engine) {
-  DSBUILD_TRY(unit, load_step_unit(request, engine.system()));
+  DSBUILD_TRY(unit, load_step_unit(request, engine.machine()));
   DSBUILD_CHECK(engine.files().remove_all(unit.scratch));
   DSBUILD_CHECK(engine.files().make_directories(unit.scratch));
   auto end = drive(unit, engine);

@@ -94,7 +94,7 @@ class WholeStepper : public Stepper {
 
  private:
   Command here(Words argv) const {
-    return {std::move(argv), engine_.system().environment, {}, std::chrono::hours(24)};
+    return {std::move(argv), engine_.machine().environment, {}, std::chrono::hours(24)};
   }
 
   // The object of another op's compile, where that was given the same text and nothing else.
@@ -142,7 +142,7 @@ class WholeStepper : public Stepper {
     for (const std::string& file : read.files)
       if (preprocessed.count(file) == 0) text_key_.clear();
     // What it makes is none of what it reads: the output, and what -flto links in its place.
-    const std::string temporaries = variable(engine_.system().environment, "TMPDIR") + "/";
+    const std::string temporaries = variable(engine_.machine().environment, "TMPDIR") + "/";
     std::erase_if(read.files, [&](const std::string& file) {
       return file == step_.output + k_temporary_end || (temporaries != "/" && file.starts_with(temporaries));
     });
@@ -236,7 +236,7 @@ bool is_spared(const WholeStep& header, System& system) {
 
 Result<StepEnd> run_whole_step(const WholeStep& step, Engine& engine) {
   const bool is_header = has_word(step.command, "c++-header");
-  if (is_header && is_spared(step, engine.system())) {
+  if (is_header && is_spared(step, engine.machine())) {
     SparedHeader header(step, engine);
     return engine.drive(header);
   }
