@@ -137,8 +137,8 @@ class CudaSharedSourcesTest(SharedSourcesTest):
         for backend in ("slices", "nvcc"):
             with self.subTest(backend):
                 run = self.alone_and_together("cuda_a", "cuda_b", "--backend", backend)
-                # The front, both archs and the host of fill.cu; all but 8.0 of of80.cu.
-                self.assertEqual("7 found in the store" in run.out + run.err, backend == "slices", run)
+                # The front, both archs, the host and the images of fill.cu; all but 8.0 of of80.cu and its images.
+                self.assertEqual("8 found in the store" in run.out + run.err, backend == "slices", run)
                 same, differing = self.objects("fill.cu"), self.objects("of80.cu")
                 self.assertEqual(same["cuda_a"], same["cuda_b"])
                 self.assertNotEqual(differing["cuda_a"], differing["cuda_b"])
