@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
+#include "inputs/layout.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
@@ -81,7 +82,9 @@ std::optional<Record> ActionRun::lookup_text(const std::string& given, const std
 }
 
 void ActionRun::note_difference() {
-  if (difference_ && !last_) note_store_difference(difference_->text(), files_);
+  // An object that differs is no cause: the edge that made it says its own.
+  const bool is_cause = difference_ && !is_of_build(difference_->path);
+  if (is_cause && !last_) note_store_difference(difference_->text(), files_);
 }
 
 bool ActionRun::assembler_tells() {
