@@ -83,7 +83,7 @@ std::optional<Record> ActionRun::lookup_text(const std::string& given, const std
 
 void ActionRun::note_difference() {
   // An object that differs is no cause: the edge that made it says its own.
-  const bool is_cause = difference_ && !is_of_build(difference_->path);
+  const bool is_cause = difference_ && (difference_->path.empty() || !is_of_build(difference_->path));
   if (is_cause && !last_) note_store_difference(difference_->text(), files_);
 }
 
