@@ -18,12 +18,6 @@ Path folder_named_by(const char* file, const FileReader& files) {
   return trim(text_of(file, files));
 }
 
-// gcc takes __DATE__ from SOURCE_DATE_EPOCH from version 7 on, clang from 16 on. No step knows the version of
-// a clang, so only gcc counts, by its assembler.
-bool pins_clock(bool assembler_tells, const System& system) {
-  return assembler_tells && has_source_date(system.environment);
-}
-
 }  // namespace
 
 std::optional<ContentStore> store_of_build(FileSystem& files) {
@@ -46,7 +40,7 @@ ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
                        }},
                       lists_)),
       judge_("", files_, digests_, lists_),
-      maker_(key_, pins_clock(assembler_tells(), system), {files_, digests_, lists_, judge_}) {
+      maker_(key_, pins_clock(system), {files_, digests_, lists_, judge_}) {
   const auto made = files_.read_file(record_file(output_));
   const auto text = made ? made : files_.read_file(old_record_file(output_));
   if (text) last_ = parse_record(*text);
@@ -90,6 +84,10 @@ void ActionRun::note_difference() {
 bool ActionRun::assembler_tells() {
   const std::vector<std::string> telling = split_lines(text_of(k_assemblers_file, files_));
   return std::find(telling.begin(), telling.end(), tools_file_) != telling.end();
+}
+
+bool ActionRun::pins_clock(const System& system) {
+  return has_source_date(system.environment) && assembler_tells();
 }
 
 std::string ActionRun::key_of_text(const std::vector<std::string>& command, std::string_view text) const {

@@ -56,6 +56,9 @@ class ActionRun {
   const std::string& output() const { return output_; }
 
  private:
+  // gcc takes __DATE__ from SOURCE_DATE_EPOCH from version 7 on, clang from 16 on. No step knows the version
+  // of a clang, so only gcc counts, by its assembler.
+  bool pins_clock(const System& system);
   // A record that was found by a text may be of another op's action.
   enum class Command { same, any };
   std::optional<Record> find_record(const std::string& key, Command command);

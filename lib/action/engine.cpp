@@ -3,25 +3,18 @@
 #include "base/digest.h"
 
 namespace dsbuild {
-namespace {
-
-std::vector<Said> said_after_preprocessor(const Record& record) {
-  std::vector<Said> said = record.said;
-  std::erase_if(said, [](const Said& one) { return one.tool == k_preprocessor; });
-  return said;
-}
-
-}  // namespace
-
 std::optional<ToolResult> Stepper::find(const ResultKey& key, const std::string& lines,
                                         Engine& engine) const {
   return engine.results().find(key.digest, output_names(), lines);
 }
 
+void Stepper::store(const ResultKey& key, const ToolResult& result, Engine& engine) const {
+  engine.results().put(key.digest, result);
+}
+
 Result<StepEnd> Engine::drive(Stepper& stepper) {
   if (auto known = stepper.is_cached() ? stepper.lookup(action_) : std::nullopt) {
-    DSBUILD_TRY(taken, take(stepper, known->result));
-    if (taken) {
+    if (auto taken = take(stepper, known->result)) {
       for (const Said& said : known->said)
         print_(stepper.shown(said.text));
       taken->record = std::move(*known);
@@ -38,32 +31,28 @@ Result<StepEnd> Engine::drive(Stepper& stepper) {
   return finish(stepper, std::move(made));
 }
 
-Result<std::optional<Made>> Engine::take(const Stepper& stepper, const ResultKey& key,
-                                         const std::string& lines) {
-  if (keeps_nothing_ || key.empty()) return std::optional<Made>();
-  DSBUILD_TRY(last, take_last(stepper, key, lines));
-  if (last) return last;
+std::optional<Made> Engine::take(const Stepper& stepper, const ResultKey& key, const std::string& lines) {
+  if (keeps_nothing_ || key.empty()) return std::nullopt;
+  if (auto last = take_last(stepper, key, lines)) return last;
   auto found = stepper.find(key, lines, *this);
-  if (!found) return std::optional<Made>();
+  if (!found) return std::nullopt;
   Made made{0, MadeOf::cache, std::move(found->outputs), {}, {}};
   made.record.said = std::move(found->said);
-  return std::optional(std::move(made));
+  return made;
 }
 
-Result<std::optional<Made>> Engine::take_last(const Stepper& stepper, const ResultKey& key,
-                                              const std::string& lines) {
+std::optional<Made> Engine::take_last(const Stepper& stepper, const ResultKey& key,
+                                      const std::string& lines) {
   const auto& last = action_.last();
   const std::vector<std::string> names = stepper.output_names();
   if (names.empty() || !last || last->result != key || !names_lines_of(*last, lines) ||
       !action_.has_last_outputs())
-    return std::optional<Made>();
+    return std::nullopt;
   Made made{0, MadeOf::same_input, {}, {}, {}};
   made.record.said = said_after_preprocessor(*last);
-  for (const std::string& name : names) {
-    DSBUILD_TRY(bytes, files().read_file(stepper.path_of(name)));
-    made.outputs.push_back({name, std::move(bytes)});
-  }
-  return std::optional(std::move(made));
+  for (const std::string& name : names)
+    made.outputs.push_back({name, ""});
+  return made;
 }
 
 void Engine::keep_nothing() {
@@ -78,15 +67,17 @@ Result<ProcessResult> Engine::run(const Command& command) {
 }
 
 void Engine::store(const Stepper& stepper, Made& made) {
-  if (!stepper.is_cached() || !can_hold(made.record) || !made.record.result.empty()) return;
+  const bool is_new = made.made_of != MadeOf::cache && made.made_of != MadeOf::same_input;
+  if (!is_new || !stepper.is_cached() || !can_hold(made.record)) return;
   const ToolResult result{made.outputs, made.record.said, {}, 0};
-  made.record.result = key_of_result(made.record, result);
-  results_.put(made.record.result.digest, result);
+  if (made.record.result.empty()) made.record.result = key_of_result(made.record, result);
+  stepper.store(made.record.result, result, *this);
 }
 
 Result<StepEnd> Engine::finish(const Stepper& stepper, Made made) {
   note_use(stepper, made.made_of);
-  DSBUILD_CHECK(publish(stepper, made));
+  DSBUILD_CHECK(stepper.clear_others(made.outputs, files()));
+  if (made.made_of != MadeOf::same_input) DSBUILD_CHECK(publish(stepper, made));
   if (stepper.is_cached()) stepper.share(action_, made.record);
   DSBUILD_CHECK(stepper.complete(made.record, action_));
   std::vector<std::string> paths;
@@ -98,7 +89,6 @@ Result<StepEnd> Engine::finish(const Stepper& stepper, Made made) {
 
 // Only what differs is written, so what comes after an edge runs only if there is something new.
 Result<void> Engine::publish(const Stepper& stepper, const Made& made) {
-  DSBUILD_CHECK(stepper.clear_others(made.outputs, files()));
   for (const StoredFile& output : made.outputs) {
     const Path path = stepper.path_of(output.name);
     const auto before = files().read_file(path);

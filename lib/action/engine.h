@@ -25,7 +25,7 @@ class Engine;
 struct Made {
   int code = 0;  // of the first tool that failed
   MadeOf made_of = MadeOf::tools;
-  StoreEntry outputs = {};  // all of them
+  StoreEntry outputs = {};  // all of them; of MadeOf::same_input only the names, for the files stay
   // Without a result key, the engine caches the outputs under one of their own.
   Record record = {};
   // A file with the bytes of the only output, which becomes it; "": the bytes are written.
@@ -53,6 +53,8 @@ class Stepper {
   // All outputs of a result, from the cache. `lines`: as ResultCache::find has it.
   virtual std::optional<ToolResult> find(const ResultKey& key, const std::string& lines,
                                          Engine& engine) const;
+  // The counterpart: puts new outputs into the cache.
+  virtual void store(const ResultKey& key, const ToolResult& result, Engine& engine) const;
 
   // Where nothing was found by the record: other ways to find it, or tools.
   virtual Result<Made> make(Engine& engine) = 0;
@@ -82,9 +84,8 @@ class Engine {
   FileSystem& files() { return system_.files; }
   const ResultCache& results() const { return results_; }
   // A result whose outputs are here, as the last run left them, or in the cache; with `lines` as above. Its
-  // outputs and what was said of them are in it.
-  Result<std::optional<Made>> take(const Stepper& stepper, const ResultKey& key,
-                                   const std::string& lines = {});
+  // record has the texts of the tools.
+  std::optional<Made> take(const Stepper& stepper, const ResultKey& key, const std::string& lines = {});
   // From now on nothing is taken or stored: the outputs are made of more than their key says.
   void keep_nothing();
   bool keeps_nothing() const { return keeps_nothing_; }
@@ -96,8 +97,7 @@ class Engine {
   void print(std::string_view text) { print_(text); }
 
  private:
-  Result<std::optional<Made>> take_last(const Stepper& stepper, const ResultKey& key,
-                                        const std::string& lines);
+  std::optional<Made> take_last(const Stepper& stepper, const ResultKey& key, const std::string& lines);
   void store(const Stepper& stepper, Made& made);
   Result<StepEnd> finish(const Stepper& stepper, Made made);
   Result<void> publish(const Stepper& stepper, const Made& made);

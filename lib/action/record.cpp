@@ -113,6 +113,18 @@ bool can_hold(const Record& record) {
   return record.unsettled.empty() && record.incomplete.empty() && record.clock.empty();
 }
 
+std::vector<Said> said_by(const Record& record, std::string_view tool) {
+  std::vector<Said> said = record.said;
+  std::erase_if(said, [&](const Said& one) { return one.tool != tool; });
+  return said;
+}
+
+std::vector<Said> said_after_preprocessor(const Record& record) {
+  std::vector<Said> said = record.said;
+  std::erase_if(said, [](const Said& one) { return one.tool == k_preprocessor; });
+  return said;
+}
+
 void add_said(Record& record, const char* tool, std::string text) {
   if (!text.empty()) record.said.push_back({tool, std::move(text)});
 }

@@ -79,6 +79,10 @@ struct Record {
 // Whether there is anything that it may hold for later.
 bool can_hold(const Record& record);
 
+// Of what was said: by one tool; by all that ran after the preprocessor.
+std::vector<Said> said_by(const Record& record, std::string_view tool);
+std::vector<Said> said_after_preprocessor(const Record& record);
+
 // Nothing for an empty text.
 void add_said(Record& record, const char* tool, std::string text);
 // Whether what was said holds for a text with these lines; "" for ones that are not known to differ.

@@ -21,17 +21,16 @@ tl::unexpected<Error> refuse(const Words& words) {
               "Actions are run by build.ninja alone.");
 }
 
-// What is true of files, which nobody caches: an empty stamp stands for it.
+// Checks files, which costs less than a cache: a stamp says that they passed.
 class CheckStepper : public Stepper {
  public:
-  // Gives the files that were read, or why it is not true.
-  using Check = std::function<Result<Made>(Engine&)>;
+  using Check = std::function<Result<Made>()>;
   CheckStepper(std::string stamp, Check check) : stamp_(std::move(stamp)), check_(std::move(check)) {}
 
   std::string path_of(const std::string&) const override { return stamp_; }
   std::vector<std::string> output_names() const override { return {"stamp"}; }
   bool is_cached() const override { return false; }
-  Result<Made> make(Engine& engine) override { return check_(engine); }
+  Result<Made> make(Engine&) override { return check_(); }
 
  private:
   const std::string stamp_;
@@ -46,7 +45,7 @@ Made stamped(const std::string& text, const Words& files, Engine& engine) {
 Result<StepEnd> verify(const Words& words, Engine& engine) {
   if (words.size() != k_before_words + 1) return refuse(words);
   const std::string& expected_file = words[k_before_words];
-  CheckStepper stepper(words[k_output_place], [&](Engine&) -> Result<Made> {
+  CheckStepper stepper(words[k_output_place], [&]() -> Result<Made> {
     engine.acquire_full();
     DSBUILD_TRY(text, engine.files().read_file(expected_file));
     DSBUILD_TRY(expected, parse_expected(text, expected_file));
@@ -90,7 +89,7 @@ Result<StepEnd> compare(const Words& words, Engine& engine) {
   if (words.size() <= k_before_words + 4) return refuse(words);
   const auto from = words.begin() + k_before_words;
   const NvccComparison step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
-  CheckStepper stepper(words[k_output_place], [&](Engine&) -> Result<Made> {
+  CheckStepper stepper(words[k_output_place], [&]() -> Result<Made> {
     DSBUILD_TRY(difference, compare_with_nvcc(step, engine));
     if (!difference.empty())
       return fail(Exit::failed, "not_as_nvcc", step.objects.images.string(),

@@ -52,12 +52,8 @@ class HostStepper : public SliceStepper {
     DSBUILD_TRY(read, files_read(object));
     Made made{0, MadeOf::tools, {}, make_record(read), {}};
     made.outputs.push_back({end, std::move(object)});
-    if (can_hold(made.record)) {
-      made.record.result = result_key(made.record);
-      engine.results().put(made.record.result.digest, {made.outputs, {}, {}, 0});
-    } else {
-      engine.keep_nothing();  // what was read may have changed since: the object may be of something else
-    }
+    // Else what was read may have changed since: the object may be of something else.
+    if (can_hold(made.record)) made.record.result = result_key(made.record);
     return made;
   }
 
@@ -138,8 +134,7 @@ class FatbinStepper : public SliceStepper {
   Result<Made> make(Engine& engine) override {
     Record record = engine.action().make_record({input_files(), {}});
     record.result = {key_of_images(record), ""};
-    DSBUILD_TRY(taken, engine.take(*this, record.result));
-    if (taken) {
+    if (auto taken = engine.take(*this, record.result)) {
       replay(taken->record.said, record);
       taken->record = std::move(record);
       return std::move(*taken);
@@ -151,8 +146,6 @@ class FatbinStepper : public SliceStepper {
     Made made{0, MadeOf::tools, {}, std::move(record), path_of(k_object_end) + k_temporary_end};
     DSBUILD_TRY(object, engine.files().read_file(made.temporary));
     made.outputs.push_back({unit_.step.outputs.front(), std::move(object)});
-    if (can_hold(made.record))
-      engine.results().put(made.record.result.digest, {made.outputs, made.record.said, {}, 0});
     return made;
   }
 

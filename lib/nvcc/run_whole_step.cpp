@@ -63,10 +63,8 @@ class WholeStepper : public Stepper {
   bool is_cached() const override { return is_cached_; }
 
   Result<Made> make(Engine&) override {
-    if (is_cached_ && step_.is_known_by_text && action_.cache()) {
-      DSBUILD_TRY(by_text, take_by_text());
-      if (by_text) return std::move(*by_text);
-    }
+    if (is_cached_ && step_.is_known_by_text && action_.cache())
+      if (auto by_text = take_by_text()) return std::move(*by_text);
     const std::string temporary = step_.output + k_temporary_end;
     DSBUILD_CHECK(files_.remove_all(temporary));
     DSBUILD_CHECK(files_.remove_all(depfile_of_assembler()));
@@ -79,17 +77,8 @@ class WholeStepper : public Stepper {
     Made made{0, MadeOf::tools, {}, make_record(bytes), temporary};
     add_said(made.record, k_compiler, std::move(said));
     made.outputs.push_back({k_output_name, std::move(bytes)});
-    store_by_text(made);
+    if (can_hold(made.record)) made.record.result.digest = text_key_;
     return made;
-  }
-
-  // Of a header that is not precompiled: nothing was read for it.
-  Result<Made> spare() {
-    return Made{0,
-                MadeOf::cache,
-                {{k_output_name, ""}},
-                action_.make_record({{value_of(step_.command, "-c")}, {}}),
-                {}};
   }
 
  private:
@@ -98,27 +87,21 @@ class WholeStepper : public Stepper {
   }
 
   // The object of another op's compile, where that was given the same text and nothing else.
-  Result<std::optional<Made>> take_by_text() {
+  std::optional<Made> take_by_text() {
     engine_.acquire_probe();
     const auto text = preprocessed_text(step_.command, engine_.run(here(preprocess_command(step_.command))));
-    if (!text) return std::optional<Made>();  // the compiler will say why
+    if (!text) return std::nullopt;  // the compiler will say why
     text_key_ = action_.key_of_text(words_behind_preprocessor(without_outputs(step_.command)), *text);
     auto made = engine_.take(*this, {text_key_, ""});
-    if (!made || !*made) return made;
+    if (!made) return std::nullopt;
     Record record = action_.make_record(files_read());
-    if (!action_.precompiled_headers(record).empty()) return std::optional<Made>();
+    if (!action_.precompiled_headers(record).empty()) return std::nullopt;
     record.result.digest = text_key_;
-    record.said = (*made)->record.said;
+    record.said = std::move(made->record.said);
     for (const Said& said : record.said)
       engine_.print(said.text);
-    (*made)->record = std::move(record);
+    made->record = std::move(record);
     return made;
-  }
-
-  void store_by_text(Made& made) const {
-    if (text_key_.empty() || !can_hold(made.record)) return;
-    made.record.result.digest = text_key_;
-    engine_.results().put(text_key_, {made.outputs, made.record.said, {}, 0});
   }
 
   std::string depfile_of_assembler() const { return step_.output + k_assembler_depfile_end; }
@@ -211,12 +194,21 @@ class WholeStepper : public Stepper {
   std::string text_key_;  // in the cache; "" where the text is not known
 };
 
-// A header that too few users still need: it is not worth precompiling.
-class SparedHeader : public WholeStepper {
+// A header that too few users still need: an empty file in its place, for which nothing is read.
+class SparedHeader : public Stepper {
  public:
-  using WholeStepper::WholeStepper;
+  explicit SparedHeader(const WholeStep& step) : step_(step) {}
+
+  std::string path_of(const std::string&) const override { return step_.output; }
+  std::vector<std::string> output_names() const override { return {k_output_name}; }
   bool is_cached() const override { return false; }
-  Result<Made> make(Engine&) override { return spare(); }
+  Result<Made> make(Engine& engine) override {
+    Record record = engine.action().make_record({{value_of(step_.command, "-c")}, {}});
+    return Made{0, MadeOf::cache, {{k_output_name, ""}}, std::move(record), {}};
+  }
+
+ private:
+  const WholeStep& step_;
 };
 
 // Whether too few of the header's users would be compiled for it to pay: the others are in the cache.
@@ -237,7 +229,7 @@ bool is_spared(const WholeStep& header, System& system) {
 Result<StepEnd> run_whole_step(const WholeStep& step, Engine& engine) {
   const bool is_header = has_word(step.command, "c++-header");
   if (is_header && is_spared(step, engine.machine())) {
-    SparedHeader header(step, engine);
+    SparedHeader header(step);
     return engine.drive(header);
   }
   WholeStepper stepper(step, engine);

@@ -21,18 +21,6 @@ bool exchange(StoredFile& file, Exchange with, const std::string& from, const st
   return changed.has_value();
 }
 
-std::vector<Said> said_by(const char* tool, const Record& record) {
-  std::vector<Said> said = record.said;
-  std::erase_if(said, [&](const Said& one) { return one.tool != tool; });
-  return said;
-}
-
-std::vector<Said> said_after_preprocessing(const Record& record) {
-  std::vector<Said> said = record.said;
-  std::erase_if(said, [](const Said& one) { return one.tool == k_preprocessor; });
-  return said;
-}
-
 // In the order of their ends.
 StoreEntry chosen(const StoreEntry& outputs, const std::vector<std::string>& ends) {
   StoreEntry found;
@@ -85,7 +73,7 @@ std::optional<ToolResult> SliceResults::find_images(const ResultKey& key, const 
 // Where ptxas only checks, there are no images that its words could be cached with.
 void SliceResults::put_texts(const ResultKey& key, const NamedTexts& texts, const Record& record) const {
   const std::vector<Said> said =
-      image_ends_.empty() ? said_after_preprocessing(record) : said_by(k_compiler, record);
+      image_ends_.empty() ? said_after_preprocessor(record) : said_by(record, k_compiler);
   engine_.results().put(key.digest, {chosen(texts.made, text_ends_), said, record.said_of, 0});
 }
 
@@ -100,7 +88,7 @@ void SliceResults::put_images(const ResultKey& key, const NamedTexts& texts, con
   if (!ptx.empty())
     engine_.results().put(images_key(ptx.front().bytes),
                           {is_for_all_lists ? common : chosen(images, image_ends_),
-                           said_by(k_assembler, record), record.said_of, 0});
+                           said_by(record, k_assembler), record.said_of, 0});
 }
 
 std::optional<NamedTexts> SliceResults::with_names(const ResultKey& key, StoreEntry made) const {

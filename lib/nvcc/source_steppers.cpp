@@ -33,6 +33,9 @@ class SourceStepper : public SliceStepper {
     return std::move(with_own_names.value());
   }
 
+  // Texts and images are results of their own, stored as they are made.
+  void store(const ResultKey&, const ToolResult&, Engine&) const override {}
+
  protected:
   // Nothing where outputs cannot have the names of their list.
   using MaybeMade = Result<std::optional<Made>>;
@@ -42,7 +45,7 @@ class SourceStepper : public SliceStepper {
   MaybeMade take_or_make(const SourceText& source, Record record) {
     record.result = source.key();
     record.said_of = source.key_of_lines();
-    DSBUILD_TRY(taken, engine_.take(*this, record.result, record.said_of));
+    auto taken = engine_.take(*this, record.result, record.said_of);
     if (!taken) {
       engine_.acquire_full(source.seen());
       return make_of(source, std::move(record));
@@ -132,9 +135,7 @@ class DeviceStepper : public SourceStepper {
           DSBUILD_TRY(bytes, engine_.files().read_file(path_of(end)));
           made.outputs.push_back({end, std::move(bytes)});
         }
-      std::vector<Said> said = last->said;
-      std::erase_if(said, [](const Said& one) { return one.tool != k_assembler; });
-      replay(said, made.record);
+      replay(said_by(*last, k_assembler), made.record);
       made.made_of = MadeOf::some_tools;
       return true;
     }
