@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "action/action_key.h"
 #include "base/build_layout.h"
 #include "build/build_folder.h"
+#include "exec/action_key.h"
 
 namespace dsbuild {
 namespace {

@@ -1,11 +1,11 @@
-// Which actions of a plan are due, and why: what the one judge (lib/action/judge.h) says of each record.
+// Which actions of a plan are due, and why: what the one judge (lib/exec/judge.h) says of each record.
 #pragma once
 
 #include <map>
 #include <string>
 
-#include "action/judge.h"
 #include "build/plan.h"
+#include "exec/judge.h"
 #include "plan/forecast.h"
 
 namespace dsbuild {
@@ -27,7 +27,7 @@ Result<void> take_records_away(const DueActions& due, const Path& build_dir, Fil
 PendingEdges reasons_of(const DueActions& due, const BuildPlan& graph);
 
 // What the next build would run, and why. Nothing is written but
-// lists (lib/action/lists.h). Errors: those of lock_if_built.
+// lists (lib/exec/lists.h). Errors: those of lock_if_built.
 Result<PendingEdges> find_pending_edges(const Plan& plan, Session& session);
 
 // How long that takes; where it cannot be told (nothing was built yet, another dsbuild builds), of

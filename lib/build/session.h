@@ -6,8 +6,8 @@
 #include <optional>
 #include <stop_token>
 
-#include "action/cached_facts.h"
 #include "build/events.h"
+#include "exec/cached_facts.h"
 #include "settings/settings.h"
 #include "sys/digest_memo.h"
 #include "sys/fact_store.h"

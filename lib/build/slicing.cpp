@@ -3,9 +3,9 @@
 #include <chrono>
 #include <map>
 
-#include "action/action_key.h"
 #include "arch/nvidia.h"
 #include "base/digest.h"
+#include "exec/action_key.h"
 #include "plan/slice_edges.h"
 #include "toolkit/tool_parts.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "action/lists.h"
-#include "action/record.h"
+#include "exec/lists.h"
+#include "exec/record.h"
 #include "inputs/torch_headers.h"
 #include "plan/backend.h"
 

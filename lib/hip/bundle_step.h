@@ -1,8 +1,8 @@
 // Joins the device images of one HIP source: `dsbuild action bundle …`.
 #pragma once
 
-#include "action/engine.h"
 #include "binary/offload_bundle.h"
+#include "exec/engine.h"
 
 namespace dsbuild {
 

@@ -1,7 +1,7 @@
 // Makes HIP of an op's CUDA sources, by the hipify of the torch that is installed: `dsbuild action hipify …`.
 #pragma once
 
-#include "action/engine.h"
+#include "exec/engine.h"
 
 namespace dsbuild {
 

@@ -1,7 +1,7 @@
 // `dsbuild action KIND TOOLS OUTPUT …`: runs one action of a build, whichever kind it is.
 #pragma once
 
-#include "action/engine.h"
+#include "exec/engine.h"
 
 namespace dsbuild {
 

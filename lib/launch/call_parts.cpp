@@ -4,11 +4,11 @@
 #include <future>
 #include <set>
 
-#include "action/record.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "build/slice_tests.h"
 #include "build/survey.h"
+#include "exec/record.h"
 #include "inputs/layout.h"
 #include "inputs/looked_for.h"
 #include "inputs/torch_headers.h"

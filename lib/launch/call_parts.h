@@ -1,7 +1,7 @@
 // The parts of one call (lib/nvcc/step_file.h), side by side.
 #pragma once
 
-#include "action/action_run.h"
+#include "exec/action_run.h"
 #include "launch/call_folder.h"
 #include "sys/node_turns.h"
 

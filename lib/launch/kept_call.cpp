@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "action/tool_result.h"
 #include "base/build_layout.h"
+#include "exec/tool_result.h"
 #include "inputs/depfile.h"
 #include "launch/call_parts.h"
 #include "sys/current_folder.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "action/action_key.h"
 #include "base/text.h"
+#include "exec/action_key.h"
 #include "ninja/quote.h"
 
 namespace dsbuild {

@@ -1,7 +1,7 @@
 // What the assembler of a compile read, as GNU as says it (--MD). No object is another for it.
 #pragma once
 
-#include "action/record_maker.h"
+#include "exec/record_maker.h"
 #include "nvcc/nvcc_commands.h"
 
 namespace dsbuild {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "action/roots.h"
+#include "exec/roots.h"
 #include "sys/system.h"
 
 namespace dsbuild {

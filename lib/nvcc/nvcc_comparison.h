@@ -2,7 +2,7 @@
 // compare …`.
 #pragma once
 
-#include "action/engine.h"
+#include "exec/engine.h"
 #include "nvcc/compare_objects.h"
 #include "nvcc/step_file.h"
 

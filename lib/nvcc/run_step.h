@@ -1,7 +1,7 @@
 // Runs one sliced action of a build: `dsbuild action slice …`.
 #pragma once
 
-#include "action/engine.h"
+#include "exec/engine.h"
 #include "nvcc/step_file.h"
 
 namespace dsbuild {

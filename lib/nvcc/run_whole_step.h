@@ -1,8 +1,8 @@
 // Runs one whole command of a build: `dsbuild action run …`.
 #pragma once
 
-#include "action/engine.h"
 #include "base/build_layout.h"
+#include "exec/engine.h"
 #include "nvcc/nvcc_commands.h"
 
 namespace dsbuild {

@@ -3,7 +3,7 @@
 // archs that is common to all (nvcc/list_names.h).
 #pragma once
 
-#include "action/engine.h"
+#include "exec/engine.h"
 #include "nvcc/step_unit.h"
 
 namespace dsbuild {

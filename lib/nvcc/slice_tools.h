@@ -1,7 +1,7 @@
 // Runs the tools of one slice.
 #pragma once
 
-#include "action/engine.h"
+#include "exec/engine.h"
 #include "nvcc/step_unit.h"
 
 namespace dsbuild {

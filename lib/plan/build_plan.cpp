@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "action/action_key.h"
 #include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "exec/action_key.h"
 #include "hip/hipify_script.h"
 #include "plan/backend.h"
 #include "plan/hipify.h"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "action/roots.h"
 #include "base/build_layout.h"
 #include "bundle/verify.h"
+#include "exec/roots.h"
 #include "plan/arch_plan.h"
 #include "plan/edge_kind.h"
 #include "plan/edge_order.h"

@@ -11,8 +11,8 @@
 
 #include <ostream>
 
-#include "action/record.h"
 #include "base/build_layout.h"
+#include "exec/record.h"
 #include "fakes/fake_compilers.h"
 #include "kinds/run_action.h"
 #include "nvcc/nvcc_commands.h"

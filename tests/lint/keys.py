@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""One recipe for keys, and one place for caches: the digest of a key is made in lib/action/key.cpp alone, the version is a part of a
+"""One recipe for keys, and one place for caches: the digest of a key is made in lib/exec/key.cpp alone, the version is a part of a
 key, and only lib/cache names the classes that another backend of a cache implements."""
 
 import re
 
 import lint
 
-KEY_CODE = ("lib/action/", "lib/nvcc/", "lib/hip/", "lib/launch/", "lib/kinds/", "lib/cache/")
-RECIPE = "lib/action/key.cpp"
+KEY_CODE = ("lib/exec/", "lib/nvcc/", "lib/hip/", "lib/launch/", "lib/kinds/", "lib/cache/")
+RECIPE = "lib/exec/key.cpp"
 RULES = [
     (lambda path: path.startswith(KEY_CODE) and path != RECIPE, re.compile(r"\bsha256\w*\s*\([^;]*\b\w*[kK]ey\b[^;]*;"),
-     "makes a digest of a key by hand: use Key (lib/action/key.h)"),
-    (lambda path: path != "lib/action/action_key.h", re.compile(r"(?<!add\(\"version\", )\bk_key_version\b"),
+     "makes a digest of a key by hand: use Key (lib/exec/key.h)"),
+    (lambda path: path != "lib/exec/action_key.h", re.compile(r"(?<!add\(\"version\", )\bk_key_version\b"),
      "the version is a part of a key: add(\"version\", k_key_version)"),
     (lambda path: not path.startswith("lib/cache/"), re.compile(r"\b(?:ActionCache|BlobStore)\b"),
      "names a part of the cache: use ContentStore (lib/cache/content_store.h)"),
@@ -30,7 +30,7 @@ def check(texts):
 
 GOOD = {
     RECIPE: "std::string Key::digest() const { return sha256(text_of(key)); }\n",
-    "lib/action/action_key.h": 'inline constexpr const char* k_key_version = "1";\n',
+    "lib/exec/action_key.h": 'inline constexpr const char* k_key_version = "1";\n',
     "lib/nvcc/step_unit.cpp": 'Key key;\nkey.add("version", k_key_version).add_bytes("text", text);\nauto lines = sha256(text);\n',
     "lib/cache/local_cache.h": "class LocalActionCache : public ActionCache {};\n",
     "lib/plan/header.cpp": "auto folder = sha256(key).substr(0, 8);  // of a name, not of a result; ActionCache\n",

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "action/cached_facts.h"
+#include "exec/cached_facts.h"
 #include "fakes/fake_file_system.h"
 #include "fakes/fake_process_runner.h"
 #include "toolkit/toolkit.h"

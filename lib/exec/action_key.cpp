@@ -1,4 +1,4 @@
-#include "action/action_key.h"
+#include "exec/action_key.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "action/record.h"
 #include "cache/content_store.h"
+#include "exec/record.h"
 
 namespace dsbuild {
 

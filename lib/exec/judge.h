@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "action/lists.h"
-#include "action/record.h"
+#include "exec/lists.h"
+#include "exec/record.h"
 #include "inputs/looked_for.h"
 #include "sys/digest_memo.h"
 

@@ -1,4 +1,4 @@
-#include "action/key.h"
+#include "exec/key.h"
 
 #include "base/digest.h"
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-#include "action/action_run.h"
-#include "action/tool_result.h"
+#include "exec/action_run.h"
+#include "exec/tool_result.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {

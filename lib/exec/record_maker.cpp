@@ -1,4 +1,4 @@
-#include "action/record_maker.h"
+#include "exec/record_maker.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "action/record.h"
+#include "exec/record.h"
 
 #include <catch2/catch.hpp>
 

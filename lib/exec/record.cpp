@@ -1,4 +1,4 @@
-#include "action/record.h"
+#include "exec/record.h"
 
 #include "base/build_layout.h"
 #include "base/digest.h"

@@ -1,4 +1,4 @@
-#include "action/judge.h"
+#include "exec/judge.h"
 
 #include <catch2/catch.hpp>
 

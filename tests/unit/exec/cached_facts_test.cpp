@@ -1,4 +1,4 @@
-#include "action/cached_facts.h"
+#include "exec/cached_facts.h"
 
 #include <catch2/catch.hpp>
 

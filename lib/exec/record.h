@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "action/key.h"
+#include "exec/key.h"
 
 namespace dsbuild {
 

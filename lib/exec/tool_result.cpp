@@ -1,4 +1,4 @@
-#include "action/tool_result.h"
+#include "exec/tool_result.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "action/cached_facts.h"
+#include "exec/cached_facts.h"
 
-#include "action/action_key.h"
-#include "action/key.h"
 #include "base/digest.h"
+#include "exec/action_key.h"
+#include "exec/key.h"
 
 namespace dsbuild {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "action/lists.h"
-#include "action/record.h"
+#include "exec/lists.h"
+#include "exec/record.h"
 
 namespace dsbuild {
 

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "action/judge.h"
+#include "exec/judge.h"
 
 namespace dsbuild {
 

@@ -1,4 +1,4 @@
-#include "action/lists.h"
+#include "exec/lists.h"
 
 #include "base/digest.h"
 

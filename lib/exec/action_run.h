@@ -2,8 +2,8 @@
 // and its record.
 #pragma once
 
-#include "action/action_key.h"
-#include "action/record_maker.h"
+#include "exec/action_key.h"
+#include "exec/record_maker.h"
 #include "sys/system.h"
 
 namespace dsbuild {

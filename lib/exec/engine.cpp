@@ -1,4 +1,4 @@
-#include "action/engine.h"
+#include "exec/engine.h"
 
 #include "base/digest.h"
 

@@ -1,4 +1,4 @@
-#include "action/roots.h"
+#include "exec/roots.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "action/action_run.h"
+#include "exec/action_run.h"
 
 #include <catch2/catch.hpp>
 
