@@ -47,6 +47,8 @@ inline std::string id_file(const std::string& tool) {  // what a tool is made of
   return k_tools_folder + ("/" + tool + ".id");
 }
 inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
+// Of those of nvcc's tools that are given all that they read: cudafe++, cicc, ptxas.
+inline constexpr const char* k_device_id_file = "tools/nvcc.device.id";
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_hip_id_file = "tools/hip.id";
 inline constexpr const char* k_icpx_id_file = "tools/icpx.id";

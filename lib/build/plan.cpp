@@ -48,10 +48,12 @@ Result<void> identify_tools(Plan& plan, Session& session) {
   for (const Toolkit* toolkit : plan.toolkits()) {
     DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, hosts, session.system, session.facts, session.digests));
     parts.text += in_flags;
+    if (!parts.device_text.empty()) parts.device_text += in_flags;
     plan.tools.by_name[toolkit->family->tool] = std::move(parts);
   }
   for (auto& [name, tool] : plan.tools.by_name) {
     tool.text = plan.roots.named_lines(tool.text);
+    tool.device_text = plan.roots.named_lines(tool.device_text);
     tool.folders = plan.roots.named(std::move(tool.folders));
   }
   return {};
@@ -97,7 +99,8 @@ std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings&
   return {{k_store_file, store.string()},
           {k_digests_file, files.absolute(settings.cache_dir / "digests").string()},
           {k_tool_folders_file, join({folders.begin(), folders.end()}, "\n")},
-          {k_assemblers_file, telling}};
+          {k_assemblers_file, telling},
+          {k_device_id_file, tools.of(k_nvcc_tool).device_text}};
 }
 
 Result<SourceDigests> digest_sources(const Plan& plan, Session& session) {

@@ -13,7 +13,7 @@ namespace dsbuild {
 
 // Of what this program itself adds to the tools' commands, and of what it writes down, facts among it. It is
 // in every key: another number makes everything anew, also what other checkouts have in the cache.
-inline constexpr const char* k_key_version = "11";
+inline constexpr const char* k_key_version = "12";
 
 // The words behind `dsbuild action`, as build.ninja has them (lib/kinds/run_action.cpp).
 using StepWords = std::vector<std::string>;

@@ -134,7 +134,8 @@ class SelfTest {
                                             {unit + k_module_id_end, *module_id},
                                             {unit + k_arch_list_end, commands_.arch_list},
                                             {unit + k_folder_in_objects_end, whole_folder()},
-                                            {k_nvcc_id_file, "self-test"}})
+                                            {k_nvcc_id_file, "self-test"},
+                                            {k_device_id_file, "self-test"}})
       if (const Failure failure = write(folder / name, text); !failure.empty()) return failure;
     for (const StepFile& step : plan_steps(commands_, {}))
       if (const Failure failure = run_step(step, folder); !failure.empty()) return failure;

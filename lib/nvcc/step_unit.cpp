@@ -69,7 +69,7 @@ Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) 
   unit.arch_list = trim(arch_list);
   const auto folder = system.files.read_file(unit.path + k_folder_in_objects_end);
   unit.folder_in_objects = folder ? trim(*folder) : k_folder_in_objects;
-  DSBUILD_TRY(tools, system.files.read_file(k_nvcc_id_file));
+  DSBUILD_TRY(tools, system.files.read_file(unit.reads_source() ? k_device_id_file : k_nvcc_id_file));
   unit.tools = tools;
   unit.environment = tools_environment(unit.step, system);
   return unit;

@@ -13,9 +13,12 @@ struct StepUnit {
   std::string arch_list;          // the value of __CUDA_ARCH_LIST__
   std::string module_id;          // free of paths
   std::string folder_in_objects;  // for the build folder, where objects name it
-  std::string tools;              // who they are
+  std::string tools;              // what those are made of that its result is a matter of
   Environment environment;        // of the tools
 
+  // Whether it preprocesses: what follows is given all that it reads. The others read headers or start the
+  // host's assembler.
+  bool reads_source() const { return !step.preprocess.empty(); }
   // A file between two tools.
   std::string in_scratch(const std::string& end) const { return (scratch / (stem + end)).string(); }
   // The words with what the stand-ins stand for; `unit` is the stand-in's path from where the command runs.

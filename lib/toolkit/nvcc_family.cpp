@@ -75,6 +75,7 @@ const CompilerFamily k_nvcc_family = {.name = "CUDA",
                                       .proof = nvcc_proof,
                                       .question = nvcc_question,
                                       .parts = nvcc_parts,
+                                      .device_parts = nvcc_device_parts,
                                       .include_question = nullptr};
 
 }  // namespace dsbuild

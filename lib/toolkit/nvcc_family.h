@@ -12,5 +12,6 @@ std::vector<ToolkitCandidate> nvcc_candidates(const Settings& settings, const Sy
 const DriverProof& nvcc_proof();
 Words nvcc_question(const Toolkit& toolkit);
 Paths nvcc_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
+Paths nvcc_device_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
 
 }  // namespace dsbuild

@@ -15,18 +15,29 @@ class DryRun {
   }
 
   Paths parts(const FileReader& files) const {
-    Paths found;
-    for (const std::string& program : programs_)
-      if (const auto path = find_program(files, program, value_of("PATH"))) found.insert(path->string());
+    Paths found = programs(files);
     if (const std::string here = value_of("_HERE_"); !here.empty())
       found.insert({here + "/nvcc", here + "/nvcc.profile"});
-    add_all_in(value_of("NVVMIR_LIBRARY_DIR"), files, found);
+    found.merge(libdevice(files));
     for (const std::string& word : shell_split(value_of("INCLUDES"))) {
       // What cudafe++ writes includes these, and nvcc's depfile does not name them.
       const Path folder = word.starts_with("-I") ? word.substr(2) : "";
       add_all_in(folder / "crt", files, found);
       found.insert((folder / "fatbinary_section.h").string());
     }
+    return found;
+  }
+
+  Paths programs(const FileReader& files) const {
+    Paths found;
+    for (const std::string& program : programs_)
+      if (const auto path = find_program(files, program, value_of("PATH"))) found.insert(path->string());
+    return found;
+  }
+
+  Paths libdevice(const FileReader& files) const {
+    Paths found;
+    add_all_in(value_of("NVVMIR_LIBRARY_DIR"), files, found);
     return found;
   }
 
@@ -71,6 +82,17 @@ Words nvcc_question(const Toolkit& toolkit) {
   if (toolkit.host) argv.insert(argv.end(), {"-ccbin", toolkit.host->path.string()});
   argv.insert(argv.end(), {"--dryrun", "-c", "dsbuild.cu", "-o", "dsbuild.o"});
   return argv;
+}
+
+// All programs but the host compiler, and what cicc reads unasked.
+Paths nvcc_device_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files) {
+  const DryRun run(said);
+  Paths found = run.programs(files);
+  std::erase_if(found, [&](const std::string& program) {
+    return Path(program).filename() == "rm" || (toolkit.host && program == toolkit.host->path);
+  });
+  found.merge(run.libdevice(files));
+  return found;
 }
 
 Paths nvcc_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files) {

@@ -106,6 +106,16 @@ std::string render(const Paths& parts, const Environment& environment, System& s
   return text;
 }
 
+// Where a part lies does not change what it makes of a text.
+std::string without_folders(const std::string& text) {
+  std::set<std::string> lines;
+  for (const std::string& line : split_lines(text)) {
+    const size_t space = line.find(' ');
+    lines.insert(line.substr(0, space + 1) + Path(line.substr(space + 1)).filename().string());
+  }
+  return join({lines.begin(), lines.end()}, "\n") + "\n";
+}
+
 // A line of each part, of what scripts among them name, and of each library that they load.
 Result<std::string> text_of_parts(Paths parts, const Environment& environment, System& system,
                                   FactStore& facts, DigestMemo& digests) {
@@ -231,6 +241,11 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hos
   parts.merge(said.configuration);
   parts.insert(toolkit.compiler().string());
   DSBUILD_TRY(text, text_of_parts(std::move(parts), environment, system, facts, digests));
+  if (family.device_parts) {
+    DSBUILD_TRY(device, text_of_parts(family.device_parts(said.answers.front(), toolkit, system.files),
+                                      environment, system, facts, digests));
+    tool.device_text = without_folders(device) + said.text + text_of_variables(system);
+  }
   tool.text = text + said.text + (toolkit.host ? tool.text : text_of_variables(system));
   if (family.include_question)
     for (const std::string& folder : include_folders_in(said.answers.back()))

@@ -17,6 +17,9 @@ namespace dsbuild {
 struct ToolText {
   // "<sha256> <path>" a line of each part; of a wrapper what it answers, too; of the variables that it gets
   std::string text;
+  // "<sha256> <file name>" a line of each part that turns preprocessed text into device code, and the
+  // variables; "": the family has none that run by themselves. All of them are in `text` too.
+  std::string device_text;
   bool links_tell_files = false;       // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer)
   bool assembler_tells_files = false;  // it has --MD (GNU as; the one in clang has not)
   std::vector<std::string> folders;    // where it looks for headers unasked; behind "-L", for libraries

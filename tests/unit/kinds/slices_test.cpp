@@ -64,6 +64,26 @@ TEST_CASE("slices: where the PTX is known in the cache, another build folder tak
   CHECK(world.bytes_of(world.slice("compute_80")) == made_from_scratch(world, "compute_80"));
 }
 
+TEST_CASE("slices: a host compiler with other parts runs again, cudafe++, cicc and ptxas do not") {
+  SliceWorld world;
+  run_all(world);
+  const std::string ptx = world.ptx();
+  world.plan(k_nvcc_id_file, "00ee /usr/bin/nvcc\n");
+  for (const char* part : {"front", "compute_80"})
+    CHECK(world.run_part(part).started == Args{"cpp"});
+  CHECK(world.ptx() == ptx);
+  CHECK(world.run_part("host").started == Args{"g++"});
+}
+
+TEST_CASE("slices: with another cudafe++, cicc or ptxas, nothing of the old ones is taken") {
+  SliceWorld world;
+  run_all(world);
+  world.plan(k_nvcc_id_file, "00ee /usr/bin/nvcc\n");
+  world.plan(k_device_id_file, "00ee cicc\n");
+  CHECK(world.run_part("front").started == k_front_tools);
+  CHECK(world.run_part("compute_80").started == k_device_tools);
+}
+
 TEST_CASE("slices: images that were damaged are not taken for those of their PTX") {
   SliceWorld world;
   run_all(world);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "toolkit/configuration_files.h"
+#include "toolkit/nvcc_family.h"
 #include "toolkit/wrappers.h"
 #include "unit/toolkit/compilers.h"
 
@@ -122,6 +123,27 @@ TEST_CASE(
   CHECK(found == Paths{"/llvm/bin/x86_64-clang++.cfg", "/llvm/bin/more.txt", "/etc/clang/clang.cfg",
                        "/etc/clang/more.txt", "/etc/clang/rest", "/home/user/.clang/a.cfg",
                        "/home/user/.clang/more.txt", "/x/y"});
+}
+
+TEST_CASE(
+    "nvcc's parts for preprocessed text are its own programs and libdevice, without the host compiler") {
+  FakeFileSystem files;
+  for (const char* program :
+       {"/cuda/bin/nvcc", "/cuda/bin/ptxas", "/cuda/nvvm/bin/cicc", "/usr/bin/g++", "/usr/bin/rm"})
+    files.add_file(program, k_machine_code, true);
+  files.add_file("/cuda/nvvm/libdevice/libdevice.10.bc", "BC");
+  Toolkit toolkit;
+  toolkit.home = "/cuda";
+  toolkit.host = HostCompiler{"/usr/bin/g++", "gcc", {}, "PATH"};
+  const std::string said =
+      "#$ _HERE_=/cuda/bin\n#$ PATH=/cuda/bin:/usr/bin\n#$ CICC_PATH=/cuda/nvvm/bin\n"
+      "#$ NVVMIR_LIBRARY_DIR=/cuda/nvvm/libdevice\n#$ rm dsbuild_dlink.reg.c\n"
+      "#$ \"/usr/bin/g++\" -E -x c++ dsbuild.cu\n#$ \"$CICC_PATH/cicc\" --c++17\n#$ ptxas -m64\n";
+  CHECK(nvcc_device_parts(said, toolkit, files) ==
+        Paths{"/cuda/bin/ptxas", "/cuda/nvvm/bin/cicc", "/cuda/nvvm/libdevice/libdevice.10.bc"});
+  const Paths all = nvcc_parts(said, toolkit, files);
+  CHECK(all.count("/usr/bin/g++") == 1);
+  CHECK(all.count("/cuda/bin/nvcc.profile") == 1);
 }
 
 TEST_CASE("Flags of the user's name files, in one word, in two, and behind what carries them") {
