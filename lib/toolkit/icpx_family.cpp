@@ -148,6 +148,7 @@ const CompilerFamily k_icpx_family = {
     .proof = proof_of_host_compiler,
     .question = icpx_question,
     .parts = icpx_parts,
+    .device_parts = nullptr,
     .include_question = nullptr,
     .install =
         "install Intel's oneAPI DPC++/C++ compiler and ocloc: packages "
