@@ -1,12 +1,14 @@
 // `dsbuild action …`: what build.ninja runs of dsbuild itself, in the build folder.
 #include "command.h"
+#include "exec/local_runner.h"
 #include "kinds/run_action.h"
 
 namespace dsbuild {
 namespace {
 
 Result<int> run_words(const CommandContext& context) {
-  DSBUILD_TRY(end, run_action(context.line.operands, context.system, print_tool_output));
+  LocalRunner runner(context.system.processes);
+  DSBUILD_TRY(end, run_action(context.line.operands, context.system, runner, print_tool_output));
   return end.code;
 }
 

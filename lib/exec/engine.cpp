@@ -60,8 +60,8 @@ void Engine::keep_nothing() {
   results_.close();
 }
 
-Result<ProcessResult> Engine::run(const Command& command) {
-  DSBUILD_TRY(result, system_.processes.run(command));
+Result<ProcessResult> Engine::run(ToolRun run) {
+  DSBUILD_TRY(result, runner_.wait(runner_.submit(std::move(run))));
   turn_.add_peak(result.peak_memory_bytes);
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "exec/action_run.h"
+#include "exec/runner.h"
 #include "exec/tool_result.h"
 #include "sys/memory_gate.h"
 
@@ -69,14 +70,19 @@ class Stepper {
 
 class Engine {
  public:
-  Engine(ActionRun& action, MemoryTurn& turn, System& system, const Print& print)
-      : action_(action), turn_(turn), system_(system), print_(print), results_(action.cache()) {}
+  Engine(ActionRun& action, MemoryTurn& turn, System& system, Runner& runner, const Print& print)
+      : action_(action),
+        turn_(turn),
+        system_(system),
+        runner_(runner),
+        print_(print),
+        results_(action.cache()) {}
 
   // The whole life of an edge whose record does not say that it is up to date.
   Result<StepEnd> drive(Stepper& stepper);
 
   // For an action that is a part of this edge.
-  Engine of(ActionRun& action) const { return {action, turn_, system_, print_}; }
+  Engine of(ActionRun& action) const { return {action, turn_, system_, runner_, print_}; }
 
   // What steppers build on.
   ActionRun& action() { return action_; }
@@ -93,7 +99,7 @@ class Engine {
   // Waits for memory (lib/sys/memory_gate.h): before it is known whether tools run; before they run.
   void acquire_probe() { turn_.wait_to_look(); }
   void acquire_full(const SeenText& text = {}) { turn_.wait_to_work(text); }
-  Result<ProcessResult> run(const Command& command);
+  Result<ProcessResult> run(ToolRun run);
   void print(std::string_view text) { print_(text); }
 
  private:
@@ -106,6 +112,7 @@ class Engine {
   ActionRun& action_;
   MemoryTurn& turn_;
   System& system_;
+  Runner& runner_;
   const Print& print_;
   ResultCache results_;
   bool keeps_nothing_ = false;

@@ -65,7 +65,8 @@ class BundleStepper : public Stepper {
     FileSystem& files = engine.files();
     engine.acquire_full();
     DSBUILD_CHECK(write_inputs(files));
-    DSBUILD_TRY(result, engine.run({command(), engine.machine().environment, {}, std::chrono::minutes(10)}));
+    DSBUILD_TRY(result,
+                engine.run({{command(), engine.machine().environment, {}, std::chrono::minutes(10)}}));
     engine.print(result.out + result.err);
     if (result.exit_code != 0) return Made::failed(result.exit_code);
     Made made{0, MadeOf::tools, {}, engine.action().make_record({objects(), {}}), temporary()};

@@ -90,7 +90,7 @@ class HipifyStepper : public Stepper {
       DSBUILD_CHECK(read.add(below_pack(source)));
     DSBUILD_CHECK(fill_scratch(read.tree()));
     engine.acquire_full();
-    DSBUILD_TRY(result, engine.run(command(read.folders())));
+    DSBUILD_TRY(result, engine.run({command(read.folders())}));
     if (!result.ok()) {
       engine.print(result.out + result.err);
       return Made::failed(static_cast<int>(Exit::failed));

@@ -132,7 +132,7 @@ RunKind find_kind(const std::string& name) {
 
 }  // namespace
 
-Result<StepEnd> run_action(const Words& words, System& system, const Print& print) {
+Result<StepEnd> run_action(const Words& words, System& system, Runner& runner, const Print& print) {
   const RunKind run = words.size() > k_before_words ? find_kind(words.front()) : nullptr;
   if (!run) return refuse(words);
   ActionRun action(words, system);
@@ -142,7 +142,7 @@ Result<StepEnd> run_action(const Words& words, System& system, const Print& prin
     return StepEnd{0, MadeOf::record};
   }
   action.begin();
-  Engine engine(action, turn, system, print);
+  Engine engine(action, turn, system, runner, print);
   DSBUILD_TRY(end, run(words, engine));
   if (end.code == 0) turn.end(end.made_of);
   return end;

@@ -69,7 +69,7 @@ class WholeStepper : public Stepper {
     DSBUILD_CHECK(files_.remove_all(temporary));
     DSBUILD_CHECK(files_.remove_all(depfile_of_assembler()));
     engine_.acquire_full();
-    DSBUILD_TRY(ran, engine_.run(here(command())));
+    DSBUILD_TRY(ran, engine_.run({here(command())}));
     std::string said = ran.out + ran.err;
     engine_.print(said);
     if (ran.exit_code != 0) return Made::failed(ran.exit_code);
@@ -89,7 +89,8 @@ class WholeStepper : public Stepper {
   // The object of another op's compile, where that was given the same text and nothing else.
   std::optional<Made> take_by_text() {
     engine_.acquire_probe();
-    const auto text = preprocessed_text(step_.command, engine_.run(here(preprocess_command(step_.command))));
+    const auto text =
+        preprocessed_text(step_.command, engine_.run({here(preprocess_command(step_.command))}));
     if (!text) return std::nullopt;  // the compiler will say why
     text_key_ = action_.key_of_text(words_behind_preprocessor(without_outputs(step_.command)), *text);
     auto made = engine_.take(*this, {text_key_, ""});

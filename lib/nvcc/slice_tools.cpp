@@ -10,7 +10,19 @@ SliceTools::SliceTools(const StepUnit& unit, Engine& engine)
     : unit_(unit), engine_(engine), build_dir_(engine.files().absolute(".")) {}
 
 Result<int> SliceTools::run_in_scratch(const Words& command) {
-  return run(unit_.expand(command, unit_.stem), unit_.scratch);
+  return run(unit_.expand(command, unit_.stem), unit_.scratch, files_of(command));
+}
+
+// Commands name each file of the scratch folder by the unit's stand-in.
+HermeticFiles SliceTools::files_of(const Words& command) const {
+  HermeticFiles files;
+  for (const std::string& word : command) {
+    if (!word.starts_with(k_any_unit)) continue;
+    const std::string name = unit_.expand({word}, unit_.stem).front();
+    (engine_.files().kind(unit_.scratch / name) == FileKind::file ? files.inputs : files.outputs)
+        .push_back(name);
+  }
+  return files;
 }
 
 Result<int> SliceTools::run_in_build_folder(const Words& command) {
@@ -18,11 +30,12 @@ Result<int> SliceTools::run_in_build_folder(const Words& command) {
 }
 
 // The build folder's names of roots hold there alone.
-Result<int> SliceTools::run(Words argv, const Path& folder) {
+Result<int> SliceTools::run(Words argv, const Path& folder, std::optional<HermeticFiles> hermetic) {
   if (!folder.empty())
     for (std::string& word : argv)
       word = with_absolute_roots(word, build_dir_);
-  DSBUILD_TRY(result, engine_.run({std::move(argv), unit_.environment, folder, std::chrono::hours(24)}));
+  DSBUILD_TRY(result, engine_.run({{std::move(argv), unit_.environment, folder, std::chrono::hours(24)},
+                                   std::move(hermetic)}));
   const std::string text = replace_all(result.out + result.err, unit_.scratch.string() + "/", "");
   engine_.print(shown(text));
   said_ += text;

@@ -65,12 +65,15 @@ bool read_ready(std::array<Stream, 2>& streams, std::chrono::milliseconds patien
   return true;
 }
 
-// Until the child has ended and all that it wrote is read, or until the time is up.
-ProcessResult follow(Child& child, std::array<Stream, 2>& streams, Clock::time_point deadline) {
+// Until the child has ended and all that it wrote is read, or until it is to be killed.
+ProcessResult follow(Child& child, std::array<Stream, 2>& streams, Clock::time_point deadline,
+                     const std::stop_token& stop) {
   ProcessResult result;
+  bool is_killed = false;
   while (!child.poll_exit()) {
-    if (Clock::now() >= deadline && !result.timed_out) {
-      result.timed_out = true;
+    result.timed_out = result.timed_out || (Clock::now() >= deadline && !is_killed);
+    if ((result.timed_out || stop.stop_requested()) && !is_killed) {
+      is_killed = true;
       child.send(SIGKILL);
     }
     if (streams[0].end.is_open() || streams[1].end.is_open()) {
@@ -103,7 +106,7 @@ class RealProcessRunner : public ProcessRunner {
     out.write_end.close();
     err.write_end.close();
     std::array<Stream, 2> streams{{{std::move(out.read_end), ""}, {std::move(err.read_end), ""}}};
-    return follow(child, streams, deadline);
+    return follow(child, streams, deadline, command.stop);
   }
 
   Result<ProcessResult> run_on_terminal(const Command& command, const std::vector<int>& inherited,

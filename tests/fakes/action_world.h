@@ -14,6 +14,7 @@
 #include "base/build_layout.h"
 #include "exec/record.h"
 #include "fakes/fake_compilers.h"
+#include "fakes/strict_runner.h"
 #include "kinds/run_action.h"
 #include "nvcc/nvcc_commands.h"
 #include "nvcc/step_file.h"
@@ -51,6 +52,7 @@ class ActionWorld {
   FakeFileSystem files;
   FakeProcessRunner processes;
   FakeCompilers tools{files, processes};
+  StrictRunner runner{processes, files};
   std::string archs = "800,900";  // __CUDA_ARCH_LIST__
   std::string cache = "/cache/store";
   std::string telling = "tools/nvcc.id\ntools/cxx.id\n";    // whose assembler says what it read
@@ -186,7 +188,8 @@ class ActionWorld {
     for (const std::string& output : action.outputs)
       files.add_directory(Path(output).parent_path());
     try {
-      const auto end = run_action(action.words, system_, [&](std::string_view text) { ran.said += text; });
+      const auto end =
+          run_action(action.words, system_, runner, [&](std::string_view text) { ran.said += text; });
       ran.error = end ? "" : end.error().code;
       ran.code = end ? end->code : static_cast<int>(end.error().exit);
       if (end) ran.made_of = end->made_of;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""One recipe for keys, and one place for caches: the digest of a key is made in lib/exec/key.cpp alone, the version is a part of a
-key, and only lib/cache names the classes that another backend of a cache implements."""
+"""One recipe for keys, one place for caches and runners: the digest of a key is made in lib/exec/key.cpp alone, and the
+version is a part of a key. lib/cache alone names the classes that another backend of a cache implements, lib/exec and
+the command that picks one name runners."""
 
 import re
 
@@ -15,6 +16,8 @@ RULES = [
      "the version is a part of a key: add(\"version\", k_key_version)"),
     (lambda path: not path.startswith("lib/cache/"), re.compile(r"\b(?:ActionCache|BlobStore)\b"),
      "names a part of the cache: use ContentStore (lib/cache/content_store.h)"),
+    (lambda path: not path.startswith(("lib/exec/", "lib/kinds/run_action.", "apps/dsbuild/command_action.")),
+     re.compile(r"\b(?:Local)?Runner\b(?!::)"), "names who runs tools: use Engine::run (lib/exec/engine.h)"),
 ]
 
 
@@ -32,6 +35,7 @@ GOOD = {
     RECIPE: "std::string Key::digest() const { return sha256(text_of(key)); }\n",
     "lib/exec/action_key.h": 'inline constexpr const char* k_key_version = "1";\n',
     "lib/nvcc/step_unit.cpp": 'Key key;\nkey.add("version", k_key_version).add_bytes("text", text);\nauto lines = sha256(text);\n',
+    "apps/dsbuild/command_action.cpp": "LocalRunner runner(processes);\n",
     "lib/cache/local_cache.h": "class LocalActionCache : public ActionCache {};\n",
     "lib/plan/header.cpp": "auto folder = sha256(key).substr(0, 8);  // of a name, not of a result; ActionCache\n",
 }
@@ -40,6 +44,7 @@ BAD = [
     ("lib/launch/a.cpp", "auto result =\n    sha256_of_pieces({key, bytes});\n", ":2: makes a digest"),
     ("lib/build/a.cpp", "auto identity = sha256(k_key_version + text);\n", "a part of a key"),
     ("lib/nvcc/a.h", "ActionCache& cache;\n", "a part of the cache"),
+    ("lib/nvcc/a.cpp", "Runner& runner;\n", "names who runs tools"),
     ("apps/dsbuild/a.cpp", "const BlobStore& blobs;\n", "a part of the cache"),
 ]
 

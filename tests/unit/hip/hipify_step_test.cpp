@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/digest.h"
+#include "exec/local_runner.h"
 #include "fakes/fake_file_system.h"
 #include "fakes/fake_process_runner.h"
 
@@ -65,7 +66,8 @@ struct World {
     if (action.is_up_to_date()) return MadeOf::record;
     action.begin();
     const Print print = [this](std::string_view text) { said += text; };
-    Engine engine(action, turn, system, print);
+    LocalRunner runner(system.processes);
+    Engine engine(action, turn, system, runner, print);
     DSBUILD_TRY(end, run_hipify_step(step, engine));
     return end.made_of;
   }

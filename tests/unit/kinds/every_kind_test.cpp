@@ -306,6 +306,7 @@ TEST_CASE("actions: other tools make everything again") {
   for_each_kind([](KindWorld& world) {
     REQUIRE(world.make().code == 0);
     world.plan(world.action().words.at(1), "00fe another version\n");
+    world.plan(k_device_id_file, "00fe another version\n");
     const Ran ran = world.run(world.action());
     CHECK(ran.started == world.kind.tools);
     CHECK(ran.made_of == MadeOf::tools);

@@ -84,6 +84,21 @@ TEST_CASE("slices: with another cudafe++, cicc or ptxas, nothing of the old ones
   CHECK(world.run_part("compute_80").started == k_device_tools);
 }
 
+TEST_CASE("slices: cudafe++, cicc and ptxas say which files they are given and make, other tools do not") {
+  SliceWorld world;
+  run_all(world);
+  std::map<std::string, HermeticFiles> files;
+  for (const ToolRun& run : world.runner.seen)
+    if (run.hermetic) files[run.command.argv.back()] = *run.hermetic;
+  REQUIRE(files.size() == 5);
+  const HermeticFiles& cicc = files.at("a.compute_80.ptx");
+  CHECK(cicc.inputs == Args{"a.module_id", "a.compute_80.cpp1.ii"});
+  CHECK(has(join(cicc.outputs, " "), "a.compute_80.cudafe1.stub.c"));
+  CHECK(cicc.outputs.back() == "a.compute_80.ptx");
+  const HermeticFiles ptxas{{"a.compute_80.ptx"}, {"a.compute_80.cubin"}};
+  CHECK(files.at("a.compute_80.cubin") == ptxas);
+}
+
 TEST_CASE("slices: images that were damaged are not taken for those of their PTX") {
   SliceWorld world;
   run_all(world);

@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "exec/local_runner.h"
 #include "fakes/fake_compilers.h"
 #include "kinds/run_action.h"
 #include "launch/kept_call.h"
@@ -53,8 +54,9 @@ class CountingRunner : public ProcessRunner {
   }
   Result<ProcessResult> run_action_here(const Command& command) {
     System system{files_, *this, command.env, program_};
+    LocalRunner runner(*this);
     std::string said;
-    const auto end = run_action({command.argv.begin() + 2, command.argv.end()}, system,
+    const auto end = run_action({command.argv.begin() + 2, command.argv.end()}, system, runner,
                                 [&](std::string_view text) { said += text; });
     return ProcessResult{end ? end->code : 1, false, "", said + (end ? "" : end.error().what)};
   }
