@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Whether a cache that was copied to another machine serves there: every file has another path, inode and time.
 
-  scripts/check_moved_cache.py [DSBUILD…] [--cuda HOME] [--ops LIST] [--arch LIST]
+  scripts/check_moved_cache.py [DSBUILD…] [--cuda HOME] [--second-cuda HOME] [--ops LIST] [--arch LIST]
 
 Builds with copies of the toolkit and of tvm-ffi. Then toolkit, tvm-ffi, sources and cache folder move to other folders without
 their times, as a new machine would get them. A build there, with another home and build folder, must find everything in the
-cache, and its libraries must equal the first ones byte for byte. The C++ compiler stays where it is. The script judges the last
+cache, and its libraries must equal the first ones byte for byte. The C++ compiler stays where it is. With
+--second-cuda the second machine has that toolkit: the same release from another package (PyPI's). The script judges the last
 program; the others are for comparison. Exit code 1: a result is missing in the cache, or a library differs.
 """
 
@@ -62,6 +63,9 @@ def check(program, options, work):
     shutil.copytree(os.environ["TVM_FFI_HOME"], work / "first" / "tvm_ffi", symlinks=True)
     shutil.copytree(ROOT / "kernels", work / "first" / "source")
     first = build("first")
+    if options.second_cuda:
+        shutil.rmtree(work / "first" / "toolkit")
+        copy_toolkit(options.second_cuda.resolve(), work / "first" / "toolkit")
     for part in ("toolkit", "tvm_ffi", "cache", "source"):
         move(work / "first" / part, work / "second of another name" / part)
     second = build("second of another name")
@@ -76,6 +80,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dsbuild", nargs="*", default=[RELEASE], type=pathlib.Path)
     parser.add_argument("--cuda", default=pathlib.Path("/usr/local/cuda"), type=pathlib.Path)
+    parser.add_argument("--second-cuda", type=pathlib.Path)
     parser.add_argument("--ops", default="fused_adam,quantizer,fp_quantizer")
     parser.add_argument("--arch", default="8.0;9.0+PTX")
     options = parser.parse_args()

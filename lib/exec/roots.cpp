@@ -54,9 +54,16 @@ std::string with_paths(const std::string& word, const Replace& replace) {
 }  // namespace
 
 void Roots::add(const std::string& name, const std::string& folder) {
+  add(name, std::vector<std::string>{folder});
+}
+
+void Roots::add(const std::string& name, const std::vector<std::string>& spellings) {
   const bool is_there = std::ranges::any_of(roots_, [&](const Root& root) { return root.name == name; });
-  if (is_there || !folder.starts_with('/') || is_of_system(folder)) return;
-  roots_.push_back({name, folder});
+  if (is_there || spellings.empty()) return;
+  for (const std::string& folder : spellings) {
+    if (!folder.starts_with('/') || is_of_system(folder)) return;
+    roots_.push_back({name, folder, &folder == &spellings.front()});
+  }
   std::ranges::stable_sort(roots_,
                            [](const Root& a, const Root& b) { return a.folder.size() > b.folder.size(); });
 }
@@ -88,11 +95,15 @@ std::vector<std::string> Roots::named(std::vector<std::string> words) const {
 }
 
 std::string Roots::named_lines(std::string_view text) const {
-  std::string changed;
+  std::vector<std::pair<std::string, std::string>> lines;  // by path
   for (const std::string& line : split_lines(text)) {
     const size_t path = line.find(' ') + 1;  // 0 without a blank: the whole line
-    changed += line.substr(0, path) + named(line.substr(path)) + "\n";
+    lines.emplace_back(named(line.substr(path)), line.substr(0, path));
   }
+  std::ranges::sort(lines);
+  std::string changed;
+  for (const auto& [path, digest] : lines)
+    changed += digest + path + "\n";
   return changed;
 }
 
@@ -105,7 +116,7 @@ std::string Roots::real(const std::string& path) const {
 std::vector<std::pair<std::string, Path>> Roots::links() const {
   std::vector<std::pair<std::string, Path>> links;
   for (const Root& root : roots_)
-    links.emplace_back(k_below_roots + root.name, root.folder);
+    if (root.is_linked) links.emplace_back(k_below_roots + root.name, root.folder);
   std::ranges::sort(links);
   return links;
 }

@@ -231,7 +231,12 @@ std::string object_path(const std::string& op, const SourceSpec& source) {
 
 Roots find_roots(const ToolkitSet& toolkits, const RequirementReport& requirements) {
   Roots roots;
-  if (const Toolkit* cuda = toolkits.of(nvidia())) roots.add("cuda", cuda->home.string());
+  if (const Toolkit* cuda = toolkits.of(nvidia())) {
+    roots.add("cuda", cuda->home.string());
+    // NVIDIA's packages have these two at different places.
+    roots.add("cuda_include", cuda->include_spellings);
+    roots.add("cuda_lib", cuda->library_dir.string());
+  }
   for (const auto& [op, findings] : requirements.by_op)
     for (const Finding& finding : findings)
       for (const auto& [name, folder] : finding.gives.roots)

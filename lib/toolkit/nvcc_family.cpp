@@ -1,5 +1,7 @@
 #include "toolkit/nvcc_family.h"
 
+#include <set>
+
 #include "arch/nvidia.h"
 #include "base/build_layout.h"
 #include "toolkit/nvcc_facts.h"
@@ -15,9 +17,19 @@ constexpr const char* k_library_dirs[] = {"lib64", "lib", "targets/sbsa-linux/li
                                           "targets/aarch64-linux/lib", "lib/aarch64-linux-gnu"};
 constexpr const char* k_include_dirs[] = {"include", "targets/sbsa-linux/include",
                                           "targets/aarch64-linux/include"};
+// In the order in which nvcc.profile names them: of the machine's target, else of none (of CUDA 13, of 11).
+constexpr const char* k_include_spellings[] = {"bin/../targets/sbsa-linux/include",
+                                               "bin/../targets/aarch64-linux/include",
+                                               "bin/..//include",
+                                               "bin/../include",
+                                               "targets/sbsa-linux/include",
+                                               "targets/aarch64-linux/include",
+                                               "include"};
 #else
 constexpr const char* k_library_dirs[] = {"lib64", "lib", "targets/x86_64-linux/lib", "lib/x86_64-linux-gnu"};
 constexpr const char* k_include_dirs[] = {"include", "targets/x86_64-linux/include"};
+constexpr const char* k_include_spellings[] = {"bin/../targets/x86_64-linux/include", "bin/..//include",
+                                               "bin/../include", "targets/x86_64-linux/include", "include"};
 #endif
 
 Path find_library_dir(const FileReader& files, const Path& home) {
@@ -36,6 +48,19 @@ HostCompilerBounds read_bounds(const FileReader& files, const Path& home) {
   return {};
 }
 
+// Those of one folder: with two, nobody knows which one a compiler would take.
+std::vector<std::string> include_spellings(const FileReader& files, const Path& home) {
+  std::vector<std::string> spellings;
+  std::set<Path> folders;
+  for (const char* spelling : k_include_spellings) {
+    const auto folder = files.real_path(home / spelling);
+    if (!folder || files.kind(*folder) != FileKind::directory) continue;
+    spellings.push_back((home / spelling).string());
+    folders.insert(*folder);
+  }
+  return folders.size() == 1 ? spellings : std::vector<std::string>{};
+}
+
 CompilerQuestion question_to(const Toolkit& toolkit, System& system, FactStore& facts) {
   return question_to_nvcc(toolkit.compiler(), system, facts, tool_environment(system, &toolkit));
 }
@@ -49,6 +74,7 @@ tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactS
   toolkit.targets = std::move(said->targets);
   toolkit.options = std::move(said->options);
   toolkit.bounds = read_bounds(system.files, toolkit.home);
+  toolkit.include_spellings = include_spellings(system.files, toolkit.home);
   return {};
 }
 

@@ -40,7 +40,10 @@ struct Toolkit {
   std::set<std::string> options;  // its compiler's long options: "--compress-mode", "--frandom-seed"
   std::string bundle_host;        // HIP's: what stands for the host in its bundles
   Path library_dir;               // holds libcudart_static.a, or libamdhip64.so
-  std::string compiler_digest;    // SHA-256
+  // Its folder of headers as nvcc spells it ("<home>/bin/../targets/x86_64-linux/include"), then as others
+  // may. Empty: another compiler's.
+  std::vector<std::string> include_spellings;
+  std::string compiler_digest;  // SHA-256
   HostCompilerBounds bounds;
   std::optional<HostCompiler> host;  // the first of the machine's compilers that it accepts
 

@@ -30,6 +30,7 @@ WITHOUT_PEER = {
     "bench_native_ops.py": "what ops cost by dsbuild",
     "bench_null.py": "dsbuild, and a Ninja that has nothing to do",
     "bench_plan.py": "dsbuild alone",
+    "bench_waiting.py": "dsbuild alone",
 }
 
 # A dsbuild that makes nothing but a note of each start: the entries of its store, and the variables that it was given.

@@ -30,6 +30,19 @@ TEST_CASE("roots: a folder counts as it is spelled, links and all") {
   CHECK(roots().named("/home/me/py/../py/site-packages/a") == "/home/me/py/../py/site-packages/a");
 }
 
+TEST_CASE("roots: a folder with several spellings has one name, and one link") {
+  Roots all = roots();
+  const std::string home = "/home/me/py/site-packages/nvidia/cu13";
+  all.add("headers", {home + "/bin/..//include", home + "/bin/../include", home + "/include"});
+  for (const char* spelling : {"/bin/..//include", "/bin/../include", "/include"}) {
+    CHECK(all.named("-I" + home + spelling + "/cccl") == "-Iroots/headers/cccl");
+    CHECK(all.named(home + spelling) == "roots/headers");
+  }
+  CHECK(all.named(home + "/bin/../includes/a") == "roots/cuda/bin/../includes/a");
+  CHECK(all.links().size() == 3);
+  CHECK(all.real("roots/headers/a.h") == home + "/bin/..//include/a.h");
+}
+
 TEST_CASE("roots: what only looks like a root stays") {
   const std::string home = "/home/me/py/site-packages";
   for (const std::string& word : {home + "-other/a", "x" + home, "-DHOME=" + home, "-Wl,-rpath," + home,
@@ -53,7 +66,7 @@ TEST_CASE("roots: the system's own folders are none") {
 
 TEST_CASE("roots: lists of parts name files by their roots") {
   CHECK(roots().named_lines("aa /home/me/py/site-packages/b c\nabsent /usr/bin/as\n") ==
-        "aa roots/packages/b c\nabsent /usr/bin/as\n");
+        "absent /usr/bin/as\naa roots/packages/b c\n");
   CHECK(roots().named_lines("") == "");
 }
 

@@ -138,8 +138,10 @@ TEST_CASE("commands name the folders of toolkits and packages by their roots") {
   CHECK(has(find_edge(plan, "obj/adam/adam.cu/adam.o")->flags, "roots/tvm_ffi/include"));
   const Words link = find_edge(plan, "lib/adam.so")->flags;
   CHECK(has(link, "-Lroots/tvm_ffi/lib"));
-  CHECK(has(link, "-Lroots/cuda/lib64"));
+  CHECK(has(link, "-Lroots/cuda_lib"));
   CHECK(plan.links ==
-        std::vector<std::pair<std::string, Path>>{
-            {"roots/cuda", "/cuda"}, {"roots/tvm_ffi", "/venv/site-packages/tvm_ffi"}, {"pack", "/pack"}});
+        std::vector<std::pair<std::string, Path>>{{"roots/cuda", "/cuda"},
+                                                  {"roots/cuda_lib", "/cuda/lib64"},
+                                                  {"roots/tvm_ffi", "/venv/site-packages/tvm_ffi"},
+                                                  {"pack", "/pack"}});
 }
