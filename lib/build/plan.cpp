@@ -80,8 +80,7 @@ Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& sess
 void slice_hip(Plan& plan) {
   const Toolkit* hip = plan.toolkits().of(amd());
   if (!hip) return;
-  for (SlicedCommand& command : slice_hip_edges(
-           plan.graph, {hip->version.major(), hip->bundle_host, plan.history, plan.registry().pack}))
+  for (SlicedCommand& command : slice_hip_edges(plan.graph, {hip->version.major(), hip->bundle_host}))
     plan.sliced_commands.push_back(std::move(command));
 }
 
@@ -146,6 +145,7 @@ Result<Plan> make_plan(Survey survey, Session& session) {
     plan.graph.files.push_back(std::move(file));
   if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
   slice_hip(plan);
+  put_longest_first(plan.graph.edges, plan.history, plan.registry().pack);
   plan.graph.files.push_back({k_compile_commands_file, compile_commands_of(plan, session.system.files)});
   plan.graph.files.push_back({k_plan_file, render_plan_file(plan)});
   append(plan.warnings, plan.graph.warnings);

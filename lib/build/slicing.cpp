@@ -38,7 +38,7 @@ Sliced slice_edges(Plan& plan, Session& session) {
     if (!refusal->second.empty()) return tl::unexpected(refusal->second);
     return commands;
   };
-  return slice_cuda_edges(plan.graph, {learn, plan.history, plan.registry().pack});
+  return slice_cuda_edges(plan.graph, {learn});
 }
 
 Error cannot_slice(const WholeFiles& files, const std::string& origin) {
