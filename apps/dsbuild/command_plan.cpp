@@ -35,7 +35,7 @@ Result<int> run_plan(const CommandContext& context) {
     DSBUILD_TRY(graph, render_plain_ninja(plan.graph, plan.sliced_commands));
     text = std::move(graph);
   }
-  if (format == "compile_commands") text = compile_commands_of(plan, context.system.files);
+  if (format == "compile_commands") text = compile_commands_of(plan);
   if (format == "table") {
     text = render_plan_table(view, style);
     if (settings.verbosity > 0)

@@ -188,10 +188,9 @@ enum class Testing { beside, done };
 Result<std::optional<Built>> build_once(Request request, Testing testing, Session& session) {
   TimingsLog timings;
   FileSystem& files = session.system.files;
-  Built built;
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
   if (testing == Testing::done) plan.untested.clear();
-  built.plan = std::move(plan);
+  Built built{.plan = std::move(plan)};
   const Settings& settings = built.plan.settings();
   DSBUILD_CHECK(check_folders(settings, files));
   DSBUILD_TRY(ninja, find_ninja(settings, session.system, session.facts));

@@ -32,11 +32,11 @@ struct BuildOutcome {
 
 struct Built {
   Plan plan;
-  std::unique_ptr<ComparisonRun> comparison;  // nullptr: nothing was compared
-  BuildOutcome outcome;
+  std::unique_ptr<ComparisonRun> comparison{};  // nullptr: nothing was compared
+  BuildOutcome outcome{};
   bool did_something = false;  // else all was as it is now
   // Of the build folder, held for as long as this value lives: the next build there waits for it.
-  std::unique_ptr<FolderLock> lock;
+  std::unique_ptr<FolderLock> lock{};
 };
 
 // Errors besides those of make_plan: `edge_failed` (its failures were told as events), `interrupted`,

@@ -41,8 +41,8 @@ std::set<std::string> parts_of(const PlannedSource& source) {
 
 class Recall {
  public:
-  Recall(const Plan& plan, Session& session)
-      : registry_(plan.registry()), facts_(session.facts), files_(session.system.files) {}
+  Recall(const Registry& registry, Session& session)
+      : registry_(registry), facts_(session.facts), files_(session.system.files) {}
 
   void op(const PlannedOp& op, EdgeHistory& history) const {
     for (const PlannedSource& source : op.sources) {
@@ -77,12 +77,12 @@ ByteCount written_by(const Edge& edge, const Path& folder, const FileReader& fil
 
 }  // namespace
 
-EdgeHistory recall_edge_costs(const Plan& plan, Session& session) {
+EdgeHistory recall_edge_costs(const ArchPlan& archs, const Registry& registry, Session& session) {
   EdgeHistory history;
-  const Recall recall(plan, session);
-  for (const PlannedOp& op : plan.archs.ops)
+  const Recall recall(registry, session);
+  for (const PlannedOp& op : archs.ops)
     recall.op(op, history);
-  recall.cost(history_key(plan.registry().pack, k_torch_header, "", "header"), history);
+  recall.cost(history_key(registry.pack, k_torch_header, "", "header"), history);
   return history;
 }
 

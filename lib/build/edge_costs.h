@@ -9,7 +9,7 @@ namespace dsbuild {
 
 // What is known of the planned edges: from earlier builds, else what their specs say, else the sizes of their
 // sources.
-EdgeHistory recall_edge_costs(const Plan& plan, Session& session);
+EdgeHistory recall_edge_costs(const ArchPlan& archs, const Registry& registry, Session& session);
 // Of the edges that ended well and whose tools ran. `uses`: what the gate knows, by output.
 void remember_edge_costs(const Plan& plan, const std::vector<FinishedEdge>& finished,
                          const std::map<std::string, GateUse>& uses, Session& session);

@@ -46,7 +46,8 @@ Json dropped_json(const PlannedOp& op) {
 }
 
 // Of whole commands; those that slices stand for are kept beside the graph.
-std::vector<std::string> flags_of(const Plan& plan, const std::string& op, const std::string& source) {
+std::vector<std::string> flags_of(const PlanFileInput& plan, const std::string& op,
+                                  const std::string& source) {
   const auto is_of = [&](const Edge& edge) { return edge.op == op && edge.source == source; };
   for (const SlicedCommand& command : plan.sliced_commands)
     if (is_of(command.whole)) return command.whole.flags;
@@ -55,7 +56,7 @@ std::vector<std::string> flags_of(const Plan& plan, const std::string& op, const
   return {};
 }
 
-std::vector<std::string> link_flags_of(const Plan& plan, const std::string& op) {
+std::vector<std::string> link_flags_of(const PlanFileInput& plan, const std::string& op) {
   for (const Edge& edge : plan.graph.edges) {
     if (edge.kind != EdgeKind::link || edge.op != op) continue;
     std::vector<std::string> flags = edge.flags;
@@ -65,7 +66,7 @@ std::vector<std::string> link_flags_of(const Plan& plan, const std::string& op) 
   return {};
 }
 
-Json sources_json(const Plan& plan, const PlannedOp& op) {
+Json sources_json(const PlanFileInput& plan, const PlannedOp& op) {
   Json list = Json::array();
   for (const PlannedSource& source : op.sources) {
     const auto digest = plan.source_digests.find(source.source.path);
@@ -77,16 +78,18 @@ Json sources_json(const Plan& plan, const PlannedOp& op) {
   return list;
 }
 
-std::vector<std::string> exports_of(const Plan& plan, const std::string& op) {
+std::vector<std::string> exports_of(const PlanFileInput& plan, const std::string& op) {
   for (const ExpectedOp& expected : plan.graph.expected)
     if (expected.op == op) return expected.exports;
   return {};
 }
 
-Json op_json(const Plan& plan, const PlannedOp& op) {
-  const Toolkit* toolkit = toolkit_of(plan.toolkits(), plan.registry().find(op.name)->spec());
-  const WhenContext when = when_context(plan.registry(), plan.survey.requirements, toolkit,
-                                        plan.survey.machine.host.machine, op.archs);
+Json op_json(const PlanFileInput& plan, const PlannedOp& op) {
+  const Registry& registry = plan.survey.selected.registry;
+  const OpBuilder& builder = *registry.find(op.name);
+  const WhenContext when =
+      when_context(registry, plan.survey.requirements, toolkit_of(plan.needed.set(), builder.spec()),
+                   plan.survey.machine.host.machine, op.archs);
   const bool is_built = op.status == OpStatus::build;
   return {{"name", op.name},
           {"status", word(op.status)},
@@ -94,7 +97,7 @@ Json op_json(const Plan& plan, const PlannedOp& op) {
           {"archs", arch_array(op.archs)},
           {"dropped", dropped_json(op)},
           {"exports", exports_of(plan, op.name)},
-          {"needs", is_built ? plan.registry().find(op.name)->needs(when) : std::vector<std::string>{}},
+          {"needs", is_built ? builder.needs(when) : std::vector<std::string>{}},
           {"features_off", op.features_off},
           {"sources", is_built ? sources_json(plan, op) : Json::array()},
           {"link_flags", link_flags_of(plan, op.name)}};
@@ -278,8 +281,8 @@ const InventoryOp* Inventory::find(const std::string& op) const {
   return found == ops.end() ? nullptr : &*found;
 }
 
-std::string render_plan_file(const Plan& plan) {
-  const Manifest manifest = planned_manifest(plan);
+std::string render_plan_file(const PlanFileInput& plan) {
+  const Manifest manifest = planned_manifest(plan.survey, plan.needed, plan.archs);
   Json json = {{"schema", k_schema}, {"facts", Json::array()}};
   for (const auto& [name, value] : facts_of(manifest))
     json["facts"].push_back({{"name", name}, {"value", value}});

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "binary/kernels.h"
+#include "build/plan.h"
 #include "build/timings.h"
 #include "bundle/manifest.h"
-#include "plan/arch_plan.h"
-#include "sys/digest_memo.h"
 
 namespace dsbuild {
 
@@ -64,8 +63,17 @@ struct Inventory {
   const InventoryOp* find(const std::string& op) const;
 };
 
+struct PlanFileInput {
+  const Survey& survey;
+  const NeededTools& needed;
+  const ArchPlan& archs;
+  const SourceDigests& source_digests;
+  const BuildPlan& graph;
+  const std::vector<SlicedCommand>& sliced_commands;  // of `graph`
+};
+
 // plan.json of a build folder: the same without what lies in files.
-std::string render_plan_file(const Plan& plan);
+std::string render_plan_file(const PlanFileInput& plan);
 // Errors: exit 1 `bad_build_file`.
 Result<Inventory> parse_plan_file(std::string_view json, const std::string& file);
 

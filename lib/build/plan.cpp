@@ -1,5 +1,7 @@
 #include "build/plan.h"
 
+#include <algorithm>
+
 #include "arch/amd.h"
 #include "base/build_layout.h"
 #include "build/edge_costs.h"
@@ -11,63 +13,25 @@
 #include "plan/backend.h"
 #include "plan/hip_slices.h"
 #include "plan/precompiled_header.h"
-#include "toolkit/family.h"
 
 namespace dsbuild {
 namespace {
 
-// A survey of everything may have a toolkit that nothing needs, or lack one.
-Result<void> keep_needed_tools(Survey& survey) {
-  for (const ToolkitDemand& demand : survey.selected.demands) {
-    if (demand.is_needed) continue;
-    std::erase_if(survey.devices, [&](const DeviceTools& tools) { return tools.vendor == demand.vendor; });
-    survey.requested = difference(survey.requested, targets_of(survey.requested, *demand.vendor));
-  }
-  for (const DeviceTools& tools : survey.devices)
-    if (!tools.chosen) return tl::unexpected<Error>(tools.chosen.error());
-  if (!survey.cxx) return tl::unexpected<Error>(survey.cxx.error());
-  return {};
-}
-
-// Those that may name files: what an op.yaml holds names none (registry/flag_rules.cpp).
-Words flags_of_user(const Settings& settings) {
-  Words all;
-  for (const auto& flags :
-       {settings.nvcc_prepend_flags, settings.nvcc_append_flags, settings.cflags, settings.ldflags})
-    all.insert(all.end(), flags.value.begin(), flags.value.end());
-  return all;
-}
-
-Result<void> identify_tools(Plan& plan, Session& session) {
-  HostCompilerParts& hosts = plan.survey.host_parts;
-  const std::string in_flags = text_of_files_in_flags(
-      flags_of_user(plan.settings()), session.system.tools.folder, session.system.files, session.digests);
-  DSBUILD_TRY(cxx, hosts.of(plan.cxx().path, session.system, session.facts, session.digests));
-  cxx.text += in_flags;
-  plan.tools.by_name[k_cxx_tool] = std::move(cxx);
-  for (const Toolkit* toolkit : plan.toolkits()) {
-    DSBUILD_TRY(parts, parts_of_toolkit(*toolkit, hosts, session.system, session.facts, session.digests));
-    parts.text += in_flags;
-    if (!parts.device_text.empty()) parts.device_text += in_flags;
-    plan.tools.by_name[toolkit->family->tool] = std::move(parts);
-  }
-  for (auto& [name, tool] : plan.tools.by_name) {
-    tool.text = plan.roots.named_lines(tool.text);
-    tool.device_text = plan.roots.named_lines(tool.device_text);
-    tool.folders = plan.roots.named(std::move(tool.folders));
-  }
-  return {};
+ArchPlanInput arch_plan_input(const Survey& survey, const NeededTools& needed) {
+  return {survey.settings(), survey.selected.registry, survey.selected.ops,        survey.requirements,
+          needed.set(),      needed.requested,         survey.machine.host.machine};
 }
 
 // Inputs of edges that may have torch's header precompiled; looked into once for each content.
-Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& session) {
+Result<std::set<std::string>> find_torch_sources(const Survey& survey, const SourceDigests& digests,
+                                                 Session& session) {
   std::set<std::string> found;
-  if (!plan.survey.requirements.torch) return found;
-  for (const auto& [path, digest] : plan.source_digests) {
+  if (!survey.requirements.torch) return found;
+  for (const auto& [path, digest] : digests) {
     const std::string key = "includes torch/extension.h " + digest;
     auto answer = session.build_facts.find(key, "");
     if (!answer) {
-      DSBUILD_TRY(text, session.system.files.read_file(plan.registry().source_root / path));
+      DSBUILD_TRY(text, session.system.files.read_file(survey.selected.registry.source_root / path));
       answer = includes_torch_header(text) ? "yes" : "no";
       session.build_facts.put(key, "", *answer);
     }
@@ -76,13 +40,73 @@ Result<std::set<std::string>> find_torch_sources(const Plan& plan, Session& sess
   return found;
 }
 
+Result<EdgeHistory> recall_history(const Survey& survey, const ArchPlan& archs, const SourceDigests& digests,
+                                   Session& session) {
+  EdgeHistory history = recall_edge_costs(archs, survey.selected.registry, session);
+  DSBUILD_TRY(torch_sources, find_torch_sources(survey, digests, session));
+  history.torch_sources = std::move(torch_sources);
+  TorchReaders readers = find_torch_readers(survey, archs, digests, session);
+  history.torch_readers = std::move(readers.all);
+  history.interface_readers = std::move(readers.of_interface);
+  return history;
+}
+
+struct GraphInput {
+  const Survey& survey;
+  const NeededTools& needed;
+  const Roots& roots;
+  const ToolParts& tools;
+  const ArchPlan& archs;
+  const EdgeHistory& history;
+};
+
+BuildPlan graph_of_whole_commands(const GraphInput& input, const System& system) {
+  const Survey& survey = input.survey;
+  const Settings& settings = survey.settings();
+  const Host& host = survey.machine.host;
+  BuildPlan graph = plan_build({settings, survey.selected.registry, survey.requirements, input.archs,
+                                input.needed.set(), &input.needed.cxx, host.machine, input.tools,
+                                system.program, input.history, jobs_for(settings, host), input.roots});
+  for (PlannedFile& file : places_of_steps(input.tools, settings, system.files))
+    graph.files.push_back(std::move(file));
+  return graph;
+}
+
+Result<SlicedGraph> slice_cuda(BuildPlan graph, const GraphInput& input, Session& session) {
+  const Toolkit* cuda = input.needed.cuda();
+  const Setting<CudaBackend>& backend = input.survey.settings().backend;
+  if (!cuda || backend.value == CudaBackend::nvcc) return SlicedGraph{.graph = std::move(graph)};
+  const SlicedTools tools = sliced_tools(*cuda, graph.tools, input.tools, input.roots, session.system);
+  return slice(std::move(graph), tools, backend, session);
+}
+
 // Always: whole commands of clang's tell of the host's code alone what it read.
-void slice_hip(Plan& plan) {
-  const Toolkit* hip = plan.toolkits().of(amd());
-  if (!hip) return;
-  for (SlicedCommand& command : slice_hip_edges(
-           plan.graph, {hip->version.major(), hip->bundle_host, plan.history, plan.registry().pack}))
-    plan.sliced_commands.push_back(std::move(command));
+SlicedGraph slice_hip(SlicedGraph sliced, const NeededTools& needed) {
+  const Toolkit* hip = needed.set().of(amd());
+  if (!hip) return sliced;
+  for (SlicedCommand& command : slice_hip_edges(sliced.graph, {hip->version.major(), hip->bundle_host}))
+    sliced.commands.push_back(std::move(command));
+  return sliced;
+}
+
+Result<SlicedGraph> make_graph(const GraphInput& input, Session& session) {
+  DSBUILD_TRY(by_cuda, slice_cuda(graph_of_whole_commands(input, session.system), input, session));
+  SlicedGraph sliced = slice_hip(std::move(by_cuda), input.needed);
+  put_longest_first(sliced.graph.edges, input.history, input.survey.selected.registry.pack);
+  return sliced;
+}
+
+std::string compile_commands(const SlicedGraph& sliced, const Path& build_dir, const Toolkit* cuda,
+                             const FileReader& files) {
+  return render_compile_commands(
+      {sliced.graph, sliced.commands, files.absolute(build_dir), cuda ? cuda->home : Path()});
+}
+
+std::vector<Warning> all_warnings(const Survey& survey, const ArchPlan& archs, const SlicedGraph& sliced) {
+  std::vector<Warning> all = survey.warnings;
+  for (const auto* more : {&archs.warnings, &sliced.warnings, &sliced.graph.warnings})
+    append(all, *more);
+  return all;
 }
 
 }  // namespace
@@ -103,14 +127,14 @@ std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings&
           {k_device_id_file, tools.of(k_nvcc_tool).device_text}};
 }
 
-Result<SourceDigests> digest_sources(const Plan& plan, Session& session) {
+Result<SourceDigests> digest_sources(const ArchPlan& archs, const Path& source_root, Session& session) {
   SourceDigests digests;
-  for (const PlannedOp& op : plan.archs.ops) {
+  for (const PlannedOp& op : archs.ops) {
     if (op.status != OpStatus::build) continue;
     for (const PlannedSource& source : op.sources) {
       const std::string& path = source.source.path;
       if (digests.count(path) > 0) continue;
-      DSBUILD_TRY(digest, session.digests.digest(plan.registry().source_root / path));
+      DSBUILD_TRY(digest, session.digests.digest(source_root / path));
       digests.emplace(path, digest);
     }
   }
@@ -119,38 +143,36 @@ Result<SourceDigests> digest_sources(const Plan& plan, Session& session) {
 
 Result<Plan> make_plan(Survey survey, Session& session) {
   DSBUILD_CHECK(session.check());
-  Plan plan;
-  plan.survey = std::move(survey);
-  plan.warnings = plan.survey.warnings;
-  const Settings& settings = plan.settings();
+  const Settings& settings = survey.settings();
   if (settings.verify_against_nvcc.value)
     DSBUILD_CHECK(check_can_compare(settings.backend, settings.verify_against_nvcc.origin));
-  DSBUILD_CHECK(keep_needed_tools(plan.survey));
-  DSBUILD_TRY(archs, plan_archs(plan.survey.arch_plan_input()));
-  plan.archs = std::move(archs);
-  append(plan.warnings, plan.archs.warnings);
-  plan.roots = find_roots(plan.toolkits(), plan.survey.requirements);
-  DSBUILD_CHECK(identify_tools(plan, session));
-  DSBUILD_TRY(digests, digest_sources(plan, session));
-  plan.source_digests = std::move(digests);
+  DSBUILD_TRY(needed, find_needed_tools(survey));
+  DSBUILD_TRY(archs, plan_archs(arch_plan_input(survey, needed)));
+  Roots roots = find_roots(needed.set(), survey.requirements);
+  DSBUILD_TRY(tools, identify_tools(survey, needed, roots, session));
+  session.facts.save();
+  DSBUILD_TRY(digests, digest_sources(archs, survey.selected.registry.source_root, session));
   session.digests.save();
-  plan.history = recall_edge_costs(plan, session);
-  DSBUILD_TRY(torch_sources, find_torch_sources(plan, session));
-  plan.history.torch_sources = std::move(torch_sources);
-  find_torch_readers(plan, session);
-  const Host& host = plan.survey.machine.host;
-  plan.graph = plan_build({settings, plan.registry(), plan.survey.requirements, plan.archs, plan.toolkits(),
-                           &plan.cxx(), host.machine, plan.tools, session.system.program, plan.history,
-                           jobs_for(settings, host), plan.roots});
-  for (PlannedFile& file : places_of_steps(plan.tools, settings, session.system.files))
-    plan.graph.files.push_back(std::move(file));
-  if (settings.backend.value != CudaBackend::nvcc) DSBUILD_CHECK(slice(plan, session));
-  slice_hip(plan);
-  plan.graph.files.push_back({k_compile_commands_file, compile_commands_of(plan, session.system.files)});
-  plan.graph.files.push_back({k_plan_file, render_plan_file(plan)});
-  append(plan.warnings, plan.graph.warnings);
+  DSBUILD_TRY(history, recall_history(survey, archs, digests, session));
+  DSBUILD_TRY(sliced, make_graph({survey, needed, roots, tools, archs, history}, session));
+  std::vector<PlannedFile>& files = sliced.graph.files;
+  files.push_back({k_compile_commands_file,
+                   compile_commands(sliced, settings.build_dir.value, needed.cuda(), session.system.files)});
+  files.push_back(
+      {k_plan_file, render_plan_file({survey, needed, archs, digests, sliced.graph, sliced.commands})});
+  std::vector<Warning> warnings = all_warnings(survey, archs, sliced);
   DSBUILD_CHECK(session.check());
-  return plan;
+  return Plan{.survey = std::move(survey),
+              .needed = std::move(needed),
+              .roots = std::move(roots),
+              .tools = std::move(tools),
+              .archs = std::move(archs),
+              .source_digests = std::move(digests),
+              .history = std::move(history),
+              .graph = std::move(sliced.graph),
+              .sliced_commands = std::move(sliced.commands),
+              .untested = std::move(sliced.untested),
+              .warnings = std::move(warnings)};
 }
 
 Result<Plan> make_plan(Request request, Session& session) {
@@ -158,10 +180,10 @@ Result<Plan> make_plan(Request request, Session& session) {
   return make_plan(std::move(survey), session);
 }
 
-std::string compile_commands_of(const Plan& plan, const FileReader& files) {
-  return render_compile_commands({plan.graph, plan.sliced_commands,
-                                  files.absolute(plan.settings().build_dir.value),
-                                  plan.cuda() ? plan.cuda()->home : Path()});
+std::string compile_commands_of(const Plan& plan) {
+  const auto file =
+      std::ranges::find(plan.graph.files, std::string(k_compile_commands_file), &PlannedFile::path);
+  return file == plan.graph.files.end() ? "" : file->content;
 }
 
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files) {

@@ -1,8 +1,7 @@
 // What will be run, and why: which op gets which archs, and the graph that makes them.
 #pragma once
 
-#include "arch/nvidia.h"
-#include "build/survey.h"
+#include "build/needed_tools.h"
 #include "plan/slice_edges.h"
 #include "toolkit/tool_parts.h"
 
@@ -21,7 +20,8 @@ struct SliceTest {
 using SourceDigests = std::map<std::string, std::string>;  // SHA-256, by path below the source root
 
 struct Plan {
-  Survey survey;
+  Survey survey;  // as it was given
+  NeededTools needed;
   Roots roots;
   ToolParts tools;  // paths by their roots
   ArchPlan archs;
@@ -34,10 +34,9 @@ struct Plan {
 
   const Settings& settings() const { return survey.request.settings; }
   const Registry& registry() const { return survey.selected.registry; }
-  // make_plan takes no survey that lacks what its ops are built with.
-  ToolkitSet toolkits() const { return survey.toolkits(); }
-  const Toolkit* cuda() const { return toolkits().of(nvidia()); }  // of CUDA ops; nullptr: there are none
-  const HostCompiler& cxx() const { return *survey.cxx; }          // of CPU ops
+  ToolkitSet toolkits() const { return needed.set(); }
+  const Toolkit* cuda() const { return needed.cuda(); }   // of CUDA ops; nullptr: there are none
+  const HostCompiler& cxx() const { return needed.cxx; }  // of CPU ops
 };
 
 // What actions are told of where they look: the cache's folders, those of the tools, whose assembler tells
@@ -50,15 +49,15 @@ std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings&
 Result<Plan> make_plan(Survey survey, Session& session);
 Result<Plan> make_plan(Request request, Session& session);
 
-// What the sources of the planned ops are now. To be asked again behind a build: an edit may have come
+// The sources of the planned ops as they are now. A build asks again at its end: an edit may have come
 // meanwhile, and been compiled.
-Result<SourceDigests> digest_sources(const Plan& plan, Session& session);
+Result<SourceDigests> digest_sources(const ArchPlan& archs, const Path& source_root, Session& session);
 
 // Exit 2 `nothing_to_compare`: there are no slices to compare with what nvcc makes.
 Result<void> check_can_compare(const Setting<CudaBackend>& backend, const std::string& asked_by);
 
-// lib/ninja/compile_commands.h; each build writes them.
-std::string compile_commands_of(const Plan& plan, const FileReader& files);
+// The plan's compile_commands.json (lib/ninja/compile_commands.h), which each build writes.
+std::string compile_commands_of(const Plan& plan);
 
 // Ops of the bundle at --out that a build of this plan would take away.
 std::vector<std::string> removed_ops(const Plan& plan, const FileReader& files);

@@ -17,30 +17,31 @@ std::string compiler_text(const HostCompiler& compiler) {
 
 }  // namespace
 
-Manifest planned_manifest(const Plan& plan) {
-  const Settings& settings = plan.settings();
+Manifest planned_manifest(const Survey& survey, const NeededTools& needed, const ArchPlan& archs) {
+  const Settings& settings = survey.settings();
+  const Registry& registry = survey.selected.registry;
   Manifest manifest;
   manifest.dsbuild = k_version;
-  manifest.pack = plan.registry().pack;
-  manifest.source_version = plan.registry().source_version.text();
-  manifest.license = plan.registry().license;
+  manifest.pack = registry.pack;
+  manifest.source_version = registry.source_version.text();
+  manifest.license = registry.license;
   manifest.build_string = settings.build_string.value;
-  if (const Toolkit* toolkit = plan.cuda()) {
+  if (const Toolkit* toolkit = needed.cuda()) {
     manifest.toolkit = {toolkit->version.text(), toolkit->host ? compiler_text(*toolkit->host) : "",
                         toolkit->compiler_digest};
     if (toolkit->has_option("--compress-mode"))
       manifest.compress_mode =
           settings.compress_mode.value.empty() ? "default" : settings.compress_mode.value;
   }
-  if (const Toolkit* hip = plan.toolkits().of(amd()))
+  if (const Toolkit* hip = needed.set().of(amd()))
     manifest.hip = {hip->version.text(), "", hip->compiler_digest};
-  if (const Toolkit* icpx = plan.toolkits().of(intel()))
+  if (const Toolkit* icpx = needed.set().of(intel()))
     manifest.sycl = {icpx->version.text(), "", icpx->compiler_digest};
-  manifest.cxx = compiler_text(plan.cxx());
+  manifest.cxx = compiler_text(needed.cxx);
   manifest.nvcc_prepend_flags = settings.nvcc_prepend_flags.value;
   manifest.nvcc_append_flags = settings.nvcc_append_flags.value;
-  manifest.requested = plan.archs.requested;
-  manifest.shared = plan.archs.shared;
+  manifest.requested = archs.requested;
+  manifest.shared = archs.shared;
   return manifest;
 }
 
@@ -145,8 +146,8 @@ Result<std::unique_ptr<FolderLock>> lock_published(const Path& folder, const Req
 }
 
 Result<Manifest> make_manifest(const Plan& plan, const std::vector<EdgeFailure>& failures, Session& session) {
-  Manifest manifest = planned_manifest(plan);
-  DSBUILD_TRY(digests, digest_sources(plan, session));
+  Manifest manifest = planned_manifest(plan.survey, plan.needed, plan.archs);
+  DSBUILD_TRY(digests, digest_sources(plan.archs, plan.registry().source_root, session));
   const auto failed = failed_ops(plan, failures);
   manifest.failed.assign(failed.begin(), failed.end());
   for (const PlannedOp& op : plan.archs.ops) {

@@ -7,7 +7,7 @@
 namespace dsbuild {
 
 // What is known before anything is built: no ops.
-Manifest planned_manifest(const Plan& plan);
+Manifest planned_manifest(const Survey& survey, const NeededTools& needed, const ArchPlan& archs);
 // The manifest of the libraries that were built: planned facts, and what is really in the files.
 Result<Manifest> make_manifest(const Plan& plan, const std::vector<EdgeFailure>& failures, Session& session);
 

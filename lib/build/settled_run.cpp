@@ -66,6 +66,7 @@ Result<std::unique_ptr<ComparisonRun>> run_comparison(const GraphRunner& runner,
   });
   auto comparison = std::make_unique<ComparisonRun>();
   comparison->graph = plan_nvcc_comparison(plan.graph, commands);
+  put_longest_first(comparison->graph.edges, plan.history, plan.registry().pack);
   DSBUILD_CHECK(write_graph(comparison->graph, plan.settings().build_dir.value, runner.session.system.files));
   DSBUILD_TRY(run, run_until_settled(runner, comparison->graph));
   comparison->run = std::move(run);

@@ -37,7 +37,9 @@ std::string test_slices(const Words& nvcc, const NvccCommands& commands, const S
 }  // namespace
 
 SliceTests::SliceTests(const Plan& plan, Session& session) : session_(session) {
-  if (!plan.untested.empty()) start(plan.untested, sliced_tools(plan, session.system), plan.settings());
+  if (plan.untested.empty()) return;
+  start(plan.untested, sliced_tools(*plan.cuda(), plan.graph.tools, plan.tools, plan.roots, session.system),
+        plan.settings());
 }
 
 SliceTests::SliceTests(const std::vector<SliceTest>& untested, const SlicedTools& tools,

@@ -26,19 +26,20 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
   return nvcc;
 }
 
-Sliced slice_edges(Plan& plan, Session& session) {
+// Adds to `untested`.
+Sliced slice_edges(BuildPlan& graph, const SlicedTools& tools, std::vector<SliceTest>& untested,
+                   Session& session) {
   std::map<bool, std::string> refusals;  // with line information, without
   const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
-    const SlicedTools tools = sliced_tools(plan, session.system);
     auto commands = learn_commands(nvcc, tools, session);
     if (!commands) return commands;
     const bool has_lines = has_line_information(commands->devices.front().compile);
     const auto [refusal, is_new] = refusals.try_emplace(has_lines);
-    if (is_new) refusal->second = why_not_sliced(tools, has_lines, plan.untested, session);
+    if (is_new) refusal->second = why_not_sliced(tools, has_lines, untested, session);
     if (!refusal->second.empty()) return tl::unexpected(refusal->second);
     return commands;
   };
-  return slice_cuda_edges(plan.graph, {learn, plan.history, plan.registry().pack});
+  return slice_cuda_edges(graph, {learn});
 }
 
 Error cannot_slice(const WholeFiles& files, const std::string& origin) {
@@ -65,9 +66,9 @@ std::string why_not_sliced(const SlicedTools& tools, bool has_lines, std::vector
   return test.refusal;
 }
 
-SlicedTools sliced_tools(const Plan& plan, const System& system) {
-  return {*plan.cuda(), plan.graph.tools.of(k_nvcc_tool), plan.tools.of(k_nvcc_tool).text,
-          tool_environment(system, plan.cuda()), plan.roots};
+SlicedTools sliced_tools(const Toolkit& cuda, const Tools& commands, const ToolParts& parts,
+                         const Roots& roots, const System& system) {
+  return {cuda, commands.of(k_nvcc_tool), parts.of(k_nvcc_tool).text, tool_environment(system, &cuda), roots};
 }
 
 LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session) {
@@ -93,18 +94,18 @@ LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Sessi
   return commands;
 }
 
-Result<void> slice(Plan& plan, Session& session) {
-  Sliced sliced = slice_edges(plan, session);
-  const WholeFiles& whole_files = sliced.whole_files;
-  plan.sliced_commands = std::move(sliced.commands);
+Result<SlicedGraph> slice(BuildPlan graph, const SlicedTools& tools, const Setting<CudaBackend>& backend,
+                          Session& session) {
+  std::vector<SliceTest> untested;
+  Sliced sliced = slice_edges(graph, tools, untested, session);
   session.facts.save();
-  const Settings& settings = plan.settings();
-  if (settings.backend.value == CudaBackend::slices && !whole_files.empty())
-    return tl::unexpected<Error>(cannot_slice(whole_files, settings.backend.origin));
-  for (const auto& [reason, number] : whole_files)
-    plan.warnings.push_back(warning("not_sliced", "--backend auto",
-                                    plural(number, "file") + " compiled by whole nvcc commands: " + reason));
-  return {};
+  if (backend.value == CudaBackend::slices && !sliced.whole_files.empty())
+    return tl::unexpected<Error>(cannot_slice(sliced.whole_files, backend.origin));
+  std::vector<Warning> warnings;
+  for (const auto& [reason, number] : sliced.whole_files)
+    warnings.push_back(warning("not_sliced", "--backend auto",
+                               plural(number, "file") + " compiled by whole nvcc commands: " + reason));
+  return SlicedGraph{std::move(graph), std::move(sliced.commands), std::move(untested), std::move(warnings)};
 }
 
 }  // namespace dsbuild

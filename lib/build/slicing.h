@@ -15,12 +15,21 @@ struct SlicedTools {
   Environment environment;  // in which they run
   Roots roots = {};         // by which nvcc and text name this machine's folders
 };
-SlicedTools sliced_tools(const Plan& plan, const System& system);
+// `commands`: of the graph that is sliced; `parts`: of all its tools.
+SlicedTools sliced_tools(const Toolkit& cuda, const Tools& commands, const ToolParts& parts,
+                         const Roots& roots, const System& system);
 
-// The CUDA compile edges of `plan.graph`, and what C++ waits for besides (lib/plan/slice_edges.h). Files
-// that cannot be sliced stay whole commands, with one warning `not_sliced` for each reason; plan.untested
-// says what is to be tested of the slices. Errors: exit 3 `cannot_slice`, where slices are insisted on.
-Result<void> slice(Plan& plan, Session& session);
+struct SlicedGraph {
+  BuildPlan graph;
+  std::vector<SlicedCommand> commands{};  // those that slices of `graph` stand for
+  std::vector<SliceTest> untested{};      // the slices are counted on, and to be tested
+  std::vector<Warning> warnings{};        // `not_sliced`, one for each reason
+};
+
+// Slices the CUDA compile edges of a graph, and what C++ waits for besides (lib/plan/slice_edges.h). Files
+// that cannot be sliced stay whole commands. Errors: exit 3 `cannot_slice`, where slices are insisted on.
+Result<SlicedGraph> slice(BuildPlan graph, const SlicedTools& tools, const Setting<CudaBackend>& backend,
+                          Session& session);
 
 // nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
 LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session);

@@ -10,22 +10,21 @@
 namespace dsbuild {
 namespace {
 
-class TorchReaders {
+class TorchReaderSearch {
  public:
-  TorchReaders(const Plan& plan, Session& session)
-      : plan_(plan),
+  TorchReaderSearch(const Survey& survey, const SourceDigests& digests, Session& session)
+      : survey_(survey),
+        digests_(digests),
         files_(session.system.files),
         facts_(session.build_facts),
-        build_dir_(plan.settings().build_dir.value),
+        build_dir_(survey.settings().build_dir.value),
         lists_(files_, build_dir_, std::nullopt),
-        includes_(plan.registry().source_root, files_) {}
+        includes_(survey.selected.registry.source_root, files_) {}
 
-  // Into `history`.
-  void find(EdgeHistory& history) {
-    for (const PlannedOp& op : plan_.archs.ops)
+  TorchReaders run(const ArchPlan& archs) {
+    for (const PlannedOp& op : archs.ops)
       if (op.status == OpStatus::build) look_at(op);
-    history.torch_readers = std::move(readers_);
-    history.interface_readers = std::move(of_interface_);
+    return std::move(found_);
   }
 
  private:
@@ -34,12 +33,12 @@ class TorchReaders {
     for (const PlannedSource& planned : op.sources) {
       const SourceSpec& source = planned.source;
       const std::string input = source_path(source.path);
-      if (readers_.count(input) > 0) continue;
-      const auto recorded = has_read(Path(object_path(op.name, source)).parent_path(), input,
-                                     plan_.source_digests.at(source.path));
+      if (found_.all.count(input) > 0) continue;
+      const auto recorded =
+          has_read(Path(object_path(op.name, source)).parent_path(), input, digests_.at(source.path));
       const TorchUse used = recorded ? *recorded : may_include(source.path, folders);
-      if (used != TorchUse::none) readers_.insert(input);
-      if (used == TorchUse::interface) of_interface_.insert(input);
+      if (used != TorchUse::none) found_.all.insert(input);
+      if (used == TorchUse::interface) found_.of_interface.insert(input);
     }
   }
 
@@ -72,30 +71,32 @@ class TorchReaders {
 
   // Without a torch that an op asks for there is nothing to look for.
   TorchUse may_include(const std::string& source, const std::vector<Path>& folders) {
-    return plan_.survey.requirements.torch ? includes_.use(source, folders) : TorchUse::none;
+    return survey_.requirements.torch ? includes_.use(source, folders) : TorchUse::none;
   }
 
   std::vector<Path> include_folders(const std::string& op) const {
     std::vector<Path> folders;
-    if (const OpBuilder* builder = plan_.registry().find(op))
+    if (const OpBuilder* builder = survey_.selected.registry.find(op))
       for (const auto& folder : builder->spec().include_dirs)
         folders.emplace_back(folder.value);
     return folders;
   }
 
-  const Plan& plan_;
+  const Survey& survey_;
+  const SourceDigests& digests_;
   FileSystem& files_;
   FactStore& facts_;
   const Path& build_dir_;
   Lists lists_;
   TorchIncludes includes_;
-  std::set<std::string> readers_, of_interface_;
+  TorchReaders found_;
 };
 
 }  // namespace
 
-void find_torch_readers(Plan& plan, Session& session) {
-  TorchReaders(plan, session).find(plan.history);
+TorchReaders find_torch_readers(const Survey& survey, const ArchPlan& archs, const SourceDigests& digests,
+                                Session& session) {
+  return TorchReaderSearch(survey, digests, session).run(archs);
 }
 
 }  // namespace dsbuild

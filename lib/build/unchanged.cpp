@@ -76,14 +76,7 @@ bool is_same_graph(const BuildPlan& a, const BuildPlan& b) {
       files[file.path] = file.content;
     return files;
   };
-  const auto by_output = [](const BuildPlan& plan) {
-    std::vector<const Edge*> edges;
-    for (const Edge& edge : plan.edges)
-      edges.push_back(&edge);
-    std::sort(edges.begin(), edges.end(), [](const Edge* x, const Edge* y) { return x->output < y->output; });
-    return edges;
-  };
-  const auto edges = by_output(a), others = by_output(b);
+  const auto edges = edges_by_output(a.edges), others = edges_by_output(b.edges);
   return a.tools == b.tools && a.shared == b.shared && by_path(a) == by_path(b) && a.links == b.links &&
          std::equal(edges.begin(), edges.end(), others.begin(), others.end(),
                     [](const Edge* x, const Edge* y) { return *x == *y; });

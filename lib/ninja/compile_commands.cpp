@@ -1,7 +1,5 @@
 #include "ninja/compile_commands.h"
 
-#include <algorithm>
-
 #include "base/json.h"
 #include "ninja/clang_flags.h"
 
@@ -65,15 +63,10 @@ Json entry_of(const Edge& edge, const CompileCommandsInput& input, const RealPat
 std::string render_compile_commands(const CompileCommandsInput& input) {
   const BuildPlan whole = with_whole_commands(input.plan, input.sliced);
   const RealPaths real(input);
-  std::vector<const Edge*> edges;
-  for (const Edge& edge : whole.edges)
-    if (edge.is_compile() && edge.inputs.front().starts_with(std::string(k_pack_folder) + "/"))
-      edges.push_back(&edge);
-  // Not in the order in which they are built, which differs from one build to the next.
-  std::sort(edges.begin(), edges.end(), [](const Edge* a, const Edge* b) { return a->output < b->output; });
   Json entries = Json::array();
-  for (const Edge* edge : edges)
-    entries.push_back(entry_of(*edge, input, real));
+  for (const Edge* edge : edges_by_output(whole.edges))
+    if (edge->is_compile() && edge->inputs.front().starts_with(std::string(k_pack_folder) + "/"))
+      entries.push_back(entry_of(*edge, input, real));
   return entries.dump(1) + "\n";
 }
 

@@ -254,7 +254,6 @@ BuildPlan plan_build(const BuildPlanInput& input) {
   precompile_torch_header(input, plan);
   mark_shared_sources(plan);
   name_users_of_precompiled_headers(input.settings.precompile.value, plan);
-  put_longest_first(plan.edges, input.history, input.registry.pack);
   plan.links = input.roots.links();
   plan.links.emplace_back(k_pack_folder, input.registry.source_root);
   return plan;

@@ -75,7 +75,7 @@ struct PlannedFile {
 struct BuildPlan {
   Tools tools;
   ArchSet shared;
-  std::vector<Edge> edges;           // compiles, the longest first; then by op its link and its verify
+  std::vector<Edge> edges;           // by op: compiles, link, verify; edge_order.h puts them in order
   std::vector<ExpectedOp> expected;  // of the ops to be built
   std::vector<PlannedFile> files;    // check/<op>.json, tools/*.id
   std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
@@ -103,6 +103,7 @@ struct BuildPlanInput {
 // name their own folder by its real path, so these have none.
 Roots find_roots(const ToolkitSet& toolkits, const RequirementReport& requirements);
 
+// The edges stand in the order of the ops. The caller puts them in order (edge_order.h), after slicing.
 BuildPlan plan_build(const BuildPlanInput& input);
 
 // Whether the edge runs tools of others, so that what they took is worth knowing.

@@ -62,6 +62,14 @@ void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, con
                  [](const auto& longest) { return std::move(*longest.second); });
 }
 
+std::vector<const Edge*> edges_by_output(const std::vector<Edge>& edges) {
+  std::vector<const Edge*> order;
+  for (const Edge& edge : edges)
+    order.push_back(&edge);
+  std::ranges::sort(order, [](const Edge* a, const Edge* b) { return a->output < b->output; });
+  return order;
+}
+
 int threads_per_nvcc(const std::vector<Edge>& edges, int jobs) {
   size_t nvccs = 0, most_targets = 1;
   for (const Edge& edge : edges) {

@@ -1,5 +1,5 @@
-// The order of the compile edges. Ninja starts what is ready in the order of its file, so the longest stand
-// first and none is left to run alone at the end.
+// The orders of edges. Ninja starts ready edges in the order of its file, so the longest compiles stand first
+// and none is left to run alone at the end. A graph is put in order once, after its last edge was added.
 #pragma once
 
 #include <string>
@@ -12,6 +12,9 @@ namespace dsbuild {
 // The compile edges, the longest first, with what waits for them (a header that is precompiled for others);
 // behind them the others in their order.
 void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, const std::string& pack);
+
+// The order by output, for results that must not depend on how long edges took.
+std::vector<const Edge*> edges_by_output(const std::vector<Edge>& edges);
 
 // How many of its archs each nvcc may compile at once so that `jobs` cores are busy although there are fewer
 // CUDA edges.

@@ -65,9 +65,7 @@ std::vector<SlicedCommand> slice_hip_edges(BuildPlan& plan, const HipSliceInput&
     parts.push_back(bundle_edge(whole, input));
     commands.push_back({whole, {}});
   }
-  if (commands.empty()) return commands;
   replace_by_parts(plan, std::move(units));
-  put_longest_first(plan.edges, input.history, input.pack);
   return commands;
 }
 

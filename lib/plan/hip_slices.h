@@ -9,11 +9,9 @@ namespace dsbuild {
 struct HipSliceInput {
   int clang = 0;     // its major version: names in bundles differ
   std::string host;  // in bundles: "host-x86_64-unknown-linux-gnu"
-  const EdgeHistory& history;
-  std::string pack;
 };
 
-// Replaces the HIP compiles; puts the longest first again.
+// Replaces the HIP compiles. The caller puts the edges in order afterwards (edge_order.h).
 std::vector<SlicedCommand> slice_hip_edges(BuildPlan& plan, const HipSliceInput& input);
 
 }  // namespace dsbuild

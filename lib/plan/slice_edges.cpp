@@ -191,9 +191,7 @@ void replace_by_parts(BuildPlan& plan, std::map<std::string, std::vector<Edge>> 
 }
 
 Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input) {
-  Sliced sliced = Slicer(plan, input).run();
-  put_longest_first(plan.edges, input.history, input.pack);
-  return sliced;
+  return Slicer(plan, input).run();
 }
 
 BuildPlan with_whole_commands(BuildPlan plan, const std::vector<SlicedCommand>& commands) {

@@ -16,8 +16,6 @@ using LearnCommands = std::function<LearntCommands(const Words& nvcc)>;
 
 struct SliceInput {
   LearnCommands learn;
-  const EdgeHistory& history;
-  std::string pack;
 };
 
 // How many files stay whole nvcc commands, by the reason.
@@ -34,8 +32,8 @@ struct Sliced {
   std::vector<SlicedCommand> commands;
 };
 
-// Replaces the CUDA compile edges and adds their planned files; puts the longest first again. What cannot be
-// taken apart stays as it is.
+// Replaces the CUDA compile edges and adds their planned files. An edge that cannot be sliced stays as it is.
+// The caller puts the edges in order afterwards (edge_order.h).
 Sliced slice_cuda_edges(BuildPlan& plan, const SliceInput& input);
 
 // Puts parts in the place of their whole compiles, which `units` has by their outputs; the libraries link the

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "unit/build/build_world.h"
+#include "unit/build/cuda_world.h"
 
 using namespace dsbuild;
 
@@ -42,6 +42,24 @@ TEST_CASE("A plan of a survey whose tools are missing is that error") {
   const auto plan = make_plan(*survey, session);
   REQUIRE_FALSE(plan);
   CHECK(plan.error() == survey->cxx.error());
+}
+
+TEST_CASE("A plan leaves its survey as it is, and has of its tools those that the ops need") {
+  CudaWorld world;
+  world.settings.selection.all = false;
+  world.settings.selection.names = {"one"};
+  const auto survey = survey_all(world);
+  REQUIRE(survey);
+  REQUIRE(survey->toolkits().of(nvidia()));
+  REQUIRE_FALSE(survey->requested.empty());
+  Session session(world.settings, world.system, world.events);
+  const auto plan = make_plan(*survey, session);
+  REQUIRE(plan);
+  CHECK(plan->survey.toolkits().of(nvidia()));
+  CHECK(plan->survey.requested == survey->requested);
+  CHECK(plan->toolkits().empty());
+  CHECK(plan->archs.requested.empty());
+  CHECK(plan->cxx().path == survey->cxx->path);
 }
 
 TEST_CASE("What is wanted needs no toolkit where it is CPU ops alone") {

@@ -74,8 +74,9 @@ TEST_CASE("the seed example's build.ninja by slices is the golden file: each sli
   PlanWorld world;
   world.add_cuda_op("adam");
   world.add_cuda_op("quantizer", "archs: {min: \"9.0\"}\n");
-  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
-  slice_cuda_edges(plan, {learnt, EdgeHistory{}, "native"});
+  BuildPlan plan = world.build_by_op(world.plan("8.0;9.0+PTX").value());
+  slice_cuda_edges(plan, {learnt});
+  put_longest_first(plan.edges, world.history, "native");
   const auto text = render_ninja(plan);
   REQUIRE(text);
   CHECK(*text == golden("slices.ninja", *text));

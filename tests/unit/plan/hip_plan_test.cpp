@@ -17,8 +17,9 @@ constexpr const char* k_both =
 BuildPlan sliced(PlanWorld& world, const std::string& archs) {
   const auto plan = world.plan(archs);
   if (!plan) throw std::runtime_error(plan.error().what);
-  BuildPlan build = world.build(*plan);
-  slice_hip_edges(build, {22, "host-x86_64-unknown-linux-gnu", world.history, "native"});
+  BuildPlan build = world.build_by_op(*plan);
+  slice_hip_edges(build, {22, "host-x86_64-unknown-linux-gnu"});
+  put_longest_first(build.edges, world.history, "native");
   return build;
 }
 

@@ -20,8 +20,8 @@ TEST_CASE("nvcc's whole command is run beside the parts, with a folder of its ow
   PlanWorld world;
   world.add_op("first", "sources: [first.cu]\n");
   world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
-  BuildPlan build = world.build(world.plan("8.0;9.0+PTX").value());
-  const Sliced sliced = slice_cuda_edges(build, {learnt, EdgeHistory{}, "native"});
+  BuildPlan build = world.build_by_op(world.plan("8.0;9.0+PTX").value());
+  const Sliced sliced = slice_cuda_edges(build, {learnt});
   const BuildPlan plan = plan_nvcc_comparison(build, sliced.commands);
   CHECK(plan.graph_file != build.graph_file);
   REQUIRE(plan.edges.size() == 4);  // two for each op's file

@@ -105,7 +105,8 @@ struct PlanWorld {
     return plan_archs(
         {settings, split, ops, requirements, toolkits(), settings.arch.value.targets, "x86_64"});
   }
-  BuildPlan build(const ArchPlan& archs) {
+  // The graph of whole commands, its edges in the order of the ops.
+  BuildPlan build_by_op(const ArchPlan& archs) {
     return plan_build({settings,
                        split,
                        requirements,
@@ -118,6 +119,11 @@ struct PlanWorld {
                        history,
                        1,
                        roots ? find_roots(toolkits(), requirements) : Roots()});
+  }
+  BuildPlan build(const ArchPlan& archs) {
+    BuildPlan plan = build_by_op(archs);
+    put_longest_first(plan.edges, history, split.pack);
+    return plan;
   }
 
  private:

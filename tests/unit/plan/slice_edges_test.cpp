@@ -16,11 +16,13 @@ LearntCommands learnt(const Words&) {
 }
 
 WholeFiles slice(BuildPlan& plan, const LearnCommands& learn = learnt, const EdgeHistory& times = {}) {
-  return slice_cuda_edges(plan, {learn, times, "native"}).whole_files;
+  WholeFiles whole_files = slice_cuda_edges(plan, {learn}).whole_files;
+  put_longest_first(plan.edges, times, "native");
+  return whole_files;
 }
 
 BuildPlan sliced(PlanWorld& world, const LearnCommands& learn = learnt) {
-  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  BuildPlan plan = world.build_by_op(world.plan("8.0;9.0+PTX").value());
   slice(plan, learn);
   return plan;
 }
@@ -79,12 +81,12 @@ TEST_CASE("two files with the same flags share what their edges run") {
 TEST_CASE("what cannot be taken apart stays one command, and is counted by the reason") {
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
-  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  BuildPlan plan = world.build_by_op(world.plan("8.0;9.0+PTX").value());
   const auto riddle = [](const Words&) { return tl::unexpected(std::string("it is a riddle")); };
   CHECK(slice(plan, riddle) == WholeFiles{{"it is a riddle", 2}});
   CHECK(edge_of(plan, "obj/adam/adam.cu/adam.o").kind == EdgeKind::cuda_compile);
 
-  plan = world.build(world.plan("8.0").value());
+  plan = world.build_by_op(world.plan("8.0").value());
   for (Edge& edge : plan.edges)
     if (edge.kind == EdgeKind::cuda_compile) edge.flags.push_back("--keep");
   CHECK(slice(plan) == WholeFiles{{"has --keep", 2}});
@@ -147,7 +149,7 @@ TEST_CASE("the module id is a name of nvcc's form, whatever the file's is") {
 TEST_CASE("the slice that takes longest stands first, one that was never measured with its sister") {
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
-  BuildPlan plan = world.build(world.plan("8.0;9.0+PTX").value());
+  BuildPlan plan = world.build_by_op(world.plan("8.0;9.0+PTX").value());
   EdgeHistory history;
   history.measured = {{history_key("native", "adam", "adam.cu"), {1}},
                       {history_key("native", "adam", "adam_b.cu"), {2}},
