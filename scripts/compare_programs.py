@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Builds a pack with two programs of dsbuild and compares what they made, byte for byte.
 
-  scripts/compare_programs.py OLD NEW [--pack NAME]… [--cuda HOME]… [--arch LIST] [--ops LIST] [--work DIR] [--at-once] [-- DSBUILD-OPTION…]
+  scripts/compare_programs.py OLD NEW [--pack NAME]… [--cuda HOME]… [--arch LIST] [--ops LIST] [--work DIR] [--at-once] [--renamed] [-- DSBUILD-OPTION…]
 
 Each pack with each toolkit, in fresh build folders and with a cache folder for each program and toolkit, which are empty at
 first, so that nothing which OLD made can be in NEW's bundle. Compared: each op's library, and each field of the manifest,
 which says the archs, images, exports and sources of each op, and what compiled them. Each reads the ops that are installed
 beside it; where their sources are others, the manifests' digests of them say so.
+--renamed: libraries may name headers by other folders (as __FILE__ does). Then their device images must be the same bytes, their
+exported symbols and their code the same sizes, and their texts the same but for the folders of paths.
 Exit code 1: something differs that is not below as intended, or an op failed. --work keeps what was built.
 """
 
@@ -14,7 +16,9 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -44,6 +48,37 @@ def by_name(manifest):
 def first_difference(old, new):
     at = next((place for place, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
     return f"from byte {at} of {len(old)} and {len(new)}"
+
+
+def tool(*words):
+    return subprocess.run(list(map(str, words)), check=True, stdout=subprocess.PIPE).stdout
+
+
+def section(library, name):
+    with tempfile.NamedTemporaryFile() as file:
+        tool("objcopy", "-O", "binary", f"--only-section={name}", library, file.name)
+        return pathlib.Path(file.name).read_bytes()
+
+
+def texts(library):
+    """What lies in it as text, of each path its last name."""
+    found = re.findall(rb"[\x20-\x7e]{4,}", section(library, ".rodata"))
+    return sorted(re.sub(rb"(?<![\w.])(?:roots)?/[\w./+~-]*/", b"", text) for text in found)
+
+
+def exports(library):
+    """Name and size of each, without its address."""
+    return sorted(line.split()[1:] for line in tool("nm", "-D", "-S", "--defined-only", library).splitlines())
+
+
+# What of two libraries is the same where only names of folders differ.
+PARTS = {"device images": lambda library: [section(library, name) for name in (".nv_fatbin", ".hip_fatbin")],
+         "texts": texts, "exports": exports, "size of code": lambda library: len(section(library, ".text"))}
+
+
+def differs_but_for_folders(old, new):
+    """The part that differs; "" where none does."""
+    return next((name for name, part in PARTS.items() if part(old) != part(new)), "")
 
 
 class Comparison:
@@ -82,6 +117,9 @@ class Comparison:
             verdict = "same"
         elif old is None or new is None:
             verdict = self.judge(f"library {self.pack}/{name}", f"only {'OLD' if new is None else 'NEW'} made it")
+        elif self.options.renamed:
+            part = differs_but_for_folders(*files)
+            verdict = self.judge(f"library {self.pack}/{name}", part) if part else "same but for folders in texts"
         else:
             verdict = self.judge(f"library {self.pack}/{name}", first_difference(old, new))
         print(f"| {self.pack} | {self.version} | {self.options.arch} | {name} | {len(old or new or b'')} | {verdict} |", flush=True)
@@ -120,6 +158,7 @@ def parse_options():
     parser.add_argument("--ops", default="all")
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--at-once", action="store_true", help="both programs build at the same time")
+    parser.add_argument("--renamed", action="store_true", help="libraries may name headers by other folders")
     options = parser.parse_args(words[:end])
     options.more = words[end + 1:]
     return options
