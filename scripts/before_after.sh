@@ -13,6 +13,7 @@
 #   CUDA=DIR        the toolkit (default: /usr/local/cuda)         ARCH=LIST     of bytes and long (default: 8.0;9.0+PTX)
 #   CORES=LIST      of times and null (default: 0,1)               ROUNDS=N      of times (default: 2)
 #   PARTS=LIST      of deepspeed (default: "dsbuild again plain ninja"; default takes 8 minutes of 16 cores by itself)
+#   COMPARE=OPTION  of bytes and long: --renamed
 #   OPS=LIST        of deepspeed (default: six)
 #   PYTHON=FILE     with torch (default: python3)                  OUT=DIR       the tables are also written to DIR/PART.md
 # Exit code 1: a part failed, or something differs.
@@ -102,7 +103,9 @@ unpack() {
   fi
 }
 
-compare() { "$python" "$repository/scripts/compare_programs.py" "$old" "$new" --at-once --cuda "$cuda" --arch "$archs" "$@"; }
+compare() {
+  "$python" "$repository/scripts/compare_programs.py" "$old" "$new" --at-once ${COMPARE:+"$COMPARE"} --cuda "$cuda" --arch "$archs" "$@"
+}
 
 compare_deepspeed() { compare --pack deepspeed --ops "$1" -- --source "$carried/deepspeed" --python "$python"; }
 

@@ -132,17 +132,19 @@ RunKind find_kind(const std::string& name) {
 
 }  // namespace
 
-Result<StepEnd> run_action(const Words& words, System& system, Runner& runner, const Print& print) {
+Result<StepEnd> run_action(const Words& words, System& system, Runner& runner, const Print& print,
+                           ActionRun::Cache cache) {
   const RunKind run = words.size() > k_before_words ? find_kind(words.front()) : nullptr;
   if (!run) return refuse(words);
-  ActionRun action(words, system);
+  ActionRun action(words, system, cache);
   MemoryTurn turn(system.environment, action.output());
-  if (action.is_up_to_date()) {
+  if (cache == ActionRun::Cache::used && action.is_up_to_date()) {
     turn.end(MadeOf::record);
     return StepEnd{0, MadeOf::record};
   }
   action.begin();
   Engine engine(action, turn, system, runner, print);
+  if (cache == ActionRun::Cache::unused) engine.keep_nothing();
   DSBUILD_TRY(end, run(words, engine));
   if (end.code == 0) turn.end(end.made_of);
   return end;

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from sliced import INNER, PLAIN, SIZES, SPELLED, SlicesTest, make_space, testspace  # noqa: E402
 from cuobjdump import find_cuobjdump, list_images  # noqa: E402
 
-@testspace.deep_but("test_images_are_those_of_nvcc_byte_for_byte")
+@testspace.deep_but("test_images_are_those_of_nvcc_byte_for_byte", "test_an_edge_prints_its_commands_and_makes_the_same_again")
 class ImagesTest(SlicesTest):
     def test_images_are_those_of_nvcc_byte_for_byte(self):
         self.built()
@@ -36,6 +36,23 @@ class ImagesTest(SlicesTest):
         self.built(ops="inner")
         for end, content in mine.items():
             self.assertEqual(content, self.object("inner.cu", end).read_bytes(), end)
+
+    def test_an_edge_prints_its_commands_and_makes_the_same_again(self):
+        self.built(ops="inner")
+        output = self.object("inner.cu", ".compute_80.cubin")
+        record = pathlib.Path(f"{output}.made").read_text()
+        words = next(line for line in record.splitlines() if line.startswith("key.command ")).split(" ")[1:]
+        before = output.read_bytes()
+        output.write_bytes(b"damaged")
+        run = self.space.run("action", "--print", *words, cwd=self.space.build_dir)
+        self.assertEqual(run.code, 0, run)
+        lines = run.out.splitlines()
+        for line, tool in zip(lines, ("g++", "cicc", "ptxas"), strict=True):
+            self.assertIn(tool, line)
+        self.assertTrue(all(line.startswith("cd ") for line in lines[1:]), lines)
+        self.assertIn("-arch=sm_80", lines[2])
+        self.assertEqual(output.read_bytes(), before)
+        self.assertEqual(self.built(ops="inner").edges_run(), 0)
 
     def test_other_toolkits(self):
         self.use_toolkit_11_8()
