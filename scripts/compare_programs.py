@@ -61,8 +61,8 @@ def section(library, name):
 
 
 def texts(library):
-    """What lies in it as text, of each path its last name."""
-    found = re.findall(rb"[\x20-\x7e]{4,}", section(library, ".rodata"))
+    """Its literals, of each path the last name. What no zero ends may be a part of a jump table, whose offsets move with texts."""
+    found = re.findall(rb"(?<=\0)[\x20-\x7e]{4,}(?=\0)", section(library, ".rodata"))
     return sorted(re.sub(rb"(?<![\w.])(?:roots)?/[\w./+~-]*/", b"", text) for text in found)
 
 
