@@ -22,14 +22,13 @@ bool names_processors(const std::string& cache) {
   });
 }
 
-// What the loader's answer depends on besides the libraries that it names; nullopt where nothing tells
-// whether it is the same. Its cache counts by its bytes: each node has its own, and nodes share what is
-// remembered. What lies in folders of LD_LIBRARY_PATH counts by their identities, so on this machine alone.
-std::optional<FactBasis> basis_of_loader(const Path& program, const std::string& search,
-                                         const FileReader& files) {
+// What the loader's answers depend on besides the program and the libraries that it names; nullopt where
+// nothing tells whether that is the same. Its cache counts by its bytes: each node has its own, and nodes
+// share what is remembered. What lies in folders of LD_LIBRARY_PATH counts by their identities, so on this
+// machine alone.
+std::optional<FactBasis> basis_of_loader(const std::string& search, const FileReader& files) {
   const std::string cache = files.read_file(k_loader_cache).value_or("absent");
-  FactBasis basis{
-      .text = sha256(cache), .files = {program}, .is_of_machine = !search.empty() || names_processors(cache)};
+  FactBasis basis{.text = sha256(cache), .is_of_machine = !search.empty() || names_processors(cache)};
   for (const std::string& folder : split(search, ":")) {
     for (const char* below : k_folders_below)
       if (files.kind(Path(folder) / below) == FileKind::directory) return std::nullopt;
@@ -69,14 +68,12 @@ Paths programs_among(const Paths& parts, const Environment& environment, System&
   return programs;
 }
 
-}  // namespace
-
-Result<Paths> loaded_libraries(const Path& program, const Environment& environment, System& system,
-                               FactStore& facts) {
-  const std::string search = variable(environment, k_library_path);
+// `basis`: of the loader, with this environment.
+Result<Paths> libraries_of(const Path& program, std::optional<FactBasis> basis,
+                           const Environment& environment, System& system, FactStore& facts) {
+  if (basis) basis->files.insert(basis->files.begin(), program);
   // Callers with different paths may take turns.
-  const std::string key = "libraries of " + program.string() + " by " + search;
-  const auto basis = basis_of_loader(program, search, system.files);
+  const std::string key = "libraries of " + program.string() + " by " + variable(environment, k_library_path);
   if (const auto known = basis ? facts.find(key, *basis, lines_as_paths) : std::nullopt) {
     const std::vector<std::string> lines = split_lines(*known);
     return Paths(lines.begin(), lines.end());
@@ -86,11 +83,20 @@ Result<Paths> loaded_libraries(const Path& program, const Environment& environme
   return found;
 }
 
+}  // namespace
+
+Result<Paths> loaded_libraries(const Path& program, const Environment& environment, System& system,
+                               FactStore& facts) {
+  const auto basis = basis_of_loader(variable(environment, k_library_path), system.files);
+  return libraries_of(program, basis, environment, system, facts);
+}
+
 Result<Paths> libraries_of_parts(const Paths& parts, const Environment& environment, System& system,
                                  FactStore& facts) {
+  const auto basis = basis_of_loader(variable(environment, k_library_path), system.files);
   Paths all;
   for (const std::string& program : programs_among(parts, environment, system, facts)) {
-    DSBUILD_TRY(found, loaded_libraries(program, environment, system, facts));
+    DSBUILD_TRY(found, libraries_of(program, basis, environment, system, facts));
     all.merge(found);
   }
   return all;
