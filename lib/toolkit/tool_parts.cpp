@@ -169,6 +169,10 @@ Result<ToolText> ask_host_compiler(const Path& compiler, System& system, FactSto
   return tool;
 }
 
+bool has_wrapped_host(const Toolkit& toolkit, System& system, FactStore& facts) {
+  return toolkit.host && is_wrapper(toolkit.host->path, proof_of_host_compiler(), system, facts);
+}
+
 }  // namespace
 
 const ToolText& ToolParts::of(const std::string& name) const {
@@ -182,8 +186,7 @@ bool is_wrapped(const Toolkit& toolkit, System& system, FactStore& facts) {
 }
 
 bool has_wrapper(const Toolkit& toolkit, System& system, FactStore& facts) {
-  return is_wrapped(toolkit, system, facts) ||
-         (toolkit.host && is_wrapper(toolkit.host->path, proof_of_host_compiler(), system, facts));
+  return is_wrapped(toolkit, system, facts) || has_wrapped_host(toolkit, system, facts);
 }
 
 bool wrappers_answer_as_known(const std::vector<Toolkit>& toolkits, const std::optional<HostCompiler>& cxx,
@@ -234,7 +237,7 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hos
                   basis_of_answers(toolkit.compiler(), family.proof(), tool.text, system, facts),
                   is_wrapped(toolkit, system, facts)};
   asked.basis.files.push_back(toolkit.home / family.configuration);
-  asked.basis.is_of_machine = asked.basis.is_of_machine || has_wrapper(toolkit, system, facts);
+  asked.basis.is_of_machine = asked.basis.is_of_machine || has_wrapped_host(toolkit, system, facts);
   if (family.include_question) asked.questions.push_back(family.include_question(toolkit));
   DSBUILD_TRY(said, interview(asked, environment, system, facts));
   Paths parts = family.parts(said.answers.front(), toolkit, system.files);

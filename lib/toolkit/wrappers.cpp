@@ -39,6 +39,20 @@ FactBasis basis_of_program(const Path& program, System& system, FactStore& facts
   return basis;
 }
 
+// nullopt: a wrapper.
+std::optional<FactBasis> basis_of_driver(const Path& program, const DriverProof& proof, System& system,
+                                         FactStore& facts) {
+  if (is_script(program, system.files, facts)) return std::nullopt;
+  const FactBasis basis = basis_of_program(program, system, facts);
+  const std::string key = "driver " + program.string();
+  const auto known = facts.find(key, basis);
+  const bool itself = known ? *known == "itself" : answers_by_itself(program, proof, system);
+  FactBasis known_by = basis;
+  known_by.is_of_machine = known_by.is_of_machine || !itself;
+  if (!known) facts.put(key, known_by, itself ? "itself" : "a wrapper");
+  return itself ? std::optional(basis) : std::nullopt;
+}
+
 // Without the files that a shell's text writes (">> /w/log"): they say nothing of what it does.
 std::string without_written_files(const std::string& text) {
   std::string left;
@@ -85,21 +99,12 @@ const DriverProof& proof_of_host_compiler() {
 }
 
 bool is_wrapper(const Path& program, const DriverProof& proof, System& system, FactStore& facts) {
-  if (!system.files.identity(program)) return false;
-  if (is_script(program, system.files, facts)) return true;
-  const std::string key = "driver " + program.string();
-  FactBasis basis = basis_of_program(program, system, facts);
-  if (const auto known = facts.find(key, basis)) return *known != "itself";
-  const bool itself = answers_by_itself(program, proof, system);
-  basis.is_of_machine = basis.is_of_machine || !itself;
-  facts.put(key, basis, itself ? "itself" : "a wrapper");
-  return !itself;
+  return system.files.identity(program) && !basis_of_driver(program, proof, system, facts);
 }
 
 FactBasis basis_of_answers(const Path& program, const DriverProof& proof, const std::string& text,
                            System& system, FactStore& facts) {
-  if (is_wrapper(program, proof, system, facts)) return {text, {program}, true};
-  FactBasis basis = basis_of_program(program, system, facts);
+  FactBasis basis = basis_of_driver(program, proof, system, facts).value_or(FactBasis{"", {program}, true});
   basis.text = text;
   return basis;
 }
