@@ -21,32 +21,39 @@ std::string fresh_folder_name() {
 std::vector<std::string> trial_argv(const ProbeInput& input, const Trial& trial) {
   std::vector<std::string> argv{input.cxx->path.string()};
   argv.insert(argv.end(), trial.before.begin(), trial.before.end());
-  argv.insert(argv.end(), {trial.file, "-o", "out"});
+  argv.insert(argv.end(), {trial.file, "-o", "/dev/null"});
   argv.insert(argv.end(), trial.after.begin(), trial.after.end());
   return argv;
 }
 
-// A new folder that holds the source. The cache comes first: something left in a build folder by a
-// killed probe would make that folder look like another program's.
-Result<Path> make_trial_folder(const ProbeInput& input, const Trial& trial) {
+// A folder with the source and nothing else.
+struct TrialFolder {
+  Path path;
+  bool is_kept;  // below the cache, by the source's digest: a null build asks the same again
+};
+
+// Where the cache cannot be written, the folder is a new one below the build folder: what is left there would
+// make that look like another program's.
+Result<TrialFolder> make_trial_folder(const ProbeInput& input, const Trial& trial) {
   FileSystem& files = input.system.files;
-  const std::string name = fresh_folder_name();
+  const TrialFolder kept{files.absolute(input.settings.cache_dir / "probe" / sha256(trial.program)), true};
+  const TrialFolder fresh{files.absolute(input.settings.build_dir.value / fresh_folder_name()), false};
   Result<void> made;
-  for (const Path& parent : {input.settings.cache_dir / "probe", input.settings.build_dir.value}) {
-    Path folder = files.absolute(parent / name);
-    made = files.make_directories(folder);
-    if (made) made = files.write_file(folder / trial.file, trial.program);
+  for (const TrialFolder& folder : {kept, fresh}) {
+    made = files.make_directories(folder.path);
+    if (made) made = files.write_if_different(folder.path / trial.file, trial.program).map([](bool) {});
     if (made) return folder;
   }
   return tl::unexpected<Error>(made.error());
 }
 
-TrialResult start(const ProbeInput& input, const Trial& trial, const Path& folder) {
+TrialResult start(const ProbeInput& input, const Trial& trial, const TrialFolder& folder) {
   Command command;
   command.argv = trial_argv(input, trial);
   command.env = tool_environment(input.system, input.toolkit);
-  command.env["TMPDIR"] = folder.string();
-  command.cwd = folder;
+  command.env.erase("TMPDIR");  // below the build folder, and that may not be there yet
+  command.cwd = folder.path;
+  command.is_question = folder.is_kept;
   const Result<ProcessResult> run = input.system.processes.run(command);
   if (!run) return {false, false, run.error().where + ": " + run.error().what};
   std::string text = printable(run->out + run->err);
@@ -66,11 +73,11 @@ bool says_what_is_wrong(const std::string& line) {
 }  // namespace
 
 TrialResult run_trial(const ProbeInput& input, const Trial& trial) {
-  const Result<Path> folder = make_trial_folder(input, trial);
+  const Result<TrialFolder> folder = make_trial_folder(input, trial);
   if (!folder) return {false, false, folder.error().where + ": " + folder.error().what};
   TrialResult result = start(input, trial, *folder);
   // Left behind where it cannot be removed: a stray folder must not fail a probe that succeeded.
-  static_cast<void>(input.system.files.remove_all(*folder));
+  if (!folder->is_kept) static_cast<void>(input.system.files.remove_all(folder->path));
   return result;
 }
 

@@ -21,9 +21,10 @@ struct TrialResult {
   std::string text;  // all that it printed
 };
 
-// Runs input.cxx (not null) in a folder of its own below the cache, or below the build folder where
-// the cache cannot be written; the folder is removed again. So a relative -I or -L of the user's
-// finds nothing here, as it finds nothing in Ninja's edges.
+// Runs input.cxx (not null) in a folder that holds the source alone, so that a relative -I or -L of the
+// user's finds nothing here, as it finds nothing in Ninja's edges. It is below the cache and kept, so that a
+// null build can ask again for a library that was not there; where the cache cannot be written, it is below
+// the build folder and removed.
 TrialResult run_trial(const ProbeInput& input, const Trial& trial);
 
 // The line of a compiler's or linker's text that says what is wrong.

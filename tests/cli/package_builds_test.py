@@ -70,21 +70,16 @@ class PackageBuildsTest(CliTest):
                 self.assertEqual(extract_images(find_cuobjdump(), module), expected)
                 self.assertEqual(space.archs(next((folder / "torchsort").glob("isotonic_cpu*.so"))), set())
 
+    @testspace.deep
     def test_a_library_of_torchs_operators(self):
-        """It is no module of Python's: torch loads it. For each commit one of the package's three, and not by wrap."""
-        space, is_deep = PackageSpace(FORCE_ONLY_CUDA="1"), testspace.TIER == "deep"
-        ways = ("built", "hooked", "wrapped") if is_deep else ("built", "hooked")
-        source = {way: space.unpack("torch-spline-conv==1.2.2", way) for way in ways}
-        if not is_deep:
-            for each in source.values():
-                for other in ("version.cpp", "weighting.cpp"):
-                    (each / "csrc" / other).unlink()
+        """It is no module of Python's: torch loads it."""
+        space = PackageSpace(FORCE_ONLY_CUDA="1")
+        source = {way: space.unpack("torch-spline-conv==1.2.2", way) for way in ("built", "hooked", "wrapped")}
         space.build_in_place(source["built"])
         hooked = space.pip_install(source["hooked"], "by_hook", DSBUILD="1")
         self.assertIn("torch_spline_conv._basis_cuda", built_by_the_hook(hooked))
-        if is_deep:
-            space.pip_install(source["wrapped"], "by_wrap", space.program, "wrap", "--")
-        for folder in (source["built"], space.root / "by_hook", *([space.root / "by_wrap"] if is_deep else [])):
+        space.pip_install(source["wrapped"], "by_wrap", space.program, "wrap", "--")
+        for folder in (source["built"], space.root / "by_hook", space.root / "by_wrap"):
             with self.subTest(folder):
                 self.assertEqual(space.ask(folder, SPLINE), BASIS)
                 self.assertEqual(space.archs(folder / "torch_spline_conv/_basis_cuda.so"), {"sm_80"})

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -106,6 +107,29 @@ class HeaderTest(CliTest):
         self.space.pack.source("first/v.h").write_text("#define V 2\n")
         self.assertEqual(self.space.build().code, 0)
         self.assertNotEqual(self.space.hash(), before)
+
+
+def make_pack_with_library(folder):
+    pack = Pack(folder, "libraries")
+    pack.add_op("plain", {"plain.cpp": binding("plain_run")}, {"backend": "cpu"})
+    pack.add_op("needy", {"needy.cpp": binding("needy_run")}, {"backend": "cpu", "requires": [{"library": "late", "function": "late_call"}]})
+    return pack
+
+
+class LibraryTest(CliTest):
+    def test_a_library_that_is_missing_is_asked_for_again_and_nothing_is_planned(self):
+        space = TestSpace(pack=make_pack_with_library)
+        space.environment["LDFLAGS"] = f"-L{space.root}/libraries"
+        self.assertEqual(space.build().code, 0)
+        self.assertIn("-llate", (space.build_dir / "unchanged").read_text())
+        again = space.build()
+        self.assertIn("built 1, skipped 1", again.out)
+        self.assertIn("unchanged", again.out)
+        source = space.root / "late.c"
+        source.write_text("void late_call(void) {}\n")
+        (space.root / "libraries").mkdir()
+        subprocess.run(["g++", "-x", "c", "-shared", "-fPIC", source, "-o", space.root / "libraries/liblate.so"], check=True)
+        self.assertIn("built 2, skipped 0", space.build().out)
 
 
 class UnchangedTest(CliTest):

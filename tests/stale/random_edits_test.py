@@ -216,7 +216,7 @@ class Session:
 
 class RandomEditsTest(StaleTest):
     def setUp(self):
-        self.steps = int(os.environ.get("DSBUILD_STEPS") or testspace.count(200, 1000))
+        self.steps = int(os.environ.get("DSBUILD_STEPS") or testspace.count(100, 1000))
 
     def session(self, number):
         is_fixed = testspace.TIER != "deep" and "DSBUILD_SEED" not in os.environ
