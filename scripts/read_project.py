@@ -4,12 +4,13 @@
 
 FOLDER has a setup.py, which is run as far as its call of setup(), or a build.toml of kernel-builder, or is an archive of
 such a folder (then it is unpacked first). GIVEN is a file of python/dsbuild/_hook.py, whose setup.py runs already: what its
-setup() was given; nothing of the project is run then. The answer on stdout is JSON; what the project prints goes to stderr.
+setup() and its build_ext were given; nothing of the project is run then. The answer on stdout is JSON; what the project prints goes to stderr.
 Exit code 0, or 1 with {"error": {"code", "what", "fix"}}.
 
 {"name", "version", "license", "folder", "file": "setup.py", "said": [what is worth knowing],
  "whole": an extension of which something must be left out is left out,
  "globs": [{"pattern", "files": []}],
+ "environment": {variable that setup.py sets: value, or null where it removes it},
  "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "torch": it is one of torch, "where": "setup.py:71", "suffix": "" | ".so", "package_root",
                  "sources": [], "include_dirs": [], "defines": [[name, value or null]], "undefines": [],
                  "libraries": [], "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [],
@@ -21,6 +22,7 @@ import glob
 import json
 import os
 import runpy
+import shlex
 import sys
 import tarfile
 import traceback
@@ -183,14 +185,66 @@ def read_setup(folder):
     os.environ.setdefault("FORCE_CUDA", "1")
     observer.watch_glob()
     observer.watch_torch()
+    setup_sets_own_variables()
+    before = dict(os.environ)
     distribution = run_setup(folder, observer)
-    metadata = distribution.metadata
-    extensions = [described(extension, *placed(extension, distribution, observer), observer.note)
+    metadata, command = distribution.metadata, finalized_build_ext(distribution, observer)
+    of_all = of_all_extensions(build_ext_lists(command) if command else {})
+    extensions = [described(extension, *placed(extension, command, observer), of_all, observer.note)
                   for extension in distribution.ext_modules or []]
     return {"name": metadata.get_name(), "version": metadata.get_version(),
             "license": getattr(metadata, "license_expression", None) or "", "file": "setup.py", "said": observer.said,
             "globs": [{"pattern": pattern, "files": files} for pattern, files in sorted(observer.globs.items())],
-            "extensions": extensions}
+            "environment": changed_variables(before, observer.note), "extensions": extensions}
+
+
+def setup_sets_own_variables():
+    """PLAT and a HOME that is missing."""
+    import setuptools  # noqa: F401  it brings its own distutils
+    from distutils.util import check_environ
+
+    check_environ()
+
+
+def changed_variables(before, note):
+    """Of the environment, by setup.py: compilers and torch's build read some of them."""
+    changed = {name: os.environ.get(name) for name in sorted({*before, *os.environ}) if os.environ.get(name) != before.get(name)}
+    for name, value in changed.items():
+        note(f"setup.py sets {name}={value}" if value is not None else f"setup.py removes {name}")
+    return changed
+
+
+# ---- build_ext
+
+# What build_ext adds to each extension, by its attribute -> as an Extension calls it.
+OF_BUILD_EXT = {"include_dirs": "include_dirs", "define": "define_macros", "undef": "undef_macros", "libraries": "libraries",
+                "library_dirs": "library_dirs", "rpath": "runtime_library_dirs", "link_objects": "extra_objects"}
+
+
+def finalized_build_ext(distribution, observer):
+    """With what setup() and setup.cfg give to all extensions; None where the project's own class fails."""
+    try:
+        command = distribution.get_command_obj("build_ext")
+        command.ensure_finalized()
+        return command
+    except Exception as error:  # of the project's own class
+        observer.note(f"its build_ext does not say what it is given ({type(error).__name__}: {error})")
+        return None
+
+
+def build_ext_lists(command):
+    return {key: [list(item) if isinstance(item, (list, tuple)) else str(item) for item in getattr(command, key, None) or []]
+            for key in OF_BUILD_EXT}
+
+
+def of_all_extensions(lists):
+    """As attributes of an Extension, without what each build_ext has (Python's own folders)."""
+    from setuptools.dist import Distribution
+
+    plain = Distribution().get_command_obj("build_ext")
+    plain.ensure_finalized()
+    usual = build_ext_lists(plain)
+    return {name: [item for item in lists.get(key, []) if item not in usual[key]] for key, name in OF_BUILD_EXT.items()}
 
 
 def without(items, added):
@@ -202,11 +256,11 @@ def without(items, added):
     return rest
 
 
-def described(extension, suffix, root, note):
+def described(extension, suffix, root, of_all, note):
     added = getattr(extension, "dsbuild_added", None)
 
     def own(key):
-        return without(getattr(extension, key, None), getattr(added, key, None))
+        return without(getattr(extension, key, None), getattr(added, key, None)) + list(of_all.get(key, []))
 
     flags = extension.extra_compile_args or []
     flags = flags if isinstance(flags, dict) else {"cxx": flags, "nvcc": flags}
@@ -220,20 +274,27 @@ def described(extension, suffix, root, note):
             "where": getattr(extension, "dsbuild_where", "setup.py"), "suffix": suffix, "package_root": root,
             "sources": [str(source) for source in extension.sources], "include_dirs": own("include_dirs"),
             "defines": [[macro[0], macro[1] if len(macro) > 1 and macro[1] is not None else None]
-                        for macro in extension.define_macros if macro not in (added.define_macros if added else [])],
+                        for macro in [*(macro for macro in extension.define_macros
+                                        if macro not in (added.define_macros if added else [])), *of_all["define_macros"]]],
             "undefines": own("undef_macros"), "libraries": own("libraries"), "library_dirs": own("library_dirs"),
             "runtime_library_dirs": own("runtime_library_dirs"), "extra_objects": own("extra_objects"),
-            "cxx": without(flags.get("cxx"), added_flags.get("cxx")),
-            "nvcc": without(flags.get("nvcc"), added_flags.get("nvcc")), "link": own("extra_link_args")}
+            "cxx": [*words_of_variables("CFLAGS", "CPPFLAGS"), *without(flags.get("cxx"), added_flags.get("cxx"))],
+            "nvcc": without(flags.get("nvcc"), added_flags.get("nvcc")),
+            "link": [*words_of_variables("LDFLAGS"), *own("extra_link_args")]}
 
 
-def placed(extension, distribution, observer):
+def words_of_variables(*names):
+    """distutils' customize_compiler adds them to the commands of the C++ compiler, ahead of an extension's own."""
+    return [word for name in names for word in shlex.split(os.environ.get(name, ""))]
+
+
+def placed(extension, command, observer):
     """How the project's build_ext names the module's file, and the folder that packages are in."""
     import sysconfig
 
+    if command is None:
+        return "", ""
     try:
-        command = distribution.get_command_obj("build_ext")
-        command.ensure_finalized()
         name = command.get_ext_filename(extension.name)
         stem = os.path.join(*extension.name.split("."))
         suffix = name[len(stem):] if name.startswith(stem) else ""
@@ -253,11 +314,11 @@ def placed(extension, distribution, observer):
 def read_given(file):
     with open(file, encoding="utf-8") as opened:
         given = json.load(opened)
-    said = []
+    said, of_all = [], of_all_extensions(given["build_ext"])
     extensions = [types.SimpleNamespace(**{**extension, "dsbuild_added": types.SimpleNamespace(**extension["dsbuild_added"])})
                   for extension in given["extensions"]]
     return {**given, "license": "", "file": "setup.py", "said": said, "globs": [], "whole": True,
-            "extensions": [described(extension, "", "", said.append) for extension in extensions]}
+            "extensions": [described(extension, "", "", of_all, said.append) for extension in extensions]}
 
 
 # ---- build.toml of kernel-builder

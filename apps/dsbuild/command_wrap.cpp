@@ -56,17 +56,38 @@ std::vector<CallEnd> read_log(const Path& log, const FileReader& files) {
   return calls;
 }
 
+// What a wrapped command finds: a toolkit whose nvcc is us, and where each call says how it ended.
+struct Wrapping {
+  PrivateFolder folder;
+  Path shadow;
+  Path log() const { return folder.path() / "calls"; }
+};
+
+Result<Wrapping> make_wrapping(const NamedNvcc& nvcc, const Settings& settings, const System& system) {
+  DSBUILD_TRY(folder, PrivateFolder::make(temporary_parent(settings), system.files));
+  DSBUILD_TRY(shadow, make_shadow(nvcc.program.parent_path().parent_path(), settings, system));
+  return Wrapping{std::move(folder), std::move(shadow)};
+}
+
+// Without a cache there is nothing to take or to keep: the command is run as it would be without us.
+Result<int> run_plainly(const std::vector<std::string>& argv, const Error& why, const System& system) {
+  print_message("dsbuild wrap: left alone: " + why.where + ": " + why.what +
+                " (XDG_CACHE_HOME or HOME names a folder to write to)\n");
+  return run_attached({argv, system.environment, {}, {}});
+}
+
 Result<int> run_wrap(const CommandContext& context) {
   DSBUILD_TRY(argv, command_to_run(context.line));
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   System& system = context.system;
   DSBUILD_TRY(nvcc, find_nvcc({}, system));
-  DSBUILD_TRY(folder, PrivateFolder::make(temporary_parent(settings), system.files));
-  const Path log = folder.path() / "calls";
-  DSBUILD_TRY(shadow, make_shadow(nvcc.program.parent_path().parent_path(), settings, system));
-  DSBUILD_TRY(code, run_attached({argv, hooked(system, settings, shadow, nvcc.program, log), {}, {}}));
-  const std::vector<CallEnd> calls = read_log(log, system.files);
+  const auto wrapping = make_wrapping(nvcc, settings, system);
+  if (!wrapping) return run_plainly(argv, wrapping.error(), system);
+  DSBUILD_TRY(code,
+              run_attached(
+                  {argv, hooked(system, settings, wrapping->shadow, nvcc.program, wrapping->log()), {}, {}}));
+  const std::vector<CallEnd> calls = read_log(wrapping->log(), system.files);
   if (settings.verbosity >= 0 && !settings.json.value) print_message(render_calls(calls));
   if (settings.json.value) DSBUILD_CHECK(print_result(render_calls_json(calls, code)));
   return code;

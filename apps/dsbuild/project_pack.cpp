@@ -52,6 +52,17 @@ Result<CommandLine> line_for_project(const CommandContext& context) {
   if (project.given.empty() && files.kind(Path(word) / "pack.yaml") == FileKind::file) return line;
   const Path pack = settings.build_dir.value.string() + k_project_pack_suffix;
   DSBUILD_TRY(written, pack_of_project(project, pack, settings, context));
+  if (!written.pack.missing.empty() && project.given.empty())
+    return fail(Exit::failed, "bad_project", word,
+                "modules would not be whole without\n" + join(written.pack.missing, "\n"),
+                "Write a pack that says it (dsbuild new --from " + shell_quote(word) +
+                    "), or build this project by itself.");
+  for (const auto& [name, value] : written.environment) {
+    if (value)
+      context.system.environment[name] = *value;
+    else
+      context.system.environment.erase(name);
+  }
   arguments.values["--pack"] = files.absolute(pack).string();
   if (settings.arch.is_default() && !written.pack.archs.empty())
     arguments.values["--arch"] = written.pack.archs;

@@ -216,6 +216,13 @@ class Nvidia : public Vendor {
   ArchSet default_of(int version) const override { return default_nvidia_archs(version); }
   ArchSet native_of(const std::vector<Target>& gpus) const override { return native_nvidia_archs(gpus); }
   std::string toolkits_for(const ArchSet& own) const override { return cuda_versions_for(own); }
+  std::optional<Target> renamed(Code code) const override {
+    NvidiaTarget target = nvidia_target({this, code});
+    const ArchRow* row = find_arch(target.cc);
+    if (!row || row->renamed == ComputeCapability{}) return std::nullopt;
+    target.cc = row->renamed;
+    return target;
+  }
 };
 
 }  // namespace

@@ -42,11 +42,12 @@ bool same_family(ComputeCapability family, ComputeCapability gpu);
 constexpr int k_current = 9999;
 struct ArchRow {
   ComputeCapability cc;
-  const char* architecture;  // "Volta"
-  int first_cuda;            // 900 for CUDA 9.0
-  int last_cuda;             // last that targets it, e.g. 1209; k_current while nvcc still does
-  int first_cuda_a = 0;      // first that knows its `a` target; 0: there is none
-  int first_cuda_f = 0;      // first that knows its `f` target; 0: there is none
+  const char* architecture;     // "Volta"
+  int first_cuda;               // 900 for CUDA 9.0
+  int last_cuda;                // last that targets it, e.g. 1209; k_current while nvcc still does
+  int first_cuda_a = 0;         // first that knows its `a` target; 0: there is none
+  int first_cuda_f = 0;         // first that knows its `f` target; 0: there is none
+  ComputeCapability renamed{};  // what later versions of CUDA call the same GPUs; 0.0: as ever
 
   int first_for(Suffix suffix) const;  // 0: there is no such target
 };

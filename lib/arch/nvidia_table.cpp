@@ -27,7 +27,7 @@ const std::vector<ArchRow> k_rows = {
     {{8, 9}, "Ada", 1108, k_current},
     {{9, 0}, "Hopper", 1108, k_current, 1200},
     {{10, 0}, "Blackwell", 1208, k_current, 1208, 1209},
-    {{10, 1}, "Blackwell", 1208, 1209, 1208, 1209},
+    {{10, 1}, "Blackwell", 1208, 1209, 1208, 1209, {11, 0}},  // release notes of CUDA 13.0
     {{10, 3}, "Blackwell", 1209, k_current, 1209, 1209},
     {{10, 7}, "Rubin", 1304, k_current, 1304, 1304},
     {{11, 0}, "Blackwell", 1300, k_current, 1300, 1300},

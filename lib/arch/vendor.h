@@ -65,6 +65,8 @@ class Vendor {
   // The versions of its toolkits that target all of a set: "CUDA 11.1 to 12.9"; "" where none does, or none
   // is known to.
   virtual std::string toolkits_for(const ArchSet& own) const = 0;
+  // What newer toolkits call the same target; nullopt: as ever.
+  virtual std::optional<Target> renamed(Code) const { return std::nullopt; }
 };
 
 const std::vector<const Vendor*>& vendors();  // a row each

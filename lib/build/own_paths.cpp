@@ -40,7 +40,8 @@ std::string OwnPaths::text(const std::string& output) const {
     if (at > 0 && !ends_word(output[at - 1])) continue;
     const auto* link = link_at(std::string_view(output).substr(at));
     if (!link) continue;
-    text += output.substr(begin, at - begin) + path(link->first);
+    const std::string folder = path(link->first);
+    text += output.substr(begin, at - begin) + (folder == "." ? "" : folder);
     begin = at + link->first.size();
   }
   return text + output.substr(begin);

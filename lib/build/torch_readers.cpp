@@ -78,7 +78,7 @@ class TorchReaderSearch {
     std::vector<Path> folders;
     if (const OpBuilder* builder = survey_.selected.registry.find(op))
       for (const auto& folder : builder->spec().include_dirs)
-        folders.emplace_back(folder.value);
+        folders.emplace_back(folder.value == "." ? "" : folder.value);
     return folders;
   }
 

@@ -36,7 +36,7 @@ std::vector<std::string> include_flags(const BackendOp& op, const SourceSpec& so
   const std::string root = is_hipified(op, source) ? hipify_folder(op) : k_pack_folder;
   std::vector<std::string> flags;
   for (const std::string& dir : op.builder.include_paths(op.context))
-    flags.push_back("-I" + root + "/" + dir);
+    flags.push_back("-I" + root + (dir == "." ? "" : "/" + dir));
   add_system_folders(flags, op.gives.include_dirs);
   return flags;
 }

@@ -36,6 +36,7 @@ struct Op {
   Words archs;         // patterns of `only`
   Words arch_request;  // for --arch
   Words left_out;      // comments
+  Words missing;       // of these
 };
 
 // ---- words of YAML
@@ -141,12 +142,18 @@ class Translation {
     if (std::ranges::find(op_.left_out, line) == op_.left_out.end()) op_.left_out.push_back(line);
   }
 
-  // Relative to the project's folder; nullopt where it lies elsewhere.
+  // Without it the module would not be whole.
+  void miss(const std::string& what, const std::string& why) {
+    leave_out(what, why);
+    op_.missing.push_back(op_.left_out.back());
+  }
+
+  // Relative to the project's folder, "." for itself; nullopt where it lies elsewhere.
   std::optional<std::string> inside(const std::string& path) const {
     const Path whole = (project_.folder / path).lexically_normal();
     std::string relative = whole.lexically_relative(project_.folder).string();
     if (relative.ends_with("/")) relative.pop_back();
-    if (relative.empty() || relative.starts_with("..")) return std::nullopt;
+    if (relative.empty() || relative == ".." || relative.starts_with("../")) return std::nullopt;
     return relative;
   }
 
@@ -156,11 +163,11 @@ class Translation {
       const auto path = inside(source);
       const std::string end = path ? Path(*path).extension().string() : "";
       if (!path)
-        leave_out(source, "lies outside of the project");
+        miss(source, "lies outside of the project");
       else if (end == ".cu" || end == ".cpp" || end == ".cc" || end == ".cxx")
         paths.insert(*path);
       else
-        leave_out(*path, "neither C++ nor CUDA");
+        miss(*path, "neither C++ nor CUDA");
     }
     for (const std::string& pattern : globs_within(paths))
       op_.sources.push_back({pattern, true, {}});
@@ -189,10 +196,10 @@ class Translation {
 
   void add_include(const std::string& folder, const std::string& of) {
     const auto path = inside(folder);
-    if (path && refuse_path(*path).empty())
+    if (path && refuse_include_dir(*path).empty())
       add(op_.keys.include_dirs, *path);
     else
-      leave_out(of + " " + folder, path ? refuse_path(*path) : "is no folder below the project's");
+      leave_out(of + " " + folder, path ? refuse_include_dir(*path) : "is no folder below the project's");
   }
 
   static void add(Words& words, const std::string& word) {
@@ -202,7 +209,7 @@ class Translation {
   void add_define(const std::string& key, const std::string& value) {
     std::string why = refuse_identifier(key);
     if (why.empty() && !value.empty()) why = refuse_define_value(value);
-    if (!why.empty()) return leave_out("define " + key + "=" + value, why);
+    if (!why.empty()) return miss("define " + key + "=" + value, why);
     const auto same = [&](const auto& define) { return define.first == key; };
     if (std::ranges::none_of(op_.keys.defines, same)) op_.keys.defines.emplace_back(key, value);
   }
@@ -288,7 +295,7 @@ class Translation {
     for (const std::string& folder : extension_.library_dirs)
       leave_out("library_dirs " + folder, "a bundle is linked with what the linker finds by itself");
     for (const std::string& object : extension_.extra_objects)
-      leave_out("extra_objects " + object, "what is linked is made of sources");
+      miss("extra_objects " + object, "what is linked is made of sources");
     for (const std::string& folder : extension_.runtime_library_dirs)
       add_flag(FlagKind::link, "-Wl,-rpath," + folder);
     for (const std::string& flag : extension_.link) {
@@ -445,6 +452,8 @@ ProjectPack pack_of(const Project& project, const std::string& source_root) {
     all_have_archs &= !op.is_cuda || !op.arch_request.empty();
     for (const std::string& line : op.left_out)
       pack.said.push_back("left out of " + op.name + ": " + line);
+    for (const std::string& line : op.missing)
+      pack.missing.push_back(op.name + ": " + line);
     for (const std::string& arch : op.arch_request)
       if (std::ranges::find(request, arch) == request.end()) request.push_back(arch);
   }

@@ -34,6 +34,8 @@ struct Project {
   bool whole = false;             // an extension of which something must be left out is left out
   Path folder;                    // absolute, without links
   std::vector<std::string> said;  // what is worth knowing of how it was read
+  // Variables that setup.py sets, for compilers and torch's own build; nullopt: it removes one.
+  std::map<std::string, std::optional<std::string>> environment;
   std::vector<std::pair<std::string, std::vector<std::string>>>
       globs;  // that it asked for, and what they found
   std::vector<ProjectExtension> extensions;
@@ -54,6 +56,7 @@ struct ProjectPack {
   std::string text;               // of pack.yaml
   std::vector<std::string> said;  // what could not be carried over, and what is worth knowing; a line each
   std::string archs;  // for --arch, where all CUDA ops have archs in their flags: "8.0;9.0+PTX"; else ""
+  std::vector<std::string> missing;  // without which a module would not be whole: sources, objects, defines
   size_t ops = 0;
 };
 // Pure. The project's extensions as ops; `source_root`: its folder, relative to that of the pack.
@@ -63,6 +66,7 @@ struct WrittenProject {
   Path folder;     // of the project
   Path pack_file;  // pack.yaml
   ProjectPack pack;
+  std::map<std::string, std::optional<std::string>> environment;  // of Project
 };
 // Reads the project and writes `pack_folder`/pack.yaml, where it says something else than what is there.
 // Errors: those of read_project, exit 3 `bad_project` where no extension of `given` is one for dsbuild, and

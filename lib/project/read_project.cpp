@@ -73,8 +73,13 @@ Project read_answer(const Json& json) {
                   .whole = is_true(json, "whole"),
                   .folder = text_in(json, "folder"),
                   .said = words_in(json, "said"),
+                  .environment = {},
                   .globs = {},
                   .extensions = {}};
+  if (const Json* environment = json.find("environment"); environment && environment->members())
+    for (const JsonMember& variable : *environment->members())
+      project.environment[variable.key] =
+          variable.value.text() ? std::optional(*variable.value.text()) : std::nullopt;
   for (const Json& glob : items_in(json, "globs"))
     project.globs.emplace_back(text_in(glob, "pattern"), words_in(glob, "files"));
   for (const Json& extension : items_in(json, "extensions"))

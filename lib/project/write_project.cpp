@@ -40,7 +40,8 @@ Result<WrittenProject> write_project(const NamedProject& named, const Path& pack
   DSBUILD_CHECK(files.make_directories(pack_folder));
   const Path folder = files.real_path(pack_folder).value_or(files.absolute(pack_folder));
   const Path root = project.folder.lexically_relative(folder);
-  WrittenProject written{project.folder, pack_folder / "pack.yaml", pack_of(project, root.string())};
+  WrittenProject written{project.folder, pack_folder / "pack.yaml", pack_of(project, root.string()),
+                         project.environment};
   if (written.pack.ops == 0)
     return fail(project.whole ? Exit::unmet : Exit::failed, "bad_project", named.path.string(),
                 project.whole ? "it has no extension that dsbuild can take as it is"

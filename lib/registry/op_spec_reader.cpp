@@ -129,7 +129,7 @@ Result<void> read_op_sources(const SpecFile& file, const YamlNode& root, OpSpec&
 Result<void> read_include_dirs(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   const YamlNode* node = root.find("include_dirs");
   if (!node) return {};
-  DSBUILD_TRY(dirs, read_entries(file, *node, "'include_dirs'", refuse_path));
+  DSBUILD_TRY(dirs, read_entries(file, *node, "'include_dirs'", refuse_include_dir));
   DSBUILD_CHECK(check_include_dirs(file, *node, dirs));
   spec.include_dirs = std::move(dirs);
   return {};

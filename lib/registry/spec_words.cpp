@@ -148,6 +148,10 @@ std::string refuse_path(const std::string& path) {
   return refuse_any_path(path, "|\\$\"'`*?");
 }
 
+std::string refuse_include_dir(const std::string& path) {
+  return path == "." ? "" : refuse_path(path);
+}
+
 std::string refuse_glob(const std::string& glob) {
   for (const std::string_view part : path_parts(glob))
     if (part != "**" && part.find("**") != part.npos)

@@ -20,6 +20,8 @@ std::string refuse_define_value(const std::string& word);
 // Paths are relative to the source root and stay inside it by their text alone (links are checked where
 // the file is looked for).
 std::string refuse_path(const std::string& path);
+// The same; "." is the source root itself.
+std::string refuse_include_dir(const std::string& path);
 std::string refuse_glob(const std::string& glob);  // a path that may also hold *, ? and parts **
 
 }  // namespace dsbuild

@@ -48,7 +48,9 @@ std::string family_text(const CompilerFamily& family, const Toolkits& toolkits) 
   for (const Toolkit& toolkit : toolkits.found)
     if (toolkit.family == &family) rows.push_back(row_of(toolkit));
   if (rows.size() > 1) return join(render_table(rows), "\n") + "\n";
-  return std::string("no ") + family.brand + " toolkit found; " + ways_to_get_one(family) + " fetches one\n";
+  const std::string ways = ways_to_get_one(family);
+  return std::string("no ") + family.brand + " toolkit found" +
+         (ways.empty() ? "" : "; " + ways + " fetches one") + "\n";
 }
 
 }  // namespace

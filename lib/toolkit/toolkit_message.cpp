@@ -49,6 +49,19 @@ std::string versions_line(const CompilerFamily& family, const ArchSet& needed) {
   return versions + (one ? " targets" : " target") + " all of it";
 }
 
+// "10.1 is called 11.0 by newer toolkits, CUDA 13.0 among them: ask for 11.0"
+std::string renamed_line(const ArchSet& needed, const std::vector<const Toolkit*>& demanded) {
+  for (const Target& target : needed) {
+    const auto renamed = target.vendor->renamed(target.code);
+    const auto knows = [&](const Toolkit* toolkit) { return toolkit->targets.contains(*renamed); };
+    const auto newer = renamed ? std::ranges::find_if(demanded, knows) : demanded.end();
+    if (newer != demanded.end())
+      return target.text() + " is called " + renamed->text() + " by " + (*newer)->name() +
+             ": ask for that, it is the same GPU";
+  }
+  return "";
+}
+
 std::string compiler_names(const std::vector<HostCompiler>& compilers) {
   std::vector<std::string> names;
   for (const HostCompiler& compiler : compilers) {
@@ -93,6 +106,7 @@ Error lacks_archs_error(const Settings& settings, const Toolkits& toolkits,
   for (const Toolkit* toolkit : demanded) {
     fix.push_back(toolkit_name(*toolkit) + " lacks " + arch_text(difference(needed, toolkit->targets)));
   }
+  if (const std::string line = renamed_line(needed, demanded); !line.empty()) fix.push_back(line);
   fix.push_back(versions_line(family, needed));
   if (!need.torch_cuda.empty()) {
     fix.push_back("torch is of CUDA " + need.torch_cuda.short_text() + ", which takes a toolkit of CUDA " +

@@ -3,7 +3,7 @@
 setuptools calls `finalize_distribution` in every build (an entry point of this package). With DSBUILD=1 it puts a class
 between the project's build_ext and torch's: what the project's own does around the build is done as ever, and where torch's
 would start its compilers, one run of `dsbuild build` makes what it can. Of what it cannot it says why, and torch's goes on
-with that. Options for dsbuild: DSBUILD_OPTIONS="--jobs 4 --memory 20G".
+with that; with DSBUILD=require it is an error instead. Options for dsbuild: DSBUILD_OPTIONS="--jobs 4 --memory 20G".
 """
 
 import os
@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import sys
 
-ON = ("1", "on", "true", "yes")
+REQUIRED = "require"
+ON = ("1", "on", "true", "yes", REQUIRED)
+# Of build_ext, for all extensions; scripts/read_project.py adds them to each.
+OF_BUILD_EXT = ("include_dirs", "define", "undef", "libraries", "library_dirs", "rpath", "link_objects")
 # Options of build_ext that change nothing of what is compiled, or are carried over.
-CARRIED = {"inplace", "parallel", "force", "build_lib", "build_temp", "debug"}
+CARRIED = {"inplace", "parallel", "force", "build_lib", "build_temp", "debug", *OF_BUILD_EXT}
 LISTS = ("sources", "include_dirs", "undef_macros", "libraries", "library_dirs", "runtime_library_dirs", "extra_objects",
          "extra_link_args", "define_macros")
-EXIT_USAGE, EXIT_UNMET = 2, 3
 
 
 def finalize_distribution(distribution):
@@ -27,7 +29,7 @@ def finalize_distribution(distribution):
     own = distribution.cmdclass.get("build_ext")
     if builder is None or not isinstance(own, type) or not issubclass(own, builder.BuildExtension):
         if builder is not None and distribution.ext_modules:
-            say("the project's build_ext is not one of torch.utils.cpp_extension: it builds as ever")
+            step_aside("the project's build_ext is not one of torch.utils.cpp_extension")
         return
     between = type("BuildExtension", (Between, builder.BuildExtension), {"dsbuild_builder": builder})
     # The project's super() is then `between`, whose super() is torch's.
@@ -40,6 +42,13 @@ finalize_distribution.order = 1000  # behind what others make of cmdclass
 
 def say(line):
     print(f"dsbuild: {line}", file=sys.stderr, flush=True)
+
+
+def step_aside(why):
+    """The project builds as it would without dsbuild; unless the user wants to know."""
+    if os.environ.get("DSBUILD", "").lower() == REQUIRED:
+        raise SystemExit(f"dsbuild: {why} (DSBUILD={REQUIRED}; with DSBUILD=1 the project's own build_ext goes on)")
+    say(f"{why}: the project's own build_ext goes on")
 
 
 class Between:
@@ -61,10 +70,10 @@ def build(command, builder):
     if not why and all(extension["dsbuild_kind"] == "plain" for extension in described):
         why = "none of the extensions is one of torch's"
     if why:
-        say(f"{why}: the project's own build_ext goes on")
+        step_aside(why)
         return []
     bundle = run_dsbuild(command, builder, described)
-    return put_in_place(command, bundle) if bundle else []
+    return put_in_place(command, bundle, described) if bundle else []
 
 
 def refusal(command, builder):
@@ -89,8 +98,8 @@ def described_extensions(extensions, builder):
     for extension in extensions:
         kind = next((kind for kind, nothing in added.items() if is_of(extension, nothing)), "plain")
         if isinstance(extension.extra_compile_args, dict) and set(extension.extra_compile_args) - {"cxx", "nvcc"}:
-            say(f"{extension.name} has flags for {', '.join(sorted(set(extension.extra_compile_args) - {'cxx', 'nvcc'}))}: the "
-                "project's own build_ext builds it")
+            others = ", ".join(sorted(set(extension.extra_compile_args) - {"cxx", "nvcc"}))
+            step_aside(f"{extension.name} has flags for {others}")
             kind = "plain"
         described.append({"name": extension.name, "dsbuild_kind": kind, "dsbuild_where": "setup.py", **attributes(extension),
                           "dsbuild_added": attributes(added[kind]) if kind in added else {"define_macros": []}})
@@ -111,7 +120,7 @@ def attributes(extension):
 
 
 def run_dsbuild(command, builder, described):
-    """The bundle; None where dsbuild cannot build here, which it has said. What compilers refuse ends the build."""
+    """The bundle; None where dsbuild cannot build here, which it has said."""
     import json
 
     from ._errors import DsbuildError
@@ -122,7 +131,8 @@ def run_dsbuild(command, builder, described):
     os.makedirs(work, exist_ok=True)
     with open(file, "w", encoding="utf-8") as opened:
         json.dump({"name": command.distribution.get_name(), "version": command.distribution.get_version(),
-                   "extensions": described}, opened, indent=1)
+                   "build_ext": {key: list(getattr(command, key, None) or []) for key in OF_BUILD_EXT},
+                   "extensions": described}, opened, indent=1, default=str)
     options = shlex.split(os.environ.get("DSBUILD_OPTIONS", ""))
     given = {word.split("=")[0] for word in options}
     for name, value in (("--cuda-home", builder.CUDA_HOME), ("--jobs", command.parallel)):
@@ -132,25 +142,27 @@ def run_dsbuild(command, builder, described):
                                 bundle, "--build-dir", os.path.join(work, "build"), *(["--debug"] if command.debug else []),
                                 *options])
     except DsbuildError as error:
-        say(f"{error}: the project's own build_ext goes on")
+        step_aside(str(error))
         return None
-    if code in (EXIT_USAGE, EXIT_UNMET):
-        say(f"it cannot build this here (exit code {code}, its message is above): the project's own build_ext goes on")
-        return None
+    if code < 0:
+        raise SystemExit(f"dsbuild was ended by signal {-code}")
+    if code > 128:  # interrupted
+        raise SystemExit(code)
     if code:
-        raise SystemExit(f"dsbuild could not build the extensions of {command.distribution.get_name()} (exit code {code}, its "
-                         "messages are above; without DSBUILD=1 the project's own build is used)")
+        step_aside(f"it cannot build {command.distribution.get_name()} here (exit code {code}, its messages are above)")
+        return None
     return bundle
 
 
-def put_in_place(command, bundle):
+def put_in_place(command, bundle, described):
     from .setuptools import library_of
 
-    built = []
+    built, plain = [], {extension["name"] for extension in described if extension["dsbuild_kind"] == "plain"}
     for extension in command.extensions:
         library = library_of(bundle, "module", extension.name)
         if library is None:
-            say(f"{extension.name}: the project's own build_ext builds it (the reason is above)")
+            if extension.name not in plain:
+                step_aside(f"{extension.name} is left out (the reason is above)")
             continue
         to = os.path.abspath(command.get_ext_fullpath(extension.name))
         os.makedirs(os.path.dirname(to), exist_ok=True)

@@ -225,6 +225,39 @@ class BuildTest(CliTest):
         self.build("project", "--arch", "9.0")
         self.assertEqual(self.archs("scatter_cuda"), ["9.0"])
 
+    def test_variables_that_setup_py_sets_are_those_of_the_build(self):
+        """As they are where setup.py itself builds: torch reads its own after setup.py has set it."""
+        without_archs = SETUP.replace("] + archs}", "]}").replace('"--threads", "4"', '"-DX"')
+        (self.space.project / "setup.py").write_text("import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.0;9.0'\n" + without_archs)
+        for asked, archs in (({}, ["8.0", "9.0"]), ({"TORCH_CUDA_ARCH_LIST": "7.5"}, ["8.0", "9.0"])):
+            run = self.build("project", env=asked)
+            self.assertIn("setup.py sets TORCH_CUDA_ARCH_LIST=8.0;9.0", run.err)
+            self.assertEqual(self.archs("scatter_cuda"), archs)
+        self.build("project", "--arch", "9.0")
+        self.assertEqual(self.archs("scatter_cuda"), ["9.0"])
+        (self.space.project / "setup.py").write_text("import os\nos.environ['CFLAGS'] = '-DOF_SETUP=4'\n" + SETUP)
+        (self.space.project / "csrc" / "last.cc").write_text(binding("last_run") + "#if OF_SETUP != 4\n#error missing\n#endif\n")
+        self.build("project")
+
+    def test_the_projects_own_folder_holds_headers(self):
+        (self.space.project / "setup.py").write_text(SETUP.replace('include_dirs=["csrc"]', "include_dirs=[here]"))
+        (self.space.project / "csrc" / "last.cc").write_text(binding("last_run") + '#include "csrc/shapes.h"\n')
+        self.build("project")
+        self.assertIn("include_dirs: [.]", (self.space.root / ".dsbuild-project" / "pack.yaml").read_text())
+        self.assertEqual(self.build("project").edges_run(), 0)
+        (self.space.project / "csrc" / "shapes.h").write_text("#error seen\n")
+        self.assertIn("csrc/shapes.h:1:2: error: #error seen", self.build("project", code=1).err)
+
+    def test_a_module_is_built_whole_or_not_at_all(self):
+        for old, new, said in (('["csrc"],', '["csrc"], extra_objects=["prebuilt.o"],', "extra_objects prebuilt.o"),
+                               ('here + "/csrc/last.cc"', '"csrc/fast.S"', "csrc/fast.S: neither C++ nor CUDA"),
+                               ('here + "/csrc/last.cc"', '"../elsewhere.cc"', "../elsewhere.cc: lies outside of the project")):
+            (self.space.project / "setup.py").write_text(SETUP.replace(old, new))
+            run = self.build("project", code=1)
+            self.assertIn("modules would not be whole without", run.err)
+            self.assertIn(said, run.err)
+            self.assertFalse((self.space.root / "dsbuild-out").exists())
+
     def test_the_pack_is_never_older_than_what_it_is_made_of(self):
         self.build("project")
         self.assertEqual(self.build("project").edges_run(), 0)

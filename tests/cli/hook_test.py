@@ -167,12 +167,41 @@ class HookTest(CliTest):
             self.check_modules([])
             self.assertIn("the project's own build_ext goes on", run.stderr)
 
-    def test_a_compiler_s_error_is_shown_and_ends_the_build(self):
+    def test_a_compiler_s_error_is_shown_and_the_projects_own_build_goes_on(self):
+        """It may know of what dsbuild does not."""
         (self.space.project / "csrc" / "last.cc").write_text("this is no C++\n")
-        run = self.built(code=1)
+        run = self.built()
         self.assertIn("csrc/last.cc:1", run.stderr + run.stdout)
-        self.assertIn("dsbuild could not build the extensions of Shapes", run.stderr)
-        self.assertFalse((self.space.project / "build" / "lib" / "shapes" / "_host.so").exists())
+        self.assertIn("it cannot build Shapes here (exit code 1, its messages are above): the project's own build_ext goes on",
+                      run.stderr)
+        self.check_modules([])
+
+    def test_where_dsbuild_is_required_nothing_is_left_to_the_projects_own_build(self):
+        self.built(on="require")
+        self.check_modules(MODULES)
+        for case in ({"DSBUILD_PROGRAM": "/nowhere/dsbuild"}, {"DSBUILD_OPTIONS": "--arch 99.9"}):
+            shutil.rmtree(self.space.project / "build")
+            run = self.built(on="require", code=1, **case)
+            self.assertIn("DSBUILD=require", run.stderr)
+            self.assertEqual(list((self.space.project / "build").rglob("*.so")), [])
+
+    def test_what_setup_and_setup_cfg_give_to_all_extensions(self):
+        """The C++ and CUDA sources do not compile without each of them."""
+        (self.space.project / "more").mkdir()
+        (self.space.project / "more" / "lanes.h").write_text("#define MORE 1\n")
+        (self.space.project / "csrc" / "last.cc").write_text(
+            binding("last_run") + "#include <lanes.h>\n#if !MORE || OF_CFG != 1\n#error missing\n#endif\n")
+        (self.space.project / "setup.py").write_text(WHOLE.replace("package_dir={},", 'package_dir={}, include_dirs=["more"],'))
+        (self.space.project / "setup.cfg").write_text("[build_ext]\ndefine = OF_CFG\n")
+        run = self.built()
+        self.assertIn("built shapes._scatter_cuda", run.stderr, run.stdout)
+        self.check_modules(MODULES)
+
+    def test_a_folder_of_libraries_for_all_extensions_is_left_to_the_projects_own_build(self):
+        (self.space.project / "setup.cfg").write_text("[build_ext]\nlibrary_dirs = /opt/libraries\n")
+        run = self.built()
+        self.check_modules([])
+        self.assertIn("library_dirs /opt/libraries", run.stderr)
 
     def test_what_the_project_does_around_its_build_is_done(self):
         own = '''
@@ -198,8 +227,8 @@ class Own(BuildExtension):
             self.assertIn(said, self.built().stderr)
             self.check_modules([])
         (self.space.project / "setup.py").write_text(WHOLE)
-        self.assertIn("build_ext is given define", self.built("build_ext", "--define", "A=1", "build", "--build-lib",
-                                                              "build/lib").stderr)
+        self.assertIn("build_ext is given swig_opts", self.built("build_ext", "--swig-opts=-c++", "build", "--build-lib",
+                                                                 "build/lib").stderr)
         self.check_modules([])
 
     def test_options_for_dsbuild(self):

@@ -417,6 +417,13 @@ class WrapTest(NvccCase):
         self.assertEqual((document["from_cache"], document["in_slices"], document["whole_and_kept"], document["other_calls"],
                           document["exit_code"]), (2, 0, 0, 1, 7))
 
+    def test_where_no_cache_can_be_written_the_command_runs_as_it_is(self):
+        folder = testspace.TestSpace().root
+        run = self.wrap("sh", "-c", "echo $CUDA_HOME; exit 7", folder=folder,
+                        XDG_CACHE_HOME="/dev/null/cache", CUDA_HOME="/usr/local/cuda")
+        self.assertEqual((run.returncode, run.stdout), (7, "/usr/local/cuda\n"), run.stderr)
+        self.assertRegex(run.stderr, r"^dsbuild wrap: left alone: /dev/null[^\n]*\n$")
+
     def test_a_command_line_without_a_command(self):
         run = subprocess.run([testspace.dsbuild_program(), "wrap"], capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 2)

@@ -95,5 +95,8 @@ TEST_CASE("names of sources are the user's wherever a name may begin, and nowher
   CHECK(paths.text("In file included from pack/a.h:1,\n") == "In file included from /src/a.h:1,\n");
   CHECK(paths.text("\"pack/a.h\" mypack/a.h x/pack/b (pack/c") == "\"/src/a.h\" mypack/a.h x/pack/b (/src/c");
   CHECK(paths.path("obj/a.o") == "/build/obj/a.o");
+  const std::string here = files.absolute(".").string();
+  CHECK(OwnPaths({{"pack", here}}, "/build", files).text("pack/a/b.h:1: error") == "a/b.h:1: error");
+  CHECK(OwnPaths({{"pack", here + "/a"}}, "/build", files).text("pack/b.h:1: error") == "a/b.h:1: error");
   CHECK(paths.path("").empty());
 }
