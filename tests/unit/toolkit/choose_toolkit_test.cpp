@@ -162,6 +162,14 @@ TEST_CASE("--cuda-home is a demand") {
         });
 }
 
+// CUDA 13.0's release notes: Thor, sm_101 of CUDA 12.9, is sm_110.
+TEST_CASE("An arch that newer toolkits call by another name is told with it") {
+  const Error error = Choice().with("13.0.88").asking("8.0;10.1+PTX").error();
+  CHECK(split_lines(error.fix).at(1) ==
+        "10.1 is called 11.0 by CUDA 13.0.88: ask for that, it is the same GPU");
+  CHECK(Choice().with("11.8.89").asking("10.1").error().fix.find("is called") == std::string::npos);
+}
+
 TEST_CASE("--cuda-home that is no toolkit is an error, whatever else is installed") {
   const Error error =
       Choice().rejecting("--cuda-home").with("13.0.88").cuda_home("/bad").asking("8.0").error();
