@@ -7,6 +7,7 @@ with that; with DSBUILD=require it is an error instead. Options for dsbuild: DSB
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -137,6 +138,9 @@ def run_dsbuild(command, builder, described):
     given = {word.split("=")[0] for word in options}
     for name, value in (("--cuda-home", builder.CUDA_HOME), ("--jobs", command.parallel)):
         options += [name, str(value)] if value and name not in given else []
+    passed = variables_of_wrappers()
+    if passed and "--pass-environment" not in given:
+        options += ["--pass-environment", ",".join(passed)]
     try:
         code = subprocess.call([find_program(), "build", os.getcwd(), "--extensions", file, "--python", sys.executable, "--out",
                                 bundle, "--build-dir", os.path.join(work, "build"), *(["--debug"] if command.debug else []),
@@ -152,6 +156,28 @@ def run_dsbuild(command, builder, described):
         step_aside(f"it cannot build {command.distribution.get_name()} here (exit code {code}, its messages are above)")
         return None
     return bundle
+
+
+# Of the session, whatever a script names.
+OF_SESSION = {"HOME", "LANG", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "SHLVL", "TERM", "TMPDIR", "USER", "_"}
+LONGEST_SCRIPT = 1 << 16
+
+
+def variables_of_wrappers():
+    """Those that are set and that a compiler names which is a script: the project's own build hands all on to it."""
+    names = set()
+    for variable in ("CC", "CXX", "CUDAHOSTCXX"):
+        for word in shlex.split(os.environ.get(variable, "")):
+            names.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text_of_script(shutil.which(word))))
+    return sorted((names & set(os.environ)) - OF_SESSION)
+
+
+def text_of_script(program):
+    if not program:
+        return ""
+    with open(program, "rb") as file:
+        text = file.read(LONGEST_SCRIPT)
+    return text.decode(errors="replace") if text.startswith(b"#!") else ""
 
 
 def put_in_place(command, bundle, described):

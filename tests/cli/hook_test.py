@@ -197,6 +197,15 @@ class HookTest(CliTest):
         self.assertIn("built shapes._scatter_cuda", run.stderr, run.stdout)
         self.check_modules(MODULES)
 
+    def test_a_compiler_that_is_a_script_gets_the_variables_that_it_reads(self):
+        script = self.space.root / "g++-site"
+        script.write_text(f'#!/bin/sh\nexec {shutil.which("g++")} $SITE_EXTRA_FLAGS "$@"\n')
+        script.chmod(0o755)
+        (self.space.project / "csrc" / "last.cc").write_text(binding("last_run") + "#if SITE != 1\n#error missing\n#endif\n")
+        run = self.built(CXX=str(script), SITE_EXTRA_FLAGS="-DSITE=1")
+        self.assertIn("built shapes._scatter_cuda", run.stderr, run.stdout)
+        self.check_modules(MODULES)
+
     def test_a_folder_of_libraries_for_all_extensions_is_left_to_the_projects_own_build(self):
         (self.space.project / "setup.cfg").write_text("[build_ext]\nlibrary_dirs = /opt/libraries\n")
         run = self.built()
