@@ -370,8 +370,9 @@ TEST_CASE("a path that could leave the source root, or that a tool would misread
     CHECK(
         world.error("name: x\nsources: [" + path + "]\n").rfind("bad_spec x/op.yaml:2:11: 'sources': '", 0) ==
         0);
-    CHECK(world.error("name: x\nsources: [a.cu]\ninclude_dirs: [" + path + "]\n")
-              .rfind("bad_spec x/op.yaml:3:16: 'include_dirs': '", 0) == 0);
+    if (path != ".")  // as a folder of headers: the source root itself
+      CHECK(world.error("name: x\nsources: [a.cu]\ninclude_dirs: [" + path + "]\n")
+                .rfind("bad_spec x/op.yaml:3:16: 'include_dirs': '", 0) == 0);
   }
   CHECK(world.files.reads.empty());
 }
