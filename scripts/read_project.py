@@ -4,8 +4,8 @@
 
 FOLDER has a setup.py, which is run as far as its call of setup(), or a build.toml of kernel-builder, or is an archive of
 such a folder (then it is unpacked first). GIVEN is a file of python/dsbuild/_hook.py, whose setup.py runs already: what its
-setup() and its build_ext were given; nothing of the project is run then. The answer on stdout is JSON; what the project prints goes to stderr.
-Exit code 0, or 1 with {"error": {"code", "what", "fix"}}.
+setup() and its build_ext were given; nothing of the project is run then. The answer on stdout is JSON; what the project
+prints goes to stderr. Exit code 0, or 1 with {"error": {"code", "what", "fix"}}.
 
 {"name", "version", "license", "folder", "file": "setup.py", "said": [what is worth knowing],
  "whole": an extension of which something must be left out is left out,

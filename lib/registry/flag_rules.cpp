@@ -23,7 +23,6 @@ namespace {
 constexpr std::array k_cxx_patterns = {
     R"(-O[0-3sg]?)", R"(-Ofast)", R"(-g[0-3]?)", R"(-w)", R"(-pedantic)", R"(-pthread)", R"(-pipe)",
     R"(-W[a-z][a-z0-9+-]{2,}(=[a-z0-9+-]+)?)",
-    R"(-[DU][A-Za-z_][A-Za-z0-9_]*)",
     R"(-fopenmp|-fopenmp-simd|-fPIC|-fpic|-fno-gnu-unique|-fno-plt)",
     R"(-f(no-)?(fast-math|finite-math-only|unsafe-math-optimizations|associative-math|reciprocal-math|signed-zeros|trapping-math|math-errno|rounding-math))",
     R"(-f(no-)?(strict-aliasing|strict-overflow|permissive|wrapv|delete-null-pointer-checks|exceptions|rtti|common|signed-char|unsigned-char|char8_t))",
@@ -53,7 +52,6 @@ constexpr std::array k_nvcc_patterns = {
     R"(--?diag-(suppress|warn|error)=[a-z0-9_]+(,[a-z0-9_]+)*)",
     R"((-rdc|--relocatable-device-code)=(true|false))", R"(-Wno-deprecated-gpu-targets|-Wreorder|-Wext-lambda-captures-this)",
     R"((-Werror|--Werror)=(cross-execution-space-call|reorder|default-stream-launch|missing-launch-bounds|ext-lambda-captures-this|deprecated-declarations|all-warnings))",
-    R"(-[DU][A-Za-z_][A-Za-z0-9_]*)",
 };
 // Of ptxas and fatbinary, and of cudafe++, behind -Xptxas=, -Xfatbin= and -Xcudafe=.
 constexpr std::array k_ptxas_patterns = {
@@ -111,12 +109,12 @@ std::regex one_of(const std::array<const char*, N>& patterns) {
   return std::regex(all, std::regex::ECMAScript | std::regex::nosubs | std::regex::optimize);
 }
 
-// -DNAME=<value>: the value is looked at as one of `defines` is.
+// -DNAME, -UNAME, and -DNAME=<value>, whose value is looked at as one of `defines` is.
 bool is_define(const std::string& flag) {
+  if (!flag.starts_with("-D") && !flag.starts_with("-U")) return false;
   const size_t equals = flag.find('=');
-  return flag.starts_with("-D") && equals != std::string::npos &&
-         refuse_identifier(flag.substr(2, equals - 2)).empty() &&
-         refuse_define_value(flag.substr(equals + 1)).empty();
+  if (!refuse_identifier(flag.substr(2, equals == flag.npos ? equals : equals - 2)).empty()) return false;
+  return equals == flag.npos || (flag[1] == 'D' && refuse_define_value(flag.substr(equals + 1)).empty());
 }
 
 // By one of a table above.

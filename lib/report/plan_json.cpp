@@ -1,4 +1,5 @@
 #include "arch/nvidia.h"
+#include "base/build_layout.h"
 #include "report/json.h"
 
 namespace dsbuild {
@@ -18,11 +19,11 @@ Json requirements_json(const PlanView& view, const std::string& op) {
 
 // The build folder's link to the pack, as the commands there name it.
 std::vector<std::string> with_source_root(std::vector<std::string> flags, const Path& source_root) {
-  const std::string link = "pack/";
+  const std::string link = k_pack_folder;
   for (std::string& flag : flags) {
     const size_t path = flag.starts_with("-I") ? 2 : 0;
-    if (flag.compare(path, link.size(), link) == 0)
-      flag.replace(path, link.size(), source_root.string() + "/");
+    const std::string named = flag.substr(path);
+    if (named == link || named.starts_with(link + "/")) flag.replace(path, link.size(), source_root.string());
   }
   return flags;
 }

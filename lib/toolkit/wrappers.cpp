@@ -43,14 +43,13 @@ FactBasis basis_of_program(const Path& program, System& system, FactStore& facts
 std::optional<FactBasis> basis_of_driver(const Path& program, const DriverProof& proof, System& system,
                                          FactStore& facts) {
   if (is_script(program, system.files, facts)) return std::nullopt;
-  const FactBasis basis = basis_of_program(program, system, facts);
+  FactBasis basis = basis_of_program(program, system, facts);
   const std::string key = "driver " + program.string();
   const auto known = facts.find(key, basis);
   const bool itself = known ? *known == "itself" : answers_by_itself(program, proof, system);
-  FactBasis known_by = basis;
-  known_by.is_of_machine = known_by.is_of_machine || !itself;
-  if (!known) facts.put(key, known_by, itself ? "itself" : "a wrapper");
-  return itself ? std::optional(basis) : std::nullopt;
+  basis.is_of_machine = basis.is_of_machine || !itself;
+  if (!known) facts.put(key, basis, itself ? "itself" : "a wrapper");
+  return itself ? std::optional(std::move(basis)) : std::nullopt;
 }
 
 // Without the files that a shell's text writes (">> /w/log"): they say nothing of what it does.

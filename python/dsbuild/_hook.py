@@ -173,7 +173,7 @@ def variables_of_wrappers():
 
 
 def text_of_script(program):
-    if not program:
+    if not program or not os.access(program, os.R_OK):
         return ""
     with open(program, "rb") as file:
         text = file.read(LONGEST_SCRIPT)
