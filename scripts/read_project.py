@@ -1,16 +1,16 @@
 """Says what a project's build would compile, without compiling: `dsbuild new --from` and `dsbuild build DIR` start it.
 
-    python3 read_project.py FOLDER|ARCHIVE UNPACK_INTO [GIVEN]
+    python3 read_project.py FOLDER|ARCHIVE UNPACK_INTO
 
-FOLDER has a setup.py, which is run as far as its call of setup(), or a build.toml of kernel-builder, or is an archive of
-such a folder (then it is unpacked first). GIVEN is a file of python/dsbuild/_hook.py, whose setup.py runs already: what its
-setup() and its build_ext were given; nothing of the project is run then. The answer on stdout is JSON; what the project
-prints goes to stderr. Exit code 0, or 1 with {"error": {"code", "what", "fix"}}.
+FOLDER has a setup.py, which is run until torch's build_ext would start its compilers, or a build.toml of kernel-builder, or is
+an archive of such a folder (then it is unpacked first). The answer on stdout is JSON, as python/dsbuild/_hook.py writes it too;
+what the project prints goes to stderr. Exit code 0, or 1 with {"error": {"code", "what", "fix"}}.
 
 {"name", "version", "license", "folder", "file": "setup.py", "said": [what is worth knowing],
  "whole": an extension of which something must be left out is left out,
  "globs": [{"pattern", "files": []}],
  "environment": {variable that setup.py sets: value, or null where it removes it},
+ "passed": [variables that a compiler reads which is a script],
  "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "torch": it is one of torch, "where": "setup.py:71", "suffix": "" | ".so", "package_root",
                  "sources": [], "include_dirs": [], "defines": [[name, value or null]], "undefines": [],
                  "libraries": [], "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [],
@@ -22,12 +22,17 @@ import glob
 import json
 import os
 import runpy
-import shlex
 import sys
 import tarfile
 import traceback
-import types
 import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "python", "dsbuild")]  # of an installation, of the sources
+
+import _torch_commands  # noqa: E402
+
+del sys.path[:2]
 
 CAPABILITY = (8, 0)  # what a project is told that asks the GPU
 
@@ -83,6 +88,7 @@ class Observer:
         self.folder = folder
         self.said = []
         self.globs = {}
+        self.makers = {}  # torch's functions for extensions, by kind
 
     def note(self, line):
         if line not in self.said:
@@ -123,22 +129,21 @@ class Observer:
         torch.cuda.device_count = lambda: 1
         torch.cuda.current_device = lambda: 0
         torch.cuda.get_device_capability = self.capability
+        if hasattr(builder, "_check_cuda_version"):  # dsbuild has its own rules, and more than one toolkit to choose from
+            builder._check_cuda_version = lambda *_: None
         for name, kind in (("CUDAExtension", "cuda"), ("CppExtension", "cpp")):
-            setattr(builder, name, self.watched(getattr(builder, name), kind))
+            self.makers[kind] = getattr(builder, name)
+            setattr(builder, name, self.watched(self.makers[kind]))
 
     def capability(self, *_):
         self.note(f"it asks the GPU for its compute capability, and was told {CAPABILITY[0]}.{CAPABILITY[1]} "
                   f"({self.where(sys._getframe(1))})")
         return CAPABILITY
 
-    def watched(self, make, kind):
-        """The extension as torch makes it, with what torch has added of itself."""
-
-        def observed(name, sources, *arguments, **keywords):
-            extension = make(name, sources, *arguments, **keywords)
-            extension.dsbuild_kind = kind
+    def watched(self, make):
+        def observed(*arguments, **keywords):
+            extension = make(*arguments, **keywords)
             extension.dsbuild_where = self.where(sys._getframe(1))
-            extension.dsbuild_added = make("nothing", [])
             return extension
 
         return observed
@@ -188,14 +193,14 @@ def read_setup(folder):
     setup_sets_own_variables()
     before = dict(os.environ)
     distribution = run_setup(folder, observer)
-    metadata, command = distribution.metadata, finalized_build_ext(distribution, observer)
-    of_all = of_all_extensions(build_ext_lists(command) if command else {})
-    extensions = [described(extension, *placed(extension, command, observer), of_all, observer.note)
-                  for extension in distribution.ext_modules or []]
+    command, extensions = described_extensions(distribution, observer)
+    metadata = distribution.metadata
     return {"name": metadata.get_name(), "version": metadata.get_version(),
             "license": getattr(metadata, "license_expression", None) or "", "file": "setup.py", "said": observer.said,
             "globs": [{"pattern": pattern, "files": files} for pattern, files in sorted(observer.globs.items())],
-            "environment": changed_variables(before, observer.note), "extensions": extensions}
+            "environment": changed_variables(before, observer.note), "passed": _torch_commands.variables_of_wrappers(),
+            "extensions": [{**extension, **_torch_commands.placed(extension["name"], command, observer.folder, observer.note)}
+                           for extension in extensions]}
 
 
 def setup_sets_own_variables():
@@ -216,109 +221,48 @@ def changed_variables(before, note):
 
 # ---- build_ext
 
-# What build_ext adds to each extension, by its attribute -> as an Extension calls it.
-OF_BUILD_EXT = {"include_dirs": "include_dirs", "define": "define_macros", "undef": "undef_macros", "libraries": "libraries",
-                "library_dirs": "library_dirs", "rpath": "runtime_library_dirs", "link_objects": "extra_objects"}
+
+class Reached(BaseException):
+    """The project's build_ext is where torch's would start its compilers; no `except Exception` of the project stops it."""
 
 
-def finalized_build_ext(distribution, observer):
-    """With what setup() and setup.cfg give to all extensions; None where the project's own class fails."""
+def described_extensions(distribution, observer):
+    """(the project's build_ext, its extensions): what it does before it compiles is done."""
+    import torch.utils.cpp_extension as builder
+
+    own = distribution.get_command_obj("build_ext")
+    if isinstance(own, builder.BuildExtension):
+        try:
+            return run_until_it_compiles(own, builder, observer)
+        except Refused:
+            raise
+        except Exception as error:  # of the project's own class
+            traceback.print_exc()
+            observer.note(f"its build_ext fails before it compiles ({type(error).__name__}: {error}); torch's own is asked")
+    return run_until_it_compiles(builder.BuildExtension(distribution), builder, observer)
+
+
+def run_until_it_compiles(command, builder, observer):
+    answer = []
+    torchs = builder.BuildExtension.build_extensions
+
+    def build_extensions(self):
+        builder.BuildExtension.build_extensions = torchs
+        answer.append((self, _torch_commands.described_extensions(self, builder, observer.makers, observer.folder)[1]))
+        raise Reached
+
+    builder.BuildExtension.build_extensions = build_extensions
     try:
-        command = distribution.get_command_obj("build_ext")
         command.ensure_finalized()
-        return command
-    except Exception as error:  # of the project's own class
-        observer.note(f"its build_ext does not say what it is given ({type(error).__name__}: {error})")
-        return None
-
-
-def build_ext_lists(command):
-    return {key: [list(item) if isinstance(item, (list, tuple)) else str(item) for item in getattr(command, key, None) or []]
-            for key in OF_BUILD_EXT}
-
-
-def of_all_extensions(lists):
-    """As attributes of an Extension, without what each build_ext has (Python's own folders)."""
-    from setuptools.dist import Distribution
-
-    plain = Distribution().get_command_obj("build_ext")
-    plain.ensure_finalized()
-    usual = build_ext_lists(plain)
-    return {name: [item for item in lists.get(key, []) if item not in usual[key]] for key, name in OF_BUILD_EXT.items()}
-
-
-def without(items, added):
-    """What torch has added stands behind or before the project's own."""
-    rest = [str(item) for item in items or []]
-    for item in map(str, added or []):
-        if item in rest:
-            rest.remove(item)
-    return rest
-
-
-def described(extension, suffix, root, of_all, note):
-    added = getattr(extension, "dsbuild_added", None)
-
-    def own(key):
-        return without(getattr(extension, key, None), getattr(added, key, None)) + list(of_all.get(key, []))
-
-    flags = extension.extra_compile_args or []
-    flags = flags if isinstance(flags, dict) else {"cxx": flags, "nvcc": flags}
-    for other in sorted(set(flags) - {"cxx", "nvcc"}):
-        if flags[other]:
-            note(f"{extension.name}: flags for {other} are left out: {' '.join(map(str, flags[other]))}")
-    added_flags = getattr(added, "extra_compile_args", None) or []
-    added_flags = added_flags if isinstance(added_flags, dict) else {"cxx": added_flags, "nvcc": added_flags}
-    kind = getattr(extension, "dsbuild_kind", "plain")
-    return {"name": extension.name, "kind": kind, "torch": kind != "plain",
-            "where": getattr(extension, "dsbuild_where", "setup.py"), "suffix": suffix, "package_root": root,
-            "sources": [str(source) for source in extension.sources], "include_dirs": own("include_dirs"),
-            "defines": [[macro[0], macro[1] if len(macro) > 1 and macro[1] is not None else None]
-                        for macro in [*(macro for macro in extension.define_macros
-                                        if macro not in (added.define_macros if added else [])), *of_all["define_macros"]]],
-            "undefines": own("undef_macros"), "libraries": own("libraries"), "library_dirs": own("library_dirs"),
-            "runtime_library_dirs": own("runtime_library_dirs"), "extra_objects": own("extra_objects"),
-            "cxx": [*words_of_variables("CFLAGS", "CPPFLAGS"), *without(flags.get("cxx"), added_flags.get("cxx"))],
-            "nvcc": without(flags.get("nvcc"), added_flags.get("nvcc")),
-            "link": [*words_of_variables("LDFLAGS"), *own("extra_link_args")]}
-
-
-def words_of_variables(*names):
-    """distutils' customize_compiler adds them to the commands of the C++ compiler, ahead of an extension's own."""
-    return [word for name in names for word in shlex.split(os.environ.get(name, ""))]
-
-
-def placed(extension, command, observer):
-    """How the project's build_ext names the module's file, and the folder that packages are in."""
-    import sysconfig
-
-    if command is None:
-        return "", ""
-    try:
-        name = command.get_ext_filename(extension.name)
-        stem = os.path.join(*extension.name.split("."))
-        suffix = name[len(stem):] if name.startswith(stem) else ""
-        command.inplace = True
-        lies = os.path.relpath(os.path.abspath(command.get_ext_fullpath(extension.name)), observer.folder)
-        root = lies[:-len(name)].rstrip("/") if lies.endswith(name) else ""
-    except Exception as error:  # of the project's own class
-        observer.note(f"{extension.name}: its build_ext does not say what the module's file is called "
-                      f"({type(error).__name__}: {error})")
-        return "", ""
-    return ("" if suffix == sysconfig.get_config_var("EXT_SUFFIX") else suffix), root
-
-
-# ---- a setup.py that runs already
-
-
-def read_given(file):
-    with open(file, encoding="utf-8") as opened:
-        given = json.load(opened)
-    said, of_all = [], of_all_extensions(given["build_ext"])
-    extensions = [types.SimpleNamespace(**{**extension, "dsbuild_added": types.SimpleNamespace(**extension["dsbuild_added"])})
-                  for extension in given["extensions"]]
-    return {**given, "license": "", "file": "setup.py", "said": said, "globs": [], "whole": True,
-            "extensions": [described(extension, "", "", of_all, said.append) for extension in extensions]}
+        command.run()
+    except Reached:
+        pass
+    except _torch_commands.Unreadable as error:
+        raise Refused("bad_project", f"torch's build_ext does not say its commands: {error}",
+                      "Run the project's own build to see more: python setup.py build_ext.") from error
+    finally:
+        builder.BuildExtension.build_extensions = torchs
+    return answer[0] if answer else (command, [])
 
 
 # ---- build.toml of kernel-builder
@@ -364,12 +308,10 @@ def read_toml(folder):
             "file": "build.toml", "said": said, "globs": [], "extensions": [extension] if sources else []}
 
 
-def read_project(named, unpack_into, given=None):
+def read_project(named, unpack_into):
     folder = os.path.realpath(named if os.path.isdir(named) else unpack(named, unpack_into))
     os.chdir(folder)
-    if given:
-        answer = read_given(given)
-    elif os.path.isfile("setup.py"):
+    if os.path.isfile("setup.py"):
         answer = read_setup(folder)
     elif os.path.isfile("build.toml"):
         answer = read_toml(folder)

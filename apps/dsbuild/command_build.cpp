@@ -126,24 +126,19 @@ Result<int> run_build(const CommandContext& context) {
 }  // namespace
 
 CommandRow build_command() {
-  return {
-      .name = "build",
-      .help = "Build the selected ops into a bundle (the default command)",
-      .run = run_build,
-      .examples = {{"dsbuild --ops all --arch 7.0,8.0+PTX", "V100, A100, PTX for what comes later"},
-                   {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
-                   {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
-                   {"dsbuild --config ci --arch 8.0", "with the options of a preset"},
-                   {"dsbuild build ./torch_scatter --inplace",
-                    "somebody's extensions of torch, by their setup.py"}},
-      .options = {{.names = "--inplace",
-                   .help = "Put Python modules into the sources too, where their packages look for them"},
-                  {.names = "--extensions",
-                   .type = "FILE",
-                   .help =
-                       "What the setup() of DIR was given, as dsbuild's build_ext of setuptools writes it: "
-                       "setup.py is not run"}},
-      .operands = Operands{"project", "DIR", "Build the pack of this folder, or what its setup.py says", 1}};
+  return {.name = "build",
+          .help = "Build the selected ops into a bundle (the default command)",
+          .run = run_build,
+          .examples = {{"dsbuild --ops all --arch 7.0,8.0+PTX", "V100, A100, PTX for what comes later"},
+                       {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
+                       {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
+                       {"dsbuild --config ci --arch 8.0", "with the options of a preset"},
+                       {"dsbuild build ./torch_scatter --inplace",
+                        "somebody's extensions of torch, by their setup.py"}},
+          .options = {{.names = "--inplace",
+                       .help = "Put Python modules into the sources too, where their packages look for them"},
+                      extensions_option()},
+          .operands = project_operand("Build")};
 }
 
 }  // namespace dsbuild

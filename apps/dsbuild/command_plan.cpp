@@ -3,6 +3,7 @@
 #include "command.h"
 #include "ninja/ninja_run.h"
 #include "ninja/plain_ninja.h"
+#include "project_pack.h"
 
 namespace dsbuild {
 namespace {
@@ -15,7 +16,7 @@ std::string handed_on_text(const System& system) {
   return names.empty() ? "" : "Handed on to compilers: " + join(names, ", ") + "\n";
 }
 
-Result<int> run_plan(const CommandContext& context) {
+Result<int> show_plan(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);
   if (!request.settings.variable("DSBUILD_NINJA").empty())  // nothing is run, but a build would end here
@@ -48,6 +49,11 @@ Result<int> run_plan(const CommandContext& context) {
   return strict_exit(plan.archs, settings, context);
 }
 
+Result<int> run_plan(const CommandContext& context) {
+  DSBUILD_TRY(line, line_for_project(context));
+  return show_plan({line, context.system, context.terminal, context.data_dir});
+}
+
 }  // namespace
 
 CommandRow plan_command() {
@@ -57,10 +63,13 @@ CommandRow plan_command() {
           .examples = {{"dsbuild plan --ops all --arch 8.0,9.0a", "what would be built, dropped and why"},
                        {"dsbuild plan -v --ops all", "the same, with where each setting came from"},
                        {"dsbuild plan --ops all --format env",
-                        "the archs as TORCH_CUDA_ARCH_LIST, for another build"}},
+                        "the archs as TORCH_CUDA_ARCH_LIST, for another build"},
+                       {"dsbuild plan ./torch_scatter", "a project with a setup.py, as build DIR takes it"}},
           .options = {{.names = "--format",
                        .type = "table|json|env|flags|ninja|compile_commands",
-                       .help = "What is printed [table]"}}};
+                       .help = "What is printed [table]"},
+                      extensions_option()},
+          .operands = project_operand("Plan")};
 }
 
 }  // namespace dsbuild

@@ -15,6 +15,16 @@ Path cuda_home_of(const Settings& settings, const CommandContext& context) {
   return cuda == toolkits.found.end() ? Path{} : cuda->home;
 }
 
+void set_variables(Environment& environment,
+                   const std::map<std::string, std::optional<std::string>>& changed) {
+  for (const auto& [name, value] : changed) {
+    if (value)
+      environment[name] = *value;
+    else
+      environment.erase(name);
+  }
+}
+
 }  // namespace
 
 Result<WrittenProject> pack_of_project(const NamedProject& project, const Path& pack_folder,
@@ -30,6 +40,18 @@ Result<WrittenProject> pack_of_project(const NamedProject& project, const Path& 
   return written;
 }
 
+Operands project_operand(const std::string& verb) {
+  return {"project", "DIR", verb + " the pack of this folder, or what its setup.py says", 1};
+}
+
+Option extensions_option() {
+  return {.names = "--extensions",
+          .type = "FILE",
+          .help =
+              "A file of dsbuild's build_ext of setuptools that describes the extensions of DIR: setup.py "
+              "is not run"};
+}
+
 Result<CommandLine> line_for_project(const CommandContext& context) {
   CommandLine line = context.line;
   if (line.operands.empty()) return line;
@@ -38,8 +60,9 @@ Result<CommandLine> line_for_project(const CommandContext& context) {
   Arguments& arguments = line.arguments;
   if (files.kind(word) == FileKind::absent) {
     if (const auto meant = misplaced_operand(line)) return tl::unexpected<Error>(*meant);
-    return fail(Exit::usage, "bad_option", "build", "there is no folder '" + printable(word) + "' to build",
-                "Ops are named by --ops: dsbuild build --ops " + shell_quote(word));
+    return fail(Exit::usage, "bad_option", line.command,
+                "there is no folder '" + printable(word) + "' to build",
+                "Ops are named by --ops: dsbuild " + line.command + " --ops " + shell_quote(word));
   }
   if (arguments.find("--pack"))
     return fail(Exit::usage, "bad_option", "--pack",
@@ -57,12 +80,9 @@ Result<CommandLine> line_for_project(const CommandContext& context) {
                 "modules would not be whole without\n" + join(written.pack.missing, "\n"),
                 "Write a pack that says it (dsbuild new --from " + shell_quote(word) +
                     "), or build this project by itself.");
-  for (const auto& [name, value] : written.environment) {
-    if (value)
-      context.system.environment[name] = *value;
-    else
-      context.system.environment.erase(name);
-  }
+  set_variables(context.system.environment, written.environment);
+  if (!written.passed.empty() && !arguments.find("--pass-environment"))
+    arguments.values["--pass-environment"] = join(written.passed, ",");
   arguments.values["--pack"] = files.absolute(pack).string();
   if (settings.arch.is_default() && !written.pack.archs.empty())
     arguments.values["--arch"] = written.pack.archs;

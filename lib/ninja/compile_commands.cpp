@@ -2,37 +2,20 @@
 
 #include "base/json.h"
 #include "ninja/clang_flags.h"
+#include "plan/real_paths.h"
 
 namespace dsbuild {
 namespace {
 
 using Words = std::vector<std::string>;
 
-// Paths of the build folder, and of what its links stand for, as whoever is not in it names them.
-class RealPaths {
- public:
-  explicit RealPaths(const CompileCommandsInput& input) : places_(input.plan.links) {
-    for (const char* own : {k_objects_folder, k_headers_folder})
-      places_.emplace_back(own, input.folder / own);
-  }
-
-  std::string path(const std::string& path) const {
-    for (const auto& [name, target] : places_) {
-      if (path == name) return target.string();
-      if (path.starts_with(name + "/")) return (target / path.substr(name.size() + 1)).string();
-    }
-    return path;
-  }
-  // A path, or an option with one behind it.
-  std::string word(const std::string& word) const {
-    for (const std::string option : {"-I", "-L"})
-      if (word.starts_with(option)) return option + path(word.substr(option.size()));
-    return path(word);
-  }
-
- private:
-  std::vector<std::pair<std::string, Path>> places_;
-};
+// Files of the build folder too.
+RealPaths real_paths(const CompileCommandsInput& input) {
+  auto folders = input.plan.links;
+  for (const char* own : {k_objects_folder, k_headers_folder})
+    folders.emplace_back(own, input.folder / own);
+  return RealPaths(std::move(folders));
+}
 
 // What is compiled as CUDA is parsed for one architecture: the newest.
 Words cuda_words(const Edge& edge, const Path& cuda_home) {
@@ -62,7 +45,7 @@ Json entry_of(const Edge& edge, const CompileCommandsInput& input, const RealPat
 
 std::string render_compile_commands(const CompileCommandsInput& input) {
   const BuildPlan whole = with_whole_commands(input.plan, input.sliced);
-  const RealPaths real(input);
+  const RealPaths real = real_paths(input);
   Json entries = Json::array();
   for (const Edge* edge : edges_by_output(whole.edges))
     if (edge->is_compile() && edge->inputs.front().starts_with(std::string(k_pack_folder) + "/"))

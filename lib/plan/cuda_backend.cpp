@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "base/build_layout.h"
 #include "plan/backend.h"
 
@@ -69,13 +72,27 @@ std::optional<Edge> device_link_edge(const BackendOp& op, const std::vector<Edge
   return edge;
 }
 
+// The driver's own libraries, which a machine that builds need not have: the toolkit has stubs of them.
+bool links_the_driver(const OpSpec& op) {
+  static constexpr std::array k_driver = {"cuda", "nvidia-ml"};
+  return std::ranges::any_of(op.libraries, [](const auto& library) {
+    return std::ranges::find(k_driver, std::string_view(library.value)) != k_driver.end();
+  });
+}
+
 // By the host compiler, never by `nvcc -shared`, which adds an image of its default arch. cudart's own
 // symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
 // lives in a process that has a CUDA runtime already, and must use that one.
 std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const BackendOp& op) {
   const std::string folder = "-L" + input.roots.named(op.toolkit->library_dir.string());
-  if (op.gives.python_module) return {folder, "-lcudart"};
-  return {folder, "-lcudart_static", "-Wl,--exclude-libs,libcudart_static.a", "-ldl", "-lrt", "-lpthread"};
+  std::vector<std::string> flags = {folder};
+  if (links_the_driver(op.builder.spec())) flags.push_back(folder + "/stubs");
+  const Words runtime =
+      op.gives.python_module
+          ? Words{"-lcudart"}
+          : Words{"-lcudart_static", "-Wl,--exclude-libs,libcudart_static.a", "-ldl", "-lrt", "-lpthread"};
+  append_all(flags, runtime);
+  return flags;
 }
 
 }  // namespace

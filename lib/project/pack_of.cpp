@@ -33,6 +33,7 @@ struct Op {
   bool is_cuda = true, of_torch = true;
   std::vector<Source> sources;
   Keys keys;
+  std::vector<HeaderFolder> folders;
   Words archs;         // patterns of `only`
   Words arch_request;  // for --arch
   Words left_out;      // comments
@@ -120,6 +121,7 @@ class Translation {
     add_sources();
     for (const std::string& folder : extension_.include_dirs)
       add_include(folder, "include_dirs");
+    op_.folders = extension_.folders;
     for (const auto& [key, value] : extension_.defines)
       add_define(key, value);
     add_flags(FlagKind::cxx, extension_.cxx);
@@ -256,7 +258,10 @@ class Translation {
                              : kind == FlagKind::nvcc ? "flags.nvcc"
                                                       : "flags.link";
     if (!why.empty()) return leave_out(name + " " + flag, why);
-    (kind == FlagKind::cxx ? keys.cxx : kind == FlagKind::nvcc ? keys.nvcc : keys.link).push_back(flag);
+    // A list has no word twice; of equal ones the last counts.
+    Words& words = kind == FlagKind::cxx ? keys.cxx : kind == FlagKind::nvcc ? keys.nvcc : keys.link;
+    std::erase(words, flag);
+    words.push_back(flag);
   }
 
   // "arch=compute_80,code=sm_80", "arch=compute_90,code=[sm_90,compute_90]", "sm_80" of -arch
@@ -351,7 +356,18 @@ Keys shared_keys(std::vector<Op>& ops) {
 
 // ---- text
 
-constexpr const char* k_requires = "requires: [{torch: '>=2.0'}]\n";
+constexpr const char* k_of_torch = "{torch: '>=2.0'}";
+
+// Folders of the project come before those of torch, which has a pybind11 of its own.
+std::string requires_text(const Op& op, bool says_torch) {
+  Words entries;
+  for (const HeaderFolder& folder : op.folders)
+    entries.push_back("{folder: " + scalar(folder.folder) + (folder.in.empty() ? "" : ", in: " + folder.in) +
+                      "}");
+  if (says_torch) entries.push_back(k_of_torch);
+  if (entries.empty()) return "";
+  return "    requires: [" + join(entries, ", ") + "]\n";
+}
 
 std::string text_of(const Keys& keys, const std::string& indent) {
   std::string text = list(indent, "include_dirs", keys.include_dirs);
@@ -463,14 +479,14 @@ ProjectPack pack_of(const Project& project, const std::string& source_root) {
   for (size_t i = project.said.size(); i < pack.said.size() && pack.said[i].starts_with("left out: "); ++i)
     pack.text += "# " + printable(pack.said[i]) + "\n";
   const bool is_one = ops.size() == 1;
-  const bool are_of_torch = std::ranges::all_of(ops, &Op::of_torch);
+  const bool are_of_torch =
+      std::ranges::all_of(ops, [](const Op& op) { return op.of_torch && op.folders.empty(); });
   if (!is_one)
     pack.text += "defaults:\n" + text_of(shared_keys(ops), "  ") +
-                 (are_of_torch ? std::string("  ") + k_requires : "");
+                 (are_of_torch ? "  requires: [" + std::string(k_of_torch) + "]\n" : "");
   pack.text += "ops:\n";
   for (const Op& op : ops)
-    pack.text +=
-        text_of(op) + (op.of_torch && (is_one || !are_of_torch) ? std::string("    ") + k_requires : "");
+    pack.text += text_of(op) + requires_text(op, op.of_torch && (is_one || !are_of_torch));
   return pack;
 }
 

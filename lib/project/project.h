@@ -13,8 +13,14 @@
 
 namespace dsbuild {
 
-// One of setup()'s ext_modules, without what torch itself adds. Words are as the project has them: paths may
-// be absolute.
+// A folder with headers outside of the project, as a `folder` requirement of op.yaml has it.
+struct HeaderFolder {
+  std::string folder;  // absolute where `in` is ""
+  std::string in;      // "packages", "python", ""
+};
+
+// An extension by the commands that the project's own build would run for it, without what torch itself adds.
+// Paths may be absolute.
 struct ProjectExtension {
   std::string name;          // "torch_scatter._scatter_cuda"
   std::string kind;          // "cuda", "cpp"; "plain": neither, of setuptools alone
@@ -24,6 +30,7 @@ struct ProjectExtension {
   std::string package_root;  // the folder that packages lie in: "", "src"
   std::vector<std::string> sources, include_dirs, undefines, libraries, library_dirs, runtime_library_dirs,
       extra_objects, cxx, nvcc, link;
+  std::vector<HeaderFolder> folders;                             // searched after include_dirs
   std::vector<std::pair<std::string, std::string>> defines;      // value "": none
   std::map<std::string, std::vector<std::string>> capabilities;  // of kernel-builder: a source's archs
 };
@@ -34,6 +41,8 @@ struct Project {
   bool whole = false;             // an extension of which something must be left out is left out
   Path folder;                    // absolute, without links
   std::vector<std::string> said;  // what is worth knowing of how it was read
+  std::vector<std::string>
+      passed;  // variables for `--pass-environment`: a compiler that is a script reads them
   // Variables that setup.py sets, for compilers and torch's own build; nullopt: it removes one.
   std::map<std::string, std::optional<std::string>> environment;
   std::vector<std::pair<std::string, std::vector<std::string>>>
@@ -43,10 +52,10 @@ struct Project {
 
 struct NamedProject {
   Path path;   // its folder, or an archive of it
-  Path given;  // what its setup() was given, a file of python/dsbuild/_hook.py; "": setup.py is run for that
+  Path given;  // the same as read by python/dsbuild/_hook.py, in a file; "": setup.py is run for that
 };
 
-// Runs the project's setup.py as far as its call of setup(), by the Python of `settings`, as beside a GPU and
+// Runs the project's setup.py until it would compile, by the Python of `settings`, as beside a GPU and
 // with this CUDA (empty: none is known). An archive is unpacked into `unpack_into`. Errors: exit 3 `python`;
 // exit 1 `bad_project`, with the last lines of what it printed.
 Result<Project> read_project(const NamedProject& named, const Path& unpack_into, const Settings& settings,
@@ -67,6 +76,7 @@ struct WrittenProject {
   Path pack_file;  // pack.yaml
   ProjectPack pack;
   std::map<std::string, std::optional<std::string>> environment;  // of Project
+  std::vector<std::string> passed;                                // of Project
 };
 // Reads the project and writes `pack_folder`/pack.yaml, where it says something else than what is there.
 // Errors: those of read_project, exit 3 `bad_project` where no extension of `given` is one for dsbuild, and

@@ -53,8 +53,11 @@ ProjectExtension read_extension(const Json& json) {
                              .cxx = words_in(json, "cxx"),
                              .nvcc = words_in(json, "nvcc"),
                              .link = words_in(json, "link"),
+                             .folders = {},
                              .defines = {},
                              .capabilities = {}};
+  for (const Json& folder : items_in(json, "folders"))
+    extension.folders.push_back({text_in(folder, "folder"), text_in(folder, "in")});
   for (const Json& define : items_in(json, "defines")) {
     const Words words = words_of(&define);  // a value that is null is none
     if (!words.empty()) extension.defines.emplace_back(words[0], words.size() > 1 ? words[1] : "");
@@ -73,6 +76,7 @@ Project read_answer(const Json& json) {
                   .whole = is_true(json, "whole"),
                   .folder = text_in(json, "folder"),
                   .said = words_in(json, "said"),
+                  .passed = words_in(json, "passed"),
                   .environment = {},
                   .globs = {},
                   .extensions = {}};
@@ -110,10 +114,21 @@ tl::unexpected<Error> bad_project(const Path& named, const ProcessResult& run,
                   last_lines(run.err));
 }
 
+// What the hook of setuptools has written.
+Result<Project> read_given(const Path& file, const FileReader& files) {
+  DSBUILD_TRY(text, files.read_file(file));
+  const auto json = Json::parse(text);
+  if (!json)
+    return fail(Exit::usage, "bad_option", "--extensions", printable(file.string()) + " is no JSON",
+                "Name a file that dsbuild's build_ext of setuptools has written.");
+  return read_answer(*json);
+}
+
 }  // namespace
 
 Result<Project> read_project(const NamedProject& named, const Path& unpack_into, const Settings& settings,
                              const Path& cuda_home, System& system) {
+  if (!named.given.empty()) return read_given(named.given, system.files);
   const std::string& wanted = settings.python.value;
   const auto python = find_program(system, wanted);
   if (!python)
@@ -123,10 +138,10 @@ Result<Project> read_project(const NamedProject& named, const Path& unpack_into,
   const FileReader& files = system.files;
   Environment environment = system.environment;
   if (!cuda_home.empty()) environment["CUDA_HOME"] = cuda_home.string();
-  Words words = {files.absolute(*python).string(), (settings.data_dir / "scripts/read_project.py").string(),
-                 files.absolute(named.path).string(), files.absolute(unpack_into).string()};
-  if (!named.given.empty()) words.push_back(files.absolute(named.given).string());
-  const Command command{std::move(words), std::move(environment), "/", k_time_of_setup};
+  const Words words = {files.absolute(*python).string(),
+                       (settings.data_dir / "scripts/read_project.py").string(),
+                       files.absolute(named.path).string(), files.absolute(unpack_into).string()};
+  const Command command{words, std::move(environment), "/", k_time_of_setup};
   DSBUILD_TRY(run, system.processes.run(command));
   const auto answer = Json::parse(trim(run.out));
   if (!run.ok() || !answer) return bad_project(named.path, run, answer);

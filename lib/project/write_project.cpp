@@ -41,7 +41,7 @@ Result<WrittenProject> write_project(const NamedProject& named, const Path& pack
   const Path folder = files.real_path(pack_folder).value_or(files.absolute(pack_folder));
   const Path root = project.folder.lexically_relative(folder);
   WrittenProject written{project.folder, pack_folder / "pack.yaml", pack_of(project, root.string()),
-                         project.environment};
+                         project.environment, project.passed};
   if (written.pack.ops == 0)
     return fail(project.whole ? Exit::unmet : Exit::failed, "bad_project", named.path.string(),
                 project.whole ? "it has no extension that dsbuild can take as it is"

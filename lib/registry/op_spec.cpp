@@ -164,6 +164,7 @@ std::string Requirement::text() const {
   std::string text = kind_row(kind).text;
   if (!subjects.empty()) text += " " + join(subjects, " or ");
   if (!function.empty()) text += " with " + function;
+  if (!in.empty()) text += " in " + in;
   if (!range.text.empty()) text += " " + range.text;
   return text;
 }

@@ -137,6 +137,7 @@ enum class RequirementKind {
   cuda,
   header,
   library,
+  folder,
   command,
   cpu_feature,
   module,
@@ -148,6 +149,9 @@ enum class RequirementKind {
   wavefront
 };
 
+// Values of `in`: below which folder a relative one is looked for.
+inline constexpr const char *k_in_packages = "packages", *k_in_python = "python";
+
 const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 
 // One entry of `requires:`.
@@ -157,6 +161,8 @@ const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 //                                        that calls nothing. A header or library may have a place where it
 //                                        is looked for first: `root: CCL_ROOT`, the folder that the variable
 //                                        names, or `package: a/b`, that folder of Python's packages
+//   {folder: a/include, in: packages}    headers outside of the pack: a folder below Python's packages,
+//                                        `in: python` below sys.prefix, or an absolute one (gives it)
 //   {command: [a, b]}                    one of them is on PATH
 //   {cpu: avx2}                          the CPU of the machine that builds has the feature
 //   {module: triton}                     Python's importlib finds it
@@ -168,10 +174,11 @@ const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 // that all its targets have wavefronts of one size, where that is a value (k_wavefront_value).
 struct Requirement {
   RequirementKind kind = RequirementKind::cuda;
-  std::vector<std::string> subjects;  // header, library, commands (any of them), feature, module, source
+  std::vector<std::string> subjects;  // header, library, folder, any of commands, feature, module, source
   std::string function;               // of a library; may be ""
   std::string root;                   // of a header or library: a variable; "" : none
   std::string package;                // likewise: a folder below Python's packages
+  std::string in;                     // of a folder: k_in_packages or k_in_python; "": it is absolute
   std::string lacks, because;         // of a source: the text of the fault, and what is wrong with it
   VersionRange range;                 // cuda, tvm_ffi, torch, cutlass
   std::map<std::string, std::string> hint;  // "" : plain text; "apt", "dnf", "pacman"…: package names
@@ -180,6 +187,9 @@ struct Requirement {
   std::string text() const;  // "library aio with io_submit"
   bool operator==(const Requirement&) const = default;
 };
+
+// Of a module that uses Python's limited API alone.
+constexpr const char* k_limited_suffix = ".abi3.so";
 
 struct OpSpec {
   std::string name;        // in a plan for several vendors with the backend: "fused_adam.hip"

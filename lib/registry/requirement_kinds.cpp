@@ -10,6 +10,7 @@ const std::vector<RequirementKindRow>& requirement_kinds() {
       {RequirementKind::cuda, "cuda", "cuda", nullptr},
       {RequirementKind::header, "header", "header", refuse_path},
       {RequirementKind::library, "library", "library", refuse_library},
+      {RequirementKind::folder, "folder", "folder", refuse_folder},
       {RequirementKind::command, "command", "command", refuse_command},
       {RequirementKind::cpu_feature, "cpu", "CPU feature", refuse_cpu_feature},
       {RequirementKind::module, "module", "Python module", refuse_module},

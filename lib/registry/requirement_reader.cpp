@@ -32,6 +32,7 @@ const std::vector<PartRow> k_parts = {
     {"function", &Requirement::function, refuse_identifier, {RequirementKind::library}, false},
     {"root", &Requirement::root, refuse_identifier, k_searched, false},
     {"package", &Requirement::package, refuse_path, k_searched, false},
+    {"in", &Requirement::in, refuse_folder_base, {RequirementKind::folder}, false},
     {"lacks", &Requirement::lacks, refuse_line, {RequirementKind::source}, true},
     {"because", &Requirement::because, refuse_line, {RequirementKind::source}, true},
 };
@@ -129,6 +130,21 @@ Result<void> check_source(const SpecFile& file, const YamlNode& entry, const Req
   return check_on_disk(file, *entry.find("source"), requirement.subjects.front(), FileKind::file);
 }
 
+// An absolute folder is one of this machine, and below nothing else.
+Result<void> check_folder(const SpecFile& file, const YamlNode& entry, const Requirement& requirement) {
+  if (requirement.kind != RequirementKind::folder) return {};
+  const std::string& folder = requirement.subjects.front();
+  const bool is_absolute = folder.starts_with('/');
+  if (is_absolute && !requirement.in.empty())
+    return bad_spec(file, *entry.find("in"),
+                    "'in' goes with a relative folder only, and '" + folder + "' is absolute");
+  if (!is_absolute && requirement.in.empty())
+    return bad_spec(file, *entry.find("folder"),
+                    "'requires.folder': '" + folder + "' is relative, and no 'in' says to what (" +
+                        k_in_packages + " or " + k_in_python + ")");
+  return {};
+}
+
 Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry) {
   DSBUILD_CHECK(check_map(file, entry, "a requirement", all_keys()));
   DSBUILD_TRY(row, find_kind(file, entry));
@@ -141,6 +157,7 @@ Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry
   DSBUILD_CHECK(read_hint(file, entry, requirement));
   DSBUILD_TRY(when, read_when_of(file, entry));
   requirement.when = std::move(when);
+  DSBUILD_CHECK(check_folder(file, entry, requirement));
   DSBUILD_CHECK(check_source(file, entry, requirement));
   return requirement;
 }

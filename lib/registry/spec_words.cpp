@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "registry/op_spec.h"
 
 namespace dsbuild {
 namespace {
@@ -70,16 +71,22 @@ std::string refuse_path_characters(std::string_view path, std::string_view forbi
   return "";
 }
 
-std::string refuse_any_path(const std::string& path, std::string_view forbidden) {
-  if (path.empty()) return "is empty";
+constexpr std::string_view k_not_in_paths = "|\\$\"'`*?";
+
+std::string refuse_path_text(std::string_view path, std::string_view forbidden) {
   if (path.size() > 4095) return "is over 4095 bytes long";
-  if (path[0] == '/') return "is absolute; paths are relative to the source root";
-  if (path[0] == '~') return "starts with '~'";
   if (std::string reason = refuse_path_characters(path, forbidden); !reason.empty()) return reason;
   for (const std::string_view part : path_parts(path)) {
     if (std::string reason = refuse_path_part(part); !reason.empty()) return reason;
   }
   return "";
+}
+
+std::string refuse_any_path(const std::string& path, std::string_view forbidden) {
+  if (path.empty()) return "is empty";
+  if (path[0] == '/') return "is absolute; paths are relative to the source root";
+  if (path[0] == '~') return "starts with '~'";
+  return refuse_path_text(path, forbidden);
 }
 
 }  // namespace
@@ -145,11 +152,23 @@ std::string refuse_define_value(const std::string& word) {
 }
 
 std::string refuse_path(const std::string& path) {
-  return refuse_any_path(path, "|\\$\"'`*?");
+  return refuse_any_path(path, k_not_in_paths);
 }
 
 std::string refuse_include_dir(const std::string& path) {
   return path == "." ? "" : refuse_path(path);
+}
+
+std::string refuse_folder(const std::string& path) {
+  const std::vector<std::string_view> parts = path_parts(path);
+  if (std::ranges::find(parts, "..") != parts.end()) return "has a part '..'";
+  return path.starts_with('/') ? refuse_path_text(path.substr(1), k_not_in_paths) : refuse_path(path);
+}
+
+std::string refuse_folder_base(const std::string& word) {
+  return word == k_in_packages || word == k_in_python
+             ? ""
+             : std::string("is neither ") + k_in_packages + " nor " + k_in_python;
 }
 
 std::string refuse_glob(const std::string& glob) {

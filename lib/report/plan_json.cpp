@@ -1,5 +1,7 @@
+#include <map>
+
 #include "arch/nvidia.h"
-#include "base/build_layout.h"
+#include "plan/real_paths.h"
 #include "report/json.h"
 
 namespace dsbuild {
@@ -17,35 +19,48 @@ Json requirements_json(const PlanView& view, const std::string& op) {
   return findings_json(found == view.requirements.by_op.end() ? std::vector<Finding>{} : found->second);
 }
 
-// The build folder's link to the pack, as the commands there name it.
-std::vector<std::string> with_source_root(std::vector<std::string> flags, const Path& source_root) {
-  const std::string link = k_pack_folder;
-  for (std::string& flag : flags) {
-    const size_t path = flag.starts_with("-I") ? 2 : 0;
-    const std::string named = flag.substr(path);
-    if (named == link || named.starts_with(link + "/")) flag.replace(path, link.size(), source_root.string());
-  }
-  return flags;
+// The commands that compile whole files, whether or not they are compiled in slices, by op and source.
+using WholeCompiles = std::map<std::pair<std::string, std::string>, const Edge*>;
+
+WholeCompiles whole_compiles(const PlanView& view) {
+  WholeCompiles compiles;
+  for (const SlicedCommand& command : view.sliced)
+    compiles[{command.whole.op, command.whole.source}] = &command.whole;
+  for (const Edge& edge : view.build.edges)
+    if (edge.is_compile() && !edge.is_part()) compiles[{edge.op, edge.source}] = &edge;
+  return compiles;
 }
 
-// Of the command that compiles the whole file; null where it is compiled in slices.
-Json source_flags_json(const PlanView& view, const std::string& op, const std::string& source) {
-  for (const Edge& edge : view.build.edges) {
-    if (!edge.is_compile() || edge.is_part() || edge.op != op || edge.source != source) continue;
-    std::vector<std::string> flags = with_source_root(edge.flags, view.registry.source_root);
-    for (const Target& target : edge.targets)
-      flags.push_back(target.flag());
-    return flags;
-  }
-  return nullptr;
+Json words_json(const std::vector<std::string>& words, const RealPaths& real) {
+  Json list = Json::array();
+  for (const std::string& word : words)
+    list.push_back(real.word(word));
+  return list;
+}
+
+Json source_json(const PlanView& view, const PlannedSource& source, const Edge* compile) {
+  const RealPaths real(view.build.links);
+  Json json = {{"path", source.source.id()},
+               {"file", source.source.path},
+               {"archs", arch_strings(source.archs)},
+               {"compiler", nullptr},
+               {"flags", nullptr}};
+  if (!compile) return json;
+  std::vector<std::string> flags = compile->flags;
+  for (const Target& target : compile->targets)
+    flags.push_back(target.flag());
+  json["compiler"] = words_json(compiler_of(view.build, *compile), real);
+  json["flags"] = words_json(flags, real);
+  return json;
 }
 
 Json link_flags_json(const PlanView& view, const std::string& op) {
+  const RealPaths real(view.build.links);
   Json flags = Json::array();
   for (const Edge& edge : view.build.edges)
     if (edge.kind == EdgeKind::link && edge.op == op)
       for (const std::string& flag : edge.flags)
-        if (!flag.starts_with("-Wl,--dependency-file=")) flags.push_back(flag);
+        if (!flag.starts_with("-Wl,--dependency-file=")) flags.push_back(real.word(flag));
   return flags;
 }
 
@@ -54,13 +69,12 @@ std::string module_of(const PlanView& view, const std::string& op) {
   return builder ? builder->spec().module : "";
 }
 
-Json op_json(const PlanView& view, const PlannedOp& op) {
+Json op_json(const PlanView& view, const PlannedOp& op, const WholeCompiles& compiles) {
   Json sources = Json::array();
-  for (const PlannedSource& source : op.sources)
-    sources.push_back({{"path", source.source.id()},
-                       {"file", source.source.path},
-                       {"archs", arch_strings(source.archs)},
-                       {"flags", source_flags_json(view, op.name, source.source.id())}});
+  for (const PlannedSource& source : op.sources) {
+    const auto compile = compiles.find({op.name, source.source.id()});
+    sources.push_back(source_json(view, source, compile == compiles.end() ? nullptr : compile->second));
+  }
   return {{"name", op.name},
           {"module", module_of(view, op.name)},
           {"status", word(op.status)},
@@ -104,8 +118,9 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
                     {"gencode", gencodes_json(view.archs.shared)}};
   json["source_root"] = view.registry.source_root.string();
   json["ops"] = Json::array();
+  const WholeCompiles compiles = whole_compiles(view);
   for (const PlannedOp& op : view.archs.ops)
-    json["ops"].push_back(op_json(view, op));
+    json["ops"].push_back(op_json(view, op, compiles));
   json["removes"] = view.removes;
   json["edges"] = view.build.edges.size();
   if (view.forecast) json["forecast"] = forecast_json(*view.forecast);

@@ -95,15 +95,11 @@ std::string forecast_line(const Forecast& forecast) {
 }  // namespace
 
 PlanView view_of(const Plan& plan, std::vector<std::string> removes) {
-  return {plan.settings(),
-          plan.archs,
-          plan.graph,
-          plan.registry(),
-          plan.survey.requirements,
-          plan.toolkits(),
-          &plan.cxx(),
-          std::move(removes),
-          {},
+  return {plan.settings(),    plan.archs,
+          plan.graph,         plan.sliced_commands,
+          plan.registry(),    plan.survey.requirements,
+          plan.toolkits(),    &plan.cxx(),
+          std::move(removes), {},
           plan.warnings};
 }
 

@@ -62,6 +62,7 @@ struct PlanView {
   const Settings& settings;
   const ArchPlan& archs;
   const BuildPlan& build;
+  const std::vector<SlicedCommand>& sliced;  // of `build`
   const Registry& registry;
   const RequirementReport& requirements;
   ToolkitSet toolkits;

@@ -19,7 +19,7 @@ struct ProbeInput {
   System& system;
   FactStore& facts;
   const Path& source_root;                // of the pack
-  std::vector<std::string> include_dirs;  // of the op, absolute; the toolkit's too for a CUDA op
+  std::vector<std::string> include_dirs;  // of the op, absolute; a CUDA op's toolkit's; folders it requires
   std::vector<std::string> library_dirs;  // the toolkit's and its stubs', for a CUDA op
   const ArchSet& archs;                   // what is asked for of the op, and it keeps
   const std::string& cxx_identity;        // as RequirementInput's
@@ -33,6 +33,7 @@ std::string advice_for(const Requirement& requirement);
 Finding probe_cuda(const ProbeInput& input);
 Finding probe_header(const ProbeInput& input);
 Finding probe_library(const ProbeInput& input);
+Finding probe_folder(const ProbeInput& input);
 Finding probe_command(const ProbeInput& input);
 Finding probe_cpu_feature(const ProbeInput& input);
 Finding probe_module(const ProbeInput& input);

@@ -144,14 +144,17 @@ Contribution extension_build(const ProbeInput& input, const Torch& torch) {
   gives.include_dirs = {(torch.home / "include").string(),
                         (torch.home / "include" / "torch" / "csrc" / "api" / "include").string(),
                         torch.python.include_dir.string()};
+  for (const std::string& folder : torch.old_headers)
+    gives.include_dirs.insert(gives.include_dirs.end() - 1, (torch.home / "include" / folder).string());
   gives.base_cxx_flags = defines;
   add(gives.base_cxx_flags, torch.abi_flags);
   gives.base_nvcc_flags = {"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
                            "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
                            "--expt-relaxed-constexpr"};
   add(gives.base_nvcc_flags, gives.base_cxx_flags);
-  gives.link_flags = {"-L" + (torch.home / "lib").string(), "-lc10", "-ltorch", "-ltorch_cpu",
-                      "-ltorch_python"};
+  gives.link_flags = {"-L" + (torch.home / "lib").string(), "-lc10", "-ltorch", "-ltorch_cpu"};
+  // A module for all Pythons leaves this one out, as torch does with py_limited_api: it is of one Python.
+  if (input.op.module_suffix != k_limited_suffix) gives.link_flags.emplace_back("-ltorch_python");
   if (is_cuda(input)) add(gives.link_flags, {"-lc10_cuda", "-ltorch_cuda"});
   if (is_hip(input)) add_hip_build(input, torch, gives);
   return gives;

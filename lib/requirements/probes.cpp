@@ -33,6 +33,11 @@ const std::vector<ProbeRow>& probe_rows() {
          return "install the development package of lib" + subjects_text(r) +
                 ", or add its folder to LDFLAGS (-L...)";
        }},
+      {RequirementKind::folder, probe_folder,
+       [](const Requirement& r) {
+         return "install what has its headers in " + subjects_text(r) +
+                (r.in.empty() ? "" : " for the Python in use, or name another with --python");
+       }},
       {RequirementKind::command, probe_command,
        [](const Requirement& r) { return "install " + subjects_text(r) + " and put it on PATH"; }},
       {RequirementKind::cpu_feature, probe_cpu_feature,

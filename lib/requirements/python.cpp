@@ -43,6 +43,7 @@ facts = {
            + str(sysconfig.get_config_var("py_version_nodot")) + getattr(sys, "abiflags", ""),
     "ext_suffix": sysconfig.get_config_var("EXT_SUFFIX") or "",
     "include_dir": sysconfig.get_path("include", "posix_prefix") or "",
+    "prefix": sys.prefix,
 }
 def tell(file):
     print("\t".join(key + "=" + value for key, value in facts.items()))
@@ -85,12 +86,13 @@ Python read_python(const std::map<std::string, std::string>& facts) {
     const auto found = facts.find(name);
     return found == facts.end() ? "" : found->second;
   };
-  return {fact("version"), fact("executable"), fact("tag"), fact("ext_suffix"), fact("include_dir")};
+  return {fact("version"),    fact("executable"),  fact("tag"),
+          fact("ext_suffix"), fact("include_dir"), fact("prefix")};
 }
 
 Result<Python> find_python(const Interpreter& python) {
   DSBUILD_TRY(answer,
-              ask_python(python, "python", std::string(k_facts_prelude) + "tell(sys.executable)\n", ""));
+              ask_python(python, "python, 2", std::string(k_facts_prelude) + "tell(sys.executable)\n", ""));
   return read_python(read_facts(answer.answer));
 }
 

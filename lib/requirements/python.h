@@ -33,6 +33,7 @@ struct Python {
   std::string tag;         // of wheels: "cp311"
   std::string ext_suffix;  // of extension modules: ".cpython-311-x86_64-linux-gnu.so"
   Path include_dir;        // where Python.h is, if it is installed
+  Path prefix;             // sys.prefix, a virtual environment's own
   bool operator==(const Python&) const = default;
 };
 Result<Python> find_python(const Interpreter& python);

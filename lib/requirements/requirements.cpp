@@ -1,6 +1,7 @@
 #include "requirements/requirements.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "arch/amd.h"
 #include "arch/nvidia.h"
@@ -21,6 +22,7 @@ Question question_of(const ProbeInput& input) {
                     requirement.range.text,
                     requirement.root,
                     requirement.package,
+                    requirement.in,
                     requirement.lacks,
                     requirement.because,
                     input.toolkit ? input.toolkit->home.string() : ""};
@@ -84,6 +86,17 @@ class Pass {
   std::map<Question, Finding> answers_;
 };
 
+// Folders that the op requires, wherever in its list they stand: a header that it requires may lie there.
+void add_required_folders(const std::vector<Requirement>& requirements,
+                          const std::function<Finding(const Requirement&)>& ask,
+                          std::vector<std::string>& dirs) {
+  for (const Requirement& requirement : requirements) {
+    if (requirement.kind != RequirementKind::folder) continue;
+    const Finding finding = ask(requirement);
+    dirs.insert(dirs.end(), finding.gives.include_dirs.begin(), finding.gives.include_dirs.end());
+  }
+}
+
 }  // namespace
 
 bool RequirementReport::met(const std::string& op) const {
@@ -122,14 +135,18 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     const Toolkit* toolkit = toolkit_of(input.toolkits, op.spec());
     const WhenContext context =
         when_context(input.registry, report, toolkit, input.host.machine, filter_asked(op, asked).kept);
-    const std::vector<std::string> dirs = include_dirs(input.registry, op, context, toolkit);
+    std::vector<std::string> dirs = include_dirs(input.registry, op, context, toolkit);
     const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit, system.files);
     std::vector<Finding>& findings = report.by_op[op.name()];
     if (is_for_others(op.spec(), asked)) continue;  // what it needs is no question then
-    for (const Requirement& requirement : op.requirements(context))
-      findings.push_back(pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host,
-                                   input.torch, system, facts, input.registry.source_root, dirs, library_dirs,
-                                   context.archs, input.cxx_identity}));
+    const auto ask = [&](const Requirement& requirement) {
+      return pass.ask({requirement, op.spec(), input.settings, toolkit, input.cxx, input.host, input.torch,
+                       system, facts, input.registry.source_root, dirs, library_dirs, context.archs,
+                       input.cxx_identity});
+    };
+    const std::vector<Requirement> requirements = op.requirements(context);
+    add_required_folders(requirements, ask, dirs);
+    std::ranges::transform(requirements, std::back_inserter(findings), ask);
   }
   return report;
 }

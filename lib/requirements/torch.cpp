@@ -12,8 +12,9 @@ std::string text_of(const std::string& literal) {
   return quoted ? literal.substr(1, literal.size() - 2) : "";
 }
 
-// The flags of the C++ ABI are attributes of the imported torch; the same is in the libraries: names with
-// __cxx11, and the id under which pybind11's modules find each other.
+// The flags of the C++ ABI are attributes of the imported torch; the same is in the libraries: what c10's own
+// Error is made of (other names with __cxx11 come from libstdc++ itself), and the id under which pybind11's
+// modules find each other.
 const char k_describe_torch[] = R"py(
 import importlib.metadata, mmap, os, re
 try:
@@ -34,7 +35,7 @@ def search(pattern, data):
     return [group.decode() for group in found.groups()] if found else []
 builder = bytes_of("utils/cpp_extension.py")
 std = search(rb"""prefix \+ ['"]c\+\+(\d\d)['"]""", builder)
-cxx11_abi = "1" if search(rb"(NSt7__cxx11)", bytes_of("lib/libc10.so")) else "0"
+cxx11_abi = "1" if search(rb"(3c105ErrorC[12]E\w*NSt7__cxx11)", bytes_of("lib/libc10.so")) else "0"
 flags = []
 if search(rb"(_PYBIND11_)", builder):
     pattern = rb"__pybind11_internals_v\d+(_[a-z]+)(_[a-z]+)(_cxxabi\d+)"
@@ -47,7 +48,9 @@ def flags_of(name):
     words = search(name + rb""" = \[(.*?)\]""", builder)
     return " ".join(re.findall(r"""['"](-D[^'"]+)['"]""", "".join(words)))
 facts.update(hip_flags=flags_of(rb"COMMON_HIP_FLAGS"), hipcc_flags=flags_of(rb"COMMON_HIPCC_FLAGS"))
-facts.update(torch=torch.version, home=home, std="".join(std), cxx11_abi=cxx11_abi, abi_flags=" ".join(flags))
+old = [name for name in ("TH", "THC") if search(rb"(lib_include, 'TH')", builder)
+       and os.path.isdir(os.path.join(home, "include", name))]
+facts.update(torch=torch.version, home=home, old_headers=" ".join(old), std="".join(std), cxx11_abi=cxx11_abi, abi_flags=" ".join(flags))
 tell(version_file)
 )py";
 
@@ -60,6 +63,7 @@ Torch read_torch(const FileReader& files, const Witnessed& answer) {
   torch.cxx11_abi = facts["cxx11_abi"] == "1";
   torch.std = parse_version(facts["std"]).value_or(Version{}).major();
   torch.abi_flags = split(facts["abi_flags"], " ");
+  torch.old_headers = split(facts["old_headers"], " ");
   torch.hip_flags = split(facts["hip_flags"], " ");
   torch.hipcc_flags = split(facts["hipcc_flags"], " ");
   torch.python = read_python(facts);
@@ -108,7 +112,7 @@ Torch parse_torch_version_file(std::string_view text) {
 }
 
 Result<Torch> find_torch(const Interpreter& python) {
-  DSBUILD_TRY(answer, ask_python(python, "python package torch, 2",
+  DSBUILD_TRY(answer, ask_python(python, "python package torch, 4",
                                  std::string(k_facts_prelude) + k_describe_torch, "torch"));
   Torch torch = read_torch(python.system.files, answer);
   if (!torch.number().empty()) return torch;

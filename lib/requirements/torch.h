@@ -18,8 +18,9 @@ struct Torch {
   std::string hip;         // torch/version.py, likewise
   bool cxx11_abi = false;  // the names in torch/lib/libc10.so are of std::__cxx11
   // The next two are what torch/utils/cpp_extension.py passes to every extension.
-  int std = 0;                         // C++ standard of one that names none; 0: not known
-  std::vector<std::string> abi_flags;  // of torch before 2.9, read from its libraries; none since
+  int std = 0;                           // C++ standard of one that names none; 0: not known
+  std::vector<std::string> abi_flags;    // of torch before 2.9, read from its libraries; none since
+  std::vector<std::string> old_headers;  // of an older torch: folders in include/, "THC"
   // COMMON_HIP_FLAGS and COMMON_HIPCC_FLAGS there: of all files of an extension for ROCm, and of device code.
   std::vector<std::string> hip_flags, hipcc_flags;
   Python python;  // the interpreter that torch is installed for

@@ -6,8 +6,8 @@ would start its compilers, one run of `dsbuild build` makes what it can. Of what
 with that; with DSBUILD=require it is an error instead. Options for dsbuild: DSBUILD_OPTIONS="--jobs 4 --memory 20G".
 """
 
+import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -15,12 +15,9 @@ import sys
 
 REQUIRED = "require"
 ON = ("1", "on", "true", "yes", REQUIRED)
-# Of build_ext, for all extensions; scripts/read_project.py adds them to each.
-OF_BUILD_EXT = ("include_dirs", "define", "undef", "libraries", "library_dirs", "rpath", "link_objects")
-# Options of build_ext that change nothing of what is compiled, or are carried over.
-CARRIED = {"inplace", "parallel", "force", "build_lib", "build_temp", "debug", *OF_BUILD_EXT}
-LISTS = ("sources", "include_dirs", "undef_macros", "libraries", "library_dirs", "runtime_library_dirs", "extra_objects",
-         "extra_link_args", "define_macros")
+# Options of build_ext that change nothing of what is compiled, or stand in the commands of torch's.
+CARRIED = {"inplace", "parallel", "force", "build_lib", "build_temp", "debug", "include_dirs", "define", "undef", "libraries",
+           "library_dirs", "rpath", "link_objects"}
 
 
 def finalize_distribution(distribution):
@@ -66,15 +63,70 @@ class Between:
 
 def build(command, builder):
     """Those of the command's extensions that dsbuild has built; they lie where the project's own build puts them."""
+    from ._torch_commands import described_extensions, Unreadable
+
     why = refusal(command, builder)
-    described = [] if why else described_extensions(command.extensions, builder)
-    if not why and all(extension["dsbuild_kind"] == "plain" for extension in described):
+    try:
+        commands, described = ([], []) if why else described_extensions(command, builder, makers_of(builder), folder_of_project())
+    except Unreadable as error:
+        why = f"torch's build_ext does not say its commands ({error})"
+    described = [{**extension, "suffix": suffix_of(command, extension["name"])} for extension in described]
+    if not why and all(extension["kind"] == "plain" for extension in described):
         why = "none of the extensions is one of torch's"
     if why:
         step_aside(why)
         return []
-    bundle = run_dsbuild(command, builder, described)
-    return put_in_place(command, bundle, described) if bundle else []
+    return build_those_alike(command, builder, commands, described)
+
+
+def build_those_alike(command, builder, commands, described):
+    """Of the extensions for which dsbuild would run what torch's own build_ext would."""
+    from ._errors import DsbuildError
+
+    try:
+        run = Run(command, builder)
+        run.write_extensions(described)
+        plan = run.plan()
+        alike = extensions_alike(plan, commands, described, run) if plan else []
+        if not alike:
+            return []
+        run.write_extensions(alike)
+        return run.put_in_place() if run.build() else []
+    except DsbuildError as error:
+        step_aside(str(error))
+        return []
+
+
+def extensions_alike(plan, commands, described, run):
+    """Says of each other why it is left to the project's own build."""
+    from ._compare_commands import differences
+
+    planned = {op["module"]: op for op in plan["ops"]}
+    alike = []
+    for its_commands, extension in zip(commands, described):
+        if extension["kind"] == "plain":
+            continue
+        compares_archs = its_commands.names_archs() and "--arch" not in run.given
+        found = differences(its_commands, planned.get(extension["name"]), plan["source_root"], compares_archs)
+        if found:
+            step_aside(f"{extension['name']} would not be what it is ({'; '.join(found)})")
+        else:
+            alike.append(extension)
+    return alike
+
+
+def suffix_of(command, name):
+    from ._torch_commands import placed
+
+    return placed(name, command, folder_of_project(), say).get("suffix", "")
+
+
+def makers_of(builder):
+    return {"cuda": builder.CUDAExtension, "cpp": builder.CppExtension}
+
+
+def folder_of_project():
+    return os.path.realpath(os.getcwd())
 
 
 def refusal(command, builder):
@@ -87,112 +139,61 @@ def refusal(command, builder):
     return f"build_ext is given {', '.join(others)}" if others else ""
 
 
-def described_extensions(extensions, builder):
-    """As scripts/read_project.py takes them: with what torch has added."""
-    added = {}
-    for kind, make in (("cuda", builder.CUDAExtension), ("cpp", builder.CppExtension)):
-        try:
-            added[kind] = make("nothing", [])
-        except Exception as error:  # there is no CUDA, then there are no extensions of it
-            say(f"torch makes no {kind} extension here ({error})")
-    described = []
-    for extension in extensions:
-        kind = next((kind for kind, nothing in added.items() if is_of(extension, nothing)), "plain")
-        if isinstance(extension.extra_compile_args, dict) and set(extension.extra_compile_args) - {"cxx", "nvcc"}:
-            others = ", ".join(sorted(set(extension.extra_compile_args) - {"cxx", "nvcc"}))
-            step_aside(f"{extension.name} has flags for {others}")
-            kind = "plain"
-        described.append({"name": extension.name, "dsbuild_kind": kind, "dsbuild_where": "setup.py", **attributes(extension),
-                          "dsbuild_added": attributes(added[kind]) if kind in added else {"define_macros": []}})
-    return described
+class Run:
+    """dsbuild's runs for a build_ext: they share a folder and options."""
 
+    def __init__(self, command, builder):
+        from ._program import find_program
 
-def is_of(extension, nothing):
-    """With py_limited_api torch leaves out one of its libraries."""
-    return all(library in extension.libraries for library in nothing.libraries if library != "torch_python")
+        self.command = command
+        self.work = os.path.join(os.path.abspath(command.build_temp), "dsbuild")
+        self.file, self.bundle = os.path.join(self.work, "extensions.json"), os.path.join(self.work, "bundle")
+        options = shlex.split(os.environ.get("DSBUILD_OPTIONS", ""))
+        self.given = {word.split("=")[0] for word in options}
+        for name, value in (("--cuda-home", builder.CUDA_HOME), ("--jobs", command.parallel)):
+            options += [name, str(value)] if value and name not in self.given else []
+        self.words = [os.getcwd(), "--extensions", self.file, "--python", sys.executable, "--out", self.bundle, "--build-dir",
+                      os.path.join(self.work, "build"), *(["--debug"] if command.debug else []), *options]
+        self.program = find_program()
 
+    def write_extensions(self, described):
+        from ._torch_commands import variables_of_wrappers
 
-def attributes(extension):
-    flags = extension.extra_compile_args or []
-    return {**{key: [each if isinstance(each, (list, tuple)) else str(each) for each in getattr(extension, key) or []]
-               for key in LISTS},
-            "extra_compile_args": {key: list(map(str, words)) for key, words in flags.items()} if isinstance(flags, dict)
-            else list(map(str, flags))}
+        os.makedirs(self.work, exist_ok=True)
+        with open(self.file, "w", encoding="utf-8") as opened:
+            json.dump({"name": self.command.distribution.get_name(), "version": self.command.distribution.get_version(),
+                       "folder": folder_of_project(), "file": "setup.py", "whole": True, "passed": variables_of_wrappers(),
+                       "extensions": described}, opened, indent=1)
 
+    def plan(self):
+        """None where dsbuild cannot build here, which it has said."""
+        run = subprocess.run([self.program, "plan", *self.words, "--format", "json"], stdout=subprocess.PIPE, check=False)
+        return json.loads(run.stdout) if self.has_ended_well(run.returncode) else None
 
-def run_dsbuild(command, builder, described):
-    """The bundle; None where dsbuild cannot build here, which it has said."""
-    import json
+    def build(self):
+        return self.has_ended_well(subprocess.call([self.program, "build", *self.words]))
 
-    from ._errors import DsbuildError
-    from ._program import find_program
+    def has_ended_well(self, code):
+        if code < 0:
+            raise SystemExit(f"dsbuild was ended by signal {-code}")
+        if code > 128:  # interrupted
+            raise SystemExit(code)
+        if code:
+            name = self.command.distribution.get_name()
+            step_aside(f"it cannot build {name} here (exit code {code}, its messages are above)")
+        return code == 0
 
-    work = os.path.join(os.path.abspath(command.build_temp), "dsbuild")
-    file, bundle = os.path.join(work, "extensions.json"), os.path.join(work, "bundle")
-    os.makedirs(work, exist_ok=True)
-    with open(file, "w", encoding="utf-8") as opened:
-        json.dump({"name": command.distribution.get_name(), "version": command.distribution.get_version(),
-                   "build_ext": {key: list(getattr(command, key, None) or []) for key in OF_BUILD_EXT},
-                   "extensions": described}, opened, indent=1, default=str)
-    options = shlex.split(os.environ.get("DSBUILD_OPTIONS", ""))
-    given = {word.split("=")[0] for word in options}
-    for name, value in (("--cuda-home", builder.CUDA_HOME), ("--jobs", command.parallel)):
-        options += [name, str(value)] if value and name not in given else []
-    passed = variables_of_wrappers()
-    if passed and "--pass-environment" not in given:
-        options += ["--pass-environment", ",".join(passed)]
-    try:
-        code = subprocess.call([find_program(), "build", os.getcwd(), "--extensions", file, "--python", sys.executable, "--out",
-                                bundle, "--build-dir", os.path.join(work, "build"), *(["--debug"] if command.debug else []),
-                                *options])
-    except DsbuildError as error:
-        step_aside(str(error))
-        return None
-    if code < 0:
-        raise SystemExit(f"dsbuild was ended by signal {-code}")
-    if code > 128:  # interrupted
-        raise SystemExit(code)
-    if code:
-        step_aside(f"it cannot build {command.distribution.get_name()} here (exit code {code}, its messages are above)")
-        return None
-    return bundle
+    def put_in_place(self):
+        from .setuptools import library_of
 
-
-# Of the session, whatever a script names.
-OF_SESSION = {"HOME", "LANG", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "SHLVL", "TERM", "TMPDIR", "USER", "_"}
-LONGEST_SCRIPT = 1 << 16
-
-
-def variables_of_wrappers():
-    """Those that are set and that a compiler names which is a script: the project's own build hands all on to it."""
-    names = set()
-    for variable in ("CC", "CXX", "CUDAHOSTCXX"):
-        for word in shlex.split(os.environ.get(variable, "")):
-            names.update(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text_of_script(shutil.which(word))))
-    return sorted((names & set(os.environ)) - OF_SESSION)
-
-
-def text_of_script(program):
-    if not program or not os.access(program, os.R_OK):
-        return ""
-    with open(program, "rb") as file:
-        text = file.read(LONGEST_SCRIPT)
-    return text.decode(errors="replace") if text.startswith(b"#!") else ""
-
-
-def put_in_place(command, bundle, described):
-    from .setuptools import library_of
-
-    built, plain = [], {extension["name"] for extension in described if extension["dsbuild_kind"] == "plain"}
-    for extension in command.extensions:
-        library = library_of(bundle, "module", extension.name)
-        if library is None:
-            if extension.name not in plain:
-                step_aside(f"{extension.name} is left out (the reason is above)")
-            continue
-        to = os.path.abspath(command.get_ext_fullpath(extension.name))
-        os.makedirs(os.path.dirname(to), exist_ok=True)
-        shutil.copyfile(library, to)
-        built.append(extension)
-    say(f"built {', '.join(extension.name for extension in built) or 'nothing'}")
-    return built
+        built = []
+        for extension in self.command.extensions:
+            library = library_of(self.bundle, "module", extension.name)
+            if library is None:
+                continue
+            to = os.path.abspath(self.command.get_ext_fullpath(extension.name))
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            shutil.copyfile(library, to)
+            built.append(extension)
+        say(f"built {', '.join(extension.name for extension in built) or 'nothing'}")
+        return built

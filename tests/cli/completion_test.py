@@ -32,7 +32,7 @@ class AnswerTest(CompletionTest):
         self.assertLessEqual({"build", "plan", "report", "inspect", "verify", "toolkits", "new", "clean", "cache", "completion"},
                              set(self.words("")))
         self.assertEqual(self.words("pl"), ["plan"])
-        self.assertEqual(self.words("plan pl"), [])
+        self.assertEqual(self.words("report pl"), [])
 
     def test_options_of_the_program_and_of_the_command(self):
         self.assertEqual(self.words("--arc"), ["--arch"])

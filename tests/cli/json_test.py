@@ -108,7 +108,11 @@ class PlanTest(JsonTest):
         self.assertEqual([flag for flag in cpp["flags"] + cu["flags"] if re.match(r"(-I)?pack/", flag)], [])
         self.assertIn("-shared", ops["alpha"]["link_flags"])
         sliced = {op["name"]: op for op in self.document("plan", "--arch", "8.0")["ops"]}
-        self.assertEqual([source["flags"] for source in sliced["alpha"]["sources"]], [cpp["flags"], None])
+        whole = {op["name"]: op for op in self.document("plan", "--arch", "8.0", "--backend", "nvcc")["ops"]}
+        for key in ("compiler", "flags"):
+            self.assertEqual([source[key] for source in sliced["alpha"]["sources"]],
+                             [source[key] for source in whole["alpha"]["sources"]])
+        self.assertEqual([pathlib.Path(source["compiler"][0]).name for source in sliced["alpha"]["sources"]], ["g++", "nvcc"])
 
     def test_skipped_and_unselected_ops(self):
         ops = {op["name"]: op for op in self.document("plan", "--arch", "7.5", "--ops", "all,-host")["ops"]}

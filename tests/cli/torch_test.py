@@ -135,6 +135,17 @@ class FindTest(TorchTest):
             self.assertIn(flag, argv)
         self.assertFalse(space.manifest()["torch"]["cxx11_abi"])
 
+    def test_torch_2_0_is_of_the_abi_before_cxx11_and_has_one_folder_of_headers_more(self):
+        """libc10.so has names of the newer ABI too, those of a libstdc++ that is linked into it."""
+        space = TorchSpace(builder="2.0")
+        space.torch.write_library("c10", "_ZN3c105ErrorC1ENS_14SourceLocationESs _ZNSt7__cxx118messagesIcED1Ev")
+        (space.torch.home / "include" / "THC").mkdir()
+        space.build("--ops", "ext")
+        argv = space.argv("ext.cu")
+        self.assertIn("-D_GLIBCXX_USE_CXX11_ABI=0", argv)
+        self.assertEqual([word for word in argv if word.startswith("roots/torch")],
+                         [f"roots/torch/include{folder}" for folder in ("", "/torch/csrc/api/include", "/THC")])
+
     def test_a_newer_torch_has_its_standard_passed_on(self):
         space = TorchSpace(builder="2.15")
         space.build("--ops", "ext")

@@ -17,6 +17,7 @@ sysconfig.get_path = lambda name, scheme=None: {include!r}
 
 # What the builders of three torch releases pass, by the words that dsbuild looks for.
 BUILDERS = {
+    "2.0": "cpp_flag = cpp_flag_prefix + 'c++17'\n-D_GLIBCXX_USE_CXX11_ABI=\nos.path.join(lib_include, 'TH')\n",
     "2.4": "cpp_flag = cpp_flag_prefix + 'c++17'\ngetattr(torch._C, f'_PYBIND11_{name}')\n-D_GLIBCXX_USE_CXX11_ABI=\n",
     "2.11": "cpp_flag = cpp_flag_prefix + 'c++17'\n",
     "2.15": "cpp_flag = cpp_flag_prefix + 'c++20'\n",

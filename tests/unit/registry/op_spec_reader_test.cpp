@@ -158,6 +158,9 @@ requires:
   - {module: triton.language}
   - {tvm_ffi: ">=0.1"}
   - {torch: ">=2.0,<3"}
+  - {folder: numpy/_core/include, in: packages}
+  - {folder: include, in: python, hint: pip install it}
+  - {folder: /opt/site/~a/include}
   - {source: b.cpp, lacks: int twice, because: it says twice}
   - {source: gone.cpp, lacks: int, because: it does, when: {source: "<0.19.8"}}
 )");
@@ -166,16 +169,20 @@ requires:
     texts.push_back(requirement.text());
   CHECK(texts == Words{"cuda >=11.0", "header cutlass/cutlass.h", "library aio with io_submit",
                        "command ninja or ninja-build", "command git", "CPU feature avx2",
-                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3", "source b.cpp",
-                       "source gone.cpp"});
+                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3",
+                       "folder numpy/_core/include in packages", "folder include in python",
+                       "folder /opt/site/~a/include", "source b.cpp", "source gone.cpp"});
   CHECK(spec.requires_[1].hint ==
         std::map<std::string, std::string>{{"", "pip install nvidia-cutlass, or set CUTLASS_PATH"}});
   CHECK(spec.requires_[2].hint ==
         std::map<std::string, std::string>{{"apt", "libaio-dev"}, {"dnf", "libaio-devel"}});
   CHECK(spec.requires_[5].when.cpu == "x86_64");
   CHECK(spec.requires_[8].origin.text == "x/op.yaml:12:5");
-  CHECK(spec.requires_[9].lacks == "int twice");
-  CHECK(spec.requires_[9].because == "it says twice");
+  CHECK(spec.requires_[9].in == k_in_packages);
+  CHECK(spec.requires_[10].in == k_in_python);
+  CHECK(spec.requires_[11].in.empty());
+  CHECK(spec.requires_[12].lacks == "int twice");
+  CHECK(spec.requires_[12].because == "it says twice");
 }
 
 TEST_CASE("sources of another version of the tree are not looked for") {

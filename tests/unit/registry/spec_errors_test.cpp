@@ -49,9 +49,9 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
       {"requires: [{cuda: \">=11\", hnt: x}]",
        "bad_spec x/op.yaml:3:27: unknown key 'hnt' in a requirement (did you mean 'hint'?) | Keys of a "
        "requirement: "
-       "cuda, header, library, command, cpu, module, tvm_ffi, torch, cutlass, source, function, root, "
-       "package, "
-       "lacks, because, hint, when."},
+       "cuda, header, library, folder, command, cpu, module, tvm_ffi, torch, cutlass, source, function, "
+       "root, "
+       "package, in, lacks, because, hint, when."},
       {"requires: [{cpu: avx2, hint: {brew: x}}]",
        "bad_spec x/op.yaml:3:31: unknown key 'brew' in 'hint' | Keys of 'hint': apt, dnf, pacman, zypper, "
        "apk."},
@@ -230,8 +230,8 @@ TEST_CASE("a flag off the list is an error with its position and reason") {
 TEST_CASE("a requirement is of exactly one kind and complete") {
   check_rows({
       {"requires: [{hint: x}]",
-       "bad_spec x/op.yaml:3:12: a requirement needs one of cuda, header, library, command, cpu, module, "
-       "tvm_ffi, torch, cutlass, source"},
+       "bad_spec x/op.yaml:3:12: a requirement needs one of cuda, header, library, folder, command, cpu, "
+       "module, tvm_ffi, torch, cutlass, source"},
       {"requires: [{cuda: \">=11\", cpu: avx2}]",
        "bad_spec x/op.yaml:3:12: a requirement is of one kind, not both 'cuda' and 'cpu'"},
       {"requires: [{cpu: avx2, root: CCL_ROOT}]",
@@ -266,6 +266,53 @@ TEST_CASE("a requirement is of exactly one kind and complete") {
   });
   const std::string error = SpecWorld().error("name: x\nsources: [a.cu]\nrequires: [{cuda: newest}]\n");
   CHECK(error.rfind("bad_version_range x/op.yaml:3:19: ", 0) == 0);
+}
+
+TEST_CASE("a required folder is relative to what 'in' says, or absolute and normal") {
+  check_rows({
+      {"requires: [{folder: include}]",
+       "bad_spec x/op.yaml:3:21: 'requires.folder': 'include' is relative, and no 'in' says to what "
+       "(packages or python)"},
+      {"requires: [{folder: /opt/include, in: python}]",
+       "bad_spec x/op.yaml:3:39: 'in' goes with a relative folder only, and '/opt/include' is absolute"},
+      {"requires: [{folder: include, in: home}]",
+       "bad_spec x/op.yaml:3:34: 'requires.in': 'home' is neither packages nor python"},
+      {"requires: [{header: a.h, in: python}]", "bad_spec x/op.yaml:3:30: 'in' goes with 'folder' only"},
+      {"requires: [{folder: include, header: a.h}]",
+       "bad_spec x/op.yaml:3:12: a requirement is of one kind, not both 'header' and 'folder'"},
+      {"requires: [{folder: include, in: python, package: a}]",
+       "bad_spec x/op.yaml:3:51: 'package' goes with 'header' and 'library' only"},
+      {"requires: [{folder: [include], in: python}]",
+       "bad_spec x/op.yaml:3:21: 'requires.folder' takes one word, not a list"},
+  });
+  const SpecWorld world;
+  for (const auto& [path, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"''", "'' is empty"},
+           {"~/include", "'~/include' starts with '~'"},
+           {"../x", "'../x' has a part '..'"},
+           {"a/../x", "'a/../x' has a part '..'"},
+           {"/opt/../x", "'/opt/../x' has a part '..'"},
+           {".", "'.' has a part '.'; leave it out"},
+           {"/opt/./x", "'/opt/./x' has a part '.'; leave it out"},
+           {"/", "'/' has an empty part ('//', or a '/' at its end)"},
+           {"//opt", "'//opt' has an empty part ('//', or a '/' at its end)"},
+           {"/opt//x", "'/opt//x' has an empty part ('//', or a '/' at its end)"},
+           {"/opt/", "'/opt/' has an empty part ('//', or a '/' at its end)"},
+           {"\"/a\\tb\"", "'/a\tb' has a control character"},
+           {"\"/a\\x7f\"", "'/a' has a control character"},
+           {"'/a|b'", "'/a|b' has the character '|'"},
+           {"'/a\\b'", "'/a\\b' has the character '\\'"},
+           {"'/a$b'", "'/a$b' has the character '$'"},
+           {"'/a\"b'", "'/a\"b' has the character '\"'"},
+           {"\"/a'b\"", "'/a'b' has the character '''"},
+           {"'/a`b'", "'/a`b' has the character '`'"},
+           {"'/a*b'", "'/a*b' has the character '*'"},
+           {"'/a?b'", "'/a?b' has the character '?'"},
+           {"/" + std::string(256, 'a'), "'/" + std::string(256, 'a') + "' has a part of over 255 bytes"}}) {
+    INFO(path);
+    CHECK(world.error("name: x\nsources: [a.cu]\nrequires: [{folder: " + path + "}]\n") ==
+          "bad_spec x/op.yaml:3:21: 'requires.folder': " + reason);
+  }
 }
 
 TEST_CASE("sources are files that are there, each once") {

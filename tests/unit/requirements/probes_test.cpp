@@ -1,9 +1,26 @@
 // Probes that start no process, and those that ask Python.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "unit/requirements/world.h"
 
 using namespace dsbuild;
+
+namespace {
+
+Requirement need_folder(const std::string& folder, const std::string& in) {
+  Requirement requirement = need(RequirementKind::folder, {folder});
+  requirement.in = in;
+  return requirement;
+}
+
+// A Python that answers with facts, as the script that asks it prints them.
+void add_python(World& world, const std::string& facts) {
+  world.files.add_file("/usr/bin/python3", "", true);
+  world.processes.on({"python3", "-c"}, facts + "\n/usr/bin/python3\n");
+}
+
+}  // namespace
 
 TEST_CASE("A cuda requirement is met by a toolkit whose version is in range") {
   World world;
@@ -154,4 +171,154 @@ TEST_CASE("A torch requirement compares the installed version, local part left o
         "torch has no version that can be read: 'unknown'");
   world.processes.on({"python3", "torch"}, ProcessResult{1, false, "no Python package torch\n", ""});
   CHECK(world.ask(need_version(RequirementKind::torch, ">=2.4")).why == "no Python package torch");
+}
+
+TEST_CASE(
+    "A folder of a Python package gives it, under the package's name, from the first place that has it") {
+  World world;
+  world.environment["VIRTUAL_ENV"] = "/venv";
+  const Path first = "/venv/lib/python3.12/site-packages", second = "/usr/lib/python3/dist-packages";
+  world.files.add_file(first / "numpy/__init__.py", "");
+  for (const Path& packages : {second, first}) {
+    world.files.add_directory(packages / "numpy/_core/include");
+    const Finding finding = world.ask(need_folder("numpy/_core/include", "packages"));
+    CHECK(finding.ok);
+    CHECK(finding.subject == "folder numpy/_core/include in packages");
+    CHECK(finding.why == packages / "numpy/_core/include");
+    Contribution gives = given({packages / "numpy/_core/include"}, {}, {});
+    gives.roots = {{"numpy", packages / "numpy"}};
+    CHECK(finding.gives == gives);
+  }
+  CHECK(world.processes.starts() == 0);
+}
+
+TEST_CASE("A folder of a package is looked for in the packages of a named Python before all others") {
+  World world;
+  world.files.add_file("/other/bin/python3", "", true);
+  const Path mine = "/home/user/.local/lib/python3.13/site-packages/numpy/include",
+             named = "/other/lib/python3.11/site-packages/numpy/include";
+  world.files.add_directory(mine);
+  world.files.add_directory(named);
+  const Requirement folder = need_folder("numpy/include", "packages");
+  CHECK(world.ask(folder).why == mine);
+  world.settings.python = {"/other/bin/python3", "--python"};
+  CHECK(world.ask(folder).why == named);
+  CHECK(world.files.remove_all(named));
+  CHECK(world.ask(folder).why == mine);
+}
+
+TEST_CASE("A folder that no Python package has is unmet, saying where it was looked for") {
+  World world;
+  const Requirement folder = need_folder("numpy/include", "packages");
+  CHECK(world.ask(folder).why == "not found: no folder numpy/include: no folder of Python packages is there");
+  world.files.add_file("/usr/lib/python3/dist-packages/numpy/include", "a file");
+  world.files.add_directory("/usr/local/lib/python3.11/dist-packages");
+  const Finding finding = world.ask(folder);
+  CHECK_FALSE(finding.ok);
+  CHECK(finding.why ==
+        "not found: no folder numpy/include in /usr/local/lib/python3.11/dist-packages, "
+        "/usr/lib/python3/dist-packages");
+  CHECK(finding.fix ==
+        "install what has its headers in numpy/include for the Python in use, or name another with --python");
+  CHECK(finding.gives == Contribution{});
+}
+
+TEST_CASE("A folder below Python's prefix is found where that Python says, which is asked once") {
+  World world;
+  add_python(world, "version=3.11.7\tprefix=/env");
+  const Requirement folder = need_folder("include", "python");
+  CHECK(world.ask(folder).why == "not found: no folder include in /env");
+  world.files.add_directory("/env/include");
+  const Finding finding = world.ask(folder);
+  CHECK(finding.ok);
+  CHECK(finding.subject == "folder include in python");
+  Contribution gives = given({"/env/include"}, {}, {});
+  gives.roots = {{"python_prefix", "/env"}};
+  CHECK(finding.gives == gives);
+  CHECK(world.processes.starts() == 1);
+}
+
+TEST_CASE("A Python that does not say its prefix is a reason, not an abort") {
+  World world;
+  world.files.add_directory("/project/include");
+  const Requirement folder = need_folder("include", "python");
+  CHECK(world.ask(folder).why == "no python3 on PATH");
+  add_python(world, "version=3.11.7");
+  CHECK(world.ask(folder).why == "python3 does not say its sys.prefix");
+}
+
+TEST_CASE("What torch's Python said of its prefix is not asked again") {
+  World world;
+  world.files.add_file("/usr/bin/python3", "", true);
+  world.files.add_directory("/env/include");
+  world.processes.on({"python3", "torch"}, "torch=2.8.0\tprefix=/env\n\n");
+  world.add_op("op", {need_version(RequirementKind::torch, ">=2.0"), need_folder("include", "python")});
+  CHECK(world.check().by_op.at("op").at(1).why == "/env/include");
+  CHECK(world.processes.starts() == 1);
+}
+
+TEST_CASE("An absolute folder has a name by its path") {
+  World world;
+  const Finding missing = world.ask(need_folder("/opt/site/include", ""));
+  CHECK_FALSE(missing.ok);
+  CHECK(missing.why == "not found: no folder /opt/site/include");
+  CHECK(missing.fix == "install what has its headers in /opt/site/include");
+  world.files.add_directory("/opt/site/include");
+  const Finding finding = world.ask(need_folder("/opt/site/include", ""));
+  CHECK(finding.ok);
+  CHECK(finding.subject == "folder /opt/site/include");
+  Contribution gives = given({"/opt/site/include"}, {}, {});
+  gives.roots = {{"folder_482b388b", "/opt/site/include"}};
+  CHECK(finding.gives == gives);
+  CHECK(world.processes.starts() == 0);
+}
+
+TEST_CASE("The compiler's own folders are met and give nothing, by whatever path") {
+  World world;
+  add_python(world, "prefix=/usr/local");
+  world.files.add_directory("/usr/include/site");
+  world.files.add_directory("/usr/local/include");
+  world.files.add_link("/opt/headers", "/usr/include");
+  for (const Requirement& folder : {need_folder("/usr/include", ""), need_folder("/usr/local/include", ""),
+                                    need_folder("/opt/headers", ""), need_folder("include", "python")}) {
+    const Finding finding = world.ask(folder);
+    CHECK(finding.ok);
+    CHECK(finding.gives == Contribution{});
+  }
+  CHECK(world.ask(need_folder("/usr/include/site", "")).gives.include_dirs ==
+        std::vector<std::string>{"/usr/include/site"});
+}
+
+TEST_CASE("Folders are given in the order of the requirements, and the same path in two places is two") {
+  World world;
+  add_python(world, "prefix=/usr");
+  world.files.add_directory("/usr/share/b");
+  world.files.add_directory("/usr/lib/python3/dist-packages/share/b");
+  world.files.add_directory("/a");
+  world.add_op("op",
+               {need_folder("share/b", "python"), need_folder("/a", ""), need_folder("share/b", "packages")});
+  const RequirementReport report = world.check();
+  std::vector<std::string> dirs;
+  for (const Finding& finding : report.by_op.at("op"))
+    dirs.insert(dirs.end(), finding.gives.include_dirs.begin(), finding.gives.include_dirs.end());
+  CHECK(dirs == std::vector<std::string>{"/usr/share/b", "/a", "/usr/lib/python3/dist-packages/share/b"});
+}
+
+TEST_CASE("A header may lie in a folder that the op requires, wherever in the list that stands") {
+  World world;
+  world.files.add_directory("/opt/site/include");
+  world.files.add_directory("/opt/late/include");
+  world.processes.on({"g++"}, "");
+  world.add_op("op", {need_folder("/opt/site/include", ""), need(RequirementKind::header, {"site.h"}),
+                      need_folder("/opt/late/include", "")});
+  world.add_op("other", {need(RequirementKind::header, {"site.h"})});
+  world.check();
+  REQUIRE(world.processes.starts("g++") == 2);
+  const auto has = [&](size_t start, const std::string& word) {
+    const std::vector<std::string>& argv = world.processes.started[start].argv;
+    return std::find(argv.begin(), argv.end(), word) != argv.end();
+  };
+  CHECK(has(0, "-I/opt/site/include"));
+  CHECK(has(0, "-I/opt/late/include"));
+  CHECK_FALSE(has(1, "-I/opt/site/include"));
 }

@@ -1,0 +1,187 @@
+"""What the commands of torch's own build_ext have that dsbuild's plan for the same extension has not, and the reverse.
+
+Words count by what they do: where a folder of headers stands only matters where two folders have a header of one name.
+"""
+
+import os
+import re
+import shutil
+
+from ._torch_commands import arguments, flags_of_pythons_build, pythons_folders, CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, without
+
+# dsbuild's own: of slices and records that name no machine, and of libraries without debug information.
+OWN_OF_COMPILES = re.compile(r"-fPIC|-fno-canonical-system-headers|-Xcompiler=-fno-canonical-system-headers|-Xcompiler=-fPIC"
+                             r"|-objdir-as-tempdir|-frandom-seed=.*")
+OWN_OF_LINKS = re.compile(r"-shared|-Wl,--exclude-libs,libstdc\+\+\.a|-Wl,--strip-all")
+# nvcc's threads: how it works, not what it makes.
+JOB_CONTROL = re.compile(r"-(t|threads|split-compile|j)(=.*)?|-j[0-9]*")
+OF_SYSTEM = ("/usr/include", "/usr/local/include")
+
+
+def differences(commands, planned, source_root, compares_archs=True):
+    """Texts; none: dsbuild makes what torch's build_ext would. `planned`: an op of `dsbuild plan --json`, None where it has none."""
+    if planned is None or planned["status"] != "build":
+        return [f"dsbuild builds none ({(planned or {}).get('reason') or 'the reason is above'})"]
+    ours = {os.path.realpath(os.path.join(source_root, source["file"])): source for source in planned["sources"]}
+    found = [f"a command that compiles no source: {' '.join(words)}"[:200] for words in commands.others[:1]]
+    for source, words in commands.compiles:
+        mine = ours.get(os.path.realpath(source))
+        if mine is None or mine["flags"] is None:
+            found.append(f"the source {source}")
+        else:
+            found += differences_of_compile(Compile(words), Compile(mine["compiler"] + mine["flags"]), compares_archs)
+    for words in commands.links:
+        found += differences_of_link(arguments(words), arguments(planned["link_flags"]))
+    return list(dict.fromkeys(found))
+
+
+# ---- a compile
+
+
+class Compile:
+    """What a command says, in one spelling."""
+
+    def __init__(self, words):
+        self.macros, self.folders, self.archs, self.flags, self.ccbin = {}, [], set(), [], None
+        self.program = words[next((at for at, word in enumerate(words) if word.startswith("-")), len(words)) - 1]  # behind ccache
+        self.is_cuda = os.path.basename(self.program).startswith("nvcc")
+        for option, value in arguments(words):
+            self.take(option, value)
+
+    def take(self, option, value):
+        name, is_joined, rest = option.partition("=")
+        if is_joined and name.startswith("-") and value is None:
+            option, value = name, rest
+        if self.is_cuda and option.startswith("--"):
+            option = option[1:]
+        option = {"-compiler-options": "-Xcompiler", "-generate-code": "-gencode", "-gpu-architecture": "-arch",
+                  "-ptxas-options": "-Xptxas", "-compiler-bindir": "-ccbin", "-relocatable-device-code": "-rdc"}.get(option, option)
+        if option in ("-D", "-U"):
+            macro, _, given = value.partition("=")
+            self.macros[macro] = None if option == "-U" else given if "=" in value else "1"
+        elif option in ("-I", "-isystem"):
+            self.folders.append(value)
+        elif option == "-ccbin":
+            self.ccbin = value
+        elif option in ("-gencode", "-arch"):
+            self.archs.update(codes_of(value))
+        elif option in ("-Xcompiler", "-Xptxas", "-Xcudafe", "-Xfatbin"):
+            self.flags += [f"{option}={word}" for word in re.split(r"[, ]+", value.strip("'\" ")) if word]
+        elif not JOB_CONTROL.fullmatch(option):
+            self.flags.append(option if value is None else f"{option}={value}")
+
+
+def codes_of(value):
+    """{"sm_90", "compute_90"} of "arch=compute_90,code=[sm_90,compute_90]", of "sm_90"."""
+    return re.findall(r"(?:sm|compute)_\d+[af]?", value[value.find("code=") if "code=" in value else 0:])
+
+
+def differences_of_compile(theirs, ours, compares_archs):
+    found = []
+    if not is_same_compiler(theirs.program, ours.program):
+        found.append(f"the compiler is {theirs.program}, not {ours.program}")
+    if theirs.ccbin and not is_same_compiler(theirs.ccbin, ours.ccbin or ""):
+        found.append(f"the host compiler is {theirs.ccbin}, not {ours.ccbin}")
+    pythons = [] if theirs.is_cuda else [option for option, _ in flags_of_pythons_build()[0] if not CHANGES_CODE.fullmatch(option)]
+    found += differences_of_flags(without(theirs.flags, pythons), [flag for flag in ours.flags if not OWN_OF_COMPILES.fullmatch(flag)])
+    for macro in sorted(set(theirs.macros) | set(ours.macros)):
+        if theirs.macros.get(macro) != ours.macros.get(macro):
+            found.append(f"the macro {macro} is {said(theirs, macro)}, not {said(ours, macro)}")
+    if compares_archs and theirs.archs and theirs.archs != ours.archs:
+        found.append(f"it is for {', '.join(sorted(theirs.archs))}, not {', '.join(sorted(ours.archs))}")
+    return found + differences_of_folders(theirs, ours)
+
+
+def said(compile_, macro):
+    value = compile_.macros.get(macro)
+    return "not defined" if value is None else repr(value)
+
+
+def differences_of_flags(theirs, ours):
+    theirs = last_of_each(flag for flag in theirs if flag and not OWN_OF_COMPILES.fullmatch(flag))
+    found = [f"the flag {flag}" for flag in without(theirs, ours)]
+    found += [f"dsbuild adds {flag}" for flag in without(ours, theirs)]
+    if not found:
+        families = {family(flag) for flag in theirs}
+        found = [f"the order of the flags {name}" for name in sorted(families)
+                 if [flag for flag in theirs if family(flag) == name] != [flag for flag in ours if family(flag) == name]]
+    return found
+
+
+def last_of_each(flags):
+    """As the pack has them."""
+    return list(reversed(dict.fromkeys(reversed(list(flags)))))
+
+
+def family(flag):
+    """Of flags of which the last counts."""
+    return re.sub(r"^(-O).*", r"\1", re.sub(r"^(-(?:Xcompiler=-)?[fmW])no-", r"\1", flag)).split("=")[0]
+
+
+def differences_of_folders(theirs, ours):
+    implied = {os.path.realpath(os.path.join(os.path.dirname(resolved(theirs.program)), "..", *below))
+               for below in (["include"], ["targets", "x86_64-linux", "include"], ["targets", "sbsa-linux", "include"])}
+    known, mine = [[os.path.realpath(folder) for folder in compile_.folders] for compile_ in (theirs, ours)]
+    known = [folder for folder in dict.fromkeys(known)
+             if folder not in OF_SYSTEM and folder not in pythons_folders() and (folder in mine or folder not in implied) and holds_files(folder)]
+    missing = [f"the folder of headers {folder}" for folder in known if folder not in mine]
+    if missing:
+        return missing
+    for at, first in enumerate(known):
+        for second in known[at + 1:]:
+            if mine.index(second) < mine.index(first) and set(os.listdir(first)) & set(os.listdir(second)):
+                return [f"headers of one name are in {first} and then in {second}"]
+    return []
+
+
+def holds_files(folder):
+    return any(files for _, _, files in os.walk(folder))
+
+
+def resolved(program):
+    return os.path.realpath(shutil.which(program) or program)
+
+
+def is_same_compiler(theirs, ours):
+    """A C compiler's name stands for the C++ compiler beside it, and a folder for the compiler in it."""
+    is_choice = theirs not in ("c++", "g++", "gcc", "cc") or {"CC", "CXX"} & set(os.environ)
+    if not is_choice and re.search(r"g\+\+", os.path.basename(resolved(ours))):
+        return True  # nobody has chosen one: an older gcc may be what the toolkit needs
+    spelled = [theirs, os.path.join(theirs, "g++")] + [os.path.join(os.path.dirname(theirs), re.sub(pattern, plus, os.path.basename(theirs)))
+                                                      for pattern, plus in (("gcc", "g++"), ("clang", "clang++"), ("^cc$", "c++"))]
+    return resolved(ours) in map(resolved, spelled)
+
+
+# ---- a link
+
+
+def differences_of_link(theirs, ours):
+    libraries, mine = ([name_of_library(value) for option, value in found if option == "-l"] for found in (theirs, ours))
+    found = [f"the library {name}" for name in libraries if name not in mine]
+    found += [f"dsbuild adds the library {name}" for name in mine if name not in libraries]
+    found += [f"the library {name} is that of {place(name, theirs)}, not of {place(name, ours)}"
+              for name in libraries if name in mine and place(name, theirs) != place(name, ours)]
+    pythons = [option for option, _ in flags_of_pythons_build()[1] if not CHANGES_LINK.fullmatch(option)]
+    flags = without([option for option, value in theirs if option.startswith("-") and option not in ("-l", "-L")], pythons)
+    flags = [flag for flag in flags if not OF_COMPILES_ALONE.fullmatch(flag) and not OWN_OF_LINKS.fullmatch(flag)]
+    others = [option for option, value in ours if option.startswith("-") and option not in ("-l", "-L")
+              and not OWN_OF_LINKS.fullmatch(option)]
+    found += [f"the link's {flag}" for flag in without(flags, others)]
+    return found + [f"dsbuild adds to the link {flag}" for flag in without(others, flags)]
+
+
+def name_of_library(value):
+    """cudart of :libcudart.so.13 too, by which PyPI's packages name it."""
+    file = re.fullmatch(r":lib(.*)\.so[.0-9]*", value)
+    return file[1] if file else value
+
+
+def place(library, found):
+    """The folder of -L in which the linker finds it; None: in its own."""
+    for option, folder in found:
+        if option == "-L":
+            for end in (".so", ".a"):
+                file = os.path.join(folder, f"lib{library}{end}")
+                if os.path.exists(file):
+                    return os.path.dirname(os.path.realpath(file))
+    return None
