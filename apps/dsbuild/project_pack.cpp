@@ -84,8 +84,9 @@ Result<CommandLine> line_for_project(const CommandContext& context) {
   if (!written.passed.empty() && !arguments.find("--pass-environment"))
     arguments.values["--pass-environment"] = join(written.passed, ",");
   arguments.values["--pack"] = files.absolute(pack).string();
-  if (settings.arch.is_default() && !written.pack.archs.empty())
-    arguments.values["--arch"] = written.pack.archs;
+  // As in torch's build, which reads its variable for extensions whose flags name no archs.
+  const bool asks_for_others = !settings.arch.is_default() && settings.arch.origin != k_arch_variable;
+  if (!asks_for_others && !written.pack.archs.empty()) arguments.values["--arch"] = written.pack.archs;
   return line;
 }
 

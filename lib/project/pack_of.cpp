@@ -30,7 +30,7 @@ struct Source {
 
 struct Op {
   std::string name, module, suffix, where;
-  bool is_cuda = true, of_torch = true;
+  bool is_cuda = true, of_torch = true, has_device_code = false;
   std::vector<Source> sources;
   Keys keys;
   std::vector<HeaderFolder> folders;
@@ -108,8 +108,9 @@ std::string name_of(const std::string& module, std::set<std::string>& taken) {
 
 class Translation {
  public:
-  Translation(const Project& project, const ProjectExtension& extension)
-      : project_(project), extension_(extension) {}
+  // `takes_list`: its archs are those of TORCH_CUDA_ARCH_LIST where its flags name none.
+  Translation(const Project& project, const ProjectExtension& extension, bool takes_list)
+      : project_(project), extension_(extension), takes_list_(takes_list) {}
 
   Op translate(std::string name) {
     op_.name = std::move(name);
@@ -126,6 +127,7 @@ class Translation {
       add_define(key, value);
     add_flags(FlagKind::cxx, extension_.cxx);
     if (op_.is_cuda) add_flags(FlagKind::nvcc, extension_.nvcc);
+    if (takes_list_ && op_.archs.empty()) add_flags(FlagKind::nvcc, extension_.list_archs);
     for (const std::string& name_undefined : extension_.undefines) {
       add_flag(FlagKind::cxx, "-U" + name_undefined);
       if (op_.is_cuda) add_flag(FlagKind::nvcc, "-U" + name_undefined);
@@ -137,6 +139,7 @@ class Translation {
  private:
   const Project& project_;
   const ProjectExtension& extension_;
+  bool takes_list_;
   Op op_;
 
   void leave_out(const std::string& what, const std::string& why) {
@@ -171,6 +174,8 @@ class Translation {
       else
         miss(*path, "neither C++ nor CUDA");
     }
+    op_.has_device_code =
+        std::ranges::any_of(paths, [](const std::string& path) { return path.ends_with(".cu"); });
     for (const std::string& pattern : globs_within(paths))
       op_.sources.push_back({pattern, true, {}});
     for (const std::string& path : paths) {
@@ -410,8 +415,8 @@ std::string text_of(const Op& op) {
   if (!op.is_cuda) text += "    backend: cpu\n";
   text += sources_text(op.sources) + text_of(op.keys, "    ");
   if (!op.archs.empty())
-    text += "    # -gencode and -arch in the flags of " + op.where + "\n    archs: {only: " + flow(op.archs) +
-            "}\n";
+    text += "    # -gencode and -arch in the commands of " + op.where +
+            "\n    archs: {only: " + flow(op.archs) + "}\n";
   return text;
 }
 
@@ -435,7 +440,16 @@ std::string head_of(const Project& project, const std::string& source_root) {
   return text;
 }
 
+// Some extensions have archs of their own. Then a list for all would narrow them, and each has to say its
+// own.
+bool names_archs(const Project& project) {
+  return std::ranges::any_of(project.extensions, [&](const ProjectExtension& extension) {
+    return !Translation(project, extension, false).translate("any").archs.empty();
+  });
+}
+
 std::vector<Op> ops_of(const Project& project, Words& said) {
+  const bool takes_list = names_archs(project);
   std::vector<Op> ops;
   std::set<std::string> taken;
   for (const ProjectExtension& extension : project.extensions) {
@@ -444,7 +458,7 @@ std::vector<Op> ops_of(const Project& project, Words& said) {
                      ") is no extension of torch: its own build makes it");
       continue;
     }
-    Op op = Translation(project, extension).translate(name_of(extension.name, taken));
+    Op op = Translation(project, extension, takes_list).translate(name_of(extension.name, taken));
     if (project.whole && !op.left_out.empty())
       said.push_back("left out: " + extension.name + " is left to its own build: " + join(op.left_out, "; "));
     else if (op.sources.empty())
@@ -465,7 +479,7 @@ ProjectPack pack_of(const Project& project, const std::string& source_root) {
   Words request;
   bool all_have_archs = true;
   for (const Op& op : ops) {
-    all_have_archs &= !op.is_cuda || !op.arch_request.empty();
+    all_have_archs &= !op.has_device_code || !op.arch_request.empty();
     for (const std::string& line : op.left_out)
       pack.said.push_back("left out of " + op.name + ": " + line);
     for (const std::string& line : op.missing)

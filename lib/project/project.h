@@ -30,6 +30,8 @@ struct ProjectExtension {
   std::string package_root;  // the folder that packages lie in: "", "src"
   std::vector<std::string> sources, include_dirs, undefines, libraries, library_dirs, runtime_library_dirs,
       extra_objects, cxx, nvcc, link;
+  // -gencode of TORCH_CUDA_ARCH_LIST, as torch's build gives them to an extension whose flags name no archs.
+  std::vector<std::string> list_archs;
   std::vector<HeaderFolder> folders;                             // searched after include_dirs
   std::vector<std::pair<std::string, std::string>> defines;      // value "": none
   std::map<std::string, std::vector<std::string>> capabilities;  // of kernel-builder: a source's archs

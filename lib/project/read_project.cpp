@@ -53,6 +53,7 @@ ProjectExtension read_extension(const Json& json) {
                              .cxx = words_in(json, "cxx"),
                              .nvcc = words_in(json, "nvcc"),
                              .link = words_in(json, "link"),
+                             .list_archs = words_in(json, "list_archs"),
                              .folders = {},
                              .defines = {},
                              .capabilities = {}};

@@ -11,7 +11,7 @@ from ._torch_commands import arguments, flags_of_pythons_build, pythons_folders,
 
 # dsbuild's own: of slices and records that name no machine, and of libraries without debug information.
 OWN_OF_COMPILES = re.compile(r"-fPIC|-fno-canonical-system-headers|-Xcompiler=-fno-canonical-system-headers|-Xcompiler=-fPIC"
-                             r"|-objdir-as-tempdir|-frandom-seed=.*")
+                             r"|-objdir-as-tempdir|-frandom-seed=.*|-include=pch/.*")
 OWN_OF_LINKS = re.compile(r"-shared|-Wl,--exclude-libs,libstdc\+\+\.a|-Wl,--strip-all")
 # nvcc's threads: how it works, not what it makes.
 JOB_CONTROL = re.compile(r"-(t|threads|split-compile|j)(=.*)?|-j[0-9]*")
@@ -83,7 +83,7 @@ def differences_of_compile(theirs, ours, compares_archs):
     if theirs.ccbin and not is_same_compiler(theirs.ccbin, ours.ccbin or ""):
         found.append(f"the host compiler is {theirs.ccbin}, not {ours.ccbin}")
     pythons = [] if theirs.is_cuda else [option for option, _ in flags_of_pythons_build()[0] if not CHANGES_CODE.fullmatch(option)]
-    found += differences_of_flags(without(theirs.flags, pythons), [flag for flag in ours.flags if not OWN_OF_COMPILES.fullmatch(flag)])
+    found += differences_of_flags(without(theirs.flags, pythons), ours.flags)
     for macro in sorted(set(theirs.macros) | set(ours.macros)):
         if theirs.macros.get(macro) != ours.macros.get(macro):
             found.append(f"the macro {macro} is {said(theirs, macro)}, not {said(ours, macro)}")
@@ -98,7 +98,7 @@ def said(compile_, macro):
 
 
 def differences_of_flags(theirs, ours):
-    theirs = last_of_each(flag for flag in theirs if flag and not OWN_OF_COMPILES.fullmatch(flag))
+    theirs, ours = (last_of_each(flag for flag in flags if flag and not OWN_OF_COMPILES.fullmatch(flag)) for flags in (theirs, ours))
     found = [f"the flag {flag}" for flag in without(theirs, ours)]
     found += [f"dsbuild adds {flag}" for flag in without(ours, theirs)]
     if not found:

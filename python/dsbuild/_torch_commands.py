@@ -314,8 +314,11 @@ def described(commands, folder):
     flags = {"cxx": own_flags(commands, False), "nvcc": own_flags(commands, True)}
     if flags["cxx"] is not None:
         flags["cxx"] = without(flags["cxx"], [unit for unit in of_compile if not CHANGES_CODE.fullmatch(unit[0])])
+    list_archs = []
     if flags["nvcc"] and not has_own_archs(commands.extension):
-        flags["nvcc"] = [unit for unit in flags["nvcc"] if unit[0].split("=")[0] != "-gencode"]
+        of_list = [unit for unit in flags["nvcc"] if unit[0].split("=")[0] == "-gencode"]
+        flags["nvcc"] = without(flags["nvcc"], of_list)
+        list_archs = words_of(of_list) if commands.of_list else []
     inside, outside = own_folders([value for found in flags.values() for option, value in found or [] if option in ("-I", "-isystem")], folder)
     defines = once_defined([without(found, of_compile) for found in flags.values() if found is not None])
     words = {language: words_of(unit for unit in found or [] if unit[0] not in ("-I", "-isystem")
@@ -324,7 +327,7 @@ def described(commands, folder):
     where = getattr(commands.extension, "dsbuild_where", "setup.py")
     return {"name": commands.extension.name, "kind": kind, "torch": kind != "plain", "where": where, "suffix": "", "package_root": "",
             "sources": [within(source, folder) for source, _ in commands.compiles],
-            "include_dirs": inside, "folders": outside, "defines": [define.split("=", 1) for define in defines],
+            "include_dirs": inside, "folders": outside, "list_archs": list_archs, "defines": [define.split("=", 1) for define in defines],
             "undefines": [], **words, **described_link(commands, of_link)}
 
 
