@@ -19,20 +19,28 @@ what the project prints goes to stderr. Exit code 0, or 1 with {"error": {"code"
 
 import contextlib
 import glob
+import importlib
 import json
 import os
 import runpy
 import sys
 import tarfile
 import traceback
+import types
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "python", "dsbuild")]  # of an installation, of the sources
 
-import _torch_commands  # noqa: E402
 
-del sys.path[:2]
+def shared_modules():
+    """Of the package dsbuild, which the project's Python need not have: beside this file, or in the sources."""
+    package = types.ModuleType("dsbuild_of_program")
+    package.__path__ = [HERE, os.path.join(HERE, "..", "python", "dsbuild")]
+    sys.modules[package.__name__] = package
+    return tuple(importlib.import_module(f"{package.__name__}.{name}") for name in ("_extensions", "_torch_commands"))
+
+
+_extensions, _torch_commands = shared_modules()
 
 CAPABILITY = (8, 0)  # what a project is told that asks the GPU
 
@@ -198,8 +206,8 @@ def read_setup(folder):
     return {"name": metadata.get_name(), "version": metadata.get_version(),
             "license": getattr(metadata, "license_expression", None) or "", "file": "setup.py", "said": observer.said,
             "globs": [{"pattern": pattern, "files": files} for pattern, files in sorted(observer.globs.items())],
-            "environment": changed_variables(before, observer.note), "passed": _torch_commands.variables_of_wrappers(),
-            "extensions": [{**extension, **_torch_commands.placed(extension["name"], command, observer.folder, observer.note)}
+            "environment": changed_variables(before, observer.note), "passed": _extensions.variables_of_wrappers(),
+            "extensions": [{**extension, **_extensions.placed(extension["name"], command, observer.folder, observer.note)}
                            for extension in extensions]}
 
 
@@ -248,7 +256,7 @@ def run_until_it_compiles(command, builder, observer):
 
     def build_extensions(self):
         builder.BuildExtension.build_extensions = torchs
-        answer.append((self, _torch_commands.described_extensions(self, builder, observer.makers, observer.folder)[1]))
+        answer.append((self, _extensions.described_extensions(self, builder, observer.makers, observer.folder)[1]))
         raise Reached
 
     builder.BuildExtension.build_extensions = build_extensions

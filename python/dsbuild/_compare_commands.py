@@ -7,7 +7,8 @@ import os
 import re
 import shutil
 
-from ._torch_commands import arguments, flags_of_pythons_build, pythons_folders, CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, without
+from ._command_words import (arguments, flags_of_pythons_build, pythons_folders, without, CHANGES_CODE, CHANGES_LINK,
+                             OF_COMPILES_ALONE)
 
 # dsbuild's own: of slices and records that name no machine, and of libraries without debug information.
 OWN_OF_COMPILES = re.compile(r"-fPIC|-fno-canonical-system-headers|-Xcompiler=-fno-canonical-system-headers|-Xcompiler=-fPIC"
@@ -15,11 +16,13 @@ OWN_OF_COMPILES = re.compile(r"-fPIC|-fno-canonical-system-headers|-Xcompiler=-f
 OWN_OF_LINKS = re.compile(r"-shared|-Wl,--exclude-libs,libstdc\+\+\.a|-Wl,--strip-all")
 # nvcc's threads: how it works, not what it makes.
 JOB_CONTROL = re.compile(r"-(t|threads|split-compile|j)(=.*)?|-j[0-9]*")
+SHORT = {"-compiler-options": "-Xcompiler", "-generate-code": "-gencode", "-gpu-architecture": "-arch",
+         "-ptxas-options": "-Xptxas", "-compiler-bindir": "-ccbin", "-relocatable-device-code": "-rdc"}
 OF_SYSTEM = ("/usr/include", "/usr/local/include")
 
 
 def differences(commands, planned, source_root, compares_archs=True):
-    """Texts; none: dsbuild makes what torch's build_ext would. `planned`: an op of `dsbuild plan --json`, None where it has none."""
+    """Texts; none: dsbuild makes what torch's build_ext would. `planned`: an op of `dsbuild plan --json`; None: it has none."""
     if planned is None or planned["status"] != "build":
         return [f"dsbuild builds none ({(planned or {}).get('reason') or 'the reason is above'})"]
     ours = {os.path.realpath(os.path.join(source_root, source["file"])): source for source in planned["sources"]}
@@ -54,8 +57,7 @@ class Compile:
             option, value = name, rest
         if self.is_cuda and option.startswith("--"):
             option = option[1:]
-        option = {"-compiler-options": "-Xcompiler", "-generate-code": "-gencode", "-gpu-architecture": "-arch",
-                  "-ptxas-options": "-Xptxas", "-compiler-bindir": "-ccbin", "-relocatable-device-code": "-rdc"}.get(option, option)
+        option = SHORT.get(option, option)
         if option in ("-D", "-U"):
             macro, _, given = value.partition("=")
             self.macros[macro] = None if option == "-U" else given if "=" in value else "1"
@@ -82,8 +84,8 @@ def differences_of_compile(theirs, ours, compares_archs):
         found.append(f"the compiler is {theirs.program}, not {ours.program}")
     if theirs.ccbin and not is_same_compiler(theirs.ccbin, ours.ccbin or ""):
         found.append(f"the host compiler is {theirs.ccbin}, not {ours.ccbin}")
-    pythons = [] if theirs.is_cuda else [option for option, _ in flags_of_pythons_build()[0] if not CHANGES_CODE.fullmatch(option)]
-    found += differences_of_flags(without(theirs.flags, pythons), ours.flags)
+    pythons = [option for option, _ in flags_of_pythons_build()[0] if not CHANGES_CODE.fullmatch(option)]
+    found += differences_of_flags(without(theirs.flags, [] if theirs.is_cuda else pythons), ours.flags)
     for macro in sorted(set(theirs.macros) | set(ours.macros)):
         if theirs.macros.get(macro) != ours.macros.get(macro):
             found.append(f"the macro {macro} is {said(theirs, macro)}, not {said(ours, macro)}")
@@ -98,7 +100,8 @@ def said(compile_, macro):
 
 
 def differences_of_flags(theirs, ours):
-    theirs, ours = (last_of_each(flag for flag in flags if flag and not OWN_OF_COMPILES.fullmatch(flag)) for flags in (theirs, ours))
+    theirs, ours = (last_of_each(flag for flag in flags if flag and not OWN_OF_COMPILES.fullmatch(flag))
+                    for flags in (theirs, ours))
     found = [f"the flag {flag}" for flag in without(theirs, ours)]
     found += [f"dsbuild adds {flag}" for flag in without(ours, theirs)]
     if not found:
@@ -122,8 +125,8 @@ def differences_of_folders(theirs, ours):
     implied = {os.path.realpath(os.path.join(os.path.dirname(resolved(theirs.program)), "..", *below))
                for below in (["include"], ["targets", "x86_64-linux", "include"], ["targets", "sbsa-linux", "include"])}
     known, mine = [[os.path.realpath(folder) for folder in compile_.folders] for compile_ in (theirs, ours)]
-    known = [folder for folder in dict.fromkeys(known)
-             if folder not in OF_SYSTEM and folder not in pythons_folders() and (folder in mine or folder not in implied) and holds_files(folder)]
+    needless = pythons_folders().union(OF_SYSTEM, implied.difference(mine))
+    known = [folder for folder in dict.fromkeys(known) if folder not in needless and holds_files(folder)]
     missing = [f"the folder of headers {folder}" for folder in known if folder not in mine]
     if missing:
         return missing
@@ -144,11 +147,12 @@ def resolved(program):
 
 def is_same_compiler(theirs, ours):
     """A C compiler's name stands for the C++ compiler beside it, and a folder for the compiler in it."""
-    is_choice = theirs not in ("c++", "g++", "gcc", "cc") or {"CC", "CXX"} & set(os.environ)
-    if not is_choice and re.search(r"g\+\+", os.path.basename(resolved(ours))):
-        return True  # nobody has chosen one: an older gcc may be what the toolkit needs
-    spelled = [theirs, os.path.join(theirs, "g++")] + [os.path.join(os.path.dirname(theirs), re.sub(pattern, plus, os.path.basename(theirs)))
-                                                      for pattern, plus in (("gcc", "g++"), ("clang", "clang++"), ("^cc$", "c++"))]
+    is_chosen = theirs not in ("c++", "g++", "gcc", "cc") or {"CC", "CXX"} & set(os.environ)
+    if not is_chosen and re.search(r"g\+\+", os.path.basename(resolved(ours))):
+        return True  # an older gcc may be what the toolkit needs
+    folder, name = os.path.split(theirs)
+    of_cxx = [re.sub(c, cxx, name) for c, cxx in (("gcc", "g++"), ("clang", "clang++"), ("^cc$", "c++"))]
+    spelled = [theirs, os.path.join(theirs, "g++"), *(os.path.join(folder, each) for each in of_cxx)]
     return resolved(ours) in map(resolved, spelled)
 
 

@@ -63,7 +63,8 @@ class Between:
 
 def build(command, builder):
     """Those of the command's extensions that dsbuild has built; they lie where the project's own build puts them."""
-    from ._torch_commands import described_extensions, Unreadable
+    from ._extensions import described_extensions
+    from ._torch_commands import Unreadable
 
     why = refusal(command, builder)
     try:
@@ -116,7 +117,7 @@ def extensions_alike(plan, commands, described, run):
 
 
 def suffix_of(command, name):
-    from ._torch_commands import placed
+    from ._extensions import placed
 
     return placed(name, command, folder_of_project(), say).get("suffix", "")
 
@@ -157,7 +158,7 @@ class Run:
         self.program = find_program()
 
     def write_extensions(self, described):
-        from ._torch_commands import variables_of_wrappers
+        from ._extensions import variables_of_wrappers
 
         os.makedirs(self.work, exist_ok=True)
         with open(self.file, "w", encoding="utf-8") as opened:
