@@ -1,11 +1,9 @@
-// A project's extensions -> pack.yaml, as a person would write it.
+// A project's extensions -> ops of a pack.
 #include <algorithm>
 #include <regex>
 #include <set>
 
-#include "base/build_layout.h"
-#include "base/version.h"
-#include "project/project.h"
+#include "project/pack_text.h"
 #include "registry/registry.h"
 #include "registry/spec_words.h"
 
@@ -14,83 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What a line of the pack says of an op, and of `defaults`.
-struct Keys {
-  Words include_dirs, cxx, nvcc, link, libraries;
-  std::vector<std::pair<std::string, std::string>> defines;
-  std::string std_cxx, std_nvcc;
-  bool operator==(const Keys&) const = default;
-};
-
-struct Source {
-  std::string path;  // or a glob
-  bool is_glob = false;
-  Words archs;
-};
-
-struct Op {
-  std::string name, module, suffix, where;
-  bool is_cuda = true, of_torch = true, has_device_code = false;
-  std::vector<Source> sources;
-  Keys keys;
-  std::vector<HeaderFolder> folders;
-  Words archs;         // patterns of `only`
-  Words arch_request;  // for --arch
-  Words left_out;      // comments
-  Words missing;       // of these
-};
-
-// ---- words of YAML
-
-// Without quotes where nothing of YAML's is in it.
-std::string scalar(const std::string& word) {
-  static const std::regex plain(R"([A-Za-z0-9_./+=$@-][A-Za-z0-9_./+=$-]*)");
-  if (std::regex_match(word, plain) && word != "-") return word;
-  return "'" + replace_all(word, "'", "''") + "'";
-}
-
-std::string flow(const Words& words) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : ", ") + scalar(word);
-  return "[" + text + "]";
-}
-
-constexpr size_t k_columns = 110;
-
-// On one line where it fits, else an item a line.
-std::string list(const std::string& indent, const std::string& key, const Words& words) {
-  if (words.empty()) return "";
-  const std::string line = indent + key + ": " + flow(words) + "\n";
-  if (line.size() <= k_columns) return line;
-  std::string text = indent + key + ":\n";
-  for (const std::string& word : words)
-    text += indent + "  - " + scalar(word) + "\n";
-  return text;
-}
-
-std::string map_of(const std::vector<std::pair<std::string, std::string>>& entries) {
-  std::string text;
-  for (const auto& [key, value] : entries)
-    text += (text.empty() ? "" : ", ") + key + ": " + (value.empty() ? "" : scalar(value));
-  return "{" + text + "}";
-}
-
 // ---- names
-
-std::string plain_name(const std::string& text) {
-  std::string name;
-  for (const char c : to_lower(text)) {
-    const bool letter = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
-    if (letter || (digit && !name.empty()))
-      name += c;
-    else if (!name.empty() && name.back() != '_')
-      name += '_';
-  }
-  while (name.ends_with("_"))
-    name.pop_back();
-  return name.substr(0, 64);
-}
 
 // The module's own, `_C` and the like with their package's.
 std::string name_of(const std::string& module, std::set<std::string>& taken) {
@@ -112,7 +34,7 @@ class Translation {
   Translation(const Project& project, const ProjectExtension& extension, bool takes_list)
       : project_(project), extension_(extension), takes_list_(takes_list) {}
 
-  Op translate(std::string name) {
+  PackOp translate(std::string name) {
     op_.name = std::move(name);
     op_.module = extension_.name;
     op_.suffix = extension_.suffix;
@@ -140,7 +62,7 @@ class Translation {
   const Project& project_;
   const ProjectExtension& extension_;
   bool takes_list_;
-  Op op_;
+  PackOp op_;
 
   void leave_out(const std::string& what, const std::string& why) {
     const std::string line = what + ": " + why;
@@ -246,7 +168,7 @@ class Translation {
 
   void add_flag(FlagKind kind, const std::string& flag) {
     if (flag.empty()) return;
-    Keys& keys = op_.keys;
+    PackKeys& keys = op_.keys;
     const size_t equals = flag.find('=');
     if (kind == FlagKind::nvcc && is_job_control(flag)) return;
     if (kind == FlagKind::nvcc && is_arch(flag.substr(0, equals))) return add_archs(flag.substr(equals + 1));
@@ -317,129 +239,6 @@ class Translation {
   }
 };
 
-// ---- what all ops share
-
-// A key of `Keys`: of the ops that may have it, all or none have it in `defaults`.
-template <class T>
-void share(std::vector<Op>& ops, T Keys::* key, Keys& common, bool of_cuda_alone = false) {
-  const T* first = nullptr;
-  for (const Op& op : ops) {
-    if (of_cuda_alone && !op.is_cuda) continue;
-    if (!first) first = &(op.keys.*key);
-    if (op.keys.*key != *first) return;
-  }
-  if (!first) return;
-  common.*key = *first;
-  for (Op& op : ops)
-    op.keys.*key = T{};
-}
-
-void share_defines(std::vector<Op>& ops, Keys& common) {
-  const auto first = ops.front().keys.defines;
-  for (const auto& define : first) {
-    const auto has = [&](const Op& op) { return std::ranges::count(op.keys.defines, define) > 0; };
-    if (!std::ranges::all_of(ops, has)) continue;
-    common.defines.push_back(define);
-    for (Op& op : ops)
-      std::erase(op.keys.defines, define);
-  }
-}
-
-Keys shared_keys(std::vector<Op>& ops) {
-  Keys common;
-  if (ops.empty()) return common;
-  share(ops, &Keys::include_dirs, common);
-  share(ops, &Keys::cxx, common);
-  share(ops, &Keys::nvcc, common, true);
-  share(ops, &Keys::link, common);
-  share(ops, &Keys::libraries, common);
-  share(ops, &Keys::std_cxx, common);
-  share(ops, &Keys::std_nvcc, common, true);
-  share_defines(ops, common);
-  return common;
-}
-
-// ---- text
-
-constexpr const char* k_of_torch = "{torch: '>=2.0'}";
-
-// Folders of the project come before those of torch, which has a pybind11 of its own.
-std::string requires_text(const Op& op, bool says_torch) {
-  Words entries;
-  for (const HeaderFolder& folder : op.folders)
-    entries.push_back("{folder: " + scalar(folder.folder) + (folder.in.empty() ? "" : ", in: " + folder.in) +
-                      "}");
-  if (says_torch) entries.push_back(k_of_torch);
-  if (entries.empty()) return "";
-  return "    requires: [" + join(entries, ", ") + "]\n";
-}
-
-std::string text_of(const Keys& keys, const std::string& indent) {
-  std::string text = list(indent, "include_dirs", keys.include_dirs);
-  if (!keys.defines.empty()) text += indent + "defines: " + map_of(keys.defines) + "\n";
-  std::vector<std::pair<std::string, std::string>> standards;
-  if (!keys.std_cxx.empty()) standards.emplace_back("cxx", keys.std_cxx);
-  if (!keys.std_nvcc.empty()) standards.emplace_back("nvcc", keys.std_nvcc);
-  if (!standards.empty()) text += indent + "std: " + map_of(standards) + "\n";
-  const std::string flags = list(indent + "  ", "cxx", keys.cxx) + list(indent + "  ", "nvcc", keys.nvcc) +
-                            list(indent + "  ", "link", keys.link);
-  if (!flags.empty()) text += indent + "flags:\n" + flags;
-  return text + list(indent, "libraries", keys.libraries);
-}
-
-std::string sources_text(const std::vector<Source>& sources) {
-  const bool is_plain = std::ranges::all_of(
-      sources, [](const Source& source) { return !source.is_glob && source.archs.empty(); });
-  Words paths;
-  for (const Source& source : sources)
-    paths.push_back(source.path);
-  if (is_plain) return list("    ", "sources", paths);
-  std::string text = "    sources:\n";
-  for (const Source& source : sources) {
-    if (source.is_glob)
-      text += "      - glob: " + scalar(source.path) + "\n";
-    else if (source.archs.empty())
-      text += "      - " + scalar(source.path) + "\n";
-    else
-      text += "      - {path: " + scalar(source.path) + ", archs: {only: " + flow(source.archs) + "}}\n";
-  }
-  return text;
-}
-
-std::string text_of(const Op& op) {
-  std::string text;
-  for (const std::string& line : op.left_out)
-    text += "  # left out of " + op.name + ": " + printable(line) + "\n";
-  text += "  " + op.name + ":  # " + op.where + "\n    module: " + op.module + "\n";
-  if (!op.suffix.empty()) text += "    module_suffix: " + op.suffix + "\n";
-  if (!op.is_cuda) text += "    backend: cpu\n";
-  text += sources_text(op.sources) + text_of(op.keys, "    ");
-  if (!op.archs.empty())
-    text += "    # -gencode and -arch in the commands of " + op.where +
-            "\n    archs: {only: " + flow(op.archs) + "}\n";
-  return text;
-}
-
-std::string head_of(const Project& project, const std::string& source_root) {
-  const std::string name = plain_name(project.name),
-                    version = project.version == "0.0.0" ? "" : project.version;
-  std::string text = std::string(k_project_pack_start) + ", of the " + project.file + " of " +
-                     printable(project.name) + (version.empty() ? "" : " " + printable(version)) +
-                     ". docs/op_yaml.md says what may stand here.\n";
-  for (const std::string& line : project.said)
-    text += "# " + printable(line) + "\n";
-  text += "name: " + (op_name_refusal(name).empty() ? name : "project") +
-          "\nsource_root: " + scalar(source_root) + "\n";
-  for (const ProjectExtension& extension : project.extensions)
-    if (!extension.package_root.empty()) {
-      text += "package_root: " + scalar(extension.package_root) + "\n";
-      break;
-    }
-  if (parse_release(version)) text += "version: '" + version + "'\n";
-  if (!project.license.empty()) text += "license: " + scalar(project.license) + "\n";
-  return text;
-}
-
 // Some extensions have archs of their own. Then a list for all would narrow them, and each has to say its
 // own.
 bool names_archs(const Project& project) {
@@ -448,9 +247,9 @@ bool names_archs(const Project& project) {
   });
 }
 
-std::vector<Op> ops_of(const Project& project, Words& said) {
+std::vector<PackOp> ops_of(const Project& project, Words& said) {
   const bool takes_list = names_archs(project);
-  std::vector<Op> ops;
+  std::vector<PackOp> ops;
   std::set<std::string> taken;
   for (const ProjectExtension& extension : project.extensions) {
     if (extension.kind == "plain") {
@@ -458,7 +257,7 @@ std::vector<Op> ops_of(const Project& project, Words& said) {
                      ") is no extension of torch: its own build makes it");
       continue;
     }
-    Op op = Translation(project, extension, takes_list).translate(name_of(extension.name, taken));
+    PackOp op = Translation(project, extension, takes_list).translate(name_of(extension.name, taken));
     if (project.whole && !op.left_out.empty())
       said.push_back("left out: " + extension.name + " is left to its own build: " + join(op.left_out, "; "));
     else if (op.sources.empty())
@@ -466,7 +265,7 @@ std::vector<Op> ops_of(const Project& project, Words& said) {
     else
       ops.push_back(std::move(op));
   }
-  std::ranges::sort(ops, {}, &Op::name);
+  std::ranges::sort(ops, {}, &PackOp::name);
   return ops;
 }
 
@@ -475,10 +274,10 @@ std::vector<Op> ops_of(const Project& project, Words& said) {
 ProjectPack pack_of(const Project& project, const std::string& source_root) {
   ProjectPack pack;
   pack.said = project.said;
-  std::vector<Op> ops = ops_of(project, pack.said);
+  std::vector<PackOp> ops = ops_of(project, pack.said);
   Words request;
   bool all_have_archs = true;
-  for (const Op& op : ops) {
+  for (const PackOp& op : ops) {
     all_have_archs &= !op.has_device_code || !op.arch_request.empty();
     for (const std::string& line : op.left_out)
       pack.said.push_back("left out of " + op.name + ": " + line);
@@ -489,18 +288,7 @@ ProjectPack pack_of(const Project& project, const std::string& source_root) {
   }
   if (all_have_archs) pack.archs = join(request, ";");
   pack.ops = ops.size();
-  pack.text = head_of(project, source_root);
-  for (size_t i = project.said.size(); i < pack.said.size() && pack.said[i].starts_with("left out: "); ++i)
-    pack.text += "# " + printable(pack.said[i]) + "\n";
-  const bool is_one = ops.size() == 1;
-  const bool are_of_torch =
-      std::ranges::all_of(ops, [](const Op& op) { return op.of_torch && op.folders.empty(); });
-  if (!is_one)
-    pack.text += "defaults:\n" + text_of(shared_keys(ops), "  ") +
-                 (are_of_torch ? "  requires: [" + std::string(k_of_torch) + "]\n" : "");
-  pack.text += "ops:\n";
-  for (const Op& op : ops)
-    pack.text += text_of(op) + requires_text(op, op.of_torch && (is_one || !are_of_torch));
+  pack.text = pack_text(project, source_root, pack.said, std::move(ops));
   return pack;
 }
 
