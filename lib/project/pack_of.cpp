@@ -171,7 +171,8 @@ class Translation {
     PackKeys& keys = op_.keys;
     const size_t equals = flag.find('=');
     if (kind == FlagKind::nvcc && is_job_control(flag)) return;
-    if (kind == FlagKind::nvcc && is_arch(flag.substr(0, equals))) return add_archs(flag.substr(equals + 1));
+    if (kind == FlagKind::nvcc && is_arch(flag.substr(0, equals)))
+      return add_archs(with_ptx(flag.substr(0, equals), flag.substr(equals + 1)));
     static const std::regex standard(R"(--?std=c\+\+(\d\d))");
     std::smatch match;
     if (std::regex_match(flag, match, standard)) {
@@ -189,6 +190,12 @@ class Translation {
     Words& words = kind == FlagKind::cxx ? keys.cxx : kind == FlagKind::nvcc ? keys.nvcc : keys.link;
     std::erase(words, flag);
     words.push_back(flag);
+  }
+
+  // -arch=sm_80 is nvcc's short form of machine code and PTX.
+  static std::string with_ptx(const std::string& option, const std::string& value) {
+    const bool is_short = option == "-arch" || option == "--gpu-architecture";
+    return is_short && value.starts_with("sm_") ? value + ",compute_" + value.substr(3) : value;
   }
 
   // "arch=compute_80,code=sm_80", "arch=compute_90,code=[sm_90,compute_90]", "sm_80" of -arch

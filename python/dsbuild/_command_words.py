@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import sysconfig
 
 WITH_VALUE = ("-I", "-isystem", "-iquote", "-idirafter", "-D", "-U", "-include", "-L", "-l", "-Xcompiler", "--compiler-options",
               "-Xptxas", "--ptxas-options", "-Xlinker", "--linker-options", "-Xcudafe", "-Xfatbin", "-Xnvlink", "-ccbin",
@@ -65,6 +66,8 @@ def arguments(words):
 CHANGES_CODE = re.compile(r"-O[0-3s]|-[DU]|-f(no-)?(wrapv|strict-aliasing|strict-overflow|stack-protector(-strong|-all)?"
                           r"|exceptions|omit-frame-pointer|plt|tree-vectorize)|-m.*|-pthread")
 CHANGES_LINK = re.compile(r"-Wl,(-z,(relro|now|noexecstack)|-Bsymbolic-functions|--as-needed|-O1)|-pthread|-[lL]")
+# They count for the libraries after them alone.
+POSITIONAL = ("-Wl,--as-needed", "-Wl,--no-as-needed")
 # distutils gives CFLAGS to the linker too.
 OF_COMPILES_ALONE = re.compile(r"-O.*|-[DUI]|-isystem|-g.*|-W(?!l,).*|-f(?!lto|openmp|sanitize).*|-m.*|-std|-std=.*|-include"
                                r"|-pipe|-c|-shared|-o")
@@ -94,4 +97,5 @@ def pythons_folders():
     """Of its own headers."""
     from distutils.sysconfig import get_python_inc
 
-    return {os.path.realpath(get_python_inc(is_platforms)) for is_platforms in (False, True)}
+    folders = [get_python_inc(), get_python_inc(True), sysconfig.get_path("include"), sysconfig.get_path("platinclude")]
+    return set(map(os.path.realpath, folders))

@@ -6,9 +6,10 @@ Words count by what they do: where a folder of headers stands only matters where
 import os
 import re
 import shutil
+import subprocess
 
 from ._command_words import (arguments, flags_of_pythons_build, pythons_folders, without, CHANGES_CODE, CHANGES_LINK,
-                             OF_COMPILES_ALONE)
+                             OF_COMPILES_ALONE, POSITIONAL)
 
 # dsbuild's own: of slices and records that name no machine, and of libraries without debug information.
 OWN_OF_COMPILES = re.compile(r"-fPIC|-fno-canonical-system-headers|-Xcompiler=-fno-canonical-system-headers|-Xcompiler=-fPIC"
@@ -18,6 +19,8 @@ OWN_OF_LINKS = re.compile(r"-shared|-Wl,--exclude-libs,libstdc\+\+\.a|-Wl,--stri
 JOB_CONTROL = re.compile(r"-(t|threads|split-compile|j)(=.*)?|-j[0-9]*")
 SHORT = {"-compiler-options": "-Xcompiler", "-generate-code": "-gencode", "-gpu-architecture": "-arch",
          "-ptxas-options": "-Xptxas", "-compiler-bindir": "-ccbin", "-relocatable-device-code": "-rdc"}
+OF_TORCH = ("c10", "torch", "torch_cpu", "torch_python", "cudart", "c10_cuda", "torch_cuda")
+CHOICES = {"CC", "CXX", "CUDAHOSTCXX", "NVCC_CCBIN"}
 OF_SYSTEM = ("/usr/include", "/usr/local/include")
 
 
@@ -45,11 +48,24 @@ class Compile:
     """What a command says, in one spelling."""
 
     def __init__(self, words):
-        self.macros, self.folders, self.archs, self.flags, self.ccbin = {}, [], set(), [], None
+        self.macros, self.folders, self.system_folders, self.archs, self.flags, self.ccbin = {}, [], [], set(), [], None
         self.program = words[next((at for at, word in enumerate(words) if word.startswith("-")), len(words)) - 1]  # behind ccache
         self.is_cuda = os.path.basename(self.program).startswith("nvcc")
         for option, value in arguments(words):
             self.take(option, value)
+
+    def implied_folders(self):
+        """nvcc's own, which it searches after those of -I."""
+        if not self.is_cuda:
+            return []
+        home = os.path.join(os.path.dirname(resolved(self.program)), "..")
+        below = (["include"], ["targets", "x86_64-linux", "include"], ["targets", "sbsa-linux", "include"])
+        return list(map(os.path.realpath, (os.path.join(home, *each) for each in below)))
+
+    def searched_folders(self):
+        """With headers, in the order in which they are searched, each once."""
+        folders = [*self.folders, *self.implied_folders(), *self.system_folders]
+        return [folder for folder in dict.fromkeys(map(os.path.realpath, folders)) if holds_files(folder)]
 
     def take(self, option, value):
         name, is_joined, rest = option.partition("=")
@@ -62,36 +78,43 @@ class Compile:
             macro, _, given = value.partition("=")
             self.macros[macro] = None if option == "-U" else given if "=" in value else "1"
         elif option in ("-I", "-isystem"):
-            self.folders.append(value)
+            (self.folders if option == "-I" else self.system_folders).append(value)
         elif option == "-ccbin":
             self.ccbin = value
         elif option in ("-gencode", "-arch"):
-            self.archs.update(codes_of(value))
+            self.archs.update(images_of(value))
         elif option in ("-Xcompiler", "-Xptxas", "-Xcudafe", "-Xfatbin"):
             self.flags += [f"{option}={word}" for word in re.split(r"[, ]+", value.strip("'\" ")) if word]
         elif not JOB_CONTROL.fullmatch(option):
             self.flags.append(option if value is None else f"{option}={value}")
 
 
-def codes_of(value):
-    """{"sm_90", "compute_90"} of "arch=compute_90,code=[sm_90,compute_90]", of "sm_90"."""
-    return re.findall(r"(?:sm|compute)_\d+[af]?", value[value.find("code=") if "code=" in value else 0:])
+def images_of(value):
+    """{("90", "sm_90"), ("90", "compute_90")}, virtual arch and code, of "arch=compute_90,code=[sm_90,compute_90]" and "sm_90"."""
+    found = re.match(r"(?:arch=)?(?:compute|sm)_(\d+[af]?)", value)
+    codes = re.findall(r"(?:sm|compute)_\d+[af]?", value.partition("code=")[2])
+    of_short = {value, value.replace("sm_", "compute_")}
+    return {(found[1], code) for code in codes or of_short} if found else {(value, value)}
 
 
 def differences_of_compile(theirs, ours, compares_archs):
     found = []
     if not is_same_compiler(theirs.program, ours.program):
         found.append(f"the compiler is {theirs.program}, not {ours.program}")
-    if theirs.ccbin and not is_same_compiler(theirs.ccbin, ours.ccbin or ""):
-        found.append(f"the host compiler is {theirs.ccbin}, not {ours.ccbin}")
+    if theirs.is_cuda and not is_same_host_compiler(theirs.ccbin or os.environ.get("NVCC_CCBIN"), ours.ccbin or ""):
+        found.append(f"the host compiler is {theirs.ccbin or 'the default'}, not {ours.ccbin}")
     pythons = [option for option, _ in flags_of_pythons_build()[0] if not CHANGES_CODE.fullmatch(option)]
     found += differences_of_flags(without(theirs.flags, [] if theirs.is_cuda else pythons), ours.flags)
     for macro in sorted(set(theirs.macros) | set(ours.macros)):
         if theirs.macros.get(macro) != ours.macros.get(macro):
             found.append(f"the macro {macro} is {said(theirs, macro)}, not {said(ours, macro)}")
     if compares_archs and theirs.archs and theirs.archs != ours.archs:
-        found.append(f"it is for {', '.join(sorted(theirs.archs))}, not {', '.join(sorted(ours.archs))}")
+        found.append(f"it is for {said_images(theirs)}, not {said_images(ours)}")
     return found + differences_of_folders(theirs, ours)
+
+
+def said_images(compile_):
+    return ", ".join(sorted(f"{code} of compute_{virtual}" for virtual, code in compile_.archs))
 
 
 def said(compile_, macro):
@@ -122,19 +145,22 @@ def family(flag):
 
 
 def differences_of_folders(theirs, ours):
-    implied = {os.path.realpath(os.path.join(os.path.dirname(resolved(theirs.program)), "..", *below))
-               for below in (["include"], ["targets", "x86_64-linux", "include"], ["targets", "sbsa-linux", "include"])}
-    known, mine = [[os.path.realpath(folder) for folder in compile_.folders] for compile_ in (theirs, ours)]
-    needless = pythons_folders().union(OF_SYSTEM, implied.difference(mine))
-    known = [folder for folder in dict.fromkeys(known) if folder not in needless and holds_files(folder)]
-    missing = [f"the folder of headers {folder}" for folder in known if folder not in mine]
-    if missing:
-        return missing
-    for at, first in enumerate(known):
-        for second in known[at + 1:]:
+    needless = pythons_folders().union(OF_SYSTEM, theirs.implied_folders())
+    known, mine = theirs.searched_folders(), ours.searched_folders()
+    found = [f"the folder of headers {folder}" for folder in known if folder not in mine and folder not in needless]
+    found += [f"dsbuild adds the folder of headers {folder}" for folder in mine
+              if folder not in known and folder not in needless and hides_one(folder, known)]
+    common = [folder for folder in known if folder in mine]
+    for at, first in enumerate(common):
+        for second in common[at + 1:]:
             if mine.index(second) < mine.index(first) and set(os.listdir(first)) & set(os.listdir(second)):
-                return [f"headers of one name are in {first} and then in {second}"]
-    return []
+                found.append(f"headers of one name are in {first} and then in {second}")
+    return found
+
+
+def hides_one(folder, others):
+    """A header there has the name of one elsewhere."""
+    return any(set(os.listdir(folder)) & set(os.listdir(other)) for other in (*others, *OF_SYSTEM) if os.path.isdir(other))
 
 
 def holds_files(folder):
@@ -145,9 +171,22 @@ def resolved(program):
     return os.path.realpath(shutil.which(program) or program)
 
 
+def is_same_host_compiler(theirs, ours):
+    """nvcc's default, where torch names none, is g++; dsbuild takes CXX, which may be a script in front of the same."""
+    return is_same_compiler(theirs or "g++", ours) or (theirs is None and version_of("g++") == version_of(ours) is not None)
+
+
+def version_of(compiler):
+    try:
+        run = subprocess.run([compiler, "-dumpfullversion", "-dumpmachine"], stdout=subprocess.PIPE, check=True)
+        return run.stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
 def is_same_compiler(theirs, ours):
     """A C compiler's name stands for the C++ compiler beside it, and a folder for the compiler in it."""
-    is_chosen = theirs not in ("c++", "g++", "gcc", "cc") or {"CC", "CXX"} & set(os.environ)
+    is_chosen = theirs not in ("c++", "g++", "gcc", "cc") or CHOICES & set(os.environ)
     if not is_chosen and re.search(r"g\+\+", os.path.basename(resolved(ours))):
         return True  # an older gcc may be what the toolkit needs
     folder, name = os.path.split(theirs)
@@ -163,15 +202,29 @@ def differences_of_link(theirs, ours):
     libraries, mine = ([name_of_library(value) for option, value in found if option == "-l"] for found in (theirs, ours))
     found = [f"the library {name}" for name in libraries if name not in mine]
     found += [f"dsbuild adds the library {name}" for name in mine if name not in libraries]
+    if not found and state_of_libraries(theirs) != state_of_libraries(ours):
+        found.append("the order of the libraries")
     found += [f"the library {name} is that of {place(name, theirs)}, not of {place(name, ours)}"
               for name in libraries if name in mine and place(name, theirs) != place(name, ours)]
     pythons = [option for option, _ in flags_of_pythons_build()[1] if not CHANGES_LINK.fullmatch(option)]
     flags = without([option for option, value in theirs if option.startswith("-") and option not in ("-l", "-L")], pythons)
-    flags = [flag for flag in flags if not OF_COMPILES_ALONE.fullmatch(flag) and not OWN_OF_LINKS.fullmatch(flag)]
+    flags = [flag for flag in flags if flag not in POSITIONAL and not OF_COMPILES_ALONE.fullmatch(flag)
+             and not OWN_OF_LINKS.fullmatch(flag)]
     others = [option for option, value in ours if option.startswith("-") and option not in ("-l", "-L")
-              and not OWN_OF_LINKS.fullmatch(option)]
+              and option not in POSITIONAL and not OWN_OF_LINKS.fullmatch(option)]
     found += [f"the link's {flag}" for flag in without(flags, others)]
     return found + [f"dsbuild adds to the link {flag}" for flag in without(others, flags)]
+
+
+def state_of_libraries(found):
+    """In order, torch's as one, each with the last of the words before it that changes how it is linked."""
+    state, libraries = None, []
+    for option, value in found:
+        state = option if option in POSITIONAL else state
+        if option == "-l":
+            name = name_of_library(value)
+            libraries.append(("torch" if name in OF_TORCH else name, state))
+    return list(dict.fromkeys(libraries))
 
 
 def name_of_library(value):

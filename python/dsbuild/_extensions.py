@@ -10,7 +10,7 @@ import sys
 import sysconfig
 
 from ._command_words import (arguments, flags_of_pythons_build, is_inside, pythons_folders, without, words_of, CHANGES_CODE,
-                             CHANGES_LINK, OF_COMPILES_ALONE)
+                             CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
 from ._torch_commands import bare_commands, commands_of, has_own_archs, Commands
 
 def libraries_of(commands):
@@ -136,6 +136,8 @@ def described_link(commands, of_link):
     own = without([unit for words in commands.links for unit in arguments(words)],
                   [unit for words in commands.bare.links for unit in arguments(words)])
     libraries = [value for option, value in own if option == "-l"]
+    last = max((at for at, (option, _) in enumerate(own) if option == "-l"), default=0)
+    own = [unit for at, unit in enumerate(own) if at < last or unit[0] not in POSITIONAL]
     found = without(own, [unit for unit in of_link if not CHANGES_LINK.fullmatch(unit[0])])
     described_as = {"libraries": libraries, "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [], "link": []}
     for option, value in found:

@@ -15,6 +15,8 @@ import shlex
 import subprocess
 import tempfile
 
+from ._command_words import units, words_of
+
 # What torch compiles for is asked for separately where the user says nothing: torch would ask a GPU, or fail without one.
 ANY_ARCH = "8.0"
 RULES = ("compile", "cuda_compile", "cuda_devlink", "sycl_compile", "sycl_devlink")
@@ -175,7 +177,9 @@ def ninja_commands(folder):
 
 
 def sort_in(commands, words, folder):
-    """A compile, a link or another command of an extension. Paths are made absolute: `folder` is where it would run."""
+    """A compile, a link or another command of an extension, which would run in `folder`: ninja runs elsewhere than distutils, so
+    that a relative folder of headers is another one there, or none."""
+    words = [word for unit in units(words) for word in words_of([(unit[0], absolute(unit, folder))])]
     if "-c" not in words:
         (commands.links if "-shared" in words else commands.others).append(words)
         return
@@ -184,6 +188,11 @@ def sort_in(commands, words, folder):
         commands.others.append(words)
     else:
         commands.compiles.append((os.path.join(folder, source), [word for word in words if word != source]))
+
+
+def absolute(unit, folder):
+    option, value = unit
+    return os.path.join(folder, value) if option in ("-I", "-isystem", "-L", "-include") else value
 
 
 def is_source(word):
