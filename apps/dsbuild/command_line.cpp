@@ -138,15 +138,21 @@ Error two_commands(const std::string& chosen, const std::string& other, Words wo
   return bad_option("two commands, '" + chosen + "' and '" + other + "'", "One at a time", words);
 }
 
+// "ops=all"
+std::optional<Error> option_without_dashes(const std::string& word, const CLI::App& app, const Words& words) {
+  const std::string name = "--" + word.substr(0, word.find('='));
+  const Words options = option_names(app);
+  if (std::find(options.begin(), options.end(), name) == options.end()) return std::nullopt;
+  return bad_option("unknown word '" + printable(word) + "' (did you mean '" + name + "'?)", "Meant",
+                    with_word(words, word, name));
+}
+
 Error unknown_command(const std::string& word, const CLI::App& app, const Words& words) {
   const Words known = command_names();
   if (std::find(known.begin(), known.end(), word) != known.end())
     return two_commands(app.get_subcommands().front()->get_name(), word, words);
-  const std::string what = "unknown word '" + printable(word) + "'", name = word.substr(0, word.find('='));
-  const Words options = option_names(app);
-  if (std::find(options.begin(), options.end(), "--" + name) != options.end())  // "ops=all"
-    return bad_option(what + " (did you mean '--" + name + "'?)", "Meant",
-                      with_word(words, word, "--" + name));
+  if (const auto option = option_without_dashes(word, app, words)) return *option;
+  const std::string what = "unknown word '" + printable(word) + "'";
   const std::string near = nearest(word, known);
   return bad_option(what + did_you_mean(word, known), "Meant",
                     near.empty() ? Words{} : with_word(words, word, near));
@@ -330,7 +336,10 @@ std::optional<Error> misplaced_operand(const CommandLine& line) {
     return two_commands(line.command, word, line.words);
   if (const Words mended = with_mended_lists(line.words, known); !mended.empty())
     return bad_option("unknown word '" + printable(word) + "'", "A list is one word", mended);
-  return std::nullopt;
+  CommandLine declared;
+  CLI::App app("", "dsbuild");
+  declare(app, declared, true);
+  return option_without_dashes(word, app, line.words);
 }
 
 Interface command_line_interface() {
