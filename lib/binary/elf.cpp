@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t k_elf_header_size = 64;
 constexpr size_t k_section_header_size = 64;
-constexpr size_t k_symbol_size = 24;
-constexpr size_t k_dynamic_size = 16;
 constexpr size_t k_relocation_size = 24;
 constexpr size_t k_version_entry_size = 16;  // a library's head and each of its versions alike
 

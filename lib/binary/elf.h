@@ -47,6 +47,9 @@ struct ElfFile : ElfKind {
   const ElfSection* find(std::string_view name) const;
 };
 
+constexpr size_t k_symbol_size = 24;   // Elf64_Sym
+constexpr size_t k_dynamic_size = 16;  // Elf64_Dyn
+
 constexpr uint16_t k_relocatable = 1;     // ET_REL: an object
 constexpr uint32_t k_relocations = 4;     // SHT_RELA
 constexpr uint16_t k_machine_cuda = 190;  // EM_CUDA: a cubin

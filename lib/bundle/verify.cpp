@@ -315,7 +315,22 @@ ExpectedOp read_expected(const JsonCursor& top) {
     expected.objects.push_back(
         {object.at("source").text(), object.at("file").text(), object.at("archs").archs()});
   }
+  if (const auto module = top.find("module")) {
+    expected.module = {module->at("libraries").texts(), module->at("folders").texts(),
+                       module->at("python").text(), module->at("torch").text()};
+  }
   return expected;
+}
+
+Result<std::vector<Difference>> module_differences(const ExpectedOp& op, const Path& build_dir,
+                                                   const FileReader& files) {
+  std::vector<Difference> differences;
+  if (!op.module) return differences;
+  DSBUILD_TRY(missing, find_missing_symbols(*op.module, build_dir / op.library, build_dir, files));
+  const std::string file = Path(op.library).filename().string();
+  if (!missing.empty())
+    differences.push_back(difference_in(op.op, file, missing_symbols_sentence(file, missing)));
+  return differences;
 }
 
 }  // namespace
@@ -326,10 +341,17 @@ std::string render_expected(const ExpectedOp& expected) {
     objects.push_back(
         {{"source", object.source}, {"file", object.file}, {"archs", arch_array(object.archs)}});
   }
-  return json_text({{"op", expected.op},
-                    {"library", expected.library},
-                    {"objects", std::move(objects)},
-                    {"exports", expected.exports}});
+  Json json = {{"op", expected.op},
+               {"library", expected.library},
+               {"objects", std::move(objects)},
+               {"exports", expected.exports}};
+  if (const auto& module = expected.module) {
+    json["module"] = {{"libraries", module->libraries},
+                      {"folders", module->folders},
+                      {"python", module->python},
+                      {"torch", module->torch}};
+  }
+  return json_text(json);
 }
 
 Result<ExpectedOp> parse_expected(std::string_view json, const std::string& file) {
@@ -352,6 +374,8 @@ Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path
   }
   DSBUILD_TRY(library, load_binary(build_dir / expected.library, files));
   append(differences, library_differences(library_of(expected), library));
+  DSBUILD_TRY(of_module, module_differences(expected, build_dir, files));
+  append(differences, of_module);
   return differences;
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "binary/image.h"
 #include "bundle/manifest.h"
+#include "bundle/verify_module.h"
 #include "sys/file_system.h"
 
 namespace dsbuild {
@@ -28,6 +30,7 @@ struct ExpectedOp {
   std::string library;  // relative to the build folder
   std::vector<ExpectedObject> objects;
   std::vector<std::string> exports;
+  std::optional<ModuleLink> module = {};  // of one whose link has let undefined symbols pass
   bool operator==(const ExpectedOp&) const = default;
 };
 std::string render_expected(const ExpectedOp& expected);  // JSON
@@ -36,7 +39,7 @@ Result<ExpectedOp> parse_expected(std::string_view json, const std::string& file
 // One difference, as a sentence that names op, source (or library) and arch:
 // "fused_adam: fused_adam/fused_adam.cu has no sm_70 image", "fused_adam: fused_adam.so has an image that
 // was not planned: sm_75 (1 more than its sources give)", "cpu_adam: cpu_adam.so does not export
-// cpu_adam_step".
+// cpu_adam_step", "vecadd: vecadd.so needs vec_add(float*), which neither its libraries nor Python has".
 struct Difference {
   std::string op;
   std::string file;
@@ -47,8 +50,8 @@ struct Difference {
 std::map<Target, int> count_images(const std::vector<DeviceImage>& images);
 
 // Each object's images against its own TU's set (each target exactly once), and the library's multiset
-// against the sum over its objects' sets; exports present. Empty: all as planned. Errors: exit 1 for
-// unreadable files.
+// against the sum over its objects' sets; exports present; what a Python module needs of others is there.
+// Empty: all as planned. Errors: exit 1 for unreadable files.
 Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path& build_dir,
                                           const FileReader& files);
 

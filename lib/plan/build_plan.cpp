@@ -82,6 +82,38 @@ Edge link_edge(const BuildPlanInput& input, const BackendOp& op, const Backend& 
   return edge;
 }
 
+std::string torch_identity(const BuildPlanInput& input, const Torch& torch) {
+  return "torch " + torch.version + " " + torch.python.tag + " " + input.roots.named(torch.home.string());
+}
+
+// The word behind an option, in the same word or in the next one; "" where there is none.
+std::string value_of(const std::string& option, const std::vector<std::string>& flags, size_t at) {
+  if (flags[at] == option) return at + 1 < flags.size() ? flags[at + 1] : "";
+  return flags[at].starts_with(option) ? flags[at].substr(option.size()) : "";
+}
+
+// "/opt/lib/libfoo.so", "libfoo.so.1".
+bool is_shared_library(const std::string& flag) {
+  return !flag.starts_with("-") && (flag.ends_with(".so") || flag.find(".so.") != std::string::npos);
+}
+
+// nullopt where the op itself says that others have its symbols, whom nobody can know.
+std::optional<ModuleLink> module_link(const BuildPlanInput& input, const std::vector<std::string>& flags) {
+  ModuleLink link;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    if (flags[i].find("--unresolved-symbols=") != std::string::npos) return std::nullopt;
+    if (std::string folder = value_of("-L", flags, i); !folder.empty())
+      link.folders.push_back(std::move(folder));
+    if (std::string name = value_of("-l", flags, i); !name.empty()) link.libraries.push_back(std::move(name));
+    if (is_shared_library(flags[i])) link.folders.push_back(Path(flags[i]).parent_path().string());
+  }
+  if (const auto& torch = input.requirements.torch) {
+    link.python = torch->python.executable.string();
+    link.torch = torch_identity(input, *torch);
+  }
+  return link;
+}
+
 Edge verify_edge(const ExpectedOp& expected) {
   Edge edge;
   edge.kind = EdgeKind::verify;
@@ -120,6 +152,7 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
   }
   if (auto edge = hipify_edge(op)) plan.edges.push_back(std::move(*edge));
   const Edge link = link_edge(input, op, backend, compiles);
+  if (op.gives.python_module) expected.module = module_link(input, link.flags);
   plan.edges.insert(plan.edges.end(), compiles.begin(), compiles.end());
   plan.edges.push_back(link);
   plan.edges.push_back(verify_edge(expected));
@@ -175,8 +208,7 @@ void plan_tools(const BuildPlanInput& input, BuildPlan& plan) {
     add_tool(plan, k_host_cxx_tool, {cuda->host->path.string()});
   add_tool(plan, k_dsbuild_tool, {input.program.string()});
   if (const auto& torch = input.requirements.torch)
-    plan.files.push_back({k_torch_id_file, "torch " + torch->version + " " + torch->python.tag + " " +
-                                               input.roots.named(torch->home.string()) + "\n"});
+    plan.files.push_back({k_torch_id_file, torch_identity(input, *torch) + "\n"});
 }
 
 void warn_of_compress_mode(const BuildPlanInput& input, BuildPlan& plan) {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Ops that are Python extensions of torch: found without importing it, built against a fake one, refused where CUDA
-versions do not go together; and CPU ops that are compiled for a named level of CPU."""
+versions do not go together or a symbol is missing; and CPU ops that are compiled for a named level of CPU."""
 
 import json
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -12,7 +13,7 @@ from cli import CliTest, TestSpace, testspace  # noqa: E402
 from packs import Pack, binding, kernel  # noqa: E402
 
 sys.path.insert(0, str(testspace.TESTS / "fakes" / "torch"))
-from fake_torch import make_fake_torch  # noqa: E402
+from fake_torch import LIBRARIES, make_fake_torch  # noqa: E402
 
 NVCC_FLAGS = ["-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
               "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr", "-DTORCH_API_INCLUDE_EXTENSION_H"]
@@ -208,6 +209,67 @@ class CudaTest(TorchTest):
         finding, status = self.requirement(space, "ext")
         self.assertEqual((finding["why"], status), ("torch 2.11.0+cpu is built without CUDA", "skip"))
         self.assertEqual(self.requirement(space, "util")[1], "build")
+
+
+def make_module_pack(folder):
+    """A module that calls a function of a source which nobody named, and one that calls Python alone, of another version. Each
+    needs all of torch's libraries, whatever they have."""
+    pack = Pack(folder, "modules")
+    keys = {"backend": "cpu", "requires": [{"torch": ">=2.0"}], "flags": {"link": ["-Wl,--no-as-needed"]}}
+    pack.add_op("vecadd_c", {"bind.cpp": SOURCE + "int vec_add(const float*, int);\nint run() { return vec_add(nullptr, 1); }\n"},
+                {"module": "pkg.vecadd_c", **keys})
+    pack.add_op("of_python", {"of_python.cpp": SOURCE + 'extern "C" int PyTomorrow_New(int);\nint run() { return PyTomorrow_New(1); }\n'},
+                {"module": "pkg.of_python", **keys})
+    return pack
+
+
+class UndefinedSymbolsTest(TorchTest):
+    """A module's link lets Python's symbols be undefined, and with them any others."""
+
+    MISSING = ("error: vecadd_c: vecadd_c.so needs vec_add(float const*, int), which neither its libraries nor Python has\n")
+
+    def setUp(self):
+        self.space = TorchSpace(pack=make_module_pack)
+        for name in LIBRARIES:
+            self.make_library(name)
+
+    def make_library(self, name, source="", needed=()):
+        """A library as a linker makes it, in the place of the fake one."""
+        folder = self.space.torch.home / "lib"
+        subprocess.run(["c++", "-shared", "-fPIC", "-x", "c++", "-", "-o", folder / f"lib{name}.so", "-Wl,--no-as-needed",
+                        f"-L{folder}", *(f"-l{other}" for other in needed)], input=source, text=True, check=True)
+
+    def expect_missing(self, run):
+        self.assertEqual(run.code, 1, run)
+        self.assertIn(self.MISSING, run.out + run.err)
+        self.assertIn("error[edge_failed]: vecadd_c: 1 edge failed", run.err)
+
+    def test_a_symbol_that_nobody_has_fails_the_build_until_a_library_has_it(self):
+        self.expect_missing(self.space.build("--ops", "vecadd_c"))
+        self.assertFalse(self.space.out.exists())
+        self.expect_missing(self.space.build("--ops", "vecadd_c"))
+        self.make_library("torch_cpu", "int vec_add(const float*, int) { return 1; }\n")
+        again = self.space.build("--ops", "vecadd_c")
+        self.assertEqual(again.code, 0, again)
+        self.assertEqual(self.space.build("--ops", "vecadd_c").edges_run(), 0)
+
+    def test_python_s_symbols_are_not_missed(self):
+        run = self.space.build("--ops", "of_python")
+        self.assertEqual(run.code, 0, run)
+
+    def test_another_torch_without_the_symbol_is_noticed(self):
+        """In a library of a library, which no linker reads."""
+        self.make_library("cublas", "int vec_add(const float*, int) { return 1; }\n")
+        self.make_library("torch_cpu", needed=["cublas"])
+        self.assertEqual(self.space.build("--ops", "vecadd_c").code, 0)
+        self.make_library("cublas")
+        self.space.torch.write_version("2.12.0+cu130", cuda="13.0")
+        self.expect_missing(self.space.build("--ops", "vecadd_c"))
+
+    def test_nothing_is_said_of_a_torch_whose_libraries_are_not_known(self):
+        self.space.torch.write_library("torch_cpu")
+        run = self.space.build("--ops", "vecadd_c")
+        self.assertEqual(run.code, 0, run)
 
 
 class CpuLevelTest(TorchTest):

@@ -65,6 +65,27 @@ TEST_CASE("an extension links the process's CUDA runtime and leaves Python's sym
               "-L/torch/lib", "-lc10", "-L/cuda/lib64", "-lcudart", "-L/nvidia/lib"});
 }
 
+TEST_CASE(
+    "an extension's check knows the libraries of its link, Python and torch; that of another op does not") {
+  TorchPlan world;
+  world.requirements.torch->python.executable = "/venv/bin/python";
+  const auto expected_of = [&](const std::string& op) {
+    const std::vector<ExpectedOp> all = world.build(world.plan("8.0").value()).expected;
+    return *std::ranges::find(all, op, &ExpectedOp::op);
+  };
+  CHECK(expected_of("ext").module == ModuleLink{{":libcurand.so.10", "c10", "cudart"},
+                                                {"/torch/lib", "/cuda/lib64", "/nvidia/lib"},
+                                                "/venv/bin/python",
+                                                "torch 2.11.0+cu118 cp311 /torch"});
+  CHECK_FALSE(expected_of("native").module);
+  Contribution& gives = world.requirements.by_op["ext"].front().gives;
+  gives.link_flags = {"-L", "/a", "-l", "b", "/c/libd.so", "e/libf.so.1", "/g/libh.a", "-Wl,-rpath,/i"};
+  CHECK(expected_of("ext").module->folders == Words{"/a", "/c", "e", "/cuda/lib64", "/nvidia/lib"});
+  CHECK(expected_of("ext").module->libraries == Words{":libcurand.so.10", "b", "cudart"});
+  gives.link_flags.emplace_back("-Wl,--unresolved-symbols=ignore-all");
+  CHECK_FALSE(expected_of("ext").module);
+}
+
 TEST_CASE("another torch in the same place builds its extensions anew, and nothing else") {
   TorchPlan world;
   for (const EdgeKind kind : {EdgeKind::cuda_compile, EdgeKind::cxx_compile, EdgeKind::link}) {

@@ -1,0 +1,62 @@
+// What a loader asks of a shared library or of a program, read where it lies: of a file of gigabytes, a few
+// pages. Sources: the System V ABI for dynamic sections and symbols; for GNU's hash table, which no standard
+// describes, elf/dl-setup_hash.c and elf/dl-lookup.c of glibc; for versions, the Linux Standard Base.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "binary/elf.h"
+
+namespace dsbuild {
+
+// A symbol that another library is to have. A linker gives it a version where it found it in a library that
+// has versions, as libc and libcudart have; without one nobody may have it.
+struct UndefinedSymbol {
+  std::string name;
+  bool has_version = false;
+  bool operator==(const UndefinedSymbol&) const = default;
+};
+
+class ElfLibrary {
+ public:
+  // The source of the bytes outlives it. Exit 1 `bad_elf` for what does not lie inside the file, `io` where
+  // it cannot be read.
+  static Result<ElfLibrary> read(ByteRange file, const std::string& name);
+
+  uint16_t machine() const { return machine_; }
+  const std::string& own_name() const { return own_name_; }                   // DT_SONAME; "" without one
+  const std::vector<std::string>& needed() const { return needed_; }          // DT_NEEDED, file order
+  const std::vector<std::string>& search_paths() const { return searched_; }  // DT_RPATH, DT_RUNPATH: "a:b"
+
+  // Those of the file that are not weak, in its order. Errors: as above.
+  Result<std::vector<UndefinedSymbol>> undefined_symbols() const;
+
+  // Whether others find it by its hash table; nullopt where it has none of GNU's. Versions do not count.
+  // Errors: as above.
+  Result<std::optional<bool>> defines(std::string_view symbol) const;
+
+ private:
+  struct HashTable {
+    ByteRange bytes;
+    uint32_t buckets, first_symbol, filter_words, filter_shift;
+    uint64_t buckets_begin() const;
+    uint64_t chains_begin() const;
+  };
+
+  ElfLibrary(const std::string& name, uint16_t machine) : name_(name), machine_(machine) {}
+  Result<void> read_dynamic(ByteRange entries, ByteRange strings);
+  Result<void> read_hash_table(ByteRange bytes);
+  Result<bool> is_definition(uint64_t index, std::string_view name) const;
+
+  std::string name_;  // of the file
+  uint16_t machine_;
+  std::string own_name_;
+  std::vector<std::string> needed_, searched_;
+  std::optional<ByteRange> symbols_, strings_, versions_;
+  std::optional<HashTable> hash_table_;
+};
+
+}  // namespace dsbuild
