@@ -271,6 +271,16 @@ print("NAME", getattr(backend, hook)("dist", settings))
                 self.assertEqual(wheel.read(f"shapes/{module}.so"),
                                  (self.space.work() / "bundle" / f"{op}.so").read_bytes())
 
+    def test_a_wheel_has_the_name_the_tags_and_the_files_of_the_projects_own(self):
+        seen = []
+        for on in ("0", "1"):
+            wheel = self.wheel({}, "setuptools.build_meta", DSBUILD=on)
+            said = {name: wheel.read(name).decode() for name in wheel.namelist() if name.endswith(("/WHEEL", "/METADATA"))}
+            record = next(wheel.read(name).decode() for name in wheel.namelist() if name.endswith("/RECORD"))
+            seen.append((wheel.filename, sorted(wheel.namelist()), said, sorted(line.split(",")[0] for line in record.split())))
+            self.assertEqual(b"own build" in wheel.read("shapes/_host.so"), on == "0")
+        self.assertEqual(seen[0], seen[1])
+
     def test_settings(self):
         wheel = self.wheel({"dsbuild": "off"})
         self.assertIn(b"own build", wheel.read("shapes/_host.so"))
