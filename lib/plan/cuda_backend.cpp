@@ -87,11 +87,12 @@ std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const Back
   const std::string folder = "-L" + input.roots.named(op.toolkit->library_dir.string());
   std::vector<std::string> flags = {folder};
   if (links_the_driver(op.builder.spec())) flags.push_back(folder + "/stubs");
-  const Words runtime =
+  const std::vector<std::string> runtime =
       op.gives.python_module
-          ? Words{"-lcudart"}
-          : Words{"-lcudart_static", "-Wl,--exclude-libs,libcudart_static.a", "-ldl", "-lrt", "-lpthread"};
-  append_all(flags, runtime);
+          ? std::vector<std::string>{"-lcudart"}
+          : std::vector<std::string>{"-lcudart_static", "-Wl,--exclude-libs,libcudart_static.a", "-ldl",
+                                     "-lrt", "-lpthread"};
+  flags.insert(flags.end(), runtime.begin(), runtime.end());
   return flags;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 #include "base/result.h"
 
 namespace dsbuild {
