@@ -12,7 +12,8 @@ what the project prints goes to stderr. Exit code 0, or 1 with {"error": {"code"
  "environment": {variable that setup.py sets: value, or null where it removes it},
  "passed": [variables that a compiler reads which is a script],
  "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "torch": it is one of torch, "where": "setup.py:71", "suffix": "" | ".so", "package_root",
-                 "sources": [], "include_dirs": [], "defines": [[name, value or null]], "undefines": [],
+                 "sources": [], "include_dirs": [], "folders": [{"folder", "in": "packages" | "python" | ""}],
+                 "defines": [[name, value or null]], "list_archs": [-gencode of TORCH_CUDA_ARCH_LIST],
                  "libraries": [], "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [],
                  "cxx": [], "nvcc": [], "link": []}]}
 """
@@ -309,7 +310,7 @@ def read_toml(folder):
     sources += [source for source in torch.get("src", []) if not source.endswith((".h", ".hpp"))]
     includes += [include for include in torch.get("include", []) if include not in includes]
     extension = {"name": f"{name}._{name}", "kind": "cuda", "torch": "torch" in build, "where": "build.toml", "suffix": ".abi3.so",
-                 "package_root": "torch-ext", "sources": sources, "include_dirs": includes, "defines": [], "undefines": [],
+                 "package_root": "torch-ext", "sources": sources, "include_dirs": includes, "defines": [],
                  "libraries": libraries, "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [],
                  "capabilities": capabilities, "link": [], **flags}
     return {"name": name, "version": str(general.get("version", "")), "license": str(general.get("license", "")),

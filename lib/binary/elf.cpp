@@ -22,11 +22,6 @@ constexpr int k_section_symbol = 3;                 // STT_SECTION
 // file: SHT_CUDA_GLOBAL, _LOCAL, _SHARED, as cuobjdump -elf names them.
 constexpr uint32_t k_cuda_global = 0x70000007, k_cuda_local = 0x70000009, k_cuda_shared = 0x7000000a;
 
-tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
-  return fail(Exit::failed, "bad_elf", name, std::move(what),
-              "Build the file again; it is damaged or foreign.");
-}
-
 // Bounds what hostile tables of overlapping names can cost; kernels of templates have names of thousands of
 // characters.
 constexpr size_t k_longest_name = 1 << 16;
@@ -143,6 +138,11 @@ void walk_versions(Bytes table, uint64_t offset, size_t& most, Visit visit) {
 }
 
 }  // namespace
+
+tl::unexpected<Error> bad_elf(const std::string& name, std::string what) {
+  return fail(Exit::failed, "bad_elf", name, std::move(what),
+              "Build the file again; it is damaged or foreign.");
+}
 
 const ElfSectionHeader* ElfHeaders::find(std::string_view name) const {
   const auto found = std::ranges::find(sections, name, &ElfSectionHeader::name);

@@ -58,6 +58,8 @@ constexpr uint16_t k_machine_intel_gpu = 205;  // EM_INTELGT: a device binary, "
 constexpr uint16_t k_machine_amdgpu = 224;     // EM_AMDGPU: a code object
 
 bool is_elf(Bytes file);
+// The error of all readers for a damaged file; `what` goes on after its name.
+tl::unexpected<Error> bad_elf(const std::string& name, std::string what);
 // Exit 1 `bad_elf` for anything that does not lie inside the file; `io` where it cannot be read.
 Result<ElfHeaders> read_elf_headers(ByteRange file, const std::string& name);
 // How many bytes from its beginning belong to it: its headers and its sections. Errors: as above.

@@ -26,14 +26,10 @@ constexpr uint16_t k_no_section = 0;     // SHN_UNDEF
 constexpr uint16_t k_first_version = 2;  // VER_NDX_GLOBAL + 1; the highest bit hides a definition
 constexpr uint16_t k_version_number = 0x7fff;
 
-tl::unexpected<Error> damaged(const std::string& name, const char* what) {
-  return fail(Exit::failed, "bad_elf", name, what, "Build the file again; it is damaged or foreign.");
-}
-
 template <class Number>
 Result<Number> number_at(ByteRange bytes, uint64_t offset, const std::string& name) {
   DSBUILD_TRY(text, bytes.read(offset, sizeof(Number)));
-  if (text.size() < sizeof(Number)) return damaged(name, "ends inside its hash table");
+  if (text.size() < sizeof(Number)) return bad_elf(name, "ends inside its hash table");
   return load<Number>(as_bytes_of(text), 0);
 }
 
@@ -43,7 +39,7 @@ Result<std::string> text_at(ByteRange strings, uint64_t offset, const std::strin
     DSBUILD_TRY(text, strings.read(offset, size));
     const size_t end = text.find('\0');
     if (end != std::string::npos) return text.substr(0, end);
-    if (text.size() < size) return damaged(name, "ends inside a name");
+    if (text.size() < size) return bad_elf(name, "ends inside a name");
   }
 }
 
@@ -115,12 +111,12 @@ Result<void> ElfLibrary::read_dynamic(ByteRange entries, ByteRange strings) {
 
 Result<void> ElfLibrary::read_hash_table(ByteRange bytes) {
   DSBUILD_TRY(header, bytes.read(0, k_hash_header_size));
-  if (header.size() < k_hash_header_size) return damaged(name_, "ends inside its hash table");
+  if (header.size() < k_hash_header_size) return bad_elf(name_, "ends inside its hash table");
   const Bytes words = as_bytes_of(header);
   const HashTable table{bytes, load<uint32_t>(words, 0), load<uint32_t>(words, 4), load<uint32_t>(words, 8),
                         load<uint32_t>(words, 12)};
   if (table.buckets == 0 || !std::has_single_bit(table.filter_words) || table.filter_shift >= 32)
-    return damaged(name_, "has a hash table that no loader takes");
+    return bad_elf(name_, "has a hash table that no loader takes");
   hash_table_ = table;
   return {};
 }
@@ -146,7 +142,7 @@ Result<std::vector<UndefinedSymbol>> ElfLibrary::undefined_symbols() const {
 
 Result<bool> ElfLibrary::is_definition(uint64_t index, std::string_view name) const {
   DSBUILD_TRY(symbol, symbols_->read(index * k_symbol_size, k_symbol_size));
-  if (symbol.size() < k_symbol_size) return damaged(name_, "has a hash table of other symbols");
+  if (symbol.size() < k_symbol_size) return bad_elf(name_, "has a hash table of other symbols");
   const Bytes row = as_bytes_of(symbol);
   if (load<uint16_t>(row, 6) == k_no_section) return false;
   DSBUILD_TRY(text, strings_->read(load<uint32_t>(row, 0), name.size() + 1));
@@ -167,7 +163,7 @@ Result<std::optional<bool>> ElfLibrary::defines(std::string_view symbol) const {
   const uint64_t bucket = table.buckets_begin() + uint64_t{hash % table.buckets} * k_hash_word_size;
   DSBUILD_TRY(first, number_at<uint32_t>(table.bytes, bucket, name_));
   if (first == 0) return false;
-  if (first < table.first_symbol) return damaged(name_, "has a hash table of other symbols");
+  if (first < table.first_symbol) return bad_elf(name_, "has a hash table of other symbols");
   for (uint64_t index = first;; ++index) {
     const uint64_t link = table.chains_begin() + (index - table.first_symbol) * k_hash_word_size;
     DSBUILD_TRY(found, number_at<uint32_t>(table.bytes, link, name_));

@@ -7,8 +7,6 @@
 
 #include "base/text.h"
 
-#include "base/result.h"
-
 namespace dsbuild {
 
 class RealPaths {

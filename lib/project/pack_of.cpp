@@ -50,10 +50,6 @@ class Translation {
     add_flags(FlagKind::cxx, extension_.cxx);
     if (op_.is_cuda) add_flags(FlagKind::nvcc, extension_.nvcc);
     if (takes_list_ && op_.archs.empty()) add_flags(FlagKind::nvcc, extension_.list_archs);
-    for (const std::string& name_undefined : extension_.undefines) {
-      add_flag(FlagKind::cxx, "-U" + name_undefined);
-      if (op_.is_cuda) add_flag(FlagKind::nvcc, "-U" + name_undefined);
-    }
     add_libraries();
     return std::move(op_);
   }

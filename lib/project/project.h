@@ -28,7 +28,7 @@ struct ProjectExtension {
   std::string where;         // "setup.py:94"
   std::string suffix;        // ".so"; "": Python's own
   std::string package_root;  // the folder that packages lie in: "", "src"
-  std::vector<std::string> sources, include_dirs, undefines, libraries, library_dirs, runtime_library_dirs,
+  std::vector<std::string> sources, include_dirs, libraries, library_dirs, runtime_library_dirs,
       extra_objects, cxx, nvcc, link;
   // -gencode of TORCH_CUDA_ARCH_LIST, as torch's build gives them to an extension whose flags name no archs.
   std::vector<std::string> list_archs;

@@ -45,7 +45,6 @@ ProjectExtension read_extension(const Json& json) {
                              .package_root = text_in(json, "package_root"),
                              .sources = words_in(json, "sources"),
                              .include_dirs = words_in(json, "include_dirs"),
-                             .undefines = words_in(json, "undefines"),
                              .libraries = words_in(json, "libraries"),
                              .library_dirs = words_in(json, "library_dirs"),
                              .runtime_library_dirs = words_in(json, "runtime_library_dirs"),

@@ -38,8 +38,8 @@ Json words_json(const std::vector<std::string>& words, const RealPaths& real) {
   return list;
 }
 
-Json source_json(const PlanView& view, const PlannedSource& source, const Edge* compile) {
-  const RealPaths real(view.build.links);
+Json source_json(const PlanView& view, const PlannedSource& source, const Edge* compile,
+                 const RealPaths& real) {
   Json json = {{"path", source.source.id()},
                {"file", source.source.path},
                {"archs", arch_strings(source.archs)},
@@ -54,8 +54,7 @@ Json source_json(const PlanView& view, const PlannedSource& source, const Edge* 
   return json;
 }
 
-Json link_flags_json(const PlanView& view, const std::string& op) {
-  const RealPaths real(view.build.links);
+Json link_flags_json(const PlanView& view, const std::string& op, const RealPaths& real) {
   Json flags = Json::array();
   for (const Edge& edge : view.build.edges)
     if (edge.kind == EdgeKind::link && edge.op == op)
@@ -69,11 +68,12 @@ std::string module_of(const PlanView& view, const std::string& op) {
   return builder ? builder->spec().module : "";
 }
 
-Json op_json(const PlanView& view, const PlannedOp& op, const WholeCompiles& compiles) {
+Json op_json(const PlanView& view, const PlannedOp& op, const WholeCompiles& compiles,
+             const RealPaths& real) {
   Json sources = Json::array();
   for (const PlannedSource& source : op.sources) {
     const auto compile = compiles.find({op.name, source.source.id()});
-    sources.push_back(source_json(view, source, compile == compiles.end() ? nullptr : compile->second));
+    sources.push_back(source_json(view, source, compile == compiles.end() ? nullptr : compile->second, real));
   }
   return {{"name", op.name},
           {"module", module_of(view, op.name)},
@@ -84,7 +84,7 @@ Json op_json(const PlanView& view, const PlannedOp& op, const WholeCompiles& com
           {"dropped", dropped_json(op)},
           {"requirements", requirements_json(view, op.name)},
           {"sources", sources},
-          {"link_flags", link_flags_json(view, op.name)},
+          {"link_flags", link_flags_json(view, op.name, real)},
           {"left_out", op.left_out},
           {"features_off", op.features_off},
           {"output", op.status == OpStatus::build ? Json(op.name + ".so") : Json(nullptr)}};
@@ -119,8 +119,9 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
   json["source_root"] = view.registry.source_root.string();
   json["ops"] = Json::array();
   const WholeCompiles compiles = whole_compiles(view);
+  const RealPaths real(view.build.links);
   for (const PlannedOp& op : view.archs.ops)
-    json["ops"].push_back(op_json(view, op, compiles));
+    json["ops"].push_back(op_json(view, op, compiles, real));
   json["removes"] = view.removes;
   json["edges"] = view.build.edges.size();
   if (view.forecast) json["forecast"] = forecast_json(*view.forecast);

@@ -55,10 +55,14 @@ def without(found, others):
     return rest
 
 
+def first_option(words):
+    """Where a command's options begin, after its program and what is before that (ccache)."""
+    return next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+
+
 def arguments(words):
-    """Of a command, without its program and what is before it (ccache)."""
-    first = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
-    return [unit for unit in units(words[first:]) if unit[0] not in OF_CALL]
+    """The options of a command, without those of OF_CALL."""
+    return [unit for unit in units(words[first_option(words):]) if unit[0] not in OF_CALL]
 
 
 # Of the flags that Python itself was built with, which distutils gives to every extension, those that change code. Its warnings,
@@ -91,6 +95,10 @@ def flags_of_pythons_build():
 
 def is_inside(path, folder):
     return os.path.abspath(path).startswith(os.path.abspath(folder) + os.sep)
+
+
+def holds_files(folder):
+    return any(files for _, _, files in os.walk(folder))
 
 
 def pythons_folders():

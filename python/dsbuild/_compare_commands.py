@@ -8,8 +8,8 @@ import re
 import shutil
 import subprocess
 
-from ._command_words import (arguments, flags_of_pythons_build, pythons_folders, without, CHANGES_CODE, CHANGES_LINK,
-                             OF_COMPILES_ALONE, POSITIONAL)
+from ._command_words import (arguments, first_option, flags_of_pythons_build, holds_files, pythons_folders, without,
+                             CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
 
 # dsbuild's own: of slices and records that name no machine, and of libraries without debug information.
 OWN_OF_COMPILES = re.compile(r"-fPIC|-fno-canonical-system-headers|-Xcompiler=-fno-canonical-system-headers|-Xcompiler=-fPIC"
@@ -49,7 +49,7 @@ class Compile:
 
     def __init__(self, words):
         self.macros, self.folders, self.system_folders, self.archs, self.flags, self.ccbin = {}, [], [], set(), [], None
-        self.program = words[next((at for at, word in enumerate(words) if word.startswith("-")), len(words)) - 1]  # behind ccache
+        self.program = words[first_option(words) - 1]  # behind ccache
         self.is_cuda = os.path.basename(self.program).startswith("nvcc")
         for option, value in arguments(words):
             self.take(option, value)
@@ -90,7 +90,7 @@ class Compile:
 
 
 def images_of(value):
-    """{("90", "sm_90"), ("90", "compute_90")}, virtual arch and code, of "arch=compute_90,code=[sm_90,compute_90]" and "sm_90"."""
+    """{("90", "sm_90"), ("90", "compute_90")}, virtual arch and code: of "arch=compute_90,code=[sm_90,compute_90]", of "sm_90"."""
     found = re.match(r"(?:arch=)?(?:compute|sm)_(\d+[af]?)", value)
     codes = re.findall(r"(?:sm|compute)_\d+[af]?", value.partition("code=")[2])
     of_short = {value, value.replace("sm_", "compute_")}
@@ -161,10 +161,6 @@ def differences_of_folders(theirs, ours):
 def hides_one(folder, others):
     """A header there has the name of one elsewhere."""
     return any(set(os.listdir(folder)) & set(os.listdir(other)) for other in (*others, *OF_SYSTEM) if os.path.isdir(other))
-
-
-def holds_files(folder):
-    return any(files for _, _, files in os.walk(folder))
 
 
 def resolved(program):

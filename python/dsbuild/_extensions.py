@@ -9,9 +9,10 @@ import shutil
 import sys
 import sysconfig
 
-from ._command_words import (arguments, flags_of_pythons_build, is_inside, pythons_folders, without, words_of, CHANGES_CODE,
-                             CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
+from ._command_words import (arguments, flags_of_pythons_build, holds_files, is_inside, pythons_folders, without, words_of,
+                             CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
 from ._torch_commands import bare_commands, commands_of, has_own_archs, Commands
+
 
 def libraries_of(commands):
     return [value for words in commands.links for option, value in arguments(words) if option == "-l"]
@@ -63,7 +64,7 @@ def described(commands, folder):
             "sources": [within(source, folder) for source, _ in commands.compiles],
             "include_dirs": inside, "folders": outside, "list_archs": list_archs,
             "defines": [define.split("=", 1) for define in defines],
-            "undefines": [], **words, **described_link(commands, of_link)}
+            **words, **described_link(commands, of_link)}
 
 
 def placed(name, command, folder, note):
@@ -117,7 +118,7 @@ def own_folders(folders, project):
         whole = os.path.join(project, folder)
         if not os.path.relpath(whole, project).startswith(".."):
             inside.append(within(whole, project))
-        elif os.path.realpath(whole) not in usual and any(files for _, _, files in os.walk(whole)):
+        elif os.path.realpath(whole) not in usual and holds_files(whole):
             outside.append(elsewhere(whole))
     return inside, outside
 

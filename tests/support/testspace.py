@@ -228,16 +228,20 @@ class TestSpace:
 
 
 def children(pid):
-    """Every living process below `pid`, parents first."""
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            direct = [int(word) for word in task.read_text().split()]
-        except OSError:
-            continue
-        for child in direct:
-            found += [child, *children(child)]
-    return found
+    """Every living process below `pid`, parents first; what ends meanwhile is left out."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    direct = [child for thread in threads for child in children_of_thread(f"/proc/{pid}/task/{thread}/children")]
+    return [each for child in direct for each in [child, *children(child)]]
+
+
+def children_of_thread(file):
+    try:
+        return [int(word) for word in pathlib.Path(file).read_text().split()]
+    except OSError:
+        return []
 
 
 def command_of(pid):

@@ -9,26 +9,12 @@
 #include "base/text.h"
 #include "nvcc_sample.h"
 #include "support/sample_bytes.h"
+#include "unit/base/counted_bytes.h"
 
 using namespace dsbuild;
 using namespace dsbuild::samples;
 
 namespace {
-
-// Counts what is read of it.
-class CountedBytes : public ByteSource {
- public:
-  explicit CountedBytes(const ByteSource& source) : source_(source) {}
-  uint64_t size() const override { return source_.size(); }
-  Result<std::string> read(uint64_t offset, uint64_t size) const override {
-    count += size;
-    return source_.read(offset, size);
-  }
-  mutable uint64_t count = 0;
-
- private:
-  const ByteSource& source_;
-};
 
 constexpr const char* k_source_of_symbols = R"(
 #include <cmath>

@@ -4,6 +4,7 @@
 
 #include "package/package.h"
 #include "package/zip_reader.h"
+#include "unit/base/counted_bytes.h"
 
 using namespace dsbuild;
 
@@ -20,21 +21,6 @@ std::string long_text() {
 OwnedBytes zip_of(const std::vector<PackageFile>& files) {
   return OwnedBytes(make_zip(files).value());
 }
-
-// How many bytes were asked of it.
-class CountingBytes : public ByteSource {
- public:
-  explicit CountingBytes(const ByteSource& source) : source_(source) {}
-  uint64_t size() const override { return source_.size(); }
-  Result<std::string> read(uint64_t offset, uint64_t size) const override {
-    count += size;
-    return source_.read(offset, size);
-  }
-  mutable uint64_t count = 0;
-
- private:
-  const ByteSource& source_;
-};
 
 }  // namespace
 
@@ -67,7 +53,7 @@ TEST_CASE("Members are listed in their order and read from any place, forwards a
 TEST_CASE("What lies little before what was read last is read without starting again") {
   const std::string text = long_text();
   const OwnedBytes archive = zip_of({{"long.txt", text}});
-  const CountingBytes counting(archive);
+  const CountedBytes counting(archive);
   const auto member = open_zip_member(counting, zip_members(archive, "x")->at(0), "x/long.txt");
   REQUIRE((*member)->read(text.size() - 10, 10));
   const uint64_t once = counting.count;
