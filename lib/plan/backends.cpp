@@ -35,8 +35,11 @@ std::string source_path(const BackendOp& op, const SourceSpec& source) {
 std::vector<std::string> include_flags(const BackendOp& op, const SourceSpec& source) {
   const std::string root = is_hipified(op, source) ? hipify_folder(op) : k_pack_folder;
   std::vector<std::string> flags;
-  for (const std::string& dir : op.builder.include_paths(op.context))
+  const bool has_device_code = source.has_device_code(op.builder.spec().backend);
+  for (const std::string& dir :
+       op.builder.include_paths(op.context, has_device_code ? k_for_nvcc : k_for_cxx))
     flags.push_back("-I" + root + (dir == "." ? "" : "/" + dir));
+  add_system_folders(flags, has_device_code ? op.gives.device_include_dirs : op.gives.cxx_include_dirs);
   add_system_folders(flags, op.gives.include_dirs);
   return flags;
 }

@@ -29,6 +29,8 @@ Contribution contribution_of(const BuildPlanInput& input, const std::string& op)
     if (!finding.ok) continue;
     const Contribution& gives = finding.gives;
     append_all(sum.include_dirs, gives.include_dirs);
+    append_all(sum.cxx_include_dirs, gives.cxx_include_dirs);
+    append_all(sum.device_include_dirs, gives.device_include_dirs);
     append_all(sum.fallback_include_dirs, gives.fallback_include_dirs);
     append_all(sum.base_cxx_flags, gives.base_cxx_flags);
     append_all(sum.base_nvcc_flags, gives.base_nvcc_flags);
@@ -41,9 +43,9 @@ Contribution contribution_of(const BuildPlanInput& input, const std::string& op)
     sum.python_module = sum.python_module || gives.python_module;
     if (gives.hipify) sum.hipify = gives.hipify;
   }
-  for (auto* words :
-       {&sum.include_dirs, &sum.fallback_include_dirs, &sum.base_cxx_flags, &sum.base_nvcc_flags,
-        &sum.base_hip_flags, &sum.cxx_flags, &sum.link_flags, &sum.fallback_link_flags})
+  for (auto* words : {&sum.include_dirs, &sum.cxx_include_dirs, &sum.device_include_dirs,
+                      &sum.fallback_include_dirs, &sum.base_cxx_flags, &sum.base_nvcc_flags,
+                      &sum.base_hip_flags, &sum.cxx_flags, &sum.link_flags, &sum.fallback_link_flags})
     *words = input.roots.named(std::move(*words));
   return sum;
 }

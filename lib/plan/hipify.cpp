@@ -23,7 +23,7 @@ std::optional<Edge> hipify_edge(const BackendOp& op) {
   edge.op = op.builder.name();
   edge.output = hipify_list(op);
   edge.implicit_inputs = {k_hipify_id_file};
-  for (const std::string& dir : op.builder.include_paths(op.context))
+  for (const std::string& dir : op.builder.include_paths(op.context, k_for_nvcc))
     edge.flags.push_back("-I" + source_path(dir));
   for (const PlannedSource& planned : op.planned.sources) {
     const std::string& path = planned.source.path;

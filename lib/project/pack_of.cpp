@@ -44,7 +44,11 @@ class Translation {
     add_sources();
     for (const std::string& folder : extension_.include_dirs)
       add_include(folder, "include_dirs");
-    op_.folders = extension_.folders;
+    for (const HeaderFolder& folder : extension_.folders)
+      if (folder.in == k_in_project)
+        add_include(folder.folder, "include_dirs", folder.language);
+      else
+        op_.folders.push_back(folder);
     for (const auto& [key, value] : extension_.defines)
       add_define(key, value);
     add_flags(FlagKind::cxx, extension_.cxx);
@@ -87,6 +91,8 @@ class Translation {
       const std::string end = path ? Path(*path).extension().string() : "";
       if (!path)
         miss(source, "lies outside of the project");
+      else if (end == ".cu" && !op_.is_cuda)
+        miss(*path, "a CUDA source of a CppExtension, which is not linked with CUDA");
       else if (end == ".cu" || end == ".cpp" || end == ".cc" || end == ".cxx")
         paths.insert(*path);
       else
@@ -119,16 +125,17 @@ class Translation {
     return chosen;
   }
 
-  void add_include(const std::string& folder, const std::string& of) {
+  void add_include(const std::string& folder, const std::string& of, const std::string& language = "") {
     const auto path = inside(folder);
     if (path && refuse_include_dir(*path).empty())
-      add(op_.keys.include_dirs, *path);
+      add(op_.keys.include_dirs, PackFolder{*path, language});
     else
       leave_out(of + " " + folder, path ? refuse_include_dir(*path) : "is no folder below the project's");
   }
 
-  static void add(Words& words, const std::string& word) {
-    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+  template <class T>
+  static void add(std::vector<T>& all, const T& each) {
+    if (std::ranges::find(all, each) == all.end()) all.push_back(each);
   }
 
   void add_define(const std::string& key, const std::string& value) {

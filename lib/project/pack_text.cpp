@@ -23,24 +23,36 @@ std::string scalar(const std::string& word) {
   return "'" + replace_all(word, "'", "''") + "'";
 }
 
+Words scalars(Words words) {
+  for (std::string& word : words)
+    word = scalar(word);
+  return words;
+}
+
 std::string flow(const Words& words) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : ", ") + scalar(word);
-  return "[" + text + "]";
+  return "[" + join(scalars(words), ", ") + "]";
 }
 
 constexpr size_t k_columns = 110;
 
 // On one line where it fits, else an item a line.
-std::string list(const std::string& indent, const std::string& key, const Words& words) {
-  if (words.empty()) return "";
-  const std::string line = indent + key + ": " + flow(words) + "\n";
+std::string list_of_nodes(const std::string& indent, const std::string& key, const Words& nodes) {
+  if (nodes.empty()) return "";
+  const std::string line = indent + key + ": [" + join(nodes, ", ") + "]\n";
   if (line.size() <= k_columns) return line;
   std::string text = indent + key + ":\n";
-  for (const std::string& word : words)
-    text += indent + "  - " + scalar(word) + "\n";
+  for (const std::string& node : nodes)
+    text += indent + "  - " + node + "\n";
   return text;
+}
+
+std::string list(const std::string& indent, const std::string& key, const Words& words) {
+  return list_of_nodes(indent, key, scalars(words));
+}
+
+std::string node_of(const PackFolder& folder) {
+  const std::string path = scalar(folder.path);
+  return folder.language.empty() ? path : "{value: " + path + ", for: " + folder.language + "}";
 }
 
 std::string map_of(const std::vector<std::pair<std::string, std::string>>& entries) {
@@ -101,14 +113,17 @@ std::string requires_text(const PackOp& op, bool says_torch) {
   Words entries;
   for (const HeaderFolder& folder : op.folders)
     entries.push_back("{folder: " + scalar(folder.folder) + (folder.in.empty() ? "" : ", in: " + folder.in) +
-                      "}");
+                      (folder.language.empty() ? "" : ", for: " + folder.language) + "}");
   if (says_torch) entries.push_back(k_of_torch);
   if (entries.empty()) return "";
   return "    requires: [" + join(entries, ", ") + "]\n";
 }
 
 std::string text_of(const PackKeys& keys, const std::string& indent) {
-  std::string text = list(indent, "include_dirs", keys.include_dirs);
+  Words folders;
+  for (const PackFolder& folder : keys.include_dirs)
+    folders.push_back(node_of(folder));
+  std::string text = list_of_nodes(indent, "include_dirs", folders);
   if (!keys.defines.empty()) text += indent + "defines: " + map_of(keys.defines) + "\n";
   std::vector<std::pair<std::string, std::string>> standards;
   if (!keys.std_cxx.empty()) standards.emplace_back("cxx", keys.std_cxx);
@@ -197,9 +212,11 @@ std::string pack_text(const Project& project, const std::string& source_root, co
   const bool is_one = ops.size() == 1;
   const bool are_of_torch =
       std::ranges::all_of(ops, [](const PackOp& op) { return op.of_torch && op.folders.empty(); });
-  if (!is_one)
-    text += "defaults:\n" + text_of(shared_keys(ops), "  ") +
-            (are_of_torch ? "  requires: [" + std::string(k_of_torch) + "]\n" : "");
+  if (!is_one) {
+    const std::string defaults = text_of(shared_keys(ops), "  ") +
+                                 (are_of_torch ? "  requires: [" + std::string(k_of_torch) + "]\n" : "");
+    if (!defaults.empty()) text += "defaults:\n" + defaults;
+  }
   text += "ops:\n";
   for (const PackOp& op : ops)
     text += text_of(op) + requires_text(op, op.of_torch && (is_one || !are_of_torch));

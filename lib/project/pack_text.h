@@ -9,9 +9,17 @@
 
 namespace dsbuild {
 
+// Of include_dirs.
+struct PackFolder {
+  std::string path;
+  std::string language;  // `for`; "": none
+  bool operator==(const PackFolder&) const = default;
+};
+
 // What a line of the pack says of an op, and of `defaults`.
 struct PackKeys {
-  std::vector<std::string> include_dirs, cxx, nvcc, link, libraries;
+  std::vector<PackFolder> include_dirs;
+  std::vector<std::string> cxx, nvcc, link, libraries;
   std::vector<std::pair<std::string, std::string>> defines;
   std::string std_cxx, std_nvcc;
   bool operator==(const PackKeys&) const = default;

@@ -13,11 +13,14 @@
 
 namespace dsbuild {
 
-// A folder with headers outside of the project, as a `folder` requirement of op.yaml has it.
+// A folder with headers, outside of the project as a `folder` requirement of op.yaml has it. In the project
+// only those for one language are here.
 struct HeaderFolder {
-  std::string folder;  // absolute where `in` is ""
-  std::string in;      // "packages", "python", ""
+  std::string folder;    // absolute where `in` is ""
+  std::string in;        // "packages", "python", k_in_project, ""
+  std::string language;  // "cxx", "nvcc"; "": of both
 };
+inline constexpr const char* k_in_project = "project";
 
 // An extension by the commands that the project's own build would run for it, without what torch itself adds.
 // Paths may be absolute.

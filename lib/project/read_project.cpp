@@ -57,7 +57,7 @@ ProjectExtension read_extension(const Json& json) {
                              .defines = {},
                              .capabilities = {}};
   for (const Json& folder : items_in(json, "folders"))
-    extension.folders.push_back({text_in(folder, "folder"), text_in(folder, "in")});
+    extension.folders.push_back({text_in(folder, "folder"), text_in(folder, "in"), text_in(folder, "for")});
   for (const Json& define : items_in(json, "defines")) {
     const Words words = words_of(&define);  // a value that is null is none
     if (!words.empty()) extension.defines.emplace_back(words[0], words.size() > 1 ? words[1] : "");

@@ -85,8 +85,14 @@ std::vector<SourceSpec> OpBuilder::sources(const WhenContext& context) const {
   return sources;
 }
 
-std::vector<std::string> OpBuilder::include_paths(const WhenContext& context) const {
-  return holding(spec_.include_dirs, context);
+std::vector<std::string> OpBuilder::include_paths(const WhenContext& context,
+                                                  const std::string& language) const {
+  std::vector<std::string> paths = holding(spec_.include_dirs, context);
+  std::erase_if(paths, [&](const std::string& path) {
+    const auto only = spec_.include_languages.find(path);
+    return only != spec_.include_languages.end() && !language.empty() && only->second != language;
+  });
+  return paths;
 }
 
 std::vector<std::string> OpBuilder::cxx_args(const SourceSpec& source, const WhenContext& context) const {

@@ -151,6 +151,8 @@ enum class RequirementKind {
 
 // Values of `in`: below which folder a relative one is looked for.
 inline constexpr const char *k_in_packages = "packages", *k_in_python = "python";
+// Values of `for`: the sources of one language alone are compiled with the folder.
+inline constexpr const char *k_for_cxx = "cxx", *k_for_nvcc = "nvcc";
 
 const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 
@@ -162,7 +164,8 @@ const char* key_of(RequirementKind kind);  // as in op.yaml: "tvm_ffi"
 //                                        is looked for first: `root: CCL_ROOT`, the folder that the variable
 //                                        names, or `package: a/b`, that folder of Python's packages
 //   {folder: a/include, in: packages}    headers outside of the pack: a folder below Python's packages,
-//                                        `in: python` below sys.prefix, or an absolute one (gives it)
+//                                        `in: python` below sys.prefix, or an absolute one (gives it);
+//                                        `for: cxx`, `for: nvcc` to the sources of one language
 //   {command: [a, b]}                    one of them is on PATH
 //   {cpu: avx2}                          the CPU of the machine that builds has the feature
 //   {module: triton}                     Python's importlib finds it
@@ -179,6 +182,7 @@ struct Requirement {
   std::string root;                   // of a header or library: a variable; "" : none
   std::string package;                // likewise: a folder below Python's packages
   std::string in;                     // of a folder: k_in_packages or k_in_python; "": it is absolute
+  std::string language;               // of a folder, `for`: k_for_cxx, k_for_nvcc (device code); "": both
   std::string lacks, because;         // of a source: the text of the fault, and what is wrong with it
   VersionRange range;                 // cuda, tvm_ffi, torch, cutlass
   std::map<std::string, std::string> hint;  // "" : plain text; "apt", "dnf", "pacman"…: package names
@@ -206,8 +210,9 @@ struct OpSpec {
   ArchFilter archs;                                      // of `backend`
   std::map<BackendKind, ArchFilter> archs_of;            // of each backend that says something
   std::vector<Entry<std::string>> needs;
-  std::vector<SourceSpec> sources;  // sorted by id: the order in the file never matters
-  TextEntries include_dirs;         // relative to the source root
+  std::vector<SourceSpec> sources;                       // sorted by id: the order in the file never matters
+  TextEntries include_dirs;                              // relative to the source root
+  std::map<std::string, std::string> include_languages;  // `for` of those for the sources of one language
   std::vector<Entry<std::pair<std::string, std::string>>> defines;  // name, value ("" : no value)
   std::map<std::string, std::string>
       features;  // of a define that matters to users: its name to what it stands for

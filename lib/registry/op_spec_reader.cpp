@@ -126,11 +126,24 @@ Result<void> read_op_sources(const SpecFile& file, const YamlNode& root, OpSpec&
   return {};
 }
 
+// Takes `for` out of an entry {value: DIR, for: LANGUAGE}.
+Result<void> take_include_language(const SpecFile& file, YamlNode& entry, OpSpec& spec) {
+  const YamlNode *language = entry.is_map() ? entry.find("for") : nullptr, *value = entry.find("value");
+  if (!language || !value) return {};
+  DSBUILD_TRY(word, read_word(file, *language, "'include_dirs.for'", refuse_folder_language));
+  spec.include_languages[value->scalar] = std::move(word);
+  std::erase_if(entry.entries, [](const YamlNode::Entry& each) { return each.key.scalar == "for"; });
+  return {};
+}
+
 Result<void> read_include_dirs(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
-  const YamlNode* node = root.find("include_dirs");
-  if (!node) return {};
-  DSBUILD_TRY(dirs, read_entries(file, *node, "'include_dirs'", refuse_include_dir));
-  DSBUILD_CHECK(check_include_dirs(file, *node, dirs));
+  const YamlNode* given = root.find("include_dirs");
+  if (!given) return {};
+  YamlNode node = *given;
+  for (YamlNode& entry : node.items)
+    DSBUILD_CHECK(take_include_language(file, entry, spec));
+  DSBUILD_TRY(dirs, read_entries(file, node, "'include_dirs'", refuse_include_dir));
+  DSBUILD_CHECK(check_include_dirs(file, node, dirs));
   spec.include_dirs = std::move(dirs);
   return {};
 }

@@ -23,7 +23,8 @@ class OpBuilder {
   const std::string& name() const { return spec_.name; }
   const std::string& absolute_name() const { return spec_.module; }
   std::vector<SourceSpec> sources(const WhenContext& context) const;
-  std::vector<std::string> include_paths(const WhenContext& context) const;  // relative to the source root
+  // Relative to the source root. `language`: k_for_cxx or k_for_nvcc, whose sources search them; "": either.
+  std::vector<std::string> include_paths(const WhenContext& context, const std::string& language = "") const;
   std::vector<std::string> cxx_args(const SourceSpec& source,
                                     const WhenContext& context) const;  // -std, flags, -D
   std::vector<std::string> nvcc_args(const SourceSpec& source,

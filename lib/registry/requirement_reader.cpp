@@ -33,6 +33,7 @@ const std::vector<PartRow> k_parts = {
     {"root", &Requirement::root, refuse_identifier, k_searched, false},
     {"package", &Requirement::package, refuse_path, k_searched, false},
     {"in", &Requirement::in, refuse_folder_base, {RequirementKind::folder}, false},
+    {"for", &Requirement::language, refuse_folder_language, {RequirementKind::folder}, false},
     {"lacks", &Requirement::lacks, refuse_line, {RequirementKind::source}, true},
     {"because", &Requirement::because, refuse_line, {RequirementKind::source}, true},
 };

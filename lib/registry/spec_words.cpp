@@ -171,6 +171,12 @@ std::string refuse_folder_base(const std::string& word) {
              : std::string("is neither ") + k_in_packages + " nor " + k_in_python;
 }
 
+std::string refuse_folder_language(const std::string& word) {
+  return word == k_for_cxx || word == k_for_nvcc
+             ? ""
+             : std::string("is neither ") + k_for_cxx + " nor " + k_for_nvcc;
+}
+
 std::string refuse_glob(const std::string& glob) {
   for (const std::string_view part : path_parts(glob))
     if (part != "**" && part.find("**") != part.npos)

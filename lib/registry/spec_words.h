@@ -24,7 +24,8 @@ std::string refuse_path(const std::string& path);
 std::string refuse_include_dir(const std::string& path);
 // A path that is relative to a folder outside of the pack, or is absolute.
 std::string refuse_folder(const std::string& path);
-std::string refuse_folder_base(const std::string& word);  // packages, python
-std::string refuse_glob(const std::string& glob);         // a path that may also hold *, ? and parts **
+std::string refuse_folder_base(const std::string& word);      // packages, python
+std::string refuse_folder_language(const std::string& word);  // cxx, nvcc
+std::string refuse_glob(const std::string& glob);             // a path that may also hold *, ? and parts **
 
 }  // namespace dsbuild

@@ -58,7 +58,11 @@ Finding found_folder(const ProbeInput& input, const Path& base) {
   const Path folder = base / subject_of(input);
   Finding finding = met(input, folder.string());
   if (is_compilers_own(input.system.files, folder)) return finding;
-  finding.gives.include_dirs = {folder.string()};
+  const std::string& language = input.requirement.language;
+  auto& folders = language == k_for_cxx    ? finding.gives.cxx_include_dirs
+                  : language == k_for_nvcc ? finding.gives.device_include_dirs
+                                           : finding.gives.include_dirs;
+  folders = {folder.string()};
   const auto [name, root] = root_of(input, base);
   finding.gives.roots = {{name, root.string()}};
   return finding;

@@ -23,6 +23,7 @@ Question question_of(const ProbeInput& input) {
                     requirement.root,
                     requirement.package,
                     requirement.in,
+                    requirement.language,
                     requirement.lacks,
                     requirement.because,
                     input.toolkit ? input.toolkit->home.string() : ""};

@@ -25,6 +25,8 @@ struct Hipify {
 // What a met requirement gives to its op's edges.
 struct Contribution {
   std::vector<std::string> include_dirs;           // absolute
+  std::vector<std::string> cxx_include_dirs;       // of C++ sources alone; ahead of those of all
+  std::vector<std::string> device_include_dirs;    // of sources with device code alone; likewise
   std::vector<std::string> fallback_include_dirs;  // absolute; behind the toolkit's
   std::vector<std::string> base_cxx_flags, base_nvcc_flags,
       base_hip_flags;                            // ahead of the op's own, which may take them back (-U…)

@@ -55,6 +55,20 @@ def without(found, others):
     return rest
 
 
+def languages_of(found):
+    """Of {"cxx": folders or None, "nvcc": …}: {folder: the one language that has it; "" for all that are there}, in order."""
+    there = {language: folders for language, folders in found.items() if folders is not None}
+    every = dict.fromkeys(folder for folders in there.values() for folder in folders)
+    return {folder: "" if all(folder in folders for folders in there.values())
+            else next(language for language, folders in there.items() if folder in folders) for folder in every}
+
+
+def rpath_of(option):
+    """The folder of -Wl,-rpath,DIR, in each of its spellings, alone; None of another option."""
+    found = re.fullmatch(r"-Wl,(?:--enable-new-dtags,)?(?:--?rpath[,=]|-R,?)([^,]+)", option)
+    return found and found[1]
+
+
 def first_option(words):
     """Where a command's options begin, after its program and what is before that (ccache)."""
     return next((at for at, word in enumerate(words) if word.startswith("-")), len(words))

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from ._command_words import (arguments, first_option, flags_of_pythons_build, holds_files, pythons_folders, without,
+from ._command_words import (arguments, first_option, flags_of_pythons_build, holds_files, pythons_folders, rpath_of, without,
                              CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
 
 # dsbuild's own: of slices and records that name no machine, and of libraries without debug information.
@@ -19,7 +19,7 @@ OWN_OF_LINKS = re.compile(r"-shared|-Wl,--exclude-libs,libstdc\+\+\.a|-Wl,--stri
 JOB_CONTROL = re.compile(r"-(t|threads|split-compile|j)(=.*)?|-j[0-9]*")
 SHORT = {"-compiler-options": "-Xcompiler", "-generate-code": "-gencode", "-gpu-architecture": "-arch",
          "-ptxas-options": "-Xptxas", "-compiler-bindir": "-ccbin", "-relocatable-device-code": "-rdc"}
-OF_TORCH = ("c10", "torch", "torch_cpu", "torch_python", "cudart", "c10_cuda", "torch_cuda")
+LISTS_OF_FOLDERS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH")
 CHOICES = {"CC", "CXX", "CUDAHOSTCXX", "NVCC_CCBIN"}
 OF_SYSTEM = ("/usr/include", "/usr/local/include")
 
@@ -30,7 +30,8 @@ def differences(commands, planned, source_root, compares_archs=True):
         return [f"dsbuild builds none ({(planned or {}).get('reason') or 'the reason is above'})"]
     ours = {os.path.realpath(os.path.join(source_root, source["file"])): source for source in planned["sources"]}
     found = [f"a command that compiles no source: {' '.join(words)}"[:200] for words in commands.others[:1]]
-    for source, words in commands.compiles:
+    for source, words, folder in commands.compiles:
+        found += relative_folders(folder) if folder != commands.objects else []  # where nothing lies before a build
         mine = ours.get(os.path.realpath(source))
         if mine is None or mine["flags"] is None:
             found.append(f"the source {source}")
@@ -48,11 +49,13 @@ class Compile:
     """What a command says, in one spelling."""
 
     def __init__(self, words):
-        self.macros, self.folders, self.system_folders, self.archs, self.flags, self.ccbin = {}, [], [], set(), [], None
+        self.macros, self.folders, self.system_folders, self.flags, self.ccbin = {}, [], [], [], None
+        self.archs, self.short_arch = set(), set()  # of -gencode, of -arch
         self.program = words[first_option(words) - 1]  # behind ccache
         self.is_cuda = os.path.basename(self.program).startswith("nvcc")
         for option, value in arguments(words):
             self.take(option, value)
+        self.archs |= self.short_arch
 
     def implied_folders(self):
         """nvcc's own, which it searches after those of -I."""
@@ -64,7 +67,7 @@ class Compile:
 
     def searched_folders(self):
         """With headers, in the order in which they are searched, each once."""
-        folders = [*self.folders, *self.implied_folders(), *self.system_folders]
+        folders = [*self.folders, *absolute_folders_of("CPATH"), *self.implied_folders(), *self.system_folders]
         return [folder for folder in dict.fromkeys(map(os.path.realpath, folders)) if holds_files(folder)]
 
     def take(self, option, value):
@@ -81,8 +84,10 @@ class Compile:
             (self.folders if option == "-I" else self.system_folders).append(value)
         elif option == "-ccbin":
             self.ccbin = value
-        elif option in ("-gencode", "-arch"):
-            self.archs.update(images_of(value))
+        elif option == "-gencode":
+            self.archs |= images_of(value)
+        elif option == "-arch":
+            self.short_arch = images_of(value)  # the last counts
         elif option in ("-Xcompiler", "-Xptxas", "-Xcudafe", "-Xfatbin"):
             self.flags += [f"{option}={word}" for word in re.split(r"[, ]+", value.strip("'\" ")) if word]
         elif not JOB_CONTROL.fullmatch(option):
@@ -108,13 +113,14 @@ def differences_of_compile(theirs, ours, compares_archs):
     for macro in sorted(set(theirs.macros) | set(ours.macros)):
         if theirs.macros.get(macro) != ours.macros.get(macro):
             found.append(f"the macro {macro} is {said(theirs, macro)}, not {said(ours, macro)}")
-    if compares_archs and theirs.archs and theirs.archs != ours.archs:
+    if compares_archs and theirs.archs != ours.archs:
         found.append(f"it is for {said_images(theirs)}, not {said_images(ours)}")
     return found + differences_of_folders(theirs, ours)
 
 
 def said_images(compile_):
-    return ", ".join(sorted(f"{code} of compute_{virtual}" for virtual, code in compile_.archs))
+    images = sorted(f"{code} of compute_{virtual}" for virtual, code in compile_.archs)
+    return ", ".join(images) or "the arch that nvcc takes by itself (torch names none beside a flag that holds 'arch')"
 
 
 def said(compile_, macro):
@@ -135,8 +141,10 @@ def differences_of_flags(theirs, ours):
 
 
 def last_of_each(flags):
-    """As the pack has them."""
-    return list(reversed(dict.fromkeys(reversed(list(flags)))))
+    """As the pack has them: the last of equal ones, of -std the last of all."""
+    last = list(reversed(dict.fromkeys(reversed(list(flags)))))
+    standards = [flag for flag in last if re.match(r"--?std=", flag)]
+    return without(last, standards[:-1])
 
 
 def family(flag):
@@ -149,7 +157,7 @@ def differences_of_folders(theirs, ours):
     known, mine = theirs.searched_folders(), ours.searched_folders()
     found = [f"the folder of headers {folder}" for folder in known if folder not in mine and folder not in needless]
     found += [f"dsbuild adds the folder of headers {folder}" for folder in mine
-              if folder not in known and folder not in needless and hides_one(folder, known)]
+              if folder not in known and folder not in needless]
     common = [folder for folder in known if folder in mine]
     for at, first in enumerate(common):
         for second in common[at + 1:]:
@@ -158,9 +166,18 @@ def differences_of_folders(theirs, ours):
     return found
 
 
-def hides_one(folder, others):
-    """A header there has the name of one elsewhere."""
-    return any(set(os.listdir(folder)) & set(os.listdir(other)) for other in (*others, *OF_SYSTEM) if os.path.isdir(other))
+def entries_of(variable):
+    return os.environ[variable].split(":") if os.environ.get(variable) else []
+
+
+def absolute_folders_of(variable):
+    return [folder for folder in entries_of(variable) if os.path.isabs(folder)]
+
+
+def relative_folders(folder):
+    """dsbuild's commands run in a folder of its own, where those of a compiler's variables name nothing; an empty one is "."."""
+    return [f"{variable} names the folder '{entry}', which is relative" for variable in LISTS_OF_FOLDERS
+            for entry in entries_of(variable) if not os.path.isabs(entry) and holds_files(os.path.join(folder, entry))]
 
 
 def resolved(program):
@@ -203,7 +220,8 @@ def differences_of_link(theirs, ours):
     found += [f"the library {name} is that of {place(name, theirs)}, not of {place(name, ours)}"
               for name in libraries if name in mine and place(name, theirs) != place(name, ours)]
     pythons = [option for option, _ in flags_of_pythons_build()[1] if not CHANGES_LINK.fullmatch(option)]
-    flags = without([option for option, value in theirs if option.startswith("-") and option not in ("-l", "-L")], pythons)
+    flags = without([in_one_spelling(option) for option, value in theirs if option.startswith("-") and option not in ("-l", "-L")],
+                    pythons)
     flags = [flag for flag in flags if flag not in POSITIONAL and not OF_COMPILES_ALONE.fullmatch(flag)
              and not OWN_OF_LINKS.fullmatch(flag)]
     others = [option for option, value in ours if option.startswith("-") and option not in ("-l", "-L")
@@ -212,14 +230,18 @@ def differences_of_link(theirs, ours):
     return found + [f"dsbuild adds to the link {flag}" for flag in without(others, flags)]
 
 
+def in_one_spelling(option):
+    folder = rpath_of(option)
+    return f"-Wl,-rpath,{folder}" if folder else option
+
+
 def state_of_libraries(found):
-    """In order, torch's as one, each with the last of the words before it that changes how it is linked."""
+    """In order, each with the last of the words before it that changes how it is linked; where cudart stands is no matter."""
     state, libraries = None, []
     for option, value in found:
         state = option if option in POSITIONAL else state
-        if option == "-l":
-            name = name_of_library(value)
-            libraries.append(("torch" if name in OF_TORCH else name, state))
+        if option == "-l" and name_of_library(value) != "cudart":
+            libraries.append((name_of_library(value), state))
     return list(dict.fromkeys(libraries))
 
 

@@ -9,8 +9,8 @@ import shutil
 import sys
 import sysconfig
 
-from ._command_words import (arguments, flags_of_pythons_build, holds_files, is_inside, pythons_folders, without, words_of,
-                             CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
+from ._command_words import (arguments, flags_of_pythons_build, holds_files, is_inside, languages_of, pythons_folders, rpath_of,
+                             without, words_of, CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
 from ._torch_commands import bare_commands, commands_of, has_own_archs, Commands
 
 
@@ -52,8 +52,8 @@ def described(commands, folder):
         of_list = [unit for unit in flags["nvcc"] if unit[0].split("=")[0] == "-gencode"]
         flags["nvcc"] = without(flags["nvcc"], of_list)
         list_archs = words_of(of_list) if commands.of_list else []
-    inside, outside = own_folders([value for found in flags.values() for option, value in found or []
-                                   if option in ("-I", "-isystem")], folder)
+    flags["nvcc"] = flags["nvcc"] and with_last_arch(flags["nvcc"])
+    inside, outside = own_folders({language: found and folders_of(found) for language, found in flags.items()}, folder)
     defines = once_defined([without(found, of_compile) for found in flags.values() if found is not None])
     words = {language: words_of(unit for unit in found or [] if unit[0] not in ("-I", "-isystem")
                                 and not (unit[0] == "-D" and unit[1] in defines)) for language, found in flags.items()}
@@ -61,7 +61,7 @@ def described(commands, folder):
     where = getattr(commands.extension, "dsbuild_where", "setup.py")
     return {"name": commands.extension.name, "kind": kind, "torch": kind != "plain", "where": where, "suffix": "",
             "package_root": "",
-            "sources": [within(source, folder) for source, _ in commands.compiles],
+            "sources": [within(source, folder) for source, _, _ in commands.compiles],
             "include_dirs": inside, "folders": outside, "list_archs": list_archs,
             "defines": [define.split("=", 1) for define in defines],
             **words, **described_link(commands, of_link)}
@@ -88,8 +88,16 @@ def own_flags(commands, is_cuda):
     words = commands.of_language(is_cuda)
     if words is None:
         return None
-    return [unit for unit in without(arguments(words), arguments(commands.bare.of_language(is_cuda) or []))
-            if not (unit[0] == "-D" and unit[1].startswith("TORCH_EXTENSION_NAME="))]
+    torchs = arguments(commands.bare.of_language(is_cuda) or [])
+    own = [unit for unit in without(arguments(words), torchs)
+           if not (unit[0] == "-D" and unit[1].startswith("TORCH_EXTENSION_NAME="))]
+    standards = [unit for unit in arguments(words) if is_standard(unit)]
+    is_torchs = standards and standards[-1] in torchs  # the last counts
+    return [unit for unit in own if not (is_torchs and is_standard(unit))]
+
+
+def is_standard(unit):
+    return re.match(r"--?std\b", unit[0]) is not None
 
 
 def once_defined(languages):
@@ -110,17 +118,30 @@ def within(path, folder):
     return path if relative.startswith("..") and os.path.isabs(path) else relative
 
 
-def own_folders(folders, project):
-    """(those in the project, those elsewhere as op.yaml's `folder` has them): neither Python's own nor ones without a file."""
+def folders_of(found):
+    return [value for option, value in found if option in ("-I", "-isystem")]
+
+
+def own_folders(of_languages, project):
+    """(those in the project for all languages, the others): neither Python's own nor, outside of the project, ones without a
+    file."""
     usual = pythons_folders()
     inside, outside = [], []
-    for folder in dict.fromkeys(folders):
+    for folder, language in languages_of(of_languages).items():
         whole = os.path.join(project, folder)
-        if not os.path.relpath(whole, project).startswith(".."):
+        if not os.path.relpath(whole, project).startswith("..") and language:
+            outside.append({"folder": within(whole, project), "in": "project", "for": language})
+        elif not os.path.relpath(whole, project).startswith(".."):
             inside.append(within(whole, project))
         elif os.path.realpath(whole) not in usual and holds_files(whole):
-            outside.append(elsewhere(whole))
+            outside.append(elsewhere(whole) | {"for": language})
     return inside, outside
+
+
+def with_last_arch(found):
+    """nvcc takes the last of several -arch."""
+    of_arch = [unit for unit in found if re.fullmatch(r"(-arch|--gpu-architecture)(=.*)?", unit[0])]
+    return without(found, of_arch[:-1])
 
 
 def elsewhere(folder):
@@ -142,13 +163,13 @@ def described_link(commands, of_link):
     found = without(own, [unit for unit in of_link if not CHANGES_LINK.fullmatch(unit[0])])
     described_as = {"libraries": libraries, "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [], "link": []}
     for option, value in found:
-        rpath = re.fullmatch(r"-Wl,(?:--enable-new-dtags,)?-?-rpath[,=](.*)", option)
+        rpath = rpath_of(option)
         if option == "-l":
             continue
         if option == "-L":
             described_as["library_dirs"] += [value] if holds_one(value, libraries) else []
         elif rpath:
-            described_as["runtime_library_dirs"].append(rpath[1])
+            described_as["runtime_library_dirs"].append(rpath)
         elif not option.startswith("-"):
             if not is_inside(option, commands.objects):
                 described_as["extra_objects"].append(option)

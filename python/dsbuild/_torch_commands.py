@@ -28,7 +28,7 @@ class Commands:
     def __init__(self, extension, objects):
         self.extension = extension
         self.objects = objects  # the folder that compiles write to
-        self.compiles = []  # (source, words) of each
+        self.compiles = []  # (source, words, the folder that it would run in) of each
         self.links = []
         self.others = []  # neither a compile of one source nor a link of the module: device links
         self.bare = None  # Commands: what torch adds to an extension of this kind
@@ -36,7 +36,7 @@ class Commands:
 
     def of_language(self, is_cuda):
         """The words of a compile of that language: all of an extension have the same. None where it has none."""
-        return next((words for source, words in self.compiles if source.endswith(".cu") == is_cuda), None)
+        return next((words for source, words, _ in self.compiles if source.endswith(".cu") == is_cuda), None)
 
     def names_archs(self):
         """The user's or the project's; else what they are for is torch's choice, and dsbuild's."""
@@ -187,7 +187,7 @@ def sort_in(commands, words, folder):
     if source is None:
         commands.others.append(words)
     else:
-        commands.compiles.append((os.path.join(folder, source), [word for word in words if word != source]))
+        commands.compiles.append((os.path.join(folder, source), [word for word in words if word != source], folder))
 
 
 def absolute(unit, folder):

@@ -47,8 +47,8 @@ NVCC = {**EITHER,
                         ("-Xcompiler", "-march=x86-64-v3"), ("-maxrregcount", "64"), "--maxrregcount=32", ("-ccbin", "gcc"),
                         "--default-stream=per-thread"]}
 LIBRARIES = {4: ["m", "cublas"], 2: ["dl", "cudart", "z", "pthread"]}
-LINK = {4: ["-s", "-lm", "-Wl,-rpath,$ORIGIN/lib", "-Wl,-z,now", "-Wl,--as-needed"],
-        2: ["-Wl,--no-as-needed", ("-Wl,--no-as-needed", "-lm"), "-fopenmp", "-pthread", "-g", "-lz", "-Wl,-O1"],
+LINK = {4: ["-s", "-Wl,-rpath,$ORIGIN/lib", "-Wl,-z,now", "-Wl,--as-needed"],
+        2: ["-lm", "-Wl,--no-as-needed", ("-Wl,--no-as-needed", "-lm"), "-fopenmp", "-pthread", "-g", "-lz", "-Wl,-O1"],
         1: ["-static-libgcc", Code("'-L' + elsewhere"), "-L/opt/lib", "-Wl,-rpath,/opt/lib", "-O2",
             ("-Wl,-rpath", "-Wl,$ORIGIN/../lib"), "-Wl,--exclude-libs,ALL", "-Wl,-Bsymbolic"]}
 CFG = {4: ["define = CFG", "undef = MB", "include_dirs = inc", "include_dirs = PROJECT/more/inc:ELSEWHERE/out"],
@@ -67,7 +67,7 @@ USER = {4: [("CFLAGS", "-DENV=1 -O1"), ("CFLAGS", "-O2 -march=x86-64-v3"), ("LDF
 LISTS = {5: ["8.0", "8.0;9.0", "9.0+PTX"], 2: ["8.0 8.6+PTX", "9.0a", None], 1: ["Ampere", "8.0,9.0"]}
 IN_SETUP = {1: ["os.environ['CFLAGS'] = '-DENV=2 -O1'", "os.environ['TORCH_CUDA_ARCH_LIST'] = '9.0'", "os.environ['CC'] = 'gcc'",
                 "os.environ['NVCC_APPEND_FLAGS'] = '-DAPP=2'", "os.environ['CXX'] = 'g++-11'", "os.environ.pop('CFLAGS', None)"]}
-WAYS = {14: ["BuildExtension"], 3: ["BuildExtension.with_options(use_ninja=False)"],
+WAYS = {18: ["BuildExtension"], 3: ["BuildExtension.with_options(use_ninja=False)"],
         2: ["BuildExtension.with_options(no_python_abi_suffix=True)", "Flags", "Folder"],
         1: ["Alone", "Compiler", "Flags.with_options(use_ninja=False)"]}
 CLASSES = {"Flags": """

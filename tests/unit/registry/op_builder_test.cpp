@@ -10,7 +10,7 @@ sources:
   - b.cpp
   - {path: a.cu, flags: {nvcc: [-lineinfo], cxx: [-g]}, for: {T: [half]}}
   - {path: bwd/one.cu, when: {cuda: ">=12.0"}}
-include_dirs: [include]
+include_dirs: [include, {value: bwd, for: nvcc}]
 defines: {Z: 1, A: , S: {value: 2, when: {any_arch: 9.0a}}}
 std: {cxx: 20, nvcc: 17}
 flags:
@@ -83,7 +83,9 @@ TEST_CASE("the builder answers with the words of DeepSpeed's OpBuilder") {
   const OpBuilder op = builder();
   CHECK(op.name() == "x");
   CHECK(op.absolute_name() == "");
-  CHECK(op.include_paths({}) == Words{"include"});
+  CHECK(op.include_paths({}) == Words{"include", "bwd"});
+  CHECK(op.include_paths({}, k_for_nvcc) == Words{"include", "bwd"});
+  CHECK(op.include_paths({}, k_for_cxx) == Words{"include"});
   CHECK(op.needs({}) == Words{"v", "w"});
   CHECK(op.exports({}) == Words{"x_free", "x_run"});
   CHECK(target_names(

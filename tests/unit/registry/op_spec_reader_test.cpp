@@ -160,7 +160,7 @@ requires:
   - {torch: ">=2.0,<3"}
   - {folder: numpy/_core/include, in: packages}
   - {folder: include, in: python, hint: pip install it}
-  - {folder: /opt/site/~a/include}
+  - {folder: /opt/site/~a/include, for: cxx}
   - {source: b.cpp, lacks: int twice, because: it says twice}
   - {source: gone.cpp, lacks: int, because: it does, when: {source: "<0.19.8"}}
 )");
@@ -181,6 +181,8 @@ requires:
   CHECK(spec.requires_[9].in == k_in_packages);
   CHECK(spec.requires_[10].in == k_in_python);
   CHECK(spec.requires_[11].in.empty());
+  CHECK(spec.requires_[11].language == k_for_cxx);
+  CHECK(spec.requires_[10].language.empty());
   CHECK(spec.requires_[12].lacks == "int twice");
   CHECK(spec.requires_[12].because == "it says twice");
 }

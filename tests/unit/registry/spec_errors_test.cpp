@@ -51,7 +51,7 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
        "requirement: "
        "cuda, header, library, folder, command, cpu, module, tvm_ffi, torch, cutlass, source, function, "
        "root, "
-       "package, in, lacks, because, hint, when."},
+       "package, in, for, lacks, because, hint, when."},
       {"requires: [{cpu: avx2, hint: {brew: x}}]",
        "bad_spec x/op.yaml:3:31: unknown key 'brew' in 'hint' | Keys of 'hint': apt, dnf, pacman, zypper, "
        "apk."},
@@ -277,6 +277,10 @@ TEST_CASE("a required folder is relative to what 'in' says, or absolute and norm
        "bad_spec x/op.yaml:3:39: 'in' goes with a relative folder only, and '/opt/include' is absolute"},
       {"requires: [{folder: include, in: home}]",
        "bad_spec x/op.yaml:3:34: 'requires.in': 'home' is neither packages nor python"},
+      {"requires: [{folder: include, in: python, for: hip}]",
+       "bad_spec x/op.yaml:3:47: 'requires.for': 'hip' is neither cxx nor nvcc"},
+      {"include_dirs: [{value: include, for: hip}]",
+       "bad_spec x/op.yaml:3:38: 'include_dirs.for': 'hip' is neither cxx nor nvcc"},
       {"requires: [{header: a.h, in: python}]", "bad_spec x/op.yaml:3:30: 'in' goes with 'folder' only"},
       {"requires: [{folder: include, header: a.h}]",
        "bad_spec x/op.yaml:3:12: a requirement is of one kind, not both 'header' and 'folder'"},
