@@ -46,11 +46,18 @@ Edge nvcc_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSo
   return edge;
 }
 
+// What nvcc finds unasked, for a C++ source. Torch's own build gives its extensions the first alone.
+std::vector<std::string> toolkit_include_flags(const BuildPlanInput& input, const BackendOp& op) {
+  std::vector<std::string> flags = {"-isystem", input.roots.named(op.toolkit->include_dir().string())};
+  if (!op.toolkit->cccl_folder.empty() && !op.gives.python_module)
+    flags.insert(flags.end(), {"-isystem", input.roots.named(op.toolkit->cccl_folder.string())});
+  return flags;
+}
+
 Edge cuda_compile_edge(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source) {
   if (source.source.is_cuda()) return nvcc_edge(input, op, source);
-  Edge edge =
-      cxx_edge(input, op, source.source, {"-isystem", input.roots.named(op.toolkit->include_dir().string())},
-               op.toolkit->host ? &*op.toolkit->host : nullptr);
+  Edge edge = cxx_edge(input, op, source.source, toolkit_include_flags(input, op),
+                       op.toolkit->host ? &*op.toolkit->host : nullptr);
   edge.implicit_inputs.push_back(k_nvcc_id_file);
   edge.by_host_compiler = true;
   return edge;
@@ -84,9 +91,9 @@ bool links_the_driver(const OpSpec& op) {
 // symbols stay inside, so that two libraries with two toolkits do not meet in one process. A Python module
 // lives in a process that has a CUDA runtime already, and must use that one.
 std::vector<std::string> cuda_link_flags(const BuildPlanInput& input, const BackendOp& op) {
-  const std::string folder = "-L" + input.roots.named(op.toolkit->library_dir.string());
-  std::vector<std::string> flags = {folder};
-  if (links_the_driver(op.builder.spec())) flags.push_back(folder + "/stubs");
+  std::vector<std::string> flags = {"-L" + input.roots.named(op.toolkit->library_dir.string())};
+  if (links_the_driver(op.builder.spec()) && !op.toolkit->stubs_dir.empty())
+    flags.push_back("-L" + input.roots.named(op.toolkit->stubs_dir.string()));
   const std::vector<std::string> runtime =
       op.gives.python_module
           ? std::vector<std::string>{"-lcudart"}

@@ -52,12 +52,10 @@ std::vector<std::string> include_dirs(const Registry& registry, const OpBuilder&
 }
 
 // The stubs stand for the driver's libraries, which a machine that builds need not have.
-std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit,
-                                         const FileReader& files) {
+std::vector<std::string> library_dirs_of(const OpBuilder& op, const Toolkit* toolkit) {
   if (!vendor_of(op.spec()) || !toolkit) return {};
   std::vector<std::string> dirs = {toolkit->library_dir.string()};
-  const Path stubs = toolkit->library_dir / "stubs";
-  if (files.kind(stubs) == FileKind::directory) dirs.push_back(stubs.string());
+  if (!toolkit->stubs_dir.empty()) dirs.push_back(toolkit->stubs_dir.string());
   return dirs;
 }
 
@@ -137,7 +135,7 @@ RequirementReport check_requirements(const RequirementInput& input, System& syst
     const WhenContext context =
         when_context(input.registry, report, toolkit, input.host.machine, filter_asked(op, asked).kept);
     std::vector<std::string> dirs = include_dirs(input.registry, op, context, toolkit);
-    const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit, system.files);
+    const std::vector<std::string> library_dirs = library_dirs_of(op, toolkit);
     std::vector<Finding>& findings = report.by_op[op.name()];
     if (is_for_others(op.spec(), asked)) continue;  // what it needs is no question then
     const auto ask = [&](const Requirement& requirement) {

@@ -4,6 +4,7 @@
 
 #include "arch/nvidia.h"
 #include "base/build_layout.h"
+#include "toolkit/cuda_releases.h"
 #include "toolkit/nvcc_facts.h"
 
 namespace dsbuild {
@@ -36,6 +37,21 @@ Path find_library_dir(const FileReader& files, const Path& home) {
   for (const char* folder : k_library_dirs) {
     if (files.kind(home / folder / "libcudart_static.a") == FileKind::file) return home / folder;
   }
+  return {};
+}
+
+Path find_stubs_dir(const FileReader& files, const Path& home) {
+  for (const char* folder : k_library_dirs) {
+    const Path stubs = home / folder / "stubs";
+    if (files.kind(stubs) == FileKind::directory) return stubs;
+  }
+  return {};
+}
+
+// conda has CUDA's headers below targets, and those of everything else in include.
+Path find_include_folder(const FileReader& files, const Path& home) {
+  for (const char* folder : k_include_dirs)
+    if (files.kind(home / folder / "cuda_runtime_api.h") == FileKind::file) return home / folder;
   return {};
 }
 
@@ -73,6 +89,12 @@ tl::expected<void, std::string> describe(Toolkit& toolkit, System& system, FactS
   toolkit.version = said->version;
   toolkit.targets = std::move(said->targets);
   toolkit.options = std::move(said->options);
+  toolkit.stubs_dir = find_stubs_dir(system.files, toolkit.home);
+  toolkit.include_folder = find_include_folder(system.files, toolkit.home);
+  if (const Path cccl = toolkit.include_dir() / "cccl"; system.files.kind(cccl) == FileKind::directory)
+    toolkit.cccl_folder = cccl;
+  if (std::string why = why_no_whole_release(toolkit, system.files, facts); !why.empty())
+    return Reason(std::move(why));
   toolkit.bounds = read_bounds(system.files, toolkit.home);
   toolkit.include_spellings = include_spellings(system.files, toolkit.home);
   return {};

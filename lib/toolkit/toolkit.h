@@ -40,6 +40,9 @@ struct Toolkit {
   std::set<std::string> options;  // its compiler's long options: "--compress-mode", "--frandom-seed"
   std::string bundle_host;        // HIP's: what stands for the host in its bundles
   Path library_dir;               // holds libcudart_static.a, or libamdhip64.so
+  Path stubs_dir;       // of libraries that stand for the driver's: libcuda.so; empty: there is none
+  Path include_folder;  // with cuda_runtime_api.h; empty: include
+  Path cccl_folder;     // in it, since CUDA 13: with <cuda/std/…> and <nv/target>, which nvcc finds unasked
   // Its folder of headers as nvcc spells it ("<home>/bin/../targets/x86_64-linux/include"), then as others
   // may. Empty: another compiler's.
   std::vector<std::string> include_spellings;
@@ -51,7 +54,7 @@ struct Toolkit {
   const Vendor& vendor() const;    // of its targets
   std::string name() const;        // "CUDA 13.0.88", "HIP clang 22.1.8"
   std::string short_name() const;  // "CUDA 13.0", "HIP clang 22.1"
-  Path include_dir() const { return home / "include"; }
+  Path include_dir() const { return include_folder.empty() ? home / "include" : include_folder; }
   int version_code() const { return version.major() * 100 + version.minor(); }  // 1300
   bool has_option(const std::string& long_option) const { return options.count(long_option) > 0; }
   bool operator==(const Toolkit&) const = default;

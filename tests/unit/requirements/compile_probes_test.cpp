@@ -79,7 +79,7 @@ TEST_CASE("A CUDA op's library is looked for in the toolkit too") {
   World world;
   install_zlib(world);
   world.toolkit.library_dir = "/usr/local/cuda/lib64";
-  world.files.add_directory("/usr/local/cuda/lib64/stubs");
+  world.toolkit.stubs_dir = "/usr/local/cuda/lib64/stubs";
   world.used_toolkit = &world.toolkit;
   world.add_op("cuda_op", {need_library("z", "")});
   world.add_op("cpu_op", {need_library("z", "")}).backend = BackendKind::cpu;

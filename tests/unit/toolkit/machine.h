@@ -80,8 +80,22 @@ struct Machine {
     files.add_file(nvcc, k_machine_code + ("nvcc of CUDA " + version), true);
     files.add_file(home / "include/crt/host_config.h", test_file(data / "include/crt/host_config.h"));
     files.add_file(home / library_dir / "libcudart_static.a", "");
+    set_release(home / "nvvm/bin/cicc", data);
+    set_release(home / "bin/ptxas", data);
+    set_headers(home / "include", version);
     processes.on({nvcc.string(), "--version"}, test_file(data / "version.txt"));
     processes.on({nvcc.string(), "--help"}, test_file(data / "help.txt"));
+  }
+
+  // A program of the toolkit whose data that is.
+  void set_release(const Path& program, const Path& data) {
+    files.add_file(program, k_machine_code + test_file(data / "version.txt"), true);
+  }
+  void set_headers(const Path& folder, const std::string& version) {
+    const Version release = parse_version(version).value();
+    files.add_file(
+        folder / "cuda_runtime_api.h",
+        "#define CUDART_VERSION  " + std::to_string(release.major() * 1000 + release.minor() * 10) + "\n");
   }
 
   void add_compiler(const Path& path, const std::string& says) {

@@ -84,9 +84,7 @@ TEST_CASE("A machine whose compilers are others asks them, though it got a cache
     CHECK(machine.toolkits.host_compilers.at(0).version.text() == "13.1.0");
   }
   SECTION("nvcc's bytes") {
-    machine.files.add_file("/usr/local/cuda/bin/nvcc", k_machine_code + "newer", true);
-    const Path data = toolkit_data("12.8");
-    machine.processes.on({"/usr/local/cuda/bin/nvcc", "--version"}, test_file(data / "version.txt"));
+    machine.add_toolkit("/usr/local/cuda", "12.8");
     CHECK(machine.starts_after_look() > 0);
     CHECK(machine.toolkits.found.at(0).version.short_text() == "12.8");
   }
