@@ -2,6 +2,7 @@
 #include "base/digest.h"
 #include "command.h"
 #include "launch/call_tools.h"
+#include "launch/kept_call.h"
 #include "sys/attached_process.h"
 #include "sys/private_folder.h"
 
@@ -36,6 +37,7 @@ Environment hooked(const System& system, const Settings& settings, const Path& s
   Environment environment = system.environment;
   const std::string dsbuild = system.program.string();
   environment[k_call_log_variable] = log.string();
+  environment[k_folder_names_variable] = "any";
   environment["DSBUILD_NVCC"] = nvcc.string();
   if (settings.memory.value > 0) environment["DSBUILD_MEMORY"] = std::to_string(settings.memory.value);
   if (settings.jobs.value > 0) environment["DSBUILD_JOBS"] = std::to_string(settings.jobs.value);

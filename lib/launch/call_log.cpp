@@ -25,12 +25,18 @@ std::string text_of(const Json& json, const char* key) {
   return found && found->text() ? *found->text() : "";
 }
 
+bool flag_of(const Json& json, const char* key) {
+  const Json* found = json.find(key);
+  return found && found->flag().value_or(false);
+}
+
 }  // namespace
 
 std::string render_call_end(const CallEnd& end) {
   const Json json = {{"kind", k_kinds.at(static_cast<size_t>(end.kind))},
                      {"source", end.source},
                      {"why", end.why},
+                     {"for_folder_alone", end.is_for_folder_alone},
                      {"milliseconds", milliseconds(end.seconds)},
                      {"milliseconds_made", milliseconds(end.seconds_made)}};
   return json.dump() + "\n";
@@ -41,9 +47,12 @@ std::optional<CallEnd> parse_call_end(const std::string& line) {
   if (!json) return std::nullopt;
   const auto kind = std::find(k_kinds.begin(), k_kinds.end(), text_of(*json, "kind"));
   if (kind == k_kinds.end()) return std::nullopt;
-  return CallEnd{static_cast<CallKind>(kind - k_kinds.begin()), text_of(*json, "source"),
-                 text_of(*json, "why"), seconds_of(*json, "milliseconds"),
-                 seconds_of(*json, "milliseconds_made")};
+  return CallEnd{static_cast<CallKind>(kind - k_kinds.begin()),
+                 text_of(*json, "source"),
+                 text_of(*json, "why"),
+                 seconds_of(*json, "milliseconds"),
+                 seconds_of(*json, "milliseconds_made"),
+                 flag_of(*json, "for_folder_alone")};
 }
 
 void log_call(const CallEnd& end, const System& system) {

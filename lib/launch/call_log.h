@@ -20,9 +20,10 @@ enum class CallKind {
 struct CallEnd {
   CallKind kind = CallKind::other;
   std::string source;
-  std::string why;          // left, kept_whole: why it is not sliced
-  double seconds = 0;       // that it took; of what is left to nvcc before that started
-  double seconds_made = 0;  // taken: that it took when it was made
+  std::string why;                   // left, kept_whole: why it is not sliced
+  double seconds = 0;                // that it took; of what is left to nvcc before that started
+  double seconds_made = 0;           // taken: that it took when it was made
+  bool is_for_folder_alone = false;  // sliced: as of KeptCall
   bool operator==(const CallEnd&) const = default;
 };
 

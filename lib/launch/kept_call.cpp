@@ -60,7 +60,8 @@ class Call {
     const bool is_sliced = call_.kept == NvccCall::Kept::sliced;
     DSBUILD_TRY(made, is_sliced ? by_parts() : by_whole_command());
     const CallKind kind = is_sliced ? CallKind::sliced : CallKind::kept_whole;
-    const KeptCall end{made.code, made.code == 0 ? kind : CallKind::left, 0};
+    const KeptCall end{made.code, made.code == 0 ? kind : CallKind::left, 0,
+                       is_sliced && made.names_root && place_.is_temporary};
     if (made.code == 0) {
       const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
       made.result.milliseconds = static_cast<uint64_t>(took.count());
@@ -218,9 +219,20 @@ class Call {
   const Say& say_;
 };
 
-SourcePlace place_of(const NvccCall& call, const Path& folder) {
-  const std::string source = (folder / call.source).lexically_normal().string();
-  return {folder.string(), root_of(source, folder.string()), call.source};
+// Where pip, uv and people unpack what they build once. Under `wrap` alone: who calls `dsbuild nvcc` gets
+// nvcc's own names.
+bool is_temporary_folder(const std::string& folder, const Environment& environment) {
+  if (variable(environment, k_folder_names_variable) != "any") return false;
+  const std::string named = variable(environment, "TMPDIR");
+  for (const std::string& parent : {named, std::string("/tmp"), std::string("/var/tmp")})
+    if (parent.starts_with('/') && folder.starts_with(parent + "/")) return true;
+  return folder.find("/.tmp") != std::string::npos;  // uv's, in its cache
+}
+
+SourcePlace place_of(const NvccCall& call, const Path& folder, const Environment& environment) {
+  const std::string source = (folder / call.source).lexically_normal().string(),
+                    root = root_of(source, folder.string());
+  return {folder.string(), root, call.source, is_temporary_folder(root, environment)};
 }
 
 }  // namespace
@@ -234,7 +246,7 @@ Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, Sy
   DSBUILD_TRY(tools, find_call_tools(request.nvcc.program, request.call, session));
   session.facts.save();
   session.digests.save();
-  const SourcePlace place = place_of(request.call, folder);
+  const SourcePlace place = place_of(request.call, folder, system.environment);
   DSBUILD_TRY(call_folder, CallFolder::make(place, tools, session, request.settings));
   DSBUILD_CHECK(enter_folder(call_folder.path()));
   auto end = Call(request, place, tools, call_folder, session, say).run();

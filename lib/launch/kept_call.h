@@ -6,6 +6,9 @@
 
 namespace dsbuild {
 
+// Set by `wrap`, "any": what the folders of temporary projects are called is no matter.
+inline constexpr const char* k_folder_names_variable = "DSBUILD_FOLDER_NAMES";
+
 struct CallRequest {
   NvccCall call;
   NamedNvcc nvcc;
@@ -16,6 +19,7 @@ struct KeptCall {
   int code = 0;  // nvcc's, where the whole command was run
   CallKind kind = CallKind::taken;
   double seconds_made = 0;
+  bool is_for_folder_alone = false;  // it holds the path of a folder that may have another name next time
 };
 
 using Say = std::function<void(std::string_view out, std::string_view err)>;

@@ -55,6 +55,7 @@ class Launch {
                                    });
     if (!kept) return leave({kept.error().what, true});
     end_.kind = kept->kind;
+    end_.is_for_folder_alone = kept->is_for_folder_alone;
     end_.seconds_made = kept->seconds_made;
     log();
     return kept->code;

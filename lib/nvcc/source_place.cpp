@@ -77,15 +77,19 @@ std::vector<std::string> SourcePlace::own_words(std::vector<std::string> command
 }
 
 std::string SourcePlace::with_own_names(std::string_view text) const {
-  if (may_read_its_name(text)) return std::string(text);
+  if (!is_temporary && may_read_its_name(text)) return std::string(text);
   std::string named;
   named.reserve(text.size());
+  FileNames files;  // of the markers
   CodeLines lines(text);
   while (const auto line = lines.next()) {
     const auto marker = read_line_marker(*line, {});
     // "<built-in>" and the like are no files.
     if (!marker || marker->file.size() <= 2 || marker->file[1] == '<') {
-      named += *line;
+      if (is_temporary)
+        add_with_own_literals(*line, files, named);
+      else
+        named += *line;
       continue;
     }
     const size_t place = static_cast<size_t>(marker->file.data() - line->data());
@@ -93,8 +97,27 @@ std::string SourcePlace::with_own_names(std::string_view text) const {
     named += line->substr(0, place + 1);
     named += own_name(file);
     named += line->substr(place + 1 + file.size());
+    files.insert(file);
   }
   return named;
+}
+
+// "/tmp/x/csrc/a.cu" of __FILE__ -> "pack/csrc/a.cu"
+void SourcePlace::add_with_own_literals(std::string_view line, const FileNames& files,
+                                        std::string& text) const {
+  const std::string literal = "\"" + root + "/";
+  size_t from = 0;
+  for (size_t place = line.find(literal); place != std::string_view::npos;
+       place = line.find(literal, place + 1)) {
+    const size_t end = line.find('"', place + 1);
+    if (end == std::string_view::npos) break;
+    const std::string_view file = line.substr(place + 1, end - place - 1);
+    if (files.find(file) == files.end()) continue;
+    text += line.substr(from, place + 1 - from);
+    text += own_name(std::string(file));
+    from = end;
+  }
+  text += line.substr(from);
 }
 
 std::string SourcePlace::with_given_names(const std::string& said) const {
@@ -104,6 +127,17 @@ std::string SourcePlace::with_given_names(const std::string& said) const {
   if (is_absolute(source)) return text;
   const std::string here = folder + "/";
   return with_names(text, here, [&](const std::string& name) { return name.substr(here.size()); });
+}
+
+// Bytes of a string stand in PTX as numbers: {112, 97, 99, 107, 47, …}.
+bool has_own_names(std::string_view ptx) {
+  for (const char* between : {", ", ","}) {
+    std::string numbers;
+    for (const char byte : k_own_beginning)
+      numbers += (numbers.empty() ? "" : between) + std::to_string(static_cast<int>(byte));
+    if (ptx.find(numbers) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 std::string root_of(const std::string& source, const std::string& folder) {

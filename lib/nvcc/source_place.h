@@ -4,6 +4,8 @@
 // of a build folder do ("pack/…"), so that another checkout has the same.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,9 @@ struct SourcePlace {
       folder;  // absolute: where the command was given; "": in a build folder, and nothing is to be done
   std::string root;    // absolute, without links: what "pack" stands for
   std::string source;  // as it was given
+  // The root is a folder that somebody unpacked a project into, and that another has another name for: host
+  // code has own names of the text's files, too (__FILE__).
+  bool is_temporary = false;
 
   bool empty() const { return folder.empty(); }
   // "pack/csrc/a.h" of "../csrc/a.h"; of what does not lie below the root the absolute name.
@@ -24,12 +29,20 @@ struct SourcePlace {
   std::string given_name(const std::string& own) const;
   // Of a compile command: its include folders and its source.
   std::vector<std::string> own_words(std::vector<std::string> command) const;
-  // A preprocessed text with own names in its markers. As it is where it may read the name of its file.
+  // A preprocessed text with own names in its markers. As it is where it may read the name of its file and
+  // the root is not temporary; where it is, string literals that name a file of the text have own names too.
   std::string with_own_names(std::string_view text) const;
   // What tools said of such a text.
   std::string with_given_names(const std::string& said) const;
   bool operator==(const SourcePlace&) const = default;
+
+ private:
+  using FileNames = std::set<std::string, std::less<>>;
+  void add_with_own_literals(std::string_view line, const FileNames& files, std::string& text) const;
 };
+
+// Names of files in PTX as `with_own_names` gives them to the code of a temporary root.
+bool has_own_names(std::string_view ptx);
 
 // The root of a source that is given in a folder, both absolute: the nearest folder above both, or that of
 // the source where they have less than two folders in common (as a project in /tmp that is built in /home).

@@ -88,7 +88,8 @@ class DeviceStepper : public SourceStepper {
     Made made{0, MadeOf::tools, {}, std::move(record), {}};
     DSBUILD_TRY(code, add_texts(made));
     if (code != 0) return Made::failed(code);
-    if (source.has_columns_of_names(made.outputs.front().bytes)) return std::nullopt;
+    const std::string& ptx = made.outputs.front().bytes;
+    if (source.has_columns_of_names(ptx) || source.gave_names_to(ptx)) return std::nullopt;
     const auto texts = results_.with_names(made.record.result, made.outputs);
     if (!texts) return std::nullopt;
     const bool are_new = made.made_of == MadeOf::tools;

@@ -70,8 +70,11 @@ Result<void> SourceText::take_own_place() {
   DSBUILD_CHECK(files_.write_file(part + k_headers_end, headers_in(text_)));
   // What is said of lines names files as nvcc's does: as they were given.
   if (has_line_information(unit_.step.commands.front())) return {};
-  text_ = unit_.step.place.with_own_names(text_);
-  if (text_.find(unit_.step.place.root) == std::string::npos)
+  const SourcePlace& place = unit_.step.place;
+  std::string own = place.with_own_names(text_);
+  if (place.is_temporary) given_text_ = std::move(text_);
+  text_ = std::move(own);
+  if (text_.find(place.root) == std::string::npos)
     DSBUILD_CHECK(files_.write_file(part + k_free_of_root_end, ""));
   return files_.write_file(file_, text_);
 }
@@ -90,7 +93,14 @@ Result<void> SourceText::take_common_names() {
   return files_.write_file(file_, text_);
 }
 
+Result<void> SourceText::take_given_text() {
+  text_ = std::move(given_text_);
+  given_text_.clear();
+  return files_.remove_all(unit_.path + "." + unit_.step.part + k_free_of_root_end);
+}
+
 Result<void> SourceText::take_own_names() {
+  if (!given_text_.empty()) DSBUILD_CHECK(take_given_text());
   text_ = with_list(text_, k_common_list, unit_.arch_list).value_or(text_);
   has_common_names_ = false;
   lines_with_other_columns_.clear();

@@ -31,6 +31,9 @@ class SourceText {
   SeenText seen() const;
   // From now on compilers read the text as the preprocessor made it.
   Result<void> take_own_names();
+  // Device code that the text became has names of its files that only a temporary root gave it
+  // (SourcePlace::is_temporary).
+  bool gave_names_to(std::string_view ptx) const { return !given_text_.empty() && has_own_names(ptx); }
   FilesRead files_read() const;
   // Whether PTX of the text has columns that it has with the common names alone.
   bool has_columns_of_names(std::string_view ptx) const;
@@ -40,11 +43,13 @@ class SourceText {
   Result<void> note_what_was_read(const Path& depfile_of_preprocessor);
   Result<void> take_common_names();
   Result<void> take_own_place();
+  Result<void> take_given_text();
 
   const StepUnit& unit_;
   FileSystem& files_;
-  const Words command_;  // with the arch list
-  std::string text_;     // that compilers read
+  const Words command_;     // with the arch list
+  std::string text_;        // that compilers read
+  std::string given_text_;  // with other names of files in its code; "": it has no others
   Path file_;
   bool has_common_names_ = false;
   Lines lines_with_other_columns_;       // where PTX names columns

@@ -81,7 +81,9 @@ std::string render_step_file(const StepFile& step) {
   if (step.positions == KeptPositions::any) text += render_line("positions", {"any"});
   if (step.positions == KeptPositions::device_lines) text += render_line("positions", {k_device_lines});
   const SourcePlace& place = step.place;
-  if (!place.empty()) text += render_line("place", {place.folder, place.root, place.source});
+  if (!place.empty())
+    text += render_line("place",
+                        {place.folder, place.root, place.source, place.is_temporary ? "temporary" : "own"});
   return text + render_line("outputs", step.outputs) + render_line("nvcc", step.nvcc);
 }
 
@@ -100,7 +102,8 @@ StepFile parse_step_file(std::string_view text) {
     if (name == "outputs") step.outputs = words;
     if (name == "positions")
       step.positions = words.front() == k_device_lines ? KeptPositions::device_lines : KeptPositions::any;
-    if (name == "place" && words.size() == 3) step.place = {words[0], words[1], words[2]};
+    if (name == "place" && words.size() == 4)
+      step.place = {words[0], words[1], words[2], words[3] == "temporary"};
     if (name == "nvcc") step.nvcc = words;
   }
   return step;

@@ -9,6 +9,7 @@ struct Counted {
   size_t taken = 0, sliced = 0, kept_whole = 0, left = 0, other = 0;
   double seconds_saved = 0;
   std::map<std::string, std::vector<std::string>> sources_by_why;  // of those that are not sliced
+  std::vector<std::string> sources_for_folder_alone;
 };
 
 Counted count(const std::vector<CallEnd>& calls) {
@@ -22,17 +23,23 @@ Counted count(const std::vector<CallEnd>& calls) {
     if (call.kind == CallKind::kept_whole) ++counted.kept_whole;
     if (call.kind == CallKind::left) ++counted.left;
     if (call.kind == CallKind::other) ++counted.other;
+    if (call.is_for_folder_alone) counted.sources_for_folder_alone.push_back(call.source);
     if (call.kind == CallKind::kept_whole || call.kind == CallKind::left)
       counted.sources_by_why[call.why].push_back(call.source);
   }
   return counted;
 }
 
+std::string first_of(const std::vector<std::string>& sources) {
+  return sources.front() + (sources.size() > 1 ? " and " + plural(sources.size() - 1, "other") : "");
+}
+
 std::string lines_of_reasons(const Counted& counted) {
   std::string text;
   for (const auto& [why, sources] : counted.sources_by_why)
-    text += "  not sliced: " + why + ": " + sources.front() +
-            (sources.size() > 1 ? " and " + plural(sources.size() - 1, "other") : "") + "\n";
+    text += "  not sliced: " + why + ": " + first_of(sources) + "\n";
+  if (const auto& sources = counted.sources_for_folder_alone; !sources.empty())
+    text += "  for this folder alone: device code or a macro names it: " + first_of(sources) + "\n";
   return text;
 }
 
@@ -62,6 +69,7 @@ std::string render_calls_json(const std::vector<CallEnd>& calls, int exit_code) 
   json["not_sliced"] = Json::object();
   for (const auto& [why, sources] : counted.sources_by_why)
     json["not_sliced"][why] = sources;
+  json["for_this_folder_alone"] = counted.sources_for_folder_alone;
   json["seconds_saved"] = counted.seconds_saved;
   json["exit_code"] = exit_code;
   json["warnings"] = Json::array();

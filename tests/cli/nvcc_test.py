@@ -417,6 +417,29 @@ class WrapTest(NvccCase):
         self.assertEqual((document["from_cache"], document["in_slices"], document["whole_and_kept"], document["other_calls"],
                           document["exit_code"]), (2, 0, 0, 1, 7))
 
+    def test_another_temporary_folder_has_the_same(self):
+        """Host code names its files, as torch's headers do; device code that does is made for each folder."""
+        host = "const char* a() { return __FILE__; }\nconst char* b() { return __builtin_FILE(); }\n__global__ void k() {}\n"
+        device = "__global__ void k(const char** x) { x[0] = __FILE__; }\n"
+        for text, ends in ((host, ("0 from the cache, 1 in slices", "1 from the cache, 0 in slices")),
+                           (device, ("0 from the cache, 1 in slices", "0 from the cache, 1 in slices"))):
+            for name, end in zip(("pip-install-one", "pip-install-two"), ends):
+                folder = self.tmp / name / "p"
+                (folder / "csrc").mkdir(parents=True, exist_ok=True)
+                (folder / "csrc" / "n.cu").write_text(text)
+                run = self.wrap(NVCC.name, "-arch=sm_80", "-c", folder / "csrc" / "n.cu", "-o", "n.o", folder=folder)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn(f"dsbuild: 1 CUDA compile: {end}, ", run.stderr)
+                is_named = "this folder alone: device code or a macro names it: " in run.stderr
+                self.assertEqual((is_named, str(folder).encode() in (folder / "n.o").read_bytes()), (text == device, ) * 2)
+        self.assertNotIn(b"pip-install-one", (folder / "n.o").read_bytes())
+
+    def test_without_wrap_a_temporary_folder_keeps_its_name(self):
+        folder = self.project("plain")
+        ended, _ = self.by_dsbuild(["-arch=sm_80", "-c", str(folder / "none.cu"), "-o", "out/n.o"], folder)
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn(str(folder / "none.cu").encode(), ended.files["out/n.o"])
+
     def test_where_no_cache_can_be_written_the_command_runs_as_it_is(self):
         folder = testspace.TestSpace().root
         run = self.wrap("sh", "-c", "echo $CUDA_HOME; exit 7", folder=folder,

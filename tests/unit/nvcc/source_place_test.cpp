@@ -33,6 +33,22 @@ TEST_CASE("source place: markers have own names, and code has those that it was 
   CHECK(place.with_own_names(reads) == reads);
 }
 
+TEST_CASE("source place: code of a temporary root has own names of the text's files, and of nothing else") {
+  const SourcePlace place{"/tmp/x/q", "/tmp/x/q", "/tmp/x/q/a.cu", true};
+  CHECK(place.with_own_names(
+            "# 1 \"/tmp/x/q/a.cu\"\nf(\"/tmp/x/q/a.cu\", \"/tmp/x/q/data\", \"/tmp/x/q/a.cu\");\n"
+            "g(\"see /tmp/x/q/a.cu\", __builtin_FILE());\n") ==
+        "# 1 \"pack/a.cu\"\nf(\"pack/a.cu\", \"/tmp/x/q/data\", \"pack/a.cu\");\n"
+        "g(\"see /tmp/x/q/a.cu\", __builtin_FILE());\n");
+}
+
+TEST_CASE("source place: names in PTX") {
+  // As nvcc 12 and 13 write a string of device code, and as older ones did.
+  CHECK(has_own_names(".global .align 1 .b8 $str[10] = {112, 97, 99, 107, 47, 97, 46, 99, 117, 0};"));
+  CHECK(has_own_names(".b8 s[10] = {112,97,99,107,47,97,46,99,117,0};"));
+  CHECK_FALSE(has_own_names(".b8 s[9] = {112, 97, 99, 107, 97, 46, 99, 117, 0};"));
+}
+
 TEST_CASE("source place: what tools say names files as they were given") {
   const SourcePlace place{"/p/q", "/p/q", "a.cu"};
   CHECK(place.with_given_names("pack/a.cu(3): warning: unpack/it \"pack/inc/b.h\"") ==
