@@ -242,7 +242,7 @@ def state_of_libraries(found):
         state = option if option in POSITIONAL else state
         if option == "-l" and name_of_library(value) != "cudart":
             libraries.append((name_of_library(value), state))
-    return list(dict.fromkeys(libraries))
+    return list(dict.fromkeys([*libraries, ("the compiler's own", state)]))
 
 
 def name_of_library(value):

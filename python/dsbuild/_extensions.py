@@ -155,11 +155,11 @@ def elsewhere(folder):
 
 
 def described_link(commands, of_link):
-    own = without([unit for words in commands.links for unit in arguments(words)],
+    whole = [unit for words in commands.links for unit in arguments(words)]
+    last = max((at for at, (option, _) in enumerate(whole) if option == "-l"), default=0)
+    own = without([unit for at, unit in enumerate(whole) if at < last or unit[0] not in POSITIONAL],
                   [unit for words in commands.bare.links for unit in arguments(words)])
     libraries = [value for option, value in own if option == "-l"]
-    last = max((at for at, (option, _) in enumerate(own) if option == "-l"), default=0)
-    own = [unit for at, unit in enumerate(own) if at < last or unit[0] not in POSITIONAL]
     found = without(own, [unit for unit in of_link if not CHANGES_LINK.fullmatch(unit[0])])
     described_as = {"libraries": libraries, "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [], "link": []}
     for option, value in found:

@@ -70,6 +70,9 @@ class NamedSetupsTest(CliTest):
     def test_libraries(self):
         self.check("CUDAExtension('_a', ['csrc/a.cpp'], libraries=['cudart'], extra_link_args=['-ldl'])", aside=1,
                    said="the order of the libraries")
+        self.check("CUDAExtension('_a', ['csrc/a.cpp'], extra_link_args=['-Wl,--no-as-needed'])", aside=1,
+                   said="the order of the libraries")  # it counts for those that the compiler adds
+        self.check("CUDAExtension('_a', ['csrc/a.cpp'])", {"LDFLAGS": "-Wl,--no-as-needed"})
         self.check("CUDAExtension('_a', ['csrc/a.cpp'], libraries=['cudart'])")
         self.check("CUDAExtension('_a', ['csrc/a.cpp'], runtime_library_dirs=['$ORIGIN/lib'])")
 
