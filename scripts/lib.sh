@@ -278,6 +278,7 @@ torch_version=2.11.0
 torch_home="$cache_dir/torch/venv"
 torch_python="$torch_home/bin/python"
 newest_torch_home="$cache_dir/torch/newest"
+oldest_torch_home="$cache_dir/torch/oldest"
 jax_home="$cache_dir/jax"
 
 # require_venv FOLDER MARK WHAT SIZES LICENCES PACKAGE...: a Python of the tests' own with these packages. The mark is
@@ -328,8 +329,14 @@ require_torch() {
 
 # A Python with the newest torch that there is: dsbuild's torch operators are for each.
 require_newest_torch() {
-  require_venv "$newest_torch_home" complete "the newest torch with its CUDA libraries" "2 GB; on disk 5 GB" \
-    "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" torch numpy
+  require_venv "$newest_torch_home" complete-with-setuptools "the newest torch with its CUDA libraries" "2 GB; on disk 5 GB" \
+    "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" torch numpy setuptools
+}
+
+# The oldest torch whose build_ext dsbuild's hook takes, of CUDA 11.7. Python 3.12 and newer have none.
+require_oldest_torch() {
+  require_venv "$oldest_torch_home" complete "torch 2.0.1 with its CUDA libraries" "2 GB; on disk 4.3 GB" \
+    "BSD-3-Clause, NVIDIA's own; each package's in its *.dist-info" torch==2.0.1 "numpy<2" "setuptools<71"
 }
 
 require_jax() {
@@ -417,6 +424,7 @@ export_test_environment() {
   export DSBUILD_HIP="$hip_home"
   export DSBUILD_TORCH_PYTHON="$torch_python"
   export DSBUILD_NEWEST_TORCH_PYTHON="$newest_torch_home/bin/python"
+  export DSBUILD_OLDEST_TORCH_PYTHON="$oldest_torch_home/bin/python"
   export DSBUILD_JAX_PYTHON="$jax_home/bin/python"
   export DSBUILD_DEEPSPEED_SOURCES="$cache_dir/deepspeed"
   DSBUILD_CUDA_13="$(find_cuda_13 || printf '%s' "$cache_dir/toolkits/13.5/nvidia/cu13")"

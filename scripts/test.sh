@@ -42,6 +42,7 @@ install_deep_needs() {
   require_gcovr
   require_jax
   require_newest_torch
+  require_oldest_torch
   # Where their parts cannot be had (3), what needs them is skipped.
   require_offload_tools || [[ $? -eq 3 ]] || exit 1
   require_sycl || [[ $? -eq 3 ]] || exit 1

@@ -262,7 +262,8 @@ class Compile:
 
     def headers(self):
         """Which file each name is. A folder of -I that is one of the system too counts as that."""
-        own = [os.path.dirname(self.program) + f"/../targets/{os.uname().machine}-linux/include{end}" for end in ("", "/cccl")]
+        home = pathlib.Path(self.program).parent.parent
+        own = [str(next(home.glob(f"targets/{os.uname().machine}-linux"), home) / f"include{end}") for end in ("", "/cccl")]
         own = [own[:1], own[1:]] if self.is_nvcc else [[], []]
         near, far = self.near + own[0] + self.folders_of("CPATH"), self.far + own[1] + self.folders_of("CPLUS_INCLUDE_PATH")
         near, far = ([os.path.realpath(os.path.join(self.folder, each)) for each in those] for those in (near, far))
