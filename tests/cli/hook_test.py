@@ -281,6 +281,17 @@ print("NAME", getattr(backend, hook)("dist", settings))
             self.assertEqual(b"own build" in wheel.read("shapes/_host.so"), on == "0")
         self.assertEqual(seen[0], seen[1])
 
+    def test_an_editable_wheel_is_that_of_the_projects_own_with_the_modules_in_place(self):
+        seen = []
+        for on in ("0", "1"):
+            wheel = self.wheel({}, "setuptools.build_meta", "build_editable", DSBUILD=on)
+            files = {file.name: file.read_bytes() for file in (self.space.project / "shapes").glob("*.so")}
+            seen.append((pathlib.Path(wheel.filename).name, sorted(re.sub(r"__editable__\W*", "", name) for name in wheel.namelist()),
+                         sorted(files)))
+            self.assertEqual(b"own build" in files["_host.so"], on == "0")
+        self.assertEqual(seen[0], seen[1])
+        self.assertLessEqual({f"{module}.so" for module in MODULES}, set(files))
+
     def test_settings(self):
         wheel = self.wheel({"dsbuild": "off"})
         self.assertIn(b"own build", wheel.read("shapes/_host.so"))
