@@ -39,6 +39,8 @@ def differences(commands, planned, source_root, compares_archs=True):
             found += differences_of_compile(Compile(words), Compile(mine["compiler"] + mine["flags"]), compares_archs)
     for words in commands.links:
         found += differences_of_link(arguments(words), arguments(planned["link_flags"]))
+    if os.environ.get("LD_RUN_PATH"):
+        found.append("the linker reads LD_RUN_PATH")
     return list(dict.fromkeys(found))
 
 

@@ -76,6 +76,9 @@ class NamedSetupsTest(CliTest):
         self.check("CUDAExtension('_a', ['csrc/a.cpp'], libraries=['cudart'])")
         self.check("CUDAExtension('_a', ['csrc/a.cpp'], runtime_library_dirs=['$ORIGIN/lib'])")
 
+    def test_the_linker_s_variable(self):
+        self.check("CppExtension('_a', ['csrc/a.cpp'])", {"LD_RUN_PATH": "/opt/lib"}, aside=1, said="LD_RUN_PATH")
+
     def test_the_standard_in_the_user_s_flags(self):
         self.check(of_flags(), {"CFLAGS": "-std=c++14"})
         self.check(of_flags(["-std=c++20"], ["-std=c++20"]), {"CFLAGS": "-std=c++14"})
