@@ -30,6 +30,8 @@ def differences(commands, planned, source_root, compares_archs=True):
         return [f"dsbuild builds none ({(planned or {}).get('reason') or 'the reason is above'})"]
     ours = {os.path.realpath(os.path.join(source_root, source["file"])): source for source in planned["sources"]}
     found = [f"a command that compiles no source: {' '.join(words)}"[:200] for words in commands.others[:1]]
+    compiled = {os.path.realpath(source) for source, _, _ in commands.compiles}
+    found += [f"no command compiles {source}" for source in commands.extension.sources if os.path.realpath(source) not in compiled]
     for source, words, folder in commands.compiles:
         found += relative_folders(folder) if folder != commands.objects else []  # where nothing lies before a build
         mine = ours.get(os.path.realpath(source))

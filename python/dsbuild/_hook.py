@@ -42,9 +42,13 @@ def say(line):
     print(f"dsbuild: {line}", file=sys.stderr, flush=True)
 
 
+def is_required():
+    return os.environ.get("DSBUILD", "").lower() == REQUIRED
+
+
 def step_aside(why):
     """The project builds as it would without dsbuild; unless the user wants to know."""
-    if os.environ.get("DSBUILD", "").lower() == REQUIRED:
+    if is_required():
         raise SystemExit(f"dsbuild: {why} (DSBUILD={REQUIRED}; with DSBUILD=1 the project's own build_ext goes on)")
     say(f"{why}: the project's own build_ext goes on")
 
@@ -105,7 +109,8 @@ def extensions_alike(plan, commands, described, run):
     planned = {op["module"]: op for op in plan["ops"]}
     alike = []
     for its_commands, extension in zip(commands, described):
-        if extension["kind"] == "plain":
+        is_said = extension["name"] not in planned and not is_required()  # by plan, in a line of its own
+        if extension["kind"] == "plain" or is_said:
             continue
         compares_archs = its_commands.names_archs() and "--arch" not in run.given
         found = differences(its_commands, planned.get(extension["name"]), plan["source_root"], compares_archs)
@@ -140,6 +145,19 @@ def refusal(command, builder):
     return f"build_ext is given {', '.join(others)}" if others else ""
 
 
+def check_not_ended_from_outside(code):
+    if code < 0:
+        raise SystemExit(f"dsbuild was ended by signal {-code}")
+    if code > 128:  # interrupted
+        raise SystemExit(code)
+
+
+def in_one_line(error):
+    """Of a message: what is wrong; where and how to mend it where that is short."""
+    words = [error.get("where", ""), error["what"], *error["fix"].splitlines()[:1]]
+    return ": ".join(word.removeprefix("left out: ") for word in words if word and word != os.getcwd())
+
+
 class Run:
     """dsbuild's runs for a build_ext: they share a folder and options."""
 
@@ -168,21 +186,26 @@ class Run:
 
     def plan(self):
         """None where dsbuild cannot build here, which it has said."""
-        run = subprocess.run([self.program, "plan", *self.words, "--format", "json"], stdout=subprocess.PIPE, check=False)
-        return json.loads(run.stdout) if self.has_ended_well(run.returncode) else None
+        run = subprocess.run([self.program, "plan", *self.words, "--json"], stdout=subprocess.PIPE, check=False)
+        check_not_ended_from_outside(run.returncode)
+        try:
+            answer = json.loads(run.stdout)
+        except ValueError:  # its options are wrong: its message is on the terminal
+            answer = {"error": {"what": f"`dsbuild plan` gave exit code {run.returncode}", "fix": ""}}
+        if "error" in answer:
+            step_aside(f"it cannot build {self.name()} here ({in_one_line(answer['error'])})")
+            return None
+        return answer
 
     def build(self):
-        return self.has_ended_well(subprocess.call([self.program, "build", *self.words]))
-
-    def has_ended_well(self, code):
-        if code < 0:
-            raise SystemExit(f"dsbuild was ended by signal {-code}")
-        if code > 128:  # interrupted
-            raise SystemExit(code)
+        code = subprocess.call([self.program, "build", *self.words])
+        check_not_ended_from_outside(code)
         if code:
-            name = self.command.distribution.get_name()
-            step_aside(f"it cannot build {name} here (exit code {code}, its messages are above)")
+            step_aside(f"it cannot build {self.name()} here (exit code {code}, its messages are above)")
         return code == 0
+
+    def name(self):
+        return self.command.distribution.get_name()
 
     def put_in_place(self):
         from .setuptools import library_of

@@ -156,6 +156,8 @@ class HookTest(CliTest):
                      {"DSBUILD_OPTIONS": "--whales"}):
             run = self.built(**case)
             self.check_modules([])
+            self.assertEqual(len([line for line in run.stderr.splitlines() if line.startswith(("dsbuild:", "error[", "  fix:"))]),
+                             1, run.stderr)
             self.assertIn("the project's own build_ext goes on", run.stderr)
 
     def test_a_compiler_s_error_is_shown_and_the_projects_own_build_goes_on(self):

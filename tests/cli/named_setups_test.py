@@ -32,7 +32,7 @@ class NamedSetupsTest(CliTest):
         case = Case(self.space.root, 0, "named")
         case.setup = HEAD + f"setup(name='pk', version='1', cmdclass={{'build_ext': {way}}}, ext_modules=[{extensions}])\n"
         case.kinds = {name: kind for kind, name in re.findall(r"(CUDAExtension|CppExtension)\('([\w.]+)'", extensions)}
-        case.sources = dict.fromkeys(re.findall(r"csrc/[\w/.]+", extensions), "")
+        case.sources = dict.fromkeys(re.findall(r"(?:\.\./elsewhere|csrc)/[\w/.]+", extensions), "")
         case.cfg, case.options = "", []
         case.environment = {name: case.real(value) for name, value in (environment or {}).items()} | {"TORCH_CUDA_ARCH_LIST": archs}
         return case
@@ -42,8 +42,8 @@ class NamedSetupsTest(CliTest):
         case, self.counts = self.case(*of_case, **more_of_case), collections.Counter()
         self.assertEqual(self.compared(case), [])
         self.assertEqual((self.counts["aside"], self.counts["taken"]), (aside, len(case.kinds) - aside))
-        lines = self.space.build(case, True)[1].splitlines()
-        self.assertEqual(sum(said in line for line in lines if line.startswith("dsbuild: ")) > 0, aside > 0, lines)
+        lines = [line for line in self.space.build(case, True)[1].splitlines() if re.match("dsbuild: |  left out: |error", line)]
+        self.assertEqual((len(lines), sum(said in line for line in lines)), (aside, aside), lines)
 
     def test_folders_of_one_language(self):
         """CFLAGS and CPPFLAGS reach C++ alone; both sources ask by __has_include."""
@@ -88,7 +88,14 @@ class NamedSetupsTest(CliTest):
 
     def test_a_cuda_source_of_a_cpp_extension(self):
         """The other extension is taken all the same."""
-        self.check(f"CppExtension('_a', {BOTH}), CppExtension('_b', ['csrc/b.cpp'])", aside=1, said="_a would not be what it is")
+        self.check(f"CppExtension('_a', {BOTH}), CppExtension('_b', ['csrc/b.cpp'])", aside=1, said="left out: _a is left to its own build: csrc/k.cu: a CUDA source of a CppExtension")
+
+    def test_what_lies_or_is_made_elsewhere(self):
+        """Each by one line; a project may be in a folder beside its sources."""
+        left = "it has no extension that dsbuild can take as it is: _a is left to its own build: "
+        self.check("CUDAExtension('_a', ['csrc/a.cpp', '../elsewhere/k.cu'])", aside=1, said=left)
+        self.check("CUDAExtension('_a', ['csrc/a.cpp'], extra_link_args=[here + '/x.o'])", aside=1, said=left + "extra_objects ")
+        self.check("CppExtension('_a', ['csrc/a.cpp', 'csrc/b.c'])", aside=1, said=left + "csrc/b.c: neither C++ nor CUDA")
 
 
 if __name__ == "__main__":
