@@ -202,14 +202,16 @@ def read_setup(folder):
     setup_sets_own_variables()
     before = dict(os.environ)
     distribution = run_setup(folder, observer)
-    command, extensions = described_extensions(distribution, observer)
+    command, described = described_extensions(distribution, observer)
+    globs = observer.globs if described.folder == folder else {}
     metadata = distribution.metadata
     return {"name": metadata.get_name(), "version": metadata.get_version(),
             "license": getattr(metadata, "license_expression", None) or "", "file": "setup.py", "said": observer.said,
-            "globs": [{"pattern": pattern, "files": files} for pattern, files in sorted(observer.globs.items())],
+            "globs": [{"pattern": pattern, "files": files} for pattern, files in sorted(globs.items())],
             "environment": changed_variables(before, observer.note), "passed": _extensions.variables_of_wrappers(),
-            "extensions": [{**extension, **_extensions.placed(extension["name"], command, observer.folder, observer.note)}
-                           for extension in extensions]}
+            "folder": described.folder,
+            "extensions": [{**extension, **_extensions.placed(extension["name"], command, described.folder, observer.note)}
+                           for extension in described.extensions]}
 
 
 def setup_sets_own_variables():
@@ -257,7 +259,7 @@ def run_until_it_compiles(command, builder, observer):
 
     def build_extensions(self):
         builder.BuildExtension.build_extensions = torchs
-        answer.append((self, _extensions.described_extensions(self, builder, observer.makers, observer.folder)[1]))
+        answer.append((self, _extensions.described_extensions(self, builder, observer.makers, observer.folder)))
         raise Reached
 
     builder.BuildExtension.build_extensions = build_extensions
@@ -271,7 +273,7 @@ def run_until_it_compiles(command, builder, observer):
                       "Run the project's own build to see more: python setup.py build_ext.") from error
     finally:
         builder.BuildExtension.build_extensions = torchs
-    return answer[0] if answer else (command, [])
+    return answer[0] if answer else (command, _extensions.Described(folder=observer.folder))
 
 
 # ---- build.toml of kernel-builder
@@ -330,7 +332,7 @@ def read_project(named, unpack_into):
     if not answer["extensions"]:
         raise Refused("bad_project", f"{answer['file']} of {folder} names no extension modules",
                       "It may ask for a variable before it does (its options are in its first lines).")
-    return {**answer, "folder": folder}
+    return {"folder": folder, **answer}
 
 
 def main():

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
+import tempfile
 
 from ._command_words import (arguments, flags_of_pythons_build, holds_files, is_inside, languages_of, pythons_folders, rpath_of,
                              without, words_of, CHANGES_CODE, CHANGES_LINK, OF_COMPILES_ALONE, POSITIONAL)
@@ -24,14 +25,34 @@ def kind_of(commands):
     return "plain" if not {"c10", "torch"} <= libraries else "cuda" if "c10_cuda" in libraries else "cpp"
 
 
+class Described:
+    """The extensions of a build_ext that is about to start its compilers."""
+
+    def __init__(self, commands=(), extensions=(), folder=""):
+        self.commands, self.extensions = commands, extensions  # of each, in one order
+        self.folder = folder  # that their paths are relative to, and that holds the sources
+
+
 def described_extensions(command, builder, makers, folder):
-    """(the commands, the descriptions) of the extensions of a build_ext that is about to start its compilers. `makers`: torch's
-    functions by kind; `folder`: of the project. Raises Unreadable."""
+    """`makers`: torch's functions by kind; `folder`: of the project. Raises Unreadable."""
     everything, of_list = commands_of(command, builder)
     bare = {kind: bare_of(kind, command, builder, makers) for kind in set(map(kind_of, everything))}
     for commands in everything:
         commands.bare, commands.of_list = bare[kind_of(commands)], of_list
-    return everything, [described(commands, folder) for commands in everything]
+    root = root_of_sources(everything, folder)
+    return Described(everything, [described(commands, root) for commands in everything], root)
+
+
+MOST_ABOVE = 2
+
+
+def root_of_sources(everything, folder):
+    """The project's folder; where sources lie beside it, as those of python/setup.py in csrc, the nearest one above both."""
+    sources = [os.path.realpath(source) for commands in everything for source, _, _ in commands.compiles]
+    root = os.path.commonpath([folder, *(os.path.dirname(source) for source in sources)])
+    above = os.path.relpath(folder, root).count(os.sep) + 1 if root != folder else 0
+    is_shared = root in map(os.path.realpath, ("/", "/usr", tempfile.gettempdir(), os.path.expanduser("~")))
+    return folder if above > MOST_ABOVE or is_shared else root
 
 
 def bare_of(kind, command, builder, makers):
@@ -171,7 +192,7 @@ def described_link(commands, of_link):
         elif rpath:
             described_as["runtime_library_dirs"].append(rpath)
         elif not option.startswith("-"):
-            if not is_inside(option, commands.objects):
+            if os.path.abspath(option) not in commands.made:
                 described_as["extra_objects"].append(option)
         elif not OF_COMPILES_ALONE.fullmatch(option):
             described_as["link"] += words_of([(option, value)])

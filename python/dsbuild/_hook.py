@@ -67,32 +67,33 @@ class Between:
 
 def build(command, builder):
     """Those of the command's extensions that dsbuild has built; they lie where the project's own build puts them."""
-    from ._extensions import described_extensions
+    from ._extensions import Described, described_extensions
     from ._torch_commands import Unreadable
 
     why = refusal(command, builder)
     try:
-        commands, described = ([], []) if why else described_extensions(command, builder, makers_of(builder), folder_of_project())
+        described = Described() if why else described_extensions(command, builder, makers_of(builder), folder_of_project())
     except Unreadable as error:
         why = f"torch's build_ext does not say its commands ({error})"
-    described = [{**extension, "suffix": suffix_of(command, extension["name"])} for extension in described]
-    if not why and all(extension["kind"] == "plain" for extension in described):
+    for extension in described.extensions:
+        extension["suffix"] = suffix_of(command, extension["name"])
+    if not why and all(extension["kind"] == "plain" for extension in described.extensions):
         why = "none of the extensions is one of torch's"
     if why:
         step_aside(why)
         return []
-    return build_those_alike(command, builder, commands, described)
+    return build_those_alike(command, builder, described)
 
 
-def build_those_alike(command, builder, commands, described):
+def build_those_alike(command, builder, described):
     """Of the extensions for which dsbuild would run what torch's own build_ext would."""
     from ._errors import DsbuildError
 
     try:
-        run = Run(command, builder)
-        run.write_extensions(described)
+        run = Run(command, builder, described.folder)
+        run.write_extensions(described.extensions)
         plan = run.plan()
-        alike = extensions_alike(plan, commands, described, run) if plan else []
+        alike = extensions_alike(plan, described, run) if plan else []
         if not alike:
             return []
         run.write_extensions(alike)
@@ -102,13 +103,13 @@ def build_those_alike(command, builder, commands, described):
         return []
 
 
-def extensions_alike(plan, commands, described, run):
+def extensions_alike(plan, described, run):
     """Says of each other why it is left to the project's own build."""
     from ._compare_commands import differences
 
     planned = {op["module"]: op for op in plan["ops"]}
     alike = []
-    for its_commands, extension in zip(commands, described):
+    for its_commands, extension in zip(described.commands, described.extensions):
         is_said = extension["name"] not in planned and not is_required()  # by plan, in a line of its own
         if extension["kind"] == "plain" or is_said:
             continue
@@ -161,10 +162,10 @@ def in_one_line(error):
 class Run:
     """dsbuild's runs for a build_ext: they share a folder and options."""
 
-    def __init__(self, command, builder):
+    def __init__(self, command, builder, folder):
         from ._program import find_program
 
-        self.command = command
+        self.command, self.folder = command, folder
         self.work = os.path.join(os.path.abspath(command.build_temp), "dsbuild")
         self.file, self.bundle = os.path.join(self.work, "extensions.json"), os.path.join(self.work, "bundle")
         options = shlex.split(os.environ.get("DSBUILD_OPTIONS", ""))
@@ -181,7 +182,7 @@ class Run:
         os.makedirs(self.work, exist_ok=True)
         with open(self.file, "w", encoding="utf-8") as opened:
             json.dump({"name": self.command.distribution.get_name(), "version": self.command.distribution.get_version(),
-                       "folder": folder_of_project(), "file": "setup.py", "whole": True, "passed": variables_of_wrappers(),
+                       "folder": self.folder, "file": "setup.py", "whole": True, "passed": variables_of_wrappers(),
                        "extensions": described}, opened, indent=1)
 
     def plan(self):

@@ -28,6 +28,7 @@ class Commands:
     def __init__(self, extension, objects):
         self.extension = extension
         self.objects = objects  # the folder that compiles write to
+        self.made = set()  # what they write
         self.compiles = []  # (source, words, the folder that it would run in) of each
         self.links = []
         self.others = []  # neither a compile of one source nor a link of the module: device links
@@ -183,6 +184,7 @@ def sort_in(commands, words, folder):
     if "-c" not in words:
         (commands.links if "-shared" in words else commands.others).append(words)
         return
+    commands.made |= {os.path.abspath(os.path.join(folder, words[at + 1])) for at, word in enumerate(words[:-1]) if word == "-o"}
     source = next((word for word in reversed(words[words.index("-c"):]) if is_source(word)), None)
     if source is None:
         commands.others.append(words)

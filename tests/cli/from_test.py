@@ -186,6 +186,15 @@ class NewFromTest(CliTest):
         self.assertEqual(source["archs"], ["8.0", "9.0+PTX"])
         self.assertEqual(len(ops["shapes_host"]["sources"]), 4)
 
+    def test_sources_beside_the_folder_of_setup_py(self):
+        (self.space.root / "last.cc").write_text(binding("last_run"))
+        (self.space.project / "setup.py").write_text(SETUP.replace('here + "/csrc/last.cc"', '"../last.cc"'))
+        self.new("--from", "project", "--pack", "mine")
+        text = (self.space.root / "mine" / "pack.yaml").read_text()
+        self.assertIn("\nsource_root: ..\npackage_root: project\n", text)
+        self.assertIn("[last.cc, project/csrc/host/a.cpp, ", text)
+        self.assertIn("include_dirs: [project/csrc]", text)
+
     def test_a_source_distribution_is_unpacked_beside_its_pack(self):
         with tarfile.open(self.space.root / "shapes.tar.gz", "w:gz") as tar:
             tar.add(self.space.project, "shapes-1.2")
@@ -318,7 +327,7 @@ class BuildTest(CliTest):
     def test_a_module_is_built_whole_or_not_at_all(self):
         for old, new, said in (('["csrc"],', '["csrc"], extra_objects=["prebuilt.o"],', "extra_objects prebuilt.o"),
                                ('here + "/csrc/last.cc"', '"csrc/fast.c"', "csrc/fast.c: neither C++ nor CUDA"),
-                               ('here + "/csrc/last.cc"', '"../elsewhere.cc"', "../elsewhere.cc: lies outside of the project")):
+                               ('here + "/csrc/last.cc"', '"/opt/elsewhere.cc"', "/opt/elsewhere.cc: lies outside of the project")):
             (self.space.project / "setup.py").write_text(SETUP.replace(old, new))
             run = self.build("project", code=1)
             self.assertIn("modules would not be whole without", run.err)

@@ -32,7 +32,7 @@ class NamedSetupsTest(CliTest):
         case = Case(self.space.root, 0, "named")
         case.setup = HEAD + f"setup(name='pk', version='1', cmdclass={{'build_ext': {way}}}, ext_modules=[{extensions}])\n"
         case.kinds = {name: kind for kind, name in re.findall(r"(CUDAExtension|CppExtension)\('([\w.]+)'", extensions)}
-        case.sources = dict.fromkeys(re.findall(r"(?:\.\./elsewhere|csrc)/[\w/.]+", extensions), "")
+        case.sources = dict.fromkeys(re.findall(r"(?:(?:\.\./)+(?:elsewhere/)?|csrc/)[\w/.]+\.\w+", extensions), "")
         case.cfg, case.options = "", []
         case.environment = {name: case.real(value) for name, value in (environment or {}).items()} | {"TORCH_CUDA_ARCH_LIST": archs}
         return case
@@ -93,7 +93,9 @@ class NamedSetupsTest(CliTest):
     def test_what_lies_or_is_made_elsewhere(self):
         """Each by one line; a project may be in a folder beside its sources."""
         left = "it has no extension that dsbuild can take as it is: _a is left to its own build: "
-        self.check("CUDAExtension('_a', ['csrc/a.cpp', '../elsewhere/k.cu'])", aside=1, said=left)
+        self.check("CUDAExtension('_a', ['csrc/a.cpp', '../elsewhere/k.cu'], include_dirs=['../elsewhere/out', 'inc'])")
+        self.check("CppExtension('_a', ['csrc/a.cpp', '../elsewhere/b.cpp'])", way="BuildExtension.with_options(use_ninja=False)")
+        self.check("CppExtension('_a', ['csrc/a.cpp', '../../../../b.cpp'])", aside=1, said="b.cpp: lies outside of the project")
         self.check("CUDAExtension('_a', ['csrc/a.cpp'], extra_link_args=[here + '/x.o'])", aside=1, said=left + "extra_objects ")
         self.check("CppExtension('_a', ['csrc/a.cpp', 'csrc/b.c'])", aside=1, said=left + "csrc/b.c: neither C++ nor CUDA")
 
