@@ -86,7 +86,10 @@ Result<CommandLine> line_for_project(const CommandContext& context) {
   arguments.values["--pack"] = files.absolute(pack).string();
   // As in torch's build, which reads its variable for extensions whose flags name no archs.
   const bool asks_for_others = !settings.arch.is_default() && settings.arch.origin != k_arch_variable;
-  if (!asks_for_others && !written.pack.archs.empty()) arguments.values["--arch"] = written.pack.archs;
+  if (!asks_for_others && !written.pack.archs.empty()) {
+    arguments.values["--arch"] = written.pack.archs;
+    arguments.values["--allow-disjoint-archs"] = "true";  // each extension has those of its flags
+  }
   return line;
 }
 

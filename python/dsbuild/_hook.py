@@ -155,8 +155,8 @@ def check_not_ended_from_outside(code):
 
 def in_one_line(error):
     """Of a message: what is wrong; where and how to mend it where that is short."""
-    words = [error.get("where", ""), error["what"], *error["fix"].splitlines()[:1]]
-    return ": ".join(word.removeprefix("left out: ") for word in words if word and word != os.getcwd())
+    parts = [error.get("where", ""), error["what"], *error["fix"].splitlines()[:1]]
+    return ": ".join(" ".join(part.removeprefix("left out: ").split()) for part in parts if part and part != os.getcwd())
 
 
 class Run:
