@@ -70,9 +70,10 @@ def build(command, builder):
     from ._extensions import Described, described_extensions
     from ._torch_commands import Unreadable
 
-    why = refusal(command, builder)
+    why, described = refusal(command, builder), Described()
     try:
-        described = Described() if why else described_extensions(command, builder, makers_of(builder), folder_of_project())
+        if not why:
+            described = described_extensions(command, builder, makers_of(builder), folder_of_project())
     except Unreadable as error:
         why = f"torch's build_ext does not say its commands ({error})"
     for extension in described.extensions:

@@ -236,6 +236,23 @@ class Own(BuildExtension):
                                                                  "build/lib").stderr)
         self.check_modules([])
 
+    def test_a_build_ext_that_does_not_say_its_commands_goes_on_by_itself(self):
+        (self.space.project / "setup.py").write_text(WHOLE.replace("from setuptools import", """
+from torch.utils.cpp_extension import BuildExtension
+class Own(BuildExtension):
+    calls = []
+    def build_extensions(self):
+        super().build_extensions()
+    def get_ext_fullpath(self, name):
+        Own.calls.append(name)
+        if len(Own.calls) <= 4:
+            raise ValueError("whales")
+        return super().get_ext_fullpath(name)
+from setuptools import""", 1).replace('"build_ext": BuildExtension', '"build_ext": Own'))
+        run = self.built(TORCH_CUDA_ARCH_LIST="8.0")
+        self.check_modules([])
+        self.assertIn("torch's build_ext does not say its commands (ValueError: whales)", run.stderr)
+
     def test_options_for_dsbuild(self):
         self.built(DSBUILD_OPTIONS="--arch 9.0")
         manifest = json.loads((self.space.work() / "bundle" / "manifest.json").read_text())
