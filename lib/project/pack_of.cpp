@@ -19,9 +19,10 @@ std::string name_of(const std::string& module, std::set<std::string>& taken) {
   constexpr size_t k_least = 6;
   std::string name = plain_name(last_component(module));
   if (name.size() < k_least && module.find('.') != std::string::npos) name = plain_name(module);
-  if (taken.contains(name)) name = plain_name(module);
-  for (int i = 2; name.empty() || taken.contains(name); ++i)
-    name = plain_name(module + "_" + std::to_string(i));
+  const std::string whole = plain_name(module).empty() ? "module_" + module : module;  // "_80" has no letter
+  if (name.empty() || taken.contains(name)) name = plain_name(whole);
+  for (int i = 2; taken.contains(name); ++i)
+    name = plain_name(whole + "_" + std::to_string(i));
   taken.insert(name);
   return name;
 }
