@@ -156,8 +156,10 @@ def check_not_ended_from_outside(code):
 
 def in_one_line(error):
     """Of a message: what is wrong; where and how to mend it where that is short."""
-    parts = [error.get("where", ""), error["what"], *error["fix"].splitlines()[:1]]
-    return ": ".join(" ".join(part.removeprefix("left out: ").split()) for part in parts if part and part != os.getcwd())
+    lines = error["fix"].splitlines()
+    left_out = [line.removeprefix("left out: ") for line in lines if line.startswith("left out: ")]
+    parts = [error.get("where", ""), error["what"], "; ".join(left_out or lines[:1])]
+    return ": ".join(" ".join(part.split()) for part in parts if part and part != os.getcwd())
 
 
 class Run:
