@@ -12,7 +12,7 @@ what the project prints goes to stderr. Exit code 0, or 1 with {"error": {"code"
  "environment": {variable that setup.py sets: value, or null where it removes it},
  "passed": [variables that a compiler reads which is a script],
  "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "torch": it is one of torch, "where": "setup.py:71", "suffix": "" | ".so", "package_root",
-                 "sources": [], "include_dirs": [], "folders": [{"folder", "in": "packages" | "python" | ""}],
+                 "sources": [], "include_dirs": [], "folders": [{"folder", "in": "packages" | "python" | "project" | "", "for"}],
                  "defines": [[name, value or null]], "list_archs": [-gencode of TORCH_CUDA_ARCH_LIST],
                  "libraries": [], "library_dirs": [], "runtime_library_dirs": [], "extra_objects": [],
                  "cxx": [], "nvcc": [], "link": []}]}

@@ -32,8 +32,9 @@ def differences(commands, planned, source_root, compares_archs=True):
     found = [f"a command that compiles no source: {' '.join(words)}"[:200] for words in commands.others[:1]]
     compiled = {os.path.realpath(source) for source, _, _ in commands.compiles}
     found += [f"no command compiles {source}" for source in commands.extension.sources if os.path.realpath(source) not in compiled]
-    for source, words, folder in commands.compiles:
+    for folder in dict.fromkeys(folder for _, _, folder in commands.compiles):
         found += relative_folders(folder) if folder != commands.objects else []  # where nothing lies before a build
+    for source, words, _ in commands.compiles:
         mine = ours.get(os.path.realpath(source))
         if mine is None or mine["flags"] is None:
             found.append(f"the source {source}")

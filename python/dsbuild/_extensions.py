@@ -150,9 +150,10 @@ def own_folders(of_languages, project):
     inside, outside = [], []
     for folder, language in languages_of(of_languages).items():
         whole = os.path.join(project, folder)
-        if not os.path.relpath(whole, project).startswith("..") and language:
+        is_of_project = not os.path.relpath(whole, project).startswith("..")
+        if is_of_project and language:
             outside.append({"folder": within(whole, project), "in": "project", "for": language})
-        elif not os.path.relpath(whole, project).startswith(".."):
+        elif is_of_project:
             inside.append(within(whole, project))
         elif os.path.realpath(whole) not in usual and holds_files(whole):
             outside.append(elsewhere(whole) | {"for": language})
