@@ -70,7 +70,7 @@ def described(commands, folder):
         flags["cxx"] = without(flags["cxx"], [unit for unit in of_compile if not CHANGES_CODE.fullmatch(unit[0])])
     list_archs = []
     if flags["nvcc"] and not has_own_archs(commands.extension):
-        of_list = [unit for unit in flags["nvcc"] if unit[0].split("=")[0] == "-gencode"]
+        of_list = list(filter(names_an_arch, flags["nvcc"]))
         flags["nvcc"] = without(flags["nvcc"], of_list)
         list_archs = words_of(of_list) if commands.of_list else []
     flags["nvcc"] = flags["nvcc"] and with_last_arch(flags["nvcc"])
@@ -109,12 +109,17 @@ def own_flags(commands, is_cuda):
     words = commands.of_language(is_cuda)
     if words is None:
         return None
-    torchs = arguments(commands.bare.of_language(is_cuda) or [])
+    torchs = [unit for unit in arguments(commands.bare.of_language(is_cuda) or []) if not names_an_arch(unit)]
     own = [unit for unit in without(arguments(words), torchs)
            if not (unit[0] == "-D" and unit[1].startswith("TORCH_EXTENSION_NAME="))]
     standards = [unit for unit in arguments(words) if is_standard(unit)]
     is_torchs = standards and standards[-1] in torchs  # the last counts
     return [unit for unit in own if not (is_torchs and is_standard(unit))]
+
+
+def names_an_arch(unit):
+    """As torch does."""
+    return unit[0].split("=")[0] == "-gencode"
 
 
 def is_standard(unit):
