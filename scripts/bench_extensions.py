@@ -181,12 +181,16 @@ class Way:
         """What is said of a build from nothing: seconds and bytes."""
         pack = self.work / "pack"
         if not pack.exists():
-            subprocess.run([self.options.dsbuild, "new", "--from", self.first, "--pack", pack, "--python", self.options.python],
-                           env=self.environment, check=True, capture_output=True)
-        run = subprocess.run([self.options.dsbuild, "plan", "--pack", pack, "--ops", "all", "--json", "-j", self.options.jobs,
-                              "--python", self.options.python, "--build-dir", self.work / "plan"],
-                             env=self.environment, check=True, capture_output=True, text=True)
-        return json.loads(run.stdout)["forecast"]
+            self.answer("new", "--from", self.first, "--pack", pack)
+        return json.loads(self.answer("plan", "--pack", pack, "--ops", "all", "--json", "-j", self.options.jobs,
+                                      "--build-dir", self.work / "plan"))["forecast"]
+
+    def answer(self, *words):
+        run = subprocess.run([self.options.dsbuild, *words, "--python", self.options.python], env=self.environment, check=False,
+                             capture_output=True, text=True)
+        if run.returncode:
+            raise Failed(run.stderr[-3000:])
+        return run.stdout
 
 
 def show(forecast):
@@ -237,8 +241,8 @@ def bench(sdist, work, options):
         way.warm_up()
     for state in options.states:
         for way in list(ways.values()):
-            forecast = way.forecast() if way.name == "build" and state in ("cold", "from nothing") else None
             try:
+                forecast = way.forecast() if way.name == "build" and state in ("cold", "from nothing") else None
                 wall, cpu, memory = way.state(state)
             except Failed as failed:
                 print(f"{name} by {way.name}, {state}: {failed}", file=sys.stderr, flush=True)
