@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
-from stale import StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
+from stale import ToolsTest, add_tests, change_text, replace, write_program  # noqa: E402
 
 # What a symbol that the assembler is given is worth stays in the library, which has no local symbols.
 PATCHED = 'asm(".pushsection .rodata\\n.ifdef patched\\n.quad patched\\n.endif\\n.popsection");\n'
@@ -36,7 +36,7 @@ def real_cc1plus():
     return asked.stdout.strip()
 
 
-class CompilerTest(StaleTest):
+class CompilerTest(ToolsTest):
     """All that this compiler is made of are scripts, so that they can be changed."""
 
     def setUp(self):

@@ -14,7 +14,7 @@ import testspace  # noqa: E402
 from devices import add_device_op, find_hip_toolchain, use_device_compiler  # noqa: E402
 from fake_toolkit import make_made_up_compiler  # noqa: E402
 from packs import kernel  # noqa: E402
-from stale import StaleSpace, StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
+from stale import StaleSpace, StaleTest, ToolsTest, add_tests, change_text, replace, write_program  # noqa: E402
 
 PARTS = ["bin", "nvvm", "include", "lib/libcudart_static.a", "lib/libcudadevrt.a"]
 FOLDER = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
@@ -114,7 +114,7 @@ HIP_CHANGES = {
         next((home / "llvm/lib").glob("libclang-cpp.so.22.*")), "1~deb12u", "1~deb12v", keep_time=True)}
 
 
-class HipToolkitTest(StaleTest):
+class HipToolkitTest(ToolsTest):
     def setUp(self):
         super().setUp()
         self.home = private_toolkit(self.space.root / "private", "hip")
@@ -143,7 +143,7 @@ add_tests(HipToolkitTest, "changed", HipToolkitTest.check_changed, list(HIP_CHAN
 testspace.deep_but("test_changed_ocml", "test_changed_clang_cfg", "test_changed_libclang_of_same_size_and_time")(HipToolkitTest)
 
 
-class ToolkitTest(StaleTest):
+class ToolkitTest(ToolsTest):
     def setUp(self):
         super().setUp()
         self.space.arch = "8.0+PTX"

@@ -152,6 +152,7 @@ class TestSpace:
         self.home = self.root / "home"
         self.home.mkdir()
         self.environment = base_environment(self.home, self.root / "cache")
+        copy_facts(self.cache_folder())
         if not store:
             self.environment["DSBUILD_CACHE_SIZE"] = "0"
         self.out, self.build_dir = self.root / "out", self.root / "build"
@@ -300,7 +301,7 @@ def wait_until(condition, seconds=20.0, step=0.005):
 
 
 def copy_facts(cache_folder):
-    """What dsbuild knows of real toolkits (real_facts.py), so that it need not find it out again."""
+    """What dsbuild knows of the machine's own tools (real_facts.py), so that it need not find it out again."""
     facts = os.environ.get("DSBUILD_TEST_FACTS", "")
     if os.path.isfile(facts) and not (cache_folder / "facts.json").exists():
         cache_folder.mkdir(parents=True, exist_ok=True)
