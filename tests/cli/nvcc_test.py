@@ -57,6 +57,7 @@ class NvccCase(unittest.TestCase):
         if not os.access(NVCC, os.X_OK):
             raise unittest.SkipTest(f"no nvcc in {CUDA}")
         cls.root = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-nvcc-"))
+        testspace.copy_facts(cls.root / "cache" / "dsbuild")
         cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
 
     def project(self, name):
@@ -144,7 +145,7 @@ def images(file):
 
 class LinesTest(NvccCase):
     def test_random_lines(self):
-        number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 50
+        number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 20
         # Each commit runs the same ones; `deep` looks for new ones.
         is_free = testspace.TIER == "deep" or "DSBUILD_SEED" in os.environ
         lines = nvcc_lines.Lines(testspace.SEED if is_free else 2867638939, ARCHS)

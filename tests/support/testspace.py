@@ -55,14 +55,31 @@ def deep_but(*names):
     return mark
 
 
+def some_of(values, number):
+    """Each commit tries so many of them, others each time, by the seed; `deep` all."""
+    values = list(values)
+    return values if TIER == "deep" or len(values) <= number else random.Random(SEED).sample(values, number)
+
+
+def deep_but_some(number, *beginnings):
+    """Of the test case's tests whose names begin so, each commit runs so many, others each time, by the seed; `deep` all."""
+    def mark(case):
+        names = [name for name in unittest.TestLoader().getTestCaseNames(case) if name.startswith(beginnings)]
+        for name in set(names) - set(some_of(names, number)):
+            setattr(case, name, deep(getattr(case, name)))
+        return case
+    return mark
+
+
 def is_sanitized(file=None):
     """Whether a file, the program where none is named, has the sanitizers, which take memory of their own."""
     return b"__asan_init" in pathlib.Path(file or os.environ["DSBUILD"]).read_bytes()
 
 
-def count(default, nightly):
-    """How often to try something."""
-    return nightly if NIGHTLY else default
+def count(default, nightly, deep_too=None):
+    """How often to try something; `deep_too`: where `deep` tries it oftener than each commit."""
+    usual = deep_too if deep_too and TIER == "deep" else default
+    return nightly if NIGHTLY else usual
 
 
 def main():
@@ -137,10 +154,11 @@ NOBODY = 65534
 
 class TestSpace:
     """A folder with a fake toolkit and a small pack, and dsbuild run in it. Without a store, what is made is made here.
+    Where it `knows_tools` the machine's own need not be asked again; its cache folder is there then.
     With `steps` the toolkit can be sliced, which takes three times as long; without, files are whole nvcc commands, and
     each run says so."""
 
-    def __init__(self, name="space", version="13.0", pack=make_pack, store=False, **toolkit_settings):
+    def __init__(self, name="space", version="13.0", pack=make_pack, store=False, knows_tools=True, **toolkit_settings):
         parent = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-test-")).resolve()
         if os.environ.get("DSBUILD_KEEP") != "1":
             atexit.register(shutil.rmtree, parent, ignore_errors=True)
@@ -152,7 +170,8 @@ class TestSpace:
         self.home = self.root / "home"
         self.home.mkdir()
         self.environment = base_environment(self.home, self.root / "cache")
-        copy_facts(self.cache_folder())
+        if knows_tools:
+            copy_facts(self.cache_folder())
         if not store:
             self.environment["DSBUILD_CACHE_SIZE"] = "0"
         self.out, self.build_dir = self.root / "out", self.root / "build"
