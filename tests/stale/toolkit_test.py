@@ -94,7 +94,7 @@ CHANGES = {
     "fatbinary_section": lambda home: append(home / "include/fatbinary_section.h", USED.format("fatbinary_section")),
     "cuda_runtime": lambda home: append(home / "include/cuda_runtime.h", USED.format("cuda_runtime")),
     "runtime_api_of_same_size_and_time": lambda home: change_text(
-        home / "include/cuda_runtime_api.h", "define CUDART_VERSION  13000", "define CUDART_VERSION  13010", keep_time=True),
+        home / "include/cuda_runtime_api.h", "define CUDART_VERSION  13000", "define CUDART_VERSION  13001", keep_time=True),
     "ptxas_of_same_size_and_time": lambda home: change_text(home / "bin/ptxas", "V13.0.88", "V13.0.89", keep_time=True),
     "cicc_of_same_size_and_time": lambda home: change_text(
         home / "nvvm/bin/cicc", "$str", "$stR", keep_time=True)}

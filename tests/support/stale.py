@@ -53,7 +53,7 @@ class StaleSpace(testspace.TestSpace):
         `same_folder`: for objects that name the build folder."""
         folder = self.root / f"scratch {next(self.numbers)}"
         if self.scratch_knows_tools and not cache:
-            testspace.copy_facts(folder / "cache" / "dsbuild")
+            testspace.copy_facts(folder / "cache" / "dsbuild", "compilers")
         if same_folder:
             assert not self.build_dir.exists()
         instead = ["--out", str(folder / "out"), "--build-dir", str(self.build_dir if same_folder else folder / "build")]

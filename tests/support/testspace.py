@@ -5,6 +5,7 @@ tests try more, DSBUILD_KEEP=1 keeps the folders. A script that cannot run here 
 """
 
 import atexit
+import filecmp
 import hashlib
 import json
 import os
@@ -171,7 +172,7 @@ class TestSpace:
         self.home.mkdir()
         self.environment = base_environment(self.home, self.root / "cache")
         if knows_tools:
-            copy_facts(self.cache_folder())
+            copy_facts(self.cache_folder(), "compilers")
         if not store:
             self.environment["DSBUILD_CACHE_SIZE"] = "0"
         self.out, self.build_dir = self.root / "out", self.root / "build"
@@ -319,12 +320,14 @@ def wait_until(condition, seconds=20.0, step=0.005):
     return False
 
 
-def copy_facts(cache_folder):
-    """What dsbuild knows of the machine's own tools (real_facts.py), so that it need not find it out again."""
-    facts = os.environ.get("DSBUILD_TEST_FACTS", "")
-    if os.path.isfile(facts) and not (cache_folder / "facts.json").exists():
+def copy_facts(cache_folder, of="cuda"):
+    """What dsbuild knows of the machine's own tools (real_facts.py), so that it need not find it out again: of compilers alone,
+    of real toolkits of CUDA too, or of HIP. What a cache folder has learnt by itself stays."""
+    folder = pathlib.Path(os.environ.get("DSBUILD_TEST_FACTS") or "/nowhere")
+    known, least, mine = folder / f"{of}.json", folder / "compilers.json", cache_folder / "facts.json"
+    if known.is_file() and (not mine.exists() or filecmp.cmp(mine, least, shallow=False)):
         cache_folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(facts, cache_folder / "facts.json")
+        shutil.copyfile(known, mine)
 
 
 def find_real_toolkit():
