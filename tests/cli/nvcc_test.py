@@ -57,7 +57,6 @@ class NvccCase(unittest.TestCase):
         if not os.access(NVCC, os.X_OK):
             raise unittest.SkipTest(f"no nvcc in {CUDA}")
         cls.root = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-nvcc-"))
-        testspace.copy_facts(cls.root / "cache" / "dsbuild")
         cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
 
     def project(self, name):
@@ -202,6 +201,7 @@ ARCH = ["-gencode", "arch=compute_80,code=sm_80"]
 COMPILE = ["-O3", *ARCH, "-Iinc", "-MD", "-MF", "out/deps.d", "-c", "a.cu", "-o", "out/a.o"]
 
 
+@testspace.deep_but_some(6, "test")
 class CallsTest(NvccCase):
     """One call after another: what may be taken, and what may not."""
 
@@ -385,7 +385,7 @@ class KillTest(NvccCase):
         folder = self.project("killed")
         self.by_dsbuild(COMPILE, folder)  # the self-test has run
         chance = random.Random(testspace.SEED)
-        for i in range(30 if testspace.TIER == "deep" else 5):
+        for i in range(30 if testspace.TIER == "deep" else 3):
             (folder / "a.cu").write_text(nvcc_lines.SOURCES["a.cu"] + f"int another_{i}() {{ return {i}; }}\n")
             process = subprocess.Popen([testspace.dsbuild_program(), "nvcc", NVCC, *COMPILE], cwd=folder, env=self.environment(DSBUILD_JOBS="1"),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
