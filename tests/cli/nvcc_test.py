@@ -144,7 +144,7 @@ def images(file):
 
 class LinesTest(NvccCase):
     def test_random_lines(self):
-        number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 20
+        number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 12
         # Each commit runs the same ones; `deep` looks for new ones.
         is_free = testspace.TIER == "deep" or "DSBUILD_SEED" in os.environ
         lines = nvcc_lines.Lines(testspace.SEED if is_free else 2867638939, ARCHS)

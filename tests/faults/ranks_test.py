@@ -109,7 +109,7 @@ class OneNodeTest(RanksTest):
     def test_all_get_it_whoever_is_killed(self):
         ranks, rounds = testspace.count(12, 64), testspace.count(2, 50, deep_too=4)
         kills = compiles = number = 0
-        while number < rounds or (kills == 0 and number < 10 * rounds):  # whom it finds at work is chance
+        while number < rounds or (kills == 0 and number < max(40, 10 * rounds)):  # whom it finds at work is chance
             expected = self.edit(number)
             killer = self.killer(lambda: holder_in(self.jit()))
             problems = self.round((self.start(rank) for rank in range(ranks)), expected, killer)
