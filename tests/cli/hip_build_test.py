@@ -53,10 +53,16 @@ def make_pack(folder):
     return pack
 
 
+def make_space(**options):
+    space = TestSpace(pack=make_pack, **options)
+    testspace.copy_facts(space.cache_folder(), "hip")
+    return space
+
+
 class HipTest(CliTest):
     def setUp(self):
         self.home = find_hip_toolchain()
-        self.space = TestSpace(pack=make_pack)
+        self.space = make_space()
         self.archs = ["gfx90a", "gfx942"]
 
     def run_for_hip(self, *words, space=None, ops="scaling"):
@@ -106,7 +112,7 @@ class HipTest(CliTest):
 
 class ImagesTest(HipTest):
     def test_slices_are_clangs_whole_command_byte_for_byte(self):
-        self.archs = MANY if DEEP else ARCHS
+        self.archs = MANY if DEEP else sorted(testspace.some_of(ARCHS, 2))
         self.built()
         self.check_against_whole_command()
         manifest = json.loads((self.space.out / "manifest.json").read_text())
@@ -191,6 +197,7 @@ class NativeOpsTest(HipTest):
         self.check_native_ops()
 
 
+@testspace.deep_but_some(4, "test")
 class VendorsTest(HipTest):
     """One bundle for NVIDIA's and AMD's GPUs; its CUDA is the fake toolkit's."""
 
@@ -327,7 +334,7 @@ class VendorsTest(HipTest):
 class EditsTest(HipTest):
     def setUp(self):
         super().setUp()
-        self.space = TestSpace(pack=make_pack, store=True)
+        self.space = make_space(store=True)
         self.built()
 
     def parts(self):

@@ -42,6 +42,7 @@ class HipifyTest(CliTest):
     def setUp(self):
         self.home = find_hip_toolchain()
         self.space = TestSpace(pack=make_pack, store=True)
+        testspace.copy_facts(self.space.cache_folder(), "hip")
         self.torch = fake_torch.make_fake_torch(self.space.root / "python")
         self.hipify = self.torch.home / "utils" / "hipify"
         self.hipify.mkdir()

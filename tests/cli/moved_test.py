@@ -39,7 +39,7 @@ def is_script(line):
 
 class MovedTest(CliTest):
     def setUp(self):
-        self.space = TestSpace(store=True, steps=True)
+        self.space = TestSpace(store=True, steps=True, knows_tools=False)
         self.log = self.space.root / "starts.log"
         self.space.environment |= {"LD_PRELOAD": testspace.compile_shim(LOG_STARTS, self.space.root / "log_starts.so"),
                                    "LOG_OF_STARTS": str(self.log)}

@@ -144,7 +144,7 @@ def images(file):
 
 class LinesTest(NvccCase):
     def test_random_lines(self):
-        number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 50
+        number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 12
         # Each commit runs the same ones; `deep` looks for new ones.
         is_free = testspace.TIER == "deep" or "DSBUILD_SEED" in os.environ
         lines = nvcc_lines.Lines(testspace.SEED if is_free else 2867638939, ARCHS)
@@ -201,6 +201,7 @@ ARCH = ["-gencode", "arch=compute_80,code=sm_80"]
 COMPILE = ["-O3", *ARCH, "-Iinc", "-MD", "-MF", "out/deps.d", "-c", "a.cu", "-o", "out/a.o"]
 
 
+@testspace.deep_but_some(6, "test")
 class CallsTest(NvccCase):
     """One call after another: what may be taken, and what may not."""
 
@@ -384,7 +385,7 @@ class KillTest(NvccCase):
         folder = self.project("killed")
         self.by_dsbuild(COMPILE, folder)  # the self-test has run
         chance = random.Random(testspace.SEED)
-        for i in range(30 if testspace.TIER == "deep" else 5):
+        for i in range(30 if testspace.TIER == "deep" else 3):
             (folder / "a.cu").write_text(nvcc_lines.SOURCES["a.cu"] + f"int another_{i}() {{ return {i}; }}\n")
             process = subprocess.Popen([testspace.dsbuild_program(), "nvcc", NVCC, *COMPILE], cwd=folder, env=self.environment(DSBUILD_JOBS="1"),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

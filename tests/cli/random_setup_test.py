@@ -411,10 +411,10 @@ class RandomSetupTest(CliTest):
         self.counts = collections.Counter()
 
     def test_what_is_taken_means_the_same_and_all_else_is_announced(self):
-        self.check(self.compared, 60, 2000)
+        self.check(self.compared, 30, 2000)
 
     def test_what_is_built_says_the_same(self):
-        self.check(self.imported, 8, 200, is_built=True)
+        self.check(self.imported, 4, 200, is_built=True)
 
     def check(self, differences_of_case, usual, deep, **of_cases):
         alone = os.environ.get("DSBUILD_CASE")
@@ -427,7 +427,7 @@ class RandomSetupTest(CliTest):
                  for case, found in problems[:3]]
         self.assertEqual(len(problems), 0, "\n".join(shown))
         if not alone:
-            least = LEAST_TAKEN if len(cases) >= 60 else .1
+            least = LEAST_TAKEN if len(cases) >= 30 else .1
             self.assertGreater(self.counts["taken"], least * (self.counts["taken"] + self.counts["aside"]), self.counts)
             self.assertLess(self.counts["own build fails"], .2 * len(cases), self.counts)
 

@@ -203,6 +203,7 @@ class StaleTest(SlicesTest):
 
 
 add_tests(StaleTest, "slices_are_never_stale", StaleTest.check_never_stale, BACKENDS)
+testspace.deep_but_some(1, "test")(StaleTest)
 
 
 @testspace.deep_but("test_nothing_is_made_where_lines_move")

@@ -61,13 +61,13 @@ class OperatorsTest(CliTest):
     def test_an_operator_that_is_wrong_is_seen(self):
         """Its source is changed in a copy of the package."""
         interpreter = next(iter(pythons().values()))
-        for wrong, test, file, pattern, replacement, seen in (
+        for wrong, test, file, pattern, replacement, seen in testspace.some_of((
                 ("a write that the schema does not say", "written", "_torch_operators.py", r"Tensor\(b!\)\[\] exp_avgs",
                  "Tensor[] exp_avgs", "exp_avgs"),
                 ("a fake that answers", "nothing_wrong", "_torch_library.py", r"    return None\n", "    return torch.empty(1)\n",
                  "cpu_adam_step"),
                 ("a library at import", "importing", "_torch_library.py", r"self\._name = name", "self._name = name; load(name)",
-                 "import dsbuild.torch")):
+                 "import dsbuild.torch")), 1):
             with self.subTest(wrong):
                 package = self.space.root / "changed"
                 subprocess.run(["rm", "-rf", package], check=True)

@@ -76,7 +76,7 @@ class CleanRaceTest(unittest.TestCase):
 
     def test_builds_and_cleans_that_wait_for_one_build(self):
         self.space.environment["DSBUILD_CACHE_SIZE"] = "0"
-        for _ in range(testspace.count(3, 20)):
+        for _ in range(testspace.count(1, 20, deep_too=3)):
             self.space.remove_build()
             self.space.toolkit.forget_starts()
             self.start("build")
@@ -87,7 +87,7 @@ class CleanRaceTest(unittest.TestCase):
             self.check_the_next_build()
 
     def test_builds_and_cleans_at_once_of_which_some_are_stopped(self):
-        for _ in range(testspace.count(6, 40)):
+        for _ in range(testspace.count(2, 40, deep_too=6)):
             for words in self.random.sample([("build",)] * 5 + [("clean",)] * 5 + [tuple(words) for words in BESIDE], 14):
                 self.start(*words)
                 time.sleep(self.random.uniform(0, 0.05))
@@ -96,7 +96,7 @@ class CleanRaceTest(unittest.TestCase):
             self.check_the_next_build()
 
     def test_cleans_at_once_remove_the_folder(self):
-        for _ in range(testspace.count(5, 40)):
+        for _ in range(testspace.count(2, 40, deep_too=5)):
             self.assertEqual(self.space.build().code, 0)
             for _ in range(6):
                 self.start("clean")
@@ -105,7 +105,7 @@ class CleanRaceTest(unittest.TestCase):
             self.assertFalse(self.space.build_dir.exists())
 
     def test_a_bundle_that_is_removed_beside_builds(self):
-        for _ in range(testspace.count(3, 20)):
+        for _ in range(testspace.count(1, 20, deep_too=3)):
             for words in self.random.sample([("build",)] * 4 + [("clean", "--bundle")] * 4, 8):
                 self.start(*words)
             self.stop_some_for_a_while(self.random.uniform(0.2, 0.6))

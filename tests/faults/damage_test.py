@@ -135,7 +135,7 @@ class DamageTest(unittest.TestCase):
 
     def test_every_changed_byte_of_a_bundle_is_found_by_verify(self):
         files = ["alpha.so", "beta.so", "gamma.so", "host.so", "manifest.json"]
-        for _ in range(testspace.count(40, 1000)):
+        for _ in range(testspace.count(12, 1000, deep_too=40)):
             path = self.space.out / self.generator.choice(files)
             good = path.read_bytes()
             place = self.generator.randrange(len(good))
@@ -151,7 +151,7 @@ class DamageTest(unittest.TestCase):
     def test_a_damaged_bundle_is_published_again(self):
         files = ["alpha.so", "beta.so", "manifest.json"]
         every = [(file, damage) for file in files for damage in DAMAGES]
-        for name, damage in every if testspace.NIGHTLY else self.generator.sample(every, 8):
+        for name, damage in every if testspace.NIGHTLY else self.generator.sample(every, testspace.count(4, 8, deep_too=8)):
             with self.subTest(file=name, damage=damage.__name__):
                 self.restore()
                 damage(self.space.out / name, self.generator)

@@ -85,18 +85,18 @@ class KillTest(unittest.TestCase):
 
     def rounds(self, space, number):
         self.generator = random.Random(SEED)
-        prepared = self.prepare(space)
+        prepared, victims = self.prepare(space), self.generator.sample(VICTIMS, len(VICTIMS))
         for index in range(number):
-            victim = VICTIMS[index % len(VICTIMS)]
+            victim = victims[index % len(victims)]
             moment = self.generator.uniform(0, prepared[3])
             with self.subTest(round=index, victim=victim.__name__, moment=f"{moment:.3f}"):
                 self.one_round(space, prepared, victim, moment)
 
     def test_a_killed_build_leaves_a_whole_bundle_and_the_next_run_heals(self):
-        self.rounds(TestSpace(sleep=0.05), testspace.count(20, 200))
+        self.rounds(TestSpace(sleep=0.05), testspace.count(8, 200, deep_too=20))
 
     def test_the_same_by_slices(self):
-        self.rounds(TestSpace(steps=True, sleep=0.05), testspace.count(4, 100))
+        self.rounds(TestSpace(steps=True, sleep=0.05), testspace.count(2, 100, deep_too=4))
 
     def test_a_killed_build_of_an_edit_by_slices_leaves_nothing_stale(self):
         """Parts of the old and of the new source must never meet in one library."""
@@ -111,7 +111,7 @@ class KillTest(unittest.TestCase):
             hashes.append(space.hash())
             seconds = run.seconds
         self.assertNotEqual(*hashes)
-        for index in range(testspace.count(12, 200)):
+        for index in range(testspace.count(6, 200, deep_too=12)):
             space.pack.source(source).write_text(texts[index % 2])
             moment = self.generator.uniform(0, seconds)
             with self.subTest(round=index, moment=f"{moment:.3f}"):
@@ -164,7 +164,7 @@ class KillTest(unittest.TestCase):
 
     def test_the_same_with_the_real_nvcc(self):
         space = testspace.RealSpace()
-        self.rounds(space, testspace.count(2, 20))
+        self.rounds(space, testspace.count(1, 20, deep_too=2))
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ class KillTest(CallsTest):
             self.write(name)
         undisturbed = {name: self.call(name, 75, 80)[0] for name in names}
         chance = random.Random(testspace.SEED)
-        for _ in range(count(60, 500)):
+        for _ in range(count(12, 500, deep_too=60)):
             self.forget_results()
             processes = {name: self.start(name, 75, 80, DSBUILD_JOBS="2") for name in names}
             time.sleep(chance.random() * 0.3)

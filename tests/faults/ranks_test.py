@@ -107,9 +107,9 @@ class RanksTest(unittest.TestCase):
 
 class OneNodeTest(RanksTest):
     def test_all_get_it_whoever_is_killed(self):
-        ranks, rounds = testspace.count(12, 64), testspace.count(4, 50)
+        ranks, rounds = testspace.count(12, 64), testspace.count(2, 50, deep_too=4)
         kills = compiles = number = 0
-        while number < rounds or (kills == 0 and number < 10 * rounds):  # whom it finds at work is chance
+        while number < rounds or (kills == 0 and number < max(40, 10 * rounds)):  # whom it finds at work is chance
             expected = self.edit(number)
             killer = self.killer(lambda: holder_in(self.jit()))
             problems = self.round((self.start(rank) for rank in range(ranks)), expected, killer)
@@ -249,7 +249,7 @@ class TwoNodesTest(RanksTest):
             self.assertFalse(self.sees(node, name.parent / "store" / "CACHEDIR.TAG"))
 
     def test_each_node_compiles_once_at_most(self):
-        ranks, rounds = testspace.count(4, 16), testspace.count(3, 50)
+        ranks, rounds = testspace.count(4, 16), testspace.count(1, 50, deep_too=3)
         kills, compiles = 0, collections.Counter()
         for number in range(rounds):
             expected = self.edit(number)

@@ -15,7 +15,7 @@ import unittest  # noqa: E402
 
 class ReadOnlyCacheTest(unittest.TestCase):
     def setUp(self):
-        self.space = TestSpace(steps=True, store=True)
+        self.space = TestSpace(steps=True, store=True, knows_tools=False)
         self.space.arch = "8.0;9.0"
 
     def build(self, *words, **options):

@@ -83,7 +83,7 @@ class StoreTest(unittest.TestCase):
 
 class DamageTest(StoreTest):
     def test_an_entry_with_a_flipped_bit_is_never_handed_out(self):
-        for number in range(testspace.count(12, 500)):
+        for number in range(testspace.count(4, 500, deep_too=12)):
             key = key_number(number)
             self.put(key)
             file = self.generator.choice(self.files_of(key))
@@ -95,7 +95,7 @@ class DamageTest(StoreTest):
                 self.check_gone_and_healed(key, file)
 
     def test_a_truncated_entry_is_never_handed_out(self):
-        for number in range(testspace.count(12, 500)):
+        for number in range(testspace.count(4, 500, deep_too=12)):
             key = key_number(number)
             self.put(key)
             file = self.generator.choice(self.files_of(key))
@@ -133,7 +133,7 @@ class KillTest(StoreTest):
         self.assertTrue(self.writes_another(before), "its file is gone: what is tested here?")
 
     def test_a_process_killed_while_it_puts_leaves_nothing_that_is_wrong(self):
-        for number in range(testspace.count(15, 300)):
+        for number in range(testspace.count(5, 300, deep_too=15)):
             self.kill_while_it_writes(self.start("churn", SEED % 1000 + number, 10 ** 6, 4_000_000))
         self.assertNotIn("wrong", [self.find(key) for key in KEYS])
         for temporary in self.temporaries():
@@ -148,7 +148,7 @@ class KillTest(StoreTest):
 class ManyTest(StoreTest):
     def test_many_processes_on_the_same_keys(self):
         """Each puts, finds and prunes; the bound is such that half of the entries have to go each time."""
-        size, rounds = 20000, testspace.count(400, 10000)
+        size, rounds = 20000, testspace.count(150, 10000, deep_too=400)
         processes = [self.start("churn", SEED % 1000 + number, rounds, size, 8 * size) for number in range(8)]
         said = [process.communicate(timeout=testspace.TIME_LIMIT)[0].split() for process in processes]
         self.assertEqual([process.returncode for process in processes], [0] * len(processes), said)
@@ -157,7 +157,7 @@ class ManyTest(StoreTest):
         self.assertNotIn("wrong", [self.find(key) for key in KEYS])
 
     def test_processes_that_begin_a_store_at_once_all_keep_what_they_put(self):
-        for number in range(testspace.count(5, 100)):
+        for number in range(testspace.count(2, 100, deep_too=5)):
             self.store = self.root / f"store {number}"
             keys = [key_number(number) for number in range(8)]
             processes = [self.start("put", key, 1000) for key in keys]

@@ -241,7 +241,7 @@ class OrderTest(Exploring):
         choose = random.Random(SEED)
         VENV.environment["PYTHONDONTWRITEBYTECODE"] = ""
         self.addCleanup(VENV.environment.update, PYTHONDONTWRITEBYTECODE="1")
-        for _ in range(count(12, 200)):
+        for _ in range(count(4, 200, deep_too=12)):
             name = choose.choice(sorted(steps))
             result, do = steps[name]
             way.append(name)

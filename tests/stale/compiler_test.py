@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
-from stale import StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
+from stale import ToolsTest, add_tests, change_text, replace, write_program  # noqa: E402
 
 # What a symbol that the assembler is given is worth stays in the library, which has no local symbols.
 PATCHED = 'asm(".pushsection .rodata\\n.ifdef patched\\n.quad patched\\n.endif\\n.popsection");\n'
@@ -36,7 +36,7 @@ def real_cc1plus():
     return asked.stdout.strip()
 
 
-class CompilerTest(StaleTest):
+class CompilerTest(ToolsTest):
     """All that this compiler is made of are scripts, so that they can be changed."""
 
     def setUp(self):
@@ -269,6 +269,7 @@ add_tests(FoldersTest, "edited_header_in", FoldersTest.check_edited_header, PATH
 add_tests(FoldersTest, "header_of_same_time_in", FoldersTest.check_header_of_same_time, PATHS)
 add_tests(FoldersTest, "folder_comes_in", FoldersTest.check_folder_that_comes, PATHS)
 add_tests(FoldersTest, "other_folders_in", FoldersTest.check_other_folders, PATHS)
+testspace.deep_but_some(6, "test")(FoldersTest)
 
 if __name__ == "__main__":
     testspace.main()

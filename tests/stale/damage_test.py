@@ -101,6 +101,8 @@ class ObjectTest(StaleTest):
 add_tests(ObjectTest, "object", ObjectTest.check_object, list(DAMAGES))
 add_tests(ObjectTest, "object_of_new_time", ObjectTest.check_object_of_new_time, list(DAMAGES))
 add_tests(ObjectTest, "library", ObjectTest.check_library, list(DAMAGES))
+for beginning in ("test_object_of_new_time", "test_library"):
+    testspace.deep_but_some(2, beginning)(ObjectTest)
 
 
 class PowerTest(StaleTest):
@@ -173,7 +175,7 @@ class PowerTest(StaleTest):
 
     def test_the_next_build_heals(self):
         wrong = []
-        rounds = testspace.count(20, 500)
+        rounds = testspace.count(6, 500, deep_too=20)
         for number in range(rounds):
             self.restore()
             self.set_state(0)

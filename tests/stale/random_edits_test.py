@@ -216,7 +216,7 @@ class Session:
 
 class RandomEditsTest(StaleTest):
     def setUp(self):
-        self.steps = int(os.environ.get("DSBUILD_STEPS") or testspace.count(100, 1000))
+        self.steps = int(os.environ.get("DSBUILD_STEPS") or testspace.count(60, 1000, deep_too=100))
 
     def session(self, number):
         is_fixed = testspace.TIER != "deep" and "DSBUILD_SEED" not in os.environ
@@ -225,7 +225,7 @@ class RandomEditsTest(StaleTest):
         return Session(self, random.Random(f"{seed}-{number}"))
 
     def test_made_up_tools(self):
-        for number in range(1 if GO_ON else testspace.count(2, 10)):
+        for number in range(1 if GO_ON else testspace.count(1, 10, deep_too=2)):
             session = self.session(number)
             session.use_made_up_tools()
             session.run(self.steps)

@@ -10,14 +10,14 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
 from compiler_test import CALLING, PATCHED, SOURCE  # noqa: E402
-from stale import StaleTest, add_tests, replace, write_program  # noqa: E402
+from stale import ToolsTest, add_tests, replace, write_program  # noqa: E402
 from wrappers import Wrapper  # noqa: E402
 
 FOUND = '#if __has_include(<w.h>)\n#include <w.h>\n#else\n#define W 0\n#endif\nextern "C" int v() { return W; }\n'
 DATED = 'extern "C" const char* v() { return __DATE__ " " __TIME__; }\n'
 
 
-class VariablesTest(StaleTest):
+class VariablesTest(ToolsTest):
     """In dsbuild's own environment: compilers get those of a closed list, and those that are asked for."""
 
     def folder_with(self, number, name, text):
@@ -147,6 +147,7 @@ class VariablesTest(StaleTest):
 PATHS = ["CPATH", "CPLUS_INCLUDE_PATH"]
 for name in ("another_folder", "unset", "header_in_it", "header_that_comes", "folder_that_comes", "what_is_relative"):
     add_tests(VariablesTest, name, getattr(VariablesTest, f"check_{name}"), PATHS)
+testspace.deep_but_some(10, "test")(VariablesTest)
 
 if __name__ == "__main__":
     testspace.main()

@@ -13,13 +13,13 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
 from compiler_test import PATCHED, real_cc1plus  # noqa: E402
-from stale import StaleTest, add_tests, change_text, replace, write_program  # noqa: E402
+from stale import ToolsTest, add_tests, change_text, replace, write_program  # noqa: E402
 from wrappers import Wrapper  # noqa: E402
 
 SITE = '#ifndef SITE\n#define SITE 0\n#endif\nextern "C" int v() { return SITE; }\n'
 
 
-class WrapperTest(StaleTest):
+class WrapperTest(ToolsTest):
     """CXX starts another compiler."""
 
     def setUp(self):
@@ -130,7 +130,7 @@ class WrapperTest(StaleTest):
         self.assertEqual((found["hits"], found["misses"]), (2, 0), run)  # the object and the library
 
 
-class SpecsTest(StaleTest):
+class SpecsTest(ToolsTest):
     """A gcc of its own folder, whose specs are files there."""
 
     def setUp(self):
@@ -179,7 +179,7 @@ class SpecsTest(StaleTest):
 
 
 @unittest.skipUnless(shutil.which("clang++"), "no clang++")
-class ClangConfigurationTest(StaleTest):
+class ClangConfigurationTest(ToolsTest):
     """A clang of its own folder, with the name of a machine before its own: it reads a file of that name."""
 
     def setUp(self):
@@ -207,7 +207,7 @@ class ClangConfigurationTest(StaleTest):
         self.check_change(lambda: (self.bin / "more.txt").write_text("-DSITE=3\n"))
 
 
-class FlagsTest(StaleTest):
+class FlagsTest(ToolsTest):
     """Files that CFLAGS names, which are flags of an op whose probe used them."""
 
     def setUp(self):
@@ -249,6 +249,8 @@ for name in ("target_changes", "another_target", "options", "options_after_clean
              "by_a_variable_that_is_asked_for", "by_a_variable_that_the_pack_asks_for", "by_the_current_folder", "by_the_build_folder",
              "one_that_stays"):
     add_tests(WrapperTest, name, getattr(WrapperTest, f"check_{name}"), ["program", "script"])
+for case, number in ((WrapperTest, 10), (SpecsTest, 2), (ClangConfigurationTest, 1), (FlagsTest, 2)):
+    testspace.deep_but_some(number, "test")(case)
 
 if __name__ == "__main__":
     testspace.main()

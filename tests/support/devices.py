@@ -5,6 +5,8 @@ import os
 import pathlib
 import unittest
 
+import testspace
+
 BACKENDS = ["cuda", "hip"]
 # Two of each; code of the later one is what this condition is for, code of the host alone what that one is for.
 ARCHS = {"cuda": "8.0;9.0+PTX", "hip": "gfx90a;gfx942"}
@@ -30,6 +32,8 @@ def use_device_compiler(space, backend, home=None):
         space.use_real_toolkit(home)
     else:
         space.environment["ROCM_HOME"] = str(home or find_hip_toolchain())
+        if home is None:
+            testspace.copy_facts(space.cache_folder(), "hip")
 
 
 def add_device_op(pack, name, files, backend, **keys):

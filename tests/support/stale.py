@@ -1,5 +1,5 @@
 """What the tests of stale builds share: a build folder that lives through changes, and after each of them a build from
-scratch, in folders of its own and with an empty cache, that it must be the same as, byte for byte."""
+scratch, in folders of its own and with no result in its cache, that it must be the same as, byte for byte."""
 
 import itertools
 import os
@@ -26,6 +26,7 @@ class StaleSpace(testspace.TestSpace):
         if cache:
             self.environment["XDG_CACHE_HOME"] = str(cache)
         self.arch, self.numbers, self.more = "8.0", itertools.count(), []
+        self.scratch_knows_tools = True
 
     def arguments(self, *more):
         """With `self.more`, options of all builds."""
@@ -47,9 +48,12 @@ class StaleSpace(testspace.TestSpace):
         file.write_text(text.replace(old, new))
 
     def scratch(self, *more, env=None, cache=None, same_folder=False, **options):
-        """How a build from scratch ends, and the files of its bundle. With a `cache` folder it may know the
-        toolkit from before, but takes no result. `same_folder`: for objects that name the build folder."""
+        """How a build from scratch ends, and the files of its bundle. It knows the machine's own tools, unless the test is
+        about tools (`scratch_knows_tools`); with a `cache` folder it may know the toolkit from before, but takes no result.
+        `same_folder`: for objects that name the build folder."""
         folder = self.root / f"scratch {next(self.numbers)}"
+        if self.scratch_knows_tools and not cache:
+            testspace.copy_facts(folder / "cache" / "dsbuild", "compilers")
         if same_folder:
             assert not self.build_dir.exists()
         instead = ["--out", str(folder / "out"), "--build-dir", str(self.build_dir if same_folder else folder / "build")]
@@ -126,6 +130,14 @@ class StaleTest(unittest.TestCase):
         before = self.build(*more, env=options.get("env"))
         change()
         return self.check(*more, before=before, **options)
+
+
+class ToolsTest(StaleTest):
+    """Of tests in which tools change: the build from scratch asks them all itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.space.scratch_knows_tools = False
 
 
 def write_program(path, text):

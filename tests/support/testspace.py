@@ -5,6 +5,7 @@ tests try more, DSBUILD_KEEP=1 keeps the folders. A script that cannot run here 
 """
 
 import atexit
+import filecmp
 import hashlib
 import json
 import os
@@ -55,14 +56,31 @@ def deep_but(*names):
     return mark
 
 
+def some_of(values, number):
+    """Each commit tries so many of them, others each time, by the seed; `deep` all."""
+    values = list(values)
+    return values if TIER == "deep" or len(values) <= number else random.Random(SEED).sample(values, number)
+
+
+def deep_but_some(number, *beginnings):
+    """Of the test case's tests whose names begin so, each commit runs so many, others each time, by the seed; `deep` all."""
+    def mark(case):
+        names = [name for name in unittest.TestLoader().getTestCaseNames(case) if name.startswith(beginnings)]
+        for name in set(names) - set(some_of(names, number)):
+            setattr(case, name, deep(getattr(case, name)))
+        return case
+    return mark
+
+
 def is_sanitized(file=None):
     """Whether a file, the program where none is named, has the sanitizers, which take memory of their own."""
     return b"__asan_init" in pathlib.Path(file or os.environ["DSBUILD"]).read_bytes()
 
 
-def count(default, nightly):
-    """How often to try something."""
-    return nightly if NIGHTLY else default
+def count(default, nightly, deep_too=None):
+    """How often to try something; `deep_too`: where `deep` tries it oftener than each commit."""
+    usual = deep_too if deep_too and TIER == "deep" else default
+    return nightly if NIGHTLY else usual
 
 
 def main():
@@ -137,10 +155,11 @@ NOBODY = 65534
 
 class TestSpace:
     """A folder with a fake toolkit and a small pack, and dsbuild run in it. Without a store, what is made is made here.
+    Where it `knows_tools` the machine's own need not be asked again; its cache folder is there then.
     With `steps` the toolkit can be sliced, which takes three times as long; without, files are whole nvcc commands, and
     each run says so."""
 
-    def __init__(self, name="space", version="13.0", pack=make_pack, store=False, **toolkit_settings):
+    def __init__(self, name="space", version="13.0", pack=make_pack, store=False, knows_tools=True, **toolkit_settings):
         parent = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-test-")).resolve()
         if os.environ.get("DSBUILD_KEEP") != "1":
             atexit.register(shutil.rmtree, parent, ignore_errors=True)
@@ -152,6 +171,8 @@ class TestSpace:
         self.home = self.root / "home"
         self.home.mkdir()
         self.environment = base_environment(self.home, self.root / "cache")
+        if knows_tools:
+            copy_facts(self.cache_folder(), "compilers")
         if not store:
             self.environment["DSBUILD_CACHE_SIZE"] = "0"
         self.out, self.build_dir = self.root / "out", self.root / "build"
@@ -299,12 +320,14 @@ def wait_until(condition, seconds=20.0, step=0.005):
     return False
 
 
-def copy_facts(cache_folder):
-    """What dsbuild knows of real toolkits (real_facts.py), so that it need not find it out again."""
-    facts = os.environ.get("DSBUILD_TEST_FACTS", "")
-    if os.path.isfile(facts) and not (cache_folder / "facts.json").exists():
+def copy_facts(cache_folder, of="cuda"):
+    """What dsbuild knows of the machine's own tools (real_facts.py), so that it need not find it out again: of compilers alone,
+    of real toolkits of CUDA too, or of HIP. What a cache folder has learnt by itself stays."""
+    folder = pathlib.Path(os.environ.get("DSBUILD_TEST_FACTS") or "/nowhere")
+    known, least, mine = folder / f"{of}.json", folder / "compilers.json", cache_folder / "facts.json"
+    if known.is_file() and (not mine.exists() or filecmp.cmp(mine, least, shallow=False)):
         cache_folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(facts, cache_folder / "facts.json")
+        shutil.copyfile(known, mine)
 
 
 def find_real_toolkit():

@@ -2,6 +2,7 @@
 #include "binary/elf_names.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "nvcc_sample.h"
 
@@ -43,16 +44,24 @@ std::string cubin(const Nvcc& nvcc, const std::string& source, const std::string
   return bytes_of(sample.make("a.cubin", "-cubin -arch=" + arch));
 }
 
+std::map<std::string, std::string> cubins_by_name(const Nvcc& nvcc, const std::string& arch) {
+  std::map<std::string, std::string> made;
+  for (const char* name : {"named", "given", "with_a_longer_name", "n"})
+    made[name] = cubin(nvcc, source_of(name), arch);
+  return made;
+}
+
 }  // namespace
 
 TEST_CASE("elf: a cubin with other names is what ptxas writes for them, or none", "[nvcc]") {
   for (const Nvcc& nvcc : nvccs()) {
     int renamed = 0;
-    for (const std::string arch : {"sm_75", "sm_80", "sm_90"})
+    for (const std::string arch : {"sm_75", "sm_80", "sm_90"}) {
+      const auto cubins = cubins_by_name(nvcc, arch);
       for (const auto& [mine, other] : std::vector<std::pair<std::string, std::string>>{
                {"named", "given"}, {"named", "with_a_longer_name"}, {"with_a_longer_name", "n"}}) {
-        const std::string before = cubin(nvcc, source_of(mine), arch);
-        const std::string after = cubin(nvcc, source_of(other), arch);
+        const std::string& before = cubins.at(mine);
+        const std::string& after = cubins.at(other);
         const auto changed = with_elf_names(before, [&, from = mine, to = other](std::string_view name) {
           return std::optional(replace_all(std::string(name), mangled(from), mangled(to)));
         });
@@ -62,6 +71,7 @@ TEST_CASE("elf: a cubin with other names is what ptxas writes for them, or none"
         CHECK((*changed != before));
         ++renamed;
       }
+    }
     CHECK(renamed >= 6);  // what CUDA 13.0 writes for sm_90 has room for names that it dropped
   }
 }
