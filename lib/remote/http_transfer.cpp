@@ -49,9 +49,11 @@ bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// A server may close a connection that it kept, at the moment in which it is used again.
+// A server may close a connection that it kept, at the moment in which it is used again. Or the answer begins
+// with what the last one had too much: a new connection has nothing of it.
 bool is_dropped(CURLcode code) {
-  return code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
+  return code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL ||
+         code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
          code == CURLE_PARTIAL_FILE || code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM;
 }
 
@@ -149,7 +151,7 @@ void HttpTransfer::set_up_body(CURL* handle) {
   set(handle, CURLOPT_SEEKDATA, this);
 }
 
-// Called by libcurl, through which no exception may go. The body of an error is not kept.
+// Called by libcurl, through which no exception may go. Only the body of a file is kept.
 size_t HttpTransfer::take(char* bytes, size_t size, size_t count, void* transfer) {
   auto& self = *static_cast<HttpTransfer*>(transfer);
   const size_t length = size * count;
@@ -158,7 +160,7 @@ size_t HttpTransfer::take(char* bytes, size_t size, size_t count, void* transfer
   if (self.is_too_large_) return 0;
   long status = 0;
   self.setup_.curl().easy_getinfo(self.handle_, CURLINFO_RESPONSE_CODE, &status);
-  if (status != 200) return length;
+  if (status != 200 || self.verb_ != HttpVerb::get) return length;
   try {
     self.answer.bytes.append(bytes, length);
   } catch (const std::exception&) {
