@@ -32,7 +32,9 @@ class FolderStore : public RemoteStore {
     std::vector<RemoteAnswer> answers;
     answers.reserve(questions.size());
     for (const Question& question : questions)
-      answers.push_back(is_cancelled_ ? RemoteAnswer{State::failed, {}, "cancelled"} : answer(question));
+      answers.push_back(
+          is_cancelled_ ? RemoteAnswer{State::failed, {}, "what was asked of the remote cache was cancelled"}
+                        : answer(question));
     return answers;
   }
 

@@ -22,6 +22,7 @@ constexpr size_t k_most_connections = 16;
 // Files on their way at once, where one connection carries many (HTTP/2).
 constexpr size_t k_most_streams = 64;
 constexpr milliseconds k_longest_poll{60'000};
+constexpr const char* k_cancelled = "what was asked of the remote cache was cancelled";
 
 // One thread moves all bytes: it alone works with libcurl's handles. Others leave transfers in a queue, wake
 // it, and wait until it has ended the last of theirs.
@@ -114,7 +115,7 @@ std::vector<RemoteAnswer> HttpStore::run(Transfers& transfers) {
     std::unique_lock lock(mutex_);
     for (HttpTransfer& transfer : transfers) {
       transfer.left = &left;
-      if (is_cancelled_) transfer.fail("cancelled");
+      if (is_cancelled_) transfer.fail(k_cancelled);
     }
     if (!is_cancelled_) {
       for (HttpTransfer& transfer : transfers)
@@ -233,7 +234,6 @@ void HttpStore::fail_waiting(const std::string& why) {
 
 // A handle knows its transfer, so it goes first.
 void HttpStore::fail_all() {
-  constexpr const char* k_cancelled = "cancelled";
   fail_waiting(k_cancelled);
   for (const auto& [handle, transfer] : sent_) {
     curl_.multi_remove_handle(multi_, handle);

@@ -258,7 +258,7 @@ class BrokenTest(RemoteTest):
         answers, seconds = self.timed(lambda: self.ask("get", range(50), "--cancel-after-ms=200", "--repeat=2"))
         self.assertEqual(len(answers), 100)
         for answer in answers:
-            self.is_not_done(answer, "failed", "cancelled")
+            self.is_not_done(answer, "failed", "was cancelled")
         self.assertLess(seconds, 2.5)
 
     # Red with a connection for each file, or with one for all.
