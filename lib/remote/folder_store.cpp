@@ -32,9 +32,8 @@ class FolderStore : public RemoteStore {
     std::vector<RemoteAnswer> answers;
     answers.reserve(questions.size());
     for (const Question& question : questions)
-      answers.push_back(
-          is_cancelled_ ? RemoteAnswer{State::failed, {}, "what was asked of the remote cache was cancelled"}
-                        : answer(question));
+      answers.push_back(is_cancelled_ ? RemoteAnswer{State::failed, {}, "the call was cancelled"}
+                                      : answer(question));
     return answers;
   }
 

@@ -22,7 +22,7 @@ constexpr size_t k_most_connections = 16;
 // Files on their way at once, where one connection carries many (HTTP/2).
 constexpr size_t k_most_streams = 64;
 constexpr milliseconds k_longest_poll{60'000};
-constexpr const char* k_cancelled = "what was asked of the remote cache was cancelled";
+constexpr const char* k_cancelled = "the call was cancelled";
 
 // One thread moves all bytes: it alone works with libcurl's handles. Others leave transfers in a queue, wake
 // it, and wait until it has ended the last of theirs.

@@ -6,14 +6,17 @@
 // Prints for each "<state> <bytes> <SHA-256 of the bytes> <why>"; exit code 1 and "error[<code>] <what>"
 // where the cache cannot be opened. Options: --deadline-ms=N --connect-ms=N --ca-file=F --cert=F --key=F
 // --read-only
-// --no-netrc --cancel-after-ms=N --repeat=N (the call N times, each waits for the one before). The header
+// --no-netrc --cancel-after-ms=N --repeat=N (the call N times, each waits for the one before)
+// --threads=N (that in N threads at once). The header
 // Authorization is that of the variable REMOTE_AUTHORIZATION: an argument can be seen by other users.
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "base/digest.h"
 #include "remote/folder_store.h"
@@ -89,6 +92,15 @@ void print(const std::vector<RemoteAnswer>& answers) {
               << sha256(answer.bytes) << " " << answer.why << std::endl;
 }
 
+void ask_often(const Call& call, RemoteStore& store, const FileReader& files) {
+  static std::mutex printing;
+  for (long round = call.number("repeat", 1); round > 0; --round) {
+    const auto answers = ask(call, store, files);
+    const std::lock_guard lock(printing);
+    print(answers);
+  }
+}
+
 int run(const Call& call) {
   const auto files = make_real_file_system();
   const auto store = open_store(call, *files);
@@ -97,16 +109,15 @@ int run(const Call& call) {
               << "\n";
     return 1;
   }
-  std::thread canceller;
+  std::vector<std::thread> threads;
+  for (long i = call.number("threads", 1); i > 0; --i)
+    threads.emplace_back([&] { ask_often(call, **store, *files); });
   if (const long wait = call.number("cancel-after-ms", 0); wait > 0) {
-    canceller = std::thread([&store, wait] {
-      std::this_thread::sleep_for(milliseconds(wait));
-      (*store)->cancel();
-    });
+    std::this_thread::sleep_for(milliseconds(wait));
+    (*store)->cancel();
   }
-  for (long round = call.number("repeat", 1); round > 0; --round)
-    print(ask(call, **store, *files));
-  if (canceller.joinable()) canceller.join();
+  for (std::thread& thread : threads)
+    thread.join();
   return 0;
 }
 
