@@ -1,7 +1,6 @@
 """An HTTP cache in memory that misbehaves on demand, and counts what reaches it."""
 
 import http.server
-import re
 import socket
 import ssl
 import threading
@@ -165,7 +164,3 @@ def free_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
-
-
-def port_of(url):
-    return int(re.search(r":(\d+)", url[6:]).group(1))

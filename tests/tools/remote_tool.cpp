@@ -1,4 +1,4 @@
-// Works on a remote cache as the mirror does, for tests/faults/remote_http_test.py and remote_folder_test.py.
+// Works on a remote cache as the mirror does, for tests/faults/remote_*_test.py.
 // All names of a call are asked at once.
 //   remote_tool get URL KIND DIGEST... [OPTION...]       KIND: ac or cas
 //   remote_tool has URL KIND DIGEST... [OPTION...]
