@@ -26,6 +26,10 @@ target_include_directories(third_party_zlib SYSTEM INTERFACE ${zlib_headers})
 add_library(third_party_zstd INTERFACE)
 find_path(zstd_headers zstd.h REQUIRED)
 target_include_directories(third_party_zstd SYSTEM INTERFACE ${zstd_headers})
+# Never linked: lib/remote/curl.cpp loads it.
+add_library(third_party_curl INTERFACE)
+find_path(curl_headers curl/curl.h REQUIRED)
+target_include_directories(third_party_curl SYSTEM INTERFACE ${curl_headers})
 
 # link_archive(target name package): links the static library, which that package of Debian has.
 function(link_archive target name package)

@@ -1,4 +1,4 @@
-// What lies where in a store's folder. Private to this stage.
+// What lies where in a store's folder. Only for this stage and lib/remote, whose folders are laid out alike.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // A cache in a folder, shared by all build folders and by builds that run at the same time. One file for each
 // entry: <folder>/ac/<2 hex digits>/<62 hex digits> for a result, <folder>/cas/… for a blob. Each is written
 // whole or not at all and has a digest of all its bytes, so that a damaged one is never handed out. An entry
-// was last used at its file's mtime. No process waits for another. Private to this stage.
+// was last used at its file's mtime. No process waits for another. Only for this stage, and for lib/remote,
+// whose folders have the same files without the digests.
 #pragma once
 
 #include "cache/action_cache.h"

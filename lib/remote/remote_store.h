@@ -1,0 +1,51 @@
+// A cache on another machine, or in a folder that machines share: small files by kind and digest. Terms: Remote
+// Execution API v2 (ActionCache, ContentAddressableStorage). What it says is not believed (remote/mirror.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dsbuild {
+
+enum class RemoteKind {
+  ac,   // an ActionResult message by the key of its action
+  cas,  // bytes by their SHA-256
+};
+
+struct RemoteName {
+  RemoteKind kind;
+  std::string digest;  // 64 hex digits
+  bool operator==(const RemoteName&) const = default;
+};
+
+struct RemoteFile {
+  RemoteName name;
+  std::string bytes;
+};
+
+struct RemoteAnswer {
+  enum class State {
+    done,     // found, or stored
+    absent,   // the store works, and has none
+    refused,  // it does not allow this direction (401, 403, a read-only folder), or has no room for more (507)
+    failed,   // no answer, or none that makes sense
+  };
+  State state = State::failed;
+  std::string bytes = {};  // of a file that was found
+  std::string why = {};    // of refused and failed: one line for a user, without secrets
+};
+
+// All from any thread. Answers have the order of the questions; many are asked at once. None takes longer than the
+// store's own deadline for each file.
+class RemoteStore {
+ public:
+  virtual ~RemoteStore() = default;
+  virtual std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names) = 0;
+  virtual std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) = 0;
+  // Whether they are there: done or absent.
+  virtual std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) = 0;
+  // Ends what runs in other threads; what is asked later fails at once.
+  virtual void cancel() = 0;
+};
+
+}  // namespace dsbuild
