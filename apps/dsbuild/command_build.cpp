@@ -3,6 +3,7 @@
 
 #include "build/unchanged.h"
 #include "project_pack.h"
+#include "remote/open_remote.h"
 #include "show_events.h"
 #include "sys/limits.h"
 
@@ -106,6 +107,8 @@ Result<int> build(const CommandContext& context) {
   }
   ShownEvents events(settings, context);
   Session session(settings, context.system, events);
+  DSBUILD_TRY(shared, open_remote(settings, session.system));
+  session.share_with(std::move(shared));
   auto built = build_bundle(std::move(request), session);
   if (built || built.error().code == "edge_failed") DSBUILD_CHECK(print_timings(settings, context));
   if (!built) return say_unbuilt(built.error(), events, settings, context);

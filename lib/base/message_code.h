@@ -132,6 +132,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"program_failed", "The program dsbuild, started by libdsbuild, ended without an answer."},
     {"published_in_place", "The bundle was replaced file by file."},
     {"python", "Python cannot be asked about a module."},
+    {"remote_off", "The cache that machines share failed: the build went on without it."},
     {"skipped_ops", "--strict was given, and a selected op was skipped."},
     {"source_left_out", "A source is for another variant of an architecture than the one asked for."},
     {"time_of_build", "A source has the time of its compile in it, so it is compiled in each build."},

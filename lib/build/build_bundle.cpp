@@ -182,6 +182,18 @@ Result<bool> publish_run(Built& built, const GraphRun& run, SliceTests& slice_te
   return true;
 }
 
+// Results of a build that failed go up, too. A warning where the shared cache was in the way of nobody, but
+// of no use.
+void end_sharing(Session& session) {
+  constexpr double k_most_seconds = 10;
+  if (!session.remote) return;
+  session.remote->finish(k_most_seconds);
+  if (const MirrorUses uses = session.remote->uses(); !uses.off.empty())
+    session.events.on_warning(
+        warning("remote_off", "--remote", "this build went on without the shared cache: " + uses.off,
+                "The bundle is right all the same. Look whether the cache can be reached."));
+}
+
 enum class Testing { beside, done };
 
 // nullopt: the plan counted on slices that are not what nvcc makes. The next one does not.
@@ -219,11 +231,11 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
 
 Result<Built> build_bundle(Request request, Session& session) {
   const Clock::time_point start = Clock::now();
-  DSBUILD_TRY(built, build_once(request, Testing::beside, session));
-  if (!built) {
-    DSBUILD_TRY(again, build_once(std::move(request), Testing::done, session));
-    built = std::move(again);
-  }
+  auto tried = build_once(request, Testing::beside, session);
+  if (tried && !*tried) tried = build_once(std::move(request), Testing::done, session);
+  end_sharing(session);
+  DSBUILD_TRY(built, std::move(tried));
+  if (session.remote) built->outcome.remote = session.remote->uses();
   built->outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return std::move(*built);
 }

@@ -22,6 +22,7 @@ struct BuildOutcome {
   int compiles = 0;  // of them, whose tools ran: no result was there for them
   double seconds = 0;
   StoreUses store;
+  std::optional<MirrorUses> remote;  // nullopt: no cache is shared
   std::optional<FinishedEdge> slowest;
   std::optional<size_t> compared;  // with nvcc's: sliced files of the published ops
   MemoryWaits waits;

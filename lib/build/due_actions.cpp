@@ -11,12 +11,14 @@ namespace {
 
 class DueFinder {
  public:
-  DueFinder(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests)
+  // `cache`: where lists are looked for that the build folder lacks.
+  DueFinder(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests,
+            std::optional<ContentStore> cache = {})
       : graph_(graph),
         build_dir_(plan.settings().build_dir.value),
         whole_build_dir_(system.files.absolute(build_dir_).string()),
         files_(system.files),
-        lists_(files_, build_dir_, {}),
+        lists_(files_, build_dir_, std::move(cache)),
         judge_(build_dir_, files_, digests, lists_) {
     for (const PlannedFile& file : graph_.files)
       planned_[file.path] = &file.content;
@@ -30,16 +32,33 @@ class DueFinder {
     return due;
   }
 
+  // What a link reads is not made yet, so its key is not known.
+  std::vector<Foreseen> foresee(const DueActions& due) {
+    std::vector<Foreseen> actions;
+    for (const Edge& edge : graph_.edges) {
+      if (!due.contains(edge.output) || edge.is_link() || edge.kind == EdgeKind::verify) continue;
+      Key key = key_of(edge);
+      std::string digest = key.digest();
+      actions.push_back({std::move(digest), [this, key = std::move(key)](const Record& record) {
+                           return !judge_.first_difference(record, key);
+                         }});
+    }
+    return actions;
+  }
+
  private:
+  Key key_of(const Edge& edge) {
+    const StepWords words = step_words(graph_, edge);
+    return action_key(
+        {words, whole_build_dir_, [&](const std::string& path) { return read_planned(edge, path); }}, lists_);
+  }
+
   std::optional<Change> change_of(const Edge& edge) {
     const auto text = files_.read_file(build_dir_ / record_file(edge.output));
     if (!text) return Change{"record", "", "it was not made yet", ""};
     const auto record = parse_record(*text);
     if (!record) return Change{"record", "", "its record is damaged", ""};
-    const StepWords words = step_words(graph_, edge);
-    const Key key = action_key(
-        {words, whole_build_dir_, [&](const std::string& path) { return read_planned(edge, path); }}, lists_);
-    auto change = judge_.first_difference(*record, key);
+    auto change = judge_.first_difference(*record, key_of(edge));
     return change ? change : judge_.first_changed_output(*record);
   }
 
@@ -64,6 +83,14 @@ class DueFinder {
 
 DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests) {
   return DueFinder(plan, graph, system, digests).find();
+}
+
+void fetch_what_is_due(const DueActions& due, const Plan& plan, const BuildPlan& graph, Session& session) {
+  if (!session.remote || due.empty()) return;
+  FileSystem& files = session.system.files;
+  DueFinder finder(plan, graph, session.system, session.digests,
+                   ContentStore(files, files.absolute(plan.settings().store.value)));
+  session.remote->prefetch(finder.foresee(due));
 }
 
 DueActions take_incomplete(DueActions& due) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "build/plan.h"
+#include "build/session.h"
 #include "exec/judge.h"
 #include "plan/forecast.h"
 
@@ -15,6 +16,8 @@ using DueActions = std::map<std::string, Change>;
 
 // Of a graph, the plan's or one that goes with it, in the build folder of an earlier build.
 DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests);
+// Asks the session's shared cache for all that they need, at once, so that no step has to wait for it.
+void fetch_what_is_due(const DueActions& due, const Plan& plan, const BuildPlan& graph, Session& session);
 // Takes those out that no tool can make so that they are not due: what reads files that no compiler names.
 DueActions take_incomplete(DueActions& due);
 // One for each source of theirs.

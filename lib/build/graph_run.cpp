@@ -8,6 +8,7 @@
 #include "build/edge_needs.h"
 #include "ninja/progress.h"
 #include "sys/clock.h"
+#include "sys/request_server.h"
 
 namespace dsbuild {
 namespace {
@@ -182,6 +183,14 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
                                                needs.learn(output, use);
                                              }}));
   run.environment[k_memory_gate_variable] = gate->name();
+  std::unique_ptr<RequestServer> upstream;
+  if (session.remote) {
+    DSBUILD_TRY(server, open_request_server([remote = session.remote](const std::string& question) {
+                  return answer_of(*remote, question);
+                }));
+    run.environment[k_upstream_variable] = server->name();
+    upstream = std::move(server);
+  }
   OverdueWatch overdue(plan, *gate, session.limits.edge);
   run.on_event = [&overdue, tell = run.on_event](const EdgeEvent& event) {
     overdue.on_event(event);

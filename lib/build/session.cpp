@@ -25,6 +25,11 @@ Session::Session(const Settings& settings, const System& of_system, Events& of_c
   system.tools = {settings.pass_environment.value, of_system.files.absolute(settings.build_dir.value)};
 }
 
+void Session::share_with(std::shared_ptr<RemoteMirror> shared) {
+  remote = std::move(shared);
+  cached_facts.share_with(remote);
+}
+
 Result<void> Session::check() const {
   if (limits.stop.stop_requested())
     return fail(Exit::failed, "cancelled", "build", "it was cancelled; the bundle is as it was",

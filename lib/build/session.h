@@ -8,6 +8,7 @@
 
 #include "build/events.h"
 #include "exec/cached_facts.h"
+#include "remote/mirror.h"
 #include "settings/settings.h"
 #include "sys/digest_memo.h"
 #include "sys/fact_store.h"
@@ -37,6 +38,9 @@ struct Session {
   Session(const Session&) = delete;  // members name each other
   Session& operator=(const Session&) = delete;
 
+  // What this request does with a cache that machines share; nullptr: nothing.
+  void share_with(std::shared_ptr<RemoteMirror> shared);
+
   // Errors: exit 1 `cancelled`, exit 1 `out_of_time`.
   Result<void> check() const;
 
@@ -48,6 +52,7 @@ struct Session {
   FactStore build_facts;     // of libraries and sources, in the build folder
   DigestMemo digests;        // of files of this machine, in the cache folder
   CachedFacts cached_facts;  // what `facts` shares with other machines, where there is a cache
+  std::shared_ptr<RemoteMirror> remote;
 };
 
 }  // namespace dsbuild

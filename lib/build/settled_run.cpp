@@ -41,6 +41,7 @@ Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& g
   GraphRun sum;
   DueActions due = find_due();
   if (!due.empty()) sum.told = tell_of_caches(plan, session);
+  fetch_what_is_due(due, plan, graph, session);
   for (int round = 0; !due.empty(); ++round) {
     if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
     DSBUILD_CHECK(take_records_away(due, plan.settings().build_dir.value, session.system.files));

@@ -23,6 +23,10 @@ struct ActionResult {
   bool operator==(const ActionResult&) const = default;
 };
 
+// A list of records: so many at most, the newest first, all of one name.
+inline constexpr size_t k_most_records = 4;
+inline constexpr const char* k_record = "record";
+
 // Keys are 64 hex digits. Nothing here fails: what cannot be read is absent, what cannot be written is not
 // cached. Answers have the order of the questions.
 class ActionCache {

@@ -5,14 +5,14 @@
 #include "base/digest.h"
 
 namespace dsbuild {
-namespace {
-
-constexpr const char* k_record = "record";
-constexpr size_t k_most_records = 4;
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<StoreEntry> ContentStore::find(const std::string& key) const {
+  auto entry = find_here(key);
+  return entry || !fetch(UpstreamKind::result, key) ? std::move(entry) : find_here(key);
+}
+
+std::optional<StoreEntry> ContentStore::find_here(const std::string& key) const {
   const auto result = actions_.find({key}).front();
   if (!result) return std::nullopt;
   std::vector<std::string> digests;
@@ -42,6 +42,7 @@ void ContentStore::put(const std::string& key, const StoreEntry& entry) const {
     if (!blobs_.put(result.outputs.back().digest, file.bytes)) return;
   }
   actions_.put(key, result);
+  tell(UpstreamKind::result, key);
 }
 
 std::vector<std::string> ContentStore::find_records(const std::string& key) const {
@@ -64,7 +65,9 @@ void ContentStore::put_record(const std::string& key, const std::string& record)
                          [&](const CachedFile& file) { return file != newest; });
   }
   list.outputs.resize(std::min(list.outputs.size(), k_most_records));
-  if (blobs_.put(newest.digest, record)) actions_.put(key, list);
+  if (!blobs_.put(newest.digest, record)) return;
+  actions_.put(key, list);
+  tell(UpstreamKind::records, key);
 }
 
 std::optional<std::string> ContentStore::find_text(const std::string& digest) const {

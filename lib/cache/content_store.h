@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cache/local_cache.h"
+#include "cache/upstream.h"
 #include "sys/file_system.h"
 
 namespace dsbuild {
@@ -41,8 +42,15 @@ struct StoreRemoval {
 
 class ContentStore {
  public:
-  ContentStore(FileSystem& files, Path path)
-      : files_(files), folder_(files, std::move(path)), actions_(folder_), blobs_(folder_) {}
+  // `upstream`: what is not here is asked for there, and what is put here goes there; nullptr: there is none.
+  ContentStore(FileSystem& files, Path path, std::shared_ptr<Upstream> upstream = {})
+      : files_(files),
+        folder_(files, std::move(path)),
+        actions_(folder_),
+        blobs_(folder_),
+        upstream_(std::move(upstream)) {}
+
+  void share_with(std::shared_ptr<Upstream> upstream) { upstream_ = std::move(upstream); }
 
   // `key`: 64 hex digits. Marks the entry and its files as used. One that is damaged, of another version or
   // another key's content, or that lacks a file, is removed and counts as absent.
@@ -56,6 +64,8 @@ class ContentStore {
   // lose its own, which costs a miss.
   std::vector<std::string> find_records(const std::string& key) const;
   void put_record(const std::string& key, const std::string& record) const;
+  // Where none of those holds: whether upstream has others, which find_records has then, too.
+  bool fetch_records(const std::string& key) const { return fetch(UpstreamKind::records, key); }
   // A text that many results share, by its SHA-256.
   std::optional<std::string> find_text(const std::string& digest) const;
   void put_text(const std::string& digest, const std::string& text) const;
@@ -74,10 +84,19 @@ class ContentStore {
   void end_build(const StoreUses& uses, unsigned long long limit) const;
 
  private:
+  std::optional<StoreEntry> find_here(const std::string& key) const;
+  bool fetch(UpstreamKind what, const std::string& name) const {
+    return upstream_ && upstream_->fetch(what, name);
+  }
+  void tell(UpstreamKind what, const std::string& name) const {
+    if (upstream_) upstream_->added(what, name);
+  }
+
   FileSystem& files_;
   LocalFolder folder_;
   LocalActionCache actions_;
   LocalBlobStore blobs_;
+  std::shared_ptr<Upstream> upstream_;
 };
 
 // Each step of a build runs in a process of its own, in the build folder: it notes there what it found, and

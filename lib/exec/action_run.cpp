@@ -20,17 +20,17 @@ Path folder_named_by(const char* file, const FileReader& files) {
 
 }  // namespace
 
-std::optional<ContentStore> store_of_build(FileSystem& files) {
-  const Path folder = folder_named_by(k_store_file, files);
+std::optional<ContentStore> store_of_build(System& system) {
+  const Path folder = folder_named_by(k_store_file, system.files);
   if (folder.empty()) return std::nullopt;
-  return ContentStore(files, folder);
+  return ContentStore(system.files, folder, upstream_of_build(system.environment));
 }
 
 ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
     : files_(system.files),
       tools_file_(tools_file_of(words)),
       output_(output_of(words)),
-      cache_(cache == Cache::used ? store_of_build(files_) : std::nullopt),
+      cache_(cache == Cache::used ? store_of_build(system) : std::nullopt),
       digests_(files_, folder_named_by(k_digests_file, files_), trust_of(system.environment)),
       lists_(files_, "", cache_),
       key_(action_key({words, files_.absolute(".").string(),
@@ -97,6 +97,11 @@ std::string ActionRun::key_of_text(const std::vector<std::string>& command, std:
 std::optional<Record> ActionRun::find_record(const std::string& key, Command command) {
   difference_ = std::nullopt;
   if (!cache_) return std::nullopt;
+  auto record = find_record_here(key, command);
+  return record || !cache_->fetch_records(key) ? std::move(record) : find_record_here(key, command);
+}
+
+std::optional<Record> ActionRun::find_record_here(const std::string& key, Command command) {
   std::optional<Change> newest;
   for (const std::string& text : cache_->find_records(key)) {
     auto record = parse_record(text);

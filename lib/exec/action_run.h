@@ -62,6 +62,7 @@ class ActionRun {
   // A record that was found by a text may be of another op's action.
   enum class Command { same, any };
   std::optional<Record> find_record(const std::string& key, Command command);
+  std::optional<Record> find_record_here(const std::string& key, Command command);
   void put_record(const std::string& key, Record record);
 
   FileSystem& files_;
@@ -77,6 +78,6 @@ class ActionRun {
 };
 
 // That of the build in the current folder, as its plan says; nullopt: results are not cached.
-std::optional<ContentStore> store_of_build(FileSystem& files);
+std::optional<ContentStore> store_of_build(System& system);
 
 }  // namespace dsbuild

@@ -8,7 +8,9 @@ namespace dsbuild {
 
 std::optional<std::string> CachedFacts::find(const std::string& key, const FactBasis& basis) {
   const auto name = key_in_cache(key, basis);
-  const auto values = name ? store_.find_records(*name) : std::vector<std::string>{};
+  if (!name) return std::nullopt;
+  auto values = store_.find_records(*name);
+  if (values.empty() && store_.fetch_records(*name)) values = store_.find_records(*name);
   return values.empty() ? std::nullopt : std::optional(values.front());
 }
 

@@ -13,6 +13,8 @@ class CachedFacts : public SharedFacts {
   // `digests` outlives this.
   CachedFacts(FileSystem& files, const Path& store, DigestMemo& digests)
       : files_(files), store_(files, store), digests_(digests) {}
+  // From now on, what is not here is asked for there, and what is found goes there.
+  void share_with(std::shared_ptr<Upstream> upstream) { store_.share_with(std::move(upstream)); }
   std::optional<std::string> find(const std::string& key, const FactBasis& basis) override;
   void put(const std::string& key, const FactBasis& basis, const std::string& value) override;
 

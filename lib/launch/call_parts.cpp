@@ -246,7 +246,7 @@ class Parts {
   // What the parts' records say.
   Result<FilesRead> read_by_parts() {
     std::set<std::string> read;
-    Lists lists(files_, "", store_of_build(files_));
+    Lists lists(files_, "", store_of_build(session_.system));
     for (const Part& part : parts_) {
       DSBUILD_TRY(text, files_.read_file(record_file(part.output)));
       const auto record = parse_record(text);

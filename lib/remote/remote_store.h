@@ -1,5 +1,6 @@
-// A cache on another machine, or in a folder that machines share: small files by kind and digest. Terms: Remote
-// Execution API v2 (ActionCache, ContentAddressableStorage). What it says is not believed (remote/mirror.h).
+// A cache on another machine, or in a folder that machines share: small files by kind and digest. Terms:
+// Remote Execution API v2 (ActionCache, ContentAddressableStorage). Its caller checks
+// each answer (remote/mirror.h).
 #pragma once
 
 #include <string>
@@ -27,7 +28,8 @@ struct RemoteAnswer {
   enum class State {
     done,     // found, or stored
     absent,   // the store works, and has none
-    refused,  // it does not allow this direction (401, 403, a read-only folder), or has no room for more (507)
+    refused,  // it does not allow this direction (401, 403, a read-only folder), or has no room for more
+              // (507)
     failed,   // no answer, or none that makes sense
   };
   State state = State::failed;
@@ -35,8 +37,8 @@ struct RemoteAnswer {
   std::string why = {};    // of refused and failed: one line for a user, without secrets
 };
 
-// All from any thread. Answers have the order of the questions; many are asked at once. None takes longer than the
-// store's own deadline for each file.
+// All from any thread. Answers have the order of the questions; many are asked at once. None takes longer
+// than the store's own deadline for each file.
 class RemoteStore {
  public:
   virtual ~RemoteStore() = default;

@@ -25,6 +25,18 @@ std::string counts_text(const BuildOutcome& outcome) {
   return text + "\n";
 }
 
+// "shared: 42 of 45 found there (1.2 MiB), 3 brought there (80 KiB), 90 requests"
+std::string remote_text(const std::optional<MirrorUses>& uses) {
+  if (!uses || uses->requests == 0) return "";
+  std::string text = "shared: " + std::to_string(uses->hits) + " of " +
+                     std::to_string(uses->hits + uses->misses) + " found there (" +
+                     human_size(uses->bytes_in) + ")";
+  if (uses->uploaded > 0 || uses->bytes_out > 0)
+    text += ", " + std::to_string(uses->uploaded) + " brought there (" + human_size(uses->bytes_out) + ")";
+  if (!uses->read_only.empty()) text += ", it takes none: " + uses->read_only;
+  return text + ", " + plural(uses->requests, "request") + "\n";
+}
+
 std::string waits_text(const MemoryWaits& waits) {
   constexpr size_t k_shown = 3;
   std::string text;
@@ -104,7 +116,8 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
   std::string text = style.bold(outcome.bundle.path.string()) + "  " +
                      plural(outcome.manifest.ops.size(), "op") + ", " + human_size(outcome.bundle.bytes) +
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
-  text += counts_text(outcome) + differences_text(outcome.store) + waits_text(outcome.waits);
+  text += counts_text(outcome) + differences_text(outcome.store) + remote_text(outcome.remote) +
+          waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
   text += render_kernels(outcome.kernels);
   text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
@@ -142,6 +155,15 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   if (outcome.compared) json["compared"] = *outcome.compared;
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
+  if (outcome.remote)
+    json["remote"] = {{"hits", outcome.remote->hits},
+                      {"misses", outcome.remote->misses},
+                      {"uploaded", outcome.remote->uploaded},
+                      {"bytes_in", outcome.remote->bytes_in},
+                      {"bytes_out", outcome.remote->bytes_out},
+                      {"requests", outcome.remote->requests},
+                      {"off", outcome.remote->off},
+                      {"read_only", outcome.remote->read_only}};
   json["store"] = store_uses_json(outcome.store);
   json["store"]["differences"] = Json::object();
   for (const auto& [what, edges] : outcome.store.differences)

@@ -4,130 +4,13 @@
 
 #include "arch/vendor.h"
 #include "settings/arch_requests.h"
+#include "settings/setting_values.h"
 #include "settings/values.h"
 
 namespace dsbuild {
 namespace {
 
-template <class T>
-SettingRow row_of(const std::string& name, const Setting<T>& setting, std::string text) {
-  return {name, std::move(text), setting.origin};
-}
-
-template <class T>
-SettingValue text(Setting<T> Settings::* place) {
-  return {[place](const Given& given, Settings& settings) -> Result<void> {
-            DSBUILD_TRY(value, parse_non_blank(given));
-            settings.*place = {T(value), given.origin};
-            return {};
-          },
-          [place](const std::string& name, const Settings& settings) {
-            return row_of(name, settings.*place, Path((settings.*place).value).string());
-          }};
-}
-
-SettingValue number(Setting<int> Settings::* place, int least, int automatic, const char* meaning) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
-            DSBUILD_TRY(value, parse_number(given, least));
-            settings.*place = {value, given.origin};
-            return {};
-          },
-          [=](const std::string& name, const Settings& settings) {
-            const int value = (settings.*place).value;
-            return row_of(name, settings.*place, value == automatic ? meaning : std::to_string(value));
-          }};
-}
-
-enum class Zero { is_wrong, is_none };
-
-SettingValue size(Setting<unsigned long long> Settings::* place, Zero zero, const char* meaning_of_zero) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
-            settings.*place = {0, given.origin};
-            if (zero == Zero::is_none && trim(given.text) == "0") return {};
-            DSBUILD_TRY(bytes, parse_size(given));
-            (settings.*place).value = bytes;
-            return {};
-          },
-          [=](const std::string& name, const Settings& settings) {
-            const auto bytes = (settings.*place).value;
-            return row_of(name, settings.*place, bytes == 0 ? meaning_of_zero : human_size(bytes));
-          }};
-}
-
-SettingRow show_switch(const std::string& name, const Setting<bool>& setting) {
-  return row_of(name, setting, setting.value ? "yes" : "no");
-}
-
-SettingValue flag(Setting<bool> Settings::* place) {
-  return {[place](const Given& given, Settings& settings) -> Result<void> {
-            DSBUILD_TRY(value, parse_bool(given));
-            settings.*place = {value, given.origin};
-            return {};
-          },
-          [place](const std::string& name, const Settings& settings) {
-            return show_switch(name, settings.*place);
-          }};
-}
-
-// On where the text is exactly this; any other is off.
-SettingValue exactly(const char* on, Setting<bool> Settings::* place) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
-            settings.*place = {given.text == on, given.origin};
-            return {};
-          },
-          [place](const std::string& name, const Settings& settings) {
-            return show_switch(name, settings.*place);
-          }};
-}
-
-// A flag whose variable is another program's, and on where its text is exactly this.
-SettingValue flag_or_exactly(const char* on, const char* variable, Setting<bool> Settings::* place) {
-  return {[of_variable = exactly(on, place), as_flag = flag(place), variable](const Given& given,
-                                                                              Settings& settings) {
-            return (given.origin == variable ? of_variable : as_flag).read(given, settings);
-          },
-          flag(place).show};
-}
-
-// `words`: in the order of the values.
-template <class T>
-SettingValue choice(Setting<T> Settings::* place, const std::vector<std::string>& words) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
-            DSBUILD_TRY(index, parse_choice(given, words));
-            settings.*place = {static_cast<T>(index), given.origin};
-            return {};
-          },
-          [=](const std::string& name, const Settings& settings) {
-            return row_of(name, settings.*place, words[static_cast<size_t>((settings.*place).value)]);
-          }};
-}
-
-SettingValue word_of(Setting<std::string> Settings::* place, const std::vector<std::string>& words) {
-  SettingValue value = text(place);
-  value.read = [=](const Given& given, Settings& settings) -> Result<void> {
-    DSBUILD_TRY(index, parse_choice(given, words));
-    settings.*place = {words[index], given.origin};
-    return {};
-  };
-  return value;
-}
-
 using Words = std::vector<std::string>;
-
-SettingValue words(Setting<Words> Settings::* place, Result<Words> (*parse)(const Given& given)) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
-            DSBUILD_TRY(value, parse(given));
-            settings.*place = {value, given.origin};
-            return {};
-          },
-          [place](const std::string& name, const Settings& settings) {
-            return row_of(name, settings.*place, shell_join((settings.*place).value));
-          }};
-}
-
-Result<Words> as_a_shell_does(const Given& given) {
-  return shell_split(given.text);
-}
 
 std::string ops_text(const Selection& selection) {
   Words chosen;
@@ -427,6 +310,41 @@ std::vector<Option> options_of_the_run() {
   };
 }
 
+std::vector<Option> options_of_sharing() {
+  return {
+      {.names = "--remote",
+       .type = "URL",
+       .help = "A cache that machines share: http(s)://HOST/PATH, file:///FOLDER [none]",
+       .variable = "DSBUILD_REMOTE",
+       .setting = "remote",
+       .value = text(&Settings::remote)},
+      {.names = "--remote-scope",
+       .type = "NAME",
+       .help = "Of the shared cache, results of this scope alone",
+       .variable = "DSBUILD_REMOTE_SCOPE",
+       .setting = "remote_scope",
+       .value = text(&Settings::remote_scope)},
+      {.names = "--remote-upload",
+       .type = "auto|never|always",
+       .help = "Whether results go up there [auto: to a folder, or with credentials]",
+       .variable = "DSBUILD_REMOTE_UPLOAD",
+       .setting = "remote_upload",
+       .value = choice(&Settings::remote_upload, {"auto", "never", "always"})},
+      {.names = "--remote-credentials",
+       .type = "FILE",
+       .help = "What its Authorization header says [~/.netrc, where it names the host]",
+       .variable = "DSBUILD_REMOTE_CREDENTIALS",
+       .setting = "remote_credentials",
+       .value = text(&Settings::remote_credentials)},
+      {.names = "--remote-ca",
+       .type = "FILE",
+       .help = "Certificates that its server's is checked by [the system's]",
+       .variable = "DSBUILD_REMOTE_CA",
+       .setting = "remote_ca",
+       .value = text(&Settings::remote_ca)},
+  };
+}
+
 std::vector<Option> variables() {
   return {
       {.variable = "DSBUILD_BUNDLE", .setting = "bundle", .value = text(&Settings::bundle)},
@@ -456,7 +374,8 @@ std::vector<Option> variables() {
 
 std::vector<Option> all_options() {
   std::vector<Option> all = first_options();
-  for (const auto& more : {options_of_what_is_made(), options_of_the_run(), variables()})
+  for (const auto& more :
+       {options_of_what_is_made(), options_of_the_run(), options_of_sharing(), variables()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -58,6 +58,9 @@ struct WorkloadOp {
   bool operator==(const WorkloadOp&) const = default;
 };
 
+// Whether results go up to a shared cache. automatic: where a credential is given, or it is a folder.
+enum class RemoteUpload { automatic, never, always };
+
 struct Selection {
   // --ops (or `ops:` of a config file): "all" and/or names; `-name` leaves one out. @FILE: the ops of a
   // workload, for their own archs.
@@ -127,6 +130,10 @@ struct Settings {
   // Results of slices, for all build folders (lib/cache/content_store.h).
   Setting<Path> store;                                  // cache_dir / "store" unless given
   Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
+  // A cache that machines share (lib/remote/open_remote.h); "": none.
+  Setting<std::string> remote, remote_scope;
+  Setting<RemoteUpload> remote_upload;
+  Setting<Path> remote_credentials, remote_ca;  // files; "": none
   Path data_dir;  // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
   // The environment as it was: CXX, CUDA_HOME and others that say where things are, for an op may name any
@@ -146,7 +153,7 @@ struct Settings {
 // the project's dsbuild.yaml > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
 // NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_BACKEND, DSBUILD_CACHE_DIR,
-// DSBUILD_CACHE_SIZE, DSBUILD_PARANOID, XDG_CACHE_HOME, HOME.
+// DSBUILD_CACHE_SIZE, DSBUILD_PARANOID, DSBUILD_REMOTE*, XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu, xpu; npu mps hpu mlu sdaa supa
@@ -155,8 +162,9 @@ struct Settings {
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
-// cache_size pass_environment; unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of
-// take_workload (workload.h); its archs count where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
+// cache_size pass_environment remote remote_scope remote_upload remote_credentials remote_ca; unknown ones
+// are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count
+// where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -2,73 +2,20 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
 #include <fstream>
 #include <mutex>
 #include <thread>
 
 #include "sys/clock.h"
-#include "sys/descriptor.h"
+#include "sys/local_socket.h"
 
 namespace dsbuild {
 namespace {
 
 using Kind = MemoryQueue::Kind;
-
-constexpr size_t k_longest_message = 8192;  // an output's path and a few numbers
-
-// An abstract name, which no file stands for; the kernel chooses one where `name` is empty (unix(7)).
-struct Address {
-  sockaddr_un text{};
-  socklen_t length = sizeof(sa_family_t);
-  explicit Address(const std::string& name) {
-    text.sun_family = AF_UNIX;
-    if (name.empty() || name.size() + 1 > sizeof text.sun_path) return;
-    name.copy(text.sun_path + 1, name.size());
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  }
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&text); }
-};
-
-std::string name_of(const Descriptor& socket) {
-  sockaddr_un text{};
-  socklen_t length = sizeof text;
-  if (::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&text), &length) != 0) return "";
-  const size_t before = offsetof(sockaddr_un, sun_path) + 1;
-  return length <= before ? "" : std::string(text.sun_path + 1, length - before);
-}
-
-// Any user can find the name.
-bool is_ours(const Descriptor& socket) {
-  ucred peer{};
-  socklen_t length = sizeof peer;
-  return ::getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-         peer.uid == ::geteuid();
-}
-
-// One message; "" at the end.
-std::string receive(int socket) {
-  std::array<char, k_longest_message> buffer;
-  ssize_t count = 0;
-  do {
-    count = ::recv(socket, buffer.data(), buffer.size(), 0);
-  } while (count < 0 && errno == EINTR);
-  return count <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(count));
-}
-
-// The first word of a text, which is taken off it.
-std::string take_word(std::string& text) {
-  const size_t blank = std::min(text.find(' '), text.size());
-  std::string word = text.substr(0, blank);
-  text.erase(0, blank + 1);
-  return word;
-}
 
 template <class Number>
 Number take_number(std::string& text) {
@@ -88,10 +35,10 @@ struct Client {
 // OUTPUT"; the answer to the first two is one byte.
 class RealMemoryGate : public MemoryGate {
  public:
-  RealMemoryGate(Descriptor listener, Descriptor wake, ByteCount bound, GateKnowledge knowledge)
-      : listener_(std::move(listener)),
+  RealMemoryGate(LocalListener listener, Descriptor wake, ByteCount bound, GateKnowledge knowledge)
+      : listener_(std::move(listener.socket)),
         wake_(std::move(wake)),
-        name_(name_of(listener_)),
+        name_(std::move(listener.name)),
         queue_(bound),
         knowledge_(std::move(knowledge)),
         thread_([this] { serve(); }) {}
@@ -144,14 +91,14 @@ class RealMemoryGate : public MemoryGate {
   }
 
   void let_in() {
-    Descriptor socket(::accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!socket.is_open() || !is_ours(socket)) return;
+    Descriptor socket = accept_local(listener_);
+    if (!socket.is_open()) return;
     const int id = socket.number();
     clients_[id].socket = std::move(socket);
   }
 
   void hear(int id) {
-    std::string message = receive(id);
+    std::string message = receive_message(clients_.at(id).socket);
     const std::string word = take_word(message);
     if (word == "end") {
       note_end(std::move(message));
@@ -207,7 +154,7 @@ class RealMemoryGate : public MemoryGate {
     use.turns.push_back(turn);
     client.waits = false;
     if (queue_.used() > queue_.bound()) use.needed_alone = client.needed;
-    ::send(client.socket.number(), "1", 1, MSG_NOSIGNAL);
+    send_message(client.socket, "1");
   }
 
   Descriptor listener_, wake_;
@@ -223,24 +170,18 @@ class RealMemoryGate : public MemoryGate {
 }  // namespace
 
 Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound, GateKnowledge knowledge) {
-  constexpr int k_backlog = 1024;
-  Descriptor listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  constexpr const char* k_what = "making the gate for the build's steps";
+  DSBUILD_TRY(listener, listen_locally(k_what));
   Descriptor wake(::eventfd(0, EFD_CLOEXEC));
-  const Address address("");
-  if (!listener.is_open() || !wake.is_open() ||
-      ::bind(listener.number(), address.get(), address.length) != 0 ||
-      ::listen(listener.number(), k_backlog) != 0)
-    return io_error("socket", "making the gate for the build's steps", errno);
+  if (!wake.is_open()) return io_error("eventfd", k_what, errno);
   return std::make_unique<RealMemoryGate>(std::move(listener), std::move(wake), bound, std::move(knowledge));
 }
 
 MemoryTurn::MemoryTurn(const Environment& environment, const std::string& output) : output_(output) {
   const auto name = environment.find(k_memory_gate_variable);
   if (name == environment.end() || name->second.empty()) return;
-  auto socket = std::make_unique<Descriptor>(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const Address address(name->second);
-  if (!socket->is_open() || ::connect(socket->number(), address.get(), address.length) != 0) return;
-  socket_ = std::move(socket);
+  if (Descriptor socket = connect_locally(name->second); socket.is_open())
+    socket_ = std::make_unique<Descriptor>(std::move(socket));
 }
 
 MemoryTurn::~MemoryTurn() = default;
@@ -248,9 +189,9 @@ MemoryTurn::~MemoryTurn() = default;
 void MemoryTurn::wait(Kind kind, const SeenText& text) {
   phase_ = kind;
   if (!socket_) return;
-  send((kind == Kind::look ? "look " : "work ") + std::to_string(resident_memory()) + " " +
-       std::to_string(text.bytes) + " " + (text.reads_torch ? "1 " : "0 ") + output_);
-  (void)receive(socket_->number());  // the end too lets us go on: then the build is over, or is none of ours
+  send_message(*socket_, (kind == Kind::look ? "look " : "work ") + std::to_string(resident_memory()) + " " +
+                             std::to_string(text.bytes) + " " + (text.reads_torch ? "1 " : "0 ") + output_);
+  (void)receive_message(*socket_);  // the end too lets us go on: then the build is over, or is none of ours
 }
 
 void MemoryTurn::add_peak(ByteCount bytes) {
@@ -260,12 +201,8 @@ void MemoryTurn::add_peak(ByteCount bytes) {
 
 void MemoryTurn::end(MadeOf made_of) {
   if (!socket_) return;
-  send("end " + std::to_string(static_cast<int>(made_of)) + " " + std::to_string(look_bytes_) + " " +
-       std::to_string(peak_bytes_) + " " + output_);
-}
-
-void MemoryTurn::send(const std::string& message) {
-  (void)::send(socket_->number(), message.data(), std::min(message.size(), k_longest_message), MSG_NOSIGNAL);
+  send_message(*socket_, "end " + std::to_string(static_cast<int>(made_of)) + " " +
+                             std::to_string(look_bytes_) + " " + std::to_string(peak_bytes_) + " " + output_);
 }
 
 ByteCount resident_memory() {

@@ -105,7 +105,6 @@ class MemoryTurn {
 
  private:
   void wait(MemoryQueue::Kind kind, const SeenText& text);
-  void send(const std::string& message);
   std::unique_ptr<Descriptor> socket_;
   std::string output_;
   MemoryQueue::Kind phase_ = MemoryQueue::Kind::look;

@@ -71,6 +71,9 @@ class UsageTest(MessageTest):
     def test_an_unknown_plan_format(self):
         self.message("unknown_format", "plan", "--format", "xml", code=2)
 
+    def test_a_shared_cache_of_no_known_scheme(self):
+        self.message("bad_remote_url", "--remote", "ftp://cache.example.org/dsbuild", code=2)
+
     def test_max_jobs_takes_a_number(self):
         self.message("bad_max_jobs", code=2, env={"MAX_JOBS": "many"}, without=("-j",))
 

@@ -1,0 +1,35 @@
+// A cache that machines share, above the local one. Results come from there into the local
+// cache, and go there from it. Steps of a build ask the process that runs it (remote/mirror.h), which has all
+// connections.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sys/process.h"
+
+namespace dsbuild {
+
+enum class UpstreamKind {
+  result,   // by its key, with its files
+  records,  // by the key of an action, with the texts that they name
+};
+
+class Upstream {
+ public:
+  virtual ~Upstream() = default;
+  // Whether the local cache has more of this name now than before.
+  virtual bool fetch(UpstreamKind what, const std::string& name) = 0;
+  // The local cache has got this by a build. Returns at once.
+  virtual void added(UpstreamKind what, const std::string& name) = 0;
+};
+
+// What a step asks, and how the other side reads it.
+inline constexpr const char* k_upstream_variable = "DSBUILD_UPSTREAM";
+std::string answer_of(Upstream& upstream, const std::string& question);
+
+// A step's; nullptr where its build has none.
+std::shared_ptr<Upstream> upstream_of_build(const Environment& environment);
+
+}  // namespace dsbuild

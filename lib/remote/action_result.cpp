@@ -1,0 +1,142 @@
+#include "remote/action_result.h"
+
+#include <algorithm>
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+
+#include "base/text.h"
+
+namespace dsbuild {
+namespace {
+
+using Reader = protozero::pbf_reader;
+using Writer = protozero::pbf_writer;
+using Tag = protozero::pbf_tag_type;
+
+// Numbers of fields, of remote_execution.proto.
+constexpr Tag k_output_files = 2, k_path = 1, k_digest = 2, k_node_properties = 7;
+constexpr Tag k_hash = 1, k_size_bytes = 2, k_properties = 1, k_name = 1, k_value = 2;
+constexpr Tag k_execution_metadata = 9, k_worker = 1;
+constexpr const char *k_sha256 = "sha256", *k_size = "size";
+
+bool is_sha256(std::string_view text) {
+  return text.size() == 64 &&
+         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+bool is_good_name(std::string_view name) {
+  return !name.empty() && name.find("..") == std::string_view::npos &&
+         std::ranges::none_of(name, [](char c) { return c == '\n' || c == '\0'; });
+}
+
+bool is_message(const Reader& reader, Tag tag) {
+  return reader.tag_and_type() == tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
+}
+
+void read_digest(Reader message, RemoteOutput& output) {
+  while (message.next()) {
+    if (is_message(message, k_hash))
+      output.digest = message.get_string();
+    else if (message.tag_and_type() == tag_and_type(k_size_bytes, protozero::pbf_wire_type::varint))
+      output.bytes = static_cast<uint64_t>(message.get_int64());
+    else
+      message.skip();
+  }
+}
+
+void read_property(Reader message, CachedFile& file) {
+  std::string name, value;
+  while (message.next()) {
+    if (is_message(message, k_name))
+      name = message.get_string();
+    else if (is_message(message, k_value))
+      value = message.get_string();
+    else
+      message.skip();
+  }
+  if (name == k_sha256) file.digest = value;
+  if (name == k_size) file.bytes = whole_number<uint64_t>(value).value_or(0);
+}
+
+std::optional<RemoteOutput> read_output(Reader message) {
+  RemoteOutput output;
+  while (message.next()) {
+    if (is_message(message, k_path)) {
+      output.file.name = message.get_string();
+    } else if (is_message(message, k_digest)) {
+      read_digest(message.get_message(), output);
+    } else if (is_message(message, k_node_properties)) {
+      Reader properties = message.get_message();
+      while (properties.next(k_properties))
+        read_property(properties.get_message(), output.file);
+    } else {
+      message.skip();
+    }
+  }
+  const bool is_whole = is_sha256(output.digest) && is_sha256(output.file.digest);
+  return is_whole && is_good_name(output.file.name) ? std::optional(std::move(output)) : std::nullopt;
+}
+
+std::string worker_of(const std::string& name) {
+  return "dsbuild " + name;
+}
+
+bool is_of_worker(Reader metadata, const std::string& worker) {
+  while (metadata.next()) {
+    if (is_message(metadata, k_worker)) return metadata.get_string() == worker;
+    metadata.skip();
+  }
+  return false;
+}
+
+void write_property(Writer& properties, const char* name, const std::string& value) {
+  Writer property(properties, k_properties);
+  property.add_string(k_name, name);
+  property.add_string(k_value, value);
+}
+
+}  // namespace
+
+std::string render_entry(const std::string& name, const RemoteEntry& entry) {
+  std::string message;
+  Writer writer(message);
+  for (const RemoteOutput& output : entry) {
+    Writer file(writer, k_output_files);
+    file.add_string(k_path, output.file.name);
+    {
+      Writer digest(file, k_digest);
+      digest.add_string(k_hash, output.digest);
+      digest.add_int64(k_size_bytes, static_cast<int64_t>(output.bytes));
+    }
+    Writer properties(file, k_node_properties);
+    write_property(properties, k_sha256, output.file.digest);
+    write_property(properties, k_size, std::to_string(output.file.bytes));
+  }
+  Writer metadata(writer, k_execution_metadata);
+  metadata.add_string(k_worker, worker_of(name));
+  return message;
+}
+
+std::optional<RemoteEntry> parse_entry(const std::string& name, std::string_view message) {
+  RemoteEntry entry;
+  bool is_of_name = false;
+  try {
+    Reader reader(message.data(), message.size());
+    while (reader.next()) {
+      if (is_message(reader, k_execution_metadata)) {
+        is_of_name = is_of_worker(reader.get_message(), worker_of(name));
+      } else if (is_message(reader, k_output_files)) {
+        auto output = read_output(reader.get_message());
+        if (!output) return std::nullopt;
+        entry.push_back(std::move(*output));
+      } else {
+        reader.skip();
+      }
+    }
+  } catch (const protozero::exception&) {
+    return std::nullopt;
+  }
+  return is_of_name ? std::optional(std::move(entry)) : std::nullopt;
+}
+
+}  // namespace dsbuild

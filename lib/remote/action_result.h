@@ -1,0 +1,31 @@
+// An entry of a shared cache: ActionResult of the Remote Execution API v2 (build.bazel.remote.execution.v2),
+// which bazel-remote checks. Files lie there packed by zstd, and the digest of an OutputFile is of the packed
+// bytes, as each server expects. Its node_properties "sha256" and
+// "size" are of the unpacked bytes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/action_cache.h"
+
+namespace dsbuild {
+
+struct RemoteOutput {
+  CachedFile file;     // as it is here
+  std::string digest;  // SHA-256 of the packed bytes
+  uint64_t bytes = 0;  // of them
+  bool operator==(const RemoteOutput&) const = default;
+};
+using RemoteEntry = std::vector<RemoteOutput>;
+
+// `name`: that it has there. It is in the message (as the worker of its metadata), so that an entry that a
+// server or a proxy gives for another is no entry.
+std::string render_entry(const std::string& name, const RemoteEntry& entry);
+// nullopt: it is no such message, or of another name, or has a file without a digest, or with a name that no
+// result of dsbuild has ("..", an end of line).
+std::optional<RemoteEntry> parse_entry(const std::string& name, std::string_view message);
+
+}  // namespace dsbuild

@@ -1,0 +1,117 @@
+// Between the local cache and one that machines share: brings results that a build asks for, and takes new
+// ones there. A failure of the shared cache is a miss. After three failures in a row this build goes on
+// without it. Each file is checked against its digest before it is written here. An entry is believed
+// (docs/shared_cache.md).
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cache/local_cache.h"
+#include "cache/upstream.h"
+#include "exec/record.h"
+#include "remote/action_result.h"
+#include "remote/remote_store.h"
+
+namespace dsbuild {
+
+struct MirrorOptions {
+  std::string url;    // as the user named it, for messages
+  std::string scope;  // results of another scope are not found
+  bool reads = true, uploads = false;
+};
+
+struct MirrorUses {
+  uint64_t hits = 0, misses = 0;         // results that were asked for there
+  uint64_t bytes_in = 0, bytes_out = 0;  // of files, as they travel, without heads of messages
+  uint64_t requests = 0;
+  uint64_t uploaded = 0;  // results
+  std::string off;        // why this build went on without it; "": it did not
+  std::string read_only;  // why nothing went up; "": that was not asked for, or it did
+  bool operator==(const MirrorUses&) const = default;
+};
+
+// One action whose key the plan knows. `holds`: whether a record is of what is here now.
+struct Foreseen {
+  std::string key;
+  std::function<bool(const Record& record)> holds;
+};
+
+class RemoteMirror : public Upstream {
+ public:
+  RemoteMirror(std::unique_ptr<RemoteStore> store, FileSystem& files, const Path& local,
+               MirrorOptions options);
+  RemoteMirror(const RemoteMirror&) = delete;
+  RemoteMirror& operator=(const RemoteMirror&) = delete;
+  ~RemoteMirror() override;
+
+  bool fetch(UpstreamKind what, const std::string& key) override;
+  void added(UpstreamKind what, const std::string& key) override;
+  // All that the actions need and the local cache lacks, in four rounds: entries of records, these with the
+  // texts that they name, entries of results, and their files.
+  void prefetch(const std::vector<Foreseen>& actions);
+  // Waits for uploads, but no longer than this. Uploads that are left do not happen.
+  void finish(double most_seconds);
+  MirrorUses uses() const;
+
+ private:
+  struct Added {
+    UpstreamKind what;
+    std::string key;
+  };
+  // An entry that goes up, with its files; `there`: the one that is there already.
+  struct Upload {
+    std::string key;
+    std::vector<CachedFile> files;
+    RemoteEntry there = {};
+  };
+  enum class Direction { in, out };
+
+  RemoteName action_name(UpstreamKind what, const std::string& key) const;
+  std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names);
+  std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files);
+  bool is_off(Direction direction) const;
+  void judge(const std::vector<RemoteAnswer>& answers, Direction direction);
+
+  std::vector<std::optional<RemoteEntry>> get_entries(UpstreamKind what,
+                                                      const std::vector<std::string>& keys);
+  std::set<std::string> get_blobs(const std::vector<std::optional<RemoteEntry>>& entries);
+  size_t fetch_results(const std::vector<std::string>& keys);
+  void fetch_records(const std::vector<std::string>& keys);
+  std::vector<Record> records_here(const std::string& key) const;
+  std::string result_here(const Foreseen& action) const;
+
+  void upload();
+  void upload_results(const std::vector<std::string>& keys);
+  void upload_records(const std::vector<std::string>& keys);
+  std::vector<CachedFile> files_of_record(const CachedFile& record) const;
+  size_t put_entries(UpstreamKind what, const std::vector<Upload>& uploads);
+  void put_blobs(const std::vector<Upload>& uploads);
+
+  std::unique_ptr<RemoteStore> store_;
+  LocalFolder folder_;
+  LocalActionCache actions_;
+  LocalBlobStore blobs_;
+  MirrorOptions options_;
+
+  mutable std::mutex mutex_;  // of what follows
+  MirrorUses uses_;
+  int failures_in_a_row_ = 0;
+  std::set<std::string> asked_;                   // names of actions that were asked for
+  std::map<std::string, RemoteOutput> uploaded_;  // by the digest that files have here
+  std::deque<Added> queue_;
+  bool is_uploading_ = false, ends_ = false;
+  std::condition_variable changed_;
+  std::thread uploader_;  // last, for it uses the others
+};
+
+}  // namespace dsbuild
