@@ -182,12 +182,16 @@ Result<bool> publish_run(Built& built, const GraphRun& run, SliceTests& slice_te
   return true;
 }
 
-// Results of a build that failed go up, too. A warning where the shared cache was in the way of nobody, but
-// of no use.
-void end_sharing(Session& session) {
+// Who ends a build by a signal does not wait for it.
+bool was_ended(const std::string& code) {
+  return code == "interrupted" || code == "cancelled" || code == "out_of_time";
+}
+
+// Results of a build that failed go up, too.
+void end_sharing(const std::string& code_of_error, Session& session) {
   constexpr double k_most_seconds = 10;
   if (!session.remote) return;
-  session.remote->finish(k_most_seconds);
+  session.remote->finish(was_ended(code_of_error) ? 0 : k_most_seconds);
   if (const MirrorUses uses = session.remote->uses(); !uses.off.empty())
     session.events.on_warning(
         warning("remote_off", "--remote", "this build went on without the shared cache: " + uses.off,
@@ -233,7 +237,7 @@ Result<Built> build_bundle(Request request, Session& session) {
   const Clock::time_point start = Clock::now();
   auto tried = build_once(request, Testing::beside, session);
   if (tried && !*tried) tried = build_once(std::move(request), Testing::done, session);
-  end_sharing(session);
+  end_sharing(tried ? "" : tried.error().code, session);
   DSBUILD_TRY(built, std::move(tried));
   if (session.remote) built->outcome.remote = session.remote->uses();
   built->outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
