@@ -32,6 +32,11 @@ std::string sha256(std::string_view bytes) {
   return sha256_of_pieces({bytes});
 }
 
+bool is_sha256(std::string_view text) {
+  return text.size() == 2 * SHA256_DIGEST_LENGTH &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string sha256_of_pieces(const std::vector<std::string_view>& pieces) {
   constexpr std::string_view k_digits = "0123456789abcdef";
   std::string text;

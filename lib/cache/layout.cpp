@@ -1,5 +1,7 @@
 #include "cache/layout.h"
 
+#include "base/digest.h"
+
 namespace dsbuild {
 namespace {
 
@@ -15,8 +17,9 @@ void add_file(const Path& path, const FileReader& files, std::vector<EntryFile>&
   if (const auto identity = files.identity(path)) to.push_back({path, identity->size, identity->mtime_ns});
 }
 
+// Records of other machines name results and lists. What is no digest names no file, and none outside.
 Path file_of(const Path& folder, const std::string& name) {
-  return folder / name.substr(0, 2) / name.substr(2);
+  return is_sha256(name) ? folder / name.substr(0, 2) / name.substr(2) : folder / "none";
 }
 
 using Files = std::vector<EntryFile>;

@@ -4,6 +4,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include "base/digest.h"
 #include "base/text.h"
 
 namespace dsbuild {
@@ -18,11 +19,6 @@ constexpr Tag k_output_files = 2, k_path = 1, k_digest = 2, k_node_properties = 
 constexpr Tag k_hash = 1, k_size_bytes = 2, k_properties = 1, k_name = 1, k_value = 2;
 constexpr Tag k_execution_metadata = 9, k_worker = 1;
 constexpr const char *k_sha256 = "sha256", *k_size = "size";
-
-bool is_sha256(std::string_view text) {
-  return text.size() == 64 &&
-         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
 
 bool is_good_name(std::string_view name) {
   return !name.empty() && name.find("..") == std::string_view::npos &&

@@ -422,3 +422,19 @@ TEST_CASE("a damaged record of the store's size is none") {
   files.add_file("/store/size", "=100\n+5\n");
   CHECK(recorded_size("/store", files) == 105);
 }
+
+TEST_CASE("A name that is no digest finds nothing and touches nothing outside of the cache") {
+  World world;
+  world.put(key("aa"), 0);
+  const Path victim = world.folder / "victim";
+  REQUIRE(world.files->write_file(victim, "of somebody"));
+  for (const std::string& name :
+       {"aa" + victim.string(), std::string("../../victim"), std::string("xx/../../../victim"),
+        std::string("a"), std::string(), key("AA"), key("aa") + "0"}) {
+    CHECK_FALSE(world.store.find(name));
+    CHECK_FALSE(world.store.find_text(name));
+    CHECK(world.store.find_records(name).empty());
+  }
+  CHECK(world.files->read_file(victim) == "of somebody");
+  CHECK(world.store.find(key("aa")));
+}
