@@ -11,27 +11,18 @@ import sys
 import tempfile
 import threading
 import time
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import mounts  # noqa: E402
 import testspace  # noqa: E402
+from remote_cache import ToolTest, digest  # noqa: E402
 
 HOUR = 3600
 
 
-def digest(text):
-    return hashlib.sha256(str(text).encode()).hexdigest()
-
-
-class RemoteFolderTest(unittest.TestCase):
+class RemoteFolderTest(ToolTest):
     def setUp(self):
-        self.tool = os.environ.get("DSBUILD_REMOTE_TOOL")
-        if not self.tool:
-            self.skipTest("DSBUILD_REMOTE_TOOL is not set (the build's tests/remote_tool)")
-        folder = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name).resolve()
+        super().setUp()
         self.folder = self.root / "shared" / "cache"
 
     def ask(self, verb, names, *options, kind="cas", file=None):

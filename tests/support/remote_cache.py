@@ -23,7 +23,9 @@ def cas(name):
     return f"/cas/{digest(name)}"
 
 
-class RemoteTest(unittest.TestCase):
+class ToolTest(unittest.TestCase):
+    """Works through tests/tools/remote_tool.cpp."""
+
     def setUp(self):
         self.tool = os.environ.get("DSBUILD_REMOTE_TOOL")
         if not self.tool:
@@ -31,6 +33,11 @@ class RemoteTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="dsbuild-test-")
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name).resolve()
+
+
+class RemoteTest(ToolTest):
+    def setUp(self):
+        super().setUp()
         proxies = {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_file"}
         self.environment = {name: value for name, value in os.environ.items() if name.lower() not in proxies}
         self.environment["HOME"] = str(self.root)
