@@ -262,7 +262,8 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, python, "
               "cpu_baseline, memory, "
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
-              "pass_environment, offline, paranoid."));
+              "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
+              "remote_credentials, remote_ca."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {
