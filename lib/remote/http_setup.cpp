@@ -35,7 +35,7 @@ curl_slist* make_headers(const Curl& curl) {
 
 }  // namespace
 
-HttpSetup::HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base)
+HttpSetup::HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files)
     : curl_(curl),
       options_(std::move(options)),
       base_(std::move(base)),
@@ -43,7 +43,7 @@ HttpSetup::HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base)
       ca_file_(options_.ca_file.string()),
       headers_(make_headers(curl)),
       own_headers_(make_headers(curl)) {
-  if (ca_file_.empty()) ca_file_ = choose_ca_file(curl, *make_real_file_system());
+  if (ca_file_.empty()) ca_file_ = choose_ca_file(curl, files);
   if (!options_.authorization.empty())
     own_headers_ = add(curl, own_headers_, "Authorization: " + options_.authorization);
 }

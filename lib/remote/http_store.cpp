@@ -28,8 +28,8 @@ constexpr const char* k_cancelled = "the call was cancelled";
 // it, and wait until it has ended the last of theirs.
 class HttpStore : public RemoteStore {
  public:
-  HttpStore(const Curl& curl, HttpOptions options, HttpUrl base)
-      : curl_(curl), setup_(curl, std::move(options), std::move(base)), multi_(curl.multi_init()) {}
+  HttpStore(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files)
+      : curl_(curl), setup_(curl, std::move(options), std::move(base), files), multi_(curl.multi_init()) {}
   ~HttpStore() override {
     cancel();
     if (thread_.joinable()) thread_.join();
@@ -286,11 +286,11 @@ Result<HttpUrl> parse_base(const Curl& curl, const std::string& text) {
 
 }  // namespace
 
-Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options) {
+Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files) {
   DSBUILD_TRY(curl, load_curl());
   DSBUILD_CHECK(check_authorization(options));
   DSBUILD_TRY(base, parse_base(*curl, options.url));
-  auto store = std::make_unique<HttpStore>(*curl, std::move(options), std::move(base));
+  auto store = std::make_unique<HttpStore>(*curl, std::move(options), std::move(base), files);
   if (!store->start())
     return fail(Exit::failed, "io", "remote cache", "no thread can be started for its connections");
   return store;

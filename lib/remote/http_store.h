@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "remote/remote_store.h"
+#include "sys/file_system.h"
 
 namespace dsbuild {
 
@@ -24,8 +25,8 @@ struct HttpOptions {
   std::chrono::milliseconds connect_timeout{1'000};
 };
 
-// Sends nothing yet. Errors: those of load_curl(); exit 2, code `bad_remote_url`, where the URL is none, or
-// a header cannot carry `authorization`.
-Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options);
+// Sends nothing yet. `files`: where certificates are looked for. Errors: those of load_curl(); exit 2, code
+// `bad_remote_url`, where the URL is none, or a header cannot carry `authorization`.
+Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files);
 
 }  // namespace dsbuild

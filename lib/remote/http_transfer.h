@@ -18,7 +18,7 @@ inline constexpr size_t k_most_body_bytes = size_t{512} << 20;
 // What all transfers of a store share.
 class HttpSetup {
  public:
-  HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base);
+  HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files);
   HttpSetup(const HttpSetup&) = delete;
   HttpSetup& operator=(const HttpSetup&) = delete;
   ~HttpSetup();

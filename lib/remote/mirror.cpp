@@ -40,6 +40,7 @@ RemoteMirror::RemoteMirror(std::unique_ptr<RemoteStore> store, FileSystem& files
       folder_(files, local),
       actions_(folder_),
       blobs_(folder_),
+      cache_(files, local),
       options_(std::move(options)),
       uploader_([this] { upload(); }) {}
 
@@ -56,8 +57,8 @@ RemoteName RemoteMirror::action_name(UpstreamKind what, const std::string& key) 
 
 bool RemoteMirror::is_off(Direction direction) const {
   const std::lock_guard lock(mutex_);
-  const bool is_wanted = direction == Direction::in ? options_.reads : options_.uploads;
-  return !is_wanted || !uses_.off.empty() || (direction == Direction::out && !uses_.read_only.empty());
+  const bool is_read_only = !options_.uploads || !uses_.read_only.empty();
+  return !uses_.off.empty() || (direction == Direction::out && is_read_only);
 }
 
 void RemoteMirror::judge(const std::vector<RemoteAnswer>& answers, Direction direction) {
@@ -172,21 +173,12 @@ void RemoteMirror::fetch_records(const std::vector<std::string>& keys) {
   }
 }
 
-std::vector<Record> RemoteMirror::records_here(const std::string& key) const {
-  std::vector<std::string> digests;
-  if (const auto list = actions_.find({key}).front())
-    for (const CachedFile& file : list->outputs)
-      digests.push_back(file.digest);
-  std::vector<Record> records;
-  for (const auto& text : blobs_.find(digests))
-    if (auto record = text ? parse_record(*text) : std::nullopt) records.push_back(std::move(*record));
-  return records;
-}
-
 // The result of the first record here that holds; "": there is none.
 std::string RemoteMirror::result_here(const Foreseen& action) const {
-  for (const Record& record : records_here(action.key))
-    if (!record.result.empty() && action.holds(record)) return record.result.digest;
+  for (const std::string& text : cache_.find_records(action.key)) {
+    const auto record = parse_record(text);
+    if (record && !record->result.empty() && action.holds(*record)) return record->result.digest;
+  }
   return "";
 }
 
@@ -235,9 +227,12 @@ void RemoteMirror::added(UpstreamKind what, const std::string& key) {
 // Of the local cache, each once.
 void RemoteMirror::put_blobs(const std::vector<Upload>& uploads) {
   std::set<std::string> due;
-  for (const Upload& upload : uploads)
-    for (const CachedFile& file : upload.files)
-      if (const std::lock_guard lock(mutex_); !uploaded_.contains(file.digest)) due.insert(file.digest);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Upload& upload : uploads)
+      for (const CachedFile& file : upload.files)
+        if (!uploaded_.contains(file.digest)) due.insert(file.digest);
+  }
   std::vector<std::string> digests(due.begin(), due.end());
   std::vector<RemoteFile> files;
   std::vector<RemoteOutput> outputs;
@@ -259,20 +254,27 @@ size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& u
   put_blobs(uploads);
   std::vector<RemoteFile> entries;
   for (const Upload& upload : uploads) {
-    RemoteEntry entry;
-    for (const CachedFile& file : upload.files) {
-      const std::lock_guard lock(mutex_);
-      const auto output = uploaded_.find(file.digest);
-      if (output != uploaded_.end()) entry.push_back({file, output->second.digest, output->second.bytes});
-    }
-    if (entry.size() != upload.files.size()) continue;
-    entry = merged(std::move(entry), upload.there);
-    if (entry == upload.there) continue;
+    auto entry = entry_of(upload.files);
+    if (!entry) continue;
+    entry = merged(std::move(*entry), upload.there);
+    if (*entry == upload.there) continue;
     const RemoteName name = action_name(what, upload.key);
-    entries.push_back({name, render_entry(name.digest, entry)});
+    entries.push_back({name, render_entry(name.digest, *entry)});
   }
   const auto answers = put(entries);
   return static_cast<size_t>(std::ranges::count(answers, State::done, &RemoteAnswer::state));
+}
+
+// nullopt: some of the files are not there.
+std::optional<RemoteEntry> RemoteMirror::entry_of(const std::vector<CachedFile>& files) const {
+  const std::lock_guard lock(mutex_);
+  RemoteEntry entry;
+  for (const CachedFile& file : files) {
+    const auto output = uploaded_.find(file.digest);
+    if (output == uploaded_.end()) return std::nullopt;
+    entry.push_back({file, output->second.digest, output->second.bytes});
+  }
+  return entry;
 }
 
 void RemoteMirror::upload_results(const std::vector<std::string>& keys) {

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "cache/content_store.h"
 #include "cache/local_cache.h"
 #include "cache/upstream.h"
 #include "exec/record.h"
@@ -25,9 +26,8 @@
 namespace dsbuild {
 
 struct MirrorOptions {
-  std::string url;    // as the user named it, for messages
   std::string scope;  // results of another scope are not found
-  bool reads = true, uploads = false;
+  bool uploads = false;
 };
 
 struct MirrorUses {
@@ -87,7 +87,6 @@ class RemoteMirror : public Upstream {
   std::set<std::string> get_blobs(const std::vector<std::optional<RemoteEntry>>& entries);
   size_t fetch_results(const std::vector<std::string>& keys);
   void fetch_records(const std::vector<std::string>& keys);
-  std::vector<Record> records_here(const std::string& key) const;
   std::string result_here(const Foreseen& action) const;
 
   void upload();
@@ -96,11 +95,13 @@ class RemoteMirror : public Upstream {
   std::vector<CachedFile> files_of_record(const CachedFile& record) const;
   size_t put_entries(UpstreamKind what, const std::vector<Upload>& uploads);
   void put_blobs(const std::vector<Upload>& uploads);
+  std::optional<RemoteEntry> entry_of(const std::vector<CachedFile>& files) const;
 
   std::unique_ptr<RemoteStore> store_;
   LocalFolder folder_;
   LocalActionCache actions_;
   LocalBlobStore blobs_;
+  ContentStore cache_;  // the same folder: lists of records
   MirrorOptions options_;
 
   mutable std::mutex mutex_;  // of what follows

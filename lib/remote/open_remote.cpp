@@ -42,7 +42,7 @@ Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, const
   if (options.ca_file.empty()) options.ca_file = settings.variable("SSL_CERT_FILE");
   DSBUILD_TRY(secret, authorization(settings, files));
   options.authorization = std::move(secret);
-  return open_http_store(std::move(options));
+  return open_http_store(std::move(options), files);
 }
 
 Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System& system) {
@@ -59,7 +59,7 @@ Result<std::shared_ptr<RemoteMirror>> open_remote(const Settings& settings, Syst
   if (settings.remote.value.empty()) return std::shared_ptr<RemoteMirror>();
   DSBUILD_TRY(store, open_store(settings, system));
   if (settings.store_size.value == 0) return std::shared_ptr<RemoteMirror>();
-  MirrorOptions options{settings.remote.value, settings.remote_scope.value, true, uploads(settings)};
+  MirrorOptions options{settings.remote_scope.value, uploads(settings)};
   return std::make_shared<RemoteMirror>(std::move(store), system.files,
                                         system.files.absolute(settings.store.value), std::move(options));
 }

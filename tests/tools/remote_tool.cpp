@@ -67,7 +67,7 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, FileSystem& fi
   options.deadline = milliseconds(call.number("deadline-ms", 10'000));
   options.connect_timeout = milliseconds(call.number("connect-ms", 1'000));
   if (const char* const secret = std::getenv("REMOTE_AUTHORIZATION")) options.authorization = secret;
-  return open_http_store(std::move(options));
+  return open_http_store(std::move(options), files);
 }
 
 std::vector<RemoteAnswer> ask(const Call& call, RemoteStore& store, const FileReader& files) {
