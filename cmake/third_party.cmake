@@ -31,6 +31,10 @@ add_library(third_party_curl INTERFACE)
 find_path(curl_headers curl/curl.h REQUIRED)
 target_include_directories(third_party_curl SYSTEM INTERFACE ${curl_headers})
 
+add_library(third_party_protozero INTERFACE)
+find_path(protozero_headers protozero/pbf_reader.hpp REQUIRED)
+target_include_directories(third_party_protozero SYSTEM INTERFACE ${protozero_headers})
+
 # link_archive(target name package): links the static library, which that package of Debian has.
 function(link_archive target name package)
   find_library(${name}_archive NAMES lib${name}.a)
@@ -66,7 +70,7 @@ target_link_libraries(third_party_minizip INTERFACE third_party_zlib)
 function(install_licences folder)
   string(REGEX MATCH "^[0-9]+" gcc "${CMAKE_CXX_COMPILER_VERSION}")
   foreach(package IN ITEMS libyaml-cpp-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libexpected-dev libcli11-dev
-          libssl-dev libminizip-dev zlib1g-dev libzstd-dev libstdc++-${gcc}-dev)
+          libssl-dev libminizip-dev zlib1g-dev libzstd-dev libprotozero-dev libstdc++-${gcc}-dev)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION ${folder} RENAME ${package} OPTIONAL)
   endforeach()
 endfunction()

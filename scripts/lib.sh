@@ -23,7 +23,8 @@ cuobjdump="$cache_dir/cuobjdump/$cuobjdump_version/nvidia/cu13/bin/cuobjdump"
 
 # libaio-dev is for the op async_io.
 build_packages=(g++ cmake libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libexpected-dev libcli11-dev
-  libssl-dev libminizip-dev zlib1g-dev libzstd-dev libcurl4-openssl-dev libaio-dev)
+  libssl-dev libminizip-dev zlib1g-dev libzstd-dev libcurl4-openssl-dev libprotozero-dev
+  libaio-dev)
 newest_gcc_of_11_8=11
 newest_gcc_of_13_5=16
 
@@ -186,7 +187,7 @@ explain_other_system() {
   die 3 "dsbuild: this system has no apt, so nothing can be installed from here ($1). Building dsbuild takes:" \
     "  a C++20 compiler (gcc 11 or newer), CMake 3.22, Python 3 with pip (it fetches Ninja and tvm-ffi)," \
     "  and the development files of spdlog, yaml-cpp, nlohmann-json, tl-expected, CLI11, OpenSSL, minizip, zstd," \
-    "  libcurl (its headers alone) and, for the op async_io, libaio" \
+    "  libcurl (its headers alone), protozero and, for the op async_io, libaio" \
     "  install them with your system's package manager, then run this again; see docs/toolkits.md for CUDA"
 }
 
