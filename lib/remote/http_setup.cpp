@@ -22,17 +22,6 @@ std::string choose_ca_file(const Curl& curl, const FileReader& files) {
   return "";
 }
 
-curl_slist* add(const Curl& curl, curl_slist* list, const std::string& header) {
-  curl_slist* const longer = curl.slist_append(list, header.c_str());
-  return longer != nullptr ? longer : list;
-}
-
-// No "Expect: 100-continue": a round trip more for each file.
-curl_slist* make_headers(const Curl& curl) {
-  curl_slist* const list = add(curl, nullptr, "Expect:");
-  return add(curl, list, "Content-Type: application/octet-stream");
-}
-
 }  // namespace
 
 HttpSetup::HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files)
@@ -40,17 +29,8 @@ HttpSetup::HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base, const 
       options_(std::move(options)),
       base_(std::move(base)),
       user_agent_(std::string("dsbuild/") + k_version),
-      ca_file_(options_.ca_file.string()),
-      headers_(make_headers(curl)),
-      own_headers_(make_headers(curl)) {
+      ca_file_(options_.ca_file.string()) {
   if (ca_file_.empty()) ca_file_ = choose_ca_file(curl, files);
-  if (!options_.authorization.empty())
-    own_headers_ = add(curl, own_headers_, "Authorization: " + options_.authorization);
-}
-
-HttpSetup::~HttpSetup() {
-  curl_.slist_free_all(headers_);
-  curl_.slist_free_all(own_headers_);
 }
 
 }  // namespace dsbuild

@@ -1,299 +1,86 @@
 #include "remote/http_store.h"
 
-#include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include "remote/http_transfer.h"
-#include "sys/quiet_thread.h"
-
 namespace dsbuild {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
+using State = RemoteAnswer::State;
 
-constexpr size_t k_most_connections = 16;
-// Files on their way at once, where one connection carries many (HTTP/2).
-constexpr size_t k_most_streams = 64;
-constexpr milliseconds k_longest_poll{60'000};
-constexpr const char* k_cancelled = "the call was cancelled";
-
-// One thread moves all bytes: it alone works with libcurl's handles. Others leave transfers in a queue, wake
-// it, and wait until it has ended the last of theirs.
 class HttpStore : public RemoteStore {
  public:
-  HttpStore(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files)
-      : curl_(curl), setup_(curl, std::move(options), std::move(base), files), multi_(curl.multi_init()) {}
-  ~HttpStore() override {
-    cancel();
-    if (thread_.joinable()) thread_.join();
-    curl_.multi_cleanup(multi_);
-  }
-  HttpStore(const HttpStore&) = delete;
-  HttpStore& operator=(const HttpStore&) = delete;
+  explicit HttpStore(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
 
-  bool start();
   std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names) override {
     return ask(HttpVerb::get, names);
   }
-  std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) override;
   std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) override {
     return ask(HttpVerb::head, names);
   }
-  void cancel() override;
+  std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) override {
+    std::vector<HttpRequest> requests;
+    for (const RemoteFile& file : files)
+      requests.push_back({.verb = HttpVerb::put, .url = url_of(file.name), .body = file.bytes});
+    return send(requests);
+  }
+  void cancel() override { client_->cancel(); }
 
  private:
-  using Transfers = std::deque<HttpTransfer>;
-  std::vector<RemoteAnswer> ask(HttpVerb verb, const std::vector<RemoteName>& names);
-  std::vector<RemoteAnswer> run(Transfers& transfers);
+  std::string url_of(const RemoteName& name) const {
+    return client_->base() + (name.kind == RemoteKind::ac ? "/ac/" : "/cas/") + name.digest;
+  }
+  std::vector<RemoteAnswer> ask(HttpVerb verb, const std::vector<RemoteName>& names) {
+    std::vector<HttpRequest> requests;
+    for (const RemoteName& name : names)
+      requests.push_back({.verb = verb, .url = url_of(name)});
+    return send(requests);
+  }
+  std::vector<RemoteAnswer> send(const std::vector<HttpRequest>& requests) {
+    auto responses = client_->send(requests);
+    std::vector<RemoteAnswer> answers;
+    for (size_t i = 0; i < requests.size(); ++i)
+      answers.push_back(answer_of_response(requests[i].verb, std::move(responses[i]), client_->origin()));
+    return answers;
+  }
 
-  // The thread's.
-  void work();
-  bool admit();
-  void begin(HttpTransfer& transfer);
-  void begin_due();
-  bool end_tries();
-  void end_try(const CURLMsg& message);
-  void fail_waiting(const std::string& why);
-  void fail_all();
-  void finish(HttpTransfer& transfer);
-  int patience() const;
-
-  const Curl& curl_;
-  const HttpSetup setup_;
-  CURLM* const multi_;
-
-  std::mutex mutex_;  // of what follows
-  std::condition_variable ended_;
-  std::deque<HttpTransfer*> waiting_;
-  bool is_cancelled_ = false;
-
-  // The thread's.
-  size_t most_ = k_most_connections;
-  std::vector<std::pair<CURL*, HttpTransfer*>> sent_;
-  std::vector<HttpTransfer*> delayed_;  // until their next try is due
-  SteadyTime last_answer_{};
-  std::thread thread_;  // last, for it uses the others
+  const std::unique_ptr<HttpClient> client_;
 };
 
-bool HttpStore::start() {
-  if (multi_ == nullptr) return false;
-  curl_.multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
-  curl_.multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(k_most_connections));
-  curl_.multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(k_most_connections));
-  try {
-    thread_ = std::thread([this] { work(); });
-  } catch (const std::exception&) {
-    return false;
+State state_of(bool is_put, const HttpResponse& response) {
+  switch (response.status) {
+    case 0:
+      return response.is_too_large ? State::refused : State::failed;
+    case 200:
+    case 201:
+    case 204:
+      return State::done;
+    case 404:
+    case 410:
+      return is_put ? State::refused : State::absent;
+    case 401:
+    case 403:
+    case 413:
+    case 507:
+      return State::refused;
+    case 405:
+    case 501:
+      return is_put ? State::refused : State::failed;
+    default:
+      return State::failed;
   }
-  return true;
-}
-
-std::vector<RemoteAnswer> HttpStore::ask(HttpVerb verb, const std::vector<RemoteName>& names) {
-  Transfers transfers;
-  for (const RemoteName& name : names)
-    transfers.emplace_back(setup_, verb, name);
-  return run(transfers);
-}
-
-std::vector<RemoteAnswer> HttpStore::put(const std::vector<RemoteFile>& files) {
-  Transfers transfers;
-  for (const RemoteFile& file : files)
-    transfers.emplace_back(setup_, HttpVerb::put, file.name, file.bytes);
-  return run(transfers);
-}
-
-std::vector<RemoteAnswer> HttpStore::run(Transfers& transfers) {
-  size_t left = transfers.size();
-  {
-    std::unique_lock lock(mutex_);
-    for (HttpTransfer& transfer : transfers) {
-      transfer.left = &left;
-      if (is_cancelled_) transfer.fail(k_cancelled);
-    }
-    if (!is_cancelled_) {
-      for (HttpTransfer& transfer : transfers)
-        waiting_.push_back(&transfer);
-      curl_.multi_wakeup(multi_);
-      ended_.wait(lock, [&] { return left == 0; });
-    }
-  }
-  std::vector<RemoteAnswer> answers;
-  answers.reserve(transfers.size());
-  for (HttpTransfer& transfer : transfers)
-    answers.push_back(std::move(transfer.answer));
-  return answers;
-}
-
-void HttpStore::cancel() {
-  const std::lock_guard lock(mutex_);
-  is_cancelled_ = true;
-  if (multi_ != nullptr) curl_.multi_wakeup(multi_);
-}
-
-void HttpStore::work() {
-  block_signals_in_this_thread();
-  while (admit()) {
-    begin_due();
-    int running = 0;
-    curl_.multi_perform(multi_, &running);
-    // What ended made room for what waits.
-    if (!end_tries()) curl_.multi_poll(multi_, nullptr, 0, patience(), nullptr);
-  }
-  fail_all();
-}
-
-// Begins as many of those that wait as there is room for; false once all is cancelled. libcurl would queue
-// files for 16 connections too, but the time for connecting would run meanwhile.
-bool HttpStore::admit() {
-  while (true) {
-    HttpTransfer* next = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      if (is_cancelled_) return false;
-      if (waiting_.empty() || sent_.size() + delayed_.size() >= most_) return true;
-      next = waiting_.front();
-      waiting_.pop_front();
-    }
-    begin(*next);
-  }
-}
-
-void HttpStore::begin(HttpTransfer& transfer) {
-  CURL* const handle = transfer.begin_try(steady_clock::now());
-  if (handle == nullptr) return finish(transfer);
-  sent_.emplace_back(handle, &transfer);
-  if (curl_.multi_add_handle(multi_, handle) == CURLM_OK) return;
-  sent_.pop_back();
-  curl_.easy_cleanup(handle);
-  transfer.fail("libcurl takes no more files");
-  finish(transfer);
-}
-
-void HttpStore::begin_due() {
-  const SteadyTime now = steady_clock::now();
-  const auto due =
-      std::ranges::partition(delayed_, [&](const auto* transfer) { return transfer->due() > now; });
-  const std::vector<HttpTransfer*> ready(due.begin(), due.end());
-  delayed_.erase(due.begin(), due.end());
-  for (HttpTransfer* transfer : ready)
-    begin(*transfer);
-}
-
-// Whether there were any.
-bool HttpStore::end_tries() {
-  bool ended = false;
-  int left = 0;
-  while (const CURLMsg* message = curl_.multi_info_read(multi_, &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
-    end_try(*message);
-    ended = true;
-  }
-  return ended;
-}
-
-void HttpStore::end_try(const CURLMsg& message) {
-  CURL* const handle = message.easy_handle;
-  const CURLcode code = message.data.result;  // the message goes with the handle
-  const auto found = std::ranges::find(sent_, handle, &std::pair<CURL*, HttpTransfer*>::first);
-  HttpTransfer& transfer = *found->second;
-  sent_.erase(found);
-  const SteadyTime now = steady_clock::now();
-  const auto next = transfer.end_try(handle, code, now);
-  curl_.multi_remove_handle(multi_, handle);
-  curl_.easy_cleanup(handle);
-  if (transfer.is_unanswered()) {
-    // A server that answers nobody would else cost its deadline for each 16 of a thousand files.
-    if (next == HttpTransfer::Next::ended && last_answer_ < transfer.started())
-      fail_waiting(transfer.answer.why);
-  } else {
-    last_answer_ = now;
-    most_ = transfer.speaks_http2() ? k_most_streams : k_most_connections;
-  }
-  if (next == HttpTransfer::Next::ended) return finish(transfer);
-  delayed_.push_back(&transfer);
-}
-
-void HttpStore::fail_waiting(const std::string& why) {
-  std::deque<HttpTransfer*> waiting;
-  {
-    const std::lock_guard lock(mutex_);
-    waiting.swap(waiting_);
-  }
-  for (HttpTransfer* transfer : waiting) {
-    transfer->fail(why);
-    finish(*transfer);
-  }
-}
-
-// A handle knows its transfer, so it goes first.
-void HttpStore::fail_all() {
-  fail_waiting(k_cancelled);
-  for (const auto& [handle, transfer] : sent_) {
-    curl_.multi_remove_handle(multi_, handle);
-    curl_.easy_cleanup(handle);
-    delayed_.push_back(transfer);
-  }
-  for (HttpTransfer* transfer : delayed_) {
-    transfer->fail(k_cancelled);
-    finish(*transfer);
-  }
-}
-
-// The caller may free the transfer as soon as the last of its batch is counted.
-void HttpStore::finish(HttpTransfer& transfer) {
-  const std::lock_guard lock(mutex_);
-  if (--*transfer.left == 0) ended_.notify_all();
-}
-
-int HttpStore::patience() const {
-  milliseconds wait = k_longest_poll;
-  const SteadyTime now = steady_clock::now();
-  for (const HttpTransfer* transfer : delayed_)
-    wait = std::min(wait, std::chrono::ceil<milliseconds>(transfer->due() - now));
-  return static_cast<int>(std::max(wait, milliseconds(0)).count());
-}
-
-constexpr const char* k_give_a_url = "Give a URL such as https://cache.example.com:8080/dsbuild.";
-
-Result<void> check_authorization(const HttpOptions& options) {
-  const bool is_header =
-      std::ranges::all_of(options.authorization, [](char c) { return c >= ' ' && c != '\x7f'; });
-  if (is_header) return {};
-  return fail(Exit::usage, "bad_remote_url", "authorization of the remote cache",
-              "holds a character that an HTTP header cannot carry", "Give one line of printable ASCII.");
-}
-
-// The text is not shown: it may hold a password.
-Result<HttpUrl> parse_base(const Curl& curl, const std::string& text) {
-  auto base = parse_http_url(curl, text);
-  if (!base)
-    return fail(Exit::usage, "bad_remote_url", "URL of the remote cache", "is no address of HTTP",
-                k_give_a_url);
-  if (!base->is_plain)
-    return fail(Exit::usage, "bad_remote_url", base->origin(), "a cache's URL has no query and no fragment",
-                k_give_a_url);
-  while (base->text.ends_with('/'))
-    base->text.pop_back();
-  return std::move(*base);
 }
 
 }  // namespace
 
+RemoteAnswer answer_of_response(HttpVerb verb, HttpResponse response, const std::string& origin) {
+  RemoteAnswer answer{state_of(verb == HttpVerb::put, response)};
+  if (answer.state == State::done && verb == HttpVerb::get) answer.bytes = std::move(response.body);
+  if (answer.state == State::done || answer.state == State::absent) return answer;
+  answer.why = origin + ": " + (response.status == 0 ? response.why : describe_status(verb, response.status));
+  return answer;
+}
+
 Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files) {
-  DSBUILD_TRY(curl, load_curl());
-  DSBUILD_CHECK(check_authorization(options));
-  DSBUILD_TRY(base, parse_base(*curl, options.url));
-  auto store = std::make_unique<HttpStore>(*curl, std::move(options), std::move(base), files);
-  if (!store->start())
-    return fail(Exit::failed, "io", "remote cache", "no thread can be started for its connections");
-  return store;
+  DSBUILD_TRY(client, open_http_client(std::move(options), files));
+  return std::make_unique<HttpStore>(std::move(client));
 }
 
 }  // namespace dsbuild

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <random>
+#include <utility>
 
 #include "base/text.h"
 
@@ -15,35 +16,9 @@ using std::chrono::milliseconds;
 constexpr int k_most_waits = 2;  // between three tries
 constexpr int k_most_redirects = 5;
 constexpr long k_buffer_bytes = 128 << 10;
+constexpr size_t k_most_error_bytes = size_t{64} << 10;
 // CURLOPT_QUICK_EXIT, which headers before 7.87 lack: a handle that ends waits for no answer of the DNS.
 constexpr auto k_quick_exit = static_cast<CURLoption>(322);
-
-const char* verb_name(HttpVerb verb) {
-  if (verb == HttpVerb::get) return "GET";
-  return verb == HttpVerb::put ? "PUT" : "HEAD";
-}
-
-const char* meaning_of(long status) {
-  switch (status) {
-    case 401:
-      return " (it asks who you are)";
-    case 403:
-      return " (forbidden)";
-    case 405:
-    case 501:
-      return " (the server does not do that)";
-    case 413:
-      return " (the file is too large for it)";
-    case 429:
-      return " (too many requests)";
-    case 503:
-      return " (not available)";
-    case 507:
-      return " (no room left)";
-    default:
-      return "";
-  }
-}
 
 bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -66,30 +41,36 @@ milliseconds with_jitter(milliseconds wait) {
 
 }  // namespace
 
-HttpTransfer::HttpTransfer(const HttpSetup& setup, HttpVerb verb, const RemoteName& name,
-                           std::string_view body)
-    : setup_(setup),
-      verb_(verb),
-      url_(setup.base().text + (name.kind == RemoteKind::ac ? "/ac/" : "/cas/") + name.digest),
-      body_(body) {}
+HttpTransfer::HttpTransfer(const HttpSetup& setup, const HttpRequest& request)
+    : setup_(setup), request_(request), url_(request.url) {
+  const auto target = parse_http_url(setup.curl(), url_);
+  is_own_ = target && target->has_same_origin(setup.base());
+}
+
+HttpTransfer::~HttpTransfer() {
+  setup_.curl().slist_free_all(headers_);
+}
+
+bool HttpTransfer::has_body() const {
+  return request_.verb == HttpVerb::put || request_.verb == HttpVerb::post;
+}
 
 CURL* HttpTransfer::begin_try(SteadyTime now) {
   if (started_ == SteadyTime{}) {
     started_ = now;
     deadline_ = now + setup_.options().deadline;
   }
-  if (body_.size() > k_most_body_bytes) {
-    end(RemoteAnswer::State::refused,
-        "files of more than " + human_size(k_most_body_bytes) + " are not sent");
+  if (request_.body.size() > k_most_body_bytes) {
+    end_too_large("sent");
     return nullptr;
   }
   handle_ = now < deadline_ ? setup_.curl().easy_init() : nullptr;
   if (handle_ == nullptr) {
-    fail(setup_.base().origin() + (now < deadline_ ? ": libcurl has no memory" : ": no answer in time"));
+    fail(now < deadline_ ? "libcurl has no memory" : "no answer in time");
     return nullptr;
   }
   sent_ = received_ = 0;
-  answer.bytes.clear();
+  response = {};
   words_[0] = '\0';
   set_up(handle_);
   set_up_trust(handle_);
@@ -108,15 +89,36 @@ void HttpTransfer::set_up(CURL* handle) {
   set(handle, CURLOPT_NOSIGNAL, 1L);
   set(handle, k_quick_exit, 1L);
   set(handle, CURLOPT_USERAGENT, setup_.user_agent().c_str());
-  set(handle, CURLOPT_HTTPHEADER, setup_.headers(is_own_));
+  const bool is_h2c = setup_.options().is_http2 && !is_secure;
   // Where the library has no HTTP/2, it stays at 1.1.
-  set(handle, CURLOPT_HTTP_VERSION,
-      static_cast<long>(is_secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-  // The first answer tells whether a connection carries many files at once.
-  set(handle, CURLOPT_PIPEWAIT, is_secure ? 1L : 0L);
+  const auto plain = is_h2c ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_1_1;
+  set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(is_secure ? CURL_HTTP_VERSION_2TLS : plain));
+  // The first answer tells whether a connection carries many requests at once.
+  set(handle, CURLOPT_PIPEWAIT, is_secure || is_h2c ? 1L : 0L);
+  set_up_headers(handle);
   set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(setup_.options().connect_timeout.count()));
   set(handle, CURLOPT_BUFFERSIZE, k_buffer_bytes);
   if (!setup_.ca_file().empty()) set(handle, CURLOPT_CAINFO, setup_.ca_file().c_str());
+}
+
+// No "Expect: 100-continue": a round trip more for each file.
+void HttpTransfer::set_up_headers(CURL* handle) {
+  const Curl& curl = setup_.curl();
+  curl.slist_free_all(std::exchange(headers_, nullptr));
+  const auto add = [&](const std::string& header) {
+    curl_slist* const longer = curl.slist_append(headers_, header.c_str());
+    if (longer != nullptr) headers_ = longer;
+  };
+  add("Expect:");
+  const std::string& secret = setup_.options().authorization;
+  if (is_own_ && !secret.empty()) add("Authorization: " + secret);
+  const std::vector<std::string> none;
+  const auto& own = is_first_ ? request_.headers : none;
+  const bool has_type = std::ranges::any_of(
+      own, [](const auto& header) { return to_lower(header).starts_with("content-type:"); });
+  if (!has_type) add("Content-Type: application/octet-stream");
+  std::ranges::for_each(own, add);
+  curl.easy_setopt(handle, CURLOPT_HTTPHEADER, headers_);
 }
 
 // libcurl follows no redirect by itself: which secrets it sends on differs between its versions.
@@ -140,18 +142,22 @@ void HttpTransfer::set_up_body(CURL* handle) {
   const auto set = setup_.curl().easy_setopt;
   set(handle, CURLOPT_WRITEFUNCTION, &HttpTransfer::take);
   set(handle, CURLOPT_WRITEDATA, this);
+  set(handle, CURLOPT_HEADERFUNCTION, &HttpTransfer::take_header);
+  set(handle, CURLOPT_HEADERDATA, this);
   set(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(k_most_body_bytes));
-  if (verb_ == HttpVerb::head) set(handle, CURLOPT_NOBODY, 1L);
-  if (verb_ != HttpVerb::put) return;
+  if (request_.verb == HttpVerb::head) set(handle, CURLOPT_NOBODY, 1L);
+  if (request_.verb == HttpVerb::remove) set(handle, CURLOPT_CUSTOMREQUEST, "DELETE");
+  if (!has_body()) return;
   set(handle, CURLOPT_UPLOAD, 1L);
-  set(handle, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(body_.size()));
+  if (request_.verb == HttpVerb::post) set(handle, CURLOPT_CUSTOMREQUEST, "POST");
+  set(handle, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
   set(handle, CURLOPT_READFUNCTION, &HttpTransfer::give);
   set(handle, CURLOPT_READDATA, this);
   set(handle, CURLOPT_SEEKFUNCTION, &HttpTransfer::rewind);
   set(handle, CURLOPT_SEEKDATA, this);
 }
 
-// Called by libcurl, through which no exception may go. Only the body of a file is kept.
+// Called by libcurl, through which no exception may go.
 size_t HttpTransfer::take(char* bytes, size_t size, size_t count, void* transfer) {
   auto& self = *static_cast<HttpTransfer*>(transfer);
   const size_t length = size * count;
@@ -160,9 +166,10 @@ size_t HttpTransfer::take(char* bytes, size_t size, size_t count, void* transfer
   if (self.is_too_large_) return 0;
   long status = 0;
   self.setup_.curl().easy_getinfo(self.handle_, CURLINFO_RESPONSE_CODE, &status);
-  if (status != 200 || self.verb_ != HttpVerb::get) return length;
+  std::string& body = self.response.body;
+  const size_t kept = status < 300 ? length : std::min(length, k_most_error_bytes - body.size());
   try {
-    self.answer.bytes.append(bytes, length);
+    body.append(bytes, kept);
   } catch (const std::exception&) {
     self.is_out_of_memory_ = true;
     return 0;
@@ -170,9 +177,27 @@ size_t HttpTransfer::take(char* bytes, size_t size, size_t count, void* transfer
   return length;
 }
 
+// A line: "HTTP/1.1 200 OK" begins an answer, and the last one counts.
+size_t HttpTransfer::take_header(char* bytes, size_t size, size_t count, void* transfer) {
+  auto& self = *static_cast<HttpTransfer*>(transfer);
+  const std::string_view line(bytes, size * count);
+  const size_t colon = line.find(':');
+  try {
+    if (line.starts_with("HTTP/"))
+      self.response.headers.clear();
+    else if (colon != std::string_view::npos)
+      self.response.headers[to_lower(std::string(line.substr(0, colon)))] =
+          trim(std::string(line.substr(colon + 1)));
+  } catch (const std::exception&) {
+    self.is_out_of_memory_ = true;
+    return 0;
+  }
+  return line.size();
+}
+
 size_t HttpTransfer::give(char* bytes, size_t size, size_t count, void* transfer) {
   auto& self = *static_cast<HttpTransfer*>(transfer);
-  const size_t given = self.body_.copy(bytes, size * count, self.sent_);
+  const size_t given = self.request_.body.copy(bytes, size * count, self.sent_);
   self.sent_ += given;
   return given;
 }
@@ -180,7 +205,7 @@ size_t HttpTransfer::give(char* bytes, size_t size, size_t count, void* transfer
 // libcurl sends again by itself what went into a connection that was already closed.
 int HttpTransfer::rewind(void* transfer, curl_off_t offset, int origin) {
   auto& self = *static_cast<HttpTransfer*>(transfer);
-  if (origin != SEEK_SET || offset < 0 || static_cast<size_t>(offset) > self.body_.size())
+  if (origin != SEEK_SET || offset < 0 || static_cast<size_t>(offset) > self.request_.body.size())
     return CURL_SEEKFUNC_FAIL;
   self.sent_ = static_cast<size_t>(offset);
   return CURL_SEEKFUNC_OK;
@@ -194,57 +219,35 @@ HttpTransfer::Next HttpTransfer::end_try(CURL* handle, CURLcode code, SteadyTime
   is_unanswered_ = status == 0;
   speaks_http2_ = version >= CURL_HTTP_VERSION_2_0;
   due_ = now;
-  if (is_too_large_ || code == CURLE_FILESIZE_EXCEEDED)
-    return end(RemoteAnswer::State::refused,
-               "files of more than " + human_size(k_most_body_bytes) + " are not taken");
-  if (is_out_of_memory_) return end(RemoteAnswer::State::failed, "there is no memory for the file");
-  // A server that refuses a file may close the connection before it has read all of it.
+  if (is_too_large_ || code == CURLE_FILESIZE_EXCEEDED) return end_too_large("taken");
+  if (is_out_of_memory_) return end_with("there is no memory for the answer");
+  // A server that refuses a body may close the connection before it has read all of it.
   return code == CURLE_OK || status >= 300 ? judge(handle, status, now) : judge_failure(code);
 }
 
 HttpTransfer::Next HttpTransfer::judge(CURL* handle, long status, SteadyTime now) {
-  using State = RemoteAnswer::State;
-  const bool is_put = verb_ == HttpVerb::put;
-  if (is_redirect(status) && !is_put) return follow(handle);
-  switch (status) {
-    case 200:
-    case 201:
-    case 204:
-      return end(State::done);
-    case 404:
-    case 410:
-      return is_put ? end(State::refused, said(status)) : end(State::absent);
-    case 401:
-    case 403:
-    case 413:
-    case 507:
-      return end(State::refused, said(status));
-    case 405:
-    case 501:
-      return end(is_put ? State::refused : State::failed, said(status));
-    case 429:
-    case 503:
-      return wait_as_told(handle, status, now);
-    default:
-      return end(State::failed, said(status));
-  }
+  response.status = status;
+  if (is_redirect(status) && request_.follows_redirects && !has_body()) return follow(handle);
+  return status == 429 || status == 503 ? wait_as_told(handle, now) : Next::ended;
 }
 
 HttpTransfer::Next HttpTransfer::follow(CURL* handle) {
   char* found = nullptr;
   setup_.curl().easy_getinfo(handle, CURLINFO_REDIRECT_URL, &found);
   const auto target = parse_http_url(setup_.curl(), found != nullptr ? found : "");
-  if (!target) return end(RemoteAnswer::State::failed, "redirects to no address of HTTP");
+  if (!target) return end_with("redirects to no address of HTTP");
   if (++redirects_ > k_most_redirects)
-    return end(RemoteAnswer::State::failed, "redirects more than " + plural(k_most_redirects, "time"));
-  if (url_.starts_with("https:") && target->scheme == "http")
-    return end(RemoteAnswer::State::failed, "redirects from https to http");
-  is_own_ = is_own_ && target->has_same_origin(setup_.base());
+    return end_with("redirects more than " + plural(k_most_redirects, "time"));
+  if (url_.starts_with("https:") && target->scheme == "http") return end_with("redirects from https to http");
+  const auto here = parse_http_url(setup_.curl(), url_);
+  const bool stays = here && target->has_same_origin(*here);
+  is_own_ = is_own_ && stays;
+  is_first_ = is_first_ && stays;
   url_ = target->text;
   return Next::again;
 }
 
-HttpTransfer::Next HttpTransfer::wait_as_told(CURL* handle, long status, SteadyTime now) {
+HttpTransfer::Next HttpTransfer::wait_as_told(CURL* handle, SteadyTime now) {
   constexpr curl_off_t k_day = 86'400;  // seconds
   constexpr milliseconds k_first_wait{250};
   curl_off_t told = 0;
@@ -252,7 +255,7 @@ HttpTransfer::Next HttpTransfer::wait_as_told(CURL* handle, long status, SteadyT
   const milliseconds wait =
       told > 0 ? milliseconds(std::min(told, k_day) * 1000) : k_first_wait * (1 << waits_);
   due_ = now + with_jitter(wait);
-  if (waits_ == k_most_waits || due_ >= deadline_) return end(RemoteAnswer::State::failed, said(status));
+  if (waits_ == k_most_waits || due_ >= deadline_) return Next::ended;
   ++waits_;
   return Next::again;
 }
@@ -263,19 +266,18 @@ HttpTransfer::Next HttpTransfer::judge_failure(CURLcode code) {
     return Next::again;
   }
   const char* const words = words_[0] != '\0' ? words_.data() : setup_.curl().easy_strerror(code);
-  return end(RemoteAnswer::State::failed, visible(replace_all(trim(words), "\n", " ")));
+  return end_with(visible(replace_all(trim(words), "\n", " ")));
 }
 
-HttpTransfer::Next HttpTransfer::end(RemoteAnswer::State state, const std::string& why) {
-  answer.state = state;
-  if (state != RemoteAnswer::State::done) answer.bytes.clear();
-  if (!why.empty()) answer.why = setup_.base().origin() + ": " + why;
+HttpTransfer::Next HttpTransfer::end_with(const std::string& why) {
+  fail(why);
   return Next::ended;
 }
 
-std::string HttpTransfer::said(long status) const {
-  return std::string(verb_name(verb_)) + " is answered with status " + std::to_string(status) +
-         meaning_of(status);
+HttpTransfer::Next HttpTransfer::end_too_large(const std::string& verb) {
+  fail("files of more than " + human_size(k_most_body_bytes) + " are not " + verb);
+  response.is_too_large = true;
+  return Next::ended;
 }
 
 }  // namespace dsbuild

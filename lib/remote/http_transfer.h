@@ -1,4 +1,4 @@
-// One file on its way to or from an HTTP cache, over all tries. Private to this stage.
+// One request and its response, over all tries. Private to this stage.
 #pragma once
 
 #include <array>
@@ -7,27 +7,19 @@
 #include <string_view>
 
 #include "remote/curl.h"
-#include "remote/http_store.h"
+#include "remote/http_client.h"
 #include "remote/http_url.h"
 
 namespace dsbuild {
 
-// Larger bodies are neither sent nor taken.
-inline constexpr size_t k_most_body_bytes = size_t{512} << 20;
-
-// What all transfers of a store share.
+// What all transfers of a client share.
 class HttpSetup {
  public:
   HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files);
-  HttpSetup(const HttpSetup&) = delete;
-  HttpSetup& operator=(const HttpSetup&) = delete;
-  ~HttpSetup();
 
   const Curl& curl() const { return curl_; }
   const HttpOptions& options() const { return options_; }
   const HttpUrl& base() const { return base_; }
-  // With `authorization`, or without.
-  curl_slist* headers(bool is_own) const { return is_own ? own_headers_ : headers_; }
   const std::string& user_agent() const { return user_agent_; }
   // "": libcurl's own.
   const std::string& ca_file() const { return ca_file_; }
@@ -37,20 +29,19 @@ class HttpSetup {
   HttpOptions options_;
   HttpUrl base_;
   std::string user_agent_, ca_file_;
-  curl_slist* headers_ = nullptr;
-  curl_slist* own_headers_ = nullptr;
 };
-
-enum class HttpVerb { get, put, head };
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 class HttpTransfer {
  public:
-  // `body`: of a PUT; it outlives this.
-  HttpTransfer(const HttpSetup& setup, HttpVerb verb, const RemoteName& name, std::string_view body = {});
+  // Both outlive this.
+  HttpTransfer(const HttpSetup& setup, const HttpRequest& request);
+  HttpTransfer(const HttpTransfer&) = delete;
+  HttpTransfer& operator=(const HttpTransfer&) = delete;
+  ~HttpTransfer();
 
-  // A handle for the next try, or nullptr, and then the answer says why.
+  // A handle for the next try, or nullptr, and then the response says why.
   CURL* begin_try(SteadyTime now);
   // After the try: the caller frees the handle later.
   enum class Next { ended, again };
@@ -62,37 +53,41 @@ class HttpTransfer {
   SteadyTime started() const { return started_; }
   bool speaks_http2() const { return speaks_http2_; }
 
-  void fail(std::string why) { answer = {RemoteAnswer::State::failed, {}, std::move(why)}; }
+  void fail(std::string why) { response = {.why = std::move(why)}; }
 
-  RemoteAnswer answer;
-  size_t* left = nullptr;  // of its batch: how many have no answer yet
+  HttpResponse response;
+  size_t* left = nullptr;  // of its batch: how many have no response yet
 
  private:
   static size_t take(char* bytes, size_t size, size_t count, void* transfer);
   static size_t give(char* bytes, size_t size, size_t count, void* transfer);
+  static size_t take_header(char* bytes, size_t size, size_t count, void* transfer);
   static int rewind(void* transfer, curl_off_t offset, int origin);
 
   void set_up(CURL* handle);
+  void set_up_headers(CURL* handle);
   void set_up_trust(CURL* handle);
   void set_up_body(CURL* handle);
   Next judge(CURL* handle, long status, SteadyTime now);
   Next follow(CURL* handle);
-  Next wait_as_told(CURL* handle, long status, SteadyTime now);
+  Next wait_as_told(CURL* handle, SteadyTime now);
   Next judge_failure(CURLcode code);
-  Next end(RemoteAnswer::State state, const std::string& why = {});
-  std::string said(long status) const;
+  Next end_with(const std::string& why);
+  Next end_too_large(const std::string& verb);
+  bool has_body() const;
 
   const HttpSetup& setup_;
-  const HttpVerb verb_;
+  const HttpRequest& request_;
   std::string url_;
-  const std::string_view body_;
+  curl_slist* headers_ = nullptr;  // of the try that runs
   size_t sent_ = 0;
   size_t received_ = 0;
   CURL* handle_ = nullptr;
   std::array<char, CURL_ERROR_SIZE> words_{};  // libcurl's own, of a failure
   SteadyTime started_{}, deadline_{}, due_{};
   int waits_ = 0, redirects_ = 0;
-  bool is_own_ = true;  // goes to the server that the user named: no other gets secrets
+  bool is_own_ = true;    // goes to the server that the user named: no other gets that one's secrets
+  bool is_first_ = true;  // goes to the server of the request: no other gets the headers of the request
   bool was_dropped_ = false, is_too_large_ = false, is_out_of_memory_ = false;
   bool is_unanswered_ = false, speaks_http2_ = false;
 };

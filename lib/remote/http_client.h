@@ -1,0 +1,83 @@
+// Requests by HTTP, many at once: one thread and one pool of connections for each client. What all remote
+// stores share: connections, proxies, TLS, secrets that go to one server only, redirects, tries after a
+// dropped connection or after 429 and 503, and deadlines.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "sys/file_system.h"
+
+namespace dsbuild {
+
+struct HttpOptions {
+  // "https://host:port/path": the server that the user named; a user and a password in it are sent to it, and
+  // never shown.
+  std::string url;
+  // Certificates in PEM. Without ca_file: those that libcurl was built to use, else the system's. libcurl
+  // does not read SSL_CERT_FILE: who wants that variable to count gives its value here.
+  Path ca_file = {};
+  Path client_cert = {}, client_key = {};
+  std::string authorization = {};  // the value of the header Authorization, "Bearer …": a secret
+  bool uses_netrc = true;          // where neither the URL nor `authorization` says who we are
+  bool is_http2 = false;           // always, also without TLS (gRPC)
+  // For one request, from the first time that it is sent, over all tries.
+  std::chrono::milliseconds deadline{10'000};
+  std::chrono::milliseconds connect_timeout{1'000};
+};
+
+enum class HttpVerb { get, put, head, post, remove };
+
+// Larger bodies are neither sent nor taken.
+inline constexpr size_t k_most_body_bytes = size_t{512} << 20;
+
+struct HttpRequest {
+  HttpVerb verb = HttpVerb::get;
+  std::string url;                        // of the client's own server, or of another
+  std::vector<std::string> headers = {};  // "Name: value"; sent to the host of `url` alone
+  std::string_view body = {};             // of put and post; it outlives the call
+  bool follows_redirects = true;          // of get and head
+};
+
+struct HttpResponse {
+  long status = 0;  // 0: there is none, and `why` says why
+  // Of a status below 300 whole, of others the first 64 KiB.
+  std::string body = {};
+  // With the trailers of HTTP/2; names in lower case. Of two with one name, the last.
+  std::map<std::string, std::string> headers = {};
+  std::string why = {};  // without secrets, without the server's name
+  // The body is too large to be sent or taken; then status is 0.
+  bool is_too_large = false;
+
+  bool is_success() const { return status >= 200 && status < 300; }
+  // "" where there is no such header.
+  std::string header(const std::string& name) const;
+};
+
+class HttpClient {
+ public:
+  virtual ~HttpClient() = default;
+  // From any thread. Answers have the order of the requests.
+  virtual std::vector<HttpResponse> send(const std::vector<HttpRequest>& requests) = 0;
+  // Ends what runs in other threads; what is asked later fails at once.
+  virtual void cancel() = 0;
+  // The client's own URL without user and password, and without '/' at its end.
+  virtual std::string base() const = 0;
+  // "https://host:443", for messages.
+  virtual std::string origin() const = 0;
+};
+
+// Sends nothing yet. `files`: where certificates are looked for. Errors: those of load_curl(); exit 2, code
+// `bad_remote_url`, where the URL is none, or a header cannot carry `authorization`.
+Result<std::unique_ptr<HttpClient>> open_http_client(HttpOptions options, const FileReader& files);
+
+// "GET is answered with status 403 (forbidden)".
+std::string describe_status(HttpVerb verb, long status);
+
+}  // namespace dsbuild
