@@ -3,6 +3,8 @@
 #include "command.h"
 #include "launch/call_tools.h"
 #include "launch/kept_call.h"
+#include "remote/open_remote.h"
+#include "remote/serve_steps.h"
 #include "sys/attached_process.h"
 #include "sys/private_folder.h"
 
@@ -78,6 +80,13 @@ Result<int> run_plainly(const std::vector<std::string>& argv, const Error& why, 
   return run_attached({argv, system.environment, {}, {}});
 }
 
+void end_sharing(RemoteMirror& remote, const Settings& settings, const CommandContext& context) {
+  remote.finish(k_most_seconds_for_uploads);
+  const MirrorUses uses = remote.uses();
+  if (settings.verbosity >= 0 && !settings.json.value) print_message(render_shared(uses));
+  if (const auto off = warning_of(uses)) print_warnings({*off}, settings, context);
+}
+
 Result<int> run_wrap(const CommandContext& context) {
   DSBUILD_TRY(argv, command_to_run(context.line));
   DSBUILD_TRY(request, load_request(context));
@@ -86,9 +95,15 @@ Result<int> run_wrap(const CommandContext& context) {
   DSBUILD_TRY(nvcc, find_nvcc({}, system));
   const auto wrapping = make_wrapping(nvcc, settings, system);
   if (!wrapping) return run_plainly(argv, wrapping.error(), system);
-  DSBUILD_TRY(code,
-              run_attached(
-                  {argv, hooked(system, settings, wrapping->shadow, nvcc.program, wrapping->log()), {}, {}}));
+  Environment environment = hooked(system, settings, wrapping->shadow, nvcc.program, wrapping->log());
+  DSBUILD_TRY(remote, open_remote(settings, system));
+  std::unique_ptr<RequestServer> server;
+  if (remote) {
+    DSBUILD_TRY(served, serve_steps(remote, environment));
+    server = std::move(served);
+  }
+  DSBUILD_TRY(code, run_attached({argv, environment, {}, {}}));
+  if (remote) end_sharing(*remote, settings, context);
   const std::vector<CallEnd> calls = read_log(wrapping->log(), system.files);
   if (settings.verbosity >= 0 && !settings.json.value) print_message(render_calls(calls));
   if (settings.json.value) DSBUILD_CHECK(print_result(render_calls_json(calls, code)));

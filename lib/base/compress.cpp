@@ -4,13 +4,29 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace dsbuild {
 namespace {
 
 constexpr int k_level = 3;  // docs/dependencies.md has what it gives
+constexpr int k_tight_level = 9;
+constexpr int k_most_window_log = 27;
+static_assert(size_t{1} << k_most_window_log == k_most_prefixed_bytes);
+
+using Compressor = std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>;
+using Decompressor = std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)>;
+
+// The window has to reach from the end of the bytes to the start of the prefix.
+void set_up_for_prefix(ZSTD_CCtx* compressor, std::string_view bytes, std::string_view prefix) {
+  ZSTD_CCtx_setParameter(compressor, ZSTD_c_enableLongDistanceMatching, 1);
+  ZSTD_CCtx_setParameter(compressor, ZSTD_c_windowLog,
+                         static_cast<int>(std::bit_width(bytes.size() + prefix.size())));
+  ZSTD_CCtx_refPrefix(compressor, prefix.data(), prefix.size());
+}
 
 }  // namespace
 
@@ -20,6 +36,32 @@ std::optional<std::string> compress(std::string_view bytes) {
   if (ZSTD_isError(size) != 0) return std::nullopt;
   packed.resize(size);
   return packed;
+}
+
+std::optional<std::string> compress_tightly(std::string_view bytes, std::string_view prefix) {
+  if (!prefix.empty() && bytes.size() + prefix.size() >= k_most_prefixed_bytes) return std::nullopt;
+  const Compressor compressor(ZSTD_createCCtx(), &ZSTD_freeCCtx);
+  if (!compressor) return std::nullopt;
+  ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, k_tight_level);
+  if (!prefix.empty()) set_up_for_prefix(compressor.get(), bytes, prefix);
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size =
+      ZSTD_compress2(compressor.get(), packed.data(), packed.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(size) != 0) return std::nullopt;
+  packed.resize(size);
+  return packed;
+}
+
+std::optional<std::string> decompress(std::string_view packed, size_t size, std::string_view prefix) {
+  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != size) return std::nullopt;
+  const Decompressor decompressor(ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  if (!decompressor) return std::nullopt;
+  ZSTD_DCtx_setParameter(decompressor.get(), ZSTD_d_windowLogMax, k_most_window_log);
+  ZSTD_DCtx_refPrefix(decompressor.get(), prefix.data(), prefix.size());
+  std::string bytes(size, '\0');
+  if (ZSTD_decompressDCtx(decompressor.get(), bytes.data(), size, packed.data(), packed.size()) != size)
+    return std::nullopt;
+  return bytes;
 }
 
 std::optional<std::string> decompress(std::string_view packed, size_t size) {

@@ -8,8 +8,14 @@
 namespace dsbuild {
 
 std::optional<std::string> compress(std::string_view bytes);  // nullopt: there is no memory for it
+// For a slow way: three times the time of compress(). What `prefix` has too takes almost no room; together
+// they are at most k_most_prefixed_bytes, else nullopt.
+inline constexpr size_t k_most_prefixed_bytes = size_t{1} << 27;
+std::optional<std::string> compress_tightly(std::string_view bytes, std::string_view prefix = {});
 // nullopt unless `packed` is exactly one frame that gives `size` bytes.
 std::optional<std::string> decompress(std::string_view packed, size_t size);
+// What compress_tightly() made with this prefix.
+std::optional<std::string> decompress(std::string_view packed, size_t size, std::string_view prefix);
 
 // The size of the frame that the bytes begin with, by its blocks; nullopt where there is no whole one.
 std::optional<size_t> zstd_frame_size(std::string_view bytes);

@@ -7,6 +7,7 @@
 #include "build/build_folder.h"
 #include "build/publish.h"
 #include "build/slice_tests.h"
+#include "remote/serve_steps.h"
 #include "sys/limits.h"
 
 namespace dsbuild {
@@ -189,13 +190,9 @@ bool was_ended(const std::string& code) {
 
 // Results of a build that failed go up, too.
 void end_sharing(const std::string& code_of_error, Session& session) {
-  constexpr double k_most_seconds = 10;
   if (!session.remote) return;
-  session.remote->finish(was_ended(code_of_error) ? 0 : k_most_seconds);
-  if (const MirrorUses uses = session.remote->uses(); !uses.off.empty())
-    session.events.on_warning(
-        warning("remote_off", "--remote", "this build went on without the shared cache: " + uses.off,
-                "The bundle is right all the same. Look whether the cache can be reached."));
+  session.remote->finish(was_ended(code_of_error) ? 0 : k_most_seconds_for_uploads);
+  if (const auto off = warning_of(session.remote->uses())) session.events.on_warning(*off);
 }
 
 enum class Testing { beside, done };

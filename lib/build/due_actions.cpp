@@ -32,15 +32,18 @@ class DueFinder {
     return due;
   }
 
-  // What a link reads is not made yet, so its key is not known.
+  // Where a record holds, what it made is what later actions read.
   std::vector<Foreseen> foresee(const DueActions& due) {
     std::vector<Foreseen> actions;
     for (const Edge& edge : graph_.edges) {
-      if (!due.contains(edge.output) || edge.is_link() || edge.kind == EdgeKind::verify) continue;
+      if (!due.contains(edge.output) || edge.kind == EdgeKind::verify) continue;
       Key key = key_of(edge);
       std::string digest = key.digest();
       actions.push_back({std::move(digest), [this, key = std::move(key)](const Record& record) {
-                           return !judge_.first_difference(record, key);
+                           if (judge_.first_difference(record, key)) return false;
+                           for (const FileDigest& output : record.outputs)
+                             judge_.foresee(output);
+                           return true;
                          }});
     }
     return actions;

@@ -7,8 +7,8 @@
 #include "build/edge_costs.h"
 #include "build/edge_needs.h"
 #include "ninja/progress.h"
+#include "remote/serve_steps.h"
 #include "sys/clock.h"
-#include "sys/request_server.h"
 
 namespace dsbuild {
 namespace {
@@ -185,10 +185,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   run.environment[k_memory_gate_variable] = gate->name();
   std::unique_ptr<RequestServer> upstream;
   if (session.remote) {
-    DSBUILD_TRY(server, open_request_server([remote = session.remote](const std::string& question) {
-                  return answer_of(*remote, question);
-                }));
-    run.environment[k_upstream_variable] = server->name();
+    DSBUILD_TRY(server, serve_steps(session.remote, run.environment));
     upstream = std::move(server);
   }
   OverdueWatch overdue(plan, *gate, session.limits.edge);

@@ -114,13 +114,18 @@ std::optional<Record> ActionRun::find_record_here(const std::string& key, Comman
   return std::nullopt;
 }
 
-Result<void> ActionRun::write(Record record, const std::vector<std::string>& outputs) {
-  record.key = key_;
-  record.outputs.clear();
+Result<std::vector<FileDigest>> ActionRun::digests_of(const std::vector<std::string>& outputs) {
+  std::vector<FileDigest> files;
   for (const std::string& output : outputs) {
     DSBUILD_TRY(digest, digests_.digest(output));
-    record.outputs.push_back({output, digest});
+    files.push_back({output, digest});
   }
+  std::ranges::sort(files, {}, &FileDigest::path);  // the same record, however they were found
+  return files;
+}
+
+Result<void> ActionRun::write(Record record) {
+  record.key = key_;
   DSBUILD_CHECK(files_.write_file(record_file(output_), render_record(record)));
   (void)files_.remove_all(old_record_file(output_));
   last_ = std::move(record);

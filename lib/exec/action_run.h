@@ -40,11 +40,13 @@ class ActionRun {
   std::vector<std::string> precompiled_headers(const Record& record) {
     return maker_.precompiled_headers(record);
   }
+  // What is at these paths now, for a record.
+  Result<std::vector<FileDigest>> digests_of(const std::vector<std::string>& outputs);
   // Puts a record into the cache, where it has a result.
   void share(const Record& record) { put_record(key_.digest(), record); }
   void share_by_text(const Record& record) { put_record(key_of_text({}, record.given), record); }
   // The last thing that is done: the record next to the output.
-  Result<void> write(Record record, const std::vector<std::string>& outputs);
+  Result<void> write(Record record);
 
   // Whether that of the tools has to be asked, and then says it (nvcc/assembler_depfile.h).
   bool assembler_tells();

@@ -78,12 +78,14 @@ Result<StepEnd> Engine::finish(const Stepper& stepper, Made made) {
   note_use(stepper, made.made_of);
   DSBUILD_CHECK(stepper.clear_others(made.outputs, files()));
   if (made.made_of != MadeOf::same_input) DSBUILD_CHECK(publish(stepper, made));
-  if (stepper.is_cached()) stepper.share(action_, made.record);
-  DSBUILD_CHECK(stepper.complete(made.record, action_));
   std::vector<std::string> paths;
   for (const StoredFile& output : made.outputs)
     paths.push_back(stepper.path_of(output.name));
-  DSBUILD_CHECK(action_.write(std::move(made.record), paths));
+  DSBUILD_TRY(outputs, action_.digests_of(paths));
+  made.record.outputs = std::move(outputs);
+  if (stepper.is_cached()) stepper.share(action_, made.record);
+  DSBUILD_CHECK(stepper.complete(made.record, action_));
+  DSBUILD_CHECK(action_.write(std::move(made.record)));
   return StepEnd{0, made.made_of};
 }
 

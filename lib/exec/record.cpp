@@ -51,6 +51,7 @@ void take(std::string_view name, std::string_view value, Record& record) {
   if (name.starts_with("key.")) record.key.add(std::string(name.substr(4)), unescaped(value));
   if (name == "result") record.result.digest = value;
   if (name == "result_list") record.result.arch_list = value;
+  if (name == "images") record.images = value;
   if (name == "given") record.given = value;
   if (name == "input") record.inputs.push_back(file_of(value));
   if (name == "others") record.others = value;
@@ -80,8 +81,8 @@ std::string render_record(const Record& record) {
   for (const KeyPart& part : record.key.parts)
     text += "key." + part.name + " " + escaped(part.value) + "\n";
   text += line("result", record.result.digest) + line("result_list", record.result.arch_list) +
-          line("given", record.given) + lines_of("input", record.inputs) + line("others", record.others) +
-          line("search", record.search) + line("present", record.present);
+          line("images", record.images) + line("given", record.given) + lines_of("input", record.inputs) +
+          line("others", record.others) + line("search", record.search) + line("present", record.present);
   for (const EqualFiles& files : record.equal_files)
     text += equal_lines(files);
   for (const Said& said : record.said)

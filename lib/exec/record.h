@@ -51,10 +51,12 @@ struct Said {
   bool operator==(const Said&) const = default;
 };
 
+// In the cache it has outputs too: a plan foresees by them what comes after.
 struct Record {
-  Key key;                         // of the action, before anything is read: its command, its tools
-  ResultKey result;                // of what was made of all that was read; empty: it is not cached
-  std::string given;               // the key of what the last tool was given: of PTX, of the host's C++
+  Key key;             // of the action, before anything is read: its command, its tools
+  ResultKey result;    // of what was made of all that was read; empty: it is not cached
+  std::string images;  // the key of the result that has its images, where that is a result of its own
+  std::string given;   // the key of what the last tool was given: of PTX, of the host's C++
   std::vector<FileDigest> inputs;  // the project's and the build's
   std::string others;   // a list: "<digest> <path>" of each file of tools and packages that was read
   std::string search;   // a list: where names were looked for, and which (inputs/looked_for.h)

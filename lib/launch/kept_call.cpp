@@ -7,6 +7,8 @@
 #include "exec/tool_result.h"
 #include "inputs/depfile.h"
 #include "launch/call_parts.h"
+#include "remote/open_remote.h"
+#include "remote/serve_steps.h"
 #include "sys/current_folder.h"
 
 namespace dsbuild {
@@ -112,7 +114,7 @@ class Call {
     record.result = key_of_result(record, made.result);
     ResultCache(action.cache()).put(record.result.digest, made.result);
     action.share(record);
-    (void)action.write(std::move(record), {});
+    (void)action.write(std::move(record));
   }
 
   Path given(const std::string& path) const { return Path(place_.folder) / path; }
@@ -235,6 +237,31 @@ SourcePlace place_of(const NvccCall& call, const Path& folder, const Environment
   return {folder.string(), root, call.source, is_temporary_folder(root, environment)};
 }
 
+void say_without_shared_cache(const std::string& why, const Say& say) {
+  say("", "dsbuild nvcc: without the shared cache: " + visible(why) + "\n");
+}
+
+// With the shared cache: that of the command whose call this is (`wrap`), or one of its own. A call that
+// cannot have it is made without it.
+std::unique_ptr<RequestServer> share(const Settings& settings, Session& session, const Say& say) {
+  if (auto upstream = upstream_of_build(session.system.environment)) {
+    session.cached_facts.share_with(std::move(upstream));
+    return nullptr;
+  }
+  auto remote = open_remote(settings, session.system);
+  if (!remote) say_without_shared_cache(remote.error().where + ": " + remote.error().what, say);
+  if (!remote || !*remote) return nullptr;
+  session.share_with(*remote);
+  auto server = serve_steps(std::move(*remote), session.system.environment);
+  return server ? std::move(*server) : nullptr;
+}
+
+void end_sharing(Session& session, const Say& say) {
+  if (!session.remote) return;
+  session.remote->finish(k_most_seconds_for_uploads);
+  if (const std::string off = session.remote->uses().off; !off.empty()) say_without_shared_cache(off, say);
+}
+
 }  // namespace
 
 Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, System& system,
@@ -243,6 +270,7 @@ Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, Sy
     return left_to_nvcc(request.call.source,
                         "the cache folder cannot be written: " + request.settings.cache_dir.string());
   Session session(request.settings, system);
+  const auto server = share(request.settings, session, say);
   DSBUILD_TRY(tools, find_call_tools(request.nvcc.program, request.call, session));
   session.facts.save();
   session.digests.save();
@@ -251,6 +279,7 @@ Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, Sy
   DSBUILD_CHECK(enter_folder(call_folder.path()));
   auto end = Call(request, place, tools, call_folder, session, say).run();
   (void)enter_folder(folder);
+  end_sharing(session, say);
   return end;
 }
 

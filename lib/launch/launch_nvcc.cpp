@@ -20,9 +20,12 @@ void write(std::FILE* stream, std::string_view said) {
 // What of the environment is a setting here: what is for whole builds does not count.
 Result<Settings> settings_of(const System& system, const Path& data_dir) {
   Environment environment;
-  for (const char* name : {"HOME", "XDG_CACHE_HOME", "DSBUILD_CACHE_DIR", "DSBUILD_CACHE_SIZE"})
-    if (const auto found = system.environment.find(name); found != system.environment.end())
-      environment.insert(*found);
+  for (const auto& [name, value] : system.environment) {
+    const bool is_of_cache = name == "HOME" || name == "XDG_CACHE_HOME" || name == "DSBUILD_CACHE_DIR" ||
+                             name == "DSBUILD_CACHE_SIZE" || name == "SSL_CERT_FILE" ||
+                             name.starts_with("DSBUILD_REMOTE") || name.starts_with("AWS_");
+    if (is_of_cache) environment.emplace(name, value);
+  }
   Arguments arguments;
   arguments.reads_project_file = false;
   const std::string memory = variable(system.environment, "DSBUILD_MEMORY"),
@@ -45,7 +48,9 @@ class Launch {
     end_.why = call->why_whole;
     auto settings = settings_of(system_, data_dir_);
     if (!settings)
-      return leave({settings.error().what + " (DSBUILD_MEMORY, DSBUILD_JOBS, DSBUILD_CACHE_SIZE)", true});
+      return leave(
+          {settings.error().what + " (DSBUILD_MEMORY, DSBUILD_JOBS, DSBUILD_CACHE_SIZE, DSBUILD_REMOTE)",
+           true});
     const auto folder = system_.files.real_path(".");
     if (!folder) return leave({"the current folder is not there any more", true});
     const auto kept = make_or_take({std::move(*call), nvcc_, std::move(*settings)}, *folder, system_,

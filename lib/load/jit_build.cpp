@@ -12,6 +12,7 @@
 #include "load/prebuilt.h"
 #include "load/shared_failure.h"
 #include "plan/forecast.h"
+#include "remote/open_remote.h"
 #include "sys/clock.h"
 #include "sys/parent.h"
 
@@ -237,6 +238,8 @@ Result<LoadedOp> build_under(const FolderLock& lock, const LoadRequest& request,
   if (!limits.edge) limits.edge = EdgeLimit{};
   Session own(jit.settings, session.system, events, limits);
   const BuildingMark mark(jit.settings.build_dir.value.parent_path() / k_building_file, session.system.files);
+  DSBUILD_TRY(remote, open_remote(jit.settings, own.system));
+  own.share_with(std::move(remote));
   auto built = build_bundle(jit, own);
   if (!built) return tl::unexpected<Error>(built.error());
   remember(*built, jit, asked, session.system);

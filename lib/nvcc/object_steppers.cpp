@@ -33,11 +33,22 @@ class HostStepper : public SliceStepper {
                  .digest()),
         lines_(sha256(texts_.source + '\0' + texts_.stub)) {}
 
+  // By the files as they are, which a plan foresees; else by their text.
   std::optional<Record> lookup(ActionRun& action) const override {
+    if (auto same = action.lookup()) return same;
     auto known = action.lookup_text(key_, input_files());
     return known && names_lines_of(*known, lines_) ? std::move(known) : std::nullopt;
   }
-  void share(ActionRun& action, const Record& record) const override { action.share_by_text(record); }
+  void share(ActionRun& action, const Record& record) const override {
+    const std::vector<std::string> texts = input_files();
+    Record by_text = record, whole = record;
+    std::erase_if(by_text.inputs, [&](const FileDigest& input) {
+      return std::ranges::find(texts, input.path) != texts.end();
+    });
+    action.share_by_text(by_text);
+    add_inputs(whole, action);
+    action.share(whole);
+  }
 
   Result<Made> make(Engine& engine) override {
     FileSystem& files = engine.files();
@@ -58,12 +69,17 @@ class HostStepper : public SliceStepper {
   }
 
   Result<void> complete(Record& record, ActionRun& action) const override {
-    for (FileDigest& input : action.make_record({input_files(), {}}).inputs)
-      record.inputs.push_back(std::move(input));
+    add_inputs(record, action);
     return {};
   }
 
  private:
+  void add_inputs(Record& record, ActionRun& action) const {
+    for (FileDigest& input : action.make_record({input_files(), {}}).inputs)
+      if (std::ranges::find(record.inputs, input) == record.inputs.end())
+        record.inputs.push_back(std::move(input));
+  }
+
   std::string depfile_of_assembler() const { return unit_.in_scratch(k_assembler_depfile_end); }
 
   // The host's compiler has relative include folders, so it runs in the build folder.

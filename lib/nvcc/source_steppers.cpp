@@ -96,6 +96,7 @@ class DeviceStepper : public SourceStepper {
     made.outputs = texts->own;
     DSBUILD_TRY(images_code, add_images(*texts, made));
     if (images_code != 0) return Made::failed(images_code);
+    made.record.images = results_.images_key(texts->made.front().bytes);
     // With what ptxas said, where it only checks.
     if (are_new) results_.put_texts(made.record.result, *texts, made.record);
     return made;

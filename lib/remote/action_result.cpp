@@ -15,10 +15,11 @@ using Writer = protozero::pbf_writer;
 using Tag = protozero::pbf_tag_type;
 
 // Numbers of fields, of remote_execution.proto.
-constexpr Tag k_output_files = 2, k_path = 1, k_digest = 2, k_node_properties = 7;
+constexpr Tag k_output_files = 2, k_path = 1, k_digest = 2, k_contents = 5, k_node_properties = 7;
 constexpr Tag k_hash = 1, k_size_bytes = 2, k_properties = 1, k_name = 1, k_value = 2;
 constexpr Tag k_execution_metadata = 9, k_worker = 1;
-constexpr const char *k_sha256 = "sha256", *k_size = "size";
+constexpr const char *k_sha256 = "sha256", *k_size = "size", *k_bases = "bases";
+constexpr std::string_view k_base_folder = "base/";
 
 bool is_good_name(std::string_view name) {
   return !name.empty() && name.find("..") == std::string_view::npos &&
@@ -40,7 +41,7 @@ void read_digest(Reader message, RemoteOutput& output) {
   }
 }
 
-void read_property(Reader message, CachedFile& file) {
+void read_property(Reader message, RemoteOutput& output) {
   std::string name, value;
   while (message.next()) {
     if (is_message(message, k_name))
@@ -50,8 +51,9 @@ void read_property(Reader message, CachedFile& file) {
     else
       message.skip();
   }
-  if (name == k_sha256) file.digest = value;
-  if (name == k_size) file.bytes = whole_number<uint64_t>(value).value_or(0);
+  if (name == k_sha256) output.file.digest = value;
+  if (name == k_size) output.file.bytes = whole_number<uint64_t>(value).value_or(0);
+  if (name == k_bases) output.bases = split(value, " ");
 }
 
 std::optional<RemoteOutput> read_output(Reader message) {
@@ -64,12 +66,15 @@ std::optional<RemoteOutput> read_output(Reader message) {
     } else if (is_message(message, k_node_properties)) {
       Reader properties = message.get_message();
       while (properties.next(k_properties))
-        read_property(properties.get_message(), output.file);
+        read_property(properties.get_message(), output);
+    } else if (is_message(message, k_contents)) {
+      output.contents = message.get_string();
     } else {
       message.skip();
     }
   }
-  const bool is_whole = is_sha256(output.digest) && is_sha256(output.file.digest);
+  const bool is_whole = is_sha256(output.digest) && is_sha256(output.file.digest) &&
+                        std::ranges::all_of(output.bases, is_sha256);
   return is_whole && is_good_name(output.file.name) ? std::optional(std::move(output)) : std::nullopt;
 }
 
@@ -93,6 +98,14 @@ void write_property(Writer& properties, const char* name, const std::string& val
 
 }  // namespace
 
+std::string base_name(const std::string& digest) {
+  return std::string(k_base_folder) + digest;
+}
+
+bool is_base(const RemoteOutput& output) {
+  return output.file.name.starts_with(k_base_folder);
+}
+
 std::string render_entry(const std::string& name, const RemoteEntry& entry) {
   std::string message;
   Writer writer(message);
@@ -104,7 +117,9 @@ std::string render_entry(const std::string& name, const RemoteEntry& entry) {
       digest.add_string(k_hash, output.digest);
       digest.add_int64(k_size_bytes, static_cast<int64_t>(output.bytes));
     }
+    if (!output.contents.empty()) file.add_bytes(k_contents, output.contents);
     Writer properties(file, k_node_properties);
+    if (!output.bases.empty()) write_property(properties, k_bases, join(output.bases, " "));
     write_property(properties, k_sha256, output.file.digest);
     write_property(properties, k_size, std::to_string(output.file.bytes));
   }

@@ -1,7 +1,8 @@
 // An entry of a shared cache: ActionResult of the Remote Execution API v2 (build.bazel.remote.execution.v2),
 // which bazel-remote checks. Files lie there packed by zstd, and the digest of an OutputFile is of the packed
-// bytes, as each server expects. Its node_properties "sha256" and
-// "size" are of the unpacked bytes.
+// bytes, as each server expects. Its node_properties "sha256" and "size" are of the unpacked bytes. A file
+// may be packed with others in front of it (base/compress.h); "bases" names them by their sha256, and they
+// are outputs of the same entry. Small files are in the entry itself ("contents").
 #pragma once
 
 #include <optional>
@@ -14,12 +15,18 @@
 namespace dsbuild {
 
 struct RemoteOutput {
-  CachedFile file;     // as it is here
-  std::string digest;  // SHA-256 of the packed bytes
-  uint64_t bytes = 0;  // of them
+  CachedFile file;                      // as it is here
+  std::string digest;                   // SHA-256 of the packed bytes
+  uint64_t bytes = 0;                   // of them
+  std::vector<std::string> bases = {};  // digests of the unpacked files that it is packed with, in order
+  std::string contents = {};            // the packed bytes; "": they are a file of their own there
   bool operator==(const RemoteOutput&) const = default;
 };
 using RemoteEntry = std::vector<RemoteOutput>;
+
+// An output that is there for others alone, which are packed with it.
+std::string base_name(const std::string& digest);
+bool is_base(const RemoteOutput& output);
 
 // `name`: that it has there. It is in the message (as the worker of its metadata), so that an entry that a
 // server or a proxy gives for another is no entry.

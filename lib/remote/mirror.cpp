@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
-#include "base/compress.h"
 #include "base/digest.h"
+#include "base/text.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
 
 constexpr int k_most_failures = 3;  // in a row
-// What an entry claims before it was seen. No output is as large.
-constexpr uint64_t k_most_bytes = uint64_t{1} << 30;
+// Asked for in one call at first, so that a slow store is found early; twice as many while it is quick. Fewer
+// are no measure of its speed.
+constexpr std::ptrdiff_t k_first_together = 32;
+constexpr size_t k_least_together = 16;
+constexpr double k_quick_seconds = 1;
 
 using State = RemoteAnswer::State;
 
@@ -42,6 +47,7 @@ RemoteMirror::RemoteMirror(std::unique_ptr<RemoteStore> store, FileSystem& files
       blobs_(folder_),
       cache_(files, local),
       options_(std::move(options)),
+      packer_(blobs_, store_->takes_contents()),
       uploader_([this] { upload(); }) {}
 
 RemoteMirror::~RemoteMirror() {
@@ -76,13 +82,38 @@ void RemoteMirror::judge(const std::vector<RemoteAnswer>& answers, Direction dir
   }
 }
 
+void RemoteMirror::judge_speed(const std::vector<RemoteAnswer>& answers, double seconds) {
+  if (answers.size() < k_least_together) return;  // of one step
+  const std::lock_guard lock(mutex_);
+  for (const RemoteAnswer& answer : answers)
+    bytes_together_ += answer.bytes.size();
+  seconds_together_ += seconds;
+  const bool is_slow =
+      seconds_together_ > options_.most_seconds_slow &&
+      static_cast<double>(bytes_together_) < seconds_together_ * options_.least_bytes_per_second;
+  if (is_slow && uses_.off.empty())
+    uses_.off = "it is slow: " + human_size(bytes_together_) + " in " +
+                std::to_string(std::lround(seconds_together_)) + " s";
+}
+
 std::vector<RemoteAnswer> RemoteMirror::get(const std::vector<RemoteName>& names) {
-  if (names.empty() || is_off(Direction::in)) return std::vector<RemoteAnswer>(names.size());
-  auto answers = store_->get(names);
-  judge(answers, Direction::in);
+  std::vector<RemoteAnswer> answers;
+  std::ptrdiff_t most = k_first_together;
+  while (answers.size() < names.size() && !is_off(Direction::in)) {
+    const auto begin = names.begin() + static_cast<std::ptrdiff_t>(answers.size());
+    const auto count = std::min<std::ptrdiff_t>(most, names.end() - begin);
+    const double start = steady_seconds();
+    auto some = store_->get({begin, begin + count});
+    judge(some, Direction::in);
+    const double seconds = steady_seconds() - start;
+    judge_speed(some, seconds);
+    if (seconds < k_quick_seconds) most *= 2;
+    std::ranges::move(some, std::back_inserter(answers));
+  }
   const std::lock_guard lock(mutex_);
   for (const RemoteAnswer& answer : answers)
     uses_.bytes_in += answer.bytes.size();
+  answers.resize(names.size());
   return answers;
 }
 
@@ -111,29 +142,17 @@ std::vector<std::optional<RemoteEntry>> RemoteMirror::get_entries(UpstreamKind w
 
 // Which files of the entries are here now, by their digests here.
 std::set<std::string> RemoteMirror::get_blobs(const std::vector<std::optional<RemoteEntry>>& entries) {
-  std::map<std::string, RemoteOutput> wanted;
+  FileUnpacker unpacker(blobs_);
   for (const auto& entry : entries)
-    for (const RemoteOutput& output : entry.value_or(RemoteEntry{}))
-      wanted.emplace(output.file.digest, output);
-  std::set<std::string> here;
+    if (entry) unpacker.add(*entry);
+  const std::vector<RemoteOutput> outputs = unpacker.missing();
   std::vector<RemoteName> names;
-  std::vector<CachedFile> files;
-  for (const auto& [digest, output] : wanted) {
-    if (blobs_.has({digest}).front()) {
-      here.insert(digest);
-    } else {
-      names.push_back({RemoteKind::cas, output.digest});
-      files.push_back(output.file);
-    }
-  }
-  const std::vector<RemoteAnswer> answers = get(names);
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (answers[i].state != State::done || files[i].bytes > k_most_bytes) continue;
-    const auto bytes = decompress(answers[i].bytes, files[i].bytes);
-    const bool is_it = bytes && sha256(*bytes) == files[i].digest;
-    if (is_it && blobs_.put(files[i].digest, *bytes)) here.insert(files[i].digest);
-  }
-  return here;
+  for (const RemoteOutput& output : outputs)
+    names.push_back({RemoteKind::cas, output.digest});
+  std::vector<RemoteAnswer> answers = get(names);
+  for (size_t i = 0; i < names.size(); ++i)
+    if (answers[i].state == State::done) unpacker.take(outputs[i], std::move(answers[i].bytes));
+  return unpacker.unpack();
 }
 
 size_t RemoteMirror::fetch_results(const std::vector<std::string>& keys) {
@@ -144,8 +163,9 @@ size_t RemoteMirror::fetch_results(const std::vector<std::string>& keys) {
     if (!entries[i] || entries[i]->empty()) continue;
     ActionResult result;
     for (const RemoteOutput& output : *entries[i])
-      if (here.contains(output.file.digest)) result.outputs.push_back(output.file);
-    if (result.outputs.size() != entries[i]->size()) continue;
+      if (!is_base(output)) result.outputs.push_back(output.file);
+    if (!std::ranges::all_of(result.outputs, [&](const auto& file) { return here.contains(file.digest); }))
+      continue;
     actions_.put(keys[i], result);
     ++found;
   }
@@ -173,44 +193,76 @@ void RemoteMirror::fetch_records(const std::vector<std::string>& keys) {
   }
 }
 
-// The result of the first record here that holds; "": there is none.
-std::string RemoteMirror::result_here(const Foreseen& action) const {
+// The first that holds.
+std::optional<Record> RemoteMirror::record_here(const Foreseen& action) const {
   for (const std::string& text : cache_.find_records(action.key)) {
-    const auto record = parse_record(text);
-    if (record && !record->result.empty() && action.holds(*record)) return record->result.digest;
+    auto record = parse_record(text);
+    if (record && !record->result.empty() && action.holds(*record)) return record;
   }
-  return "";
+  return std::nullopt;
+}
+
+// Takes out those whose record is here, and adds the results that they lack. One that holds may let others
+// hold that read what it makes.
+void RemoteMirror::settle(std::vector<const Foreseen*>& open, std::set<std::string>& results) const {
+  const auto is_settled = [&](const Foreseen* action) {
+    const auto record = record_here(*action);
+    if (!record) return false;
+    for (const std::string& result : {record->result.digest, record->images})
+      if (!result.empty() && !actions_.has({result}).front()) results.insert(result);
+    return true;
+  };
+  while (std::erase_if(open, is_settled) > 0) {
+  }
+}
+
+// Nobody asks again.
+void RemoteMirror::note_asked(UpstreamKind what, const std::vector<std::string>& keys) {
+  std::promise<bool> nothing_more;
+  nothing_more.set_value(false);
+  const std::shared_future<bool> answer = nothing_more.get_future().share();
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : keys)
+    asked_.emplace(action_name(what, key).digest, answer);
 }
 
 void RemoteMirror::prefetch(const std::vector<Foreseen>& actions) {
-  std::vector<std::string> unknown;
-  std::set<std::string> results;
-  const auto want = [&](const std::string& result) {
-    if (!result.empty() && !actions_.has({result}).front()) results.insert(result);
-  };
   std::vector<const Foreseen*> open;
-  for (const Foreseen& action : actions) {
-    const std::string result = result_here(action);
-    want(result);
-    if (!result.empty()) continue;
-    unknown.push_back(action.key);
+  for (const Foreseen& action : actions)
     open.push_back(&action);
-  }
-  fetch_records(unknown);
+  std::set<std::string> results;
+  settle(open, results);
+  std::vector<std::string> unknown;
   for (const Foreseen* action : open)
-    want(result_here(*action));
-  (void)fetch_results({results.begin(), results.end()});
-  const std::lock_guard lock(mutex_);
-  for (const std::string& key : unknown)
-    asked_.insert(action_name(UpstreamKind::records, key).digest);
+    unknown.push_back(action->key);
+  fetch_records(unknown);
+  settle(open, results);
+  const std::vector<std::string> wanted(results.begin(), results.end());
+  (void)fetch_results(wanted);
+  note_asked(UpstreamKind::records, unknown);
+  note_asked(UpstreamKind::result, wanted);
 }
 
+// Once a build. Who asks while another step's question is on its way waits for its answer.
 bool RemoteMirror::fetch(UpstreamKind what, const std::string& key) {
   if (is_off(Direction::in)) return false;
+  std::promise<bool> answer;
+  std::shared_future<bool> first;
   {
     const std::lock_guard lock(mutex_);
-    if (!asked_.insert(action_name(what, key).digest).second) return false;  // once a build
+    const auto [asked, is_new] = asked_.try_emplace(action_name(what, key).digest);
+    if (is_new)
+      asked->second = answer.get_future().share();
+    else
+      first = asked->second;
   }
+  if (first.valid()) return first.get();
+  const bool found = fetch_now(what, key);
+  answer.set_value(found);
+  return found;
+}
+
+bool RemoteMirror::fetch_now(UpstreamKind what, const std::string& key) {
   if (what == UpstreamKind::result) return fetch_results({key}) > 0;
   const auto before = actions_.find({key}).front();
   fetch_records({key});
@@ -224,37 +276,34 @@ void RemoteMirror::added(UpstreamKind what, const std::string& key) {
   changed_.notify_all();
 }
 
-// Of the local cache, each once.
-void RemoteMirror::put_blobs(const std::vector<Upload>& uploads) {
-  std::set<std::string> due;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Upload& upload : uploads)
-      for (const CachedFile& file : upload.files)
-        if (!uploaded_.contains(file.digest)) due.insert(file.digest);
-  }
-  std::vector<std::string> digests(due.begin(), due.end());
+// Of the local cache, each once. The small ones first: they are in the large ones. Texts of records are
+// packed alone, for entries of several machines are merged.
+void RemoteMirror::put_blobs(UpstreamKind what, const std::vector<Upload>& uploads) {
+  const auto bases = what == UpstreamKind::result ? FilePacker::Bases::any : FilePacker::Bases::none;
+  std::set<std::pair<uint64_t, std::string>> due;
+  for (const Upload& upload : uploads)
+    for (const CachedFile& file : upload.files)
+      if (!packer_.knows(file.digest)) due.emplace(file.bytes, file.digest);
   std::vector<RemoteFile> files;
-  std::vector<RemoteOutput> outputs;
-  auto texts = blobs_.find(digests);
-  for (size_t i = 0; i < digests.size(); ++i) {
-    auto packed = texts[i] ? compress(*texts[i]) : std::nullopt;
-    if (!packed) continue;
-    outputs.push_back({{"", digests[i], texts[i]->size()}, sha256(*packed), packed->size()});
-    files.push_back({{RemoteKind::cas, outputs.back().digest}, std::move(*packed)});
+  std::vector<std::string> digests;
+  for (const auto& [size, digest] : due) {
+    const auto bytes = blobs_.find({digest}).front();
+    auto packed = bytes ? packer_.pack(digest, *bytes, bases) : std::nullopt;
+    if (!packed || packed->bytes.empty()) continue;
+    files.push_back({{RemoteKind::cas, packed->output.digest}, std::move(packed->bytes)});
+    digests.push_back(digest);
   }
   const auto answers = put(files);
-  const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < files.size(); ++i)
-    if (answers[i].state == State::done) uploaded_.emplace(outputs[i].file.digest, outputs[i]);
+    packer_.end_put(digests[i], answers[i].state == State::done);
 }
 
 // Entries go up after their files: nobody finds one without them.
 size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& uploads) {
-  put_blobs(uploads);
+  put_blobs(what, uploads);
   std::vector<RemoteFile> entries;
   for (const Upload& upload : uploads) {
-    auto entry = entry_of(upload.files);
+    auto entry = packer_.entry_of(upload.files);
     if (!entry) continue;
     entry = merged(std::move(*entry), upload.there);
     if (*entry == upload.there) continue;
@@ -263,18 +312,6 @@ size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& u
   }
   const auto answers = put(entries);
   return static_cast<size_t>(std::ranges::count(answers, State::done, &RemoteAnswer::state));
-}
-
-// nullopt: some of the files are not there.
-std::optional<RemoteEntry> RemoteMirror::entry_of(const std::vector<CachedFile>& files) const {
-  const std::lock_guard lock(mutex_);
-  RemoteEntry entry;
-  for (const CachedFile& file : files) {
-    const auto output = uploaded_.find(file.digest);
-    if (output == uploaded_.end()) return std::nullopt;
-    entry.push_back({file, output->second.digest, output->second.bytes});
-  }
-  return entry;
 }
 
 void RemoteMirror::upload_results(const std::vector<std::string>& keys) {

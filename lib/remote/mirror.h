@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include "cache/upstream.h"
 #include "exec/record.h"
 #include "remote/action_result.h"
+#include "remote/packed_files.h"
 #include "remote/remote_store.h"
 
 namespace dsbuild {
@@ -28,6 +30,10 @@ namespace dsbuild {
 struct MirrorOptions {
   std::string scope;  // results of another scope are not found
   bool uploads = false;
+  // A build goes on without a store that has taken longer than this for what is asked for together, at less
+  // than this many bytes a second: compiling is about as fast.
+  double most_seconds_slow = 5;
+  double least_bytes_per_second = 100'000;
 };
 
 struct MirrorUses {
@@ -40,7 +46,8 @@ struct MirrorUses {
   bool operator==(const MirrorUses&) const = default;
 };
 
-// One action whose key the plan knows. `holds`: whether a record is of what is here now.
+// One action whose key the plan knows. `holds`: whether a record is of what is here now, or will be here by
+// records that held before.
 struct Foreseen {
   std::string key;
   std::function<bool(const Record& record)> holds;
@@ -56,8 +63,8 @@ class RemoteMirror : public Upstream {
 
   bool fetch(UpstreamKind what, const std::string& key) override;
   void added(UpstreamKind what, const std::string& key) override;
-  // All that the actions need and the local cache lacks, in four rounds: entries of records, these with the
-  // texts that they name, entries of results, and their files.
+  // All that the actions need and the local cache lacks, in four rounds: entries of records, larger ones of
+  // these and of the texts that they name, entries of results, and their files.
   void prefetch(const std::vector<Foreseen>& actions);
   // Waits for uploads, but no longer than this. Uploads that are left do not happen.
   void finish(double most_seconds);
@@ -81,21 +88,24 @@ class RemoteMirror : public Upstream {
   std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files);
   bool is_off(Direction direction) const;
   void judge(const std::vector<RemoteAnswer>& answers, Direction direction);
+  void judge_speed(const std::vector<RemoteAnswer>& answers, double seconds);
 
   std::vector<std::optional<RemoteEntry>> get_entries(UpstreamKind what,
                                                       const std::vector<std::string>& keys);
   std::set<std::string> get_blobs(const std::vector<std::optional<RemoteEntry>>& entries);
+  bool fetch_now(UpstreamKind what, const std::string& key);
   size_t fetch_results(const std::vector<std::string>& keys);
   void fetch_records(const std::vector<std::string>& keys);
-  std::string result_here(const Foreseen& action) const;
+  std::optional<Record> record_here(const Foreseen& action) const;
+  void settle(std::vector<const Foreseen*>& open, std::set<std::string>& results) const;
+  void note_asked(UpstreamKind what, const std::vector<std::string>& keys);
 
   void upload();
   void upload_results(const std::vector<std::string>& keys);
   void upload_records(const std::vector<std::string>& keys);
   std::vector<CachedFile> files_of_record(const CachedFile& record) const;
   size_t put_entries(UpstreamKind what, const std::vector<Upload>& uploads);
-  void put_blobs(const std::vector<Upload>& uploads);
-  std::optional<RemoteEntry> entry_of(const std::vector<CachedFile>& files) const;
+  void put_blobs(UpstreamKind what, const std::vector<Upload>& uploads);
 
   std::unique_ptr<RemoteStore> store_;
   LocalFolder folder_;
@@ -103,12 +113,14 @@ class RemoteMirror : public Upstream {
   LocalBlobStore blobs_;
   ContentStore cache_;  // the same folder: lists of records
   MirrorOptions options_;
+  FilePacker packer_;  // the uploader's
 
   mutable std::mutex mutex_;  // of what follows
   MirrorUses uses_;
   int failures_in_a_row_ = 0;
-  std::set<std::string> asked_;                   // names of actions that were asked for
-  std::map<std::string, RemoteOutput> uploaded_;  // by the digest that files have here
+  double seconds_together_ = 0;  // that took what was asked for together
+  uint64_t bytes_together_ = 0;
+  std::map<std::string, std::shared_future<bool>> asked_;  // by names of actions: what fetch() says
   std::deque<Added> queue_;
   bool is_uploading_ = false, ends_ = false;
   std::condition_variable changed_;

@@ -46,6 +46,8 @@ class RemoteStore {
   virtual std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) = 0;
   // Whether they are there: done or absent.
   virtual std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) = 0;
+  // Whether an entry may have small files in itself that are nowhere else there.
+  virtual bool takes_contents() const { return true; }
   // Ends what runs in other threads; what is asked later fails at once.
   virtual void cancel() = 0;
 };

@@ -25,18 +25,6 @@ std::string counts_text(const BuildOutcome& outcome) {
   return text + "\n";
 }
 
-// "shared: 42 of 45 found there (1.2 MiB), 3 brought there (80 KiB), 90 requests"
-std::string remote_text(const std::optional<MirrorUses>& uses) {
-  if (!uses || uses->requests == 0) return "";
-  std::string text = "shared: " + std::to_string(uses->hits) + " of " +
-                     std::to_string(uses->hits + uses->misses) + " found there (" +
-                     human_size(uses->bytes_in) + ")";
-  if (uses->uploaded > 0 || uses->bytes_out > 0)
-    text += ", " + std::to_string(uses->uploaded) + " brought there (" + human_size(uses->bytes_out) + ")";
-  if (!uses->read_only.empty()) text += ", it takes none: " + uses->read_only;
-  return text + ", " + plural(uses->requests, "request") + "\n";
-}
-
 std::string waits_text(const MemoryWaits& waits) {
   constexpr size_t k_shown = 3;
   std::string text;
@@ -99,6 +87,18 @@ Json manifest_ops_json(const Manifest& manifest) {
 
 }  // namespace
 
+// "shared: 42 of 45 found there (1.2 MiB), 3 brought there (80 KiB), 90 requests"
+std::string render_shared(const MirrorUses& uses) {
+  if (uses.requests == 0) return "";
+  std::string text = "shared: " + std::to_string(uses.hits) + " of " +
+                     std::to_string(uses.hits + uses.misses) + " found there (" + human_size(uses.bytes_in) +
+                     ")";
+  if (uses.uploaded > 0 || uses.bytes_out > 0)
+    text += ", " + std::to_string(uses.uploaded) + " brought there (" + human_size(uses.bytes_out) + ")";
+  if (!uses.read_only.empty()) text += ", it takes none: " + uses.read_only;
+  return text + ", " + plural(uses.requests, "request") + "\n";
+}
+
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style) {
   const Edge& edge = failure.edge;
   std::string text = style.bad("failed: ") + edge_title(edge) + "\n";
@@ -116,8 +116,8 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
   std::string text = style.bold(outcome.bundle.path.string()) + "  " +
                      plural(outcome.manifest.ops.size(), "op") + ", " + human_size(outcome.bundle.bytes) +
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
-  text += counts_text(outcome) + differences_text(outcome.store) + remote_text(outcome.remote) +
-          waits_text(outcome.waits);
+  text += counts_text(outcome) + differences_text(outcome.store) +
+          (outcome.remote ? render_shared(*outcome.remote) : "") + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
   text += render_kernels(outcome.kernels);
   text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";

@@ -18,12 +18,14 @@ ARCHS = "8.0;9.0+PTX"
 
 
 class RemoteTest(unittest.TestCase):
+    tools = {}
+
     def setUp(self):
         self.server = Server(self)
         self.url = self.server.url + "/team"
 
     def machine(self, name):
-        return TestSpace(name, steps=True, store=True)
+        return TestSpace(name, steps=True, store=True, **self.tools)
 
     def build(self, space, *more, url=None, code=0):
         run = space.build("--remote", url or self.url, *more)
@@ -116,6 +118,8 @@ class SharingTest(RemoteTest):
 
 class FaultsTest(RemoteTest):
     """Red where bytes or names of an entry are believed, or where the shared cache is waited for."""
+
+    tools = {"payload": 6000}  # too large to be in an entry
 
     def setUp(self):
         super().setUp()

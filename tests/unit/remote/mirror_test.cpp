@@ -1,0 +1,198 @@
+#include "remote/mirror.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "base/digest.h"
+#include "fakes/fake_file_system.h"
+
+namespace dsbuild {
+namespace {
+
+// A store in memory that machines share. Slow where `delay` says so.
+struct SharedFiles {
+  std::mutex mutex;
+  std::map<std::pair<RemoteKind, std::string>, std::string> files;
+  std::atomic<int> gets = 0;
+  std::chrono::milliseconds delay{0};
+};
+
+class MemoryStore : public RemoteStore {
+ public:
+  explicit MemoryStore(SharedFiles& shared) : shared_(shared) {}
+
+  std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names) override {
+    std::this_thread::sleep_for(shared_.delay);
+    const std::lock_guard lock(shared_.mutex);
+    shared_.gets += static_cast<int>(names.size());
+    std::vector<RemoteAnswer> answers;
+    for (const RemoteName& name : names) {
+      const auto found = shared_.files.find({name.kind, name.digest});
+      const bool is_there = found != shared_.files.end();
+      answers.push_back({is_there ? RemoteAnswer::State::done : RemoteAnswer::State::absent,
+                         is_there ? found->second : ""});
+    }
+    return answers;
+  }
+  std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) override {
+    const std::lock_guard lock(shared_.mutex);
+    for (const RemoteFile& file : files)
+      shared_.files[{file.name.kind, file.name.digest}] = file.bytes;
+    return std::vector<RemoteAnswer>(files.size(), {RemoteAnswer::State::done});
+  }
+  std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) override { return get(names); }
+  void cancel() override {}
+
+ private:
+  SharedFiles& shared_;
+};
+
+struct SharingMachine {
+  explicit SharingMachine(SharedFiles& shared, MirrorOptions options = {"", true})
+      : mirror(std::make_unique<MemoryStore>(shared), files, "/cache", std::move(options)),
+        cache(files, "/cache") {}
+
+  std::string put_result(const std::string& name, const std::string& bytes) {
+    std::string key = sha256("result " + name);
+    cache.put(key, {{name, bytes}});
+    mirror.added(UpstreamKind::result, key);
+    return key;
+  }
+  // Of the action with this name, which reads one file and makes another.
+  void put_record(const std::string& name, const FileDigest& input, const FileDigest& output,
+                  const std::string& result) {
+    Record record;
+    record.key = Key().add("command", name);
+    record.result = {result, ""};
+    record.inputs = {input};
+    record.outputs = {output};
+    cache.put_record(record.key.digest(), render_record(record));
+    mirror.added(UpstreamKind::records, record.key.digest());
+  }
+
+  FakeFileSystem files;
+  RemoteMirror mirror;
+  ContentStore cache;
+};
+
+// What a plan knows: the digests of files that are here, and of those that records say will be.
+struct KnownFiles {
+  std::map<std::string, std::string> digests;
+
+  Foreseen action(const std::string& name) {
+    return {Key().add("command", name).digest(), [this](const Record& record) {
+              for (const FileDigest& input : record.inputs)
+                if (digests[input.path] != input.digest) return false;
+              for (const FileDigest& output : record.outputs)
+                digests[output.path] = output.digest;
+              return true;
+            }};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a plan's whole chain is fetched before anything runs: what a link reads is known by records") {
+  SharedFiles shared;
+  {
+    SharingMachine machine(shared);
+    const std::string object = machine.put_result("a.o", "object"),
+                      library = machine.put_result("a.so", "library");
+    machine.put_record("compile", {"a.cpp", "1"}, {"a.o", "2"}, object);
+    machine.put_record("link", {"a.o", "2"}, {"a.so", "3"}, library);
+    machine.mirror.finish(10);
+  }
+  SharingMachine other(shared);
+  KnownFiles known{{{"a.cpp", "1"}}};
+  // In an order that is none of the graph's.
+  other.mirror.prefetch({known.action("link"), known.action("compile")});
+  CHECK(other.cache.find(sha256("result a.o")));
+  CHECK(other.cache.find(sha256("result a.so")));
+  CHECK(other.mirror.uses().hits == 2);
+  CHECK(other.mirror.uses().misses == 0);
+
+  const int before = shared.gets;
+  CHECK_FALSE(other.mirror.fetch(UpstreamKind::records, Key().add("command", "link").digest()));
+  CHECK(shared.gets == before);  // nobody asks again
+}
+
+TEST_CASE("a source that differs is no hit, nor what would be made of it") {
+  SharedFiles shared;
+  {
+    SharingMachine machine(shared);
+    machine.put_record("compile", {"a.cpp", "1"}, {"a.o", "2"}, machine.put_result("a.o", "object"));
+    machine.put_record("link", {"a.o", "2"}, {"a.so", "3"}, machine.put_result("a.so", "library"));
+    machine.mirror.finish(10);
+  }
+  SharingMachine other(shared);
+  KnownFiles known{{{"a.cpp", "another"}}};
+  other.mirror.prefetch({known.action("compile"), known.action("link")});
+  CHECK_FALSE(other.cache.find(sha256("result a.o")));
+  CHECK_FALSE(other.cache.find(sha256("result a.so")));
+}
+
+TEST_CASE("who asks for what is on its way waits for it, and there is one request") {
+  SharedFiles shared;
+  std::string key;
+  {
+    SharingMachine machine(shared);
+    key = machine.put_result("a.o", "object");
+    machine.mirror.finish(10);
+  }
+  SharingMachine other(shared);
+  shared.delay = std::chrono::milliseconds(50);
+  const int before = shared.gets;
+  std::atomic<int> found = 0;
+  {
+    std::vector<std::jthread> steps;
+    for (int i = 0; i < 8; ++i)
+      steps.emplace_back([&] { found += other.mirror.fetch(UpstreamKind::result, key) ? 1 : 0; });
+  }
+  CHECK(found == 8);
+  CHECK(shared.gets == before + 1);  // the file is in the entry
+}
+
+TEST_CASE("a build goes on without a store that is slow, and says so") {
+  SharedFiles shared;
+  MirrorOptions options;
+  options.most_seconds_slow = 0.1;
+  SharingMachine machine(shared, options);
+  shared.delay = std::chrono::milliseconds(150);
+  KnownFiles known;
+  std::vector<Foreseen> actions;
+  for (int i = 0; i < 500; ++i)
+    actions.push_back(known.action(std::to_string(i)));
+  machine.mirror.prefetch(actions);
+  CHECK(machine.mirror.uses().off.find("it is slow: 0 B in ") == 0);
+  CHECK(shared.gets == 32);
+  CHECK_FALSE(machine.mirror.fetch(UpstreamKind::result, sha256("x")));
+  CHECK(shared.gets == 32);
+}
+
+TEST_CASE("a quick store is asked for more and more at once") {
+  SharedFiles shared;
+  SharingMachine machine(shared);
+  KnownFiles known;
+  std::vector<Foreseen> actions;
+  for (int i = 0; i < 500; ++i)
+    actions.push_back(known.action(std::to_string(i)));
+  machine.mirror.prefetch(actions);
+  CHECK(machine.mirror.uses().off.empty());
+  CHECK(shared.gets == 500);
+}
+
+TEST_CASE("two machines' records of one action are both there") {
+  SharedFiles shared;
+  const std::string key = Key().add("command", "compile").digest();
+  for (const char* source : {"1", "2"}) {
+    SharingMachine machine(shared);
+    machine.put_record("compile", {"a.cpp", source}, {"a.o", source}, machine.put_result(source, source));
+    machine.mirror.finish(10);
+  }
+  SharingMachine other(shared);
+  CHECK(other.mirror.fetch(UpstreamKind::records, key));
+  CHECK(other.cache.find_records(key).size() == 2);
+}
+
+}  // namespace dsbuild
