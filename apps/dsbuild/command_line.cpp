@@ -112,10 +112,24 @@ std::vector<std::string> command_names() {
   return names;
 }
 
+// A password in a URL is shown to nobody who reads a message or waits for a lock.
+Words shown_words(Words words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool is_url = words[i].find("://") != std::string::npos || words[i].starts_with("--remote=") ||
+                        (i > 0 && words[i - 1] == "--remote");
+    if (is_url) words[i] = without_password(words[i]);
+  }
+  return words;
+}
+
+std::string unknown_word_text(const std::string& word) {
+  return "unknown word '" + printable(shown_words({word}).front()) + "'";
+}
+
 Error bad_option(const std::string& what, const std::string& why, const Words& mended) {
   return make_error(Exit::usage, "bad_option", "command line", what,
                     mended.empty() ? "`dsbuild --help` lists commands and options."
-                                   : why + ": dsbuild " + shell_join(mended));
+                                   : why + ": dsbuild " + shell_join(shown_words(mended)));
 }
 
 Error unknown_option(const std::string& word, const CLI::App& app, const Words& words) {
@@ -143,7 +157,7 @@ std::optional<Error> option_without_dashes(const std::string& word, const CLI::A
   const std::string name = "--" + word.substr(0, word.find('='));
   const Words options = option_names(app);
   if (std::find(options.begin(), options.end(), name) == options.end()) return std::nullopt;
-  return bad_option("unknown word '" + printable(word) + "' (did you mean '" + name + "'?)", "Meant",
+  return bad_option(unknown_word_text(word) + " (did you mean '" + name + "'?)", "Meant",
                     with_word(words, word, name));
 }
 
@@ -152,7 +166,7 @@ Error unknown_command(const std::string& word, const CLI::App& app, const Words&
   if (std::find(known.begin(), known.end(), word) != known.end())
     return two_commands(app.get_subcommands().front()->get_name(), word, words);
   if (const auto option = option_without_dashes(word, app, words)) return *option;
-  const std::string what = "unknown word '" + printable(word) + "'";
+  const std::string what = unknown_word_text(word);
   const std::string near = nearest(word, known);
   return bad_option(what + did_you_mean(word, known), "Meant",
                     near.empty() ? Words{} : with_word(words, word, near));
@@ -165,7 +179,7 @@ Error unknown_word(const CLI::App& app, const Words& words) {
                                    [](const std::string& word) { return word.starts_with("-"); });
   if (option != unknown.end()) return unknown_option(*option, app, words);
   if (const Words mended = with_mended_lists(words, command_names()); !mended.empty())
-    return bad_option("unknown word '" + printable(unknown.front()) + "'", "A list is one word", mended);
+    return bad_option(unknown_word_text(unknown.front()), "A list is one word", mended);
   return unknown_command(unknown.front(), app, words);
 }
 
@@ -295,8 +309,7 @@ int own_words(int argc, const char* const* argv) {
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
-  for (int i = 0; i < argc; ++i)
-    line.as_typed += (i ? " " : "") + shell_quote(argv[i]);
+  line.as_typed = shell_join(shown_words({argv, argv + argc}));
   if (take_foreign_words(argc, argv, line)) return line;
   const int own = own_words(argc, argv);
   if (own < argc) line.program.assign(argv + own + 1, argv + argc);
@@ -335,7 +348,7 @@ std::optional<Error> misplaced_operand(const CommandLine& line) {
   if (std::find(known.begin(), known.end(), word) != known.end())
     return two_commands(line.command, word, line.words);
   if (const Words mended = with_mended_lists(line.words, known); !mended.empty())
-    return bad_option("unknown word '" + printable(word) + "'", "A list is one word", mended);
+    return bad_option(unknown_word_text(word), "A list is one word", mended);
   CommandLine declared;
   CLI::App app("", "dsbuild");
   declare(app, declared, true);

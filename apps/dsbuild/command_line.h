@@ -18,7 +18,7 @@ struct CommandLine {
   std::vector<std::string> operands;
   std::vector<std::string> program;   // what stands behind `--` of record and wrap, as it is
   std::optional<std::string> answer;  // --help and the like: the text to print, nothing else to do
-  std::string as_typed;               // for messages about who holds a lock
+  std::string as_typed;               // for messages about who holds a lock; without passwords
   std::vector<std::string> words;     // the same, without the program
 
   bool has(const std::string& option) const { return options.count(option) > 0; }

@@ -26,6 +26,7 @@ struct HttpOptions {
   Path client_cert = {}, client_key = {};
   std::string authorization = {};  // the value of the header Authorization, "Bearer …": a secret
   bool uses_netrc = true;          // where neither the URL nor `authorization` says who we are
+  bool uses_proxy = true;          // that of https_proxy, http_proxy and all_proxy
   bool is_http2 = false;           // always, also without TLS (gRPC)
   // For one request, from the first time that it is sent, over all tries.
   std::chrono::milliseconds deadline{10'000};

@@ -7,7 +7,8 @@ using State = RemoteAnswer::State;
 
 class HttpStore : public RemoteStore {
  public:
-  explicit HttpStore(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
+  HttpStore(std::unique_ptr<HttpClient> client, std::unique_ptr<CredentialHelper> helper)
+      : client_(std::move(client)), helper_(std::move(helper)) {}
 
   std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names) override {
     return ask(HttpVerb::get, names);
@@ -19,7 +20,7 @@ class HttpStore : public RemoteStore {
     std::vector<HttpRequest> requests;
     for (const RemoteFile& file : files)
       requests.push_back({.verb = HttpVerb::put, .url = url_of(file.name), .body = file.bytes});
-    return send(requests);
+    return send(std::move(requests));
   }
   void cancel() override { client_->cancel(); }
 
@@ -31,9 +32,17 @@ class HttpStore : public RemoteStore {
     std::vector<HttpRequest> requests;
     for (const RemoteName& name : names)
       requests.push_back({.verb = verb, .url = url_of(name)});
-    return send(requests);
+    return send(std::move(requests));
   }
-  std::vector<RemoteAnswer> send(const std::vector<HttpRequest>& requests) {
+  // A helper that fails leaves us without leave: nothing is asked for without it.
+  std::vector<RemoteAnswer> send(std::vector<HttpRequest> requests) {
+    if (helper_ && !requests.empty()) {
+      const auto headers = helper_->headers(client_->base());
+      if (!headers)
+        return {requests.size(), {State::refused, {}, headers.error().where + ": " + headers.error().what}};
+      for (HttpRequest& request : requests)
+        request.headers = *headers;
+    }
     auto responses = client_->send(requests);
     std::vector<RemoteAnswer> answers;
     for (size_t i = 0; i < requests.size(); ++i)
@@ -42,6 +51,7 @@ class HttpStore : public RemoteStore {
   }
 
   const std::unique_ptr<HttpClient> client_;
+  const std::unique_ptr<CredentialHelper> helper_;
 };
 
 State state_of(bool is_put, const HttpResponse& response) {
@@ -78,9 +88,10 @@ RemoteAnswer answer_of_response(HttpVerb verb, HttpResponse response, const std:
   return answer;
 }
 
-Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files) {
+Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files,
+                                                     std::unique_ptr<CredentialHelper> helper) {
   DSBUILD_TRY(client, open_http_client(std::move(options), files));
-  return std::make_unique<HttpStore>(std::move(client));
+  return std::make_unique<HttpStore>(std::move(client), std::move(helper));
 }
 
 }  // namespace dsbuild

@@ -99,6 +99,7 @@ void HttpTransfer::set_up(CURL* handle) {
   set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(setup_.options().connect_timeout.count()));
   set(handle, CURLOPT_BUFFERSIZE, k_buffer_bytes);
   if (!setup_.ca_file().empty()) set(handle, CURLOPT_CAINFO, setup_.ca_file().c_str());
+  if (!setup_.options().uses_proxy) set(handle, CURLOPT_NOPROXY, "*");
 }
 
 // No "Expect: 100-continue": a round trip more for each file.

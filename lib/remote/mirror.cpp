@@ -364,8 +364,10 @@ void RemoteMirror::upload() {
       std::vector<std::string>& keys = added.what == UpstreamKind::result ? results : records;
       if (std::ranges::find(keys, added.key) == keys.end()) keys.push_back(added.key);
     }
-    upload_results(results);
-    upload_records(records);
+    if (store_->may_put()) {
+      upload_results(results);
+      upload_records(records);
+    }
     lock.lock();
     is_uploading_ = false;
     changed_.notify_all();

@@ -2,6 +2,7 @@
 
 #include "remote/folder_store.h"
 #include "remote/http_store.h"
+#include "remote/s3_store.h"
 
 namespace dsbuild {
 namespace {
@@ -9,16 +10,27 @@ namespace {
 constexpr const char* k_folder = "file://";
 
 Error bad_url(const Settings& settings, const std::string& what) {
-  return make_error(Exit::usage, "bad_remote_url", settings.remote.origin, what,
-                    "Name a folder (file:///mnt/cache) or a server (https://cache.example.org/dsbuild).");
+  return make_error(
+      Exit::usage, "bad_remote_url", settings.remote.origin, what,
+      "Name a folder (file:///mnt/cache), a server (https://cache.example.org/dsbuild) or a bucket "
+      "(s3://bucket/dsbuild).");
 }
 
 bool is_folder(const std::string& url) {
   return url.starts_with(k_folder);
 }
 
+bool is_bucket(const std::string& url) {
+  return url.starts_with("s3://");
+}
+
+// Whether there are keys for a bucket is found out when something is to go up.
 bool uploads(const Settings& settings) {
-  const bool by_itself = is_folder(settings.remote.value) || !settings.remote_credentials.value.empty();
+  const std::string& url = settings.remote.value;
+  const bool is_known = !settings.remote_credentials.value.empty() ||
+                        !settings.remote_credential_helper.value.empty() ||
+                        !settings.remote_client_cert.value.empty();
+  const bool by_itself = is_folder(url) || is_bucket(url) || is_known;
   return settings.remote_upload.value == RemoteUpload::always ||
          (settings.remote_upload.value == RemoteUpload::automatic && by_itself);
 }
@@ -35,22 +47,54 @@ Result<std::string> authorization(const Settings& settings, const FileReader& fi
               "Write into it what the Authorization header of the shared cache says.");
 }
 
-Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, const FileReader& files) {
+// A key without a certificate says nothing; libcurl would ignore it.
+Result<HttpOptions> http_options(const Settings& settings, const FileReader& files) {
   HttpOptions options;
   options.url = settings.remote.value;
   options.ca_file = settings.remote_ca.value;
+  options.client_cert = settings.remote_client_cert.value;
+  options.client_key = settings.remote_client_key.value;
+  for (const Setting<Path>* file : {&settings.remote_client_cert, &settings.remote_client_key})
+    if (!file->value.empty()) DSBUILD_CHECK(files.read_file(file->value));
+  if (options.client_cert.empty() && !options.client_key.empty())
+    return fail(Exit::usage, "bad_remote_url", settings.remote_client_key.origin,
+                "it is the key of no certificate", "Give the certificate by --remote-client-cert.");
+  return options;
+}
+
+Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, System& system) {
+  DSBUILD_TRY(options, http_options(settings, system.files));
   if (options.ca_file.empty()) options.ca_file = settings.variable("SSL_CERT_FILE");
-  DSBUILD_TRY(secret, authorization(settings, files));
+  DSBUILD_TRY(secret, authorization(settings, system.files));
   options.authorization = std::move(secret);
-  return open_http_store(std::move(options), files);
+  const std::string& program = settings.remote_credential_helper.value;
+  if (program.empty()) return open_http_store(std::move(options), system.files);
+  options.uses_netrc = false;
+  auto helper = std::make_unique<CredentialHelper>(program, system);
+  return open_http_store(std::move(options), system.files, std::move(helper));
+}
+
+Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, const FileReader& files) {
+  DSBUILD_TRY(http, http_options(settings, files));
+  return open_s3_store({.url = settings.remote.value,
+                        .http = std::move(http),
+                        .variable =
+                            [variables = settings.variables](const std::string& name) {
+                              const auto found = variables.find(name);
+                              return found == variables.end() ? "" : found->second;
+                            },
+                        .puts_always = settings.remote_upload.value == RemoteUpload::always},
+                       files);
 }
 
 Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System& system) {
   const std::string& url = settings.remote.value;
   if (is_folder(url))
     return open_folder_store(system.files, url.substr(std::string_view(k_folder).size()), !uploads(settings));
-  if (url.starts_with("http://") || url.starts_with("https://")) return open_server(settings, system.files);
-  return tl::unexpected<Error>(bad_url(settings, "'" + printable(url) + "' is of no scheme that is known"));
+  if (url.starts_with("http://") || url.starts_with("https://")) return open_server(settings, system);
+  if (is_bucket(url)) return open_bucket(settings, system.files);
+  return tl::unexpected<Error>(
+      bad_url(settings, "'" + printable(without_password(url)) + "' is of no scheme that is known"));
 }
 
 }  // namespace

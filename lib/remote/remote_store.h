@@ -48,6 +48,8 @@ class RemoteStore {
   virtual std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) = 0;
   // Whether an entry may have small files in itself that are nowhere else there.
   virtual bool takes_contents() const { return true; }
+  // Whether we have what put() needs, as far as is known here; it may take a second to find out.
+  virtual bool may_put() { return true; }
   // Ends what runs in other threads; what is asked later fails at once.
   virtual void cancel() = 0;
 };

@@ -114,6 +114,15 @@ SettingValue build_string() {
   return value;
 }
 
+// It may hold a password, which nobody is shown.
+SettingValue remote_url() {
+  SettingValue value = text(&Settings::remote);
+  value.show = [](const std::string& name, const Settings& settings) {
+    return row_of(name, settings.remote, without_password(settings.remote.value));
+  };
+  return value;
+}
+
 // ---- the table
 
 constexpr HelpScreen k_first = HelpScreen::first;
@@ -314,10 +323,10 @@ std::vector<Option> options_of_sharing() {
   return {
       {.names = "--remote",
        .type = "URL",
-       .help = "A cache that machines share: http(s)://HOST/PATH, file:///FOLDER [none]",
+       .help = "A cache that machines share: http(s)://HOST/PATH, s3://BUCKET/PREFIX, file:///FOLDER [none]",
        .variable = "DSBUILD_REMOTE",
        .setting = "remote",
-       .value = text(&Settings::remote)},
+       .value = remote_url()},
       {.names = "--remote-scope",
        .type = "NAME",
        .help = "Of the shared cache, results of this scope alone",
@@ -336,12 +345,30 @@ std::vector<Option> options_of_sharing() {
        .variable = "DSBUILD_REMOTE_CREDENTIALS",
        .setting = "remote_credentials",
        .value = text(&Settings::remote_credentials)},
+      {.names = "--remote-credential-helper",
+       .type = "PROGRAM",
+       .help = "Asked for the headers that say who we are, by Bazel's protocol",
+       .variable = "DSBUILD_REMOTE_CREDENTIAL_HELPER",
+       .setting = "remote_credential_helper",
+       .value = text(&Settings::remote_credential_helper)},
       {.names = "--remote-ca",
        .type = "FILE",
        .help = "Certificates that its server's is checked by [the system's]",
        .variable = "DSBUILD_REMOTE_CA",
        .setting = "remote_ca",
        .value = text(&Settings::remote_ca)},
+      {.names = "--remote-client-cert",
+       .type = "FILE",
+       .help = "The certificate that says who we are there, in PEM",
+       .variable = "DSBUILD_REMOTE_CLIENT_CERT",
+       .setting = "remote_client_cert",
+       .value = text(&Settings::remote_client_cert)},
+      {.names = "--remote-client-key",
+       .type = "FILE",
+       .help = "Its key, in PEM [in the file of the certificate]",
+       .variable = "DSBUILD_REMOTE_CLIENT_KEY",
+       .setting = "remote_client_key",
+       .value = text(&Settings::remote_client_key)},
   };
 }
 

@@ -133,7 +133,8 @@ struct Settings {
   // A cache that machines share (lib/remote/open_remote.h); "": none.
   Setting<std::string> remote, remote_scope;
   Setting<RemoteUpload> remote_upload;
-  Setting<Path> remote_credentials, remote_ca;  // files; "": none
+  Setting<std::string> remote_credential_helper;  // a program: a path, or a name on PATH; "": none
+  Setting<Path> remote_credentials, remote_ca, remote_client_cert, remote_client_key;  // files; "": none
   Path data_dir;  // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
   // The environment as it was: CXX, CUDA_HOME and others that say where things are, for an op may name any
@@ -162,8 +163,9 @@ struct Settings {
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
-// cache_size pass_environment remote remote_scope remote_upload remote_credentials remote_ca; unknown ones
-// are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count
+// cache_size pass_environment remote remote_scope remote_upload remote_credentials
+// remote_credential_helper remote_ca remote_client_cert remote_client_key; unknown ones are exit 2 with "did
+// you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count
 // where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
@@ -173,6 +175,10 @@ Setting<bool> load_annotations(const Environment& environment);
 
 // Pure: "" where a text may stand in `pass_environment`, else the reason, worded to follow "'<text>' ".
 std::string variable_name_refusal(const std::string& text);
+
+// A URL to be shown: "https://***@host/path". All up to the last '@' counts as a user and a password, for the
+// latter may hold any letter where somebody forgot to encode it.
+std::string without_password(const std::string& url);
 
 // A setting as `plan -v` shows it.
 struct SettingRow {

@@ -145,6 +145,13 @@ Result<std::vector<std::string>> parse_nvcc_flags(const Given& given) {
               "Take it out of " + given.origin + " and ask for architectures with --arch.");
 }
 
+std::string without_password(const std::string& url) {
+  const size_t at = url.rfind('@'), colon = url.find("://");
+  if (at == std::string::npos) return url;
+  const std::string scheme = colon < at ? url.substr(0, colon + 3) : "";
+  return scheme + "***" + url.substr(at);
+}
+
 std::string cpu_baseline_values() {
   std::string values = "native";
   for (const CpuLevel& level : cpu_levels())

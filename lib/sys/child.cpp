@@ -1,6 +1,7 @@
 #include "sys/child.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -30,7 +31,7 @@ struct Prepared {
   std::vector<char*> argv;
   std::vector<char*> environment;
   std::vector<std::string> environment_texts;
-  int null_input = -1;
+  int input = -1;
   int sole = -1;    // the program, where it is to be the only one
   int report = -1;  // the pipe that tells the parent why exec failed
   pid_t parent = 0;
@@ -49,7 +50,7 @@ struct StartFailure {
 }
 
 void set_descriptors(const Prepared& prepared, const ChildStart& start) {
-  ::dup2(prepared.null_input, STDIN_FILENO);
+  ::dup2(prepared.input, STDIN_FILENO);
   ::dup2(start.out, STDOUT_FILENO);
   ::dup2(start.err, STDERR_FILENO);
   // Ours are close-on-exec already; this is for what our own caller left open. Linux 5.11 has it.
@@ -111,6 +112,20 @@ Result<Prepared> prepare(const Command& command) {
   prepared.environment = pointers_to(prepared.environment_texts);
   prepared.parent = ::getpid();
   return prepared;
+}
+
+// A file in memory and no pipe: nobody has to write while the child reads, or does not read.
+Descriptor open_input(const std::string& text) {
+  if (text.empty()) return open_file("/dev/null", O_RDONLY);
+  Descriptor file(::memfd_create("input", MFD_CLOEXEC));
+  for (size_t written = 0; file.is_open() && written < text.size();) {
+    const ssize_t count = ::write(file.number(), text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return {};
+    written += static_cast<size_t>(count);
+  }
+  if (file.is_open() && ::lseek(file.number(), 0, SEEK_SET) != 0) return {};
+  return file;
 }
 
 // Waits for the exec, which closes the pipe; what comes through it before is why it failed.
@@ -179,16 +194,16 @@ std::optional<int> Child::poll_exit() {
 
 Result<Child> start_child(const Command& command, const ChildStart& start) {
   DSBUILD_TRY(prepared, prepare(command));
-  const Descriptor null_input = open_file("/dev/null", O_RDONLY);
+  const Descriptor input = open_input(command.input);
   std::array<int, 2> report{-1, -1};
-  if (!null_input.is_open() || ::pipe2(report.data(), O_CLOEXEC) != 0) {
+  if (!input.is_open() || ::pipe2(report.data(), O_CLOEXEC) != 0) {
     return refused_start(command.argv[0], errno);
   }
   const Descriptor report_in(report[0]);
   Descriptor report_out(report[1]);
   const Descriptor sole = command.is_alone ? open_file(prepared.program, O_PATH) : Descriptor();
   if (command.is_alone && !sole.is_open()) return cannot_start(prepared.program, system_reason(errno), "");
-  prepared.null_input = null_input.number();
+  prepared.input = input.number();
   prepared.sole = sole.number();
   prepared.report = report_out.number();
 

@@ -17,7 +17,7 @@ std::vector<std::string> texts_of(const Environment& environment);  // "NAME=val
 int exit_code_of(int status);
 
 struct ChildStart {
-  int out = -1;  // becomes stdout; stdin is /dev/null
+  int out = -1;  // becomes stdout; stdin has the command's input
   int err = -1;  // becomes stderr
   // Open in the child under the same numbers; no other descriptor of ours is.
   std::vector<int> inherited;

@@ -26,6 +26,7 @@ struct Command {
   bool is_alone = false;  // of run(): the program may start no other one and ask none over a socket
   // Its output is all that it is started for, so that it may be asked again at any time.
   bool is_question = false;
+  std::string input{};     // of run(): what it reads from stdin; "": nothing
   std::stop_token stop{};  // of run(): once it is requested, the command is killed as if its time were up
 };
 

@@ -4,11 +4,13 @@ import collections
 import hashlib
 import os
 import pathlib
+import random
 import subprocess
 import tempfile
 import time
 import unittest
 
+import testspace
 from bad_server import Server
 
 EMPTY = hashlib.sha256(b"").hexdigest()
@@ -76,3 +78,26 @@ class RemoteTest(ToolTest):
     def timed(self, call):
         begin = time.monotonic()
         return call(), time.monotonic() - begin
+
+
+class S3Test(RemoteTest):
+    """Nothing of the machine's own AWS is seen, and no metadata service is asked."""
+
+    def setUp(self):
+        super().setUp()
+        for name in [name for name in self.environment if name.startswith("AWS_")]:
+            del self.environment[name]
+        self.environment["AWS_EC2_METADATA_DISABLED"] = "true"
+
+    def is_known_as(self, keys, token=None):
+        self.environment["AWS_ACCESS_KEY_ID"], self.environment["AWS_SECRET_ACCESS_KEY"] = keys
+        if token:
+            self.environment["AWS_SESSION_TOKEN"] = token
+
+    def is_nobody(self):
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+            self.environment.pop(name, None)
+
+    def large(self, mib):
+        """Bytes of which no part is like a different one."""
+        return random.Random(testspace.SEED).randbytes((mib << 20) + 5)

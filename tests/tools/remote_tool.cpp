@@ -3,10 +3,12 @@
 //   remote_tool get URL KIND DIGEST... [OPTION...]       KIND: ac or cas
 //   remote_tool has URL KIND DIGEST... [OPTION...]
 //   remote_tool put URL KIND DIGEST... FILE [OPTION...]  the bytes of FILE under each digest
+//   remote_tool sign FILE                                prints, for each request of a JSON list, how it is
+//   signed
 // Prints for each "<state> <bytes> <SHA-256 of the bytes> <why>"; exit code 1 and "error[<code>] <what>"
 // where the cache cannot be opened. Options: --deadline-ms=N --connect-ms=N --ca-file=F --cert=F --key=F
-// --read-only
-// --no-netrc --cancel-after-ms=N --repeat=N (the call N times, each waits for the one before)
+// --read-only --no-netrc --helper=PROGRAM
+// --cancel-after-ms=N --repeat=N (the call N times, each waits for the one before)
 // --threads=N (that in N threads at once). The header
 // Authorization is that of the variable REMOTE_AUTHORIZATION: an argument can be seen by other users.
 #include <array>
@@ -19,8 +21,12 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/json.h"
 #include "remote/folder_store.h"
 #include "remote/http_store.h"
+#include "remote/s3_signature.h"
+#include "remote/s3_store.h"
+#include "sys/system.h"
 
 namespace {
 
@@ -53,7 +59,8 @@ Call read_call(const std::vector<std::string>& words) {
   return call;
 }
 
-Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, FileSystem& files) {
+Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, System& system) {
+  FileSystem& files = system.files;
   const std::string& url = call.words.at(1);
   constexpr std::string_view k_folder = "file://";
   if (url.starts_with(k_folder))
@@ -66,8 +73,17 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, FileSystem& fi
   options.uses_netrc = !call.options.contains("no-netrc");
   options.deadline = milliseconds(call.number("deadline-ms", 10'000));
   options.connect_timeout = milliseconds(call.number("connect-ms", 1'000));
+  if (url.starts_with("s3://"))
+    return open_s3_store({.url = url,
+                          .http = options,
+                          .variable = [environment = read_environment()](
+                                          const std::string& name) { return variable(environment, name); },
+                          .puts_always = true},
+                         files);
   if (const char* const secret = std::getenv("REMOTE_AUTHORIZATION")) options.authorization = secret;
-  return open_http_store(std::move(options), files);
+  if (!call.options.contains("helper")) return open_http_store(std::move(options), files);
+  return open_http_store(std::move(options), files,
+                         std::make_unique<CredentialHelper>(call.option("helper"), system));
 }
 
 std::vector<RemoteAnswer> ask(const Call& call, RemoteStore& store, const FileReader& files) {
@@ -101,9 +117,40 @@ void ask_often(const Call& call, RemoteStore& store, const FileReader& files) {
   }
 }
 
+std::string text_of(const Json& request, const char* name) {
+  return *request.find(name)->text();
+}
+
+std::vector<std::pair<std::string, std::string>> pairs_of(const Json& request, const char* name) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const JsonMember& member : *request.find(name)->members())
+    pairs.emplace_back(member.key, *member.value.text());
+  return pairs;
+}
+
+int sign(const Path& file, const FileReader& files) {
+  Json signatures = Json::array();
+  const auto requests = Json::parse(files.read_file(file).value());
+  for (const Json& request : *requests->items()) {
+    const AwsRequest wanted{text_of(request, "verb"),     text_of(request, "host"),
+                            text_of(request, "path"),     pairs_of(request, "query"),
+                            pairs_of(request, "headers"), text_of(request, "payload")};
+    const AwsKeys keys{text_of(request, "id"), text_of(request, "secret"), text_of(request, "token")};
+    const AwsScope scope{text_of(request, "region"), text_of(request, "service")};
+    const auto seconds = static_cast<int64_t>(*request.find("seconds")->number());
+    signatures.push_back(Json{{"url", aws_url("https", wanted)},
+                              {"headers", Json(sign_request(wanted, keys, scope, seconds))}});
+  }
+  std::cout << signatures.dump() << std::endl;
+  return 0;
+}
+
 int run(const Call& call) {
+  if (call.words.at(0) == "sign") return sign(call.words.at(1), *make_real_file_system());
   const auto files = make_real_file_system();
-  const auto store = open_store(call, *files);
+  const auto processes = make_real_process_runner();
+  System system{*files, *processes, read_environment()};
+  const auto store = open_store(call, system);
   if (!store) {
     std::cout << "error[" << store.error().code << "] " << store.error().where << ": " << store.error().what
               << "\n";

@@ -263,7 +263,8 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "cpu_baseline, memory, "
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
               "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
-              "remote_credentials, remote_ca."));
+              "remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
+              "remote_client_key."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {
@@ -448,6 +449,26 @@ TEST_CASE("plan -v's rows hold every setting that was given, with its origin") {
   CHECK(rows["strict"] == "yes (--strict)");
   CHECK(rows["DS_BUILD_GDS"] == "on (DS_BUILD_GDS)");
   CHECK(rows["jobs"] == "auto (default)");
+}
+
+TEST_CASE("a password in a URL is not shown") {
+  for (const auto& [url, shown] : std::map<std::string, std::string>{
+           {"https://me:word@host:8080/path", "https://***@host:8080/path"},
+           {"https://token@host", "https://***@host"},
+           {"https://me:wo/rd@with@host/path", "https://***@host/path"},
+           {"me:word@host", "***@host"},
+           {"s3://me:word@bucket?endpoint=http://h", "s3://***@bucket?endpoint=http://h"},
+           {"s3://bucket?endpoint=http://me:word@h", "s3://***@h"},
+           {"https://host:8080/path", "https://host:8080/path"},
+           {"file:///mnt/cache", "file:///mnt/cache"}}) {
+    World world;
+    world.arguments["--remote"] = url;
+    std::string row;
+    for (const SettingRow& each : setting_rows(world.settings()))
+      if (each.name == "remote") row = each.value;
+    CHECK(row == shown);
+    CHECK(world.settings().remote.value == url);
+  }
 }
 
 TEST_CASE("the presets of this repository load") {

@@ -60,6 +60,16 @@ TEST_CASE("The child has exactly the environment given") {
   CHECK(run(made).out == "A=b=c\nPATH=/usr/bin:/bin\n");
 }
 
+TEST_CASE("The child reads the input of the command, and without one nothing") {
+  Command reads = command({"wc", "-c"});
+  reads.input = std::string(1 << 20, 'x');  // more than a pipe holds
+  CHECK(trim(run(reads).out) == "1048576");
+  Command reads_not = script("echo done");
+  reads_not.input = reads.input;
+  CHECK(run(reads_not).out == "done\n");
+  CHECK(run(command({"cat"})).out.empty());
+}
+
 TEST_CASE("The program is looked up in the PATH of the command") {
   Command made = command({"env"});
   made.env["PATH"] = "/nowhere";

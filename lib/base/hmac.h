@@ -1,0 +1,12 @@
+// HMAC with SHA-256 (RFC 2104), through OpenSSL's libcrypto: what requests to services of AWS are signed by.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dsbuild {
+
+std::string hmac_sha256(std::string_view key, std::string_view bytes);  // the 32 bytes themselves
+std::string hex_digits(std::string_view bytes);                         // two for each byte, in lower case
+
+}  // namespace dsbuild

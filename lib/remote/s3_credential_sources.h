@@ -1,0 +1,46 @@
+// The places where keys for AWS are looked for, asked one after the other. Private to this stage.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+#include "remote/s3_credentials.h"
+
+namespace dsbuild {
+
+class AwsCredentialSources {
+ public:
+  AwsCredentialSources(AwsCredentialOptions options, const FileReader& files)
+      : options_(std::move(options)), files_(files) {}
+
+  // The first place that is configured decides. From one thread at a time.
+  AwsCredentials ask();
+  // From any thread.
+  void cancel();
+
+ private:
+  using Milliseconds = std::chrono::milliseconds;
+  // nullopt: this place is not configured.
+  using Found = std::optional<AwsCredentials>;
+  AwsCredentials first_found();
+  Found from_variables() const;
+  Found from_web_identity();
+  Found from_shared_file() const;
+  Found from_container();
+  Found from_instance();
+
+  std::string variable(const std::string& name) const { return options_.variable(name); }
+  enum class Proxy { as_set, none };  // what is on the same machine or link is never asked through a proxy
+  HttpResponse send(const HttpRequest& request, Milliseconds deadline, Proxy proxy);
+  // The one line of a file; or why there is none, as a Result's error does.
+  Result<std::string> read_token(const std::string& file) const;
+
+  const AwsCredentialOptions options_;
+  const FileReader& files_;
+  std::mutex mutex_;  // of what follows
+  std::shared_ptr<HttpClient> client_;
+  bool is_cancelled_ = false;
+};
+
+}  // namespace dsbuild
