@@ -2,8 +2,10 @@
 #include <chrono>
 
 #include "build/unchanged.h"
+#include "cache/counts.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
+#include "report/metrics.h"
 #include "show_events.h"
 #include "sys/limits.h"
 
@@ -88,6 +90,18 @@ int say_unbuilt(const Error& failure, const ShownEvents& events, const Settings&
   return static_cast<int>(error.exit);
 }
 
+// Also after a build that failed, or had nothing to do: what is counted is in the cache's folder.
+void write_metrics(const Settings& settings, const CommandContext& context) {
+  const Path& file = settings.metrics.value;
+  if (file.empty()) return;
+  FileSystem& files = context.system.files;
+  const auto written = files.write_file(file, render_metrics(read_counts(settings.store.value, files)));
+  if (!written)
+    print_warnings({warning("metrics_unwritten", file.string(), written.error().what,
+                            "Name a file in a folder that is there and may be written (--metrics).")},
+                   settings, context);
+}
+
 Result<void> place_modules(const Path& bundle, const Settings& settings, const CommandContext& context) {
   if (!context.line.has("--inplace")) return {};
   DSBUILD_TRY(placed, put_in_place(bundle, settings, context.system));
@@ -97,9 +111,8 @@ Result<void> place_modules(const Path& bundle, const Settings& settings, const C
   return {};
 }
 
-Result<int> build(const CommandContext& context) {
+Result<int> build(Request request, const CommandContext& context) {
   const Clock::time_point start = Clock::now();
-  DSBUILD_TRY(request, load_request(context));
   const Settings settings = request.settings;
   if (const auto unchanged = find_unchanged(request, context)) {
     DSBUILD_CHECK(place_modules(unchanged->bundle.path, settings, context));
@@ -123,7 +136,12 @@ Result<int> build(const CommandContext& context) {
 
 Result<int> run_build(const CommandContext& context) {
   DSBUILD_TRY(line, line_for_project(context));
-  return build({line, context.system, context.terminal, context.data_dir});
+  const CommandContext of_project{line, context.system, context.terminal, context.data_dir};
+  DSBUILD_TRY(request, load_request(of_project));
+  const Settings settings = request.settings;
+  auto code = build(std::move(request), of_project);
+  write_metrics(settings, of_project);
+  return code;
 }
 
 }  // namespace

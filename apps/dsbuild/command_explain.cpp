@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "build/due_actions.h"
+#include "build/key_sketch.h"
 #include "command.h"
+#include "remote/open_remote.h"
 #include "report/explain.h"
 
 namespace dsbuild {
@@ -27,16 +29,28 @@ bool is_built(const Explanation& explanation) {
   return explanation.planned.status == OpStatus::build;
 }
 
+// Of the last build in this folder.
+RemoteMisses last_misses(const Settings& settings, const FileReader& files) {
+  RemoteMisses misses;
+  const auto timings = load_timings(settings.build_dir.value, files);
+  if (!timings || !*timings) return misses;
+  for (const TimedEdge& edge : (*timings)->edges)
+    if (!edge.remote_miss.empty()) misses.emplace(edge.output, edge.remote_miss);
+  return misses;
+}
+
 void explain_pending(const Survey& survey, Session& session, std::vector<Explanation>& explanations) {
   if (std::ranges::none_of(explanations, is_built)) return;
   const auto plan = make_plan(survey, session);
   if (plan) {
     const Result<PendingEdges> pending = find_pending_edges(*plan, session);
+    const RemoteMisses misses = last_misses(survey.settings(), session.system.files);
     for (Explanation& explanation : explanations) {
       explanation.warnings = plan->warnings;
       if (!is_built(explanation)) continue;
       if (pending)
-        explanation.edges = explain_edges(plan->graph, explanation.op, *pending);
+        explanation.edges = explain_edges(plan->graph, explanation.op, *pending,
+                                          with_nearest(misses, explanation.op, *plan, session));
       else
         explanation.edges_error = pending.error();
     }
@@ -73,6 +87,8 @@ Result<int> run_explain(const CommandContext& context) {
   const std::string& name = context.line.operands.front();
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);
+  DSBUILD_TRY(shared, open_remote(request.settings, session.system));
+  session.share_with(std::move(shared));
   DSBUILD_TRY(survey, survey_all(std::move(request), session));
   const Registry& registry = survey.selected.registry;
   if (ops_called(name, registry, std::nullopt).empty())

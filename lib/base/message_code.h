@@ -85,6 +85,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"lock_unsupported", "A folder lies on a file system without locks."},
     {"locked", "Another dsbuild worked in the folder for longer than --lock-timeout."},
     {"lost_ptx", "An op keeps no PTX of the request, so later GPUs cannot run it."},
+    {"metrics_unwritten", "The file for dashboards could not be written; the build went on."},
     {"missing_source", "A source that an op.yaml names is not there."},
     {"needed_op", "An op that was left out is built, because another op needs it."},
     {"ninja_failed", "Ninja itself failed, not one of its edges."},

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 
+#include "build/build_counts.h"
 #include "build/build_folder.h"
 #include "build/publish.h"
 #include "build/slice_tests.h"
@@ -198,8 +199,8 @@ void end_sharing(const std::string& code_of_error, Session& session) {
 enum class Testing { beside, done };
 
 // nullopt: the plan counted on slices that are not what nvcc makes. The next one does not.
-Result<std::optional<Built>> build_once(Request request, Testing testing, Session& session) {
-  TimingsLog timings;
+Result<std::optional<Built>> build_once(Request request, Testing testing, TimingsLog& timings,
+                                        Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
   if (testing == Testing::done) plan.untested.clear();
@@ -221,7 +222,7 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
   const GraphRun& run = ran->sum;
   built.comparison = std::move(ran->comparison);
   const auto stands = publish_run(built, run, slice_tests, session);
-  timings.write(built.plan, stands && run.failures.empty(), files);
+  timings.end(built.plan, stands && run.failures.empty());
   if (!stands) return tl::unexpected<Error>(stands.error());
   if (!*stands) return std::nullopt;
   built.did_something = is_new_plan || run.edges_run > 0 || built.outcome.bundle.changed;
@@ -232,12 +233,21 @@ Result<std::optional<Built>> build_once(Request request, Testing testing, Sessio
 
 Result<Built> build_bundle(Request request, Session& session) {
   const Clock::time_point start = Clock::now();
-  auto tried = build_once(request, Testing::beside, session);
-  if (tried && !*tried) tried = build_once(std::move(request), Testing::done, session);
+  const Settings settings = request.settings;
+  TimingsLog timings;
+  auto tried = build_once(request, Testing::beside, timings, session);
+  if (tried && !*tried) {
+    timings = {};
+    tried = build_once(std::move(request), Testing::done, timings, session);
+  }
   end_sharing(tried ? "" : tried.error().code, session);
+  timings.write(session.remote ? session.remote->log().spans() : std::vector<RemoteSpan>{},
+                settings.build_dir.value, session.system.files);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (timings.ran_edges()) count_build({seconds, !tried}, settings, session);
   DSBUILD_TRY(built, std::move(tried));
   if (session.remote) built->outcome.remote = session.remote->uses();
-  built->outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  built->outcome.seconds = seconds;
   return std::move(*built);
 }
 

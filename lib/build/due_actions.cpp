@@ -39,6 +39,7 @@ class DueFinder {
       if (!due.contains(edge.output) || edge.kind == EdgeKind::verify) continue;
       Key key = key_of(edge);
       std::string digest = key.digest();
+      if (has_records(edge)) foreseen_.emplace(edge.output, key);
       actions.push_back({std::move(digest), [this, key = std::move(key)](const Record& record) {
                            if (judge_.first_difference(record, key)) return false;
                            for (const FileDigest& output : record.outputs)
@@ -49,7 +50,41 @@ class DueFinder {
     return actions;
   }
 
+  // After the shared cache was asked for what was foreseen.
+  RemoteMisses explain_misses(RemoteMirror& remote, const ContentStore& cache) {
+    RemoteMisses misses;
+    for (const auto& [output, key] : foreseen_)
+      if (std::string why = explain_miss(key, remote, cache); !why.empty())
+        misses.emplace(output, std::move(why));
+    return misses;
+  }
+
  private:
+  // These slices are found by what they are given.
+  static bool has_records(const Edge& edge) { return edge.part != "host" && edge.part != "fatbin"; }
+
+  // "" where the result is here, or was not asked for.
+  std::string explain_miss(const Key& key, RemoteMirror& remote, const ContentStore& cache) {
+    for (const std::string& text : cache.find_records(key.digest())) {
+      const auto record = parse_record(text);
+      if (!record || record->result.empty()) continue;
+      const auto difference = judge_.first_difference(*record, key);
+      if (!difference)
+        return cache.has(record->result.digest)
+                   ? ""
+                   : text_of_lost_result(remote.log().finding(UpstreamKind::result, record->result.digest));
+    }
+    const RemoteFinding finding = remote.log().finding(UpstreamKind::records, key.digest());
+    if (finding != RemoteFinding::found) return text_of_miss(finding, remote.scope());
+    for (const std::string& digest : remote.log().records(key.digest())) {
+      const auto text = cache.find_text(digest);
+      const auto record = text ? parse_record(*text) : std::nullopt;
+      if (const auto difference = record ? judge_.first_difference(*record, key) : std::nullopt)
+        return "the nearest one there differs: " + difference->text();
+    }
+    return "";
+  }
+
   Key key_of(const Edge& edge) {
     const StepWords words = step_words(graph_, edge);
     return action_key(
@@ -80,6 +115,7 @@ class DueFinder {
   Lists lists_;
   Judge judge_;
   std::map<std::string, const std::string*> planned_;
+  std::map<std::string, Key> foreseen_;  // by output
 };
 
 }  // namespace
@@ -88,12 +124,21 @@ DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& sy
   return DueFinder(plan, graph, system, digests).find();
 }
 
-void fetch_what_is_due(const DueActions& due, const Plan& plan, const BuildPlan& graph, Session& session) {
-  if (!session.remote || due.empty()) return;
+RemoteMisses fetch_what_is_due(const DueActions& due, const Plan& plan, const BuildPlan& graph,
+                               Session& session) {
+  if (!session.remote || due.empty()) return {};
   FileSystem& files = session.system.files;
-  DueFinder finder(plan, graph, session.system, session.digests,
-                   ContentStore(files, files.absolute(plan.settings().store.value)));
+  const ContentStore cache(files, files.absolute(plan.settings().store.value));
+  DueFinder finder(plan, graph, session.system, session.digests, cache);
   session.remote->prefetch(finder.foresee(due));
+  return finder.explain_misses(*session.remote, cache);
+}
+
+PendingEdges with_misses(PendingEdges reasons, const RemoteMisses& misses) {
+  for (const auto& [output, why] : misses)
+    if (const auto reason = reasons.find(output); reason != reasons.end())
+      reason->second += "; shared cache: " + why;
+  return reasons;
 }
 
 DueActions take_incomplete(DueActions& due) {

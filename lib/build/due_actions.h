@@ -16,8 +16,10 @@ using DueActions = std::map<std::string, Change>;
 
 // Of a graph, the plan's or one that goes with it, in the build folder of an earlier build.
 DueActions find_due_actions(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests);
-// Asks the session's shared cache for all that they need, at once, so that no step has to wait for it.
-void fetch_what_is_due(const DueActions& due, const Plan& plan, const BuildPlan& graph, Session& session);
+// Asks the session's shared cache for all that they need, at once, so that no step has to wait for it. Why it
+// does not have what is still not here.
+RemoteMisses fetch_what_is_due(const DueActions& due, const Plan& plan, const BuildPlan& graph,
+                               Session& session);
 // Takes those out that no tool can make so that they are not due: what reads files that no compiler names.
 DueActions take_incomplete(DueActions& due);
 // One for each source of theirs.
@@ -25,6 +27,9 @@ std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete);
 
 // Takes the records of what is due away, so that Ninja must run it.
 Result<void> take_records_away(const DueActions& due, const Path& build_dir, FileSystem& files);
+
+// The same reasons, with why the shared cache did not help.
+PendingEdges with_misses(PendingEdges reasons, const RemoteMisses& misses);
 
 // In words, with the edges that use what is made anew.
 PendingEdges reasons_of(const DueActions& due, const BuildPlan& graph);

@@ -71,6 +71,14 @@ StoreUses end_store_use(const Settings& settings, FileSystem& files) {
   return uses;
 }
 
+// Of edges whose results came from the shared cache in this build.
+std::set<std::string> shared_outputs(const StoreUses& store, MirrorLog& log) {
+  std::set<std::string> outputs;
+  for (const StoreHit& hit : store.found)
+    if (log.note_use(hit.result, hit.milliseconds)) outputs.insert(hit.output);
+  return outputs;
+}
+
 // Without its logs Ninja runs every edge again.
 Result<void> forget_history(const Path& folder, FileSystem& files) {
   for (const char* name : {".ninja_log", ".ninja_deps"})
@@ -202,13 +210,15 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   session.events.on_graph_ends();
   if (!ran) return tl::unexpected<Error>(ran.error());
   const auto uses = gate->close();
+  const StoreUses store = ran->finished.empty() ? StoreUses{} : end_store_use(settings, files);
+  if (session.remote) runner.timings.note_shared(shared_outputs(store, session.remote->log()));
   runner.timings.add(plan, graph, ran->finished, uses, {begin, steady_seconds()});
   remember_edge_costs(plan, ran->finished, uses, session);
 
   GraphRun summary;
   summary.exit_code = ran->exit_code;
   summary.edges_run = static_cast<int>(ran->finished.size());
-  if (!ran->finished.empty()) summary.store = end_store_use(settings, files);
+  summary.store = store;
   summary.trouble = ran->trouble;
   summary.stopped = ran->stopped;
   summary.waits = sum_up(uses, plan, graph);

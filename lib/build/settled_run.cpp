@@ -5,6 +5,7 @@
 #include "build/build_folder.h"
 #include "build/cache_folders.h"
 #include "build/due_actions.h"
+#include "build/key_sketch.h"
 #include "plan/nvcc_comparison.h"
 
 namespace dsbuild {
@@ -41,11 +42,12 @@ Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& g
   GraphRun sum;
   DueActions due = find_due();
   if (!due.empty()) sum.told = tell_of_caches(plan, session);
-  fetch_what_is_due(due, plan, graph, session);
+  const RemoteMisses misses = fetch_what_is_due(due, plan, graph, session);
+  runner.timings.note_misses(misses);
   for (int round = 0; !due.empty(); ++round) {
     if (round == k_most_rounds) return tl::unexpected<Error>(still_due(due));
     DSBUILD_CHECK(take_records_away(due, plan.settings().build_dir.value, session.system.files));
-    DSBUILD_TRY(run, run_graph(runner, graph, reasons_of(due, graph)));
+    DSBUILD_TRY(run, run_graph(runner, graph, with_misses(reasons_of(due, graph), misses)));
     add_run(sum, std::move(run));
     due = find_due();
     if (sum.exit_code != 0) {
@@ -54,6 +56,7 @@ Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& g
     }
     sum.warnings = warnings_of_incomplete(take_incomplete(due));
   }
+  if (sum.exit_code == 0) share_sketches(misses, plan, graph, session);
   return sum;
 }
 
@@ -88,6 +91,7 @@ void add_run(GraphRun& sum, GraphRun more) {
   more.store.misses += sum.store.misses;
   for (const auto& [what, steps] : sum.store.differences)
     more.store.differences[what] += steps;
+  more.store.found.insert(more.store.found.end(), sum.store.found.begin(), sum.store.found.end());
   if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds))
     more.slowest = sum.slowest;
   more.waits.edges += sum.waits.edges;

@@ -13,6 +13,7 @@ namespace dsbuild {
 namespace {
 
 constexpr uint64_t k_schema = 1;
+constexpr const char* k_shared = "shared";
 // In the order of MadeOf.
 constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh"};
 
@@ -50,6 +51,7 @@ Json json_of(const TimedEdge& edge) {
           {"turns", turns},
           {"peak_bytes", edge.peak_bytes},
           {"result", result_word(edge)},
+          {"remote_miss", edge.remote_miss},
           {"threads", edge.threads},
           {"needs", edge.needs}};
 }
@@ -78,6 +80,9 @@ TimedEdge read_edge(const JsonCursor& json, size_t place) {
   const std::string result = json.at("result").text();
   const auto known = std::find(std::begin(k_results), std::end(k_results), result);
   edge.failed = result == "failed";
+  edge.is_shared = result == k_shared;
+  if (edge.is_shared) edge.made_of = MadeOf::cache;
+  if (const auto miss = json.find("remote_miss")) edge.remote_miss = miss->text();
   if (known != std::end(k_results)) edge.made_of = static_cast<MadeOf>(known - std::begin(k_results));
   const bool is_late =
       std::any_of(edge.needs.begin(), edge.needs.end(), [&](size_t i) { return i >= place; });
@@ -97,7 +102,12 @@ Timings read_timings(const JsonCursor& top) {
                   .memory_bound = top.at("memory_bound_bytes").number(),
                   .planned_edges = top.at("planned_edges").number(),
                   .succeeded = top.at("succeeded").flag(),
+                  .remote = {},
                   .edges = {}};
+  const auto remote = top.find("remote");
+  for (const JsonCursor& span : remote ? remote->items() : std::vector<JsonCursor>{})
+    timings.remote.push_back(
+        {span.at("what").text(), span.at("begin_ms").number(), span.at("end_ms").number()});
   for (const JsonCursor& graph : top.at("graphs").items())
     timings.graphs.emplace_back(graph.at("begin_ms").number(), graph.at("end_ms").number());
   for (const JsonCursor& edge : top.at("edges").items())
@@ -146,7 +156,15 @@ std::string TimedEdge::arch_or_part() const {
 }
 
 std::string result_word(const TimedEdge& edge) {
+  if (edge.is_shared && !edge.failed) return k_shared;
   return edge.failed ? "failed" : k_results[static_cast<int>(edge.made_of)];
+}
+
+Json remote_spans_json(const Timings& timings) {
+  Json spans = Json::array();
+  for (const TimedSpan& span : timings.remote)
+    spans.push_back({{"what", span.what}, {"begin_ms", span.begin}, {"end_ms", span.end}});
+  return spans;
 }
 
 Json timings_json(const Timings& timings) {
@@ -163,6 +181,7 @@ Json timings_json(const Timings& timings) {
                {"memory_bound_bytes", timings.memory_bound},
                {"planned_edges", timings.planned_edges},
                {"succeeded", timings.succeeded},
+               {"remote", remote_spans_json(timings)},
                {"edges", Json::array()}};
   for (const TimedEdge& edge : timings.edges)
     json["edges"].push_back(json_of(edge));
@@ -212,6 +231,9 @@ void TimingsLog::add(const Plan& plan, const BuildPlan& graph, const std::vector
       timed.ready = std::max(timed.ready, timings_.edges[need].end);
     timed.ready = std::min(timed.ready, timed.begin);
     if (const auto use = uses.find(edge.output); use != uses.end()) add_use(use->second, timed);
+    timed.is_shared = timed.made_of == MadeOf::cache && shared_.contains(edge.output);
+    if (const auto miss = misses_.find(edge.output); miss != misses_.end() && !timed.is_shared)
+      timed.remote_miss = miss->second;
     makers[edge.output] = timings_.edges.size();
     for (const std::string& output : edge.more_outputs)
       makers[output] = timings_.edges.size();
@@ -228,8 +250,7 @@ void TimingsLog::add_use(const GateUse& use, TimedEdge& edge) const {
   }
 }
 
-void TimingsLog::write(const Plan& plan, bool succeeded, FileSystem& files) {
-  if (timings_.edges.empty()) return;
+void TimingsLog::end(const Plan& plan, bool succeeded) {
   const Settings& settings = plan.settings();
   const Host& host = plan.survey.machine.host;
   timings_.total = since_begin(steady_seconds());
@@ -237,7 +258,13 @@ void TimingsLog::write(const Plan& plan, bool succeeded, FileSystem& files) {
   timings_.jobs = jobs_for(settings, host);
   timings_.memory_bound = memory_for(settings, host);
   timings_.succeeded = succeeded;
-  (void)files.write_file(settings.build_dir.value / k_timings_file, timings_json(timings_).dump() + "\n");
+}
+
+void TimingsLog::write(const std::vector<RemoteSpan>& spans, const Path& build_dir, FileSystem& files) {
+  if (!ran_edges()) return;
+  for (const RemoteSpan& span : spans)
+    timings_.remote.push_back({span.what, since_begin(span.begin), since_begin(span.end)});
+  (void)files.write_file(build_dir / k_timings_file, timings_json(timings_).dump() + "\n");
 }
 
 }  // namespace dsbuild

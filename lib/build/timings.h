@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "build/plan.h"
 #include "ninja/ninja_run.h"
+#include "remote/mirror_log.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {
@@ -32,6 +33,8 @@ struct TimedEdge {
   std::vector<TimedTurn> turns;
   ByteCount peak_bytes = 0;  // of its largest tool; 0: none ran, or it failed
   MadeOf made_of = MadeOf::nothing_said;
+  bool is_shared = false;   // the shared cache gave its result in this build
+  std::string remote_miss;  // why the shared cache did not; "": it was not asked, or did
   bool failed = false;
   int threads = 1;              // that its compiler was given
   std::vector<size_t> needs;    // those whose outputs it uses, of the same list; smaller than its own place
@@ -41,8 +44,15 @@ struct TimedEdge {
   std::string arch_or_part() const;  // "compute_80", "host"; of a whole command its archs, or "CPU"
   bool operator==(const TimedEdge&) const = default;
 };
-// "made", "partly", "cache", "same", "fresh", "failed", "unknown": what came of it.
+// "made", "partly", "cache", "shared", "same", "fresh", "failed", "unknown": what came of it.
 std::string result_word(const TimedEdge& edge);
+
+// What the build did with the shared cache: "prefetch", "fetch", "upload".
+struct TimedSpan {
+  std::string what;
+  Milliseconds begin = 0, end = 0;
+  bool operator==(const TimedSpan&) const = default;
+};
 
 struct Timings {
   std::string began;  // "2026-11-25T10:47:02Z"
@@ -52,11 +62,13 @@ struct Timings {
   ByteCount memory_bound = 0;  // what all edges together might take
   size_t planned_edges = 0;    // of all graphs; those that did not run had nothing to do
   bool succeeded = false;
-  std::vector<TimedEdge> edges;  // in the order in which they began
+  std::vector<TimedSpan> remote;  // by their ends
+  std::vector<TimedEdge> edges;   // in the order in which they began
   bool operator==(const Timings&) const = default;
 };
 
 Json timings_json(const Timings& timings);
+Json remote_spans_json(const Timings& timings);  // a part of it
 // Errors: exit 1 `bad_build_file`.
 Result<Timings> parse_timings(std::string_view json, const std::string& file);
 // Of the last build in this folder that ran an edge; nullopt: there is none. Errors: those of parse_timings.
@@ -66,16 +78,24 @@ Result<std::optional<Timings>> load_timings(const Path& build_dir, const FileRea
 class TimingsLog {
  public:
   TimingsLog();  // the build begins
+  // Of the graph that is added next, by the outputs of edges.
+  void note_misses(RemoteMisses misses) { misses_ = std::move(misses); }
+  void note_shared(std::set<std::string> outputs) { shared_ = std::move(outputs); }
   // `begin`, `end`: of the graph, by the steady clock, as are the times of the edges.
   void add(const Plan& plan, const BuildPlan& graph, const std::vector<FinishedEdge>& finished,
            const std::map<std::string, GateUse>& uses, std::pair<double, double> begin_end);
-  // The build ends. Where no edge ran, what is there stays. A file that cannot be written stops no build.
-  void write(const Plan& plan, bool succeeded, FileSystem& files);
+  // The graphs have ended.
+  void end(const Plan& plan, bool succeeded);
+  bool ran_edges() const { return !timings_.edges.empty(); }
+  // After end(). Where no edge ran, what is there stays. A file that cannot be written stops no build.
+  void write(const std::vector<RemoteSpan>& spans, const Path& build_dir, FileSystem& files);
 
  private:
   Milliseconds since_begin(double seconds) const;
   void add_use(const GateUse& use, TimedEdge& edge) const;
-  const double begin_;
+  double begin_;
+  RemoteMisses misses_;
+  std::set<std::string> shared_;
   std::set<std::string> graphs_;  // their files: one may run several times
   Timings timings_;
 };

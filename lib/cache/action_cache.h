@@ -15,6 +15,7 @@ struct CachedFile {
   std::string name;    // what follows the unit's name: ".compute_80.ptx"; without end of line
   std::string digest;  // SHA-256 of its bytes, 64 hex digits
   uint64_t bytes = 0;
+  uint64_t milliseconds = 0;  // as of StoredFile
   bool operator==(const CachedFile&) const = default;
 };
 

@@ -5,8 +5,6 @@
 #include "base/digest.h"
 
 namespace dsbuild {
-namespace {}  // namespace
-
 std::optional<StoreEntry> ContentStore::find(const std::string& key) const {
   auto entry = find_here(key);
   return entry || !fetch(UpstreamKind::result, key) ? std::move(entry) : find_here(key);
@@ -26,7 +24,7 @@ std::optional<StoreEntry> ContentStore::find_here(const std::string& key) const 
       actions_.forget(key);
       return std::nullopt;
     }
-    entry.push_back({file.name, std::move(*blobs[i])});
+    entry.push_back({file.name, std::move(*blobs[i]), file.milliseconds});
   }
   return entry;
 }
@@ -38,7 +36,7 @@ bool ContentStore::has(const std::string& key) const {
 void ContentStore::put(const std::string& key, const StoreEntry& entry) const {
   ActionResult result;
   for (const StoredFile& file : entry) {
-    result.outputs.push_back({file.name, sha256(file.bytes), file.bytes.size()});
+    result.outputs.push_back({file.name, sha256(file.bytes), file.bytes.size(), file.milliseconds});
     if (!blobs_.put(result.outputs.back().digest, file.bytes)) return;
   }
   actions_.put(key, result);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/counts.h"
 #include "cache/local_cache.h"
 #include "cache/upstream.h"
 #include "sys/file_system.h"
@@ -17,21 +18,34 @@ namespace dsbuild {
 struct StoredFile {
   std::string name;  // what follows the unit's name: ".compute_80.ptx"; without end of line
   std::string bytes;
+  // CPU time of the tools that made it, and those after it that have none of their own. Of a whole call of
+  // nvcc: its wall time. 0: not known.
+  uint64_t milliseconds = 0;
   bool operator==(const StoredFile&) const = default;
 };
 using StoreEntry = std::vector<StoredFile>;
+
+// A result that an edge found.
+struct StoreHit {
+  std::string result;         // its key; "": it is not known
+  uint64_t milliseconds = 0;  // that its tools took
+  std::string output;         // of the edge
+  bool operator==(const StoreHit&) const = default;
+};
 
 // What builds found there of what they needed.
 struct StoreUses {
   unsigned long long hits = 0, misses = 0;
   // Of a build's steps: what was no longer as when the same step was kept, and of how many.
   std::map<std::string, unsigned long long> differences = {};
+  std::vector<StoreHit> found = {};
+  uint64_t saved_milliseconds() const;
   bool operator==(const StoreUses&) const = default;
 };
 
 struct StoreStats {
   unsigned long long entries = 0, bytes = 0;  // results; bytes of all files on disk
-  StoreUses last_build, all_builds;           // of builds that needed something
+  CacheCounts counts;                         // of builds that needed something
   bool operator==(const StoreStats&) const = default;
 };
 
@@ -80,6 +94,10 @@ class ContentStore {
   Result<StoreRemoval> prune(unsigned long long limit) const;
   Result<StoreRemoval> clear() const;  // every entry, and the counts; errors as prune()
 
+  // Adds to the counts, where the folder is a cache by now.
+  void count(const std::function<void(CacheCounts&)>& change) const {
+    if (folder_.is_ours()) update_counts(folder_.path(), files_, change);
+  }
   // At the end of a build that needed something: counts it, and prunes where what was put may be too much.
   void end_build(const StoreUses& uses, unsigned long long limit) const;
 
@@ -101,7 +119,8 @@ class ContentStore {
 
 // Each step of a build runs in a process of its own, in the build folder: it notes there what it found, and
 // the build sums that up at its end. take_store_uses forgets what it has read.
-void note_store_use(bool is_hit, FileSystem& files);
+void note_store_hit(const StoreHit& hit, FileSystem& files);
+void note_store_miss(FileSystem& files);
 void note_store_difference(std::string_view what, FileSystem& files);
 StoreUses take_store_uses(const Path& build_dir, FileSystem& files);
 

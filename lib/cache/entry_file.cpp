@@ -8,6 +8,7 @@ namespace dsbuild {
 namespace {
 
 constexpr std::string_view k_result_version = "dsbuild-result 1", k_blob_version = "dsbuild-blob 1";
+constexpr char k_time_mark = '+';
 
 // Up to the next end of line, which is taken too; nullopt where there is none.
 std::optional<std::string_view> take_line(std::string_view& text) {
@@ -33,14 +34,22 @@ std::string size_line(const std::string& digest, uint64_t bytes) {
   return digest + " " + std::to_string(bytes);
 }
 
-// "<digest> <bytes> <name>"
+// "<digest> <bytes>+<milliseconds> <name>"; without the time where it is not known.
+std::string file_line(const CachedFile& file) {
+  const std::string time = file.milliseconds > 0 ? k_time_mark + std::to_string(file.milliseconds) : "";
+  return size_line(file.digest, file.bytes) + time + " " + file.name + "\n";
+}
+
 std::optional<CachedFile> parse_file_line(std::string_view line) {
   const size_t first = line.find(' ');
   const size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
   if (second == std::string_view::npos) return std::nullopt;
-  const auto bytes = whole_number<uint64_t>(line.substr(first + 1, second - first - 1));
-  if (!bytes) return std::nullopt;
-  return CachedFile{std::string(line.substr(second + 1)), std::string(line.substr(0, first)), *bytes};
+  const std::string_view numbers = line.substr(first + 1, second - first - 1);
+  const size_t mark = numbers.find(k_time_mark);
+  const auto bytes = whole_number<uint64_t>(numbers.substr(0, mark));
+  const auto time = mark == std::string_view::npos ? 0 : whole_number<uint64_t>(numbers.substr(mark + 1));
+  if (!bytes || !time) return std::nullopt;
+  return CachedFile{std::string(line.substr(second + 1)), std::string(line.substr(0, first)), *bytes, *time};
 }
 
 }  // namespace
@@ -48,7 +57,7 @@ std::optional<CachedFile> parse_file_line(std::string_view line) {
 std::string render_result(const std::string& key, const ActionResult& result) {
   std::string text = std::string(k_result_version) + "\n" + key + "\n";
   for (const CachedFile& file : result.outputs)
-    text += size_line(file.digest, file.bytes) + " " + file.name + "\n";
+    text += file_line(file);
   return with_digest(text);
 }
 

@@ -2,7 +2,8 @@
 //   <sha256 of all that follows, 64 hex digits>
 //   dsbuild-result 1
 //   <key>
-//   <digest> <bytes> <name>     a line for each file
+//   <digest> <bytes> <name>     a line for each file; <bytes>+<milliseconds> where the time of its tools is
+//   known
 // A blob:
 //   <sha256 of all that follows>
 //   dsbuild-blob 1

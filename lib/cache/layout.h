@@ -9,9 +9,6 @@
 
 namespace dsbuild {
 
-// A line for each build: "<hits> <misses>".
-inline constexpr const char* k_uses_file = "uses";
-
 // Where a result and a blob lie.
 Path result_file(const Path& folder, const std::string& key);
 Path blob_file(const Path& folder, const std::string& digest);

@@ -13,7 +13,6 @@ namespace {
 
 // Longer than it takes to write any entry.
 constexpr int64_t k_old_temporary_ns = 3'600'000'000'000;
-constexpr size_t k_long_uses = 1 << 16;  // bytes of the file
 
 // In the build folder: a line for each use, which a letter begins.
 constexpr const char* k_step_uses = "store.uses";
@@ -64,36 +63,22 @@ Result<StoreRemoval> remove_down_to(unsigned long long enough, const StoreConten
   return removal;
 }
 
-std::string uses_line(const StoreUses& uses) {
-  return std::to_string(uses.hits) + " " + std::to_string(uses.misses) + "\n";
+// "<milliseconds> <result> <output>", where the result may be empty and the output may have blanks.
+std::optional<StoreHit> parse_hit(std::string_view text) {
+  const size_t first = text.find(' '), second = first == text.npos ? first : text.find(' ', first + 1);
+  const auto time = second == text.npos ? std::nullopt : whole_number<uint64_t>(text.substr(0, first));
+  if (!time) return std::nullopt;
+  return StoreHit{std::string(text.substr(first + 1, second - first - 1)), *time,
+                  std::string(text.substr(second + 1))};
 }
 
-// A line that is damaged counts nothing.
-StoreUses parse_uses(std::string_view line) {
-  const std::vector<std::string> numbers = split(line, " ");
-  if (numbers.size() != 2) return {};
-  return {whole_number<unsigned long long>(numbers[0]).value_or(0),
-          whole_number<unsigned long long>(numbers[1]).value_or(0)};
-}
-
-// All lines but the last become one. What another build appends at this moment is not counted.
-void shorten_uses(const Path& file, const StoreStats& stats, FileSystem& files) {
-  const StoreUses before = {stats.all_builds.hits - stats.last_build.hits,
-                            stats.all_builds.misses - stats.last_build.misses};
-  (void)files.write_file(file, uses_line(before) + uses_line(stats.last_build));
-}
-
-// The size of the file.
-size_t read_uses(const Path& file, const FileReader& files, StoreStats& stats) {
-  if (files.own_kind(file) != FileKind::file) return 0;
-  const auto text = files.read_file(file);
-  if (!text) return 0;
-  for (const std::string& line : split_lines(*text)) {
-    stats.last_build = parse_uses(line);
-    stats.all_builds.hits += stats.last_build.hits;
-    stats.all_builds.misses += stats.last_build.misses;
-  }
-  return text->size();
+void add_uses(const StoreUses& uses, CacheCounts& counts) {
+  counts.hits += uses.hits;
+  counts.misses += uses.misses;
+  counts.saved_milliseconds += uses.saved_milliseconds();
+  counts.last_hits = uses.hits;
+  counts.last_misses = uses.misses;
+  counts.last_saved_milliseconds = uses.saved_milliseconds();
 }
 
 }  // namespace
@@ -105,7 +90,7 @@ Result<StoreStats> ContentStore::stats() const {
   DSBUILD_TRY(content, scan_store(folder_.path(), files_));
   stats.entries = content.results.size();
   stats.bytes = total_bytes(content);
-  read_uses(folder_.path() / k_uses_file, files_, stats);
+  stats.counts = read_counts(folder_.path(), files_);
   return stats;
 }
 
@@ -132,7 +117,7 @@ Result<StoreRemoval> ContentStore::clear() const {
   DSBUILD_TRY(content, scan_store(folder_.path(), files_));
   for (const EntryFile& temporary : content.temporaries)
     DSBUILD_CHECK(files_.remove_all(temporary.path));
-  for (const char* record : {k_uses_file, k_size_file})
+  for (const char* record : {k_counts_file, k_size_file})
     DSBUILD_CHECK(files_.remove_all(folder_.path() / record));
   StoreRemoval removal{content.results.size(), total_bytes(content)};
   for (const auto* entries : {&content.results, &content.blobs})
@@ -143,16 +128,25 @@ Result<StoreRemoval> ContentStore::clear() const {
 
 void ContentStore::end_build(const StoreUses& uses, unsigned long long limit) const {
   if (uses == StoreUses{} || !folder_.is_ours()) return;
-  const Path file = folder_.path() / k_uses_file;
-  (void)files_.append(file, uses_line(uses));
-  StoreStats stats;
-  if (read_uses(file, files_, stats) > k_long_uses) shorten_uses(file, stats, files_);
+  count([&](CacheCounts& counts) { add_uses(uses, counts); });
   const auto size = uses.misses > 0 ? recorded_size(folder_.path(), files_) : 0;
   if (!size || *size > limit) (void)prune(limit);
 }
 
-void note_store_use(bool is_hit, FileSystem& files) {
-  (void)files.append(k_step_uses, std::string(1, is_hit ? k_hit : k_miss) + "\n");
+uint64_t StoreUses::saved_milliseconds() const {
+  uint64_t sum = 0;
+  for (const StoreHit& hit : found)
+    sum += hit.milliseconds;
+  return sum;
+}
+
+void note_store_hit(const StoreHit& hit, FileSystem& files) {
+  (void)files.append(k_step_uses,
+                     k_hit + std::to_string(hit.milliseconds) + " " + hit.result + " " + hit.output + "\n");
+}
+
+void note_store_miss(FileSystem& files) {
+  (void)files.append(k_step_uses, std::string(1, k_miss) + "\n");
 }
 
 void note_store_difference(std::string_view what, FileSystem& files) {
@@ -168,7 +162,10 @@ StoreUses take_store_uses(const Path& build_dir, FileSystem& files) {
   (void)files.remove_all(file);
   StoreUses uses;
   for (const std::string& line : split_lines(notes ? *notes : "")) {
-    if (line.starts_with(k_hit)) ++uses.hits;
+    if (line.starts_with(k_hit)) {
+      ++uses.hits;
+      if (auto hit = parse_hit(std::string_view(line).substr(1))) uses.found.push_back(std::move(*hit));
+    }
     if (line.starts_with(k_miss)) ++uses.misses;
     if (line.starts_with(k_difference)) ++uses.differences[line.substr(1)];
   }

@@ -24,7 +24,7 @@ Result<StepEnd> Engine::drive(Stepper& stepper) {
   if (stepper.is_cached()) action_.note_difference();
   DSBUILD_TRY(made, stepper.make(*this));
   if (made.code != 0) {
-    note_use(stepper, MadeOf::tools);
+    note_use(stepper, made);
     return StepEnd{made.code, MadeOf::nothing_said};
   }
   store(stepper, made);
@@ -63,19 +63,22 @@ void Engine::keep_nothing() {
 Result<ProcessResult> Engine::run(ToolRun run) {
   DSBUILD_TRY(result, runner_.wait(runner_.submit(std::move(run))));
   turn_.add_peak(result.peak_memory_bytes);
+  milliseconds_ += result.cpu_milliseconds;
   return result;
 }
 
 void Engine::store(const Stepper& stepper, Made& made) {
   const bool is_new = made.made_of != MadeOf::cache && made.made_of != MadeOf::same_input;
   if (!is_new || !stepper.is_cached() || !can_hold(made.record)) return;
-  const ToolResult result{made.outputs, made.record.said, {}, 0};
+  if (!made.outputs.empty() && milliseconds_of(made.outputs) == 0)
+    made.outputs.front().milliseconds = take_milliseconds();
+  const ToolResult result{made.outputs, made.record.said, {}};
   if (made.record.result.empty()) made.record.result = key_of_result(made.record, result);
   stepper.store(made.record.result, result, *this);
 }
 
 Result<StepEnd> Engine::finish(const Stepper& stepper, Made made) {
-  note_use(stepper, made.made_of);
+  note_use(stepper, made);
   DSBUILD_CHECK(stepper.clear_others(made.outputs, files()));
   if (made.made_of != MadeOf::same_input) DSBUILD_CHECK(publish(stepper, made));
   std::vector<std::string> paths;
@@ -104,9 +107,13 @@ Result<void> Engine::publish(const Stepper& stepper, const Made& made) {
 }
 
 // Counted once for an edge, and where the outputs were not here already.
-void Engine::note_use(const Stepper& stepper, MadeOf made_of) {
-  if (stepper.is_cached() && action_.cache() && !keeps_nothing_ && made_of != MadeOf::same_input)
-    note_store_use(made_of == MadeOf::cache, files());
+void Engine::note_use(const Stepper& stepper, const Made& made) {
+  if (!stepper.is_cached() || !action_.cache() || keeps_nothing_ || made.made_of == MadeOf::same_input)
+    return;
+  if (made.made_of == MadeOf::cache)
+    note_store_hit({made.record.result.digest, milliseconds_of(made.outputs), action_.output()}, files());
+  else
+    note_store_miss(files());
 }
 
 }  // namespace dsbuild

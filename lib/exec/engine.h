@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "exec/action_run.h"
 #include "exec/runner.h"
@@ -98,8 +99,13 @@ class Engine {
 
   // Waits for memory (lib/sys/memory_gate.h): before it is known whether tools run; before they run.
   void acquire_probe() { turn_.wait_to_look(); }
-  void acquire_full(const SeenText& text = {}) { turn_.wait_to_work(text); }
+  void acquire_full(const SeenText& text = {}) {
+    milliseconds_ = 0;
+    turn_.wait_to_work(text);
+  }
   Result<ProcessResult> run(ToolRun run);
+  // CPU time of the tools that ran since acquire_full(), or since the last call.
+  uint64_t take_milliseconds() { return std::exchange(milliseconds_, 0); }
   void print(std::string_view text) { print_(text); }
 
  private:
@@ -107,7 +113,7 @@ class Engine {
   void store(const Stepper& stepper, Made& made);
   Result<StepEnd> finish(const Stepper& stepper, Made made);
   Result<void> publish(const Stepper& stepper, const Made& made);
-  void note_use(const Stepper& stepper, MadeOf made_of);
+  void note_use(const Stepper& stepper, const Made& made);
 
   ActionRun& action_;
   MemoryTurn& turn_;
@@ -116,6 +122,7 @@ class Engine {
   const Print& print_;
   ResultCache results_;
   bool keeps_nothing_ = false;
+  uint64_t milliseconds_ = 0;
 };
 
 }  // namespace dsbuild

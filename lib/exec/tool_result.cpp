@@ -7,13 +7,12 @@
 namespace dsbuild {
 namespace {
 
-// After the outputs, where there is anything to say of them: "milliseconds N", "said_of DIGEST", then for
-// each tool "said TOOL BYTES" and its text.
+// After the outputs, where there is anything to say of them: "said_of DIGEST", then for each tool
+// "said TOOL BYTES" and its text.
 constexpr const char* k_about = "/about";  // no output's name
 
 std::string about(const ToolResult& result) {
   std::string text;
-  if (result.milliseconds > 0) text += "milliseconds " + std::to_string(result.milliseconds) + "\n";
   if (!result.said.empty() && !result.said_of.empty()) text += "said_of " + result.said_of + "\n";
   for (const Said& said : result.said)
     text += "said " + said.tool + " " + std::to_string(said.text.size()) + "\n" + said.text;
@@ -27,9 +26,7 @@ bool read_about(std::string_view text, ToolResult& result) {
     if (end == std::string_view::npos) return false;
     const std::vector<std::string> words = split(std::string(text.substr(0, end)), " ");
     text.remove_prefix(end + 1);
-    if (words.size() == 2 && words[0] == "milliseconds") {
-      result.milliseconds = whole_number<uint64_t>(words[1]).value_or(0);
-    } else if (words.size() == 2 && words[0] == "said_of") {
+    if (words.size() == 2 && words[0] == "said_of") {
       result.said_of = words[1];
     } else {
       const auto size = words.size() == 3 ? whole_number<size_t>(words[2]) : std::nullopt;
@@ -48,11 +45,18 @@ const std::string* ToolResult::find(std::string_view name) const {
   return found == outputs.end() ? nullptr : &found->bytes;
 }
 
+uint64_t milliseconds_of(const StoreEntry& outputs) {
+  uint64_t sum = 0;
+  for (const StoredFile& output : outputs)
+    sum += output.milliseconds;
+  return sum;
+}
+
 std::optional<ToolResult> ResultCache::find(const std::string& key, const std::vector<std::string>& names,
                                             const std::string& lines) const {
   auto entry = store_ && !key.empty() ? store_->find(key) : std::nullopt;
   if (!entry) return std::nullopt;
-  ToolResult result{std::move(*entry), {}, {}, 0};
+  ToolResult result{std::move(*entry), {}, {}};
   if (!result.outputs.empty() && result.outputs.back().name == k_about) {
     const std::string text = std::move(result.outputs.back().bytes);
     result.outputs.pop_back();

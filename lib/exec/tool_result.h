@@ -9,15 +9,17 @@
 namespace dsbuild {
 
 struct ToolResult {
-  StoreEntry outputs;         // by the ends of their names
-  std::vector<Said> said;     // by tools that made them
-  std::string said_of;        // a digest of the text whose lines `said` may name; "": they name none
-  uint64_t milliseconds = 0;  // that the tools took; 0: not measured
+  StoreEntry outputs;      // by the ends of their names
+  std::vector<Said> said;  // by tools that made them
+  std::string said_of;     // a digest of the text whose lines `said` may name; "": they name none
   bool operator==(const ToolResult&) const = default;
 
   // nullptr: there is none of this name.
   const std::string* find(std::string_view name) const;
 };
+
+// CPU time of the tools that made all of them; 0: not known.
+uint64_t milliseconds_of(const StoreEntry& outputs);
 
 // Results by key, in the cache of a build; without one, none is found and none is put.
 class ResultCache {

@@ -66,7 +66,7 @@ class Call {
                        is_sliced && made.names_root && place_.is_temporary};
     if (made.code == 0) {
       const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
-      made.result.milliseconds = static_cast<uint64_t>(took.count());
+      made.result.outputs.front().milliseconds = static_cast<uint64_t>(took.count());
       if (is_sliced) DSBUILD_CHECK(give(made.result));
       keep(made, made.names_root ? for_own : for_any);
     }
@@ -104,7 +104,7 @@ class Call {
         known ? ResultCache(action.cache()).find(known->result.digest, {k_object, k_headers}) : std::nullopt;
     if (!result || !give(*result)) return std::nullopt;
     say(*result);
-    return KeptCall{0, CallKind::taken, static_cast<double>(result->milliseconds) / 1000};
+    return KeptCall{0, CallKind::taken, static_cast<double>(milliseconds_of(result->outputs)) / 1000};
   }
 
   void keep(const MadeCall& made, ActionRun& action) {

@@ -74,7 +74,7 @@ std::optional<ToolResult> SliceResults::find_images(const ResultKey& key, const 
 void SliceResults::put_texts(const ResultKey& key, const NamedTexts& texts, const Record& record) const {
   const std::vector<Said> said =
       image_ends_.empty() ? said_after_preprocessor(record) : said_by(record, k_compiler);
-  engine_.results().put(key.digest, {chosen(texts.made, text_ends_), said, record.said_of, 0});
+  engine_.results().put(key.digest, {chosen(texts.made, text_ends_), said, record.said_of});
 }
 
 // ptxas had the PTX with its own names.
@@ -88,7 +88,7 @@ void SliceResults::put_images(const ResultKey& key, const NamedTexts& texts, con
   if (!ptx.empty())
     engine_.results().put(images_key(ptx.front().bytes),
                           {is_for_all_lists ? common : chosen(images, image_ends_),
-                           said_by(record, k_assembler), record.said_of, 0});
+                           said_by(record, k_assembler), record.said_of});
 }
 
 std::optional<NamedTexts> SliceResults::with_names(const ResultKey& key, StoreEntry made) const {

@@ -65,7 +65,8 @@ class FrontStepper : public SourceStepper {
     if (code != 0) return Made::failed(code);
     DSBUILD_TRY(text, engine_.files().read_file(unit_.in_scratch(end)));
     add_said(record, k_compiler, tools_.take_said());
-    auto texts = results_.with_names(record.result, {{end, blank_disabled_code(std::move(text))}});
+    auto texts = results_.with_names(
+        record.result, {{end, blank_disabled_code(std::move(text)), engine_.take_milliseconds()}});
     if (!texts) return std::nullopt;
     results_.put_texts(record.result, *texts, record);
     return Made{0, MadeOf::tools, std::move(texts->own), std::move(record), {}};
@@ -164,7 +165,7 @@ class DeviceStepper : public SourceStepper {
     for (const std::string& end : unit_.step.outputs) {
       if (is_image(end) != of_ptxas) continue;
       DSBUILD_TRY(bytes, read_output(end));
-      made.outputs.push_back({end, std::move(bytes)});
+      made.outputs.push_back({end, std::move(bytes), engine_.take_milliseconds()});
     }
     return 0;
   }

@@ -1,6 +1,7 @@
 // An entry of a shared cache: ActionResult of the Remote Execution API v2 (build.bazel.remote.execution.v2),
 // which bazel-remote checks. Files lie there packed by zstd, and the digest of an OutputFile is of the packed
-// bytes, as each server expects. Its node_properties "sha256" and "size" are of the unpacked bytes. A file
+// bytes, as each server expects. Its node_properties "sha256" and "size" are of the unpacked bytes;
+// "milliseconds" is CachedFile::milliseconds, where it is known. A file
 // may be packed with others in front of it (base/compress.h); "bases" names them by their sha256, and they
 // are outputs of the same entry. Small files are in the entry itself ("contents").
 #pragma once

@@ -134,9 +134,12 @@ std::vector<std::optional<RemoteEntry>> RemoteMirror::get_entries(UpstreamKind w
     names.push_back(action_name(what, key));
   std::vector<std::optional<RemoteEntry>> entries;
   const std::vector<RemoteAnswer> answers = get(names);
-  for (size_t i = 0; i < names.size(); ++i)
-    entries.push_back(answers[i].state == State::done ? parse_entry(names[i].digest, answers[i].bytes)
-                                                      : std::nullopt);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool is_there = answers[i].state == State::done;
+    entries.push_back(is_there ? parse_entry(names[i].digest, answers[i].bytes) : std::nullopt);
+    if (answers[i].state == State::absent) log_.note(what, keys[i], RemoteFinding::absent);
+    if (is_there && !entries.back()) log_.note(what, keys[i], RemoteFinding::damaged);
+  }
   return entries;
 }
 
@@ -150,9 +153,14 @@ std::set<std::string> RemoteMirror::get_blobs(const std::vector<std::optional<Re
   for (const RemoteOutput& output : outputs)
     names.push_back({RemoteKind::cas, output.digest});
   std::vector<RemoteAnswer> answers = get(names);
-  for (size_t i = 0; i < names.size(); ++i)
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (answers[i].state == State::absent) log_.note_file(outputs[i].file.digest, RemoteFinding::lost);
     if (answers[i].state == State::done) unpacker.take(outputs[i], std::move(answers[i].bytes));
-  return unpacker.unpack();
+  }
+  std::set<std::string> here = unpacker.unpack();
+  for (const std::string& digest : unpacker.damaged())
+    log_.note_file(digest, RemoteFinding::damaged);
+  return here;
 }
 
 size_t RemoteMirror::fetch_results(const std::vector<std::string>& keys) {
@@ -161,6 +169,7 @@ size_t RemoteMirror::fetch_results(const std::vector<std::string>& keys) {
   size_t found = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!entries[i] || entries[i]->empty()) continue;
+    log_.note_entry(UpstreamKind::result, keys[i], *entries[i], here);
     ActionResult result;
     for (const RemoteOutput& output : *entries[i])
       if (!is_base(output)) result.outputs.push_back(output.file);
@@ -180,6 +189,7 @@ void RemoteMirror::fetch_records(const std::vector<std::string>& keys) {
   const auto entries = get_entries(UpstreamKind::records, keys);
   const std::set<std::string> here = get_blobs(entries);
   for (size_t i = 0; i < keys.size(); ++i) {
+    if (entries[i]) log_.note_entry(UpstreamKind::records, keys[i], *entries[i], here);
     const auto before = actions_.find({keys[i]}).front();
     ActionResult all = before.value_or(ActionResult{});
     for (const RemoteOutput& output : entries[i].value_or(RemoteEntry{})) {
@@ -227,6 +237,7 @@ void RemoteMirror::note_asked(UpstreamKind what, const std::vector<std::string>&
 }
 
 void RemoteMirror::prefetch(const std::vector<Foreseen>& actions) {
+  const MirrorLog::Timer timer(log_, k_prefetch_span);
   std::vector<const Foreseen*> open;
   for (const Foreseen& action : actions)
     open.push_back(&action);
@@ -257,6 +268,7 @@ bool RemoteMirror::fetch(UpstreamKind what, const std::string& key) {
       first = asked->second;
   }
   if (first.valid()) return first.get();
+  const MirrorLog::Timer timer(log_, k_fetch_span);
   const bool found = fetch_now(what, key);
   answer.set_value(found);
   return found;
@@ -365,6 +377,7 @@ void RemoteMirror::upload() {
       if (std::ranges::find(keys, added.key) == keys.end()) keys.push_back(added.key);
     }
     if (store_->may_put()) {
+      const MirrorLog::Timer timer(log_, k_upload_span);
       upload_results(results);
       upload_records(records);
     }
@@ -389,7 +402,11 @@ void RemoteMirror::finish(double most_seconds) {
 
 MirrorUses RemoteMirror::uses() const {
   const std::lock_guard lock(mutex_);
-  return uses_;
+  MirrorUses uses = uses_;
+  uses.lost = log_.count(RemoteFinding::lost);
+  uses.damaged = log_.count(RemoteFinding::damaged);
+  uses.saved_milliseconds = log_.saved_milliseconds();
+  return uses;
 }
 
 }  // namespace dsbuild

@@ -22,6 +22,7 @@
 #include "cache/upstream.h"
 #include "exec/record.h"
 #include "remote/action_result.h"
+#include "remote/mirror_log.h"
 #include "remote/packed_files.h"
 #include "remote/remote_store.h"
 
@@ -40,9 +41,11 @@ struct MirrorUses {
   uint64_t hits = 0, misses = 0;         // results that were asked for there
   uint64_t bytes_in = 0, bytes_out = 0;  // of files, as they travel, without heads of messages
   uint64_t requests = 0;
-  uint64_t uploaded = 0;  // results
-  std::string off;        // why this build went on without it; "": it did not
-  std::string read_only;  // why nothing went up; "": that was not asked for, or it did
+  uint64_t uploaded = 0;            // results
+  uint64_t lost = 0, damaged = 0;   // entries: files of theirs were gone; were not what they say
+  uint64_t saved_milliseconds = 0;  // that tools took for results that came from there and were used
+  std::string off;                  // why this build went on without it; "": it did not
+  std::string read_only;            // why nothing went up; "": that was not asked for, or it did
   bool operator==(const MirrorUses&) const = default;
 };
 
@@ -69,6 +72,9 @@ class RemoteMirror : public Upstream {
   // Waits for uploads, but no longer than this. Uploads that are left do not happen.
   void finish(double most_seconds);
   MirrorUses uses() const;
+  const std::string& scope() const { return options_.scope; }
+  bool uploads() const { return options_.uploads; }
+  MirrorLog& log() { return log_; }
 
  private:
   struct Added {
@@ -114,6 +120,7 @@ class RemoteMirror : public Upstream {
   ContentStore cache_;  // the same folder: lists of records
   MirrorOptions options_;
   FilePacker packer_;  // the uploader's
+  MirrorLog log_;
 
   mutable std::mutex mutex_;  // of what follows
   MirrorUses uses_;

@@ -148,7 +148,9 @@ bool FileUnpacker::unpack(const std::string& digest, size_t depth) {
   const auto prefix = prefix_of(output, depth);
   if (!prefix) return false;
   const auto bytes = decompress(packed.mapped(), output.file.bytes, *prefix);
-  is_here_[digest] = bytes && sha256(*bytes) == digest && here_.put(digest, *bytes);
+  const bool is_it = bytes && sha256(*bytes) == digest;
+  if (!is_it) damaged_.insert(digest);
+  is_here_[digest] = is_it && here_.put(digest, *bytes);
   return is_here_[digest];
 }
 

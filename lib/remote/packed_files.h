@@ -61,6 +61,8 @@ class FileUnpacker {
   }
   // Which of the entries' files are here now, by their digests.
   std::set<std::string> unpack();
+  // Which of those that were taken are not what their entry says.
+  const std::set<std::string>& damaged() const { return damaged_; }
 
  private:
   bool is_here(const std::string& digest);
@@ -73,6 +75,7 @@ class FileUnpacker {
   std::set<std::string> targets_;                // of them, without those that are only bases
   std::map<std::string, bool> is_here_;
   std::map<std::string, std::string> packed_;
+  std::set<std::string> damaged_;
 };
 
 }  // namespace dsbuild

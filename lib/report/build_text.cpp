@@ -162,9 +162,13 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
                       {"bytes_in", outcome.remote->bytes_in},
                       {"bytes_out", outcome.remote->bytes_out},
                       {"requests", outcome.remote->requests},
+                      {"saved_milliseconds", outcome.remote->saved_milliseconds},
+                      {"lost", outcome.remote->lost},
+                      {"damaged", outcome.remote->damaged},
                       {"off", outcome.remote->off},
                       {"read_only", outcome.remote->read_only}};
   json["store"] = store_uses_json(outcome.store);
+  json["store"]["saved_milliseconds"] = outcome.store.saved_milliseconds();
   json["store"]["differences"] = Json::object();
   for (const auto& [what, edges] : outcome.store.differences)
     json["store"]["differences"][what] = edges;

@@ -253,11 +253,13 @@ Explanation explain_op(const ExplainInput& input) {
 }
 
 std::vector<ExplainedEdge> explain_edges(const BuildPlan& plan, const std::string& op,
-                                         const PendingEdges& pending) {
+                                         const PendingEdges& pending, const RemoteMisses& misses) {
   std::vector<ExplainedEdge> edges;
   for (const Edge* edge : OrderOfMaking(plan).edges_of(op)) {
     const auto found = pending.find(edge->output);
-    edges.push_back({edge_title(*edge), found == pending.end() ? "" : found->second});
+    const auto miss = misses.find(edge->output);
+    edges.push_back({edge_title(*edge), found == pending.end() ? "" : found->second,
+                     miss == misses.end() ? "" : miss->second});
   }
   return edges;
 }

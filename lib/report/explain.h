@@ -28,6 +28,9 @@ struct ExplainedTarget {
 struct ExplainedEdge {
   std::string title;   // "compile fused_adam: fused_adam/fused_adam.cu"
   std::string reason;  // "" for an edge that is up to date
+  // Why the shared cache did not give its result to the last build that made it; "": it was not asked, or
+  // did.
+  std::string remote_miss = {};
   bool operator==(const ExplainedEdge&) const = default;
 };
 
@@ -58,7 +61,7 @@ struct ExplainInput {
 Explanation explain_op(const ExplainInput& input);
 // In the plan's order.
 std::vector<ExplainedEdge> explain_edges(const BuildPlan& plan, const std::string& op,
-                                         const PendingEdges& pending);
+                                         const PendingEdges& pending, const RemoteMisses& misses);
 
 // Of one op; of several, where it is built for several vendors' GPUs, one after the other. JSON: the document
 // of one; of several, {"schema","dsbuild","op","backends":[what the document of one has]}.

@@ -60,6 +60,15 @@ std::string edges_text(const Explanation& explanation) {
   return rows.empty() ? text : text + join(render_table(rows), "\n") + "\n";
 }
 
+std::string misses_text(const Explanation& explanation) {
+  std::vector<TableRow> rows;
+  for (const ExplainedEdge& edge : explanation.edges)
+    if (!edge.remote_miss.empty()) rows.push_back({"  " + edge.title, edge.remote_miss});
+  if (rows.empty()) return "";
+  return "\nnot in the shared cache, when they were built: " + std::to_string(rows.size()) + "\n" +
+         join(render_table(rows), "\n") + "\n";
+}
+
 Json targets_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const ExplainedTarget& explained : explanation.targets) {
@@ -75,7 +84,10 @@ Json targets_json(const Explanation& explanation) {
 Json edges_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const ExplainedEdge& edge : explanation.edges)
-    list.push_back({{"edge", edge.title}, {"runs", !edge.reason.empty()}, {"reason", edge.reason}});
+    list.push_back({{"edge", edge.title},
+                    {"runs", !edge.reason.empty()},
+                    {"reason", edge.reason},
+                    {"remote_miss", edge.remote_miss}});
   return list;
 }
 
@@ -86,7 +98,7 @@ std::string render_explanation(const Explanation& explanation, const Style& styl
     text += render_error(obstacle, style);
   for (const ExplainedTarget& target : explanation.targets)
     text += target_text(target, style);
-  return text + edges_text(explanation);
+  return text + edges_text(explanation) + misses_text(explanation);
 }
 
 void add_explanation(const Explanation& explanation, Json& json) {

@@ -162,9 +162,9 @@ Json waits_json(const TimedEdge& edge) {
 }
 
 Json edges_json(const Timings& timings, Strings& strings) {
-  static const std::vector<std::string> k_columns = {"op",      "source",     "part",  "kind",
-                                                     "result",  "ready",      "begin", "end",
-                                                     "threads", "peak_bytes", "waits", "needs"};
+  static const std::vector<std::string> k_columns = {"op",    "source", "part",       "kind",    "result",
+                                                     "ready", "begin",  "end",        "threads", "peak_bytes",
+                                                     "waits", "needs",  "remote_miss"};
   Json rows = Json::array();
   for (const TimedEdge& edge : timings.edges) {
     Json row = Json::array();
@@ -175,6 +175,7 @@ Json edges_json(const Timings& timings, Strings& strings) {
       row.push_back(number);
     row.push_back(waits_json(edge));
     row.push_back(edge.needs);
+    row.push_back(strings.place_of(edge.remote_miss));
     rows.push_back(row);
   }
   return {{"columns", k_columns}, {"rows", rows}};
@@ -214,6 +215,7 @@ Json time_json(const Timings& timings) {
           {"planned_edges", timings.planned_edges},
           {"analysis", timing_analysis_json(timings)},
           {"usage", usage_json(timings)},
+          {"remote", remote_spans_json(timings)},
           {"strings", strings.texts()},
           {"edges", std::move(edges)}};
 }

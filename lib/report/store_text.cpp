@@ -4,9 +4,57 @@
 namespace dsbuild {
 namespace {
 
-std::string uses_text(const StoreUses& uses) {
-  const unsigned long long all = uses.hits + uses.misses;
-  return all == 0 ? "-" : std::to_string(uses.hits) + " of " + std::to_string(all);
+std::string uses_text(uint64_t hits, uint64_t misses) {
+  return hits + misses == 0 ? "-" : std::to_string(hits) + " of " + std::to_string(hits + misses);
+}
+
+std::string saved_text(uint64_t milliseconds) {
+  return seconds_text(static_cast<double>(milliseconds) / 1000) + " of CPU time";
+}
+
+std::string refusals_text(const RemoteCounts& counts) {
+  std::vector<std::string> words;
+  for (const auto& [number, what] :
+       {std::pair(counts.damaged, "damaged"), std::pair(counts.untrusted, "signed by no trusted key"),
+        std::pair(counts.lost, "whose files were gone")})
+    if (number > 0) words.push_back(std::to_string(number) + " " + what);
+  return join(words, ", ");
+}
+
+std::vector<TableRow> remote_rows(const CacheCounts& counts) {
+  if (counts.remote.empty()) return {};
+  const RemoteCounts all = sum_of(counts.remote);
+  std::vector<TableRow> rows = {
+      {"shared cache", uses_text(all.hits, all.misses) + " found there"},
+      {"  saved", saved_text(all.saved_milliseconds)},
+      {"  traffic", human_size(all.received_bytes) + " received, " + human_size(all.sent_bytes) + " sent, " +
+                        plural(all.requests, "request")},
+      {"  uploads", plural(all.uploads, "result")}};
+  if (const std::string refused = refusals_text(all); !refused.empty())
+    rows.push_back({"  did not count", refused});
+  if (all.fallbacks > 0)
+    rows.push_back(
+        {"  went on without it", plural(all.fallbacks, "build") + "; the last: " + counts.last_fallback});
+  if (counts.remote.size() > 1)
+    for (const auto& [scope, one] : counts.remote)
+      rows.push_back({"  scope " + (scope.empty() ? "(none)" : scope), uses_text(one.hits, one.misses)});
+  return rows;
+}
+
+Json remote_counts_json(const RemoteCounts& counts) {
+  Json json = Json::object();
+  for (const auto& row : remote_count_rows())
+    json[row.name] = counts.*row.number;
+  return json;
+}
+
+Json remote_json(const CacheCounts& counts) {
+  Json json = remote_counts_json(sum_of(counts.remote));
+  json["last_fallback"] = counts.last_fallback;
+  json["scopes"] = Json::object();
+  for (const auto& [scope, one] : counts.remote)
+    json["scopes"][scope] = remote_counts_json(one);
+  return json;
 }
 
 std::string bound_text(unsigned long long limit) {
@@ -21,12 +69,16 @@ Json store_uses_json(const StoreUses& uses) {
 
 std::string render_store_stats(const StoreView& view) {
   const StoreStats& stats = view.stats;
-  const std::vector<TableRow> rows = {{"folder", view.folder},
-                                      {"entries", std::to_string(stats.entries)},
-                                      {"size", human_size(stats.bytes)},
-                                      {"bound", bound_text(view.limit)},
-                                      {"hits, last build", uses_text(stats.last_build)},
-                                      {"hits, all builds", uses_text(stats.all_builds)}};
+  const CacheCounts& counts = stats.counts;
+  std::vector<TableRow> rows = {{"folder", view.folder},
+                                {"entries", std::to_string(stats.entries)},
+                                {"size", human_size(stats.bytes)},
+                                {"bound", bound_text(view.limit)},
+                                {"hits, last build", uses_text(counts.last_hits, counts.last_misses)},
+                                {"hits, all builds", uses_text(counts.hits, counts.misses)},
+                                {"saved, all builds", saved_text(counts.saved_milliseconds)}};
+  for (TableRow& row : remote_rows(counts))
+    rows.push_back(std::move(row));
   return join(render_table(rows), "\n") + "\n";
 }
 
@@ -36,8 +88,17 @@ std::string render_store_stats_json(const StoreView& view) {
   json["entries"] = view.stats.entries;
   json["bytes"] = view.stats.bytes;
   json["bound_bytes"] = view.limit;
-  json["last_build"] = store_uses_json(view.stats.last_build);
-  json["all_builds"] = store_uses_json(view.stats.all_builds);
+  const CacheCounts& counts = view.stats.counts;
+  json["last_build"] = {{"hits", counts.last_hits},
+                        {"misses", counts.last_misses},
+                        {"saved_milliseconds", counts.last_saved_milliseconds}};
+  json["all_builds"] = {{"hits", counts.hits},
+                        {"misses", counts.misses},
+                        {"saved_milliseconds", counts.saved_milliseconds},
+                        {"builds", counts.builds},
+                        {"failed_builds", counts.failed_builds},
+                        {"build_milliseconds", counts.build_milliseconds}};
+  json["remote"] = counts.remote.empty() ? Json(nullptr) : remote_json(counts);
   json["warnings"] = Json::array();
   return json_line(json);
 }

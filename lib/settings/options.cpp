@@ -369,6 +369,12 @@ std::vector<Option> options_of_sharing() {
        .variable = "DSBUILD_REMOTE_CLIENT_KEY",
        .setting = "remote_client_key",
        .value = text(&Settings::remote_client_key)},
+      {.names = "--metrics",
+       .type = "FILE",
+       .help = "Counts of builds and caches, written for dashboards after each build (OpenMetrics) [none]",
+       .variable = "DSBUILD_METRICS",
+       .setting = "metrics",
+       .value = text(&Settings::metrics)},
   };
 }
 

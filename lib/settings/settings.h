@@ -135,7 +135,8 @@ struct Settings {
   Setting<RemoteUpload> remote_upload;
   Setting<std::string> remote_credential_helper;  // a program: a path, or a name on PATH; "": none
   Setting<Path> remote_credentials, remote_ca, remote_client_cert, remote_client_key;  // files; "": none
-  Path data_dir;  // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
+  Setting<Path> metrics;  // a file for dashboards (lib/report/metrics.h); "": none
+  Path data_dir;          // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
   // The environment as it was: CXX, CUDA_HOME and others that say where things are, for an op may name any
   // of them (`root:` of a requirement).
@@ -154,7 +155,7 @@ struct Settings {
 // the project's dsbuild.yaml > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
 // NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_BACKEND, DSBUILD_CACHE_DIR,
-// DSBUILD_CACHE_SIZE, DSBUILD_PARANOID, DSBUILD_REMOTE*, XDG_CACHE_HOME, HOME.
+// DSBUILD_CACHE_SIZE, DSBUILD_PARANOID, DSBUILD_REMOTE*, DSBUILD_METRICS, XDG_CACHE_HOME, HOME.
 // DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu, xpu; npu mps hpu mlu sdaa supa
@@ -164,9 +165,9 @@ struct Settings {
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
 // cache_size pass_environment remote remote_scope remote_upload remote_credentials
-// remote_credential_helper remote_ca remote_client_cert remote_client_key; unknown ones are exit 2 with "did
-// you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count
-// where neither --arch nor TORCH_CUDA_ARCH_LIST is given.
+// remote_credential_helper remote_ca remote_client_cert remote_client_key metrics; unknown ones are exit 2
+// with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count where neither
+// --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
 

@@ -161,6 +161,15 @@ std::vector<std::string> texts_of(const Environment& environment) {
   return texts;
 }
 
+namespace {
+
+unsigned long long microseconds(const timeval& time) {
+  return static_cast<unsigned long long>(time.tv_sec) * 1'000'000 +
+         static_cast<unsigned long long>(time.tv_usec);
+}
+
+}  // namespace
+
 int exit_code_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -169,7 +178,8 @@ Child::Child(Child&& other) noexcept
     : id_(std::exchange(other.id_, -1)),
       group_(other.group_),
       exit_code_(other.exit_code_),
-      peak_memory_bytes_(other.peak_memory_bytes_) {}
+      peak_memory_bytes_(other.peak_memory_bytes_),
+      cpu_milliseconds_(other.cpu_milliseconds_) {}
 
 Child::~Child() {
   if (id_ < 0 || exit_code_) return;
@@ -188,6 +198,7 @@ std::optional<int> Child::poll_exit() {
   if (!exit_code_ && ::wait4(id_, &status, WNOHANG, &usage) == id_) {
     exit_code_ = exit_code_of(status);
     peak_memory_bytes_ = static_cast<unsigned long long>(usage.ru_maxrss) * 1024;
+    cpu_milliseconds_ = (microseconds(usage.ru_utime) + microseconds(usage.ru_stime) + 999) / 1000;
   }
   return exit_code_;
 }

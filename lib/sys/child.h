@@ -41,12 +41,14 @@ class Child {
   std::optional<int> poll_exit();
   // Of an ended child and the processes that it waited for: that of the largest.
   unsigned long long peak_memory_bytes() const { return peak_memory_bytes_; }
+  // Of the same processes, all together.
+  unsigned long long cpu_milliseconds() const { return cpu_milliseconds_; }
 
  private:
   pid_t id_;
   ChildGroup group_;
   std::optional<int> exit_code_;
-  unsigned long long peak_memory_bytes_ = 0;
+  unsigned long long peak_memory_bytes_ = 0, cpu_milliseconds_ = 0;
 };
 
 // Error: exit 3, code `cannot_start`.

@@ -84,6 +84,7 @@ ProcessResult follow(Child& child, std::array<Stream, 2>& streams, Clock::time_p
   }
   result.exit_code = *child.poll_exit();
   result.peak_memory_bytes = child.peak_memory_bytes();
+  result.cpu_milliseconds = child.cpu_milliseconds();
   // What the child wrote is in the pipes by now; a process that it left behind is not waited for.
   const auto drained = Clock::now() + k_drain_time;
   while (Clock::now() < drained && read_ready(streams, std::chrono::milliseconds(0))) {

@@ -41,6 +41,7 @@ struct ProcessResult {
   // The most memory that one of its processes held, of those that were waited for: a maximum, not a sum.
   // That is enough for compilers, whose driver waits while one tool at a time works.
   unsigned long long peak_memory_bytes = 0;
+  unsigned long long cpu_milliseconds = 0;  // of all its processes that were waited for
   bool ok() const { return exit_code == 0 && !timed_out; }
 };
 

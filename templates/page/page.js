@@ -23,7 +23,7 @@ const timeText = ms => {
 const count = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 const share = (part, all) => all > 0 ? `${Math.round(100 * part / all)} %` : '0 %';
 const RESULTS = {made: 'made', partly: 'made in part: its images were there', cache: 'from the cache',
-  same: 'the same text as before', fresh: 'up to date', failed: 'failed', unknown: 'not known'};
+  shared: 'from the shared cache', same: 'the same text as before', fresh: 'up to date', failed: 'failed', unknown: 'not known'};
 
 // ---- elements
 
@@ -99,7 +99,7 @@ const timings = data.timings;
 const edges = timings ? timings.edges.rows.map((row, place) => {
   const edge = {place};
   timings.edges.columns.forEach((name, column) => { edge[name] = row[column]; });
-  for (const name of ['op', 'source', 'part', 'kind', 'result']) edge[name] = timings.strings[edge[name]];
+  for (const name of ['op', 'source', 'part', 'kind', 'result', 'remote_miss']) edge[name] = timings.strings[edge[name]];
   edge.waited = edge.waits.reduce((sum, [from, to]) => sum + to - from, 0);
   edge.worked = edge.end - edge.begin - edge.waited;
   edge.compiles = ['cuda_compile', 'cuda_slice', 'cxx_compile'].includes(edge.kind);
@@ -110,6 +110,7 @@ const edges = timings ? timings.edges.rows.map((row, place) => {
 const chain = new Set(timings ? timings.analysis.chain : []);
 const edgeText = edge => [edge.label, `${timeText(edge.worked)} of work, ${RESULTS[edge.result]}`,
   `began at ${timeText(edge.begin)}, ended at ${timeText(edge.end)}`,
+  edge.remote_miss ? `shared cache: ${edge.remote_miss}` : '',
   edge.begin > edge.ready ? `ready ${timeText(edge.begin - edge.ready)} before it began: no slot was free` : '',
   edge.waited ? `waited ${timeText(edge.waited)} for memory` : '',
   edge.peak_bytes ? `${bytesText(edge.peak_bytes)} of memory` : '',
@@ -151,7 +152,7 @@ function drawShort() {
   if (timings) {
     const results = timings.analysis.results;
     const words = Object.entries(results).filter(([, n]) => n).map(([result, n]) => `${n} ${RESULTS[result]}`);
-    card('answer-results', 'Edges', `${results.cache} of ${edges.length} from the cache`, words.join(', '),
+    card('answer-results', 'Edges', `${results.cache + results.shared} of ${edges.length} from the cache`, words.join(', '),
          Object.fromEntries(Object.entries(results).map(([result, n]) => [`data-${result}`, n])));
   }
 }
@@ -451,6 +452,28 @@ function drawTables(section) {
   more.addEventListener('click', () => { draw(analysis.slowest.length); more.remove(); });
   section.append(more);
 }
+const SPANS = {prefetch: 'asked for all that the plan needs', fetch: 'what steps asked for', upload: 'results went up'};
+function drawRemote(section) {
+  const spans = timings.remote;
+  if (!spans.length) return;
+  const holder = element('div', {id: 'remote'}), names = Object.keys(SPANS).filter(name => spans.some(span => span.what === name));
+  section.append(element('h3', {}, 'Shared cache'), holder);
+  const width = Math.max(Math.round(holder.clientWidth), 280), row = 20, height = names.length * row + 18;
+  const svg = shape(holder, 'svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': 'When the shared cache was used; the table below has the sums.'});
+  const x = ms => Math.min(ms / Math.max(timings.total_ms, 1), 1) * (width - 4) + 2;
+  timeAxis(svg, x, height, width);
+  names.forEach((name, place) => {
+    for (const span of spans.filter(each => each.what === name))
+      shape(svg, 'rect', {x: x(span.begin_ms), y: place * row + 2, width: Math.max(x(span.end_ms) - x(span.begin_ms), 1.5), height: 14, rx: 2,
+        fill: 'var(--shared)', 'data-what': name});
+    shape(svg, 'text', {x: 4, y: place * row + 13, class: 'halo'}, name);
+  });
+  const took = list => list.reduce((sum, span) => sum + span.end_ms - span.begin_ms, 0);
+  section.append(table(['what', 'which is', `times${NUMBER}`, `time${NUMBER}`], names.map(name => {
+    const list = spans.filter(span => span.what === name);
+    return [name, SPANS[name], number(list.length, String(list.length)), number(took(list), timeText(took(list)))];
+  }), {id: 'remote-table'}));
+}
 function drawTime() {
   const section = find('#time');
   if (!timings) {
@@ -480,6 +503,7 @@ function drawTime() {
   search.addEventListener('input', update);
   section.append(key, element('div', {class: 'controls'}, element('label', {}, 'at least ', slider, says), search), timeline);
   update();
+  drawRemote(section);
   drawCores(section);
   drawTables(section);
 }

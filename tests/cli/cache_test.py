@@ -32,6 +32,11 @@ def make_store(folder, entries, size=1000):
     return files
 
 
+def write_counts(store):
+    text = "dsbuild-counts 1\nhits 40\nmisses 48\nsaved_milliseconds 61500\nlast_hits 40\nlast_misses 4\n"
+    (store / "counts").write_text(hashlib.sha256(text.encode()).hexdigest() + "\n" + text)
+
+
 class CacheTest(CliTest):
     def setUp(self):
         self.space = TestSpace(store=True)
@@ -51,7 +56,7 @@ class CacheTest(CliTest):
 class StatsTest(CacheTest):
     def test_a_store_that_is_not_there_is_empty_and_stays_absent(self):
         stats = self.document("stats")
-        self.assertEqual(set(stats), DOCUMENT | {"entries", "bytes", "bound_bytes", "last_build", "all_builds"})
+        self.assertEqual(set(stats), DOCUMENT | {"entries", "bytes", "bound_bytes", "last_build", "all_builds", "remote"})
         self.assertEqual((stats["entries"], stats["bytes"], stats["bound_bytes"]), (0, 0, 10 << 30))
         self.assertFalse(self.store.exists())
 
@@ -66,14 +71,15 @@ class StatsTest(CacheTest):
 
     def test_hits_and_misses_are_summed_over_builds(self):
         make_store(self.store, 1)
-        (self.store / "uses").write_text("0 44\n40 4\n")
+        write_counts(self.store)
         stats = self.document("stats")
-        self.assertEqual(stats["last_build"], {"hits": 40, "misses": 4})
-        self.assertEqual(stats["all_builds"], {"hits": 40, "misses": 48})
+        self.assertEqual(stats["last_build"], {"hits": 40, "misses": 4, "saved_milliseconds": 0})
+        self.assertEqual(stats["all_builds"], {"hits": 40, "misses": 48, "saved_milliseconds": 61500, "builds": 0, "failed_builds": 0,
+                                               "build_milliseconds": 0})
 
     def test_the_text_for_people(self):
         make_store(self.store, 2, 2048)
-        (self.store / "uses").write_text("0 44\n40 4\n")
+        write_counts(self.store)
         self.check_alone("cache_stats", self.space, "cache", "stats", code=0)
 
     def test_stats_is_what_cache_alone_shows(self):

@@ -162,7 +162,7 @@ class OtherDocumentsTest(JsonTest):
             for step in target["steps"]:
                 self.assertEqual(set(step), {"stage", "passed", "rule"})
         for edge in explained["edges"]:
-            self.assertEqual(set(edge), {"edge", "runs", "reason"})
+            self.assertEqual(set(edge), {"edge", "runs", "reason", "remote_miss"})
 
     def test_inspect(self):
         run = self.space.run("inspect", str(self.space.out), "--json")

@@ -48,6 +48,9 @@ Timings example() {
   timings.edges[1].peak_bytes = 450;
   timings.edges[2].turns = {{100, 100, 600}};
   timings.edges[2].made_of = MadeOf::cache;
+  timings.edges[2].is_shared = true;
+  timings.edges[1].remote_miss = "nobody has built it (scope main)";
+  timings.remote = {{"prefetch", 0, 15}, {"upload", 250, 320}};
   timings.edges[3].kind = "link";
   timings.edges[3].source.clear();
   return timings;
@@ -144,7 +147,8 @@ TEST_CASE("timings: the slowest first, and how many of each result") {
   const Timings timings = example();
   CHECK(slowest_compiles(timings) == std::vector<size_t>{1, 0, 2});
   CHECK(count_results(timings, "made") == 3);
-  CHECK(count_results(timings, "cache") == 1);
+  CHECK(count_results(timings, "cache") == 0);
+  CHECK(count_results(timings, "shared") == 1);
   CHECK(count_results(timings, "fresh") == 3);  // 7 were planned
   CHECK(count_results(timings, "failed") == 0);
 }

@@ -38,6 +38,15 @@ void check_no_damage_is_accepted(const std::string& text, const Parse& parse) {
 
 }  // namespace
 
+TEST_CASE("what tools took is in a line of a result, where it is known") {
+  ActionResult result = two_files();
+  result.outputs.front().milliseconds = 1234;
+  const std::string text = render_result(k_key, result);
+  CHECK(text.find(" 11+1234 .compute_80.ptx\n") != std::string::npos);
+  CHECK(text.find(" 6  a name with blanks\n") != std::string::npos);
+  CHECK(parse_result(k_key, text) == result);
+}
+
 TEST_CASE("a blob is what the format says, as other programs write it") {
   // `printf 'first file;second' | zstd --no-check`, the digests by sha256sum.
   const std::string frame = std::string("\x28\xb5\x2f\xfd\x20\x11\x89\x00\x00", 9) + "first file;second";

@@ -53,6 +53,17 @@ TEST_CASE("fields that are not known are passed over") {
   CHECK(parse_entry(k_name, exit_code + of_protobuf() + more) == entry());
 }
 
+TEST_CASE("what tools took travels with a file, and no entry claims more than a day") {
+  RemoteEntry timed = entry();
+  timed.front().file.milliseconds = 1234;
+  CHECK(parse_entry(k_name, render_entry(k_name, timed)) == timed);
+  // A property of a node: 1: "milliseconds", 2: "1234".
+  CHECK(render_entry(k_name, timed).find(from_hex("0a140a0c6d696c6c697365636f6e6473120431323334")) !=
+        std::string::npos);
+  timed.front().file.milliseconds = ~uint64_t{0};
+  CHECK(parse_entry(k_name, render_entry(k_name, timed))->front().file.milliseconds == 86'400'000);
+}
+
 TEST_CASE("names that no result has are refused") {
   for (const char* name : {"../../home/user/.profile", "a\nb", ""}) {
     RemoteEntry bad = entry();

@@ -264,7 +264,7 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
               "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
               "remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
-              "remote_client_key."));
+              "remote_client_key, metrics."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {

@@ -45,6 +45,12 @@ TEST_CASE("The peak is that of the largest process, the children of the child am
   CHECK(peak(std::string("sh -c '") + grows + "'; true") > 128 << 20);
 }
 
+TEST_CASE("CPU time is that of the process and its children") {
+  const auto time = [](const std::string& text) { return run(script(text)).cpu_milliseconds; };
+  CHECK(time("sleep 0.3") < 200);
+  CHECK(time("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; true") > 20);
+}
+
 TEST_CASE("A process killed by a signal counts as 128 plus its number") {
   CHECK(run(script("kill -9 $$")).exit_code == 137);
 }
