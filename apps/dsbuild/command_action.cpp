@@ -34,6 +34,10 @@ Result<StepEnd> run_and_print(StepWords words, System& system) {
 }
 
 Result<StepEnd> run_as_edge(const StepWords& words, System& system) {
+  if (system.environment.contains(k_no_tools_variable)) {
+    RefusingRunner refusing;
+    return run_action(words, system, refusing, print_tool_output);
+  }
   LocalRunner runner(system.processes);
   return run_action(words, system, runner, print_tool_output);
 }

@@ -84,7 +84,7 @@ void end_sharing(RemoteMirror& remote, const Settings& settings, const CommandCo
   remote.finish(k_most_seconds_for_uploads);
   const MirrorUses uses = remote.uses();
   if (settings.verbosity >= 0 && !settings.json.value) print_message(render_shared(uses));
-  if (const auto off = warning_of(uses)) print_warnings({*off}, settings, context);
+  print_warnings(warnings_of(uses), settings, context);
 }
 
 Result<int> run_wrap(const CommandContext& context) {

@@ -22,6 +22,9 @@ inline constexpr const char* k_run_log_file = "log/dsbuild.log";
 inline constexpr const char* k_lists_dir = "lists";  // of records, by content (action/lists.h)
 
 // Beside it: the pack of `build DIR`, of a project that has none, and how that pack.yaml begins.
+// In the cache's folder: caches of the same kind, each of what some keys have signed (settings/settings.h).
+inline constexpr const char* k_trusted_folder = "trusted";
+
 inline constexpr const char* k_project_pack_suffix = "-project";
 inline constexpr const char* k_project_pack_start = "# By `dsbuild new --from`";
 

@@ -6,6 +6,7 @@
 
 #include "build/build_counts.h"
 #include "build/build_folder.h"
+#include "build/cache_transfer.h"
 #include "build/publish.h"
 #include "build/slice_tests.h"
 #include "remote/serve_steps.h"
@@ -190,10 +191,13 @@ bool was_ended(const std::string& code) {
 }
 
 // Results of a build that failed go up, too.
-void end_sharing(const std::string& code_of_error, Session& session) {
-  if (!session.remote) return;
+std::vector<Warning> end_sharing(const std::string& code_of_error, Session& session) {
+  if (!session.remote) return {};
   session.remote->finish(was_ended(code_of_error) ? 0 : k_most_seconds_for_uploads);
-  if (const auto off = warning_of(session.remote->uses())) session.events.on_warning(*off);
+  std::vector<Warning> warnings = warnings_of(session.remote->uses());
+  for (const Warning& warning : warnings)
+    session.events.on_warning(warning);
+  return warnings;
 }
 
 enum class Testing { beside, done };
@@ -240,12 +244,13 @@ Result<Built> build_bundle(Request request, Session& session) {
     timings = {};
     tried = build_once(std::move(request), Testing::done, timings, session);
   }
-  end_sharing(tried ? "" : tried.error().code, session);
+  const std::vector<Warning> warnings = end_sharing(tried ? "" : tried.error().code, session);
   timings.write(session.remote ? session.remote->log().spans() : std::vector<RemoteSpan>{},
                 settings.build_dir.value, session.system.files);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (timings.ran_edges()) count_build({seconds, !tried}, settings, session);
   DSBUILD_TRY(built, std::move(tried));
+  append(built->outcome.warnings, warnings);
   if (session.remote) built->outcome.remote = session.remote->uses();
   built->outcome.seconds = seconds;
   return std::move(*built);

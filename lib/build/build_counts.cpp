@@ -18,7 +18,7 @@ RemoteCounts counts_of(RemoteMirror& remote) {
           .saved_milliseconds = uses.saved_milliseconds,
           .lost = uses.lost,
           .damaged = uses.damaged,
-          .untrusted = remote.log().count(RemoteFinding::untrusted),
+          .untrusted = uses.untrusted,
           .fallbacks = uses.off.empty() ? uint64_t{0} : uint64_t{1}};
 }
 

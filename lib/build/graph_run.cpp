@@ -6,6 +6,7 @@
 #include "base/build_layout.h"
 #include "build/edge_costs.h"
 #include "build/edge_needs.h"
+#include "exec/local_runner.h"
 #include "ninja/progress.h"
 #include "remote/serve_steps.h"
 #include "sys/clock.h"
@@ -194,8 +195,10 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   std::unique_ptr<RequestServer> upstream;
   if (session.remote) {
     DSBUILD_TRY(server, serve_steps(session.remote, run.environment));
+    if (session.remote->pushes()) run.environment[k_upstream_found_variable] = server->name();
     upstream = std::move(server);
   }
+  if (session.starts_no_tools) run.environment[k_no_tools_variable] = "1";
   OverdueWatch overdue(plan, *gate, session.limits.edge);
   run.on_event = [&overdue, tell = run.on_event](const EdgeEvent& event) {
     overdue.on_event(event);

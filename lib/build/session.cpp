@@ -17,7 +17,7 @@ Session::Session(const Settings& settings, const System& of_system, Events& of_c
     : system{of_system},
       events{of_caller},
       limits(std::move(of_request)),
-      facts(of_system.files, settings.cache_dir / "facts.json"),
+      facts(of_system.files, settings.facts_file),
       build_facts(of_system.files, settings.build_dir.value / "facts.json"),
       digests(of_system.files, settings.cache_dir / "digests", settings.trust()),
       cached_facts(of_system.files, of_system.files.absolute(settings.store.value), digests) {

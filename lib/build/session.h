@@ -53,6 +53,7 @@ struct Session {
   DigestMemo digests;        // of files of this machine, in the cache folder
   CachedFacts cached_facts;  // what `facts` shares with other machines, where there is a cache
   std::shared_ptr<RemoteMirror> remote;
+  bool starts_no_tools = false;  // an action that needs one fails (lib/build/cached_run.h)
 };
 
 }  // namespace dsbuild

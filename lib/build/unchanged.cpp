@@ -39,8 +39,7 @@ bool counts(const std::string& path, const Settings& settings, const FileReader&
   const std::string whole = files.absolute(path).string();
   const std::string own = files.absolute(settings.build_dir.value).string() + "/";
   return !whole.starts_with(own) && !whole.starts_with("/proc/") && !whole.starts_with("/sys/") &&
-         whole != files.absolute(settings.cache_dir / "facts.json").string() &&
-         !is_own_memo(path, settings, files);
+         whole != files.absolute(settings.facts_file).string() && !is_own_memo(path, settings, files);
 }
 
 // What is published, of what, and all that the judge asks: nullopt where an action is due, or that cannot be

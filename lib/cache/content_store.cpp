@@ -7,6 +7,7 @@
 namespace dsbuild {
 std::optional<StoreEntry> ContentStore::find(const std::string& key) const {
   auto entry = find_here(key);
+  if (entry && upstream_) upstream_->found(UpstreamKind::result, key);
   return entry || !fetch(UpstreamKind::result, key) ? std::move(entry) : find_here(key);
 }
 
@@ -50,6 +51,7 @@ std::vector<std::string> ContentStore::find_records(const std::string& key) cons
       digests.push_back(file.digest);
   for (auto& record : blobs_.find(digests))
     if (record) records.push_back(std::move(*record));
+  if (!records.empty() && upstream_) upstream_->found(UpstreamKind::records, key);
   return records;
 }
 

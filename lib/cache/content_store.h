@@ -84,6 +84,9 @@ class ContentStore {
   std::optional<std::string> find_text(const std::string& digest) const;
   void put_text(const std::string& digest, const std::string& text) const;
 
+  // All that is there. Errors: those of check(), and of reading.
+  Result<std::vector<UpstreamItem>> items() const;
+
   // Error: exit 2 `foreign_cache_dir` when the folder holds files and is no store.
   Result<void> check() const { return folder_.check(); }
   // The value is empty where there is no folder yet. Errors: those of check(), and of reading.

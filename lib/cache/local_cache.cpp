@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/build_layout.h"
 #include "cache/entry_file.h"
 #include "cache/layout.h"
 #include "cache/size_record.h"
@@ -22,9 +23,11 @@ constexpr const char* k_marker_rest =
 // How exactly it is known when an entry was last used: marking it costs a change on the disk.
 constexpr int64_t k_mark_every_ns = 60'000'000'000;
 
-// Another dsbuild that starts at this moment has made these, and writes the marker next.
+// Another dsbuild that starts at this moment has made these, and writes the marker next. Or only caches of
+// trusted keys are there, which have markers of their own.
 bool is_beginning(const std::vector<std::string>& names) {
-  return std::ranges::all_of(names, is_own_temporary);
+  return std::ranges::all_of(
+      names, [](const std::string& name) { return is_own_temporary(name) || name == k_trusted_folder; });
 }
 
 template <class Answer, class Ask>

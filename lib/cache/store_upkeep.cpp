@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/build_layout.h"
 #include "base/text.h"
 #include "cache/content_store.h"
 #include "cache/layout.h"
@@ -81,6 +82,22 @@ void add_uses(const StoreUses& uses, CacheCounts& counts) {
   counts.last_saved_milliseconds = uses.saved_milliseconds();
 }
 
+// The caches of trusted keys, which lie within this one.
+std::vector<Path> inner_caches(const Path& folder, FileSystem& files) {
+  const Path parent = folder / k_trusted_folder;
+  std::vector<Path> caches;
+  if (files.own_kind(parent) != FileKind::directory) return caches;
+  for (const std::string& name : files.list(parent).value_or(std::vector<std::string>{}))
+    if (files.own_kind(parent / name) == FileKind::directory && LocalFolder(files, parent / name).is_ours())
+      caches.push_back(parent / name);
+  return caches;
+}
+
+void add(StoreRemoval& sum, const StoreRemoval& more) {
+  sum.entries += more.entries;
+  sum.bytes += more.bytes;
+}
+
 }  // namespace
 
 Result<StoreStats> ContentStore::stats() const {
@@ -94,32 +111,60 @@ Result<StoreStats> ContentStore::stats() const {
   return stats;
 }
 
+// A list of records is told by the name of what is in it.
+Result<std::vector<UpstreamItem>> ContentStore::items() const {
+  DSBUILD_CHECK(check());
+  std::vector<UpstreamItem> items;
+  if (!folder_.is_ours()) return items;
+  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
+  for (const EntryFile& file : content.results) {
+    const std::string key = file.path.parent_path().filename().string() + file.path.filename().string();
+    const auto result = actions_.find({key}).front();
+    if (!result || result->outputs.empty()) continue;
+    const bool is_list = std::ranges::all_of(
+        result->outputs, [](const CachedFile& output) { return output.name == k_record; });
+    items.push_back({is_list ? UpstreamKind::records : UpstreamKind::result, key});
+  }
+  return items;
+}
+
 Result<StoreRemoval> ContentStore::prune(unsigned long long limit) const {
   DSBUILD_CHECK(check());
-  if (!folder_.is_ours()) return StoreRemoval{};
+  StoreRemoval removal;
+  for (const Path& inner : inner_caches(folder_.path(), files_)) {
+    DSBUILD_TRY(removed, ContentStore(files_, inner).prune(limit));
+    add(removal, removed);
+  }
+  if (!folder_.is_ours()) return removal;
   DSBUILD_TRY(content, scan_store(folder_.path(), files_));
   const int64_t now = file_clock_now();
   for (const EntryFile& temporary : content.temporaries)
     if (now - temporary.used_ns > k_old_temporary_ns) DSBUILD_CHECK(files_.remove_all(temporary.path));
-  StoreRemoval removal;
   const unsigned long long bytes = total_bytes(content);
+  StoreRemoval removed_here;
   if (bytes > limit) {
     DSBUILD_TRY(removed, remove_down_to(limit - limit / 10, content, files_));
-    removal = removed;
+    removed_here = removed;
   }
-  record_size(folder_.path(), bytes - removal.bytes, files_);
+  record_size(folder_.path(), bytes - removed_here.bytes, files_);
+  add(removal, removed_here);
   return removal;
 }
 
 Result<StoreRemoval> ContentStore::clear() const {
   DSBUILD_CHECK(check());
-  if (!folder_.is_ours()) return StoreRemoval{};
+  StoreRemoval removal;
+  for (const Path& inner : inner_caches(folder_.path(), files_)) {
+    DSBUILD_TRY(removed, ContentStore(files_, inner).clear());
+    add(removal, removed);
+  }
+  if (!folder_.is_ours()) return removal;
   DSBUILD_TRY(content, scan_store(folder_.path(), files_));
   for (const EntryFile& temporary : content.temporaries)
     DSBUILD_CHECK(files_.remove_all(temporary.path));
   for (const char* record : {k_counts_file, k_size_file})
     DSBUILD_CHECK(files_.remove_all(folder_.path() / record));
-  StoreRemoval removal{content.results.size(), total_bytes(content)};
+  add(removal, {content.results.size(), total_bytes(content)});
   for (const auto* entries : {&content.results, &content.blobs})
     for (const EntryFile& entry : *entries)
       DSBUILD_CHECK(files_.remove_all(entry.path));

@@ -16,6 +16,12 @@ enum class UpstreamKind {
   records,  // by the key of an action, with the texts that they name
 };
 
+struct UpstreamItem {
+  UpstreamKind what;
+  std::string key;
+  bool operator==(const UpstreamItem&) const = default;
+};
+
 class Upstream {
  public:
   virtual ~Upstream() = default;
@@ -23,10 +29,14 @@ class Upstream {
   virtual bool fetch(UpstreamKind what, const std::string& name) = 0;
   // The local cache has got this by a build. Returns at once.
   virtual void added(UpstreamKind what, const std::string& name) = 0;
+  // The local cache had this already. Returns at once.
+  virtual void found(UpstreamKind /*what*/, const std::string& /*name*/) {}
 };
 
 // What a step asks, and how the other side reads it.
 inline constexpr const char* k_upstream_variable = "DSBUILD_UPSTREAM";
+// The same, for a build that wants to know what its steps find in the local cache.
+inline constexpr const char* k_upstream_found_variable = "DSBUILD_UPSTREAM_FOUND";
 std::string answer_of(Upstream& upstream, const std::string& question);
 
 // A step's; nullptr where its build has none.

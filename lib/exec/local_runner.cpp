@@ -36,4 +36,13 @@ void LocalRunner::cancel(Handle handle) {
   if (const auto found = running_.find(handle); found != running_.end()) found->second.stop.request_stop();
 }
 
+Runner::Handle RefusingRunner::submit(ToolRun) {
+  return 0;
+}
+
+Result<ProcessResult> RefusingRunner::wait(Handle) {
+  return fail(Exit::failed, "not_cached", "the local cache", "it has no result of this action",
+              "Build it: `dsbuild` with the same options.");
+}
+
 }  // namespace dsbuild

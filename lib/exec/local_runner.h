@@ -35,4 +35,15 @@ class LocalRunner : public Runner {
   Handle last_ = 0;
 };
 
+// In the environment of an action: it is to start no tool.
+inline constexpr const char* k_no_tools_variable = "DSBUILD_STARTS_NO_TOOLS";
+
+// Starts nothing: the answer to each is exit 1, code `not_cached`.
+class RefusingRunner : public Runner {
+ public:
+  Handle submit(ToolRun run) override;
+  Result<ProcessResult> wait(Handle handle) override;
+  void cancel(Handle) override {}
+};
+
 }  // namespace dsbuild

@@ -191,7 +191,7 @@ class Parts {
     if (untested_.empty()) return true;
     const auto lock = take_lock(input_.settings.cache_dir / "locks" / "nvcc-self-test", "dsbuild nvcc",
                                 std::nullopt, [](const std::string&) {});
-    const Path facts_file = input_.settings.cache_dir / "facts.json";
+    const Path facts_file = input_.settings.facts_file;
     const FactStore facts(files_, facts_file);
     std::erase_if(untested_, [&](const SliceTest& test) {
       return facts.find(test.fact, test.identity) == k_slices_are_the_same;

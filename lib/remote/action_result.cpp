@@ -18,7 +18,7 @@ using Tag = protozero::pbf_tag_type;
 constexpr Tag k_output_files = 2, k_path = 1, k_digest = 2, k_contents = 5, k_node_properties = 7;
 constexpr Tag k_hash = 1, k_size_bytes = 2, k_properties = 1, k_name = 1, k_value = 2;
 constexpr Tag k_execution_metadata = 9, k_worker = 1;
-constexpr const char *k_sha256 = "sha256", *k_size = "size", *k_bases = "bases",
+constexpr const char *k_sha256 = "sha256", *k_size = "size", *k_bases = "bases", *k_ed25519 = "ed25519",
                      *k_milliseconds = "milliseconds";
 constexpr uint64_t k_most_milliseconds = 86'400'000;  // a day: what an entry claims goes into sums
 constexpr std::string_view k_base_folder = "base/";
@@ -58,6 +58,7 @@ void read_property(Reader message, RemoteOutput& output) {
   if (name == k_bases) output.bases = split(value, " ");
   if (name == k_milliseconds)
     output.file.milliseconds = std::min(whole_number<uint64_t>(value).value_or(0), k_most_milliseconds);
+  if (name == k_ed25519) output.signature = value;
 }
 
 std::optional<RemoteOutput> read_output(Reader message) {
@@ -124,6 +125,7 @@ std::string render_entry(const std::string& name, const RemoteEntry& entry) {
     if (!output.contents.empty()) file.add_bytes(k_contents, output.contents);
     Writer properties(file, k_node_properties);
     if (!output.bases.empty()) write_property(properties, k_bases, join(output.bases, " "));
+    if (!output.signature.empty()) write_property(properties, k_ed25519, output.signature);
     if (output.file.milliseconds > 0)
       write_property(properties, k_milliseconds, std::to_string(output.file.milliseconds));
     write_property(properties, k_sha256, output.file.digest);

@@ -39,7 +39,7 @@ RemoteEntry merged(RemoteEntry newer, const RemoteEntry& there) {
 
 }  // namespace
 
-RemoteMirror::RemoteMirror(std::unique_ptr<RemoteStore> store, FileSystem& files, const Path& local,
+RemoteMirror::RemoteMirror(std::shared_ptr<RemoteStore> store, FileSystem& files, const Path& local,
                            MirrorOptions options)
     : store_(std::move(store)),
       folder_(files, local),
@@ -139,8 +139,32 @@ std::vector<std::optional<RemoteEntry>> RemoteMirror::get_entries(UpstreamKind w
     entries.push_back(is_there ? parse_entry(names[i].digest, answers[i].bytes) : std::nullopt);
     if (answers[i].state == State::absent) log_.note(what, keys[i], RemoteFinding::absent);
     if (is_there && !entries.back()) log_.note(what, keys[i], RemoteFinding::damaged);
+    if (entries.back()) entries.back() = trusted(what, names[i].digest, keys[i], std::move(*entries.back()));
   }
   return entries;
+}
+
+RemoteEntry RemoteMirror::trusted(UpstreamKind what, const std::string& name, const std::string& key,
+                                  RemoteEntry entry) {
+  if (options_.keys.trusted.empty()) return entry;
+  TrustedEntry trusted = trusted_parts(what, name, entry, options_.keys.trusted);
+  if (trusted.refusal.empty()) return std::move(trusted.entry);
+  if (trusted.entry.empty()) log_.note(what, key, RemoteFinding::untrusted);
+  const std::lock_guard lock(mutex_);
+  untrusted_.insert(name);
+  uses_.untrusted = untrusted_.size();
+  if (uses_.untrusted_why.empty()) uses_.untrusted_why = trusted.refusal;
+  return std::move(trusted.entry);
+}
+
+// An entry of here as it goes up: with what is there already, whose parts keep their signatures. Only what is
+// of here is signed. Whether it is another than is there.
+bool RemoteMirror::complete(UpstreamKind what, const std::string& name, const RemoteEntry& there,
+                            RemoteEntry& entry) const {
+  keep_signatures(what, there, entry);
+  if (options_.keys.own && !sign_parts(what, name, *options_.keys.own, entry)) return false;
+  entry = merged(std::move(entry), there);
+  return entry != there;
 }
 
 // Which files of the entries are here now, by their digests here.
@@ -189,7 +213,8 @@ void RemoteMirror::fetch_records(const std::vector<std::string>& keys) {
   const auto entries = get_entries(UpstreamKind::records, keys);
   const std::set<std::string> here = get_blobs(entries);
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (entries[i]) log_.note_entry(UpstreamKind::records, keys[i], *entries[i], here);
+    if (entries[i] && !entries[i]->empty())
+      log_.note_entry(UpstreamKind::records, keys[i], *entries[i], here);
     const auto before = actions_.find({keys[i]}).front();
     ActionResult all = before.value_or(ActionResult{});
     for (const RemoteOutput& output : entries[i].value_or(RemoteEntry{})) {
@@ -237,6 +262,7 @@ void RemoteMirror::note_asked(UpstreamKind what, const std::vector<std::string>&
 }
 
 void RemoteMirror::prefetch(const std::vector<Foreseen>& actions) {
+  if (options_.pushes) return;
   const MirrorLog::Timer timer(log_, k_prefetch_span);
   std::vector<const Foreseen*> open;
   for (const Foreseen& action : actions)
@@ -256,7 +282,7 @@ void RemoteMirror::prefetch(const std::vector<Foreseen>& actions) {
 
 // Once a build. Who asks while another step's question is on its way waits for its answer.
 bool RemoteMirror::fetch(UpstreamKind what, const std::string& key) {
-  if (is_off(Direction::in)) return false;
+  if (is_off(Direction::in) || options_.pushes) return false;
   std::promise<bool> answer;
   std::shared_future<bool> first;
   {
@@ -288,6 +314,29 @@ void RemoteMirror::added(UpstreamKind what, const std::string& key) {
   changed_.notify_all();
 }
 
+void RemoteMirror::found(UpstreamKind what, const std::string& key) {
+  if (!options_.pushes) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!found_.insert(action_name(what, key).digest).second) return;
+  }
+  added(what, key);
+}
+
+size_t RemoteMirror::pull(const std::vector<UpstreamItem>& items) {
+  std::vector<std::string> results, records;
+  for (const UpstreamItem& item : items)
+    (item.what == UpstreamKind::result ? results : records).push_back(item.key);
+  fetch_records(records);
+  const std::vector<bool> has = actions_.has(records);
+  return fetch_results(results) + static_cast<size_t>(std::ranges::count(has, true));
+}
+
+std::vector<UpstreamItem> RemoteMirror::pushed() const {
+  const std::lock_guard lock(mutex_);
+  return pushed_;
+}
+
 // Of the local cache, each once. The small ones first: they are in the large ones. Texts of records are
 // packed alone, for entries of several machines are merged.
 void RemoteMirror::put_blobs(UpstreamKind what, const std::vector<Upload>& uploads) {
@@ -314,16 +363,21 @@ void RemoteMirror::put_blobs(UpstreamKind what, const std::vector<Upload>& uploa
 size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& uploads) {
   put_blobs(what, uploads);
   std::vector<RemoteFile> entries;
+  std::vector<UpstreamItem> items;
   for (const Upload& upload : uploads) {
     auto entry = packer_.entry_of(upload.files);
     if (!entry) continue;
-    entry = merged(std::move(*entry), upload.there);
-    if (*entry == upload.there) continue;
     const RemoteName name = action_name(what, upload.key);
+    if (!complete(what, name.digest, upload.there, *entry)) continue;
     entries.push_back({name, render_entry(name.digest, *entry)});
+    items.push_back({what, upload.key});
   }
   const auto answers = put(entries);
-  return static_cast<size_t>(std::ranges::count(answers, State::done, &RemoteAnswer::state));
+  const std::lock_guard lock(mutex_);
+  const size_t before = pushed_.size();
+  for (size_t i = 0; i < items.size(); ++i)
+    if (answers[i].state == State::done) pushed_.push_back(items[i]);
+  return pushed_.size() - before;
 }
 
 void RemoteMirror::upload_results(const std::vector<std::string>& keys) {
@@ -367,24 +421,27 @@ void RemoteMirror::upload() {
   while (true) {
     changed_.wait(lock, [&] { return ends_ || !queue_.empty(); });
     if (ends_) return;
-    std::deque<Added> batch = std::move(queue_);
+    const std::vector<UpstreamItem> batch(queue_.begin(), queue_.end());
     queue_.clear();
     is_uploading_ = true;
     lock.unlock();
-    std::vector<std::string> results, records;
-    for (const Added& added : batch) {
-      std::vector<std::string>& keys = added.what == UpstreamKind::result ? results : records;
-      if (std::ranges::find(keys, added.key) == keys.end()) keys.push_back(added.key);
-    }
-    if (store_->may_put()) {
-      const MirrorLog::Timer timer(log_, k_upload_span);
-      upload_results(results);
-      upload_records(records);
-    }
+    push(batch);
     lock.lock();
     is_uploading_ = false;
     changed_.notify_all();
   }
+}
+
+void RemoteMirror::push(const std::vector<UpstreamItem>& batch) {
+  std::vector<std::string> results, records;
+  for (const UpstreamItem& added : batch) {
+    std::vector<std::string>& keys = added.what == UpstreamKind::result ? results : records;
+    if (std::ranges::find(keys, added.key) == keys.end()) keys.push_back(added.key);
+  }
+  if (!store_->may_put()) return;
+  const MirrorLog::Timer timer(log_, k_upload_span);
+  upload_results(results);
+  upload_records(records);
 }
 
 void RemoteMirror::finish(double most_seconds) {

@@ -1,7 +1,7 @@
 // Between the local cache and one that machines share: brings results that a build asks for, and takes new
 // ones there. A failure of the shared cache is a miss. After three failures in a row this build goes on
-// without it. Each file is checked against its digest before it is written here. An entry is believed
-// (docs/shared_cache.md).
+// without it. Each file is checked against its digest before it is written here. An entry is believed where a
+// trusted key has signed it, or where nothing is said of keys (docs/shared_cache.md).
 #pragma once
 
 #include <condition_variable>
@@ -22,6 +22,7 @@
 #include "cache/upstream.h"
 #include "exec/record.h"
 #include "remote/action_result.h"
+#include "remote/entry_signature.h"
 #include "remote/mirror_log.h"
 #include "remote/packed_files.h"
 #include "remote/remote_store.h"
@@ -31,6 +32,8 @@ namespace dsbuild {
 struct MirrorOptions {
   std::string scope;  // results of another scope are not found
   bool uploads = false;
+  EntryKeys keys = {};  // who signs, and who is believed
+  bool pushes = false;  // what the local cache has goes up when it is used, and nothing comes from there
   // A build goes on without a store that has taken longer than this for what is asked for together, at less
   // than this many bytes a second: compiling is about as fast.
   double most_seconds_slow = 5;
@@ -46,6 +49,8 @@ struct MirrorUses {
   uint64_t saved_milliseconds = 0;  // that tools took for results that came from there and were used
   std::string off;                  // why this build went on without it; "": it did not
   std::string read_only;            // why nothing went up; "": that was not asked for, or it did
+  uint64_t untrusted = 0;           // entries that no trusted key has signed, or not all of
+  std::string untrusted_why;        // of the first
   bool operator==(const MirrorUses&) const = default;
 };
 
@@ -58,7 +63,7 @@ struct Foreseen {
 
 class RemoteMirror : public Upstream {
  public:
-  RemoteMirror(std::unique_ptr<RemoteStore> store, FileSystem& files, const Path& local,
+  RemoteMirror(std::shared_ptr<RemoteStore> store, FileSystem& files, const Path& local,
                MirrorOptions options);
   RemoteMirror(const RemoteMirror&) = delete;
   RemoteMirror& operator=(const RemoteMirror&) = delete;
@@ -66,9 +71,18 @@ class RemoteMirror : public Upstream {
 
   bool fetch(UpstreamKind what, const std::string& key) override;
   void added(UpstreamKind what, const std::string& key) override;
+  void found(UpstreamKind what, const std::string& key) override;
   // All that the actions need and the local cache lacks, in four rounds: entries of records, larger ones of
   // these and of the texts that they name, entries of results, and their files.
   void prefetch(const std::vector<Foreseen>& actions);
+  // Of both, the files of all of them are in memory at once.
+  // From there into the local cache, which has so many of them then.
+  size_t pull(const std::vector<UpstreamItem>& items);
+  // These of the local cache go there, now.
+  void push(const std::vector<UpstreamItem>& items);
+  bool pushes() const { return options_.pushes; }
+  // The entries that went there since this object was made, in their order.
+  std::vector<UpstreamItem> pushed() const;
   // Waits for uploads, but no longer than this. Uploads that are left do not happen.
   void finish(double most_seconds);
   MirrorUses uses() const;
@@ -77,10 +91,6 @@ class RemoteMirror : public Upstream {
   MirrorLog& log() { return log_; }
 
  private:
-  struct Added {
-    UpstreamKind what;
-    std::string key;
-  };
   // An entry that goes up, with its files; `there`: the one that is there already.
   struct Upload {
     std::string key;
@@ -98,6 +108,9 @@ class RemoteMirror : public Upstream {
 
   std::vector<std::optional<RemoteEntry>> get_entries(UpstreamKind what,
                                                       const std::vector<std::string>& keys);
+  RemoteEntry trusted(UpstreamKind what, const std::string& name, const std::string& key, RemoteEntry entry);
+  bool complete(UpstreamKind what, const std::string& name, const RemoteEntry& there,
+                RemoteEntry& entry) const;
   std::set<std::string> get_blobs(const std::vector<std::optional<RemoteEntry>>& entries);
   bool fetch_now(UpstreamKind what, const std::string& key);
   size_t fetch_results(const std::vector<std::string>& keys);
@@ -113,7 +126,7 @@ class RemoteMirror : public Upstream {
   size_t put_entries(UpstreamKind what, const std::vector<Upload>& uploads);
   void put_blobs(UpstreamKind what, const std::vector<Upload>& uploads);
 
-  std::unique_ptr<RemoteStore> store_;
+  std::shared_ptr<RemoteStore> store_;
   LocalFolder folder_;
   LocalActionCache actions_;
   LocalBlobStore blobs_;
@@ -128,7 +141,10 @@ class RemoteMirror : public Upstream {
   double seconds_together_ = 0;  // that took what was asked for together
   uint64_t bytes_together_ = 0;
   std::map<std::string, std::shared_future<bool>> asked_;  // by names of actions: what fetch() says
-  std::deque<Added> queue_;
+  std::set<std::string> untrusted_;                        // names of entries
+  std::set<std::string> found_;                            // names of what was found here
+  std::vector<UpstreamItem> pushed_;
+  std::deque<UpstreamItem> queue_;
   bool is_uploading_ = false, ends_ = false;
   std::condition_variable changed_;
   std::thread uploader_;  // last, for it uses the others

@@ -25,7 +25,9 @@ bool is_bucket(const std::string& url) {
 }
 
 // Whether there are keys for a bucket is found out when something is to go up.
-bool uploads(const Settings& settings) {
+bool uploads(const Settings& settings, RemoteUse use) {
+  if (use != RemoteUse::sharing)
+    return use == RemoteUse::pushing && settings.remote_upload.value != RemoteUpload::never;
   const std::string& url = settings.remote.value;
   const bool is_known = !settings.remote_credentials.value.empty() ||
                         !settings.remote_credential_helper.value.empty() ||
@@ -87,10 +89,11 @@ Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, const
                        files);
 }
 
-Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System& system) {
+Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System& system, RemoteUse use) {
   const std::string& url = settings.remote.value;
   if (is_folder(url))
-    return open_folder_store(system.files, url.substr(std::string_view(k_folder).size()), !uploads(settings));
+    return open_folder_store(system.files, url.substr(std::string_view(k_folder).size()),
+                             !uploads(settings, use));
   if (url.starts_with("http://") || url.starts_with("https://")) return open_server(settings, system);
   if (is_bucket(url)) return open_bucket(settings, system.files);
   return tl::unexpected<Error>(
@@ -99,13 +102,30 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System
 
 }  // namespace
 
-Result<std::shared_ptr<RemoteMirror>> open_remote(const Settings& settings, System& system) {
-  if (settings.remote.value.empty()) return std::shared_ptr<RemoteMirror>();
-  DSBUILD_TRY(store, open_store(settings, system));
-  if (settings.store_size.value == 0) return std::shared_ptr<RemoteMirror>();
-  MirrorOptions options{settings.remote_scope.value, uploads(settings)};
+Result<EntryKeys> entry_keys(const Settings& settings, const FileReader& files) {
+  EntryKeys keys{std::nullopt, settings.trusted_keys};
+  const Path& file = settings.remote_sign.value;
+  if (file.empty()) return keys;
+  DSBUILD_TRY(text, files.read_file(file));
+  DSBUILD_TRY(own, parse_private_key(text, file.string()));
+  keys.own = std::move(own);
+  return keys;
+}
+
+Result<std::shared_ptr<RemoteMirror>> mirror_of(std::shared_ptr<RemoteStore> store, const Settings& settings,
+                                                System& system, RemoteUse use) {
+  DSBUILD_TRY(keys, entry_keys(settings, system.files));
+  MirrorOptions options{settings.remote_scope.value, uploads(settings, use), std::move(keys),
+                        use == RemoteUse::pushing};
   return std::make_shared<RemoteMirror>(std::move(store), system.files,
                                         system.files.absolute(settings.store.value), std::move(options));
+}
+
+Result<std::shared_ptr<RemoteMirror>> open_remote(const Settings& settings, System& system, RemoteUse use) {
+  if (settings.remote.value.empty()) return std::shared_ptr<RemoteMirror>();
+  DSBUILD_TRY(store, open_store(settings, system, use));
+  if (settings.store_size.value == 0) return std::shared_ptr<RemoteMirror>();
+  return mirror_of(std::move(store), settings, system, use);
 }
 
 }  // namespace dsbuild

@@ -11,10 +11,19 @@ Result<std::unique_ptr<RequestServer>> serve_steps(std::shared_ptr<RemoteMirror>
   return server;
 }
 
-std::optional<Warning> warning_of(const MirrorUses& uses) {
-  if (uses.off.empty()) return std::nullopt;
-  return warning("remote_off", "--remote", "this build went on without the shared cache: " + uses.off,
-                 "The bundle is right all the same. Look whether the cache can be reached.");
+std::vector<Warning> warnings_of(const MirrorUses& uses) {
+  std::vector<Warning> warnings;
+  if (!uses.off.empty())
+    warnings.push_back(warning("remote_off", "--remote",
+                               "this build went on without the shared cache: " + uses.off,
+                               "The bundle is right all the same. Look whether the cache can be reached."));
+  if (uses.untrusted > 0)
+    warnings.push_back(
+        warning("remote_untrusted", "--remote-trust",
+                std::to_string(uses.untrusted) +
+                    " of the shared cache's entries do not count; of the first: " + uses.untrusted_why,
+                "Add the public key of those who upload, if you trust them."));
+  return warnings;
 }
 
 }  // namespace dsbuild

@@ -18,7 +18,7 @@ inline constexpr double k_most_seconds_for_uploads = 10;
 Result<std::unique_ptr<RequestServer>> serve_steps(std::shared_ptr<RemoteMirror> remote,
                                                    Environment& environment);
 
-// `remote_off`, where a command went on without the shared cache.
-std::optional<Warning> warning_of(const MirrorUses& uses);
+// Why a command did not use the shared cache, or not all of it: `remote_off`, `remote_untrusted`.
+std::vector<Warning> warnings_of(const MirrorUses& uses);
 
 }  // namespace dsbuild

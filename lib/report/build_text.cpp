@@ -95,6 +95,7 @@ std::string render_shared(const MirrorUses& uses) {
                      ")";
   if (uses.uploaded > 0 || uses.bytes_out > 0)
     text += ", " + std::to_string(uses.uploaded) + " brought there (" + human_size(uses.bytes_out) + ")";
+  if (uses.untrusted > 0) text += ", " + std::to_string(uses.untrusted) + " not trusted";
   if (!uses.read_only.empty()) text += ", it takes none: " + uses.read_only;
   return text + ", " + plural(uses.requests, "request") + "\n";
 }
@@ -155,18 +156,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   if (outcome.compared) json["compared"] = *outcome.compared;
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
-  if (outcome.remote)
-    json["remote"] = {{"hits", outcome.remote->hits},
-                      {"misses", outcome.remote->misses},
-                      {"uploaded", outcome.remote->uploaded},
-                      {"bytes_in", outcome.remote->bytes_in},
-                      {"bytes_out", outcome.remote->bytes_out},
-                      {"requests", outcome.remote->requests},
-                      {"saved_milliseconds", outcome.remote->saved_milliseconds},
-                      {"lost", outcome.remote->lost},
-                      {"damaged", outcome.remote->damaged},
-                      {"off", outcome.remote->off},
-                      {"read_only", outcome.remote->read_only}};
+  if (outcome.remote) json["remote"] = remote_uses_json(*outcome.remote);
   json["store"] = store_uses_json(outcome.store);
   json["store"]["saved_milliseconds"] = outcome.store.saved_milliseconds();
   json["store"]["differences"] = Json::object();

@@ -10,6 +10,7 @@ namespace dsbuild {
 Json json_document();
 Json message_json(const Message& message);
 Json warnings_json(const std::vector<Warning>& warnings);
+Json remote_uses_json(const MirrorUses& uses);
 Json gencodes_json(const ArchSet& set);
 Json findings_json(const std::vector<Finding>& findings);
 Json rejected_json(const std::vector<RejectedToolkit>& rejected);

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "binary/kernels.h"
 #include "build/build_bundle.h"
+#include "build/cache_transfer.h"
 #include "build/inventory_diff.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
@@ -199,6 +200,15 @@ std::string render_store_stats(const StoreView& view);
 std::string render_store_stats_json(const StoreView& view);
 std::string render_store_removal(const StoreRemoval& removal, const std::string& folder);
 std::string render_store_removal_json(const StoreRemoval& removal, const std::string& folder);
+
+// What `dsbuild cache push|pull|export|import` did.
+struct TransferView {
+  std::string verb;  // one of these
+  CacheTransfer transfer;
+  std::vector<Warning> warnings;
+};
+std::string render_transfer(const TransferView& view);
+std::string render_transfer_json(const TransferView& view);
 
 std::string toolkit_line(
     const Toolkit& toolkit);  // "13.0.88 in /usr/local/cuda (PATH), 7.5 to 12.1, gcc 12.2.0"

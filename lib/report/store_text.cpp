@@ -67,6 +67,21 @@ Json store_uses_json(const StoreUses& uses) {
   return {{"hits", uses.hits}, {"misses", uses.misses}};
 }
 
+Json remote_uses_json(const MirrorUses& uses) {
+  return {{"hits", uses.hits},
+          {"misses", uses.misses},
+          {"uploaded", uses.uploaded},
+          {"bytes_in", uses.bytes_in},
+          {"bytes_out", uses.bytes_out},
+          {"requests", uses.requests},
+          {"saved_milliseconds", uses.saved_milliseconds},
+          {"lost", uses.lost},
+          {"damaged", uses.damaged},
+          {"off", uses.off},
+          {"read_only", uses.read_only},
+          {"untrusted", uses.untrusted}};
+}
+
 std::string render_store_stats(const StoreView& view) {
   const StoreStats& stats = view.stats;
   const CacheCounts& counts = stats.counts;
@@ -114,6 +129,53 @@ std::string render_store_removal_json(const StoreRemoval& removal, const std::st
   json["folder"] = folder;
   json["removed"] = {{"entries", removal.entries}, {"bytes", removal.bytes}};
   json["warnings"] = Json::array();
+  return json_line(json);
+}
+
+namespace {
+
+std::string moved_text(const TransferView& view) {
+  const CacheTransfer& transfer = view.transfer;
+  const bool goes = view.verb == "push" || view.verb == "export";
+  if (view.verb == "pull")
+    return std::to_string(transfer.uses.hits) + " results came (" + human_size(transfer.uses.bytes_in) +
+           ")\n";
+  return std::to_string(transfer.entries) + " entries " + (goes ? "went (" : "came (") +
+         human_size(goes ? transfer.uses.bytes_out : transfer.uses.bytes_in) + ")" +
+         (transfer.lacking > 0 ? ", " + std::to_string(transfer.lacking) + " were refused" : "") + "\n";
+}
+
+}  // namespace
+
+// All that is missing is said: it is what has to be built.
+std::string render_transfer(const TransferView& view) {
+  const CacheTransfer& transfer = view.transfer;
+  std::string text = view.verb + ": " + moved_text(view);
+  if (!transfer.uses.read_only.empty()) text += "not all of it: " + transfer.uses.read_only + "\n";
+  if (transfer.edges == 0) return text;
+  const std::string edges = plural(transfer.edges, "edge");
+  if (transfer.missing.empty())
+    return text + "the local cache has all that the " + edges + " of this plan need\n";
+  text += "the local cache lacks " + std::to_string(transfer.missing.size()) + " of the results for " + edges;
+  if (transfer.waiting > 0) text += ", and those of " + plural(transfer.waiting, "edge") + " that need them";
+  text += ":\n";
+  for (const std::string& edge : transfer.missing)
+    text += "  " + edge + "\n";
+  return text;
+}
+
+std::string render_transfer_json(const TransferView& view) {
+  const CacheTransfer& transfer = view.transfer;
+  Json json = json_document();
+  json["transfer"] = view.verb;
+  json["is_whole"] = transfer.is_whole();
+  json["edges"] = transfer.edges;
+  json["missing"] = transfer.missing;
+  json["waiting"] = transfer.waiting;
+  json["entries"] = transfer.entries;
+  json["refused"] = transfer.lacking;
+  json["remote"] = remote_uses_json(transfer.uses);
+  json["warnings"] = warnings_json(view.warnings);
   return json_line(json);
 }
 

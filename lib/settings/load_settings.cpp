@@ -1,3 +1,7 @@
+#include <algorithm>
+
+#include "base/build_layout.h"
+#include "base/digest.h"
 #include "settings/options.h"
 #include "settings/project_file.h"
 #include "settings/settings.h"
@@ -90,6 +94,38 @@ Path find_cache_dir(const Environment& environment) {
   return "/dev/null/dsbuild";
 }
 
+// The files are read now, so that a wrong one ends every command before it does anything.
+Result<void> read_trusted_keys(const FileReader& files, Settings& settings) {
+  std::vector<Ed25519PublicKey>& keys = settings.trusted_keys;
+  for (const std::string& file : settings.remote_trust.value) {
+    DSBUILD_TRY(text, files.read_file(file));
+    DSBUILD_TRY(more, parse_public_keys(text, file));
+    keys.insert(keys.end(), more.begin(), more.end());
+  }
+  if (const Path& file = settings.remote_sign.value; !file.empty()) {
+    DSBUILD_TRY(text, files.read_file(file));
+    DSBUILD_TRY(own, parse_private_key(text, file.string()));
+    keys.push_back(own.public_key);
+  }
+  std::ranges::sort(keys, {}, &Ed25519PublicKey::bytes);
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return {};
+}
+
+// What was fetched and believed under other keys, or without any, must not count under these: it lies
+// elsewhere.
+void place_caches(Settings& settings) {
+  if (settings.store.is_default()) settings.store.value = settings.cache_dir / "store";
+  settings.facts_file = settings.cache_dir / "facts.json";
+  if (settings.trusted_keys.empty()) return;
+  std::string all;
+  for (const Ed25519PublicKey& key : settings.trusted_keys)
+    all += key.bytes;
+  const std::string name = sha256(all).substr(0, 16);
+  settings.store.value = settings.store.value / k_trusted_folder / name;
+  settings.facts_file = settings.cache_dir / ("facts-" + name + ".json");
+}
+
 }  // namespace
 
 Setting<bool> load_annotations(const Environment& environment) {
@@ -121,7 +157,8 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   warn_of_ignored(environment, settings.warnings);
   settings.verbosity = arguments.verbosity;
   settings.cache_dir = find_cache_dir(environment);
-  if (settings.store.is_default()) settings.store.value = settings.cache_dir / "store";
+  DSBUILD_CHECK(read_trusted_keys(files, settings));
+  place_caches(settings);
   settings.data_dir = data_dir;
   settings.variables = environment;
   return settings;

@@ -10,6 +10,7 @@
 #include "arch/arch_list.h"
 #include "base/result.h"
 #include "sys/digest_memo.h"
+#include "sys/ed25519.h"
 #include "sys/file_system.h"
 #include "sys/process.h"
 
@@ -128,15 +129,21 @@ struct Settings {
   // tools and facts be taken from the current folder.
   Path cache_dir;
   // Results of slices, for all build folders (lib/cache/content_store.h).
-  Setting<Path> store;                                  // cache_dir / "store" unless given
+  Setting<Path> store;                                  // cache_dir / "store" unless given; see trusted_keys
   Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
   // A cache that machines share (lib/remote/open_remote.h); "": none.
   Setting<std::string> remote, remote_scope;
   Setting<RemoteUpload> remote_upload;
   Setting<std::string> remote_credential_helper;  // a program: a path, or a name on PATH; "": none
   Setting<Path> remote_credentials, remote_ca, remote_client_cert, remote_client_key;  // files; "": none
-  Setting<Path> metrics;  // a file for dashboards (lib/report/metrics.h); "": none
-  Path data_dir;          // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
+  Setting<Path> metrics;                           // a file for dashboards (lib/report/metrics.h); "": none
+  Setting<Path> remote_sign;                       // a private key; "": nothing is signed
+  Setting<std::vector<std::string>> remote_trust;  // files of public keys
+  // The keys of both: where there are any, entries of shared caches count that one of them has signed, and
+  // results and facts lie in folders of these keys.
+  std::vector<Ed25519PublicKey> trusted_keys;
+  Path facts_file;  // cache_dir / "facts.json", or one of the trusted keys
+  Path data_dir;    // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
   // The environment as it was: CXX, CUDA_HOME and others that say where things are, for an op may name any
   // of them (`root:` of a requirement).
@@ -165,8 +172,9 @@ struct Settings {
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
 // cache_size pass_environment remote remote_scope remote_upload remote_credentials
-// remote_credential_helper remote_ca remote_client_cert remote_client_key metrics; unknown ones are exit 2
-// with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count where neither
+// remote_credential_helper remote_ca remote_client_cert remote_client_key remote_sign remote_trust metrics;
+// unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its
+// archs count where neither
 // --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);

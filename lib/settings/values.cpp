@@ -178,4 +178,9 @@ Result<std::vector<std::string>> parse_variable_names(const Given& given) {
   return names;
 }
 
+Result<std::vector<std::string>> parse_files(const Given& given) {
+  DSBUILD_TRY(text, parse_non_blank(given));
+  return split(text, ",");
+}
+
 }  // namespace dsbuild

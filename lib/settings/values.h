@@ -29,6 +29,9 @@ std::string cpu_baseline_values();
 // `bad_variable`.
 Result<std::vector<std::string>> parse_variable_names(const Given& given);
 
+// Files, at commas. Code `empty_value`.
+Result<std::vector<std::string>> parse_files(const Given& given);
+
 // --ops, ops:, DS_BUILD_OPS and DS_BUILD_<OP>.
 Result<Selection> load_selection(const MaybeGiven& ops_argument, const Environment& environment,
                                  const ConfigEntries& config);

@@ -70,7 +70,9 @@ void FactStore::put(const std::string& key, const std::string& identity, const s
 std::optional<std::string> FactStore::find(const std::string& key, const FactBasis& basis) {
   const std::string identity = identity_here(basis, files_);
   auto value = find(key, identity);
-  if (value || !shared_ || basis.is_of_machine) return value;
+  if (!shared_ || basis.is_of_machine) return value;
+  if (value && shares_known_ && !shared_->find(key, basis)) shared_->put(key, basis, *value);
+  if (value) return value;
   value = shared_->find(key, basis);
   if (value) put(key, identity, *value);
   return value;

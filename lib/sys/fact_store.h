@@ -39,6 +39,9 @@ class FactStore {
   // From now on facts are looked up there too, and put there. `shared` outlives this.
   void share_with(SharedFacts& shared) { shared_ = &shared; }
 
+  // And facts that are asked for and known here go there, too.
+  void share_known() { shares_known_ = true; }
+
   // The value stored under `key` with exactly this identity. Such a fact is of this machine.
   std::optional<std::string> find(const std::string& key, const std::string& identity) const;
   void put(const std::string& key, const std::string& identity, const std::string& value);
@@ -69,6 +72,7 @@ class FactStore {
   FileSystem& files_;
   Path file_;
   SharedFacts* shared_ = nullptr;
+  bool shares_known_ = false;
   std::map<std::string, Fact> facts_;
   bool changed_ = false;
   bool forgot_ = false;

@@ -48,7 +48,7 @@ class AnswerTest(CompletionTest):
         self.assertEqual(self.words("--backend "), ["cuda", "hip", "sycl", "auto", "slices", "nvcc"])
         self.assertEqual(self.words("new x --back"), ["--backend"])
         self.assertEqual(self.words("completion "), ["bash", "zsh", "fish"])
-        self.assertEqual(self.words("cache "), ["stats", "prune", "clear"])
+        self.assertEqual(self.words("cache "), ["stats", "prune", "clear", "push", "pull", "export", "import", ":files"])
 
     def test_presets_are_the_files_of_configs(self):
         presets = sorted(file.stem for file in (REPOSITORY / "configs").glob("*.yaml"))

@@ -101,3 +101,11 @@ TEST_CASE("local runner: what nobody has waited for ends with the runner") {
   CHECK(std::chrono::steady_clock::now() - start < 40s);
   CHECK_FALSE(std::filesystem::exists(folder.path() / "late"));
 }
+
+TEST_CASE("refusing runner: it starts nothing") {
+  RefusingRunner refusing;
+  const auto result = refusing.wait(refusing.submit(script("touch started")));
+  REQUIRE_FALSE(result);
+  CHECK(result.error().code == "not_cached");
+  CHECK_FALSE(std::filesystem::exists("started"));
+}

@@ -6,6 +6,14 @@
 namespace dsbuild {
 namespace {
 
+// Of RFC 8032, section 7.1, TEST 1, by `openssl pkey`.
+constexpr const char* k_private_pem =
+    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n"
+    "-----END PRIVATE KEY-----\n";
+constexpr const char* k_public_pem =
+    "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n"
+    "-----END PUBLIC KEY-----\n";
+
 struct World {
   FakeFileSystem files;
   Arguments arguments;
@@ -14,6 +22,8 @@ struct World {
   World() {
     files.add_file("/data/configs/ci.yaml", "ops: all\nstrict: true\njobs: 3\n");
     files.add_file("/data/configs/docker.yaml", "arch: [8.0, 9.0+PTX]\n");
+    files.add_file("/project/x", k_private_pem);  // what --remote-sign and --remote-trust are tried with
+    files.add_file("/project/FILES", k_public_pem);
   }
   Result<Settings> load() const { return load_settings(arguments, environment, files, "/data"); }
   Settings settings() const {
@@ -264,7 +274,7 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
               "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
               "remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
-              "remote_client_key, metrics."));
+              "remote_client_key, remote_sign, remote_trust, metrics."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {
@@ -317,6 +327,25 @@ TEST_CASE("an option that is not in the table is an error, for programs that cal
   world.arguments["--job"] = "3";
   CHECK(world.error().code == "bad_option");
   CHECK(world.error().where == "--job");
+}
+
+TEST_CASE("each set of trusted keys has caches of its own, and who signs trusts himself") {
+  World world;
+  world.environment["XDG_CACHE_HOME"] = "/cache";
+  CHECK(world.settings().store.value == "/cache/dsbuild/store");
+  CHECK(world.settings().facts_file == "/cache/dsbuild/facts.json");
+  world.arguments["--remote-trust"] = "FILES,FILES";
+  const Settings trusting = world.settings();
+  CHECK(trusting.trusted_keys.size() == 1);
+  // sha256sum of the key's 32 bytes
+  CHECK(trusting.store.value == "/cache/dsbuild/store/trusted/21fe31dfa154a261");
+  CHECK(trusting.facts_file == "/cache/dsbuild/facts-21fe31dfa154a261.json");
+  world.arguments["--remote-sign"] = "x";
+  CHECK(world.settings().store.value == trusting.store.value);
+  world.arguments.values.erase("--remote-trust");
+  CHECK(world.settings().store.value == trusting.store.value);
+  world.arguments["--remote-trust"] = "x";
+  CHECK(world.error().code == "bad_remote_key");
 }
 
 TEST_CASE("each row of the table is read from all that it names, and shows in plan -v where from") {
