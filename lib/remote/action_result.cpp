@@ -1,11 +1,10 @@
 #include "remote/action_result.h"
 
 #include <algorithm>
-#include <protozero/pbf_reader.hpp>
-#include <protozero/pbf_writer.hpp>
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "remote/reapi_fields.h"
 
 namespace dsbuild {
 namespace {
@@ -16,7 +15,7 @@ using Tag = protozero::pbf_tag_type;
 
 // Numbers of fields, of remote_execution.proto.
 constexpr Tag k_output_files = 2, k_path = 1, k_digest = 2, k_contents = 5, k_node_properties = 7;
-constexpr Tag k_hash = 1, k_size_bytes = 2, k_properties = 1, k_name = 1, k_value = 2;
+constexpr Tag k_properties = 1, k_name = 1, k_value = 2;
 constexpr Tag k_execution_metadata = 9, k_worker = 1;
 constexpr const char *k_sha256 = "sha256", *k_size = "size", *k_bases = "bases", *k_ed25519 = "ed25519",
                      *k_milliseconds = "milliseconds";
@@ -28,27 +27,12 @@ bool is_good_name(std::string_view name) {
          std::ranges::none_of(name, [](char c) { return c == '\n' || c == '\0'; });
 }
 
-bool is_message(const Reader& reader, Tag tag) {
-  return reader.tag_and_type() == tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
-}
-
-void read_digest(Reader message, RemoteOutput& output) {
-  while (message.next()) {
-    if (is_message(message, k_hash))
-      output.digest = message.get_string();
-    else if (message.tag_and_type() == tag_and_type(k_size_bytes, protozero::pbf_wire_type::varint))
-      output.bytes = static_cast<uint64_t>(message.get_int64());
-    else
-      message.skip();
-  }
-}
-
 void read_property(Reader message, RemoteOutput& output) {
   std::string name, value;
   while (message.next()) {
-    if (is_message(message, k_name))
+    if (is_bytes(message, k_name))
       name = message.get_string();
-    else if (is_message(message, k_value))
+    else if (is_bytes(message, k_value))
       value = message.get_string();
     else
       message.skip();
@@ -64,15 +48,17 @@ void read_property(Reader message, RemoteOutput& output) {
 std::optional<RemoteOutput> read_output(Reader message) {
   RemoteOutput output;
   while (message.next()) {
-    if (is_message(message, k_path)) {
+    if (is_bytes(message, k_path)) {
       output.file.name = message.get_string();
-    } else if (is_message(message, k_digest)) {
-      read_digest(message.get_message(), output);
-    } else if (is_message(message, k_node_properties)) {
+    } else if (is_bytes(message, k_digest)) {
+      ReapiDigest digest = read_digest(message.get_message());
+      output.digest = std::move(digest.hash);
+      output.bytes = digest.bytes;
+    } else if (is_bytes(message, k_node_properties)) {
       Reader properties = message.get_message();
       while (properties.next(k_properties))
         read_property(properties.get_message(), output);
-    } else if (is_message(message, k_contents)) {
+    } else if (is_bytes(message, k_contents)) {
       output.contents = message.get_string();
     } else {
       message.skip();
@@ -89,7 +75,7 @@ std::string worker_of(const std::string& name) {
 
 bool is_of_worker(Reader metadata, const std::string& worker) {
   while (metadata.next()) {
-    if (is_message(metadata, k_worker)) return metadata.get_string() == worker;
+    if (is_bytes(metadata, k_worker)) return metadata.get_string() == worker;
     metadata.skip();
   }
   return false;
@@ -117,11 +103,7 @@ std::string render_entry(const std::string& name, const RemoteEntry& entry) {
   for (const RemoteOutput& output : entry) {
     Writer file(writer, k_output_files);
     file.add_string(k_path, output.file.name);
-    {
-      Writer digest(file, k_digest);
-      digest.add_string(k_hash, output.digest);
-      digest.add_int64(k_size_bytes, static_cast<int64_t>(output.bytes));
-    }
+    write_digest(file, k_digest, {output.digest, output.bytes});
     if (!output.contents.empty()) file.add_bytes(k_contents, output.contents);
     Writer properties(file, k_node_properties);
     if (!output.bases.empty()) write_property(properties, k_bases, join(output.bases, " "));
@@ -142,9 +124,9 @@ std::optional<RemoteEntry> parse_entry(const std::string& name, std::string_view
   try {
     Reader reader(message.data(), message.size());
     while (reader.next()) {
-      if (is_message(reader, k_execution_metadata)) {
+      if (is_bytes(reader, k_execution_metadata)) {
         is_of_name = is_of_worker(reader.get_message(), worker_of(name));
-      } else if (is_message(reader, k_output_files)) {
+      } else if (is_bytes(reader, k_output_files)) {
         auto output = read_output(reader.get_message());
         if (!output) return std::nullopt;
         entry.push_back(std::move(*output));

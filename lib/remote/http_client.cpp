@@ -286,6 +286,14 @@ Result<void> check_authorization(const HttpOptions& options) {
               "holds a character that an HTTP header cannot carry", "Give one line of printable ASCII.");
 }
 
+Result<void> check_http2(const Curl& curl) {
+  const auto* const info = curl.version_info(CURLVERSION_NOW);
+  if ((info->features & CURL_VERSION_HTTP2) != 0) return {};
+  return fail(Exit::unmet, "no_libcurl", std::string("libcurl ") + info->version,
+              "is built without HTTP/2, which this shared cache needs",
+              "Install the libcurl of your distribution, or use a shared cache by https://.");
+}
+
 // The text is not shown: it may hold a password.
 Result<HttpUrl> parse_base(const Curl& curl, const std::string& text) {
   auto base = parse_http_url(curl, text);
@@ -315,6 +323,7 @@ std::string describe_status(HttpVerb verb, long status) {
 Result<std::unique_ptr<HttpClient>> open_http_client(HttpOptions options, const FileReader& files) {
   DSBUILD_TRY(curl, load_curl());
   DSBUILD_CHECK(check_authorization(options));
+  if (options.is_http2) DSBUILD_CHECK(check_http2(*curl));
   DSBUILD_TRY(base, parse_base(*curl, options.url));
   auto client = std::make_unique<CurlClient>(*curl, std::move(options), std::move(base), files);
   if (!client->start())

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,14 +40,6 @@ enum class HttpVerb { get, put, head, post, remove };
 // Larger bodies are neither sent nor taken.
 inline constexpr size_t k_most_body_bytes = size_t{512} << 20;
 
-struct HttpRequest {
-  HttpVerb verb = HttpVerb::get;
-  std::string url;                        // of the client's own server, or of another
-  std::vector<std::string> headers = {};  // "Name: value"; sent to the host of `url` alone
-  std::string_view body = {};             // of put and post; it outlives the call
-  bool follows_redirects = true;          // of get and head
-};
-
 struct HttpResponse {
   long status = 0;  // 0: there is none, and `why` says why
   // Of a status below 300 whole, of others the first 64 KiB.
@@ -61,6 +55,21 @@ struct HttpResponse {
   std::string header(const std::string& name) const;
 };
 
+struct HttpRequest {
+  HttpVerb verb = HttpVerb::get;
+  std::string url;                        // of the client's own server, or of another
+  std::vector<std::string> headers = {};  // "Name: value"; sent to the host of `url` alone
+  std::string_view body = {};             // of put and post; it outlives the call
+  bool follows_redirects = true;          // of get and head
+  // Whether it is sent again after a connection broke in the middle. A server may have seen it then.
+  bool is_repeatable = true;
+  // Instead of the client's.
+  std::optional<std::chrono::milliseconds> deadline = {};
+  // How long the server wants the client to wait before the next try (0: it does not say); nullopt: the
+  // response is final. 429 and 503 are not asked about. The client's thread calls it.
+  std::function<std::optional<std::chrono::milliseconds>(const HttpResponse&)> wait_asked_for = {};
+};
+
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
@@ -74,8 +83,9 @@ class HttpClient {
   virtual std::string origin() const = 0;
 };
 
-// Sends nothing yet. `files`: where certificates are looked for. Errors: those of load_curl(); exit 2, code
-// `bad_remote_url`, where the URL is none, or a header cannot carry `authorization`.
+// Sends nothing yet. `files`: where certificates are looked for. Errors: those of load_curl(); exit 3, code
+// `no_libcurl`, where `is_http2` and libcurl has no HTTP/2; exit 2, code `bad_remote_url`, where the URL is
+// none, or a header cannot carry `authorization`.
 Result<std::unique_ptr<HttpClient>> open_http_client(HttpOptions options, const FileReader& files);
 
 // "GET is answered with status 403 (forbidden)".

@@ -9,6 +9,11 @@ namespace {
 constexpr std::array k_ca_files = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                                    "/etc/ssl/ca-bundle.pem"};
 
+bool can_reuse_h2c(const Curl& curl) {
+  const unsigned version = curl.version_info(CURLVERSION_NOW)->version_num;
+  return version < 0x075800 || version >= 0x080000;
+}
+
 bool is_there(const FileReader& files, const char* path) {
   return path != nullptr && files.opening(path) == Opening::file;
 }
@@ -29,7 +34,8 @@ HttpSetup::HttpSetup(const Curl& curl, HttpOptions options, HttpUrl base, const 
       options_(std::move(options)),
       base_(std::move(base)),
       user_agent_(std::string("dsbuild/") + k_version),
-      ca_file_(options_.ca_file.string()) {
+      ca_file_(options_.ca_file.string()),
+      reuses_h2c_(can_reuse_h2c(curl)) {
   if (ca_file_.empty()) ca_file_ = choose_ca_file(curl, files);
 }
 

@@ -39,6 +39,12 @@ milliseconds with_jitter(milliseconds wait) {
   return wait + milliseconds(generator() % static_cast<unsigned long>(wait.count() / 4 + 1));
 }
 
+milliseconds retry_after(const Curl& curl, CURL* handle) {
+  curl_off_t seconds = 0;
+  curl.easy_getinfo(handle, CURLINFO_RETRY_AFTER, &seconds);
+  return milliseconds(std::clamp<curl_off_t>(seconds, 0, 86'400) * 1000);
+}
+
 }  // namespace
 
 HttpTransfer::HttpTransfer(const HttpSetup& setup, const HttpRequest& request)
@@ -58,7 +64,7 @@ bool HttpTransfer::has_body() const {
 CURL* HttpTransfer::begin_try(SteadyTime now) {
   if (started_ == SteadyTime{}) {
     started_ = now;
-    deadline_ = now + setup_.options().deadline;
+    deadline_ = now + request_.deadline.value_or(setup_.options().deadline);
   }
   if (request_.body.size() > k_most_body_bytes) {
     end_too_large("sent");
@@ -93,8 +99,13 @@ void HttpTransfer::set_up(CURL* handle) {
   // Where the library has no HTTP/2, it stays at 1.1.
   const auto plain = is_h2c ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_1_1;
   set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(is_secure ? CURL_HTTP_VERSION_2TLS : plain));
+  // A proxy that reads requests of HTTP/1.1 does not understand them.
+  if (is_h2c) set(handle, CURLOPT_HTTPPROXYTUNNEL, 1L);
+  const bool reuses = !is_h2c || setup_.reuses_h2c();
+  set(handle, CURLOPT_FRESH_CONNECT, reuses ? 0L : 1L);
+  set(handle, CURLOPT_FORBID_REUSE, reuses ? 0L : 1L);
   // The first answer tells whether a connection carries many requests at once.
-  set(handle, CURLOPT_PIPEWAIT, is_secure || is_h2c ? 1L : 0L);
+  set(handle, CURLOPT_PIPEWAIT, is_secure || (is_h2c && reuses) ? 1L : 0L);
   set_up_headers(handle);
   set(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(setup_.options().connect_timeout.count()));
   set(handle, CURLOPT_BUFFERSIZE, k_buffer_bytes);
@@ -217,19 +228,26 @@ HttpTransfer::Next HttpTransfer::end_try(CURL* handle, CURLcode code, SteadyTime
   setup_.curl().easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   setup_.curl().easy_getinfo(handle, CURLINFO_HTTP_VERSION, &version);
   handle_ = nullptr;
-  is_unanswered_ = status == 0;
-  speaks_http2_ = version >= CURL_HTTP_VERSION_2_0;
+  // The status of gRPC comes last. libcurl 7.88 may lose all before it where a server answers early.
+  const bool has_grpc_status = response.headers.contains("grpc-status");
+  is_unanswered_ = status == 0 && !has_grpc_status;
+  const bool reuses = url_.starts_with("https:") || setup_.reuses_h2c();
+  speaks_http2_ = version >= CURL_HTTP_VERSION_2_0 && reuses;
   due_ = now;
   if (is_too_large_ || code == CURLE_FILESIZE_EXCEEDED) return end_too_large("taken");
   if (is_out_of_memory_) return end_with("there is no memory for the answer");
   // A server that refuses a body may close the connection before it has read all of it.
-  return code == CURLE_OK || status >= 300 ? judge(handle, status, now) : judge_failure(code);
+  if (status >= 300 || has_grpc_status || (code == CURLE_OK && status != 0))
+    return judge(handle, status, now);
+  return judge_failure(code == CURLE_OK ? CURLE_GOT_NOTHING : code);
 }
 
 HttpTransfer::Next HttpTransfer::judge(CURL* handle, long status, SteadyTime now) {
   response.status = status;
   if (is_redirect(status) && request_.follows_redirects && !has_body()) return follow(handle);
-  return status == 429 || status == 503 ? wait_as_told(handle, now) : Next::ended;
+  if (status == 429 || status == 503) return wait(retry_after(setup_.curl(), handle), now);
+  const auto told = request_.wait_asked_for ? request_.wait_asked_for(response) : std::nullopt;
+  return told ? wait(*told, now) : Next::ended;
 }
 
 HttpTransfer::Next HttpTransfer::follow(CURL* handle) {
@@ -248,21 +266,17 @@ HttpTransfer::Next HttpTransfer::follow(CURL* handle) {
   return Next::again;
 }
 
-HttpTransfer::Next HttpTransfer::wait_as_told(CURL* handle, SteadyTime now) {
-  constexpr curl_off_t k_day = 86'400;  // seconds
+HttpTransfer::Next HttpTransfer::wait(milliseconds told, SteadyTime now) {
+  constexpr milliseconds k_day{86'400'000};
   constexpr milliseconds k_first_wait{250};
-  curl_off_t told = 0;
-  setup_.curl().easy_getinfo(handle, CURLINFO_RETRY_AFTER, &told);
-  const milliseconds wait =
-      told > 0 ? milliseconds(std::min(told, k_day) * 1000) : k_first_wait * (1 << waits_);
-  due_ = now + with_jitter(wait);
+  due_ = now + with_jitter(told > milliseconds(0) ? std::min(told, k_day) : k_first_wait * (1 << waits_));
   if (waits_ == k_most_waits || due_ >= deadline_) return Next::ended;
   ++waits_;
   return Next::again;
 }
 
 HttpTransfer::Next HttpTransfer::judge_failure(CURLcode code) {
-  if (is_dropped(code) && !was_dropped_) {
+  if (is_dropped(code) && !was_dropped_ && request_.is_repeatable) {
     was_dropped_ = true;
     return Next::again;
   }

@@ -23,12 +23,16 @@ class HttpSetup {
   const std::string& user_agent() const { return user_agent_; }
   // "": libcurl's own.
   const std::string& ca_file() const { return ca_file_; }
+  // Whether a connection of HTTP/2 without TLS carries more than one request. That of libcurl 7.88 fails at
+  // the second (github.com/curl/curl/pull/10643); Debian 12 has that version.
+  bool reuses_h2c() const { return reuses_h2c_; }
 
  private:
   const Curl& curl_;
   HttpOptions options_;
   HttpUrl base_;
   std::string user_agent_, ca_file_;
+  bool reuses_h2c_;
 };
 
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -70,7 +74,7 @@ class HttpTransfer {
   void set_up_body(CURL* handle);
   Next judge(CURL* handle, long status, SteadyTime now);
   Next follow(CURL* handle);
-  Next wait_as_told(CURL* handle, SteadyTime now);
+  Next wait(std::chrono::milliseconds told, SteadyTime now);
   Next judge_failure(CURLcode code);
   Next end_with(const std::string& why);
   Next end_too_large(const std::string& verb);

@@ -175,7 +175,7 @@ std::set<std::string> RemoteMirror::get_blobs(const std::vector<std::optional<Re
   const std::vector<RemoteOutput> outputs = unpacker.missing();
   std::vector<RemoteName> names;
   for (const RemoteOutput& output : outputs)
-    names.push_back({RemoteKind::cas, output.digest});
+    names.push_back({RemoteKind::cas, output.digest, output.bytes});
   std::vector<RemoteAnswer> answers = get(names);
   for (size_t i = 0; i < names.size(); ++i) {
     if (answers[i].state == State::absent) log_.note_file(outputs[i].file.digest, RemoteFinding::lost);
@@ -463,6 +463,7 @@ MirrorUses RemoteMirror::uses() const {
   uses.lost = log_.count(RemoteFinding::lost);
   uses.damaged = log_.count(RemoteFinding::damaged);
   uses.saved_milliseconds = log_.saved_milliseconds();
+  uses.requests = store_->requests().value_or(uses.requests);
   return uses;
 }
 

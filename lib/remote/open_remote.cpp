@@ -2,6 +2,7 @@
 
 #include "remote/folder_store.h"
 #include "remote/http_store.h"
+#include "remote/reapi_store.h"
 #include "remote/s3_store.h"
 
 namespace dsbuild {
@@ -10,14 +11,17 @@ namespace {
 constexpr const char* k_folder = "file://";
 
 Error bad_url(const Settings& settings, const std::string& what) {
-  return make_error(
-      Exit::usage, "bad_remote_url", settings.remote.origin, what,
-      "Name a folder (file:///mnt/cache), a server (https://cache.example.org/dsbuild) or a bucket "
-      "(s3://bucket/dsbuild).");
+  return make_error(Exit::usage, "bad_remote_url", settings.remote.origin, what,
+                    "Name a folder (file:///mnt/cache), a server (https://cache.example.org/dsbuild, "
+                    "reapis://cache.example.org/main) or a bucket (s3://bucket/dsbuild).");
 }
 
 bool is_folder(const std::string& url) {
   return url.starts_with(k_folder);
+}
+
+bool is_reapi(const std::string& url) {
+  return url.starts_with("reapi://") || url.starts_with("reapis://");
 }
 
 bool is_bucket(const std::string& url) {
@@ -70,6 +74,11 @@ Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, Syste
   DSBUILD_TRY(secret, authorization(settings, system.files));
   options.authorization = std::move(secret);
   const std::string& program = settings.remote_credential_helper.value;
+  if (is_reapi(options.url)) {
+    if (program.empty()) return open_reapi_store(std::move(options), system.files);
+    return fail(Exit::usage, "bad_remote_url", settings.remote_credential_helper.origin,
+                "a helper is asked for http and https URLs alone", "Give --remote-credentials.");
+  }
   if (program.empty()) return open_http_store(std::move(options), system.files);
   options.uses_netrc = false;
   auto helper = std::make_unique<CredentialHelper>(program, system);
@@ -94,7 +103,8 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System
   if (is_folder(url))
     return open_folder_store(system.files, url.substr(std::string_view(k_folder).size()),
                              !uploads(settings, use));
-  if (url.starts_with("http://") || url.starts_with("https://")) return open_server(settings, system);
+  if (url.starts_with("http://") || url.starts_with("https://") || is_reapi(url))
+    return open_server(settings, system);
   if (is_bucket(url)) return open_bucket(settings, system.files);
   return tl::unexpected<Error>(
       bad_url(settings, "'" + printable(without_password(url)) + "' is of no scheme that is known"));

@@ -3,6 +3,8 @@
 // each answer (remote/mirror.h).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ enum class RemoteKind {
 struct RemoteName {
   RemoteKind kind;
   std::string digest;  // 64 hex digits
+  uint64_t bytes = 0;  // of a file of `cas` that is asked for, for stores whose digests hold it; 0: not known
   bool operator==(const RemoteName&) const = default;
 };
 
@@ -50,6 +53,8 @@ class RemoteStore {
   virtual bool takes_contents() const { return true; }
   // Whether we have what put() needs, as far as is known here; it may take a second to find out.
   virtual bool may_put() { return true; }
+  // Requests that it has sent; nullopt: one for each file.
+  virtual std::optional<uint64_t> requests() const { return std::nullopt; }
   // Ends what runs in other threads; what is asked later fails at once.
   virtual void cancel() = 0;
 };

@@ -323,7 +323,9 @@ std::vector<Option> options_of_sharing() {
   return {
       {.names = "--remote",
        .type = "URL",
-       .help = "A cache that machines share: http(s)://HOST/PATH, s3://BUCKET/PREFIX, file:///FOLDER [none]",
+       .help =
+           "A cache that machines share: http(s)://HOST/PATH, reapi(s)://HOST/INSTANCE, s3://BUCKET/PREFIX, "
+           "file:///FOLDER [none]",
        .variable = "DSBUILD_REMOTE",
        .setting = "remote",
        .value = remote_url()},

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 import bad_server  # noqa: E402
 import testspace  # noqa: E402
 from bad_server import Server  # noqa: E402
-from remote_cache import RemoteTest, cas, digest  # noqa: E402
+from remote_cache import RemoteTest, cas, certificate_for, digest  # noqa: E402
 
 
 class NginxTest(RemoteTest):
@@ -68,17 +68,9 @@ location /read_only/ {{ }} }} }}
         (read_only,) = self.put([0], b"x", url=self.url + "/read_only")
         self.is_not_done(read_only, "refused", "405")
 
-    def certificate(self):
-        if not shutil.which("openssl"):
-            self.skipTest("there is no openssl")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-keyout", self.root / "key", "-out", self.root / "cert", "-days", "2", "-subj", "/CN=localhost",
-                        "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
-        return self.root / "cert", self.root / "key"
-
     # Red where HTTP/2 is not spoken, takes more connections than one, or mixes up its streams.
     def test_http2_and_certificates(self):
-        certificate, key = self.certificate()
+        certificate, key = certificate_for(self)
         self.start("ssl http2", f"ssl_certificate {certificate}; ssl_certificate_key {key}; "
                                 f"ssl_client_certificate {certificate}; ssl_verify_client on;")
         own = (f"--ca-file={certificate}", f"--cert={certificate}", f"--key={key}")
@@ -97,7 +89,7 @@ location /read_only/ {{ }} }} }}
 
     # Red where a certificate of nobody is believed, or where what came by TLS goes on without it.
     def test_no_redirect_leaves_tls(self):
-        certificate, key = self.certificate()
+        certificate, key = certificate_for(self)
         plain, secure = Server(self), Server(self)
         secure.use_tls(certificate, key)
         plain.files["/there"] = b"body"

@@ -164,3 +164,9 @@ def free_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
+
+
+def is_free(port):
+    """Whether nobody listens there."""
+    with socket.socket() as asked:
+        return asked.connect_ex(("127.0.0.1", port)) != 0

@@ -5,6 +5,7 @@ import hashlib
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import tempfile
 import time
@@ -23,6 +24,16 @@ def digest(text):
 
 def cas(name):
     return f"/cas/{digest(name)}"
+
+
+def certificate_for(test):
+    """(file, key) of this machine, for a server and a client, in the test's folder."""
+    if not shutil.which("openssl"):
+        test.skipTest("there is no openssl")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-keyout", test.root / "key", "-out", test.root / "cert", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    return test.root / "cert", test.root / "key"
 
 
 class ToolTest(unittest.TestCase):

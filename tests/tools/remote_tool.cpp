@@ -3,10 +3,12 @@
 //   remote_tool get URL KIND DIGEST... [OPTION...]       KIND: ac or cas
 //   remote_tool has URL KIND DIGEST... [OPTION...]
 //   remote_tool put URL KIND DIGEST... FILE [OPTION...]  the bytes of FILE under each digest
+//   remote_tool put-files URL cas FILE... [OPTION...]    each FILE under its own digest
 //   remote_tool sign FILE                                prints, for each request of a JSON list, how it is
 //   signed
-// Prints for each "<state> <bytes> <SHA-256 of the bytes> <why>"; exit code 1 and "error[<code>] <what>"
-// where the cache cannot be opened. Options: --deadline-ms=N --connect-ms=N --ca-file=F --cert=F --key=F
+// A DIGEST may have the size of its file: <digest>/<bytes>. Prints for each "<state> <bytes> <SHA-256 of the
+// bytes> <why>"; exit code 1 and "error[<code>] <what>" where the cache cannot be opened. Options:
+// --deadline-ms=N --connect-ms=N --ca-file=F --cert=F --key=F
 // --read-only --no-netrc --helper=PROGRAM
 // --cancel-after-ms=N --repeat=N (the call N times, each waits for the one before)
 // --threads=N (that in N threads at once). The header
@@ -24,6 +26,7 @@
 #include "base/json.h"
 #include "remote/folder_store.h"
 #include "remote/http_store.h"
+#include "remote/reapi_store.h"
 #include "remote/s3_signature.h"
 #include "remote/s3_store.h"
 #include "sys/system.h"
@@ -81,19 +84,37 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, System& system
                           .puts_always = true},
                          files);
   if (const char* const secret = std::getenv("REMOTE_AUTHORIZATION")) options.authorization = secret;
+  if (url.starts_with("reapi")) return open_reapi_store(std::move(options), files);
   if (!call.options.contains("helper")) return open_http_store(std::move(options), files);
   return open_http_store(std::move(options), files,
                          std::make_unique<CredentialHelper>(call.option("helper"), system));
+}
+
+RemoteName read_name(RemoteKind kind, const std::string& word) {
+  const size_t slash = word.find('/');
+  if (word.starts_with("/") || slash == std::string::npos) return {kind, word};
+  return {kind, word.substr(0, slash), std::stoull(word.substr(slash + 1))};
+}
+
+std::vector<RemoteFile> read_files(const Call& call, const FileReader& files) {
+  std::vector<RemoteFile> found;
+  for (size_t i = 3; i < call.words.size(); ++i) {
+    std::string bytes = files.read_file(call.words[i]).value();
+    const RemoteName name{RemoteKind::cas, sha256(bytes)};
+    found.push_back({name, std::move(bytes)});
+  }
+  return found;
 }
 
 std::vector<RemoteAnswer> ask(const Call& call, RemoteStore& store, const FileReader& files) {
   const RemoteKind kind = call.words.at(2) == "ac" ? RemoteKind::ac : RemoteKind::cas;
   std::vector<RemoteName> names;
   for (size_t i = 3; i < call.words.size(); ++i)
-    names.push_back({kind, call.words[i]});
+    names.push_back(read_name(kind, call.words[i]));
   if (call.words[0] == "get") return store.get(names);
   if (call.words[0] == "has") return store.has(names);
-  const std::string bytes = files.read_file(names.back().digest).value();
+  if (call.words[0] == "put-files") return store.put(read_files(call, files));
+  const std::string bytes = files.read_file(call.words.back()).value();
   names.pop_back();
   std::vector<RemoteFile> wanted;
   for (const RemoteName& name : names)

@@ -3,27 +3,18 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "support/hex.h"
+
 namespace dsbuild {
 namespace {
 
-std::string repeated(const char* letters, size_t times) {
-  std::string text;
-  for (size_t i = 0; i < times; ++i)
-    text += letters;
-  return text;
-}
+using samples::from_hex;
+using samples::repeated;
 
 const std::string k_name = repeated("c", 64);
 
 RemoteEntry entry() {
   return {{{".compute_80.ptx", repeated("a", 64), 70000}, repeated("b", 64), 300}};
-}
-
-std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return bytes;
 }
 
 // By Google's protobuf 6 for Python, of the fields of remote_execution.proto.

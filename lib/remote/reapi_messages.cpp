@@ -1,0 +1,271 @@
+#include "remote/reapi_messages.h"
+
+#include "base/digest.h"
+
+namespace dsbuild {
+namespace {
+
+using PbfReader = protozero::pbf_reader;
+using PbfWriter = protozero::pbf_writer;
+using PbfTag = protozero::pbf_tag_type;
+
+constexpr PbfTag k_instance_name = 1;  // of every request
+constexpr int k_sha256_function = 1;   // DigestFunction.Value
+
+// Reads a whole message; nullopt where it is none.
+template <class Value, class Read>
+std::optional<Value> parse_message(std::string_view message, const Read& read) {
+  Value value{};
+  try {
+    PbfReader reader(message.data(), message.size());
+    while (reader.next())
+      if (!read(reader, value)) reader.skip();
+  } catch (const protozero::exception&) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+void write_instance(PbfWriter& request, const std::string& instance) {
+  if (!instance.empty()) request.add_string(k_instance_name, instance);
+}
+
+// DigestFunction.Value repeated: packed, or one by one.
+bool has_sha256(PbfReader& functions) {
+  bool found = false;
+  if (functions.wire_type() == protozero::pbf_wire_type::varint)
+    return functions.get_enum() == k_sha256_function;
+  for (const int32_t function : functions.get_packed_enum())
+    found = found || function == k_sha256_function;
+  return found;
+}
+
+bool is_update_enabled(PbfReader capabilities) {
+  bool enabled = false;
+  while (capabilities.next())
+    if (is_number(capabilities, 1))
+      enabled = capabilities.get_bool();
+    else
+      capabilities.skip();
+  return enabled;
+}
+
+void read_cache_capabilities(PbfReader message, ReapiCapabilities& capabilities) {
+  while (message.next()) {
+    if (is_bytes(message, 1) || is_number(message, 1))
+      capabilities.has_sha256 = has_sha256(message) || capabilities.has_sha256;
+    else if (is_bytes(message, 2))
+      capabilities.takes_results = is_update_enabled(message.get_message());
+    else if (is_number(message, 4))
+      capabilities.most_batch_bytes = static_cast<uint64_t>(std::max<int64_t>(message.get_int64(), 0));
+    else
+      message.skip();
+  }
+}
+
+// google.rpc.Status {code = 1, message = 2}.
+void read_status(PbfReader message, ReapiBlobAnswer& answer) {
+  while (message.next()) {
+    if (is_number(message, 1))
+      answer.code = grpc_code(message.get_int32());
+    else if (is_bytes(message, 2))
+      answer.words = message.get_string();
+    else
+      message.skip();
+  }
+}
+
+ReapiBlobAnswer read_blob_answer(PbfReader message, PbfTag data, PbfTag status) {
+  ReapiBlobAnswer answer;
+  while (message.next()) {
+    if (is_bytes(message, 1))
+      answer.digest = read_digest(message.get_message());
+    else if (is_bytes(message, status))
+      read_status(message.get_message(), answer);
+    else if (data != 0 && is_bytes(message, data))
+      answer.data = message.get_string();
+    else
+      message.skip();
+  }
+  return answer;
+}
+
+// `data`: the tag of the bytes; 0: there are none.
+std::optional<std::vector<ReapiBlobAnswer>> parse_blob_answers(std::string_view message, PbfTag data,
+                                                               PbfTag status) {
+  return parse_message<std::vector<ReapiBlobAnswer>>(message, [&](PbfReader& reader, auto& answers) {
+    if (!is_bytes(reader, 1) || answers.size() == k_most_blob_answers) return false;
+    answers.push_back(read_blob_answer(reader.get_message(), data, status));
+    return true;
+  });
+}
+
+}  // namespace
+
+ReapiDigest digest_of(std::string_view bytes) {
+  return {sha256(bytes), bytes.size()};
+}
+
+ReapiDigest read_digest(PbfReader message) {
+  ReapiDigest digest;
+  while (message.next()) {
+    if (is_bytes(message, 1))
+      digest.hash = message.get_string();
+    else if (is_number(message, 2))
+      digest.bytes = static_cast<uint64_t>(message.get_int64());
+    else
+      message.skip();
+  }
+  return digest;
+}
+
+void write_digest(PbfWriter& message, PbfTag tag, const ReapiDigest& digest) {
+  PbfWriter writer(message, tag);
+  writer.add_string(1, digest.hash);
+  if (digest.bytes != 0) writer.add_int64(2, static_cast<int64_t>(digest.bytes));
+}
+
+std::string render_get_capabilities(const std::string& instance) {
+  std::string message;
+  PbfWriter request(message);
+  write_instance(request, instance);
+  return message;
+}
+
+std::optional<ReapiCapabilities> parse_capabilities(std::string_view message) {
+  return parse_message<ReapiCapabilities>(message, [](PbfReader& reader, ReapiCapabilities& capabilities) {
+    if (!is_bytes(reader, 1)) return false;
+    read_cache_capabilities(reader.get_message(), capabilities);
+    return true;
+  });
+}
+
+std::string render_find_missing(const std::string& instance, const std::vector<ReapiDigest>& digests) {
+  std::string message;
+  PbfWriter request(message);
+  write_instance(request, instance);
+  for (const ReapiDigest& digest : digests)
+    write_digest(request, 2, digest);
+  request.add_enum(3, k_sha256_function);
+  return message;
+}
+
+std::optional<std::vector<ReapiDigest>> parse_missing(std::string_view message) {
+  return parse_message<std::vector<ReapiDigest>>(message, [](PbfReader& reader, auto& digests) {
+    if (!is_bytes(reader, 2) || digests.size() == k_most_blob_answers) return false;
+    digests.push_back(read_digest(reader.get_message()));
+    return true;
+  });
+}
+
+std::string render_batch_update(const std::string& instance, const std::vector<ReapiBlob>& blobs) {
+  std::string message;
+  PbfWriter request(message);
+  write_instance(request, instance);
+  for (const ReapiBlob& blob : blobs) {
+    PbfWriter one(request, 2);
+    write_digest(one, 1, blob.digest);
+    one.add_bytes(2, blob.data.data(), blob.data.size());
+  }
+  request.add_enum(5, k_sha256_function);
+  return message;
+}
+
+std::optional<std::vector<ReapiBlobAnswer>> parse_batch_update(std::string_view message) {
+  return parse_blob_answers(message, 0, 2);
+}
+
+std::string render_batch_read(const std::string& instance, const std::vector<ReapiDigest>& digests) {
+  std::string message;
+  PbfWriter request(message);
+  write_instance(request, instance);
+  for (const ReapiDigest& digest : digests)
+    write_digest(request, 2, digest);
+  request.add_enum(4, k_sha256_function);
+  return message;
+}
+
+std::optional<std::vector<ReapiBlobAnswer>> parse_batch_read(std::string_view message) {
+  return parse_blob_answers(message, 2, 3);
+}
+
+std::string render_get_result(const std::string& instance, const ReapiDigest& action) {
+  std::string message;
+  PbfWriter request(message);
+  write_instance(request, instance);
+  write_digest(request, 2, action);
+  request.add_enum(6, k_sha256_function);
+  return message;
+}
+
+std::string render_update_result(const std::string& instance, const ReapiDigest& action,
+                                 std::string_view result) {
+  std::string message;
+  PbfWriter request(message);
+  write_instance(request, instance);
+  write_digest(request, 2, action);
+  request.add_message(3, result.data(), result.size());
+  request.add_enum(5, k_sha256_function);
+  return message;
+}
+
+std::string render_read(const std::string& resource) {
+  std::string message;
+  PbfWriter(message).add_string(1, resource);
+  return message;
+}
+
+std::optional<std::string> parse_read(std::string_view message) {
+  return parse_message<std::string>(message, [](PbfReader& reader, std::string& data) {
+    if (!is_bytes(reader, 10)) return false;
+    data = reader.get_string();
+    return true;
+  });
+}
+
+std::string render_write(const std::string& resource, uint64_t offset, std::string_view data, bool is_last) {
+  std::string message;
+  PbfWriter request(message);
+  if (offset == 0) request.add_string(1, resource);
+  if (offset != 0) request.add_int64(2, static_cast<int64_t>(offset));
+  if (is_last) request.add_bool(3, true);
+  request.add_bytes(10, data.data(), data.size());
+  return message;
+}
+
+std::optional<int64_t> parse_write(std::string_view message) {
+  return parse_message<int64_t>(message, [](PbfReader& reader, int64_t& taken) {
+    if (!is_number(reader, 1)) return false;
+    taken = reader.get_int64();
+    return true;
+  });
+}
+
+std::string render_command() {
+  std::string message;
+  PbfWriter(message).add_string(1, "dsbuild");
+  return message;
+}
+
+std::string render_action(const ReapiDigest& command, const std::string& key) {
+  std::string message;
+  PbfWriter action(message);
+  write_digest(action, 1, command);
+  write_digest(action, 2, digest_of(""));
+  action.add_bytes(9, key);
+  return message;
+}
+
+std::string render_request_metadata(const std::string& version, const std::string& invocation) {
+  std::string message;
+  PbfWriter metadata(message);
+  {
+    PbfWriter tool(metadata, 1);
+    tool.add_string(1, "dsbuild");
+    tool.add_string(2, version);
+  }
+  metadata.add_string(3, invocation);
+  return message;
+}
+
+}  // namespace dsbuild
