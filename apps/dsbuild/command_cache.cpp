@@ -47,14 +47,21 @@ Result<int> clear(const CommandContext& context) {
 
 // ---- without a build
 
-// The live line of a run; what the refused actions say is told at the end, in one list.
+// The live line of a run, or all edges with -v: a log would say "compile" of what is only looked up. The list
+// at the end tells of the refused actions.
 class TransferEvents : public ShownEvents {
  public:
-  using ShownEvents::ShownEvents;
+  TransferEvents(const Settings& settings, const CommandContext& context)
+      : ShownEvents(settings, context),
+        shows_edges_(!settings.json.value &&
+                     (settings.verbosity > 0 || context.terminal.stderr_is_terminal)) {}
   void on_edge(const EdgeEvent& event) override {
-    if (event.kind != EdgeEventKind::failed) ShownEvents::on_edge(event);
+    if (shows_edges_ && event.kind != EdgeEventKind::failed) ShownEvents::on_edge(event);
   }
   void on_diagnostic(const ToolDiagnostic&) override {}
+
+ private:
+  const bool shows_edges_;
 };
 
 Result<Request> request_of_transfer(const CommandContext& context) {

@@ -8,8 +8,8 @@
 namespace dsbuild {
 
 std::optional<std::string> compress(std::string_view bytes);  // nullopt: there is no memory for it
-// For a slow way: three times the time of compress(). What `prefix` has too takes almost no room; together
-// they are at most k_most_prefixed_bytes, else nullopt.
+// For a slow way: three times the time of compress(). Parts of `prefix` that are in `bytes` take almost no
+// room. Together they are at most k_most_prefixed_bytes, else nullopt.
 inline constexpr size_t k_most_prefixed_bytes = size_t{1} << 27;
 std::optional<std::string> compress_tightly(std::string_view bytes, std::string_view prefix = {});
 // nullopt unless `packed` is exactly one frame that gives `size` bytes.

@@ -40,7 +40,7 @@ class ActionRun {
   std::vector<std::string> precompiled_headers(const Record& record) {
     return maker_.precompiled_headers(record);
   }
-  // What is at these paths now, for a record.
+  // The files at these paths now, for a record.
   Result<std::vector<FileDigest>> digests_of(const std::vector<std::string>& outputs);
   // Puts a record into the cache, where it has a result.
   void share(const Record& record) { put_record(key_.digest(), record); }

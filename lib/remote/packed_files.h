@@ -54,7 +54,7 @@ class FileUnpacker {
   explicit FileUnpacker(const BlobStore& here) : here_(here) {}
 
   void add(const RemoteEntry& entry);
-  // What has to be fetched for all that is not here.
+  // The outputs to fetch for all files that are not here.
   std::vector<RemoteOutput> missing();
   void take(const RemoteOutput& output, std::string packed) {
     packed_[output.file.digest] = std::move(packed);

@@ -100,7 +100,7 @@ std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailur
 // A line for each kernel and arch; "" for none.
 std::string render_kernels(const std::vector<OpKernels>& kernels);
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
-std::string render_shared(const MirrorUses& uses);  // one line; "" where nothing was asked
+std::string render_shared(const MirrorUses& uses);                   // one line; "" where nothing was asked
 std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event":"result",…}, one line
 
 // How large each kernel of a file is, by arch. A kernel that several modules have counts as often as they do.

@@ -25,7 +25,7 @@ std::vector<TableRow> remote_rows(const CacheCounts& counts) {
   if (counts.remote.empty()) return {};
   const RemoteCounts all = sum_of(counts.remote);
   std::vector<TableRow> rows = {
-      {"shared cache", uses_text(all.hits, all.misses) + " found there"},
+      {"shared cache", uses_text(all.hits, all.misses) + (all.hits + all.misses > 0 ? " found there" : "")},
       {"  saved", saved_text(all.saved_milliseconds)},
       {"  traffic", human_size(all.received_bytes) + " received, " + human_size(all.sent_bytes) + " sent, " +
                         plural(all.requests, "request")},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One recipe for keys, one place for caches and runners: the digest of a key is made in lib/exec/key.cpp alone, and the
-version is a part of a key. lib/cache alone names the classes that another backend of a cache implements, lib/exec and
-the command that picks one name runners."""
+version is a part of a key. lib/cache and the packer of files for a shared cache name the classes that another backend of a
+cache implements; lib/exec and the command that picks one name runners."""
 
 import re
 
@@ -14,7 +14,7 @@ RULES = [
      "makes a digest of a key by hand: use Key (lib/exec/key.h)"),
     (lambda path: path != "lib/exec/action_key.h", re.compile(r"(?<!add\(\"version\", )\bk_key_version\b"),
      "the version is a part of a key: add(\"version\", k_key_version)"),
-    (lambda path: not path.startswith("lib/cache/"), re.compile(r"(?<!v2\.)\b(?:ActionCache|BlobStore)\b"),
+    (lambda path: not path.startswith(("lib/cache/", "lib/remote/packed_files.")), re.compile(r"(?<!v2\.)\b(?:ActionCache|BlobStore)\b"),
      "names a part of the cache: use ContentStore (lib/cache/content_store.h)"),
     (lambda path: not path.startswith(("lib/exec/", "lib/kinds/run_action.", "apps/dsbuild/command_action.")),
      re.compile(r"\b(?:Local)?Runner\b(?!::)"), "names who runs tools: use Engine::run (lib/exec/engine.h)"),

@@ -66,6 +66,7 @@ struct BuildWorld {
     settings.out.value = folder.path() / "out";
     settings.build_dir.value = folder.path() / "build";
     settings.cache_dir = folder.path() / "cache";
+    settings.facts_file = settings.cache_dir / "facts.json";
     settings.store.value = folder.path() / "cache/store";
     settings.accelerator = {AcceleratorKind::cpu, "test"};
     settings.jobs.value = 2;

@@ -93,6 +93,7 @@ class CallWorld {
     write("ann/a.cu", "#include \"a.h\"\n__global__ void k() {}\n");
     write("toolkit/include/cuda_runtime.h", "#pragma once\n");
     settings.cache_dir = folder().path() / "cache";
+    settings.facts_file = settings.cache_dir / "facts.json";
     settings.store.value = settings.cache_dir / "store";
     settings.jobs.value = 2;
   }

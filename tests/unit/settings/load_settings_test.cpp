@@ -480,26 +480,6 @@ TEST_CASE("plan -v's rows hold every setting that was given, with its origin") {
   CHECK(rows["jobs"] == "auto (default)");
 }
 
-TEST_CASE("a password in a URL is not shown") {
-  for (const auto& [url, shown] : std::map<std::string, std::string>{
-           {"https://me:word@host:8080/path", "https://***@host:8080/path"},
-           {"https://token@host", "https://***@host"},
-           {"https://me:wo/rd@with@host/path", "https://***@host/path"},
-           {"me:word@host", "***@host"},
-           {"s3://me:word@bucket?endpoint=http://h", "s3://***@bucket?endpoint=http://h"},
-           {"s3://bucket?endpoint=http://me:word@h", "s3://***@h"},
-           {"https://host:8080/path", "https://host:8080/path"},
-           {"file:///mnt/cache", "file:///mnt/cache"}}) {
-    World world;
-    world.arguments["--remote"] = url;
-    std::string row;
-    for (const SettingRow& each : setting_rows(world.settings()))
-      if (each.name == "remote") row = each.value;
-    CHECK(row == shown);
-    CHECK(world.settings().remote.value == url);
-  }
-}
-
 TEST_CASE("the presets of this repository load") {
   const auto files = make_real_file_system();
   for (const std::string preset : {"ci", "dev", "docker"}) {
