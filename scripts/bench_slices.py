@@ -93,9 +93,9 @@ SCCACHE_SERVER_UDS='{work}/socket' TMPDIR='{work}' exec '{program}' '{toolkit}/b
 
 
 class Sccache:
-    """A server with an empty store, and a toolkit whose nvcc goes through it."""
+    """A server, and a toolkit whose nvcc goes through it. `store`: what it has cached before; without, it has nothing."""
 
-    def __init__(self, program, toolkit, work):
+    def __init__(self, program, toolkit, work, store=None, before=()):
         self.program, self.home = program, work / "toolkit"
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.rmtree(work / "sccache", ignore_errors=True)
@@ -107,8 +107,8 @@ class Sccache:
         (self.home / "bin" / "nvcc").unlink()
         (self.home / "bin" / "nvcc").write_text(WRAPPER.format(program=program, toolkit=toolkit, work=work))
         (self.home / "bin" / "nvcc").chmod(0o755)
-        os.environ.update(SCCACHE_DIR=str(work / "sccache"), SCCACHE_SERVER_UDS=str(work / "socket"))
-        self.server = subprocess.Popen([program], env={**os.environ, "SCCACHE_START_SERVER": "1", "SCCACHE_NO_DAEMON": "1"},
+        os.environ.update(SCCACHE_DIR=str(store or work / "sccache"), SCCACHE_SERVER_UDS=str(work / "socket"))
+        self.server = subprocess.Popen([*before, program], env={**os.environ, "SCCACHE_START_SERVER": "1", "SCCACHE_NO_DAEMON": "1"},
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not (work / "socket").exists():
             time.sleep(0.05)
@@ -119,9 +119,11 @@ class Sccache:
         return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self):
-        print(subprocess.run([self.program, "--show-stats"], text=True, stdout=subprocess.PIPE).stdout, file=sys.stderr)
+        """What it says of its work."""
+        stats = subprocess.run([self.program, "--show-stats"], text=True, stdout=subprocess.PIPE).stdout
         subprocess.run([self.program, "--stop-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.server.wait()
+        return stats
 
 
 class Bench:
@@ -197,7 +199,7 @@ class Bench:
         if self.options.before:
             self.compare("first/before-out")
         if self.sccache:
-            self.sccache.stop()
+            print(self.sccache.stop(), file=sys.stderr)
 
     def compare(self, with_folder):
         for library in (self.work / "first" / "slices-out").glob("*.so"):

@@ -34,9 +34,9 @@ struct CacheCounts {
   uint64_t saved_milliseconds = 0;         // that tools took for results that were found
   uint64_t last_hits = 0, last_misses = 0, last_saved_milliseconds = 0;  // of the last build alone
   uint64_t last_build_milliseconds = 0, last_build_failed = 0;
-  uint64_t last_build_at = 0;                  // seconds since the epoch; 0: there was none
-  std::map<std::string, RemoteCounts> remote;  // by scope, at most k_most_scopes and k_other_scopes
-  std::string last_fallback;                   // why the last of them went on without it; one line
+  uint64_t last_build_at = 0;                       // seconds since the epoch; 0: there was none
+  std::map<std::string, RemoteCounts> remote = {};  // by scope, at most k_most_scopes and k_other_scopes
+  std::string last_fallback = {};                   // why the last of them went on without it; one line
   bool operator==(const CacheCounts&) const = default;
 };
 

@@ -6,13 +6,13 @@
 namespace dsbuild {
 namespace {
 
-std::string repeated(char letter) {
+std::string digest_of(char letter) {
   return std::string(64, letter);
 }
 
-const std::string k_name = repeated('c');
+const std::string k_entry = digest_of('c');
 
-std::string from_hex(std::string_view hex) {
+std::string bytes_of_hex(std::string_view hex) {
   std::string bytes;
   for (size_t i = 0; i + 1 < hex.size(); i += 2)
     bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
@@ -20,20 +20,22 @@ std::string from_hex(std::string_view hex) {
 }
 
 // RFC 8032, section 7.1, TEST 1 and TEST 2.
-const Ed25519PrivateKey k_one{from_hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"),
-                              {from_hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")}};
-const Ed25519PrivateKey k_two{from_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"),
-                              {from_hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")}};
+const Ed25519PrivateKey k_one{
+    bytes_of_hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"),
+    {bytes_of_hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")}};
+const Ed25519PrivateKey k_two{
+    bytes_of_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"),
+    {bytes_of_hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")}};
 
 RemoteEntry result() {
-  return {{{".compute_80.ptx", repeated('a'), 70000}, repeated('b'), 300},
-          {{"/about", repeated('d'), 9}, repeated('e'), 20}};
+  return {{{".compute_80.ptx", digest_of('a'), 70000}, digest_of('b'), 300},
+          {{"/about", digest_of('d'), 9}, digest_of('e'), 20}};
 }
 
 // A record with the texts that it names.
 RemoteEntry record(char letter) {
-  const std::string name = repeated(letter);
-  return {{{name, name, 500}, repeated('1'), 50}, {{name + "/1", repeated('2'), 700}, repeated('3'), 70}};
+  const std::string name = digest_of(letter);
+  return {{{name, name, 500}, digest_of('1'), 50}, {{name + "/1", digest_of('2'), 700}, digest_of('3'), 70}};
 }
 
 RemoteEntry both(RemoteEntry first, const RemoteEntry& second) {
@@ -42,7 +44,7 @@ RemoteEntry both(RemoteEntry first, const RemoteEntry& second) {
 }
 
 RemoteEntry signed_by(const Ed25519PrivateKey& key, UpstreamKind what, RemoteEntry entry) {
-  REQUIRE(sign_parts(what, k_name, key, entry));
+  REQUIRE(sign_parts(what, k_entry, key, entry));
   return entry;
 }
 
@@ -54,9 +56,9 @@ bool counts(UpstreamKind what, const std::string& name, const RemoteEntry& entry
 }  // namespace
 
 TEST_CASE("what is signed, and its signature") {
-  CHECK(signed_text(k_name, result()) == "dsbuild shared cache entry 1\n" + k_name + "\n2\n" + repeated('a') +
-                                             " 70000 " + repeated('b') + " 300 15 .compute_80.ptx\n" +
-                                             repeated('d') + " 9 " + repeated('e') + " 20 6 /about\n");
+  CHECK(signed_text(k_entry, result()) ==
+        "dsbuild shared cache entry 1\n" + k_entry + "\n2\n" + digest_of('a') + " 70000 " + digest_of('b') +
+            " 300 15 .compute_80.ptx\n" + digest_of('d') + " 9 " + digest_of('e') + " 20 6 /about\n");
   // By Python's cryptography 48, of that text.
   CHECK(signed_by(k_one, UpstreamKind::result, result()).front().signature ==
         "21fe31dfa154a261 ee5710e9e378c84370875bafd62f75be54b2cf54e65a70bebf786a04260abb9552b4097244312663"
@@ -65,22 +67,22 @@ TEST_CASE("what is signed, and its signature") {
 
 TEST_CASE("a signed entry goes through its message") {
   const RemoteEntry entry = signed_by(k_one, UpstreamKind::result, result());
-  const auto read = parse_entry(k_name, render_entry(k_name, entry));
+  const auto read = parse_entry(k_entry, render_entry(k_entry, entry));
   REQUIRE(read);
   CHECK(*read == entry);
-  CHECK(counts(UpstreamKind::result, k_name, *read));
+  CHECK(counts(UpstreamKind::result, k_entry, *read));
 }
 
 TEST_CASE("a change of any field is refused") {
   const RemoteEntry whole = signed_by(k_one, UpstreamKind::result, result());
   const std::vector<std::function<void(RemoteEntry&)>> changes = {
       [](RemoteEntry& entry) { entry[0].file.name = ".compute_90.ptx"; },
-      [](RemoteEntry& entry) { entry[0].file.digest = repeated('f'); },
+      [](RemoteEntry& entry) { entry[0].file.digest = digest_of('f'); },
       [](RemoteEntry& entry) { ++entry[0].file.bytes; },
-      [](RemoteEntry& entry) { entry[0].digest = repeated('f'); },
+      [](RemoteEntry& entry) { entry[0].digest = digest_of('f'); },
       [](RemoteEntry& entry) { ++entry[0].bytes; }, [](RemoteEntry& entry) { entry[1].file.name = "/other"; },
-      [](RemoteEntry& entry) { entry[1].file.digest = repeated('f'); },
-      [](RemoteEntry& entry) { entry[1].digest = repeated('f'); },
+      [](RemoteEntry& entry) { entry[1].file.digest = digest_of('f'); },
+      [](RemoteEntry& entry) { entry[1].digest = digest_of('f'); },
       [](RemoteEntry& entry) { entry.pop_back(); }, [](RemoteEntry& entry) { entry.push_back(entry.back()); },
       [](RemoteEntry& entry) {
         std::swap(entry[0], entry[1]);
@@ -96,32 +98,32 @@ TEST_CASE("a change of any field is refused") {
         entry[0].signature =
             k_one.public_key.id() + signed_by(k_two, UpstreamKind::result, result())[0].signature.substr(16);
       }};
-  CHECK(counts(UpstreamKind::result, k_name, whole));
+  CHECK(counts(UpstreamKind::result, k_entry, whole));
   for (size_t i = 0; i < changes.size(); ++i) {
     INFO(i);
     RemoteEntry changed = whole;
     changes[i](changed);
-    const TrustedEntry trusted = trusted_parts(UpstreamKind::result, k_name, changed, {k_one.public_key});
+    const TrustedEntry trusted = trusted_parts(UpstreamKind::result, k_entry, changed, {k_one.public_key});
     CHECK(trusted.entry.empty());
     CHECK_FALSE(trusted.refusal.empty());
   }
-  CHECK_FALSE(counts(UpstreamKind::result, repeated('9'), whole));  // of another key, scope or kind
+  CHECK_FALSE(counts(UpstreamKind::result, digest_of('9'), whole));  // of another key, scope or kind
 }
 
 TEST_CASE("each record is signed by itself") {
   const RemoteEntry one = signed_by(k_one, UpstreamKind::records, record('4')),
                     two = signed_by(k_two, UpstreamKind::records, record('5'));
   const RemoteEntry list = both(one, two), unsigned_one = record('6');
-  CHECK(counts(UpstreamKind::records, k_name, list, {k_one.public_key, k_two.public_key}));
+  CHECK(counts(UpstreamKind::records, k_entry, list, {k_one.public_key, k_two.public_key}));
   const TrustedEntry trusted =
-      trusted_parts(UpstreamKind::records, k_name, both(unsigned_one, list), {k_two.public_key});
+      trusted_parts(UpstreamKind::records, k_entry, both(unsigned_one, list), {k_two.public_key});
   CHECK(trusted.entry == two);
   CHECK(trusted.refusal == "it is not signed");
-  CHECK(trusted_parts(UpstreamKind::records, k_name, one, {k_two.public_key}).refusal ==
+  CHECK(trusted_parts(UpstreamKind::records, k_entry, one, {k_two.public_key}).refusal ==
         "it is signed by the key 21fe31dfa154a261, which is not trusted");
   RemoteEntry mixed = one;  // the texts of another record
-  mixed[1].file.digest = repeated('7');
-  CHECK(trusted_parts(UpstreamKind::records, k_name, both(mixed, two), {k_one.public_key}).entry.empty());
+  mixed[1].file.digest = digest_of('7');
+  CHECK(trusted_parts(UpstreamKind::records, k_entry, both(mixed, two), {k_one.public_key}).entry.empty());
 }
 
 TEST_CASE("who passes a record on does not sign it") {
@@ -140,7 +142,7 @@ TEST_CASE("no more records are looked at than a list has") {
   RemoteEntry many;
   for (const char letter : {'0', '1', '2', '3'})
     many = both(many, record(letter));
-  CHECK(trusted_parts(UpstreamKind::records, k_name,
+  CHECK(trusted_parts(UpstreamKind::records, k_entry,
                       both(many, signed_by(k_one, UpstreamKind::records, record('8'))), {k_one.public_key})
             .entry.empty());
 }
