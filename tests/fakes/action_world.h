@@ -199,7 +199,7 @@ class ActionWorld {
     for (size_t i = before; i < processes.started.size(); ++i)
       ran.started.push_back(FakeCompilers::name_of(processes.started[i]));
     for (const std::string& line : split_lines(files.bytes("store.uses")))
-      if (line == "m" || line.starts_with("h ")) ran.cache += line.front();
+      if (line == "m" || line.starts_with('h')) ran.cache += line.front();
     return ran;
   }
 

@@ -7,7 +7,7 @@ using namespace dsbuild;
 namespace {
 
 StoreView view() {
-  StoreView view{"/cache", 10ULL << 30, {.entries = 2, .bytes = 2048}};
+  StoreView view{"/cache", 10ULL << 30, {.entries = 2, .bytes = 2048, .counts = {}}};
   view.stats.counts = {
       .hits = 40, .misses = 8, .saved_milliseconds = 61'500, .last_hits = 3, .last_misses = 1};
   return view;
