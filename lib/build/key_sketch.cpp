@@ -69,7 +69,8 @@ class Sketcher {
     std::map<std::string, std::string> found;
     if (sketches.empty()) return found;
     for (const Edge& edge : graph_.edges)
-      if (misses.contains(edge.output)) found.emplace(edge.output, difference(edge, sketches));
+      if (misses.contains(edge.output) && !edge.is_link())
+        found.emplace(edge.output, difference(edge, sketches));
     return found;
   }
 

@@ -71,22 +71,23 @@ std::optional<RemoteEntry> FilePacker::entry_of(const std::vector<CachedFile>& f
   RemoteEntry entry;
   std::vector<std::string> bases;
   std::set<std::string> names;
-  const auto add_output = [&](const std::string& digest, const std::string& name) {
-    const auto known = files_.find(digest);
+  const auto add_output = [&](const CachedFile& file) {
+    const auto known = files_.find(file.digest);
     if (known == files_.end() || !known->second.is_there) return false;
-    if (!names.insert(name).second) return true;
+    if (!names.insert(file.name).second) return true;
     RemoteOutput output = known->second.output;
-    output.file.name = name;
+    output.file.name = file.name;
+    output.file.milliseconds = file.milliseconds;
     bases.insert(bases.end(), output.bases.begin(), output.bases.end());
     entry.push_back(std::move(output));
     return true;
   };
   for (const CachedFile& file : files)
-    if (!add_output(file.digest, file.name)) return std::nullopt;
+    if (!add_output(file)) return std::nullopt;
   while (!bases.empty()) {
     const std::string digest = std::move(bases.back());
     bases.pop_back();
-    if (!add_output(digest, base_name(digest))) return std::nullopt;
+    if (!add_output({base_name(digest), digest})) return std::nullopt;
   }
   return entry;
 }

@@ -25,7 +25,7 @@ class SeenTest(unittest.TestCase):
         self.url = f"file://{self.shared}"
 
     def machine(self, name="machine"):
-        space = TestSpace(name, steps=True, store=True)
+        space = TestSpace(name, steps=True, store=True, payload=6000)  # too large to be in an entry
         space.environment["DSBUILD_REMOTE"] = self.url
         return space
 

@@ -86,10 +86,10 @@ TEST_CASE("a file that is almost one that is there already takes almost nothing,
   const std::string digest = machine.upload(changed);
   CHECK(machine.sent - before < 1'000);
 
-  const auto entry = machine.packer.entry_of({{".ptx", digest, changed.size()}});
+  const auto entry = machine.packer.entry_of({{".ptx", digest, changed.size(), 1500}});
   REQUIRE(entry);
   REQUIRE(entry->size() == 2);
-  CHECK((*entry)[0].file.name == ".ptx");
+  CHECK((*entry)[0].file == CachedFile{".ptx", digest, changed.size(), 1500});
   CHECK_FALSE(is_base((*entry)[0]));
   CHECK(is_base((*entry)[1]));
 
