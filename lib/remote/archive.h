@@ -19,6 +19,7 @@ namespace dsbuild {
 // Written by its puts, each name once, to <file>.part. finish() makes it <file>; without, nothing stays.
 class ArchiveWriter : public RemoteStore {
  public:
+  bool takes_contents() const override { return false; }  // its reader looks for each file
   // Whatever is at <file>.part goes. Error: of removing that.
   virtual Result<void> finish(const std::string& scope, const std::vector<UpstreamItem>& items) = 0;
 };

@@ -84,9 +84,13 @@ def write_message(fields):
 class Output:
     """A file of an entry."""
 
-    def __init__(self, name, digest, size, packed_digest, packed_size, signature=""):
+    def __init__(self, name, digest, size, packed_digest, packed_size, signature="", contents=b"", bases=""):
         self.name, self.digest, self.size = name, digest, size
         self.packed_digest, self.packed_size, self.signature = packed_digest, packed_size, signature
+        self.contents, self.bases = contents, bases  # the packed bytes, where they are in the entry; what it is packed with
+
+    def is_base(self):
+        return self.name.startswith("base/")
 
     @classmethod
     def of(cls, name, data, files):
@@ -104,13 +108,14 @@ class Output:
             pair = read_message(each)
             properties[pair[1][0].decode()] = pair[2][0].decode()
         return cls(fields[1][0].decode(), properties["sha256"], int(properties["size"]), digest[1][0].decode(),
-                   digest[2][0], properties.get("ed25519", ""))
+                   digest[2][0], properties.get("ed25519", ""), fields.get(5, [b""])[0], properties.get("bases", ""))
 
     def write(self):
-        properties = {"sha256": self.digest, "size": str(self.size), **({"ed25519": self.signature} if self.signature else {})}
-        pairs = [write_message({1: [name.encode()], 2: [value.encode()]}) for name, value in properties.items()]
+        properties = {"bases": self.bases, "ed25519": self.signature, "sha256": self.digest, "size": str(self.size)}
+        pairs = [write_message({1: [name.encode()], 2: [value.encode()]}) for name, value in properties.items() if value]
         return write_message({1: [self.name.encode()],
                               2: [write_message({1: [self.packed_digest.encode()], 2: [self.packed_size]})],
+                              **({5: [self.contents]} if self.contents else {}),
                               7: [write_message({1: pairs})]})
 
 
