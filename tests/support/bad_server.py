@@ -73,6 +73,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.behave():
             return
         body = self.read_body()
+        if len(body) < int(self.headers["Content-Length"]):  # its client is gone
+            self.close_connection = True
+            return
+        time.sleep(self.server.seconds_of_put)
         with self.server.lock:
             self.server.files[self.path] = body
         self.answer(201)
@@ -84,6 +88,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
     as_usual = object()
+    seconds_of_put = 0  # before a file is there
 
     def __init__(self, test):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -26,6 +26,8 @@ def message(*fields):
 def read_varint(data, at):
     number = shift = 0
     while True:
+        if at == len(data):
+            raise ValueError("it ends in a number")
         number |= (data[at] & 127) << shift
         at, shift = at + 1, shift + 7
         if data[at - 1] < 128:
@@ -33,7 +35,7 @@ def read_varint(data, at):
 
 
 def fields(data):
-    """{number: [int | bytes, ...]}"""
+    """{number: [int | bytes, ...]}; ValueError where it is no message."""
     found, at = {}, 0
     while at < len(data):
         tag, at = read_varint(data, at)
@@ -41,6 +43,8 @@ def fields(data):
             value, at = read_varint(data, at)
         elif tag & 7 == 2:
             length, at = read_varint(data, at)
+            if at + length > len(data):
+                raise ValueError(f"it ends in the field {tag >> 3}")
             value, at = data[at:at + length], at + length
         else:
             raise ValueError(f"wire type {tag & 7}")
