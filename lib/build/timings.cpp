@@ -1,7 +1,9 @@
 #include "build/timings.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <ctime>
 
 #include "base/build_layout.h"
 #include "build/edge_needs.h"
@@ -17,20 +19,13 @@ constexpr const char* k_shared = "shared";
 // In the order of MadeOf.
 constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh"};
 
-// "2026-11-25T10:47:02Z" of seconds since the epoch (calendar of std::chrono).
+// "2026-11-25T10:47:02Z" of seconds since the epoch. gcc 10 has no calendar in std::chrono.
 std::string utc_text(int64_t seconds) {
-  using namespace std::chrono;
-  const sys_seconds time{std::chrono::seconds(seconds)};
-  const sys_days day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(time - day);
-  const auto two = [](auto number) {
-    const std::string text = std::to_string(number);
-    return text.size() < 2 ? "0" + text : text;
-  };
-  return std::to_string(static_cast<int>(date.year())) + "-" + two(static_cast<unsigned>(date.month())) +
-         "-" + two(static_cast<unsigned>(date.day())) + "T" + two(clock.hours().count()) + ":" +
-         two(clock.minutes().count()) + ":" + two(clock.seconds().count()) + "Z";
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (gmtime_r(&time, &parts) == nullptr) return "";
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 Json json_of(const TimedEdge& edge) {

@@ -58,7 +58,7 @@ const std::map<std::string, std::string>& other_phases() {
 }
 
 const std::map<std::string, OtherCompile>& other_compiles() {
-  using enum NvccCall::Kept;
+  constexpr auto whole = NvccCall::Kept::whole, no = NvccCall::Kept::no;  // gcc 10 has no `using enum`
   static const auto compiles =
       by_name<OtherCompile>({{k_relocatable_names, k_relocatable},
                              {"dlto dlink-time-opt lto gen-opt-lto", {"is optimised in the link", whole}},
