@@ -34,7 +34,7 @@ const char* slices_of(const Edge& edge) {
 
 // Of all that was measured of keys that begin so.
 template <class Take>
-void visit(const EdgeHistory& history, const std::string& beginning, Take take) {
+void visit_costs(const EdgeHistory& history, const std::string& beginning, Take take) {
   for (auto cost = history.measured.lower_bound(beginning);
        cost != history.measured.end() && cost->first.starts_with(beginning); ++cost)
     take(cost->first, cost->second);
@@ -46,12 +46,12 @@ std::optional<EdgeCost> of_sisters(const EdgeHistory& history, const std::string
   std::optional<EdgeCost> sister;
   if (!edge.is_slice()) return sister;
   ByteCount largest = 0;
-  visit(history, history_key(pack, edge.op, edge.source, slices_of(edge)),
-        [&](const std::string& key, const EdgeCost& cost) {
-          (void)key;
-          largest = std::max(largest, cost.peak_bytes);
-          if (!sister || cost.seconds > sister->seconds) sister = cost;
-        });
+  visit_costs(history, history_key(pack, edge.op, edge.source, slices_of(edge)),
+              [&](const std::string& key, const EdgeCost& cost) {
+                (void)key;
+                largest = std::max(largest, cost.peak_bytes);
+                if (!sister || cost.seconds > sister->seconds) sister = cost;
+              });
   if (sister) sister->peak_bytes = largest;
   return sister;
 }
@@ -76,7 +76,7 @@ ByteCount largest_of_op(const EdgeHistory& history, const std::string& pack, con
   const std::string op = history_key(pack, edge.op, "");
   const bool with_torch = reads_torch(history, edge.source);
   ByteCount largest = 0;
-  visit(history, op, [&](const std::string& key, const EdgeCost& cost) {
+  visit_costs(history, op, [&](const std::string& key, const EdgeCost& cost) {
     const size_t at = std::min(key.rfind('@'), key.size());
     const std::string source = key.substr(op.size(), at - op.size());
     const bool has_part = at < key.size();
