@@ -25,7 +25,7 @@ import tempfile
 import time
 
 import plain_peer
-from bench_slices import Sccache, WRAPPER
+from bench_slices import Sccache, WRAPPER, make_toolkit
 from plain_peer import PlainGraph, clean_environment, cpu_seconds
 from programs import RELEASE, ROOT, Program
 
@@ -84,21 +84,20 @@ class Behind:
     def __init__(self, bench, name, program):
         self.bench, self.name, self.program, self.shared = bench, name, program, bench.work / f"shared-{name}"
 
-    def graph(self, machine, toolkit):
+    def graph(self, machine, toolkit, cores):
         planner = Program("planner", self.bench.options.dsbuild, self.bench.work / "cache-planner")
         graph = PlainGraph(machine.folder / "graph", os.environ.get("DSBUILD_NINJA", "ninja"), {self.name})
         graph.write(planner.file, machine.words(self.bench.options, toolkit), planner.environment())
         file = graph.folder / "build.ninja"
         text = re.sub(r"^(  command = )(\S*g\+\+\S* (?=.* -c ))", rf"\g<1>{self.program} \2", file.read_text(), flags=re.MULTILINE)
         file.write_text(text, encoding="utf-8")
-        return graph.command(len(machine.cores.split(",")) if machine.cores else None)
+        return graph.command(len(cores.split(",")) if cores else None)
 
 
 class BehindSccache(Behind):
     def run(self, machine, cores):
-        machine.cores = cores
         server = Sccache(self.program, self.bench.options.cuda_home, machine.folder, self.shared, pin(cores))
-        wall, used, _ = timed(self.graph(machine, server.home), clean_environment(), cores, server)
+        wall, used, _ = timed(self.graph(machine, server.home, cores), clean_environment(), cores, server)
         stats = server.stop()
         hits, misses = (sum(map(int, re.findall(rf"^Cache {what} +(\d+)", stats, re.MULTILINE))) for what in ("hits", "misses"))
         return wall, used, f"{hits} of {hits + misses}"
@@ -106,22 +105,13 @@ class BehindSccache(Behind):
 
 class BehindCcache(Behind):
     def run(self, machine, cores):
-        machine.cores = cores
         toolkit, home = self.bench.options.cuda_home, machine.folder / "toolkit"
-        (home / "bin").mkdir(parents=True)
-        for entry in toolkit.iterdir():
-            if entry.name != "bin":
-                (home / entry.name).symlink_to(entry)
-        for entry in (toolkit / "bin").iterdir():
-            if entry.name != "nvcc":
-                (home / "bin" / entry.name).symlink_to(entry)
         script = WRAPPER.format(program=self.program, toolkit=toolkit, work=machine.folder)
-        (home / "bin" / "nvcc").write_text(re.sub(r"SCCACHE_SERVER_UDS='.*?' ", "", script), encoding="utf-8")
-        (home / "bin" / "nvcc").chmod(0o755)
+        make_toolkit(home, toolkit, re.sub(r"SCCACHE_SERVER_UDS='.*?' ", "", script))
         environment = clean_environment(CCACHE_DIR=str(machine.folder / "ccache"), CCACHE_REMOTE_STORAGE=f"file:{self.shared}",
                                         CCACHE_BASEDIR=str(machine.folder), CCACHE_NOHASHDIR="1")
         self.shared.mkdir(exist_ok=True)
-        wall, used, _ = timed(self.graph(machine, home), environment, cores)
+        wall, used, _ = timed(self.graph(machine, home, cores), environment, cores)
         stats = subprocess.run([self.program, "--print-stats"], env=environment, text=True, stdout=subprocess.PIPE, check=False).stdout
         count = {name: int(value) for name, value in re.findall(r"^(\w+)\t(\d+)$", stats, re.MULTILINE)}
         hits = count.get("direct_cache_hit", 0) + count.get("preprocessed_cache_hit", 0)

@@ -92,21 +92,26 @@ SCCACHE_SERVER_UDS='{work}/socket' TMPDIR='{work}' exec '{program}' '{toolkit}/b
 """
 
 
+def make_toolkit(home, toolkit, wrapper):
+    """Like `toolkit`, but its nvcc is this script."""
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    for entry in toolkit.iterdir():
+        if entry.name != "bin":
+            (home / entry.name).symlink_to(entry)
+    shutil.copytree(toolkit / "bin", home / "bin", symlinks=True)
+    (home / "bin" / "nvcc").unlink()
+    (home / "bin" / "nvcc").write_text(wrapper, encoding="utf-8")
+    (home / "bin" / "nvcc").chmod(0o755)
+
+
 class Sccache:
     """A server, and a toolkit whose nvcc goes through it. `store`: what it has cached before; without, it has nothing."""
 
     def __init__(self, program, toolkit, work, store=None, before=()):
         self.program, self.home = program, work / "toolkit"
-        shutil.rmtree(self.home, ignore_errors=True)
         shutil.rmtree(work / "sccache", ignore_errors=True)
-        self.home.mkdir()
-        for entry in toolkit.iterdir():
-            if entry.name != "bin":
-                (self.home / entry.name).symlink_to(entry)
-        shutil.copytree(toolkit / "bin", self.home / "bin", symlinks=True)
-        (self.home / "bin" / "nvcc").unlink()
-        (self.home / "bin" / "nvcc").write_text(WRAPPER.format(program=program, toolkit=toolkit, work=work))
-        (self.home / "bin" / "nvcc").chmod(0o755)
+        make_toolkit(self.home, toolkit, WRAPPER.format(program=program, toolkit=toolkit, work=work))
         os.environ.update(SCCACHE_DIR=str(store or work / "sccache"), SCCACHE_SERVER_UDS=str(work / "socket"))
         self.server = subprocess.Popen([*before, program], env={**os.environ, "SCCACHE_START_SERVER": "1", "SCCACHE_NO_DAEMON": "1"},
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

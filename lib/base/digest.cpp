@@ -38,11 +38,17 @@ bool is_sha256(std::string_view text) {
 }
 
 std::string sha256_of_pieces(const std::vector<std::string_view>& pieces) {
+  const Sha256 digest = digest_of(pieces);
+  return hex_digits({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
+
+std::string hex_digits(std::string_view bytes) {
   constexpr std::string_view k_digits = "0123456789abcdef";
   std::string text;
-  for (const unsigned char byte : digest_of(pieces)) {
-    text += k_digits[byte >> 4];
-    text += k_digits[byte & 15];
+  text.reserve(2 * bytes.size());
+  for (const char byte : bytes) {
+    text += k_digits[static_cast<unsigned char>(byte) >> 4];
+    text += k_digits[static_cast<unsigned char>(byte) & 15];
   }
   return text;
 }

@@ -13,6 +13,8 @@ bool is_sha256(std::string_view text);       // whether it looks like one
 std::string sha256_of_pieces(const std::vector<std::string_view>& pieces);
 std::string sha256_urlsafe(std::string_view bytes);  // base64 of RFC 4648 section 5, without padding
 
+std::string hex_digits(std::string_view bytes);  // two for each byte, in lower case
+
 std::string md5(std::string_view bytes);  // the 16 bytes themselves
 
 }  // namespace dsbuild

@@ -14,15 +14,4 @@ std::string hmac_sha256(std::string_view key, std::string_view bytes) {
   return {code.begin(), code.end()};
 }
 
-std::string hex_digits(std::string_view bytes) {
-  constexpr std::string_view k_digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const char byte : bytes) {
-    text += k_digits[static_cast<unsigned char>(byte) >> 4];
-    text += k_digits[static_cast<unsigned char>(byte) & 15];
-  }
-  return text;
-}
-
 }  // namespace dsbuild

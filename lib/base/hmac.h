@@ -7,6 +7,5 @@
 namespace dsbuild {
 
 std::string hmac_sha256(std::string_view key, std::string_view bytes);  // the 32 bytes themselves
-std::string hex_digits(std::string_view bytes);                         // two for each byte, in lower case
 
 }  // namespace dsbuild

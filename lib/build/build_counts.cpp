@@ -33,7 +33,7 @@ void count_build(const EndedBuild& build, const Settings& settings, Session& ses
     counts.build_milliseconds += milliseconds;
     counts.last_build_milliseconds = milliseconds;
     counts.last_build_failed = build.has_failed ? 1 : 0;
-    counts.last_build_at = static_cast<uint64_t>(file_clock_now() / 1'000'000'000);
+    counts.last_build_at = static_cast<uint64_t>(unix_seconds());
     if (!session.remote) return;
     add(counts_of_scope(counts, settings.remote_scope.value), counts_of(*session.remote));
     if (const std::string why = session.remote->uses().off; !why.empty()) counts.last_fallback = why;

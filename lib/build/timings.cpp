@@ -196,7 +196,7 @@ Result<std::optional<Timings>> load_timings(const Path& build_dir, const FileRea
 }
 
 TimingsLog::TimingsLog() : begin_(steady_seconds()) {
-  timings_.began = utc_text(file_clock_now() / 1'000'000'000);
+  timings_.began = utc_text(unix_seconds());
 }
 
 Milliseconds TimingsLog::since_begin(double seconds) const {

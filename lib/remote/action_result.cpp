@@ -97,6 +97,10 @@ bool is_base(const RemoteOutput& output) {
   return output.file.name.starts_with(k_base_folder);
 }
 
+std::string record_name(const RemoteOutput& output) {
+  return output.file.name.substr(0, output.file.name.find('/'));
+}
+
 std::string render_entry(const std::string& name, const RemoteEntry& entry) {
   std::string message;
   Writer writer(message);

@@ -30,6 +30,10 @@ using RemoteEntry = std::vector<RemoteOutput>;
 std::string base_name(const std::string& digest);
 bool is_base(const RemoteOutput& output);
 
+// In the entry of an action's records: the record whose output this is. A record's own name is its digest,
+// and the texts that it names have names below ("<digest>/1").
+std::string record_name(const RemoteOutput& output);
+
 // `name`: that it has there. It is in the message (as the worker of its metadata), so that an entry that a
 // server or a proxy gives for another is no entry.
 std::string render_entry(const std::string& name, const RemoteEntry& entry);

@@ -20,13 +20,13 @@ std::optional<UpstreamItem> parse_item(std::string_view line) {
 }  // namespace
 
 std::string member_name(const RemoteName& name) {
-  return std::string(name.kind == RemoteKind::ac ? "ac/" : "cas/") + name.digest.substr(0, k_folder_digits) +
-         "/" + name.digest.substr(k_folder_digits);
+  return kind_folder(name.kind) + name.digest.substr(0, k_folder_digits) + "/" +
+         name.digest.substr(k_folder_digits);
 }
 
 std::optional<RemoteName> parse_member_name(std::string_view name) {
   for (const RemoteKind kind : {RemoteKind::ac, RemoteKind::cas}) {
-    const std::string_view folder = kind == RemoteKind::ac ? "ac/" : "cas/";
+    const std::string_view folder = kind_folder(kind);
     if (!name.starts_with(folder)) continue;
     const std::string_view rest = name.substr(folder.size());
     RemoteName found{kind, std::string(rest.substr(0, k_folder_digits))};

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "remote/http_client.h"
 #include "remote/utc_time.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -12,13 +14,11 @@ constexpr std::chrono::seconds k_time_limit{10};
 constexpr int64_t k_early_seconds = 60;
 constexpr int64_t k_seconds_between_failures = 10;
 
-// A line break would begin a header that nobody gave.
 bool is_header(const std::string& name, const std::string& value) {
-  const auto is_visible = [](char c) { return c >= ' ' && c != '\x7f'; };
   const bool is_name = !name.empty() && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
-  return is_name && std::ranges::all_of(value, is_visible);
+  return is_name && is_header_value(value);
 }
 
 // nullopt: it is no answer of the protocol.
@@ -47,7 +47,7 @@ std::string first_line(const std::string& text) {
 
 Result<std::vector<std::string>> CredentialHelper::headers(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  if (!known_ || (known_->until && *known_->until <= seconds_now())) known_ = ask(uri);
+  if (!known_ || (known_->until && *known_->until <= unix_seconds())) known_ = ask(uri);
   return known_->headers;
 }
 
@@ -57,7 +57,7 @@ CredentialHelper::Answer CredentialHelper::ask(const std::string& uri) {
     return Answer{
         fail(Exit::failed, "bad_remote_url", program_, what,
              "Run it by hand: echo '{\"uri\": \"" + uri + "\"}' | " + shell_quote(program_) + " get"),
-        seconds_now() + k_seconds_between_failures};
+        unix_seconds() + k_seconds_between_failures};
   };
   Command command;
   command.argv = {program_, "get"};

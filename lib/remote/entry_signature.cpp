@@ -2,21 +2,12 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
+
 namespace dsbuild {
 namespace {
 
 constexpr size_t k_id_digits = 16;
-
-std::string to_hex(std::string_view bytes) {
-  constexpr std::string_view k_digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += k_digits[byte >> 4];
-    text += k_digits[byte & 15];
-  }
-  return text;
-}
 
 // "": they are no hex digits.
 std::string from_hex(std::string_view digits) {
@@ -31,7 +22,7 @@ std::string from_hex(std::string_view digits) {
 
 // Of a list of records, by what stands before the '/'.
 std::string part_name(UpstreamKind what, const RemoteOutput& output) {
-  return what == UpstreamKind::result ? "" : output.file.name.substr(0, output.file.name.find('/'));
+  return what == UpstreamKind::result ? "" : record_name(output);
 }
 
 bool are_same(const RemoteEntry& a, const RemoteEntry& b) {
@@ -89,7 +80,7 @@ Result<void> sign_parts(UpstreamKind what, const std::string& name, const Ed2551
   for (RemoteEntry& part : parts) {
     if (!part.front().signature.empty()) continue;
     DSBUILD_TRY(signature, sign(key, signed_text(name, part)));
-    part.front().signature = key.public_key.id() + " " + to_hex(signature);
+    part.front().signature = key.public_key.id() + " " + hex_digits(signature);
   }
   entry = joined(parts);
   return {};

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <protozero/pbf_reader.hpp>
 
 #include "base/base64.h"
 #include "base/text.h"
+#include "remote/protobuf.h"
 
 namespace dsbuild {
 namespace {
@@ -64,10 +64,9 @@ milliseconds read_duration(protozero::pbf_reader message) {
   constexpr int64_t k_day = 86'400;  // seconds
   milliseconds duration{0};
   while (message.next()) {
-    const bool is_number = message.wire_type() == protozero::pbf_wire_type::varint;
-    if (is_number && message.tag() == 1)
+    if (is_number(message, 1))
       duration += std::chrono::seconds(std::clamp<int64_t>(message.get_int64(), 0, k_day));
-    else if (is_number && message.tag() == 2)
+    else if (is_number(message, 2))
       duration += milliseconds(std::clamp(message.get_int32() / 1'000'000, 0, 1000));
     else
       message.skip();
@@ -77,20 +76,20 @@ milliseconds read_duration(protozero::pbf_reader message) {
 
 // google.rpc.RetryInfo {retry_delay = 1} in google.protobuf.Any {type_url = 1, value = 2}; 0: it is none.
 milliseconds read_retry_info(protozero::pbf_reader any) {
-  constexpr auto k_bytes = protozero::pbf_wire_type::length_delimited;
   std::string type;
   protozero::data_view value;
   while (any.next()) {
-    if (any.tag_and_type() == tag_and_type(1, k_bytes))
+    if (is_bytes(any, 1))
       type = any.get_string();
-    else if (any.tag_and_type() == tag_and_type(2, k_bytes))
+    else if (is_bytes(any, 2))
       value = any.get_view();
     else
       any.skip();
   }
   if (!type.ends_with("/google.rpc.RetryInfo")) return milliseconds(0);
   protozero::pbf_reader info(value);
-  return info.next(1, k_bytes) ? read_duration(info.get_message()) : milliseconds(0);
+  return info.next(1, protozero::pbf_wire_type::length_delimited) ? read_duration(info.get_message())
+                                                                  : milliseconds(0);
 }
 
 // 0: the server does not say.

@@ -25,11 +25,6 @@ constexpr size_t k_most_streams = 64;
 constexpr milliseconds k_longest_poll{60'000};
 constexpr const char* k_cancelled = "the call was cancelled";
 
-const char* verb_name(HttpVerb verb) {
-  constexpr std::array k_verbs = {"GET", "PUT", "HEAD", "POST", "DELETE"};
-  return k_verbs.at(static_cast<size_t>(verb));
-}
-
 const char* meaning_of(long status) {
   switch (status) {
     case 401:
@@ -279,9 +274,7 @@ int CurlClient::patience() const {
 constexpr const char* k_give_a_url = "Give a URL such as https://cache.example.com:8080/dsbuild.";
 
 Result<void> check_authorization(const HttpOptions& options) {
-  const bool is_header =
-      std::ranges::all_of(options.authorization, [](char c) { return c >= ' ' && c != '\x7f'; });
-  if (is_header) return {};
+  if (is_header_value(options.authorization)) return {};
   return fail(Exit::usage, "bad_remote_url", "authorization of the remote cache",
               "holds a character that an HTTP header cannot carry", "Give one line of printable ASCII.");
 }
@@ -315,8 +308,17 @@ std::string HttpResponse::header(const std::string& name) const {
   return found == headers.end() ? "" : found->second;
 }
 
+const char* http_verb_name(HttpVerb verb) {
+  constexpr std::array k_verbs = {"GET", "PUT", "HEAD", "POST", "DELETE"};
+  return k_verbs.at(static_cast<size_t>(verb));
+}
+
+bool is_header_value(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c != '\x7f'; });
+}
+
 std::string describe_status(HttpVerb verb, long status) {
-  return std::string(verb_name(verb)) + " is answered with status " + std::to_string(status) +
+  return std::string(http_verb_name(verb)) + " is answered with status " + std::to_string(status) +
          meaning_of(status);
 }
 

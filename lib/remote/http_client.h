@@ -88,6 +88,11 @@ class HttpClient {
 // none, or a header cannot carry `authorization`.
 Result<std::unique_ptr<HttpClient>> open_http_client(HttpOptions options, const FileReader& files);
 
+const char* http_verb_name(HttpVerb verb);  // "GET"
+
+// Whether a header can have this value: a line break would begin a header that nobody gave.
+bool is_header_value(std::string_view text);
+
 // "GET is answered with status 403 (forbidden)".
 std::string describe_status(HttpVerb verb, long status);
 

@@ -25,9 +25,7 @@ class HttpStore : public RemoteStore {
   void cancel() override { client_->cancel(); }
 
  private:
-  std::string url_of(const RemoteName& name) const {
-    return client_->base() + (name.kind == RemoteKind::ac ? "/ac/" : "/cas/") + name.digest;
-  }
+  std::string url_of(const RemoteName& name) const { return client_->base() + "/" + path_of(name); }
   std::vector<RemoteAnswer> ask(HttpVerb verb, const std::vector<RemoteName>& names) {
     std::vector<HttpRequest> requests;
     for (const RemoteName& name : names)

@@ -20,14 +20,13 @@ constexpr double k_quick_seconds = 1;
 
 using State = RemoteAnswer::State;
 
-// In the entry of an action's records, a record's name is its digest, and the texts that it names have names
-// below. Those of `newer`, and what is there already of others, without those that are too many.
+// Records of `newer`, and those of others that are there already, without those that are too many.
 RemoteEntry merged(RemoteEntry newer, const RemoteEntry& there) {
   std::set<std::string> records;
   for (const RemoteOutput& output : newer)
-    records.insert(output.file.name.substr(0, output.file.name.find('/')));
+    records.insert(record_name(output));
   for (const RemoteOutput& output : there) {
-    const std::string record = output.file.name.substr(0, output.file.name.find('/'));
+    const std::string record = record_name(output);
     const bool is_known = std::ranges::any_of(
         newer, [&](const RemoteOutput& known) { return known.file.name == output.file.name; });
     if (is_known || (!records.contains(record) && records.size() == k_most_records)) continue;

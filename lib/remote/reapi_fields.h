@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <string>
+
+#include "remote/protobuf.h"
 
 namespace dsbuild {
 
@@ -14,13 +15,6 @@ struct ReapiDigest {
   uint64_t bytes = 0;  // of what it is of
   bool operator==(const ReapiDigest&) const = default;
 };
-
-inline bool is_bytes(const protozero::pbf_reader& reader, protozero::pbf_tag_type tag) {
-  return reader.tag_and_type() == tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
-}
-inline bool is_number(const protozero::pbf_reader& reader, protozero::pbf_tag_type tag) {
-  return reader.tag_and_type() == tag_and_type(tag, protozero::pbf_wire_type::varint);
-}
 
 // Throws protozero::exception, as all reading does.
 ReapiDigest read_digest(protozero::pbf_reader message);

@@ -30,6 +30,18 @@ void write_instance(PbfWriter& request, const std::string& instance) {
   if (!instance.empty()) request.add_string(k_instance_name, instance);
 }
 
+// A request for digests; `function`: the tag of its digest function.
+std::string render_digests(const std::string& instance, const std::vector<ReapiDigest>& digests,
+                           PbfTag function) {
+  std::string message;
+  PbfWriter request(message);
+  write_instance(request, instance);
+  for (const ReapiDigest& digest : digests)
+    write_digest(request, 2, digest);
+  request.add_enum(function, k_sha256_function);
+  return message;
+}
+
 // DigestFunction.Value repeated: packed, or one by one.
 bool has_sha256(PbfReader& functions) {
   bool found = false;
@@ -141,13 +153,7 @@ std::optional<ReapiCapabilities> parse_capabilities(std::string_view message) {
 }
 
 std::string render_find_missing(const std::string& instance, const std::vector<ReapiDigest>& digests) {
-  std::string message;
-  PbfWriter request(message);
-  write_instance(request, instance);
-  for (const ReapiDigest& digest : digests)
-    write_digest(request, 2, digest);
-  request.add_enum(3, k_sha256_function);
-  return message;
+  return render_digests(instance, digests, 3);
 }
 
 std::optional<std::vector<ReapiDigest>> parse_missing(std::string_view message) {
@@ -176,13 +182,7 @@ std::optional<std::vector<ReapiBlobAnswer>> parse_batch_update(std::string_view 
 }
 
 std::string render_batch_read(const std::string& instance, const std::vector<ReapiDigest>& digests) {
-  std::string message;
-  PbfWriter request(message);
-  write_instance(request, instance);
-  for (const ReapiDigest& digest : digests)
-    write_digest(request, 2, digest);
-  request.add_enum(4, k_sha256_function);
-  return message;
+  return render_digests(instance, digests, 4);
 }
 
 std::optional<std::vector<ReapiBlobAnswer>> parse_batch_read(std::string_view message) {

@@ -22,6 +22,14 @@ struct RemoteName {
   bool operator==(const RemoteName&) const = default;
 };
 
+// "ac/<digest>": below a URL, a prefix or a folder.
+inline const char* kind_folder(RemoteKind kind) {
+  return kind == RemoteKind::ac ? "ac/" : "cas/";
+}
+inline std::string path_of(const RemoteName& name) {
+  return kind_folder(name.kind) + name.digest;
+}
+
 struct RemoteFile {
   RemoteName name;
   std::string bytes;

@@ -89,11 +89,8 @@ std::string value_in(const std::string& text, const std::string& profile, const 
 
 AwsCredentials AwsCredentialSources::ask() {
   AwsCredentials found = first_found();
-  const auto is_of_header = [](const std::string& text) {
-    return std::ranges::all_of(text, [](char c) { return c >= ' ' && c != '\x7f'; });
-  };
   const AwsKeys& keys = found.keys;
-  if (is_of_header(keys.id) && is_of_header(keys.secret) && is_of_header(keys.token)) return found;
+  if (is_header_value(keys.id) && is_header_value(keys.secret) && is_header_value(keys.token)) return found;
   return no_keys(KeyState::refused, "the keys of AWS hold a line break or a letter that no header can carry");
 }
 

@@ -2,6 +2,7 @@
 
 #include "remote/s3_credential_sources.h"
 #include "remote/utc_time.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -29,7 +30,7 @@ AwsCredentialChain::~AwsCredentialChain() = default;
 
 AwsCredentials AwsCredentialChain::find(const std::optional<AwsKeys>& rejected) {
   const std::lock_guard lock(mutex_);
-  const int64_t now = seconds_now();
+  const int64_t now = unix_seconds();
   if (known_ && rejected && known_->keys == *rejected && known_->state == KeyState::found) known_.reset();
   if (known_ && is_fresh(*known_, now) && known_->state <= KeyState::none) return *known_;
   if (known_ && now < next_try_) return *known_;

@@ -1,16 +1,14 @@
 #include "remote/s3_session.h"
 
-#include <array>
 #include <cstdlib>
 
 #include "base/digest.h"
 #include "remote/utc_time.h"
 #include "remote/xml_text.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
-
-constexpr std::array k_verbs = {"GET", "PUT", "HEAD", "POST", "DELETE"};
 
 // Of two clocks that differ by less S3 takes requests.
 constexpr int64_t k_small_offset = 30;
@@ -72,7 +70,7 @@ HttpRequest S3Session::signed_request(const S3Request& request, const AwsCredent
   S3Place place = place_;
   place.region = known.region;
   const S3Server server = server_of(place);
-  const AwsRequest plain{k_verbs.at(static_cast<size_t>(request.verb)),
+  const AwsRequest plain{http_verb_name(request.verb),
                          server.host,
                          server.root + (request.key.empty() && !server.root.empty() ? "" : "/" + request.key),
                          request.query,
@@ -84,7 +82,7 @@ HttpRequest S3Session::signed_request(const S3Request& request, const AwsCredent
                    .follows_redirects = false};
   if (credentials.state == AwsCredentials::State::found)
     sent.headers =
-        sign_request(plain, credentials.keys, {known.region, "s3"}, seconds_now() + known.clock_offset);
+        sign_request(plain, credentials.keys, {known.region, "s3"}, unix_seconds() + known.clock_offset);
   return sent;
 }
 
@@ -145,7 +143,7 @@ bool S3Session::mend_region(const HttpResponse& response, const Known& used) {
 bool S3Session::mend_clock(const HttpResponse& response, const Known& used) {
   const auto theirs = read_http_date(response.header("date"));
   if (!theirs) return false;
-  const int64_t offset = *theirs - seconds_now();
+  const int64_t offset = *theirs - unix_seconds();
   if (std::abs(offset - used.clock_offset) < k_small_offset) return false;
   const std::lock_guard lock(mutex_);
   known_.clock_offset = offset;

@@ -28,9 +28,7 @@ class S3Store : public RemoteStore {
   void cancel() override { session_->cancel(); }
 
  private:
-  std::string key_of(const RemoteName& name) const {
-    return session_->key_of((name.kind == RemoteKind::ac ? "ac/" : "cas/") + name.digest);
-  }
+  std::string key_of(const RemoteName& name) const { return session_->key_of(path_of(name)); }
   std::vector<RemoteAnswer> ask(HttpVerb verb, const std::vector<RemoteName>& names);
   RemoteAnswer answer_of_forbidden(HttpVerb verb, HttpResponse response, const AwsCredentials& credentials);
   bool may_list(const AwsCredentials& credentials);

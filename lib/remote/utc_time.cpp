@@ -6,8 +6,6 @@
 #include <ctime>
 #include <string_view>
 
-#include "sys/clock.h"
-
 namespace dsbuild {
 namespace {
 
@@ -35,10 +33,6 @@ std::optional<int64_t> seconds_of(const Moment& moment) {
 }
 
 }  // namespace
-
-int64_t seconds_now() {
-  return file_clock_now() / 1'000'000'000;
-}
 
 std::string basic_time(int64_t seconds) {
   const std::time_t time = seconds;

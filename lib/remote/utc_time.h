@@ -8,7 +8,6 @@
 
 namespace dsbuild {
 
-int64_t seconds_now();
 std::string basic_time(int64_t seconds);  // "20130524T000000Z"
 std::optional<int64_t> read_iso_time(
     const std::string& text);  // "2013-05-24T00:00:00Z", with a fraction or an offset too

@@ -14,6 +14,10 @@ inline int64_t file_clock_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+inline int64_t unix_seconds() {
+  return file_clock_now() / 1'000'000'000;
+}
+
 // File times are those of the kernel's last tick: what changed this long before a moment has an older time.
 inline constexpr int64_t k_file_clock_step_ns = 10'000'000;
 

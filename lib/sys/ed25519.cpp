@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/base64.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "sys/shared_library.h"
@@ -115,13 +116,7 @@ struct PemBlock {
 std::string decode_base64(std::string text) {
   std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; });
   if (text.empty() || text.size() % 4 != 0) return "";
-  std::string bytes(text.size() / 4 * 3, '\0');
-  const int size =
-      EVP_DecodeBlock(bytes_of(bytes), bytes_of(std::string_view(text)), static_cast<int>(text.size()));
-  if (size < 0) return "";
-  const auto padding = std::ranges::count(text.substr(text.size() - 2), '=');
-  bytes.resize(static_cast<size_t>(size - padding));
-  return bytes;
+  return base64_decoded(text).value_or("");
 }
 
 std::vector<PemBlock> blocks_of(std::string_view pem) {

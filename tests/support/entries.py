@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import unittest
 
+from protobuf_lite import fields, message
+
 
 def sha256(data):
     return hashlib.sha256(data).hexdigest()
@@ -40,47 +42,6 @@ def unpack(data):
     return buffer.raw[:size]
 
 
-# ---- protobuf's wire format: {number of field: [values]}
-
-def _read_varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 127) << shift
-        shift += 7
-        at += 1
-        if data[at - 1] < 128:
-            return value, at
-
-
-def read_message(data):
-    fields, at = {}, 0
-    while at < len(data):
-        tag, at = _read_varint(data, at)
-        value, at = _read_varint(data, at)
-        if tag & 7 == 2:
-            value, at = data[at:at + value], at + value
-        fields.setdefault(tag >> 3, []).append(value)
-    return fields
-
-
-def _varint(value):
-    out = b""
-    while value > 127:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
-
-
-def write_message(fields):
-    out = b""
-    for number, values in fields.items():
-        for value in values:
-            if isinstance(value, int):
-                out += _varint(number << 3) + _varint(value)
-            else:
-                out += _varint(number << 3 | 2) + _varint(len(value)) + value
-    return out
-
-
 class Output:
     """A file of an entry."""
 
@@ -101,31 +62,28 @@ class Output:
 
     @classmethod
     def read(cls, data):
-        fields = read_message(data)
-        digest = read_message(fields[2][0])
+        found = fields(data)
+        digest = fields(found[2][0])
         properties = {}
-        for each in read_message(fields[7][0])[1]:
-            pair = read_message(each)
+        for each in fields(found[7][0])[1]:
+            pair = fields(each)
             properties[pair[1][0].decode()] = pair[2][0].decode()
-        return cls(fields[1][0].decode(), properties["sha256"], int(properties["size"]), digest[1][0].decode(),
-                   digest[2][0], properties.get("ed25519", ""), fields.get(5, [b""])[0], properties.get("bases", ""))
+        return cls(found[1][0].decode(), properties["sha256"], int(properties["size"]), digest[1][0].decode(),
+                   digest[2][0], properties.get("ed25519", ""), found.get(5, [b""])[0], properties.get("bases", ""))
 
     def write(self):
         properties = {"bases": self.bases, "ed25519": self.signature, "sha256": self.digest, "size": str(self.size)}
-        pairs = [write_message({1: [name.encode()], 2: [value.encode()]}) for name, value in properties.items() if value]
-        return write_message({1: [self.name.encode()],
-                              2: [write_message({1: [self.packed_digest.encode()], 2: [self.packed_size]})],
-                              **({5: [self.contents]} if self.contents else {}),
-                              7: [write_message({1: pairs})]})
+        pairs = [(1, message((1, name), (2, value))) for name, value in properties.items() if value]
+        contents = [(5, self.contents)] if self.contents else []
+        return message((1, self.name), (2, message((1, self.packed_digest), (2, self.packed_size))), *contents, (7, message(*pairs)))
 
 
 def read_entry(data):
-    return [Output.read(each) for each in read_message(data).get(2, [])]
+    return [Output.read(each) for each in fields(data).get(2, [])]
 
 
 def write_entry(name, outputs):
-    return write_message({2: [output.write() for output in outputs],
-                          9: [write_message({1: [f"dsbuild {name}".encode()]})]})
+    return message(*((2, output.write()) for output in outputs), (9, message((1, f"dsbuild {name}"))))
 
 
 def is_records(outputs):

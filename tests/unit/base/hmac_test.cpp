@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/digest.h"
+
 using namespace dsbuild;
 
 // RFC 4231, test cases 1, 2 and 6 (a key longer than a block).
