@@ -306,6 +306,10 @@ Result<std::vector<Difference>> foreign_files(const Manifest& manifest, const Pa
   return differences;
 }
 
+constexpr const char *k_warn = "warn", *k_error = "error";  // what becomes of a module's undefined symbols
+constexpr const char* k_loaded_before =
+    "; a process that imports it must have loaded them before (RTLD_GLOBAL)";
+
 ExpectedOp read_expected(const JsonCursor& top) {
   ExpectedOp expected{.op = top.at("op").text(),
                       .library = top.at("library").text(),
@@ -317,7 +321,8 @@ ExpectedOp read_expected(const JsonCursor& top) {
   }
   if (const auto module = top.find("module")) {
     expected.module = {module->at("libraries").texts(), module->at("folders").texts(),
-                       module->at("python").text(), module->at("torch").text()};
+                       module->at("python").text(), module->at("torch").text(),
+                       module->at("undefined").text() == k_warn};
   }
   return expected;
 }
@@ -328,8 +333,10 @@ Result<std::vector<Difference>> module_differences(const ExpectedOp& op, const P
   if (!op.module) return differences;
   DSBUILD_TRY(missing, find_missing_symbols(*op.module, build_dir / op.library, build_dir, files));
   const std::string file = Path(op.library).filename().string();
-  if (!missing.empty())
-    differences.push_back(difference_in(op.op, file, missing_symbols_sentence(file, missing)));
+  if (missing.empty()) return differences;
+  const std::string sentence = missing_symbols_sentence(file, missing);
+  differences.push_back(difference_in(op.op, file, sentence + (op.module->warns ? k_loaded_before : "")));
+  differences.back().is_warning = op.module->warns;
   return differences;
 }
 
@@ -349,7 +356,8 @@ std::string render_expected(const ExpectedOp& expected) {
     json["module"] = {{"libraries", module->libraries},
                       {"folders", module->folders},
                       {"python", module->python},
-                      {"torch", module->torch}};
+                      {"torch", module->torch},
+                      {"undefined", module->warns ? k_warn : k_error}};
   }
   return json_text(json);
 }

@@ -44,6 +44,7 @@ struct Difference {
   std::string op;
   std::string file;
   std::string what;
+  bool is_warning = false;  // the op is as it should be all the same
   bool operator==(const Difference&) const = default;
 };
 

@@ -16,6 +16,7 @@ struct ModuleLink {
   std::vector<std::string> folders;    // of -L, and of libraries that are named by their paths
   std::string python;                  // the interpreter's file
   std::string torch;                   // which: another one in its place has other libraries
+  bool warns = false;                  // of symbols that nothing has: whoever imports it has loaded them
   bool operator==(const ModuleLink&) const = default;
 };
 

@@ -155,6 +155,7 @@ void plan_op(const BuildPlanInput& input, const PlannedOp& planned, BuildPlan& p
   if (auto edge = hipify_edge(op)) plan.edges.push_back(std::move(*edge));
   const Edge link = link_edge(input, op, backend, compiles);
   if (op.gives.python_module) expected.module = module_link(input, link.flags);
+  if (expected.module) expected.module->warns = builder.spec().warns_of_undefined_symbols;
   plan.edges.insert(plan.edges.end(), compiles.begin(), compiles.end());
   plan.edges.push_back(link);
   plan.edges.push_back(verify_edge(expected));

@@ -56,6 +56,7 @@ class Translation {
     if (op_.is_cuda) add_flags(FlagKind::nvcc, extension_.nvcc);
     if (takes_list_ && op_.archs.empty()) add_flags(FlagKind::nvcc, extension_.list_archs);
     add_libraries();
+    if (links_the_same_) op_.keys.undefined_symbols = "warn";
     return std::move(op_);
   }
 
@@ -63,6 +64,7 @@ class Translation {
   const Project& project_;
   const ProjectExtension& extension_;
   bool takes_list_;
+  bool links_the_same_ = true;  // as the project's own build, whose undefined symbols are then those of ours
   PackOp op_;
 
   void leave_out(const std::string& what, const std::string& why) {
@@ -70,9 +72,14 @@ class Translation {
     if (std::ranges::find(op_.left_out, line) == op_.left_out.end()) op_.left_out.push_back(line);
   }
 
+  void leave_out_of_link(const std::string& what, const std::string& why) {
+    leave_out(what, why);
+    links_the_same_ = false;
+  }
+
   // Without it the module would not be whole.
   void miss(const std::string& what, const std::string& why) {
-    leave_out(what, why);
+    leave_out_of_link(what, why);
     op_.missing.push_back(op_.left_out.back());
   }
 
@@ -189,6 +196,7 @@ class Translation {
     const std::string name = kind == FlagKind::cxx    ? "flags.cxx"
                              : kind == FlagKind::nvcc ? "flags.nvcc"
                                                       : "flags.link";
+    if (!why.empty() && kind == FlagKind::link) return leave_out_of_link(name + " " + flag, why);
     if (!why.empty()) return leave_out(name + " " + flag, why);
     // A list has no word twice; of equal ones the last counts.
     Words& words = kind == FlagKind::cxx ? keys.cxx : kind == FlagKind::nvcc ? keys.nvcc : keys.link;
@@ -227,7 +235,7 @@ class Translation {
 
   void add_library(const std::string& name) {
     if (const std::string why = refuse_library(name); !why.empty())
-      leave_out("library " + name, why);
+      leave_out_of_link("library " + name, why);
     else
       add(op_.keys.libraries, name);
   }
@@ -236,14 +244,14 @@ class Translation {
     for (const std::string& name : extension_.libraries)
       add_library(name);
     for (const std::string& folder : extension_.library_dirs)
-      leave_out("library_dirs " + folder, "a bundle is linked with what the linker finds by itself");
+      leave_out_of_link("library_dirs " + folder, "a bundle is linked with what the linker finds by itself");
     for (const std::string& object : extension_.extra_objects)
       miss("extra_objects " + object, "what is linked is made of sources");
     for (const std::string& folder : extension_.runtime_library_dirs)
       add_flag(FlagKind::link, "-Wl,-rpath," + folder);
     for (const std::string& flag : extension_.link) {
       if (flag.starts_with("-L"))
-        leave_out("flags.link " + flag, "a bundle is linked with what the linker finds by itself");
+        leave_out_of_link("flags.link " + flag, "a bundle is linked with what the linker finds by itself");
       else
         add_flag(FlagKind::link, flag);
     }

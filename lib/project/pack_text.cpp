@@ -100,6 +100,7 @@ PackKeys shared_keys(std::vector<PackOp>& ops) {
   share(ops, &PackKeys::libraries, common);
   share(ops, &PackKeys::std_cxx, common);
   share(ops, &PackKeys::std_nvcc, common, true);
+  share(ops, &PackKeys::undefined_symbols, common);
   share_defines(ops, common);
   return common;
 }
@@ -132,7 +133,9 @@ std::string text_of(const PackKeys& keys, const std::string& indent) {
   const std::string flags = list(indent + "  ", "cxx", keys.cxx) + list(indent + "  ", "nvcc", keys.nvcc) +
                             list(indent + "  ", "link", keys.link);
   if (!flags.empty()) text += indent + "flags:\n" + flags;
-  return text + list(indent, "libraries", keys.libraries);
+  text += list(indent, "libraries", keys.libraries);
+  if (!keys.undefined_symbols.empty()) text += indent + "undefined_symbols: " + keys.undefined_symbols + "\n";
+  return text;
 }
 
 std::string sources_text(const std::vector<PackSource>& sources) {

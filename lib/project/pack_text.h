@@ -22,6 +22,7 @@ struct PackKeys {
   std::vector<std::string> cxx, nvcc, link, libraries;
   std::vector<std::pair<std::string, std::string>> defines;
   std::string std_cxx, std_nvcc;
+  std::string undefined_symbols;  // "warn"; "": as usual
   bool operator==(const PackKeys&) const = default;
 };
 

@@ -6,8 +6,9 @@ namespace dsbuild {
 namespace {
 
 const std::vector<std::string> k_default_keys = {
-    "when",         "backend", "backends", "unsupported", "archs",     "needs",    "sources",
-    "include_dirs", "defines", "std",      "flags",       "libraries", "requires", "module_suffix"};
+    "when",  "backend",   "backends",     "unsupported",   "archs",
+    "needs", "sources",   "include_dirs", "defines",       "std",
+    "flags", "libraries", "requires",     "module_suffix", "undefined_symbols"};
 
 void set_file(YamlNode& node, const std::string& file) {
   node.file = file;

@@ -220,6 +220,7 @@ struct OpSpec {
       std_sycl;  // absent: torch's own for a torch extension, else 17
   Flags flags;
   TextEntries libraries;
+  bool warns_of_undefined_symbols = false;  // of a module: who imports it has loaded what has them
   std::vector<Requirement> requires_;
   TextEntries exports;
   Path file;  // its op.yaml

@@ -9,10 +9,11 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_keys = {"name",  "build_var", "module",       "module_suffix", "description",
-                                         "when",  "backend",   "backends",     "unsupported",   "archs",
-                                         "needs", "sources",   "include_dirs", "defines",       "std",
-                                         "flags", "libraries", "requires",     "exports"};
+const std::vector<std::string> k_keys = {
+    "name",         "build_var", "module",      "module_suffix", "description", "when",
+    "backend",      "backends",  "unsupported", "archs",         "needs",       "sources",
+    "include_dirs", "defines",   "std",         "flags",         "libraries",   "undefined_symbols",
+    "requires",     "exports"};
 
 std::string refuse_description(const std::string& text) {
   const bool plain = printable(text) == text && text.find('\n') == std::string::npos;
@@ -21,6 +22,12 @@ std::string refuse_description(const std::string& text) {
 
 std::string refuse_module_suffix(const std::string& word) {
   return word == ".so" || word == ".abi3.so" ? "" : "is no suffix of modules: .so, .abi3.so";
+}
+
+constexpr const char* k_undefined_symbols = "undefined_symbols";
+
+std::string refuse_undefined_symbols(const std::string& word) {
+  return word == "error" || word == "warn" ? "" : "is neither 'error' nor 'warn'";
 }
 
 Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* key, const WordRule& rule,
@@ -237,6 +244,18 @@ Result<void> read_std(const SpecFile& file, const YamlNode& root, OpSpec& spec) 
   return read_standard(file, *node, "nvcc", {"14", "17", "20"}, spec.std_nvcc);
 }
 
+// A native op's link takes none.
+Result<void> read_undefined_symbols(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
+  const YamlNode* node = root.find(k_undefined_symbols);
+  if (node && spec.module.empty())
+    return bad_spec(file, *node, "'undefined_symbols' is of a module, and the op is none",
+                    "Name the 'module'.");
+  std::string word;
+  DSBUILD_CHECK(read_key(file, root, k_undefined_symbols, refuse_undefined_symbols, word));
+  spec.warns_of_undefined_symbols = word == "warn";
+  return {};
+}
+
 Result<void> read_build_keys(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   DSBUILD_CHECK(read_include_dirs(file, root, spec));
   DSBUILD_CHECK(read_defines(file, root, spec));
@@ -250,7 +269,7 @@ Result<void> read_build_keys(const SpecFile& file, const YamlNode& root, OpSpec&
     DSBUILD_TRY(libraries, read_entries(file, *node, "'libraries'", refuse_library));
     spec.libraries = std::move(libraries);
   }
-  return {};
+  return read_undefined_symbols(file, root, spec);
 }
 
 // A device link takes the code of each arch from all of the objects.

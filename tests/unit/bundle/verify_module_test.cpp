@@ -73,6 +73,20 @@ TEST_CASE("of an op whose link refuses undefined symbols nothing is asked") {
   CHECK(world.verify() == Sentences{});
 }
 
+TEST_CASE("of a module whose symbols may come from elsewhere it is a warning, which is kept as JSON") {
+  ModuleWorld world;
+  world.make("torch/lib/libtorch.so", k_empty);
+  world.make_module(k_calls);
+  world.expected.module->warns = true;
+  CHECK(parse_expected(render_expected(world.expected), "x").value() == world.expected);
+  const auto differences = verify_op(world.expected, world.temp.path(), *world.files);
+  REQUIRE(differences);
+  REQUIRE(differences->size() == 1);
+  CHECK(differences->front().is_warning);
+  CHECK(differences->front().what ==
+        k_missing.front() + "; a process that imports it must have loaded them before (RTLD_GLOBAL)");
+}
+
 // Each of these also calls what nobody has: that it is told shows that the library was asked.
 TEST_CASE("what one of its libraries has is there: by -l, by a path, in a library that a library needs") {
   ModuleWorld world;

@@ -243,7 +243,7 @@ TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") 
   const OpSpec spec = world.spec(example);
   for (const char* key : {"name", "build_var", "module", "module_suffix", "description", "backend",
                           "backends", "unsupported", "archs", "needs", "sources", "include_dirs", "defines",
-                          "std", "flags", "libraries", "requires", "exports"}) {
+                          "std", "flags", "libraries", "undefined_symbols", "requires", "exports"}) {
     INFO(key);
     CHECK(example.find("\n" + std::string(key) + ":") != std::string::npos);
     CHECK(doc.find("`" + std::string(key) + "`") != std::string::npos);

@@ -28,7 +28,7 @@ TEST_CASE("an unknown key is an error with the nearest key and those there are")
         "defines, "
         "std, "
         "flags, "
-        "libraries, requires, exports.");
+        "libraries, undefined_symbols, requires, exports.");
   check_rows({
       {"archs: {mim: 8.0}",
        "bad_spec x/op.yaml:3:9: unknown key 'mim' in 'archs' (did you mean 'min'?) | Keys of 'archs': min, "
@@ -106,6 +106,11 @@ TEST_CASE("names keep to the rules of what they become") {
        "bad_spec x/op.yaml:4:16: 'module_suffix': '.dll' is no suffix of modules: .so, .abi3.so"},
       {"module_suffix: .so",
        "bad_spec x/op.yaml:3:16: 'module_suffix' is of a module, and the op is none | Name the 'module'."},
+      {"module: a\nundefined_symbols: ignore",
+       "bad_spec x/op.yaml:4:20: 'undefined_symbols': 'ignore' is neither 'error' nor 'warn'"},
+      {"undefined_symbols: warn",
+       "bad_spec x/op.yaml:3:20: 'undefined_symbols' is of a module, and the op is none | Name the "
+       "'module'."},
       {"module: a..b",
        "bad_spec x/op.yaml:3:9: 'module': 'a..b' is no Python module (identifiers joined by dots)"},
       {"backend: cdua",
