@@ -10,6 +10,7 @@ what the project prints goes to stderr. Exit code 0, or 1 with {"error": {"code"
  "whole": an extension of which something must be left out is left out,
  "globs": [{"pattern", "files": []}],
  "environment": {variable that setup.py sets: value, or null where it removes it},
+ "unset": {variable that setup.py looks for in vain: "setup.py:12"},
  "passed": [variables that a compiler reads which is a script],
  "extensions": [{"name", "kind": "cuda" | "cpp" | "plain", "torch": it is one of torch, "where": "setup.py:71", "suffix": "" | ".so", "package_root",
                  "sources": [], "include_dirs": [], "folders": [{"folder", "in": "packages" | "python" | "project" | "", "for"}],
@@ -43,6 +44,7 @@ def shared_modules():
 
 _extensions, _torch_commands = shared_modules()
 
+PYTHONS_OWN = ("os", "_collections_abc", "frozen os", "frozen _collections_abc")  # where os.environ is written
 CAPABILITY = (8, 0)  # what a project is told that asks the GPU
 
 
@@ -98,6 +100,7 @@ class Observer:
         self.said = []
         self.globs = {}
         self.makers = {}  # torch's functions for extensions, by kind
+        self.unset = {}  # variables that the project's files look for in vain, each with the first place
 
     def note(self, line):
         if line not in self.said:
@@ -124,6 +127,32 @@ class Observer:
             return found
 
         glob.glob = observed
+
+    def watch_environment(self):
+        observer = self
+
+        class Watched(type(os.environ)):
+            def __getitem__(self, name):
+                try:
+                    return super().__getitem__(name)
+                except KeyError:
+                    observer.take_unset(name, sys._getframe(1))
+                    raise
+
+            def __contains__(self, name):
+                is_set = super().__contains__(name)
+                if not is_set:
+                    observer.take_unset(name, sys._getframe(1))
+                return is_set
+
+        os.environ.__class__ = Watched
+
+    def take_unset(self, name, frame):
+        """By os.getenv and the like, but not by what the project calls."""
+        while frame is not None and os.path.basename(frame.f_code.co_filename).strip("<>").split(".")[0] in PYTHONS_OWN:
+            frame = frame.f_back
+        if frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(self.folder + os.sep):
+            self.unset.setdefault(name, self.where(frame))
 
     def watch_torch(self):
         try:
@@ -199,6 +228,7 @@ def read_setup(folder):
     os.environ.setdefault("FORCE_CUDA", "1")
     observer.watch_glob()
     observer.watch_torch()
+    observer.watch_environment()
     setup_sets_own_variables()
     before = dict(os.environ)
     distribution = run_setup(folder, observer)
@@ -208,7 +238,7 @@ def read_setup(folder):
     return {"name": metadata.get_name(), "version": metadata.get_version(),
             "license": getattr(metadata, "license_expression", None) or "", "file": "setup.py", "said": observer.said,
             "globs": [{"pattern": pattern, "files": files} for pattern, files in sorted(globs.items())],
-            "environment": changed_variables(before, observer.note), "passed": _extensions.variables_of_wrappers(),
+            "environment": changed_variables(before, observer.note), "unset": observer.unset, "passed": _extensions.variables_of_wrappers(),
             "folder": described.folder,
             "extensions": [{**extension, **_extensions.placed(extension["name"], command, described.folder, observer.note)}
                            for extension in described.extensions]}
@@ -330,8 +360,10 @@ def read_project(named, unpack_into):
         raise Refused("bad_project", f"{folder} has no setup.py, and no build.toml of kernel-builder",
                       "Name the folder that has one.")
     if not answer["extensions"]:
+        unset = ", ".join(f"{name} ({place})" for name, place in answer.get("unset", {}).items())
         raise Refused("bad_project", f"{answer['file']} of {folder} names no extension modules",
-                      "It may ask for a variable before it does (its options are in its first lines).")
+                      f"It may want a variable that is not set: it looks for {unset}." if unset else
+                      "It looks for no variable that is not set; what it wants is in its first lines.")
     return {"folder": folder, **answer}
 
 

@@ -14,7 +14,6 @@ constexpr size_t k_version_entry_size = 16;  // a library's head and each of its
 
 constexpr uint32_t k_no_bits = 8;                   // SHT_NOBITS
 constexpr uint16_t k_in_section_0 = 65535;          // SHN_XINDEX: the number did not fit, section 0 holds it
-constexpr uint64_t k_needed = 1;                    // DT_NEEDED
 constexpr uint32_t k_wanted_versions = 0x6ffffffe;  // SHT_GNU_verneed
 constexpr int k_section_symbol = 3;                 // STT_SECTION
 

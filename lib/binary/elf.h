@@ -50,6 +50,8 @@ struct ElfFile : ElfKind {
 constexpr size_t k_symbol_size = 24;   // Elf64_Sym
 constexpr size_t k_dynamic_size = 16;  // Elf64_Dyn
 
+constexpr uint64_t k_needed = 1;  // DT_NEEDED
+
 constexpr uint16_t k_relocatable = 1;     // ET_REL: an object
 constexpr uint32_t k_relocations = 4;     // SHT_RELA
 constexpr uint16_t k_machine_cuda = 190;  // EM_CUDA: a cubin

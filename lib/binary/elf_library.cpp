@@ -18,7 +18,7 @@ constexpr uint32_t k_dynamic_symbols = 11;              // SHT_DYNSYM
 constexpr uint32_t k_gnu_hash = 0x6ffffff6;             // SHT_GNU_HASH
 constexpr uint32_t k_versions_of_symbols = 0x6fffffff;  // SHT_GNU_versym
 
-constexpr uint64_t k_needed_tag = 1, k_own_name_tag = 14;  // DT_NEEDED, DT_SONAME
+constexpr uint64_t k_own_name_tag = 14;  // DT_SONAME
 constexpr uint64_t k_rpath_tag = 15, k_runpath_tag = 29;
 
 constexpr int k_global = 1;              // STB_GLOBAL
@@ -37,8 +37,8 @@ Result<Number> number_at(ByteRange bytes, uint64_t offset, const std::string& na
 Result<std::string> text_at(ByteRange strings, uint64_t offset, const std::string& name) {
   for (uint64_t size = 256;; size *= 16) {
     DSBUILD_TRY(text, strings.read(offset, size));
-    const size_t end = text.find('\0');
-    if (end != std::string::npos) return text.substr(0, end);
+    const auto end = std::ranges::find(text, '\0');
+    if (end != text.end()) return std::string(text.begin(), end);
     if (text.size() < size) return bad_elf(name, "ends inside a name");
   }
 }
@@ -99,12 +99,12 @@ Result<void> ElfLibrary::read_dynamic(ByteRange entries, ByteRange strings) {
   const Bytes table = as_bytes_of(bytes);
   for (size_t at = 0; table.size() - at >= k_dynamic_size; at += k_dynamic_size) {
     const auto tag = load<uint64_t>(table, at);
-    if (tag != k_needed_tag && tag != k_own_name_tag && tag != k_rpath_tag && tag != k_runpath_tag) continue;
+    if (tag != k_needed && tag != k_own_name_tag && tag != k_rpath_tag && tag != k_runpath_tag) continue;
     DSBUILD_TRY(text, text_at(strings, load<uint64_t>(table, at + 8), name_));
     if (tag == k_own_name_tag)
       own_name_ = std::move(text);
     else
-      (tag == k_needed_tag ? needed_ : searched_).push_back(std::move(text));
+      (tag == k_needed ? needed_ : searched_).push_back(std::move(text));
   }
   return {};
 }

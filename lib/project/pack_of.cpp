@@ -31,12 +31,8 @@ std::string name_of(const std::string& module, std::set<std::string>& taken) {
 
 class Translation {
  public:
-  // `takes_list`: its archs are those of TORCH_CUDA_ARCH_LIST where its flags name none.
-  Translation(const Project& project, const ProjectExtension& extension, bool takes_list)
-      : project_(project), extension_(extension), takes_list_(takes_list) {}
-
-  PackOp translate(std::string name) {
-    op_.name = std::move(name);
+  Translation(const Project& project, const ProjectExtension& extension)
+      : project_(project), extension_(extension) {
     op_.module = extension_.name;
     op_.suffix = extension_.suffix;
     op_.where = extension_.where;
@@ -54,16 +50,23 @@ class Translation {
       add_define(key, value);
     add_flags(FlagKind::cxx, extension_.cxx);
     if (op_.is_cuda) add_flags(FlagKind::nvcc, extension_.nvcc);
-    if (takes_list_ && op_.archs.empty()) add_flags(FlagKind::nvcc, extension_.list_archs);
     add_libraries();
     if (links_the_same_) op_.keys.undefined_symbols = "warn";
+  }
+
+  bool names_archs() const { return !op_.archs.empty(); }
+  // Its archs are those of TORCH_CUDA_ARCH_LIST where its flags name none.
+  void take_list() {
+    if (!names_archs()) add_flags(FlagKind::nvcc, extension_.list_archs);
+  }
+  PackOp op(std::string name) && {
+    op_.name = std::move(name);
     return std::move(op_);
   }
 
  private:
   const Project& project_;
   const ProjectExtension& extension_;
-  bool takes_list_;
   bool links_the_same_ = true;  // as the project's own build, whose undefined symbols are then those of ours
   PackOp op_;
 
@@ -258,25 +261,29 @@ class Translation {
   }
 };
 
-// Some extensions have archs of their own. Then a list for all would narrow them, and each has to say its
+// Where some extensions have archs of their own a list for all would narrow them, and each has to say its
 // own.
-bool names_archs(const Project& project) {
-  return std::ranges::any_of(project.extensions, [&](const ProjectExtension& extension) {
-    return !Translation(project, extension, false).translate("any").archs.empty();
-  });
+std::vector<Translation> translations_of(const Project& project) {
+  std::vector<Translation> translations;
+  for (const ProjectExtension& extension : project.extensions)
+    translations.emplace_back(project, extension);
+  if (std::ranges::any_of(translations, &Translation::names_archs))
+    std::ranges::for_each(translations, &Translation::take_list);
+  return translations;
 }
 
 std::vector<PackOp> ops_of(const Project& project, Words& said) {
-  const bool takes_list = names_archs(project);
+  std::vector<Translation> translations = translations_of(project);
   std::vector<PackOp> ops;
   std::set<std::string> taken;
-  for (const ProjectExtension& extension : project.extensions) {
+  for (size_t i = 0; i < translations.size(); ++i) {
+    const ProjectExtension& extension = project.extensions[i];
     if (extension.kind == "plain") {
       said.push_back("left out: " + extension.name + " (" + extension.where +
                      ") is no extension of torch: its own build makes it");
       continue;
     }
-    PackOp op = Translation(project, extension, takes_list).translate(name_of(extension.name, taken));
+    PackOp op = std::move(translations[i]).op(name_of(extension.name, taken));
     if (project.whole && !op.left_out.empty())
       said.push_back("left out: " + extension.name + " is left to its own build: " + join(op.left_out, "; "));
     else if (op.sources.empty())

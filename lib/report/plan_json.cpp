@@ -19,16 +19,22 @@ Json requirements_json(const PlanView& view, const std::string& op) {
   return findings_json(found == view.requirements.by_op.end() ? std::vector<Finding>{} : found->second);
 }
 
-// The commands that compile whole files, whether or not they are compiled in slices, by op and source.
-using WholeCompiles = std::map<std::pair<std::string, std::string>, const Edge*>;
+// What is shown of the commands.
+struct OpCommands {
+  // Of whole files, whether or not they are compiled in slices, by op and source.
+  std::map<std::pair<std::string, std::string>, const Edge*> compiles;
+  std::map<std::string, const Edge*> links;  // by op
+};
 
-WholeCompiles whole_compiles(const PlanView& view) {
-  WholeCompiles compiles;
+OpCommands op_commands(const PlanView& view) {
+  OpCommands commands;
   for (const SlicedCommand& command : view.sliced)
-    compiles[{command.whole.op, command.whole.source}] = &command.whole;
-  for (const Edge& edge : view.build.edges)
-    if (edge.is_compile() && !edge.is_part()) compiles[{edge.op, edge.source}] = &edge;
-  return compiles;
+    commands.compiles[{command.whole.op, command.whole.source}] = &command.whole;
+  for (const Edge& edge : view.build.edges) {
+    if (edge.is_compile() && !edge.is_part()) commands.compiles[{edge.op, edge.source}] = &edge;
+    if (edge.kind == EdgeKind::link) commands.links[edge.op] = &edge;
+  }
+  return commands;
 }
 
 Json words_json(const std::vector<std::string>& words, const RealPaths& real) {
@@ -54,12 +60,12 @@ Json source_json(const PlanView& view, const PlannedSource& source, const Edge* 
   return json;
 }
 
-Json link_flags_json(const PlanView& view, const std::string& op, const RealPaths& real) {
+Json link_flags_json(const OpCommands& commands, const std::string& op, const RealPaths& real) {
   Json flags = Json::array();
-  for (const Edge& edge : view.build.edges)
-    if (edge.kind == EdgeKind::link && edge.op == op)
-      for (const std::string& flag : edge.flags)
-        if (!flag.starts_with("-Wl,--dependency-file=")) flags.push_back(real.word(flag));
+  const auto link = commands.links.find(op);
+  if (link == commands.links.end()) return flags;
+  for (const std::string& flag : link->second->flags)
+    if (!flag.starts_with("-Wl,--dependency-file=")) flags.push_back(real.word(flag));
   return flags;
 }
 
@@ -68,12 +74,12 @@ std::string module_of(const PlanView& view, const std::string& op) {
   return builder ? builder->spec().module : "";
 }
 
-Json op_json(const PlanView& view, const PlannedOp& op, const WholeCompiles& compiles,
-             const RealPaths& real) {
+Json op_json(const PlanView& view, const PlannedOp& op, const OpCommands& commands, const RealPaths& real) {
   Json sources = Json::array();
   for (const PlannedSource& source : op.sources) {
-    const auto compile = compiles.find({op.name, source.source.id()});
-    sources.push_back(source_json(view, source, compile == compiles.end() ? nullptr : compile->second, real));
+    const auto compile = commands.compiles.find({op.name, source.source.id()});
+    const bool is_known = compile != commands.compiles.end();
+    sources.push_back(source_json(view, source, is_known ? compile->second : nullptr, real));
   }
   return {{"name", op.name},
           {"module", module_of(view, op.name)},
@@ -84,7 +90,7 @@ Json op_json(const PlanView& view, const PlannedOp& op, const WholeCompiles& com
           {"dropped", dropped_json(op)},
           {"requirements", requirements_json(view, op.name)},
           {"sources", sources},
-          {"link_flags", link_flags_json(view, op.name, real)},
+          {"link_flags", link_flags_json(commands, op.name, real)},
           {"left_out", op.left_out},
           {"features_off", op.features_off},
           {"output", op.status == OpStatus::build ? Json(op.name + ".so") : Json(nullptr)}};
@@ -118,10 +124,10 @@ std::string render_plan_json(const PlanView& view, bool as_event) {
                     {"gencode", gencodes_json(view.archs.shared)}};
   json["source_root"] = view.registry.source_root.string();
   json["ops"] = Json::array();
-  const WholeCompiles compiles = whole_compiles(view);
+  const OpCommands commands = op_commands(view);
   const RealPaths real(view.build.links);
   for (const PlannedOp& op : view.archs.ops)
-    json["ops"].push_back(op_json(view, op, compiles, real));
+    json["ops"].push_back(op_json(view, op, commands, real));
   json["removes"] = view.removes;
   json["edges"] = view.build.edges.size();
   if (view.forecast) json["forecast"] = forecast_json(*view.forecast);

@@ -9,11 +9,11 @@
 namespace dsbuild {
 namespace {
 
-// A part of a toolkit, the packages that bring it, and a file of it.
+// A part of a toolkit, and the packages that bring it.
 struct PartRow {
-  const char* name;
-  const char* pip;
-  const char* conda;
+  const char* name;   // a file of it, as messages have it
+  const char* pip;    // NVIDIA's on PyPI; a part with the same package as another one is named with it once
+  const char* conda;  // conda-forge's for x86_64: what runs elsewhere too has the platform in its name
 };
 constexpr PartRow k_nvcc = {"bin/nvcc", "nvidia-cuda-nvcc", "cuda-nvcc-tools"},
                   k_ptxas = {"bin/ptxas", "nvidia-cuda-nvcc", "cuda-nvcc-tools"},

@@ -406,6 +406,10 @@ class FaultyTest(CliTest):
 
     def test_one_without_extensions(self):
         self.assertIn("names no extension modules", self.refused("from setuptools import setup\nsetup(name='a')\n"))
+        reads = ["os.environ.get('BUILD_A')", "os.getenv('BUILD_B', '0')", "'BUILD_C' in os.environ", "os.environ.get('BUILD_A')",
+                 "os.environ.copy(), {**os.environ}, os.environ['PATH']"]
+        text = "import os\nfrom setuptools import setup\n" + "".join(f"{each}\n" for each in reads) + "setup(name='a')\n"
+        self.assertIn("is not set: it looks for BUILD_A (setup.py:3), BUILD_B (setup.py:4), BUILD_C (setup.py:5).", self.refused(text))
 
     def test_one_whose_extensions_are_not_of_torch(self):
         said = self.refused("from setuptools import setup, Extension\nsetup(name='a', ext_modules=[Extension('a', ['a.c'])])\n")
