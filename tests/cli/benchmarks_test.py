@@ -20,6 +20,8 @@ import testspace  # noqa: E402
 SCRIPTS = REPOSITORY / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 import bench_deepspeed  # noqa: E402
+import bench_packages  # noqa: E402
+import packages_of_field  # noqa: E402
 import plain_peer  # noqa: E402
 from programs import Program  # noqa: E402
 
@@ -241,6 +243,52 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(plain_peer.edges_run(run.stdout), len(plain_peer.graph_commands(graph.folder, ninja)))
         libraries = {file.name: file.read_bytes() for file in space.out.glob("*.so")}
         self.assertEqual({file.name: file.read_bytes() for file in graph.folder.glob("lib/*.so")}, libraries)
+
+
+class PackagesTableTest(unittest.TestCase):
+    def measured(self, times, tests, images="a"):
+        found = bench_packages.Measured()
+        found.times, found.loads, found.tests = times, "yes", tests
+        found.images = {"module": [bench_packages.bench_extensions.Image("sm_90.cubin", images, "code")]}
+        return found
+
+    def test_a_row_is_made_of_medians(self):
+        own = self.measured([(10, 20), (30, 40), (12, 21)], {"a": "passed", "b": "skipped"})
+        build = self.measured([(6, 21), (5, 10), (7, 42)], {"a": "passed", "b": "skipped"})
+        row = bench_packages.row_of("torchlpc", {"own": own, "build": build})
+        self.assertEqual(row, "| torchlpc 0.7.2 | 12.0 s, 21.0 s | 0.50, 1.00 |  |  | all | yes | 1 passed, 1 skipped |")
+
+    def test_a_row_names_what_is_not_as_own_s(self):
+        own, build, wrap = (self.measured([(10, 20)], {"a": "passed"}, images) for images in "aab")
+        hook = self.measured([(10, 20)], {"a": "failed"})
+        wrap.loads = "ImportError"
+        row = bench_packages.row_of("torchlpc", {"own": own, "build": build, "hook": hook, "wrap": wrap})
+        self.assertIn("| `dsbuild build`: all; hook: all; wrap: 0 of 1 equal, of 1 more the machine code, the same archs |", row)
+        self.assertIn("| own: yes; `dsbuild build`: yes; hook: yes; wrap: ImportError |", row)
+        self.assertIn("hook: 1 failed; OTHERS THAN OWN'S: a; wrap: 1 passed |", row)
+
+    def test_what_fails_has_no_figures(self):
+        own, hook = self.measured([(10, 20)], None), self.measured([], None)
+        hook.failed = "no"
+        self.assertEqual(bench_packages.row_of("torchsort", {"own": own, "hook": hook}),
+                         "| torchsort 0.1.10 | 10.0 s, 20.0 s |  | failed |  |  | yes |  |")
+
+    def test_the_outcomes_of_pytest(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "outcomes.xml"
+            file.write_text("""<testsuites><testsuite><testcase classname="t" name="a"/><testcase classname="t" name="b"><skipped/>
+                </testcase><testcase classname="t" name="c"><failure/></testcase><testcase classname="t" name="d"><error/></testcase>
+                </testsuite></testsuites>""")
+            self.assertEqual(packages_of_field.read_outcomes(file),
+                             {"t.a": "passed", "t.b": "skipped", "t.c": "failed", "t.d": "failed"})
+
+    def test_without_its_sdists_it_says_so_and_asks_no_index(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "cuobjdump").write_text("#!/bin/sh\n")
+            (pathlib.Path(folder) / "cuobjdump").chmod(0o755)
+            run = subprocess.run([sys.executable, "-B", SCRIPTS / "bench_packages.py", folder, "--only", "torchlpc"], check=False,
+                                 env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}, capture_output=True, text=True)
+            self.assertIn(f"torchlpc: {folder} has no torchlpc-0.7.2.tar.gz (--fetch)", run.stderr)
 
 
 class FiguresTest(unittest.TestCase):

@@ -5,10 +5,11 @@ DSBUILD=1 pip install and by `dsbuild wrap -- pip install`."""
 import pathlib
 import re
 import shlex
-import shutil
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
+import packages_of_field  # noqa: E402
 from cli import CliTest, testspace  # noqa: E402
 from cuobjdump import extract_images, find_cuobjdump  # noqa: E402
 from pypi import PackageSpace, built_by_the_hook  # noqa: E402
@@ -103,16 +104,27 @@ class PackageBuildsTest(CliTest):
                 self.assertEqual(space.archs(folder / "torch_spline_conv/_basis_cuda.so"), {"sm_80"})
 
     @testspace.deep
-    def test_a_package_passes_its_own_tests(self):
-        """Those that need no GPU; they are in its source distribution."""
-        space = PackageSpace()
-        source = space.unpack("torchlpc==0.7.2", "source")
-        self.assertEqual(built_by_the_hook(space.pip_install(source, "into", DSBUILD="1")), ["torchlpc._C"])
-        space.checked(space.python, "-m", "pip", "install", "--target", "needs", "--no-deps", "numba", "llvmlite", "pytest", "iniconfig",
-                      "pluggy", "pygments")
-        shutil.copytree(source / "tests", space.root / "own" / "tests")
-        said = space.checked(space.python, "-m", "pytest", "-q", "own/tests", PYTHONPATH=f"{space.root}/into:{space.root}/needs")
-        self.assertRegex(said, r"\n\d+ passed(, \d+ skipped)?(, \d+ warnings?)? in ")
+    def test_packages_pass_their_own_tests_as_with_their_own_builds(self):
+        """Those that need no GPU; they are in the source distributions."""
+        for name, package in packages_of_field.PACKAGES.items():
+            if package.tests:
+                with self.subTest(name):
+                    self.check_own_tests(f"{name}=={package.version}", package)
+
+    def check_own_tests(self, pinned, package):
+        space = PackageSpace(**package.environment)
+        packages_of_field.install_needs(package, space.python, space.root / "needs")
+        outcomes = {}
+        for way, hook in (("own", {}), ("hooked", {"DSBUILD": "require"})):
+            source = space.unpack(pinned, way)
+            said = space.pip_install(source, f"by_{way}", **hook)
+            self.assertEqual("dsbuild: built " in said, way == "hooked", said[-4000:])
+            paths = [space.root / f"by_{way}", space.root / "needs"]
+            outcomes[way] = packages_of_field.run_own_tests(package, space.python, source, paths, space.root / "tests", space.environment)
+        print(f"{pinned}: {packages_of_field.said_of(outcomes['hooked'], outcomes['own'])}", flush=True)
+        self.assertEqual(outcomes["hooked"], outcomes["own"])
+        self.assertIn("passed", outcomes["own"].values())
+        self.assertNotIn("failed", outcomes["own"].values())
 
     @testspace.deep
     def test_torch_scatter(self):
