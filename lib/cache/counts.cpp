@@ -66,6 +66,7 @@ const std::vector<CountRow<RemoteCounts>>& remote_count_rows() {
                                                      {"sent_bytes", &Counts::sent_bytes},
                                                      {"requests", &Counts::requests},
                                                      {"uploads", &Counts::uploads},
+                                                     {"renewals", &Counts::renewals},
                                                      {"saved_milliseconds", &Counts::saved_milliseconds},
                                                      {"lost", &Counts::lost},
                                                      {"damaged", &Counts::damaged},

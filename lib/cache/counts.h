@@ -20,8 +20,9 @@ struct RemoteCounts {
   uint64_t received_bytes = 0, sent_bytes = 0;  // of files, as they travel
   uint64_t requests = 0;                        // files that were asked for or sent
   uint64_t uploads = 0;                         // results
+  uint64_t renewals = 0;                        // entries that were written again for their age
   uint64_t saved_milliseconds = 0;              // that tools took for results that came from there
-  uint64_t lost = 0;                            // entries whose files were gone
+  uint64_t lost = 0;                            // entries: files of theirs were gone
   uint64_t damaged = 0, untrusted = 0;          // refused entries: wrong bytes; no trusted signature
   uint64_t fallbacks = 0;                       // builds that went on without it
   bool operator==(const RemoteCounts&) const = default;

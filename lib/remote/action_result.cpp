@@ -18,7 +18,7 @@ constexpr Tag k_output_files = 2, k_path = 1, k_digest = 2, k_contents = 5, k_no
 constexpr Tag k_properties = 1, k_name = 1, k_value = 2;
 constexpr Tag k_execution_metadata = 9, k_worker = 1;
 constexpr const char *k_sha256 = "sha256", *k_size = "size", *k_bases = "bases", *k_ed25519 = "ed25519",
-                     *k_milliseconds = "milliseconds";
+                     *k_milliseconds = "milliseconds", *k_uploaded = "uploaded";
 constexpr uint64_t k_most_milliseconds = 86'400'000;  // a day: what an entry claims goes into sums
 constexpr std::string_view k_base_folder = "base/";
 
@@ -43,6 +43,7 @@ void read_property(Reader message, RemoteOutput& output) {
   if (name == k_milliseconds)
     output.file.milliseconds = std::min(whole_number<uint64_t>(value).value_or(0), k_most_milliseconds);
   if (name == k_ed25519) output.signature = value;
+  if (name == k_uploaded) output.uploaded = whole_number<int64_t>(value).value_or(0);
 }
 
 std::optional<RemoteOutput> read_output(Reader message) {
@@ -116,6 +117,7 @@ std::string render_entry(const std::string& name, const RemoteEntry& entry) {
       write_property(properties, k_milliseconds, std::to_string(output.file.milliseconds));
     write_property(properties, k_sha256, output.file.digest);
     write_property(properties, k_size, std::to_string(output.file.bytes));
+    if (output.uploaded > 0) write_property(properties, k_uploaded, std::to_string(output.uploaded));
   }
   Writer metadata(writer, k_execution_metadata);
   metadata.add_string(k_worker, worker_of(name));

@@ -1,9 +1,10 @@
 // An entry of a shared cache: ActionResult of the Remote Execution API v2 (build.bazel.remote.execution.v2),
 // which bazel-remote checks. Files lie there packed by zstd, and the digest of an OutputFile is of the packed
 // bytes, as each server expects. Its node_properties "sha256" and "size" are of the unpacked bytes;
-// "ed25519" is a signature, "milliseconds" is CachedFile::milliseconds, where it is known. A file
-// may be packed with others in front of it (base/compress.h); "bases" names them by their sha256, and they
-// are outputs of the same entry. Small files are in the entry itself ("contents").
+// "ed25519" is a signature, "milliseconds" is CachedFile::milliseconds, where it is known, and "uploaded" is
+// when the file was put there. A file may be packed with others in front of it (base/compress.h); "bases"
+// names them by their sha256, and they are outputs of the same entry. Small files are in the entry itself
+// ("contents").
 #pragma once
 
 #include <optional>
@@ -21,6 +22,7 @@ struct RemoteOutput {
   uint64_t bytes = 0;                   // of them
   std::vector<std::string> bases = {};  // digests of the unpacked files that it is packed with, in order
   std::string contents = {};            // the packed bytes; "": they are a file of their own there
+  int64_t uploaded = 0;                 // when it was put there, in seconds since the epoch; 0: not known
   std::string signature = {};  // of the part of the entry that begins here (remote/entry_signature.h)
   bool operator==(const RemoteOutput&) const = default;
 };

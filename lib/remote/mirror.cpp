@@ -20,22 +20,6 @@ constexpr double k_quick_seconds = 1;
 
 using State = RemoteAnswer::State;
 
-// Records of `newer`, and those of others that are there already, without those that are too many.
-RemoteEntry merged(RemoteEntry newer, const RemoteEntry& there) {
-  std::set<std::string> records;
-  for (const RemoteOutput& output : newer)
-    records.insert(record_name(output));
-  for (const RemoteOutput& output : there) {
-    const std::string record = record_name(output);
-    const bool is_known = std::ranges::any_of(
-        newer, [&](const RemoteOutput& known) { return known.file.name == output.file.name; });
-    if (is_known || (!records.contains(record) && records.size() == k_most_records)) continue;
-    records.insert(record);
-    newer.push_back(output);
-  }
-  return newer;
-}
-
 }  // namespace
 
 RemoteMirror::RemoteMirror(std::shared_ptr<RemoteStore> store, FileSystem& files, const Path& local,
@@ -46,6 +30,7 @@ RemoteMirror::RemoteMirror(std::shared_ptr<RemoteStore> store, FileSystem& files
       blobs_(folder_),
       cache_(files, local),
       options_(std::move(options)),
+      began_(options_.clock()),
       packer_(blobs_, store_->takes_contents()),
       uploader_([this] { upload(); }) {}
 
@@ -68,7 +53,7 @@ bool RemoteMirror::is_off(Direction direction) const {
 
 void RemoteMirror::judge(const std::vector<RemoteAnswer>& answers, Direction direction) {
   const std::lock_guard lock(mutex_);
-  uses_.requests += answers.size();
+  uses_.counts.requests += answers.size();
   for (const RemoteAnswer& answer : answers) {
     if (answer.state == State::refused) {
       if (direction == Direction::out)
@@ -111,7 +96,7 @@ std::vector<RemoteAnswer> RemoteMirror::get(const std::vector<RemoteName>& names
   }
   const std::lock_guard lock(mutex_);
   for (const RemoteAnswer& answer : answers)
-    uses_.bytes_in += answer.bytes.size();
+    uses_.counts.received_bytes += answer.bytes.size();
   answers.resize(names.size());
   return answers;
 }
@@ -122,7 +107,7 @@ std::vector<RemoteAnswer> RemoteMirror::put(const std::vector<RemoteFile>& files
   judge(answers, Direction::out);
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < files.size(); ++i)
-    if (answers[i].state == State::done) uses_.bytes_out += files[i].bytes.size();
+    if (answers[i].state == State::done) uses_.counts.sent_bytes += files[i].bytes.size();
   return answers;
 }
 
@@ -151,19 +136,9 @@ RemoteEntry RemoteMirror::trusted(UpstreamKind what, const std::string& name, co
   if (trusted.entry.empty()) log_.note(what, key, RemoteFinding::untrusted);
   const std::lock_guard lock(mutex_);
   untrusted_.insert(name);
-  uses_.untrusted = untrusted_.size();
+  uses_.counts.untrusted = untrusted_.size();
   if (uses_.untrusted_why.empty()) uses_.untrusted_why = trusted.refusal;
   return std::move(trusted.entry);
-}
-
-// An entry of here as it goes up: with what is there already, whose parts keep their signatures. Only what is
-// of here is signed. Whether it is another than is there.
-bool RemoteMirror::complete(UpstreamKind what, const std::string& name, const RemoteEntry& there,
-                            RemoteEntry& entry) const {
-  keep_signatures(what, there, entry);
-  if (options_.keys.own && !sign_parts(what, name, *options_.keys.own, entry)) return false;
-  entry = merged(std::move(entry), there);
-  return entry != there;
 }
 
 // Which files of the entries are here now, by their digests here.
@@ -193,6 +168,7 @@ size_t RemoteMirror::fetch_results(const std::vector<std::string>& keys) {
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!entries[i] || entries[i]->empty()) continue;
     log_.note_entry(UpstreamKind::result, keys[i], *entries[i], here);
+    note_age(UpstreamKind::result, keys[i], *entries[i]);
     ActionResult result;
     for (const RemoteOutput& output : *entries[i])
       if (!is_base(output)) result.outputs.push_back(output.file);
@@ -202,8 +178,8 @@ size_t RemoteMirror::fetch_results(const std::vector<std::string>& keys) {
     ++found;
   }
   const std::lock_guard lock(mutex_);
-  uses_.hits += found;
-  uses_.misses += keys.size() - found;
+  uses_.counts.hits += found;
+  uses_.counts.misses += keys.size() - found;
   return found;
 }
 
@@ -212,8 +188,10 @@ void RemoteMirror::fetch_records(const std::vector<std::string>& keys) {
   const auto entries = get_entries(UpstreamKind::records, keys);
   const std::set<std::string> here = get_blobs(entries);
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (entries[i] && !entries[i]->empty())
+    if (entries[i] && !entries[i]->empty()) {
       log_.note_entry(UpstreamKind::records, keys[i], *entries[i], here);
+      note_age(UpstreamKind::records, keys[i], *entries[i]);
+    }
     const auto before = actions_.find({keys[i]}).front();
     ActionResult all = before.value_or(ActionResult{});
     for (const RemoteOutput& output : entries[i].value_or(RemoteEntry{})) {
@@ -336,118 +314,11 @@ std::vector<UpstreamItem> RemoteMirror::pushed() const {
   return pushed_;
 }
 
-// Of the local cache, each once. The small ones first: they are in the large ones. Texts of records are
-// packed alone, for entries of several machines are merged.
-void RemoteMirror::put_blobs(UpstreamKind what, const std::vector<Upload>& uploads) {
-  const auto bases = what == UpstreamKind::result ? FilePacker::Bases::any : FilePacker::Bases::none;
-  std::set<std::pair<uint64_t, std::string>> due;
-  for (const Upload& upload : uploads)
-    for (const CachedFile& file : upload.files)
-      if (!packer_.knows(file.digest)) due.emplace(file.bytes, file.digest);
-  std::vector<RemoteFile> files;
-  std::vector<std::string> digests;
-  for (const auto& [size, digest] : due) {
-    const auto bytes = blobs_.find({digest}).front();
-    auto packed = bytes ? packer_.pack(digest, *bytes, bases) : std::nullopt;
-    if (!packed || packed->bytes.empty()) continue;
-    files.push_back({{RemoteKind::cas, packed->output.digest}, std::move(packed->bytes)});
-    digests.push_back(digest);
-  }
-  const auto answers = put(files);
-  for (size_t i = 0; i < files.size(); ++i)
-    packer_.end_put(digests[i], answers[i].state == State::done);
-}
-
-// Entries go up after their files: nobody finds one without them.
-size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& uploads) {
-  put_blobs(what, uploads);
-  std::vector<RemoteFile> entries;
-  std::vector<UpstreamItem> items;
-  for (const Upload& upload : uploads) {
-    auto entry = packer_.entry_of(upload.files);
-    if (!entry) continue;
-    const RemoteName name = action_name(what, upload.key);
-    if (!complete(what, name.digest, upload.there, *entry)) continue;
-    entries.push_back({name, render_entry(name.digest, *entry)});
-    items.push_back({what, upload.key});
-  }
-  const auto answers = put(entries);
-  const std::lock_guard lock(mutex_);
-  const size_t before = pushed_.size();
-  for (size_t i = 0; i < items.size(); ++i)
-    if (answers[i].state == State::done) pushed_.push_back(items[i]);
-  return pushed_.size() - before;
-}
-
-void RemoteMirror::upload_results(const std::vector<std::string>& keys) {
-  const auto results = actions_.find(keys);
-  std::vector<Upload> uploads;
-  for (size_t i = 0; i < keys.size(); ++i)
-    if (results[i]) uploads.push_back({keys[i], results[i]->outputs});
-  const size_t uploaded = put_entries(UpstreamKind::result, uploads);
-  const std::lock_guard lock(mutex_);
-  uses_.uploaded += uploaded;
-}
-
-// Itself, and the texts that it names.
-std::vector<CachedFile> RemoteMirror::files_of_record(const CachedFile& record) const {
-  std::vector<CachedFile> files = {{record.digest, record.digest, record.bytes}};
-  const auto text = blobs_.find({record.digest}).front();
-  const auto parsed = text ? parse_record(*text) : std::nullopt;
-  if (!parsed) return files;  // of a fact
-  for (const std::string& list : {parsed->others, parsed->search, parsed->present})
-    if (const auto named = list.empty() ? std::nullopt : blobs_.find({list}).front())
-      files.push_back({record.digest + "/" + std::to_string(files.size()), list, named->size()});
-  return files;
-}
-
-void RemoteMirror::upload_records(const std::vector<std::string>& keys) {
-  const auto here = actions_.find(keys);
-  const auto there = get_entries(UpstreamKind::records, keys);
-  std::vector<Upload> uploads;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (!here[i]) continue;
-    Upload upload{keys[i], {}, there[i].value_or(RemoteEntry{})};
-    for (const CachedFile& record : here[i]->outputs)
-      std::ranges::copy(files_of_record(record), std::back_inserter(upload.files));
-    uploads.push_back(std::move(upload));
-  }
-  (void)put_entries(UpstreamKind::records, uploads);
-}
-
-void RemoteMirror::upload() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return ends_ || !queue_.empty(); });
-    if (ends_) return;
-    const std::vector<UpstreamItem> batch(queue_.begin(), queue_.end());
-    queue_.clear();
-    is_uploading_ = true;
-    lock.unlock();
-    push(batch);
-    lock.lock();
-    is_uploading_ = false;
-    changed_.notify_all();
-  }
-}
-
-void RemoteMirror::push(const std::vector<UpstreamItem>& batch) {
-  std::vector<std::string> results, records;
-  for (const UpstreamItem& added : batch) {
-    std::vector<std::string>& keys = added.what == UpstreamKind::result ? results : records;
-    if (std::ranges::find(keys, added.key) == keys.end()) keys.push_back(added.key);
-  }
-  if (!store_->may_put()) return;
-  const MirrorLog::Timer timer(log_, k_upload_span);
-  upload_results(results);
-  upload_records(records);
-}
-
 void RemoteMirror::finish(double most_seconds) {
   {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::duration<double>(most_seconds),
-                      [&] { return queue_.empty() && !is_uploading_; });
+                      [&] { return queue_.empty() && renewals_.empty() && !is_uploading_; });
     ends_ = true;
     changed_.notify_all();
   }
@@ -459,10 +330,11 @@ void RemoteMirror::finish(double most_seconds) {
 MirrorUses RemoteMirror::uses() const {
   const std::lock_guard lock(mutex_);
   MirrorUses uses = uses_;
-  uses.lost = log_.count(RemoteFinding::lost);
-  uses.damaged = log_.count(RemoteFinding::damaged);
-  uses.saved_milliseconds = log_.saved_milliseconds();
-  uses.requests = store_->requests().value_or(uses.requests);
+  uses.counts.lost = log_.count(RemoteFinding::lost);
+  uses.counts.damaged = log_.count(RemoteFinding::damaged);
+  uses.counts.saved_milliseconds = log_.saved_milliseconds();
+  uses.counts.requests = store_->requests().value_or(uses.counts.requests);
+  uses.counts.fallbacks = uses.off.empty() ? 0 : 1;
   return uses;
 }
 

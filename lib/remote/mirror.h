@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cache/content_store.h"
+#include "cache/counts.h"
 #include "cache/local_cache.h"
 #include "cache/upstream.h"
 #include "exec/record.h"
@@ -26,13 +27,18 @@
 #include "remote/mirror_log.h"
 #include "remote/packed_files.h"
 #include "remote/remote_store.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 
 struct MirrorOptions {
-  std::string scope;  // results of another scope are not found
+  std::string scope = {};  // results of another scope are not found
   bool uploads = false;
   EntryKeys keys = {};  // who signs, and who is believed
+  // The store removes files of this age. Entries that are used there and are older than half of it are
+  // written again. 0: it removes nothing by age.
+  int64_t ttl_seconds = 0;
+  int64_t (*clock)() = unix_seconds;
   bool pushes = false;  // what the local cache has goes up when it is used, and nothing comes from there
   // A build goes on without a store that has taken longer than this for what is asked for together, at less
   // than this many bytes a second: compiling is about as fast.
@@ -41,16 +47,10 @@ struct MirrorOptions {
 };
 
 struct MirrorUses {
-  uint64_t hits = 0, misses = 0;         // results that were asked for there
-  uint64_t bytes_in = 0, bytes_out = 0;  // of files, as they travel, without heads of messages
-  uint64_t requests = 0;
-  uint64_t uploaded = 0;            // results
-  uint64_t lost = 0, damaged = 0;   // entries: files of theirs were gone; were not what they say
-  uint64_t saved_milliseconds = 0;  // that tools took for results that came from there and were used
-  std::string off;                  // why this build went on without it; "": it did not
-  std::string read_only;            // why nothing went up; "": that was not asked for, or it did
-  uint64_t untrusted = 0;           // entries that no trusted key has signed, or not all of
-  std::string untrusted_why;        // of the first
+  RemoteCounts counts;
+  std::string off;            // why this build went on without it; "": it did not
+  std::string read_only;      // why nothing went up; "": that was not asked for, or it did
+  std::string untrusted_why;  // of the first entry that no trusted key has signed
   bool operator==(const MirrorUses&) const = default;
 };
 
@@ -119,7 +119,11 @@ class RemoteMirror : public Upstream {
   void settle(std::vector<const Foreseen*>& open, std::set<std::string>& results) const;
   void note_asked(UpstreamKind what, const std::vector<std::string>& keys);
 
+  void note_age(UpstreamKind what, const std::string& key, const RemoteEntry& entry);
+  void renew(const std::vector<UpstreamItem>& items);
+  void renew_files(const std::vector<std::optional<RemoteEntry>>& entries);
   void upload();
+  void upload_batch(std::unique_lock<std::mutex>& lock);
   void upload_results(const std::vector<std::string>& keys);
   void upload_records(const std::vector<std::string>& keys);
   std::vector<CachedFile> files_of_record(const CachedFile& record) const;
@@ -132,7 +136,8 @@ class RemoteMirror : public Upstream {
   LocalBlobStore blobs_;
   ContentStore cache_;  // the same folder: lists of records
   MirrorOptions options_;
-  FilePacker packer_;  // the uploader's
+  const int64_t began_;  // unix seconds: what this build puts there is no older
+  FilePacker packer_;    // the uploader's
   MirrorLog log_;
 
   mutable std::mutex mutex_;  // of what follows
@@ -145,6 +150,9 @@ class RemoteMirror : public Upstream {
   std::set<std::string> found_;                            // names of what was found here
   std::vector<UpstreamItem> pushed_;
   std::deque<UpstreamItem> queue_;
+  std::set<std::string> old_;          // names of entries that were found to be old
+  std::deque<UpstreamItem> renewals_;  // of them, those that are still to be written
+  std::set<std::string> fresh_files_;  // the uploader's: digests, packed, of files that were written again
   bool is_uploading_ = false, ends_ = false;
   std::condition_variable changed_;
   std::thread uploader_;  // last, for it uses the others

@@ -9,6 +9,7 @@ namespace dsbuild {
 namespace {
 
 constexpr const char* k_folder = "file://";
+constexpr int64_t k_day_seconds = 86'400;
 
 Error bad_url(const Settings& settings, const std::string& what) {
   return make_error(Exit::usage, "bad_remote_url", settings.remote.origin, what,
@@ -125,8 +126,11 @@ Result<EntryKeys> entry_keys(const Settings& settings, const FileReader& files) 
 Result<std::shared_ptr<RemoteMirror>> mirror_of(std::shared_ptr<RemoteStore> store, const Settings& settings,
                                                 System& system, RemoteUse use) {
   DSBUILD_TRY(keys, entry_keys(settings, system.files));
-  MirrorOptions options{settings.remote_scope.value, uploads(settings, use), std::move(keys),
-                        use == RemoteUse::pushing};
+  MirrorOptions options{.scope = settings.remote_scope.value,
+                        .uploads = uploads(settings, use),
+                        .keys = std::move(keys),
+                        .ttl_seconds = settings.remote_ttl.value * k_day_seconds,
+                        .pushes = use == RemoteUse::pushing};
   return std::make_shared<RemoteMirror>(std::move(store), system.files,
                                         system.files.absolute(settings.store.value), std::move(options));
 }

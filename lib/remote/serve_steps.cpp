@@ -17,10 +17,10 @@ std::vector<Warning> warnings_of(const MirrorUses& uses) {
     warnings.push_back(warning("remote_off", "--remote",
                                "this build went on without the shared cache: " + uses.off,
                                "The bundle is right all the same. Look whether the cache can be reached."));
-  if (uses.untrusted > 0)
+  if (uses.counts.untrusted > 0)
     warnings.push_back(
         warning("remote_untrusted", "--remote-trust",
-                std::to_string(uses.untrusted) +
+                std::to_string(uses.counts.untrusted) +
                     " of the shared cache's entries do not count; of the first: " + uses.untrusted_why,
                 "Add the public key of those who upload, if you trust them."));
   return warnings;

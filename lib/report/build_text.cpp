@@ -89,15 +89,17 @@ Json manifest_ops_json(const Manifest& manifest) {
 
 // "shared: 42 of 45 found there (1.2 MiB), 3 brought there (80 KiB), 90 requests"
 std::string render_shared(const MirrorUses& uses) {
-  if (uses.requests == 0) return "";
-  std::string text = "shared: " + std::to_string(uses.hits) + " of " +
-                     std::to_string(uses.hits + uses.misses) + " found there (" + human_size(uses.bytes_in) +
-                     ")";
-  if (uses.uploaded > 0 || uses.bytes_out > 0)
-    text += ", " + std::to_string(uses.uploaded) + " brought there (" + human_size(uses.bytes_out) + ")";
-  if (uses.untrusted > 0) text += ", " + std::to_string(uses.untrusted) + " not trusted";
+  const RemoteCounts& counts = uses.counts;
+  if (counts.requests == 0) return "";
+  std::string text = "shared: " + std::to_string(counts.hits) + " of " +
+                     std::to_string(counts.hits + counts.misses) + " found there (" +
+                     human_size(counts.received_bytes) + ")";
+  if (counts.uploads > 0 || counts.sent_bytes > 0)
+    text += ", " + std::to_string(counts.uploads) + " brought there (" + human_size(counts.sent_bytes) + ")";
+  if (counts.renewals > 0) text += ", " + std::to_string(counts.renewals) + " written again";
+  if (counts.untrusted > 0) text += ", " + std::to_string(counts.untrusted) + " not trusted";
   if (!uses.read_only.empty()) text += ", it takes none: " + uses.read_only;
-  return text + ", " + plural(uses.requests, "request") + "\n";
+  return text + ", " + plural(counts.requests, "request") + "\n";
 }
 
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style) {

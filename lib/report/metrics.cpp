@@ -74,7 +74,7 @@ struct RemoteFamily {
   Shown shown = Shown::number;
 };
 
-constexpr std::array<RemoteFamily, 9> k_remote_families = {
+constexpr std::array<RemoteFamily, 10> k_remote_families = {
     {{"dsbuild_remote_hits", "", "Results that the shared cache had.", &RemoteCounts::hits},
      {"dsbuild_remote_misses", "", "Results that the shared cache lacked.", &RemoteCounts::misses},
      {"dsbuild_remote_saved_cpu_seconds", "seconds",
@@ -86,6 +86,8 @@ constexpr std::array<RemoteFamily, 9> k_remote_families = {
       &RemoteCounts::sent_bytes},
      {"dsbuild_remote_requests", "", "Files that were asked for or sent.", &RemoteCounts::requests},
      {"dsbuild_remote_uploads", "", "Results that went to the shared cache.", &RemoteCounts::uploads},
+     {"dsbuild_remote_renewals", "", "Entries that were written again for their age.",
+      &RemoteCounts::renewals},
      {"dsbuild_remote_lost", "", "Entries of the shared cache whose files were gone.", &RemoteCounts::lost},
      {"dsbuild_remote_fallbacks", "", "Builds that went on without the shared cache.",
       &RemoteCounts::fallbacks}}};

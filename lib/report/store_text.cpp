@@ -68,18 +68,20 @@ Json store_uses_json(const StoreUses& uses) {
 }
 
 Json remote_uses_json(const MirrorUses& uses) {
-  return {{"hits", uses.hits},
-          {"misses", uses.misses},
-          {"uploaded", uses.uploaded},
-          {"bytes_in", uses.bytes_in},
-          {"bytes_out", uses.bytes_out},
-          {"requests", uses.requests},
-          {"saved_milliseconds", uses.saved_milliseconds},
-          {"lost", uses.lost},
-          {"damaged", uses.damaged},
+  const RemoteCounts& counts = uses.counts;
+  return {{"hits", counts.hits},
+          {"misses", counts.misses},
+          {"uploaded", counts.uploads},
+          {"renewed", counts.renewals},
+          {"bytes_in", counts.received_bytes},
+          {"bytes_out", counts.sent_bytes},
+          {"requests", counts.requests},
+          {"saved_milliseconds", counts.saved_milliseconds},
+          {"lost", counts.lost},
+          {"damaged", counts.damaged},
           {"off", uses.off},
           {"read_only", uses.read_only},
-          {"untrusted", uses.untrusted}};
+          {"untrusted", counts.untrusted}};
 }
 
 std::string render_store_stats(const StoreView& view) {
@@ -138,10 +140,10 @@ std::string moved_text(const TransferView& view) {
   const CacheTransfer& transfer = view.transfer;
   const bool goes = view.verb == "push" || view.verb == "export";
   if (view.verb == "pull")
-    return std::to_string(transfer.uses.hits) + " results came (" + human_size(transfer.uses.bytes_in) +
-           ")\n";
+    return std::to_string(transfer.uses.counts.hits) + " results came (" +
+           human_size(transfer.uses.counts.received_bytes) + ")\n";
   return std::to_string(transfer.entries) + " entries " + (goes ? "went (" : "came (") +
-         human_size(goes ? transfer.uses.bytes_out : transfer.uses.bytes_in) + ")" +
+         human_size(goes ? transfer.uses.counts.sent_bytes : transfer.uses.counts.received_bytes) + ")" +
          (transfer.lacking > 0 ? ", " + std::to_string(transfer.lacking) + " were refused" : "") + "\n";
 }
 

@@ -341,6 +341,13 @@ std::vector<Option> options_of_sharing() {
        .variable = "DSBUILD_REMOTE_UPLOAD",
        .setting = "remote_upload",
        .value = choice(&Settings::remote_upload, {"auto", "never", "always"})},
+      {.names = "--remote-ttl",
+       .type = "DAYS",
+       .help = "After how many days the shared cache removes files: older than half of it, they are written "
+               "again on use [none]",
+       .variable = "DSBUILD_REMOTE_TTL",
+       .setting = "remote_ttl",
+       .value = number(&Settings::remote_ttl, 1, 0, "none")},
       {.names = "--remote-credentials",
        .type = "FILE",
        .help = "What its Authorization header says [~/.netrc, where it names the host]",

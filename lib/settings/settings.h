@@ -134,6 +134,7 @@ struct Settings {
   // A cache that machines share (lib/remote/open_remote.h); "": none.
   Setting<std::string> remote, remote_scope;
   Setting<RemoteUpload> remote_upload;
+  Setting<int> remote_ttl;                        // days; 0: none
   Setting<std::string> remote_credential_helper;  // a program: a path, or a name on PATH; "": none
   Setting<Path> remote_credentials, remote_ca, remote_client_cert, remote_client_key;  // files; "": none
   Setting<Path> metrics;                           // a file for dashboards (lib/report/metrics.h); "": none
@@ -171,7 +172,7 @@ struct Settings {
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
-// cache_size pass_environment remote remote_scope remote_upload remote_credentials
+// cache_size pass_environment remote remote_scope remote_upload remote_ttl remote_credentials
 // remote_credential_helper remote_ca remote_client_cert remote_client_key remote_sign remote_trust metrics;
 // unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its
 // archs count where neither

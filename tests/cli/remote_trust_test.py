@@ -256,8 +256,9 @@ class PoisonTest(TrustTest):
             evil = f"{entries.sha256(lines.encode())}\n{lines}".encode()
             files = {}
             part = [Output.of(entries.sha256(evil), evil, files)]
-            part += [Output(f"{part[0].name}/{output.name.split('/')[1]}", output.digest, output.size, output.packed_digest,
-                            output.packed_size, contents=output.contents) for output in outputs if output.name.startswith(f"{outputs[0].name}/")]
+            part += [Output(f"{part[0].name}/{output.name.split('/')[1]}", output.packed_digest, output.packed_size,
+                            {"sha256": output.digest, "size": str(output.size)}, output.contents)
+                     for output in outputs if output.name.startswith(f"{outputs[0].name}/")]
             part[0].signature = key.sign(name, part, self.keys) if key else outputs[0].signature
             self.put_files(files)
             self.server.files[path] = entries.write_entry(name, part + outputs)

@@ -20,8 +20,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import testspace  # noqa: E402
 from bad_server import Server  # noqa: E402
+from entries import Output, read_entry, sha256, write_entry  # noqa: E402
 from remote_cache import EMPTY, Answer, digest  # noqa: E402
-from remote_entries import Checker, make_entry, read_entry, sha256  # noqa: E402
+from remote_entries import Checker  # noqa: E402
 from shared_servers import SharedCasd, SharedFolder, SharedHttp, SharedNginx  # noqa: E402
 from testspace import SEED, TestSpace, count  # noqa: E402
 
@@ -133,8 +134,8 @@ class CheckerTest(CrowdCase):
 
     def test_a_folder(self):
         self.check_damage(SharedFolder)
-        entry = next(name for name in self.checker.entries if read_entry(self.server.read("ac", name))[1][0].contents)
-        contents = read_entry(self.server.read("ac", entry))[1][0].contents
+        entry = next(name for name in self.checker.entries if read_entry(self.server.read("ac", name))[0].contents)
+        contents = read_entry(self.server.read("ac", entry))[0].contents
         self.check_sees("ac", entry, lambda data: data.replace(contents, contents[:-1] + b"!"), "its contents have another digest")
 
     def test_casd(self):
@@ -186,7 +187,7 @@ class Client:
         for answer, body in zip(self.tool("get", "cas", *names), bodies, strict=True):
             self.check_got(answer, [body], is_sure)
         name = digest(f"entry of {self.folder.name} {self.rounds}")
-        entry = make_entry(name, [("file", body) for body in bodies])
+        entry = write_entry(name, [Output.as_it_is("file", body) for body in bodies])
         if self.has_put(self.tool("put", "ac", name, self.file("entry", entry)), is_sure):
             self.check_got(self.tool("get", "ac", name)[0], [entry], is_sure)
         self.put_everybodys(bodies, is_sure)
@@ -194,7 +195,7 @@ class Client:
     def put_everybodys(self, bodies, is_sure):
         """Of one entry there are several versions, one for each file of all."""
         name = digest("entry of all")
-        versions = [make_entry(name, [("file", body)]) for body in self.shared]
+        versions = [write_entry(name, [Output.as_it_is("file", body)]) for body in self.shared]
         mine = versions[self.shared.index(bodies[1])]
         if self.has_put(self.tool("put", "ac", name, self.file("entry", mine)), is_sure):
             self.check_got(self.tool("get", "ac", name)[0], versions, is_sure, self.test.server.writes_late)

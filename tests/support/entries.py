@@ -1,14 +1,19 @@
-"""Entries of a shared cache as an attacker changes them: ActionResult messages (docs/shared_cache.md), packed files, records,
-keys and signatures, read and written without dsbuild."""
+"""Entries of a shared cache, read and written without dsbuild: ActionResult messages (lib/remote/action_result.h), packed files,
+records, keys and signatures."""
 
 import ctypes
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import unittest
 
-from protobuf_lite import fields, message
+from protobuf_lite import fields, first, message
+
+SHA256 = re.compile("[0-9a-f]{64}")
+# What reading raises where a message is none, or where its fields are of other kinds.
+NO_ENTRY = (ValueError, LookupError, TypeError, AttributeError)
 
 
 def sha256(data):
@@ -43,12 +48,33 @@ def unpack(data):
 
 
 class Output:
-    """A file of an entry."""
+    """A file of an entry. `properties` are texts by name, as they stand in its message."""
 
-    def __init__(self, name, digest, size, packed_digest, packed_size, signature="", contents=b"", bases=""):
-        self.name, self.digest, self.size = name, digest, size
-        self.packed_digest, self.packed_size, self.signature = packed_digest, packed_size, signature
-        self.contents, self.bases = contents, bases  # the packed bytes, where they are in the entry; what it is packed with
+    def __init__(self, name, packed_digest, packed_size, properties, contents=b""):
+        self.name, self.packed_digest, self.packed_size = name, packed_digest, packed_size
+        self.properties = properties
+        self.contents = contents  # the packed bytes, where they are in the entry
+
+    @property
+    def digest(self):
+        return self.properties["sha256"]
+
+    @property
+    def size(self):
+        return int(self.properties["size"])
+
+    @property
+    def bases(self):
+        """What it is packed with."""
+        return self.properties.get("bases", "").split()
+
+    @property
+    def signature(self):
+        return self.properties.get("ed25519", "")
+
+    @signature.setter
+    def signature(self, value):
+        self.properties["ed25519"] = value
 
     def is_base(self):
         return self.name.startswith("base/")
@@ -58,28 +84,44 @@ class Output:
         """Of these bytes, which are put among a server's files."""
         packed = pack(data)
         files[sha256(packed)] = packed
-        return cls(name, sha256(data), len(data), sha256(packed), len(packed))
+        return cls(name, sha256(packed), len(packed), {"sha256": sha256(data), "size": str(len(data))})
+
+    @classmethod
+    def as_it_is(cls, name, data):
+        """Of a file of the server that nothing has packed."""
+        return cls(name, sha256(data), len(data), {"sha256": sha256(data), "size": str(len(data))})
 
     @classmethod
     def read(cls, data):
         found = fields(data)
-        digest = fields(found[2][0])
-        properties = {}
-        for each in fields(found[7][0])[1]:
-            pair = fields(each)
-            properties[pair[1][0].decode()] = pair[2][0].decode()
-        return cls(found[1][0].decode(), properties["sha256"], int(properties["size"]), digest[1][0].decode(),
-                   digest[2][0], properties.get("ed25519", ""), found.get(5, [b""])[0], properties.get("bases", ""))
+        digest, size = read_digest(found[2][0])
+        properties = {first(one, 1).decode(): first(one, 2).decode()
+                      for properties in found.get(7, []) for one in fields(properties).get(1, [])}
+        if not SHA256.fullmatch(digest) or not found[1][0]:
+            raise ValueError("an output has no name or no digest")
+        return cls(found[1][0].decode(), digest, size, properties, found.get(5, [b""])[0])
 
     def write(self):
-        properties = {"bases": self.bases, "ed25519": self.signature, "sha256": self.digest, "size": str(self.size)}
-        pairs = [(1, message((1, name), (2, value))) for name, value in properties.items() if value]
+        pairs = [(1, message((1, name), (2, value))) for name, value in sorted(self.properties.items()) if value]
         contents = [(5, self.contents)] if self.contents else []
         return message((1, self.name), (2, message((1, self.packed_digest), (2, self.packed_size))), *contents, (7, message(*pairs)))
 
 
+def read_digest(data):
+    found = fields(data)
+    return found[1][0].decode(), found.get(2, [0])[0]
+
+
 def read_entry(data):
     return [Output.read(each) for each in fields(data).get(2, [])]
+
+
+def name_in(data):
+    """The name that an entry says it has."""
+    worker = first(fields(data)[9][0], 1).decode()
+    if not worker.startswith("dsbuild "):
+        raise ValueError("it does not say its name")
+    return worker.removeprefix("dsbuild ")
 
 
 def write_entry(name, outputs):

@@ -1,46 +1,7 @@
-"""What lies in a shared cache, read without dsbuild: entries are ActionResult messages (lib/remote/action_result.h), and each names
-files that must be there. Servers are those of shared_servers.py."""
+"""What is wrong in a shared cache: each entry (entries.py) names files that must be there. Servers are those of shared_servers.py."""
 
-import collections
-import hashlib
-import re
-
-from protobuf_lite import fields, first, message
-
-# `digest`, `size`: of the packed bytes, which are `contents` or a file of the server.
-Output = collections.namedtuple("Output", "path digest size contents properties")
-SHA256 = re.compile("[0-9a-f]{64}")
-# What reading raises where a message is none, or where its fields are of other kinds.
-NO_ENTRY = (ValueError, LookupError, TypeError, AttributeError)
-
-
-def sha256(data):
-    return hashlib.sha256(data).hexdigest()
-
-
-def read_digest(data):
-    found = fields(data)
-    return found[1][0].decode(), found.get(2, [0])[0]
-
-
-def read_output(data):
-    found = fields(data)
-    digest, size = read_digest(found[2][0])
-    properties = [(first(one, 1).decode(), first(one, 2).decode())
-                  for properties in found.get(7, []) for one in fields(properties).get(1, [])]
-    if not SHA256.fullmatch(digest) or not found[1][0]:
-        raise ValueError("an output has no name or no digest")
-    return Output(found[1][0].decode(), digest, size, found.get(5, [b""])[0], dict(properties))
-
-
-def read_entry(data):
-    """(the name that it says, outputs); NO_ENTRY where it is no ActionResult that dsbuild makes."""
-    found = fields(data)
-    worker = first(found[9][0], 1).decode()
-    outputs = [read_output(output) for output in found[2]]
-    if not worker.startswith("dsbuild "):
-        raise ValueError("it does not say its name")
-    return worker.removeprefix("dsbuild "), outputs
+from entries import NO_ENTRY, name_in, read_digest, read_entry, sha256
+from protobuf_lite import first
 
 
 def is_torn(data):
@@ -49,15 +10,6 @@ def is_torn(data):
         return not first(data, 9)
     except NO_ENTRY:
         return b"dsbuild " not in data
-
-
-def make_entry(name, files):
-    """`files`: (path, bytes), each a file of the server as it is."""
-    outputs = [message((1, path), (2, message((1, sha256(data)), (2, len(data)))),
-                       (7, b"".join(message((1, message((1, key), (2, value))))
-                                    for key, value in (("sha256", sha256(data)), ("size", str(len(data)))))))
-               for path, data in files]
-    return message(*((2, output) for output in outputs), (9, message((1, f"dsbuild {name}"))))
 
 
 class Checker:
@@ -88,16 +40,15 @@ class Checker:
 
     def wrong_in(self, name, entry):
         try:
-            own_name, outputs = read_entry(entry)
-            wrong = self.wrong_with_action(name, own_name)
+            outputs = read_entry(entry)
+            wrong = self.wrong_with_action(name, name_in(entry))
         except NO_ENTRY as why:
             return [f"it does not parse: {why!r}"]
         packed = {output.properties.get("sha256") for output in outputs}
         for output in outputs:
             problem = self.problem_of_output(output)
-            wrong += [f"{output.path}: {problem}"] if problem else []
-            bases = output.properties.get("bases", "").split()
-            wrong += [f"{output.path}: its base {base} is not in the entry" for base in bases if base not in packed]
+            wrong += [f"{output.name}: {problem}"] if problem else []
+            wrong += [f"{output.name}: its base {base} is not in the entry" for base in output.bases if base not in packed]
         return wrong
 
     def wrong_with_action(self, name, own_name):
@@ -113,9 +64,9 @@ class Checker:
 
     def problem_of_output(self, output):
         if not output.contents:
-            return self.problem_of_file(output.digest, output.size)
+            return self.problem_of_file(output.packed_digest, output.packed_size)
         self.inline += 1
-        is_it = (sha256(output.contents), len(output.contents)) == (output.digest, output.size)
+        is_it = (sha256(output.contents), len(output.contents)) == (output.packed_digest, output.packed_size)
         return "" if is_it else "its contents have another digest"
 
     def problem_of_file(self, digest, size):

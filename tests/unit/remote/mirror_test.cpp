@@ -10,10 +10,16 @@
 namespace dsbuild {
 namespace {
 
+constexpr int64_t k_day = 86'400;
+int64_t today = 0;
+
 // A store in memory that machines share. Slow where `delay` says so.
 struct SharedFiles {
   std::mutex mutex;
-  std::map<std::pair<RemoteKind, std::string>, std::string> files;
+  using Name = std::pair<RemoteKind, std::string>;
+  std::map<Name, std::string> files;
+  std::map<Name, int64_t> days;  // on which they were written
+  std::vector<Name> written;     // in that order
   std::atomic<int> gets = 0;
   std::chrono::milliseconds delay{0};
 };
@@ -37,8 +43,12 @@ class MemoryStore : public RemoteStore {
   }
   std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) override {
     const std::lock_guard lock(shared_.mutex);
-    for (const RemoteFile& file : files)
-      shared_.files[{file.name.kind, file.name.digest}] = file.bytes;
+    for (const RemoteFile& file : files) {
+      const SharedFiles::Name name{file.name.kind, file.name.digest};
+      shared_.files[name] = file.bytes;
+      shared_.days[name] = today / k_day;
+      shared_.written.push_back(name);
+    }
     return std::vector<RemoteAnswer>(files.size(), {RemoteAnswer::State::done});
   }
   std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) override { return get(names); }
@@ -49,7 +59,7 @@ class MemoryStore : public RemoteStore {
 };
 
 struct SharingMachine {
-  explicit SharingMachine(SharedFiles& shared, MirrorOptions options = {"", true})
+  explicit SharingMachine(SharedFiles& shared, MirrorOptions options = {.uploads = true})
       : mirror(std::make_unique<MemoryStore>(shared), files, "/cache", std::move(options)),
         cache(files, "/cache") {}
 
@@ -109,8 +119,8 @@ TEST_CASE("a plan's whole chain is fetched before anything runs: what a link rea
   other.mirror.prefetch({known.action("link"), known.action("compile")});
   CHECK(other.cache.find(sha256("result a.o")));
   CHECK(other.cache.find(sha256("result a.so")));
-  CHECK(other.mirror.uses().hits == 2);
-  CHECK(other.mirror.uses().misses == 0);
+  CHECK(other.mirror.uses().counts.hits == 2);
+  CHECK(other.mirror.uses().counts.misses == 0);
 
   const int before = shared.gets;
   CHECK_FALSE(other.mirror.fetch(UpstreamKind::records, Key().add("command", "link").digest()));
@@ -193,6 +203,99 @@ TEST_CASE("two machines' records of one action are both there") {
   SharingMachine other(shared);
   CHECK(other.mirror.fetch(UpstreamKind::records, key));
   CHECK(other.cache.find_records(key).size() == 2);
+}
+
+namespace {
+
+// Of a machine that lives on a day; the store removes what is ten days old.
+MirrorOptions on_day(int64_t day, int64_t ttl_days = 10) {
+  today = day * k_day;
+  return {.uploads = true, .ttl_seconds = ttl_days * k_day, .clock = [] { return today; }};
+}
+
+// Large, and of no pattern, so that it is a file of its own.
+std::string large_text(const std::string& seed) {
+  std::string text;
+  while (text.size() < 20'000)
+    text += sha256(seed + std::to_string(text.size()));
+  return text;
+}
+
+// One machine on day 1 puts it there, the next takes it on `day`. Whether a third finds it once the store
+// has removed what is ten days old on day 12.
+bool lives_on(int64_t day, int64_t ttl_days) {
+  SharedFiles shared;
+  std::string result;
+  {
+    SharingMachine machine(shared, on_day(1, ttl_days));
+    result = machine.put_result("a.o", large_text("a"));
+    machine.put_record("compile", {"a.cpp", "1"}, {"a.o", "2"}, result);
+    machine.mirror.finish(10);
+  }
+  {
+    SharingMachine user(shared, on_day(day, ttl_days));
+    KnownFiles known{{{"a.cpp", "1"}}};
+    user.mirror.prefetch({known.action("compile")});
+    user.mirror.finish(10);
+    CHECK(user.mirror.uses().counts.hits == 1);
+  }
+  std::erase_if(shared.files, [&](const auto& file) { return shared.days[file.first] < 12 - 10; });
+  SharingMachine third(shared, on_day(12, ttl_days));
+  KnownFiles known{{{"a.cpp", "1"}}};
+  third.mirror.prefetch({known.action("compile")});
+  return third.cache.find(result).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("what is used is written again once it is older than half of the time after which it is removed") {
+  CHECK(lives_on(7, 10));
+  CHECK_FALSE(lives_on(5, 10));  // it was not old
+  CHECK_FALSE(lives_on(7, 0));
+}
+
+TEST_CASE("what is written again is what was there, files before the entry, and once") {
+  SharedFiles shared;
+  {
+    SharingMachine machine(shared, on_day(1));
+    machine.put_result("a.o", large_text("a"));
+    machine.put_result("b.o", large_text("a"));  // the same file
+    machine.mirror.finish(10);
+  }
+  const auto before = shared.files;
+  shared.written.clear();
+  for (int i = 0; i < 2; ++i) {
+    SharingMachine user(shared, on_day(7));
+    CHECK(user.mirror.fetch(UpstreamKind::result, sha256("result a.o")));
+    CHECK(user.mirror.fetch(UpstreamKind::result, sha256("result b.o")));
+    user.mirror.finish(10);
+    CHECK(user.mirror.uses().counts.renewals == (i == 0 ? 2 : 0));
+  }
+  REQUIRE(shared.written.size() == 3);
+  CHECK(shared.written[0].first == RemoteKind::cas);
+  CHECK(shared.files.size() == before.size());
+  CHECK(shared.files.at(shared.written[0]) == before.at(shared.written[0]));
+}
+
+TEST_CASE("a damaged file is not written again, nor an entry that has lost one") {
+  SharedFiles shared;
+  {
+    SharingMachine machine(shared, on_day(1));
+    machine.put_result("a.o", large_text("a"));
+    machine.put_result("b.o", large_text("b"));
+    machine.mirror.finish(10);
+  }
+  SharingMachine user(shared, on_day(7));
+  CHECK(user.mirror.fetch(UpstreamKind::result, sha256("result b.o")));
+  user.mirror.finish(10);
+  CHECK(user.mirror.uses().counts.renewals == 1);
+  for (auto& [name, bytes] : shared.files)
+    if (name.first == RemoteKind::cas) bytes[0] ^= 1;
+  shared.written.clear();
+  SharingMachine other(shared, on_day(20));
+  CHECK_FALSE(other.mirror.fetch(UpstreamKind::result, sha256("result a.o")));
+  other.mirror.finish(10);
+  CHECK(shared.written.empty());
 }
 
 }  // namespace dsbuild

@@ -273,7 +273,7 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "cpu_baseline, memory, "
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
               "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
-              "remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
+              "remote_ttl, remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
               "remote_client_key, remote_sign, remote_trust, metrics."));
 }
 
@@ -352,8 +352,8 @@ TEST_CASE("each row of the table is read from all that it names, and shows in pl
   // Of a choice its last word.
   const auto sample_of = [](const Option& option) -> std::string {
     static const std::map<std::string, std::string> samples = {
-        {"", "1"},    {"OPS", "all"},   {"ARCHS", "8.0"}, {"N", "2"},       {"SIZE", "2G"},
-        {"DIR", "x"}, {"SECONDS", "2"}, {"FILE", "x"},    {"PACK|DIR", "x"}};
+        {"", "1"},    {"OPS", "all"},   {"ARCHS", "8.0"}, {"N", "2"},    {"SIZE", "2G"},
+        {"DIR", "x"}, {"SECONDS", "2"}, {"DAYS", "2"},    {"FILE", "x"}, {"PACK|DIR", "x"}};
     const auto sample = samples.find(option.type);
     return sample != samples.end() ? sample->second : option.type.substr(option.type.rfind('|') + 1);
   };
