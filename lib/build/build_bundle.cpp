@@ -193,7 +193,7 @@ bool was_ended(const std::string& code) {
 // Results of a build that failed go up, too.
 std::vector<Warning> end_sharing(const std::string& code_of_error, Session& session) {
   if (!session.remote) return {};
-  session.remote->finish(was_ended(code_of_error) ? 0 : k_most_seconds_for_uploads);
+  session.end_sharing(was_ended(code_of_error) ? 0 : k_most_seconds_for_uploads);
   std::vector<Warning> warnings = warnings_of(session.remote->uses());
   for (const Warning& warning : warnings)
     session.events.on_warning(warning);

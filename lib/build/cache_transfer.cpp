@@ -30,7 +30,7 @@ class RunFolder {
 };
 
 CacheTransfer with_uses(CacheTransfer transfer, Session& session) {
-  session.remote->finish(k_a_day);
+  session.end_sharing(k_a_day);
   transfer.uses = session.remote->uses();
   if (session.remote->pushes()) transfer.entries = session.remote->pushed().size();
   return transfer;

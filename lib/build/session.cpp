@@ -30,6 +30,12 @@ void Session::share_with(std::shared_ptr<RemoteMirror> shared) {
   cached_facts.share_with(remote);
 }
 
+void Session::end_sharing(double most_seconds) {
+  if (!remote) return;
+  if (remote->uploads()) cached_facts.put_hint();
+  remote->finish(most_seconds);
+}
+
 Result<void> Session::check() const {
   if (limits.stop.stop_requested())
     return fail(Exit::failed, "cancelled", "build", "it was cancelled; the bundle is as it was",

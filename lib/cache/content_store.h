@@ -80,6 +80,9 @@ class ContentStore {
   void put_record(const std::string& key, const std::string& record) const;
   // Where none of those holds: whether upstream has others, which find_records has then, too.
   bool fetch_records(const std::string& key) const { return fetch(UpstreamKind::records, key); }
+  void fetch_records_together(const std::vector<std::string>& keys) const {
+    if (upstream_) upstream_->fetch_together(UpstreamKind::records, keys);
+  }
   // A text that many results share, by its SHA-256.
   std::optional<std::string> find_text(const std::string& digest) const;
   void put_text(const std::string& digest, const std::string& text) const;

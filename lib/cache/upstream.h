@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sys/process.h"
 
@@ -27,6 +28,8 @@ class Upstream {
   virtual ~Upstream() = default;
   // Whether the local cache has more of this name now than before.
   virtual bool fetch(UpstreamKind what, const std::string& name) = 0;
+  // The same for several at once, where that takes less time than one after the other; else nothing happens.
+  virtual void fetch_together(UpstreamKind /*what*/, const std::vector<std::string>& /*names*/) {}
   // The local cache has got this by a build. Returns at once.
   virtual void added(UpstreamKind what, const std::string& name) = 0;
   // The local cache had this already. Returns at once.

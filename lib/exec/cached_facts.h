@@ -1,6 +1,10 @@
 // Facts in the cache of results: a machine that has a copy of it asks no compiler what it is. They are
-// trusted as results are, under a key of contents.
+// trusted as results are, under a key of contents. One fact leads to the next question, so a distant cache
+// would be asked one after the other. Hence hints: under the first fact that a build asks for lie lists of
+// those that earlier builds asked for after it. These are fetched together.
 #pragma once
+
+#include <set>
 
 #include "cache/content_store.h"
 #include "sys/digest_memo.h"
@@ -17,8 +21,13 @@ class CachedFacts : public SharedFacts {
   void share_with(std::shared_ptr<Upstream> upstream) { store_.share_with(std::move(upstream)); }
   std::optional<std::string> find(const std::string& key, const FactBasis& basis) override;
   void put(const std::string& key, const FactBasis& basis, const std::string& value) override;
+  // The facts that were asked for, as a hint for others. For the end of a build.
+  void put_hint();
 
  private:
+  // What has this name in the cache; the first time with all that hints name.
+  void fetch(const std::string& name);
+  std::set<std::string> hinted() const;
   // nullopt: a file cannot be read.
   std::optional<std::string> content_of(const Path& path);
   std::optional<std::string> key_in_cache(const std::string& key, const FactBasis& basis);
@@ -26,6 +35,9 @@ class CachedFacts : public SharedFacts {
   FileSystem& files_;
   ContentStore store_;
   DigestMemo& digests_;
+  std::string hint_;             // the name of hints; "": nothing was asked for yet
+  std::set<std::string> asked_;  // names of facts
+  bool has_fetched_hints_ = false;
 };
 
 }  // namespace dsbuild

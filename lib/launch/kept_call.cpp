@@ -258,7 +258,7 @@ std::unique_ptr<RequestServer> share(const Settings& settings, Session& session,
 
 void end_sharing(Session& session, const Say& say) {
   if (!session.remote) return;
-  session.remote->finish(k_most_seconds_for_uploads);
+  session.end_sharing(k_most_seconds_for_uploads);
   if (const std::string off = session.remote->uses().off; !off.empty()) say_without_shared_cache(off, say);
 }
 

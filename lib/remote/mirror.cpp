@@ -277,6 +277,16 @@ bool RemoteMirror::fetch(UpstreamKind what, const std::string& key) {
   return found;
 }
 
+void RemoteMirror::fetch_together(UpstreamKind what, const std::vector<std::string>& keys) {
+  if (keys.empty() || is_off(Direction::in) || options_.pushes) return;
+  const MirrorLog::Timer timer(log_, k_prefetch_span);
+  if (what == UpstreamKind::result)
+    (void)fetch_results(keys);
+  else
+    fetch_records(keys);
+  note_asked(what, keys);
+}
+
 bool RemoteMirror::fetch_now(UpstreamKind what, const std::string& key) {
   if (what == UpstreamKind::result) return fetch_results({key}) > 0;
   const auto before = actions_.find({key}).front();

@@ -70,6 +70,7 @@ class RemoteMirror : public Upstream {
   ~RemoteMirror() override;
 
   bool fetch(UpstreamKind what, const std::string& key) override;
+  void fetch_together(UpstreamKind what, const std::vector<std::string>& keys) override;
   void added(UpstreamKind what, const std::string& key) override;
   void found(UpstreamKind what, const std::string& key) override;
   // All that the actions need and the local cache lacks, in four rounds: entries of records, larger ones of
