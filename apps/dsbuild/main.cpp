@@ -40,9 +40,20 @@ bool is_build(const Words& words) {
   });
 }
 
+// A message may repeat any word of the command line.
+Error without_passwords(Error error, const Words& words) {
+  for (const std::string& word : words) {
+    const std::string shown = word.find("://") == std::string::npos ? word : without_password(word);
+    if (shown == word) continue;
+    for (std::string* text : {&error.where, &error.what, &error.fix})
+      *text = replace_all(std::move(*text), word, shown);
+  }
+  return error;
+}
+
 // The last event of a build, the document of another command, or text.
 int report_failure(const Error& failure, const Words& words, const Style& style) {
-  const Error error = with_refusals(failure);
+  const Error error = without_passwords(with_refusals(failure), words);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (json)
     (void)print_result(is_build(words) ? render_unbuilt_json(error, {}, {}) : render_error_json(error));

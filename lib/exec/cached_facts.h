@@ -25,7 +25,7 @@ class CachedFacts : public SharedFacts {
   void put_hint();
 
  private:
-  // What has this name in the cache; the first time with all that hints name.
+  // Brings the facts of this name from upstream; the first time all that hints name, too.
   void fetch(const std::string& name);
   std::set<std::string> hinted() const;
   // nullopt: a file cannot be read.

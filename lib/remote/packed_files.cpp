@@ -13,6 +13,7 @@ constexpr size_t k_most_contents = 4096;  // packed
 // Smaller files have too few features.
 constexpr size_t k_least_similar_bytes = 4096;
 constexpr size_t k_most_bases = 16, k_most_depth = 16;
+constexpr size_t k_most_kept_bytes = size_t{256} << 20;
 // What an entry claims before it was seen. No output is as large.
 constexpr uint64_t k_most_bytes = uint64_t{1} << 30;
 
@@ -95,6 +96,7 @@ std::optional<RemoteEntry> FilePacker::entry_of(const std::vector<CachedFile>& f
 void FileUnpacker::add(const RemoteEntry& entry) {
   for (const RemoteOutput& output : entry) {
     outputs_.emplace(output.file.digest, output);
+    bases_.insert(output.bases.begin(), output.bases.end());
     if (!is_base(output)) targets_.insert(output.file.digest);
   }
 }
@@ -133,12 +135,24 @@ std::vector<RemoteOutput> FileUnpacker::missing() {
 std::optional<std::string> FileUnpacker::prefix_of(const RemoteOutput& output, size_t depth) {
   std::string prefix;
   for (const std::string& base : output.bases) {
-    const auto bytes = unpack(base, depth + 1) ? here_.find({base}).front() : std::nullopt;
+    const auto bytes = unpack(base, depth + 1) ? bytes_of_base(base) : std::nullopt;
     if (!bytes || bytes->size() > k_most_prefixed_bytes - std::min(prefix.size(), k_most_prefixed_bytes))
       return std::nullopt;
     prefix += *bytes;
   }
   return prefix;
+}
+
+std::optional<std::string> FileUnpacker::bytes_of_base(const std::string& digest) {
+  if (const auto kept = kept_bases_.find(digest); kept != kept_bases_.end()) return kept->second;
+  auto bytes = here_.find({digest}).front();
+  if (bytes) keep_base(digest, *bytes);
+  return bytes;
+}
+
+void FileUnpacker::keep_base(const std::string& digest, const std::string& bytes) {
+  if (!bases_.contains(digest) || bytes.size() > k_most_kept_bytes - kept_bytes_) return;
+  if (kept_bases_.emplace(digest, bytes).second) kept_bytes_ += bytes.size();
 }
 
 bool FileUnpacker::unpack(const std::string& digest, size_t depth) {
@@ -152,6 +166,7 @@ bool FileUnpacker::unpack(const std::string& digest, size_t depth) {
   const bool is_it = bytes && sha256(*bytes) == digest;
   if (!is_it) damaged_.insert(digest);
   is_here_[digest] = is_it && here_.put(digest, *bytes);
+  if (is_here_[digest]) keep_base(digest, *bytes);
   return is_here_[digest];
 }
 

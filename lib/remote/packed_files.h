@@ -69,12 +69,17 @@ class FileUnpacker {
   bool want(const std::string& digest, size_t depth, std::set<std::string>& wanted);
   bool unpack(const std::string& digest, size_t depth);
   std::optional<std::string> prefix_of(const RemoteOutput& output, size_t depth);
+  std::optional<std::string> bytes_of_base(const std::string& digest);
+  void keep_base(const std::string& digest, const std::string& bytes);
 
   const BlobStore& here_;
   std::map<std::string, RemoteOutput> outputs_;  // by digest
   std::set<std::string> targets_;                // of them, without those that are only bases
   std::map<std::string, bool> is_here_;
   std::map<std::string, std::string> packed_;
+  std::set<std::string> bases_;                    // what others are packed with
+  std::map<std::string, std::string> kept_bases_;  // their bytes, for several files have one base
+  size_t kept_bytes_ = 0;
   std::set<std::string> damaged_;
 };
 

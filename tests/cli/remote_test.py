@@ -107,6 +107,17 @@ class SharingTest(RemoteTest):
         run = self.build(self.machine("another"), "--json")
         self.assertRegex(run.out, r'"remote": ?\{"hits": ?[1-9]\d*, ?"misses": ?0, ?"uploaded": ?0')
 
+    # Red where a word of the command line is repeated as it was typed.
+    def test_a_password_in_a_word_that_is_no_option_is_hidden(self):
+        space = self.machine("typed")
+        for words in (("verify",), ("cache",), ("cache", "pull"), ("cache", "import"), ("explain",), ("plan",), ("build",), ("inspect",)):
+            for more in ((), ("--json",)):
+                with self.subTest(words=words, more=more):
+                    run = space.run(*words, "https://me:5ecret@host/x", *more)
+                    self.assertNotEqual(run.code, 0)
+                    self.assertIn("***@host/x", run.out + run.err)
+                    self.assertNotIn("5ecret", run.out + run.err)
+
     def test_what_is_no_cache(self):
         for url, said in (("ftp://host/x", "is of no scheme that is known"), ("file://folder", "is not absolute"),
                           ("http://", "is no address of HTTP")):

@@ -11,6 +11,7 @@ namespace {
 class MemoryBlobs : public BlobStore {
  public:
   std::vector<std::optional<std::string>> find(const std::vector<std::string>& digests) const override {
+    reads += static_cast<int>(digests.size());
     std::vector<std::optional<std::string>> found;
     for (const std::string& digest : digests)
       found.push_back(bytes.contains(digest) ? std::optional(bytes.at(digest)) : std::nullopt);
@@ -32,6 +33,7 @@ class MemoryBlobs : public BlobStore {
     bytes[digest] = text;
     return digest;
   }
+  mutable int reads = 0;
   mutable std::map<std::string, std::string> bytes;
 };
 
@@ -118,6 +120,27 @@ TEST_CASE("what a base is packed with comes along, and what is here already is n
   FileUnpacker unpacker(has_object);
   unpacker.add(*entry);
   CHECK(unpacker.missing().size() <= 2);  // itself and, where it is one of its bases, an image
+}
+
+TEST_CASE("a file that several others are packed with is read once, and one that just came not at all") {
+  Machine machine(false);
+  const std::string base = noise(1, 100'000);
+  const std::string digest_of_base = machine.upload(base);
+  std::vector<CachedFile> files;
+  for (int i = 0; i < 5; ++i) {
+    const std::string changed = std::to_string(i) + base;
+    files.push_back({std::to_string(i), machine.upload(changed), changed.size()});
+  }
+  const auto entry = machine.packer.entry_of(files);
+  REQUIRE(entry);
+
+  MemoryBlobs empty;
+  CHECK(download(*entry, machine.there, empty).size() == 5);
+  CHECK(empty.reads == 0);
+  MemoryBlobs has_base;
+  has_base.add(base);
+  CHECK(download(*entry, machine.there, has_base).size() == 5);
+  CHECK(has_base.reads == 1);
 }
 
 TEST_CASE("a base that is lost or damaged makes a miss of what is packed with it") {
