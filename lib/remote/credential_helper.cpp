@@ -45,6 +45,25 @@ std::string first_line(const std::string& text) {
 
 }  // namespace
 
+ProgramRunner run_for_secrets(System& system) {
+  return [&system](const std::vector<std::string>& argv) -> Result<std::string> {
+    if (argv.empty()) return fail(Exit::failed, "bad_remote_url", "", "no program is named");
+    Command command;
+    command.argv = argv;
+    command.env = system.environment;
+    command.timeout = k_time_limit;
+    const auto run = system.processes.run(command);
+    if (!run) return tl::unexpected<Error>(run.error());
+    if (run->timed_out)
+      return fail(Exit::failed, "bad_remote_url", argv[0],
+                  "gives no answer in " + std::to_string(k_time_limit.count()) + " s");
+    if (run->exit_code != 0)
+      return fail(Exit::failed, "bad_remote_url", argv[0],
+                  "ends with exit code " + std::to_string(run->exit_code) + first_line(run->err));
+    return run->out;
+  };
+}
+
 Result<std::vector<std::string>> CredentialHelper::headers(const std::string& uri) {
   const std::lock_guard lock(mutex_);
   if (!known_ || (known_->until && *known_->until <= unix_seconds())) known_ = ask(uri);

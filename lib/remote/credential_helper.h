@@ -9,9 +9,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "remote/s3_url.h"
 #include "sys/system.h"
 
 namespace dsbuild {
+
+// Runs a program of the user for ten seconds at most. Error: exit 1 `bad_remote_url`, without what it wrote
+// to stdout.
+ProgramRunner run_for_secrets(System& system);
 
 class CredentialHelper {
  public:

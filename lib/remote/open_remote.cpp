@@ -86,8 +86,8 @@ Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, Syste
   return open_http_store(std::move(options), system.files, std::move(helper));
 }
 
-Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, const FileReader& files) {
-  DSBUILD_TRY(http, http_options(settings, files));
+Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, System& system) {
+  DSBUILD_TRY(http, http_options(settings, system.files));
   return open_s3_store({.url = settings.remote.value,
                         .http = std::move(http),
                         .variable =
@@ -95,8 +95,9 @@ Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, const
                               const auto found = variables.find(name);
                               return found == variables.end() ? "" : found->second;
                             },
+                        .run = run_for_secrets(system),
                         .puts_always = settings.remote_upload.value == RemoteUpload::always},
-                       files);
+                       system.files);
 }
 
 Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System& system, RemoteUse use) {
@@ -106,7 +107,7 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System
                              !uploads(settings, use));
   if (url.starts_with("http://") || url.starts_with("https://") || is_reapi(url))
     return open_server(settings, system);
-  if (is_bucket(url)) return open_bucket(settings, system.files);
+  if (is_bucket(url)) return open_bucket(settings, system);
   return tl::unexpected<Error>(
       bad_url(settings, "'" + printable(without_password(url)) + "' is of no scheme that is known"));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/digest.h"
 #include "base/json.h"
 #include "remote/utc_time.h"
 #include "remote/xml_text.h"
@@ -71,20 +72,6 @@ bool may_give_keys(const std::string& url) {
   });
 }
 
-// "name = value" lines of a profile.
-std::string value_in(const std::string& text, const std::string& profile, const std::string& name) {
-  bool is_inside = false;
-  std::string found;
-  for (const std::string& whole : split_lines(text)) {
-    const std::string line = trim(whole);
-    if (line.starts_with('[')) is_inside = trim(line.substr(1, line.find(']') - 1)) == profile;
-    const size_t equals = line.find('=');
-    if (is_inside && equals != std::string::npos && to_lower(trim(line.substr(0, equals))) == name)
-      found = trim(line.substr(equals + 1));
-  }
-  return found;
-}
-
 }  // namespace
 
 AwsCredentials AwsCredentialSources::ask() {
@@ -97,7 +84,7 @@ AwsCredentials AwsCredentialSources::ask() {
 AwsCredentials AwsCredentialSources::first_found() {
   if (auto found = from_variables()) return *found;
   if (auto found = from_web_identity()) return *found;
-  if (auto found = from_shared_file()) return *found;
+  if (auto found = from_profile()) return *found;
   if (auto found = from_container()) return *found;
   return from_instance().value_or(AwsCredentials{});
 }
@@ -150,51 +137,52 @@ AwsCredentialSources::Found AwsCredentialSources::from_variables() const {
   return AwsCredentials{KeyState::found, std::move(keys), {}, {}};
 }
 
-// The file is read each time: whoever runs the job renews it.
 AwsCredentialSources::Found AwsCredentialSources::from_web_identity() {
   const std::string file = variable("AWS_WEB_IDENTITY_TOKEN_FILE"), role = variable("AWS_ROLE_ARN");
   if (file.empty() || role.empty()) return std::nullopt;
+  return keys_of_web_identity(file, role, variable("AWS_ROLE_SESSION_NAME"));
+}
+
+// The file is read each time: whoever runs the job renews it.
+AwsCredentials AwsCredentialSources::keys_of_web_identity(const std::string& file, const std::string& role,
+                                                          const std::string& session) {
   const auto token = read_token(file);
   if (!token)
-    return no_keys(KeyState::refused,
-                   "AWS_WEB_IDENTITY_TOKEN_FILE " + token.error().where + ": " + token.error().what);
+    return no_keys(KeyState::refused, "the token of a web identity (AWS_WEB_IDENTITY_TOKEN_FILE) " +
+                                          token.error().where + ": " + token.error().what);
+  return ask_sts("AssumeRoleWithWebIdentity", session, {{"RoleArn", role}, {"WebIdentityToken", *token}}, {});
+}
+
+// `keys`: those that sign the request; without an id it is not signed.
+AwsCredentials AwsCredentialSources::ask_sts(const std::string& action, const std::string& session,
+                                             std::vector<std::pair<std::string, std::string>> fields,
+                                             const AwsKeys& keys) {
   std::string endpoint = variable("AWS_ENDPOINT_URL_STS");
   if (endpoint.empty()) endpoint = variable("AWS_ENDPOINT_URL");
   if (endpoint.empty()) endpoint = "https://" + aws_host("sts", options_.region);
-  const std::string session = variable("AWS_ROLE_SESSION_NAME");
-  const std::string form = form_of({{"Action", "AssumeRoleWithWebIdentity"},
-                                    {"Version", "2011-06-15"},
-                                    {"RoleArn", role},
-                                    {"RoleSessionName", session.empty() ? "dsbuild" : session},
-                                    {"WebIdentityToken", *token}});
-  const HttpResponse response = send({.verb = HttpVerb::post,
-                                      .url = endpoint + (endpoint.ends_with('/') ? "" : "/"),
-                                      .headers = {"Content-Type: application/x-www-form-urlencoded"},
-                                      .body = form},
-                                     k_keys_deadline, Proxy::as_set);
-  const std::string place = "AssumeRoleWithWebIdentity";
-  if (!response.is_success()) return no_keys(place, response);
-  return keys_or_trouble(place,
+  if (!endpoint.ends_with('/')) endpoint += "/";
+  fields.insert(fields.begin(), {{"Action", action},
+                                 {"Version", "2011-06-15"},
+                                 {"RoleSessionName", session.empty() ? "dsbuild" : session}});
+  const std::string form = form_of(fields), type = "application/x-www-form-urlencoded";
+  std::vector<std::string> headers = {"Content-Type: " + type};
+  if (!keys.id.empty()) {
+    const size_t host = endpoint.find("://") + 3, path = endpoint.find('/', host);
+    headers = sign_request({.verb = "POST",
+                            .host = endpoint.substr(host, path - host),
+                            .path = endpoint.substr(path),
+                            .headers = {{"Content-Type", type}},
+                            .payload_digest = sha256(form)},
+                           keys, {options_.region, "sts"}, unix_seconds());
+  }
+  const HttpResponse response =
+      send({.verb = HttpVerb::post, .url = endpoint, .headers = std::move(headers), .body = form},
+           k_keys_deadline, Proxy::as_set);
+  if (!response.is_success()) return no_keys(action, response);
+  return keys_or_trouble(action,
                          {xml_text(response.body, "AccessKeyId"), xml_text(response.body, "SecretAccessKey"),
                           xml_text(response.body, "SessionToken")},
                          xml_text(response.body, "Expiration"));
-}
-
-AwsCredentialSources::Found AwsCredentialSources::from_shared_file() const {
-  std::string file = variable("AWS_SHARED_CREDENTIALS_FILE");
-  const std::string home = variable("HOME");
-  if (file.starts_with("~/")) file = home + file.substr(1);
-  if (file.empty() && !home.empty()) file = home + "/.aws/credentials";
-  const std::string named = variable("AWS_PROFILE");
-  const auto text = file.empty() ? Result<std::string>("") : files_.read_file(file);
-  const std::string profile = named.empty() ? "default" : named;
-  const AwsKeys keys{value_in(text.value_or(""), profile, "aws_access_key_id"),
-                     value_in(text.value_or(""), profile, "aws_secret_access_key"),
-                     value_in(text.value_or(""), profile, "aws_session_token")};
-  if (!keys.id.empty() && !keys.secret.empty()) return AwsCredentials{KeyState::found, keys, {}, {}};
-  if (named.empty() && keys.id.empty() && keys.secret.empty()) return std::nullopt;
-  return no_keys(KeyState::refused, file + ": its profile '" + visible(profile) +
-                                        "' has no aws_access_key_id with an aws_secret_access_key");
 }
 
 AwsCredentialSources::Found AwsCredentialSources::from_container() {

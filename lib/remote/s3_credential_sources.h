@@ -4,7 +4,9 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <set>
 
+#include "remote/aws_profile.h"
 #include "remote/s3_credentials.h"
 
 namespace dsbuild {
@@ -26,7 +28,15 @@ class AwsCredentialSources {
   AwsCredentials first_found();
   Found from_variables() const;
   Found from_web_identity();
-  Found from_shared_file() const;
+  Found from_profile();
+  Found keys_of_profile(const AwsProfiles& profiles, const std::string& name, std::set<std::string>& visited);
+  AwsCredentials keys_of_role(const AwsProfiles& profiles, const std::string& name,
+                              std::set<std::string>& visited);
+  AwsCredentials keys_of_program(const std::string& name, const std::string& command);
+  AwsCredentials keys_of_web_identity(const std::string& file, const std::string& role,
+                                      const std::string& session);
+  AwsCredentials ask_sts(const std::string& action, const std::string& session,
+                         std::vector<std::pair<std::string, std::string>> fields, const AwsKeys& keys);
   Found from_container();
   Found from_instance();
 

@@ -1,7 +1,8 @@
 // Who we are to S3. The places where keys are looked for and their order are those of the AWS SDKs:
 //   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
 //   2. AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN, by AssumeRoleWithWebIdentity of STS
-//   3. the profile AWS_PROFILE of ~/.aws/credentials (AWS_SHARED_CREDENTIALS_FILE)
+//   3. the profile AWS_PROFILE of ~/.aws/config and ~/.aws/credentials: a role with a source, a web identity,
+//      keys, a program
 //   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or AWS_CONTAINER_CREDENTIALS_FULL_URI (ECS, EKS)
 //   5. the metadata service of EC2 (IMDSv2), for one second at most
 #pragma once
@@ -35,6 +36,7 @@ struct AwsCredentialOptions {
   VariableLookup variable;
   std::string region;     // of STS
   HttpOptions http = {};  // certificates
+  ProgramRunner run = {};
 };
 
 class AwsCredentialSources;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "remote/aws_profile.h"
 #include "remote/s3_answer.h"
 #include "remote/s3_multipart.h"
 #include "remote/s3_session.h"
@@ -102,14 +103,14 @@ std::vector<RemoteAnswer> S3Store::put(const std::vector<RemoteFile>& files) {
 }  // namespace
 
 Result<std::unique_ptr<RemoteStore>> open_s3_store(S3Options options, const FileReader& files) {
-  DSBUILD_TRY(place, parse_s3_url(options.url, options.variable));
+  DSBUILD_TRY(place, parse_s3_url(options.url, with_region_of_profile(options.variable, files)));
   HttpOptions& http = options.http;
   for (const char* name : {"AWS_CA_BUNDLE", "SSL_CERT_FILE"})
     if (http.ca_file.empty()) http.ca_file = options.variable(name);
   HttpOptions others = http;  // who gives us keys is a different server
   others.client_cert = others.client_key = "";
   auto chain = std::make_unique<AwsCredentialChain>(
-      AwsCredentialOptions{options.variable, place.region, std::move(others)}, files);
+      AwsCredentialOptions{options.variable, place.region, std::move(others), options.run}, files);
   const S3Server server = server_of(place);
   http.url = server.scheme + "://" + server.host;
   http.uses_netrc = false;

@@ -15,6 +15,7 @@ struct S3Options {
   // Certificates and times; its URL, authorization and netrc are not used.
   HttpOptions http = {};
   VariableLookup variable = {};  // AWS_…, HOME
+  ProgramRunner run = {};        // for a profile's credential_process
   // Where no keys are found: put() asks the server all the same, and says why it refuses.
   bool puts_always = false;
 };

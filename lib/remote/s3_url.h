@@ -11,6 +11,9 @@ namespace dsbuild {
 // The environment's variable of that name; "" where it is not set.
 using VariableLookup = std::function<std::string(const std::string& name)>;
 
+// What a program that ends with 0 writes to stdout.
+using ProgramRunner = std::function<Result<std::string>(const std::vector<std::string>& argv)>;
+
 struct S3Place {
   std::string bucket;
   std::string prefix;    // decoded, without '/' at its ends; "": the bucket itself

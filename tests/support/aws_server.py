@@ -3,6 +3,7 @@ s3:ListBucket, STS, the metadata service of EC2, and the credentials of a contai
 
 import datetime
 import hashlib
+import hmac
 import json
 import re
 import time
@@ -31,7 +32,7 @@ class AwsHandler(Handler):
             return
         path, _, query = self.path.partition("?")
         if path == "/sts/":
-            self.assume_role(dict(urllib.parse.parse_qsl(body.decode())))
+            self.assume_role(dict(urllib.parse.parse_qsl(body.decode())), body)
         elif path.startswith("/latest/"):
             self.describe_instance(path)
         elif path == "/container":
@@ -120,16 +121,40 @@ class AwsHandler(Handler):
             self.server.tokens = {f"token {number}/+="}
         return f"ASIA{number}", f"5ecret{number}", f"token {number}/+=", stamp(time.time() + self.server.lifetime)
 
-    def assume_role(self, form):
+    def signature_of(self, body, secret):
+        """Of AWS's signature, version 4, from its description."""
+        scope, names, _ = re.match(r"AWS4-HMAC-SHA256 Credential=[^/]+/([^,]+), SignedHeaders=([^,]+), Signature=(.*)",
+                                   self.headers["Authorization"]).groups()
+        lines = [f"{name}:{' '.join(self.headers[name].split())}\n" for name in names.split(";")]
+        request = "\n".join([self.command, self.path, "", "".join(lines), names, hashlib.sha256(body).hexdigest()])
+        key = f"AWS4{secret}".encode()
+        for part in scope.split("/"):
+            key = hmac.digest(key, part.encode(), "sha256")
+        text = "\n".join(["AWS4-HMAC-SHA256", self.headers["x-amz-date"], scope, hashlib.sha256(request.encode()).hexdigest()])
+        return scope.split("/")[1:], hmac.digest(key, text.encode(), "sha256").hex()
+
+    def is_signed_for_sts(self, body):
+        found = re.search(r"Credential=([^/]+)/.*Signature=([0-9a-f]{64})$", self.headers.get("Authorization") or "")
+        if not found or found[1] not in self.server.secrets:
+            return False
+        scope, signature = self.signature_of(body, self.server.secrets[found[1]])
+        return scope == [self.server.region, "sts", "aws4_request"] and signature == found[2]
+
+    def assume_role(self, form, body):
         server = self.server
         server.forms.append(form)
-        if form.get("Action") != "AssumeRoleWithWebIdentity" or form.get("RoleArn") != server.role:
+        if form.get("RoleArn") != server.role:
             return self.fails(403, "AccessDenied")
-        if form.get("WebIdentityToken") != server.identity:
+        if form.get("Action") == "AssumeRole":
+            if not self.is_signed_for_sts(body):
+                return self.fails(403, "SignatureDoesNotMatch")
+        elif form.get("WebIdentityToken") != server.identity or form.get("Action") != "AssumeRoleWithWebIdentity":
             return self.fails(400, "InvalidIdentityToken")
         key, secret, token, expires = self.new_keys()
-        text = (f"<Response><Credentials><AccessKeyId>{key}</AccessKeyId><SecretAccessKey>{secret}</SecretAccessKey>"
-                f"<SessionToken>{token}</SessionToken><Expiration>{expires}</Expiration></Credentials></Response>")
+        action = form["Action"]
+        text = (f"<{action}Response><{action}Result><Credentials><AccessKeyId>{key}</AccessKeyId><SecretAccessKey>{secret}</SecretAccessKey>"
+                f"<SessionToken>{token}</SessionToken><Expiration>{expires}</Expiration></Credentials></{action}Result>"
+                f"<ResponseMetadata><RequestId>1</RequestId></ResponseMetadata></{action}Response>")
         return self.answer(200, text.encode())
 
     def json_keys(self):
@@ -164,6 +189,7 @@ class AwsServer(Server):
         self.uploads, self.bad_part, self.fails_to_complete = {}, "", False
         self.role, self.identity, self.lifetime = "arn:aws:iam::1:role/cache", "", 3600
         self.given, self.forms, self.keys_seen = 0, [], []
+        self.secrets = {}              # of the keys that may ask for a role
 
     def counted(self, part):
         with self.lock:

@@ -81,6 +81,7 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, System& system
                           .http = options,
                           .variable = [environment = read_environment()](
                                           const std::string& name) { return variable(environment, name); },
+                          .run = run_for_secrets(system),
                           .puts_always = true},
                          files);
   if (const char* const secret = std::getenv("REMOTE_AUTHORIZATION")) options.authorization = secret;
