@@ -208,6 +208,16 @@ void Json::write(std::string& text, int indent, size_t level) const {
   }
 }
 
+std::string text_at(const Json& object, std::string_view key) {
+  const Json* found = object.find(key);
+  return found && found->text() ? *found->text() : "";
+}
+
+bool is_true(const Json& object, std::string_view key) {
+  const Json* found = object.find(key);
+  return found && found->flag().value_or(false);
+}
+
 std::string ascii_literal(const std::string& text) {
   return library_text(text, true);
 }

@@ -90,6 +90,10 @@ struct JsonMember {
   Json value;
 };
 
+// Of an object: "" and false where it has no such key, or a value of another kind.
+std::string text_at(const Json& object, std::string_view key);
+bool is_true(const Json& object, std::string_view key);
+
 // The text in quotes, with \u for what is not ASCII: a Python literal too.
 std::string ascii_literal(const std::string& text);
 

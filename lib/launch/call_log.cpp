@@ -20,16 +20,6 @@ double seconds_of(const Json& json, const char* key) {
   return found && found->number() ? static_cast<double>(*found->number()) / 1000 : 0;
 }
 
-std::string text_of(const Json& json, const char* key) {
-  const Json* found = json.find(key);
-  return found && found->text() ? *found->text() : "";
-}
-
-bool flag_of(const Json& json, const char* key) {
-  const Json* found = json.find(key);
-  return found && found->flag().value_or(false);
-}
-
 }  // namespace
 
 std::string render_call_end(const CallEnd& end) {
@@ -45,14 +35,14 @@ std::string render_call_end(const CallEnd& end) {
 std::optional<CallEnd> parse_call_end(const std::string& line) {
   const auto json = Json::parse(line);
   if (!json) return std::nullopt;
-  const auto kind = std::find(k_kinds.begin(), k_kinds.end(), text_of(*json, "kind"));
+  const auto kind = std::find(k_kinds.begin(), k_kinds.end(), text_at(*json, "kind"));
   if (kind == k_kinds.end()) return std::nullopt;
   return CallEnd{static_cast<CallKind>(kind - k_kinds.begin()),
-                 text_of(*json, "source"),
-                 text_of(*json, "why"),
+                 text_at(*json, "source"),
+                 text_at(*json, "why"),
                  seconds_of(*json, "milliseconds"),
                  seconds_of(*json, "milliseconds_made"),
-                 flag_of(*json, "for_folder_alone")};
+                 is_true(*json, "for_folder_alone")};
 }
 
 void log_call(const CallEnd& end, const System& system) {

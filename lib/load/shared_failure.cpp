@@ -12,11 +12,6 @@ uint64_t to_milliseconds(double seconds) {
   return seconds > 0 ? static_cast<uint64_t>(seconds * 1000) : 0;
 }
 
-std::string text_at(const Json& object, const char* key) {
-  const Json* member = object.find(key);
-  return member && member->text() ? *member->text() : "";
-}
-
 uint64_t number_at(const Json& object, const char* key) {
   const Json* member = object.find(key);
   return member ? member->number().value_or(0) : 0;

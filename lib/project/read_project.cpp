@@ -9,11 +9,6 @@ constexpr size_t k_shown_lines = 12;
 
 using Words = std::vector<std::string>;
 
-std::string text_in(const Json& json, std::string_view key) {
-  const Json* found = json.find(key);
-  return found && found->text() ? *found->text() : "";
-}
-
 Words words_of(const Json* list) {
   Words words;
   if (list && list->items())
@@ -26,23 +21,18 @@ Words words_in(const Json& json, std::string_view key) {
   return words_of(json.find(key));
 }
 
-bool is_true(const Json& json, std::string_view key) {
-  const Json* found = json.find(key);
-  return found && found->flag().value_or(false);
-}
-
 std::vector<Json> items_in(const Json& json, std::string_view key) {
   const Json* found = json.find(key);
   return found && found->items() ? *found->items() : std::vector<Json>{};
 }
 
 ProjectExtension read_extension(const Json& json) {
-  ProjectExtension extension{.name = text_in(json, "name"),
-                             .kind = text_in(json, "kind"),
+  ProjectExtension extension{.name = text_at(json, "name"),
+                             .kind = text_at(json, "kind"),
                              .of_torch = is_true(json, "torch"),
-                             .where = text_in(json, "where"),
-                             .suffix = text_in(json, "suffix"),
-                             .package_root = text_in(json, "package_root"),
+                             .where = text_at(json, "where"),
+                             .suffix = text_at(json, "suffix"),
+                             .package_root = text_at(json, "package_root"),
                              .sources = words_in(json, "sources"),
                              .include_dirs = words_in(json, "include_dirs"),
                              .libraries = words_in(json, "libraries"),
@@ -57,7 +47,7 @@ ProjectExtension read_extension(const Json& json) {
                              .defines = {},
                              .capabilities = {}};
   for (const Json& folder : items_in(json, "folders"))
-    extension.folders.push_back({text_in(folder, "folder"), text_in(folder, "in"), text_in(folder, "for")});
+    extension.folders.push_back({text_at(folder, "folder"), text_at(folder, "in"), text_at(folder, "for")});
   for (const Json& define : items_in(json, "defines")) {
     const Words words = words_of(&define);  // a value that is null is none
     if (!words.empty()) extension.defines.emplace_back(words[0], words.size() > 1 ? words[1] : "");
@@ -69,12 +59,12 @@ ProjectExtension read_extension(const Json& json) {
 }
 
 Project read_answer(const Json& json) {
-  Project project{.name = text_in(json, "name"),
-                  .version = text_in(json, "version"),
-                  .license = text_in(json, "license"),
-                  .file = text_in(json, "file"),
+  Project project{.name = text_at(json, "name"),
+                  .version = text_at(json, "version"),
+                  .license = text_at(json, "license"),
+                  .file = text_at(json, "file"),
                   .whole = is_true(json, "whole"),
-                  .folder = text_in(json, "folder"),
+                  .folder = text_at(json, "folder"),
                   .said = words_in(json, "said"),
                   .passed = words_in(json, "passed"),
                   .environment = {},
@@ -85,7 +75,7 @@ Project read_answer(const Json& json) {
       project.environment[variable.key] =
           variable.value.text() ? std::optional(*variable.value.text()) : std::nullopt;
   for (const Json& glob : items_in(json, "globs"))
-    project.globs.emplace_back(text_in(glob, "pattern"), words_in(glob, "files"));
+    project.globs.emplace_back(text_at(glob, "pattern"), words_in(glob, "files"));
   for (const Json& extension : items_in(json, "extensions"))
     project.extensions.push_back(read_extension(extension));
   return project;
@@ -105,8 +95,8 @@ tl::unexpected<Error> bad_project(const Path& named, const ProcessResult& run,
                                   const std::optional<Json>& answer) {
   const Json* error = answer ? answer->find("error") : nullptr;
   if (error)
-    return fail(Exit::failed, "bad_project", named.string(), text_in(*error, "what"),
-                text_in(*error, "fix") + last_lines(run.err));
+    return fail(Exit::failed, "bad_project", named.string(), text_at(*error, "what"),
+                text_at(*error, "fix") + last_lines(run.err));
   return fail(Exit::failed, "bad_project", named.string(),
               run.timed_out ? "its setup.py ran for more than 10 minutes"
                             : "its setup.py ended Python with exit code " + std::to_string(run.exit_code),

@@ -32,11 +32,6 @@ AwsCredentials no_keys(const std::string& place, const HttpResponse& response) {
   return no_keys(is_final ? KeyState::refused : KeyState::failed, place + ": " + said);
 }
 
-std::string text_of(const Json& document, const char* name) {
-  const Json* const found = document.find(name);
-  return found != nullptr && found->text() != nullptr ? *found->text() : "";
-}
-
 AwsCredentials keys_or_trouble(const std::string& place, AwsKeys keys, const std::string& expires) {
   if (keys.id.empty() || keys.secret.empty())
     return no_keys(KeyState::failed, place + ": its answer has no keys");
@@ -50,8 +45,8 @@ AwsCredentials read_json_keys(const std::string& place, const HttpResponse& resp
   if (!document) return no_keys(KeyState::failed, place + ": its answer is no JSON");
   return keys_or_trouble(
       place,
-      {text_of(*document, "AccessKeyId"), text_of(*document, "SecretAccessKey"), text_of(*document, "Token")},
-      text_of(*document, "Expiration"));
+      {text_at(*document, "AccessKeyId"), text_at(*document, "SecretAccessKey"), text_at(*document, "Token")},
+      text_at(*document, "Expiration"));
 }
 
 std::string form_of(const std::vector<std::pair<std::string, std::string>>& fields) {

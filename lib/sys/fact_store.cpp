@@ -13,11 +13,6 @@ std::string digest_of(const Json& facts) {
   return sha256(facts.dump());
 }
 
-std::string text_at(const Json& object, const char* key) {
-  const Json* member = object.find(key);
-  return member && member->text() ? *member->text() : "";
-}
-
 // The facts of a file as JSON; an empty object for anything that is not one.
 Json read_facts(const Path& file, const FileReader& files) {
   if (files.kind(file) != FileKind::file) return Json::object();

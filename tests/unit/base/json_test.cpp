@@ -58,6 +58,17 @@ TEST_CASE("what is read is what was written") {
   CHECK(Json::parse(R"({"a":1,"a":2})")->find("a")->number() == 2u);
 }
 
+TEST_CASE("a member that is absent or of another kind is empty text, and false") {
+  const Json object = {{"text", "x"}, {"yes", true}, {"no", false}, {"one", 1}};
+  CHECK(text_at(object, "text") == "x");
+  CHECK(text_at(object, "yes").empty());
+  CHECK(text_at(object, "nothing").empty());
+  CHECK(text_at(Json::array(), "text").empty());
+  CHECK(is_true(object, "yes"));
+  for (const char* key : {"no", "one", "text", "nothing"})
+    CHECK_FALSE(is_true(object, key));
+}
+
 TEST_CASE("what is no JSON is refused, however deep") {
   for (const char* text : {"", "{", "[1,]", "{\"a\":1}x", "'a'", "\"\xff\"", "nul", "{1:2}"})
     CHECK_FALSE(Json::parse(text));
