@@ -101,16 +101,6 @@ std::vector<RemoteAnswer> RemoteMirror::get(const std::vector<RemoteName>& names
   return answers;
 }
 
-std::vector<RemoteAnswer> RemoteMirror::put(const std::vector<RemoteFile>& files) {
-  if (files.empty() || is_off(Direction::out)) return std::vector<RemoteAnswer>(files.size());
-  auto answers = store_->put(files);
-  judge(answers, Direction::out);
-  const std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < files.size(); ++i)
-    if (answers[i].state == State::done) uses_.counts.sent_bytes += files[i].bytes.size();
-  return answers;
-}
-
 std::vector<std::optional<RemoteEntry>> RemoteMirror::get_entries(UpstreamKind what,
                                                                   const std::vector<std::string>& keys) {
   std::vector<RemoteName> names;
@@ -294,22 +284,6 @@ bool RemoteMirror::fetch_now(UpstreamKind what, const std::string& key) {
   return actions_.find({key}).front() != before;
 }
 
-void RemoteMirror::added(UpstreamKind what, const std::string& key) {
-  if (is_off(Direction::out)) return;
-  const std::lock_guard lock(mutex_);
-  queue_.push_back({what, key});
-  changed_.notify_all();
-}
-
-void RemoteMirror::found(UpstreamKind what, const std::string& key) {
-  if (!options_.pushes) return;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!found_.insert(action_name(what, key).digest).second) return;
-  }
-  added(what, key);
-}
-
 size_t RemoteMirror::pull(const std::vector<UpstreamItem>& items) {
   std::vector<std::string> results, records;
   for (const UpstreamItem& item : items)
@@ -319,27 +293,10 @@ size_t RemoteMirror::pull(const std::vector<UpstreamItem>& items) {
   return fetch_results(results) + static_cast<size_t>(std::ranges::count(has, true));
 }
 
-std::vector<UpstreamItem> RemoteMirror::pushed() const {
-  const std::lock_guard lock(mutex_);
-  return pushed_;
-}
-
-void RemoteMirror::finish(double most_seconds) {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::chrono::duration<double>(most_seconds),
-                      [&] { return queue_.empty() && renewals_.empty() && !is_uploading_; });
-    ends_ = true;
-    changed_.notify_all();
-  }
-  if (!uploader_.joinable()) return;
-  store_->cancel();
-  uploader_.join();
-}
-
 MirrorUses RemoteMirror::uses() const {
   const std::lock_guard lock(mutex_);
   MirrorUses uses = uses_;
+  uses.unsent = unsent_.size();
   uses.counts.lost = log_.count(RemoteFinding::lost);
   uses.counts.damaged = log_.count(RemoteFinding::damaged);
   uses.counts.saved_milliseconds = log_.saved_milliseconds();

@@ -40,6 +40,7 @@ struct MirrorOptions {
   int64_t ttl_seconds = 0;
   int64_t (*clock)() = unix_seconds;
   bool pushes = false;  // what the local cache has goes up when it is used, and nothing comes from there
+  bool offers = false;  // what it has goes up when it is used, where it is not there yet
   // A build goes on without a store that has taken longer than this for what is asked for together, at less
   // than this many bytes a second: compiling is about as fast.
   double most_seconds_slow = 5;
@@ -48,6 +49,7 @@ struct MirrorOptions {
 
 struct MirrorUses {
   RemoteCounts counts;
+  uint64_t unsent = 0;        // entries that were to go there, and have not
   std::string off;            // why this build went on without it; "": it did not
   std::string read_only;      // why nothing went up; "": that was not asked for, or it did
   std::string untrusted_why;  // of the first entry that no trusted key has signed
@@ -82,8 +84,13 @@ class RemoteMirror : public Upstream {
   // These of the local cache go there, now.
   void push(const std::vector<UpstreamItem>& items);
   bool pushes() const { return options_.pushes; }
+  bool offers() const { return options_.pushes || options_.offers; }
   // The entries that went there since this object was made, in their order.
   std::vector<UpstreamItem> pushed() const;
+  // Waits until all that was to go there is there, however long that takes. Failed ones are tried again, also
+  // where this build went on without the shared cache. false: `goes_on` ended it, or some has failed for good
+  // (MirrorUses::unsent).
+  bool send_all(const std::function<bool()>& goes_on);
   // Waits for uploads, but no longer than this. Uploads that are left do not happen.
   void finish(double most_seconds);
   MirrorUses uses() const;
@@ -125,6 +132,12 @@ class RemoteMirror : public Upstream {
   void renew_files(const std::vector<std::optional<RemoteEntry>>& entries);
   void upload();
   void upload_batch(std::unique_lock<std::mutex>& lock);
+  bool is_idle() const;
+  bool wait(double seconds, const std::function<bool()>& goes_on);
+  bool wait_for_queue(const std::function<bool()>& goes_on);
+  std::vector<UpstreamItem> begin_again();
+  void note_sent(UpstreamKind what, const std::vector<std::string>& keys);
+  std::vector<std::string> lacking_there(const std::vector<std::string>& results);
   void upload_results(const std::vector<std::string>& keys);
   void upload_records(const std::vector<std::string>& keys);
   std::vector<CachedFile> files_of_record(const CachedFile& record) const;
@@ -150,6 +163,7 @@ class RemoteMirror : public Upstream {
   std::set<std::string> untrusted_;                        // names of entries
   std::set<std::string> found_;                            // names of what was found here
   std::vector<UpstreamItem> pushed_;
+  std::map<std::string, UpstreamItem> unsent_;  // by names of entries
   std::deque<UpstreamItem> queue_;
   std::set<std::string> old_;          // names of entries that were found to be old
   std::deque<UpstreamItem> renewals_;  // of them, those that are still to be written

@@ -1,7 +1,9 @@
 // What goes from the local cache to the shared one, in the background.
 #include <algorithm>
+#include <chrono>
 
 #include "remote/mirror.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
@@ -36,6 +38,16 @@ RemoteEntry merged(RemoteEntry newer, const RemoteEntry& there) {
 
 }  // namespace
 
+std::vector<RemoteAnswer> RemoteMirror::put(const std::vector<RemoteFile>& files) {
+  if (files.empty() || is_off(Direction::out)) return std::vector<RemoteAnswer>(files.size());
+  auto answers = store_->put(files);
+  judge(answers, Direction::out);
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < files.size(); ++i)
+    if (answers[i].state == State::done) uses_.counts.sent_bytes += files[i].bytes.size();
+  return answers;
+}
+
 // An entry of here as it goes up: with what is there already, whose parts keep their signatures. Only what is
 // of here is signed. Whether it is another than is there.
 bool RemoteMirror::complete(UpstreamKind what, const std::string& name, const RemoteEntry& there,
@@ -44,6 +56,11 @@ bool RemoteMirror::complete(UpstreamKind what, const std::string& name, const Re
   if (options_.keys.own && !sign_parts(what, name, *options_.keys.own, entry)) return false;
   entry = merged(std::move(entry), there);
   return differ(entry, there);
+}
+
+std::vector<UpstreamItem> RemoteMirror::pushed() const {
+  const std::lock_guard lock(mutex_);
+  return pushed_;
 }
 
 // Of the local cache, each once. The small ones first: they are in the large ones. Texts of records are
@@ -68,6 +85,12 @@ void RemoteMirror::put_blobs(UpstreamKind what, const std::vector<Upload>& uploa
     packer_.end_put(digests[i], answers[i].state == State::done);
 }
 
+void RemoteMirror::note_sent(UpstreamKind what, const std::vector<std::string>& keys) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& key : keys)
+    unsent_.erase(action_name(what, key).digest);
+}
+
 // Entries go up after their files: nobody finds one without them.
 size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& uploads) {
   put_blobs(what, uploads);
@@ -79,7 +102,10 @@ size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& u
     for (RemoteOutput& output : *entry)
       output.uploaded = began_;
     const RemoteName name = action_name(what, upload.key);
-    if (!complete(what, name.digest, upload.there, *entry)) continue;
+    if (!complete(what, name.digest, upload.there, *entry)) {
+      if (!differ(*entry, upload.there)) note_sent(what, {upload.key});
+      continue;
+    }
     entries.push_back({name, render_entry(name.digest, *entry)});
     items.push_back({what, upload.key});
   }
@@ -87,11 +113,29 @@ size_t RemoteMirror::put_entries(UpstreamKind what, const std::vector<Upload>& u
   const std::lock_guard lock(mutex_);
   const size_t before = pushed_.size();
   for (size_t i = 0; i < items.size(); ++i)
-    if (answers[i].state == State::done) pushed_.push_back(items[i]);
+    if (answers[i].state == State::done) {
+      pushed_.push_back(items[i]);
+      unsent_.erase(entries[i].name.digest);
+    }
   return pushed_.size() - before;
 }
 
-void RemoteMirror::upload_results(const std::vector<std::string>& keys) {
+// Without those that were found here and are there.
+std::vector<std::string> RemoteMirror::lacking_there(const std::vector<std::string>& results) {
+  std::vector<std::string> offered, lacking, sent;
+  for (const std::string& key : results) {
+    const std::lock_guard lock(mutex_);
+    (found_.contains(action_name(UpstreamKind::result, key).digest) ? offered : lacking).push_back(key);
+  }
+  const auto there = get_entries(UpstreamKind::result, offered);
+  for (size_t i = 0; i < offered.size(); ++i)
+    (there[i] && !there[i]->empty() ? sent : lacking).push_back(offered[i]);
+  note_sent(UpstreamKind::result, sent);
+  return lacking;
+}
+
+void RemoteMirror::upload_results(const std::vector<std::string>& all) {
+  const std::vector<std::string> keys = options_.offers ? lacking_there(all) : all;
   const auto results = actions_.find(keys);
   std::vector<Upload> uploads;
   for (size_t i = 0; i < keys.size(); ++i)
@@ -165,6 +209,83 @@ void RemoteMirror::push(const std::vector<UpstreamItem>& batch) {
   const MirrorLog::Timer timer(log_, k_upload_span);
   upload_results(results);
   upload_records(records);
+}
+
+bool RemoteMirror::is_idle() const {
+  return queue_.empty() && renewals_.empty() && !is_uploading_;
+}
+
+bool RemoteMirror::wait(double seconds, const std::function<bool()>& goes_on) {
+  constexpr std::chrono::milliseconds k_look(200);
+  for (const double end = steady_seconds() + seconds; steady_seconds() < end;) {
+    if (!goes_on()) return false;
+    std::this_thread::sleep_for(k_look);
+  }
+  return true;
+}
+
+bool RemoteMirror::wait_for_queue(const std::function<bool()>& goes_on) {
+  constexpr std::chrono::milliseconds k_look(200);
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, k_look, [&] { return is_idle(); })) {
+    lock.unlock();
+    if (!goes_on()) return false;
+    lock.lock();
+  }
+  return true;
+}
+
+// What is still to go there.
+std::vector<UpstreamItem> RemoteMirror::begin_again() {
+  const std::lock_guard lock(mutex_);
+  uses_.off.clear();
+  uses_.read_only.clear();
+  failures_in_a_row_ = 0;
+  std::vector<UpstreamItem> items;
+  for (const auto& [name, item] : unsent_)
+    items.push_back(item);
+  return items;
+}
+
+bool RemoteMirror::send_all(const std::function<bool()>& goes_on) {
+  if (!wait_for_queue(goes_on)) return false;
+  for (const double pause : {1.0, 4.0, 10.0}) {
+    if (uses().unsent == 0) return true;
+    if (!wait(pause, goes_on)) return false;
+    push(begin_again());
+  }
+  return uses().unsent == 0;
+}
+
+void RemoteMirror::finish(double most_seconds) {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::duration<double>(most_seconds), [&] { return is_idle(); });
+    ends_ = true;
+    changed_.notify_all();
+  }
+  if (!uploader_.joinable()) return;
+  store_->cancel();
+  uploader_.join();
+}
+
+void RemoteMirror::added(UpstreamKind what, const std::string& key) {
+  if (!options_.uploads) return;
+  const bool waits = is_off(Direction::out);
+  const std::lock_guard lock(mutex_);
+  unsent_.try_emplace(action_name(what, key).digest, UpstreamItem{what, key});
+  if (waits) return;
+  queue_.push_back({what, key});
+  changed_.notify_all();
+}
+
+void RemoteMirror::found(UpstreamKind what, const std::string& key) {
+  if (!offers() || log_.finding(what, key) == RemoteFinding::found) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!found_.insert(action_name(what, key).digest).second) return;
+  }
+  added(what, key);
 }
 
 }  // namespace dsbuild

@@ -32,7 +32,7 @@ bool is_bucket(const std::string& url) {
 // Whether there are keys for a bucket is found out when something is to go up.
 bool uploads(const Settings& settings, RemoteUse use) {
   if (use != RemoteUse::sharing)
-    return use == RemoteUse::pushing && settings.remote_upload.value != RemoteUpload::never;
+    return use != RemoteUse::pulling && settings.remote_upload.value != RemoteUpload::never;
   const std::string& url = settings.remote.value;
   const bool is_known = !settings.remote_credentials.value.empty() ||
                         !settings.remote_credential_helper.value.empty() ||
@@ -131,7 +131,8 @@ Result<std::shared_ptr<RemoteMirror>> mirror_of(std::shared_ptr<RemoteStore> sto
                         .uploads = uploads(settings, use),
                         .keys = std::move(keys),
                         .ttl_seconds = settings.remote_ttl.value * k_day_seconds,
-                        .pushes = use == RemoteUse::pushing};
+                        .pushes = use == RemoteUse::pushing,
+                        .offers = use == RemoteUse::offering};
   return std::make_shared<RemoteMirror>(std::move(store), system.files,
                                         system.files.absolute(settings.store.value), std::move(options));
 }

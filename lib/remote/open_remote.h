@@ -9,8 +9,9 @@
 
 namespace dsbuild {
 
-// pulling: nothing goes up; pushing: MirrorOptions::pushes, whatever --remote-upload says but `never`.
-enum class RemoteUse { sharing, pulling, pushing };
+// pulling: nothing goes up; pushing: MirrorOptions::pushes; offering: MirrorOptions::offers. The last two
+// whatever --remote-upload says but `never`.
+enum class RemoteUse { sharing, pulling, pushing, offering };
 
 // nullptr: the settings name none, or nothing is cached (--cache-size 0). Asks nothing yet, so a server that
 // is not there is no error. Errors: exit 2 `bad_remote_url`: a scheme that is not known, a file that cannot

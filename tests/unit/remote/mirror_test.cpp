@@ -21,6 +21,7 @@ struct SharedFiles {
   std::map<Name, int64_t> days;  // on which they were written
   std::vector<Name> written;     // in that order
   std::atomic<int> gets = 0;
+  std::atomic<int> puts = 0, refused_puts = 0;  // so many that follow fail
   std::chrono::milliseconds delay{0};
 };
 
@@ -43,13 +44,19 @@ class MemoryStore : public RemoteStore {
   }
   std::vector<RemoteAnswer> put(const std::vector<RemoteFile>& files) override {
     const std::lock_guard lock(shared_.mutex);
+    std::vector<RemoteAnswer> answers;
     for (const RemoteFile& file : files) {
+      ++shared_.puts;
+      const bool fails = shared_.refused_puts > 0;
+      if (fails) --shared_.refused_puts;
+      answers.push_back({fails ? RemoteAnswer::State::failed : RemoteAnswer::State::done, "", "it is down"});
+      if (fails) continue;
       const SharedFiles::Name name{file.name.kind, file.name.digest};
       shared_.files[name] = file.bytes;
       shared_.days[name] = today / k_day;
       shared_.written.push_back(name);
     }
-    return std::vector<RemoteAnswer>(files.size(), {RemoteAnswer::State::done});
+    return answers;
   }
   std::vector<RemoteAnswer> has(const std::vector<RemoteName>& names) override { return get(names); }
   void cancel() override {}
@@ -296,6 +303,53 @@ TEST_CASE("a damaged file is not written again, nor an entry that has lost one")
   CHECK_FALSE(other.mirror.fetch(UpstreamKind::result, sha256("result a.o")));
   other.mirror.finish(10);
   CHECK(shared.written.empty());
+}
+
+TEST_CASE("what must go there is tried again, also where the build went on without the shared cache") {
+  SharedFiles shared;
+  shared.refused_puts = 5;
+  SharingMachine machine(shared);
+  const std::string result = machine.put_result("a.o", "object");
+  machine.put_record("compile", {"a.cpp", "1"}, {"a.o", "2"}, result);
+  CHECK(machine.mirror.send_all([] { return true; }));
+  CHECK(machine.mirror.uses().unsent == 0);
+  CHECK(machine.mirror.uses().off.empty());
+  machine.mirror.finish(0);
+  SharingMachine other(shared);
+  CHECK(other.mirror.fetch(UpstreamKind::result, result));
+}
+
+TEST_CASE("what did not get there is counted; who is told to stop does not wait") {
+  SharedFiles shared;
+  shared.refused_puts = 1'000'000;
+  SharingMachine machine(shared);
+  (void)machine.put_result("a.o", "object");
+  (void)machine.put_result("b.o", "other");
+  CHECK_FALSE(machine.mirror.send_all([] { return false; }));
+  CHECK(machine.mirror.uses().unsent == 2);
+}
+
+TEST_CASE("what is offered goes up where it is not there; what came from there does not go back") {
+  SharedFiles shared;
+  const MirrorOptions offers{.scope = "", .uploads = true, .offers = true};
+  std::string there;
+  {
+    SharingMachine first(shared);
+    there = first.put_result("there", "1");
+    (void)first.put_result("fetched", "2");
+    first.mirror.finish(10);
+  }
+  SharingMachine machine(shared, offers);
+  machine.cache.put(there, {{"there", "1"}});
+  const std::string own = sha256("result own"), fetched = sha256("result fetched");
+  machine.cache.put(own, {{"own", "3"}});
+  CHECK(machine.mirror.fetch(UpstreamKind::result, fetched));
+  shared.puts = 0;
+  for (const std::string& key : {there, own, fetched})
+    machine.mirror.found(UpstreamKind::result, key);
+  CHECK(machine.mirror.send_all([] { return true; }));
+  CHECK(machine.mirror.pushed() == std::vector<UpstreamItem>{{UpstreamKind::result, own}});
+  CHECK(shared.puts == 1);  // its entry, which has the file
 }
 
 }  // namespace dsbuild
