@@ -179,14 +179,14 @@ Result<std::string> render_ninja(const BuildPlan& plan) {
   text += gencode_section(plan);
   text += rules_section(plan);
   text += "\n# compile, the longest first\n";
-  std::string checks;
+  std::string goals = ninja_paths(plan.goals);
   for (const Edge& edge : plan.edges) {
     if (edge.kind == EdgeKind::link) text += op_heading(plan, edge.op);
     text += edge_text(plan, edge);
-    if (edge.kind == EdgeKind::verify || edge.kind == EdgeKind::comparison)
-      checks += " " + ninja_path(edge.output);
+    const bool is_check = edge.kind == EdgeKind::verify || edge.kind == EdgeKind::comparison;
+    if (is_check && plan.goals.empty()) goals += " " + ninja_path(edge.output);
   }
-  return text + "\nbuild all: phony" + checks + "\ndefault all\n";
+  return text + "\nbuild all: phony" + goals + "\ndefault all\n";
 }
 
 }  // namespace dsbuild

@@ -81,6 +81,7 @@ struct BuildPlan {
   std::vector<std::pair<std::string, Path>> links;  // links in the build folder: {"pack", source root}
   std::vector<Warning> warnings;
   std::string graph_file = k_graph_file;  // in the build folder
+  std::vector<std::string> goals;         // what is made; empty: what verify and comparison edges make
   bool operator==(const BuildPlan&) const = default;
 };
 
