@@ -45,7 +45,9 @@ std::string asked_by(const CommandContext& context) {
 
 // nullopt: plan and build. Events of JSON and what is read of the libraries are not remembered.
 std::optional<UnchangedBuild> find_unchanged(const Request& request, const CommandContext& context) {
-  if (request.settings.json.value || request.settings.ptxas_info.value) return std::nullopt;
+  const Settings& settings = request.settings;
+  if (settings.json.value || settings.ptxas_info.value || settings.shard.value.is_given())
+    return std::nullopt;
   return find_unchanged_build(request, asked_by(context), context.system);
 }
 
@@ -111,7 +113,23 @@ Result<void> place_modules(const Path& bundle, const Settings& settings, const C
   return {};
 }
 
+Result<int> do_share(Request request, const CommandContext& context) {
+  request.settings = settings_of_shard(std::move(request.settings));
+  const Settings settings = request.settings;
+  ShownEvents events(settings, context);
+  Session session(settings, context.system, events);
+  DSBUILD_TRY(shared, open_remote(settings, session.system, RemoteUse::offering));
+  session.share_with(std::move(shared));
+  const auto outcome = build_shard(std::move(request), session);
+  if (!outcome) return say_unbuilt(outcome.error(), events, settings, context);
+  DSBUILD_CHECK(print_result(settings.json.value ? render_shard_outcome_json(*outcome)
+                                                 : render_shard_outcome(*outcome)));
+  return 0;
+}
+
 Result<int> build(Request request, const CommandContext& context) {
+  DSBUILD_CHECK(check_shard(request.settings));
+  if (request.settings.shard.value.is_share()) return do_share(std::move(request), context);
   const Clock::time_point start = Clock::now();
   const Settings settings = request.settings;
   if (const auto unchanged = find_unchanged(request, context)) {
@@ -129,7 +147,7 @@ Result<int> build(Request request, const CommandContext& context) {
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
   if (!built->outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(built->plan.archs, settings, context);
-  if (code == 0 && built->did_something && !settings.json.value)
+  if (code == 0 && built->did_something && !settings.json.value && !settings.shard.value.is_given())
     remember(*built, events.shown_plan(), context);
   return code;
 }
@@ -154,6 +172,8 @@ CommandRow build_command() {
                        {"dsbuild --ops fused_adam,cpu_adam", "two ops, the toolkit's default archs"},
                        {"dsbuild --pack ./mypack --ops all --arch 8.0", "ops of your own"},
                        {"dsbuild --config ci --arch 8.0", "with the options of a preset"},
+                       {"dsbuild --ops all --shard 3/8 --remote URL",
+                        "one of eight machines that share the compiles"},
                        {"dsbuild build ./torch_scatter --inplace",
                         "somebody's extensions of torch, by their setup.py"}},
           .options = {{.names = "--inplace",

@@ -30,6 +30,13 @@ void ShownEvents::on_plan(const Plan& plan, const std::vector<std::string>& remo
   }
 }
 
+void ShownEvents::on_shard(const ShardShare& share) {
+  if (settings_.json.value)
+    (void)print_result(render_shard_json(share));
+  else if (settings_.verbosity >= 0)
+    print_message(render_shard(share), style());
+}
+
 void ShownEvents::on_graph_begins(const ExpectedRun& expected) {
   const bool quiet = settings_.verbosity < 0 || settings_.json.value;
   const bool live = context_.terminal.stderr_is_terminal && !quiet && settings_.verbosity == 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "binary/kernels.h"
+#include "build/build_shard.h"
 #include "build/settled_run.h"
 #include "bundle/bundle.h"
 
@@ -23,6 +24,7 @@ struct BuildOutcome {
   double seconds = 0;
   StoreUses store;
   std::optional<MirrorUses> remote;  // nullopt: no cache is shared
+  std::optional<MergeCounts> merge;  // with --shard merge
   std::optional<FinishedEdge> slowest;
   std::optional<size_t> compared;  // with nvcc's: sliced files of the published ops
   MemoryWaits waits;

@@ -9,6 +9,7 @@ namespace dsbuild {
 struct EdgeFailure;
 struct ToolDiagnostic;
 struct Plan;
+struct ShardShare;
 
 // What became of the ops of a run that did not come to its end.
 struct UnfinishedRun {
@@ -23,6 +24,7 @@ class Events {
   // Before anything of the plan is run. `removed`: ops of the bundle that is there, which the new one will
   // not have.
   virtual void on_plan(const Plan& /*plan*/, const std::vector<std::string>& /*removed*/) {}
+  virtual void on_shard(const ShardShare& /*share*/) {}  // after the plan, of a shard alone
   // Around each run of a graph: there are several where files change while they are compiled.
   virtual void on_graph_begins(const ExpectedRun& /*expected*/) {}
   virtual void on_edge(const EdgeEvent& /*event*/) {}

@@ -195,7 +195,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   std::unique_ptr<RequestServer> upstream;
   if (session.remote) {
     DSBUILD_TRY(server, serve_steps(session.remote, run.environment));
-    if (session.remote->pushes()) run.environment[k_upstream_found_variable] = server->name();
+    if (session.remote->offers()) run.environment[k_upstream_found_variable] = server->name();
     upstream = std::move(server);
   }
   if (session.starts_no_tools) run.environment[k_no_tools_variable] = "1";
@@ -214,7 +214,8 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   if (!ran) return tl::unexpected<Error>(ran.error());
   const auto uses = gate->close();
   const StoreUses store = ran->finished.empty() ? StoreUses{} : end_store_use(settings, files);
-  if (session.remote) runner.timings.note_shared(shared_outputs(store, session.remote->log()));
+  std::set<std::string> shared;
+  if (session.remote) runner.timings.note_shared(shared = shared_outputs(store, session.remote->log()));
   runner.timings.add(plan, graph, ran->finished, uses, {begin, steady_seconds()});
   remember_edge_costs(plan, ran->finished, uses, session);
 
@@ -230,6 +231,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   for (const FinishedEdge& ended : ran->finished) {
     const auto use = uses.find(ended.edge->output);
     if (runs_compiler(*ended.edge) && use != uses.end() && use->second.done()) ++summary.compiles;
+    if (runs_compiler(*ended.edge) && shared.contains(ended.edge->output)) ++summary.shared_compiles;
     if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
     if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
   }

@@ -25,7 +25,8 @@ struct MemoryWaits {
 struct GraphRun {
   int exit_code = 0;  // Ninja's; 128 + n after signal n
   int edges_run = 0;
-  int compiles = 0;  // of them, whose tools ran: no result was there for them
+  int compiles = 0;         // of them, whose tools ran: no result was there for them
+  int shared_compiles = 0;  // compiles whose results came from the shared cache
   StoreUses store;
   std::optional<FinishedEdge> slowest;
   std::vector<EdgeFailure> failures;

@@ -30,9 +30,13 @@ void Session::share_with(std::shared_ptr<RemoteMirror> shared) {
   cached_facts.share_with(remote);
 }
 
+void Session::put_hint() {
+  if (remote && remote->uploads()) cached_facts.put_hint();
+}
+
 void Session::end_sharing(double most_seconds) {
   if (!remote) return;
-  if (remote->uploads()) cached_facts.put_hint();
+  put_hint();
   remote->finish(most_seconds);
 }
 

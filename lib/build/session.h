@@ -41,7 +41,10 @@ struct Session {
   // What this request does with a cache that machines share; nullptr: nothing.
   void share_with(std::shared_ptr<RemoteMirror> shared);
 
-  // Facts that this request asked for are a hint for others, and uploads get this time to end.
+  // Facts that this request asked for are a hint for others.
+  void put_hint();
+
+  // put_hint, and uploads get this time to end.
   void end_sharing(double most_seconds);
 
   // Errors: exit 1 `cancelled`, exit 1 `out_of_time`.

@@ -87,6 +87,7 @@ void add_run(GraphRun& sum, GraphRun more) {
   more.edges_left += sum.edges_left;
   more.ops_left.insert(sum.ops_left.begin(), sum.ops_left.end());
   more.compiles += sum.compiles;
+  more.shared_compiles += sum.shared_compiles;
   more.store.hits += sum.store.hits;
   more.store.misses += sum.store.misses;
   for (const auto& [what, steps] : sum.store.differences)

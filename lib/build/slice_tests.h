@@ -8,6 +8,9 @@
 
 namespace dsbuild {
 
+// Whether a build is the first, which starts them, or the one after it.
+enum class SliceTesting { beside, done };
+
 // Those of a plan, or of some tools. They need no more than a core and a folder below the cache folder, and
 // nothing of the build needs their answer before it publishes.
 class SliceTests {

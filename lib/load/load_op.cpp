@@ -53,6 +53,7 @@ Result<Request> jit_request(const LoadRequest& request, std::shared_ptr<const Re
   settings.selection.names = {request.op};
   settings.selection.origin = "load";
   settings.keep_going = {};
+  settings.shard = {};
   settings.variables = without_launchers(settings.variables);
   if (has_device_code(request, *registry)) {
     DSBUILD_TRY(arch, archs_of(request));

@@ -119,6 +119,7 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
   std::string text = style.bold(outcome.bundle.path.string()) + "  " +
                      plural(outcome.manifest.ops.size(), "op") + ", " + human_size(outcome.bundle.bytes) +
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
+  if (outcome.merge) text += render_merge(*outcome.merge, outcome.compiles);
   text += counts_text(outcome) + differences_text(outcome.store) +
           (outcome.remote ? render_shared(*outcome.remote) : "") + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
@@ -159,6 +160,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
   if (outcome.remote) json["remote"] = remote_uses_json(*outcome.remote);
+  if (outcome.merge) json["merge"] = merge_json(*outcome.merge, outcome.compiles);
   json["store"] = store_uses_json(outcome.store);
   json["store"]["saved_milliseconds"] = outcome.store.saved_milliseconds();
   json["store"]["differences"] = Json::object();

@@ -100,6 +100,14 @@ std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailur
 // A line for each kernel and arch; "" for none.
 std::string render_kernels(const std::vector<OpKernels>& kernels);
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
+// Of a shard: before its run, and after.
+std::string render_shard(const ShardShare& share);
+std::string render_shard_json(const ShardShare& share);  // {"event":"shard",…}, one line
+std::string render_shard_outcome(const ShardOutcome& outcome);
+std::string render_shard_outcome_json(const ShardOutcome& outcome);  // {"event":"result",…}, one line
+// Of the compiles of a merge, those that were compiled there being `compiles`.
+std::string render_merge(const MergeCounts& merge, int compiles);
+Json merge_json(const MergeCounts& merge, int compiles);
 std::string render_shared(const MirrorUses& uses);                   // one line; "" where nothing was asked
 std::string render_build_outcome_json(const BuildOutcome& outcome);  // {"event":"result",…}, one line
 

@@ -123,6 +123,17 @@ SettingValue remote_url() {
   return value;
 }
 
+SettingValue shard() {
+  return {[](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(choice, parse_shard(given));
+            settings.shard = {choice, given.origin};
+            return {};
+          },
+          [](const std::string& name, const Settings& settings) {
+            return row_of(name, settings.shard, settings.shard.value.text());
+          }};
+}
+
 // ---- the table
 
 constexpr HelpScreen k_first = HelpScreen::first;
@@ -399,6 +410,23 @@ std::vector<Option> options_of_sharing() {
   };
 }
 
+std::vector<Option> options_of_shards() {
+  return {
+      {.names = "--shard",
+       .type = "N/OF|merge",
+       .help = "Do share N of OF of the compiles, into the shared cache; merge: make the bundle of all",
+       .variable = "DSBUILD_SHARD",
+       .setting = "shard",
+       .value = shard()},
+      {.names = "--shard-plan",
+       .type = "FILE",
+       .help = "The cut into shards: the first shard writes it, others must have the same plan",
+       .variable = "DSBUILD_SHARD_PLAN",
+       .setting = "shard_plan",
+       .value = text(&Settings::shard_plan)},
+  };
+}
+
 std::vector<Option> variables() {
   return {
       {.variable = "DSBUILD_BUNDLE", .setting = "bundle", .value = text(&Settings::bundle)},
@@ -428,8 +456,8 @@ std::vector<Option> variables() {
 
 std::vector<Option> all_options() {
   std::vector<Option> all = first_options();
-  for (const auto& more :
-       {options_of_what_is_made(), options_of_the_run(), options_of_sharing(), variables()})
+  for (const auto& more : {options_of_what_is_made(), options_of_the_run(), options_of_sharing(),
+                           options_of_shards(), variables()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -49,6 +49,16 @@ enum class ColorMode { automatic, always, never };
 // xpu selects nothing: DeepSpeed's ops for it are refused, others are built as without it.
 enum class AcceleratorKind { automatic, cuda, cpu, xpu };
 
+// `--shard 3/8` does a share of the compiles, `--shard merge` makes the bundle.
+struct ShardChoice {
+  int number = 0, of = 0;  // 0: no share
+  bool merges = false;
+  bool is_share() const { return number > 0; }
+  bool is_given() const { return merges || is_share(); }
+  std::string text() const;  // "3/8", "merge"; "" for neither
+  bool operator==(const ShardChoice&) const = default;
+};
+
 // One `--ops` word or DS_BUILD_* variable.
 enum class Switch { unset, on, off };
 
@@ -137,6 +147,9 @@ struct Settings {
   Setting<int> remote_ttl;                        // days; 0: none
   Setting<std::string> remote_credential_helper;  // a program: a path, or a name on PATH; "": none
   Setting<Path> remote_credentials, remote_ca, remote_client_cert, remote_client_key;  // files; "": none
+  // Of a build that several machines share out among them (lib/build/build_shard.h).
+  Setting<ShardChoice> shard;
+  Setting<Path> shard_plan;                        // a file; "": each machine makes the cut for itself
   Setting<Path> metrics;                           // a file for dashboards (lib/report/metrics.h); "": none
   Setting<Path> remote_sign;                       // a private key; "": nothing is signed
   Setting<std::vector<std::string>> remote_trust;  // files of public keys
@@ -163,8 +176,8 @@ struct Settings {
 // the project's dsbuild.yaml > default. Variables read: TORCH_CUDA_ARCH_LIST, DS_BUILD_*, MAX_JOBS, NO_COLOR,
 // DS_DEBUG_CUDA_BUILD, DS_SKIP_CUDA_CHECK, GITHUB_ACTIONS, DS_NVCC_THREADS, DS_BUILD_STRING, DS_ACCELERATOR,
 // NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, CFLAGS, LDFLAGS, DSBUILD_BACKEND, DSBUILD_CACHE_DIR,
-// DSBUILD_CACHE_SIZE, DSBUILD_PARANOID, DSBUILD_REMOTE*, DSBUILD_METRICS, XDG_CACHE_HOME, HOME.
-// DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
+// DSBUILD_CACHE_SIZE, DSBUILD_PARANOID, DSBUILD_REMOTE*, DSBUILD_SHARD*, DSBUILD_METRICS, XDG_CACHE_HOME,
+// HOME. DS_BUILD_*: 1/0, true/false, on/off, yes/no (any case), any integer; empty = unset; else exit 2
 // `bad_switch` naming the variable. A set but blank TORCH_CUDA_ARCH_LIST counts as unset with a
 // warning; `--arch ''` is exit 2 `empty_arch_list`. DS_ACCELERATOR: cuda, cpu, xpu; npu mps hpu mlu sdaa supa
 // klxpu exit 3 `accelerator_not_built`; others exit 2. MAX_JOBS that is not a positive integer: exit 2.
@@ -173,9 +186,9 @@ struct Settings {
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
 // cache_size pass_environment remote remote_scope remote_upload remote_ttl remote_credentials
-// remote_credential_helper remote_ca remote_client_cert remote_client_key remote_sign remote_trust metrics;
-// unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its
-// archs count where neither
+// remote_credential_helper remote_ca remote_client_cert remote_client_key remote_sign remote_trust shard
+// shard_plan metrics; unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload
+// (workload.h); its archs count where neither
 // --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);

@@ -70,6 +70,30 @@ bool names_an_arch(const std::string& flag) {
 
 }  // namespace
 
+std::string ShardChoice::text() const {
+  if (merges) return "merge";
+  return is_share() ? std::to_string(number) + "/" + std::to_string(of) : "";
+}
+
+Result<ShardChoice> parse_shard(const Given& given) {
+  constexpr int k_most = 10'000;
+  if (given.text == "merge") return ShardChoice{.merges = true};
+  const std::vector<std::string> parts = split(given.text, "/");
+  const auto number = parts.size() == 2 ? whole_number<int>(parts[0]) : std::nullopt;
+  const auto of = parts.size() == 2 ? whole_number<int>(parts[1]) : std::nullopt;
+  const auto refuse = [&](const std::string& why) {
+    return fail(
+        Exit::usage, "bad_shard", given.origin, in_quotes(given.text) + " " + why,
+        "Give each machine its own of 1/8, 2/8 … 8/8, and after them `merge` to the one that makes the "
+        "bundle.");
+  };
+  if (!number || !of) return refuse("is neither a shard's number, as in 3/8, nor merge");
+  if (*of < 1 || *of > k_most) return refuse("is of " + parts[1] + " shards; there may be 1 to 10000");
+  if (*number < 1) return refuse("is no shard: the first is 1/" + parts[1]);
+  if (*number > *of) return refuse("is no shard: the last is " + parts[1] + "/" + parts[1]);
+  return ShardChoice{*number, *of};
+}
+
 Result<bool> parse_bool(const Given& given) {
   const std::optional<Switch> parsed = parse_switch(given.text);
   if (parsed == Switch::on) return true;

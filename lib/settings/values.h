@@ -29,6 +29,8 @@ std::string cpu_baseline_values();
 // `bad_variable`.
 Result<std::vector<std::string>> parse_variable_names(const Given& given);
 
+// "3/8" or "merge". Code `bad_shard`.
+Result<ShardChoice> parse_shard(const Given& given);
 // Files, at commas. Code `empty_value`.
 Result<std::vector<std::string>> parse_files(const Given& given);
 

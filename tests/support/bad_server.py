@@ -78,8 +78,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         time.sleep(self.server.seconds_of_put)
         with self.server.lock:
-            self.server.files[self.path] = body
-        self.answer(201)
+            has_room = self.server.room > 0
+            if has_room:
+                self.server.room -= 1
+                self.server.files[self.path] = body
+        self.answer(201 if has_room else 507)
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -89,6 +92,7 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
     as_usual = object()
     seconds_of_put = 0  # before a file is there
+    room = 1 << 30  # for so many more files
 
     def __init__(self, test):
         super().__init__(("127.0.0.1", 0), Handler)
