@@ -63,7 +63,8 @@ Result<void> check_reachable(const std::string& plan, const Settings& settings, 
   for (int i = 0; i < k_tries; ++i)
     (void)session.remote->pull({{UpstreamKind::records, plan}});
   const MirrorUses uses = session.remote->uses();
-  const std::string& why = uses.off.empty() ? uses.read_only : uses.off;
+  std::string why = uses.off.empty() ? uses.read_only : uses.off;
+  if (why.empty() && !session.remote->may_put()) why = "there are no credentials to upload with";
   if (why.empty()) return {};
   return tl::unexpected<Error>(
       not_uploaded(settings, "the shared cache cannot be used, so nothing was compiled: " + why));

@@ -85,6 +85,7 @@ class RemoteMirror : public Upstream {
   void push(const std::vector<UpstreamItem>& items);
   bool pushes() const { return options_.pushes; }
   bool offers() const { return options_.pushes || options_.offers; }
+  bool may_put() const { return store_->may_put(); }  // false: there are no credentials to upload with
   // The entries that went there since this object was made, in their order.
   std::vector<UpstreamItem> pushed() const;
   // Waits until all that was to go there is there, however long that takes. Failed ones are tried again, also
