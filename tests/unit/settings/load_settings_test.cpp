@@ -274,7 +274,7 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
               "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
               "remote_ttl, remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
-              "remote_client_key, remote_sign, remote_trust, metrics."));
+              "remote_client_key, remote_sign, remote_trust, metrics, shard, shard_plan."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {
