@@ -8,6 +8,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import entries  # noqa: E402
 import testspace  # noqa: E402
 from bad_server import Server, free_port  # noqa: E402
 from testspace import TestSpace  # noqa: E402
@@ -155,15 +156,22 @@ class LostShardTest(ShardsTest):
 
     def test_once_more(self):
         space, first = self.share(1)
-        puts = self.puts()
+        puts = self.server.puts()
         again = self.result(space, f"1/{SHARDS}")
-        self.assertEqual((again["compiled"], again["shared"], self.puts()), (0, 0, puts))  # all is here, and there
+        self.assertEqual((again["compiled"], again["shared"], self.server.puts()), (0, 0, puts))  # all is here, and there
         other = self.result(self.machine("other"), f"1/{SHARDS}")
         self.assertEqual((other["compiled"], other["shared"], other["remote"]["uploaded"]), (0, first["compiled"], 0))
 
-    def puts(self):
+    def test_facts_that_it_asked_for_are_a_hint(self):
+        """The merge then fetches them together (lib/exec/cached_facts.h)."""
+        self.share(1)
         with self.server.lock:
-            return sum(command == "PUT" for command, _, _ in self.server.requests)
+            files = dict(self.server.files)
+        packed = [body for path, body in files.items() if "/cas/" in path]
+        for outputs in (entries.read_entry(body) for path, body in files.items() if "/ac/" in path):
+            packed += [output.contents for output in outputs if output.contents]
+        hints = [text for text in map(entries.unpack, packed) if text.startswith(b"dsbuild-facts 1\n")]
+        self.assertEqual(len(hints), 1)
 
 
 class UploadTest(ShardsTest):
@@ -174,8 +182,10 @@ class UploadTest(ShardsTest):
         self.assertEqual(space.compiled(), [])
 
     def test_a_server_that_takes_nothing(self):
+        roomy = Server(self)
+        self.run_on(self.machine("before"), "1/2", url=roomy.url)
         space = self.machine("shard")
-        self.server.room = 40  # so the first results fit
+        self.server.room = roomy.puts() - 12  # facts fit, and first results
         run = self.run_on(space, "1/2", code=1)
         self.assertRegex(run.err, r"error\[shard_not_uploaded\]: --remote: \d+ results of this shard did not get into the shared cache")
         self.assertNotEqual(space.compiled(), [])

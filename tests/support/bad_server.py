@@ -118,6 +118,11 @@ class Server(http.server.ThreadingHTTPServer):
         self.socket = context.wrap_socket(self.socket, server_side=True)
         self.url = self.url.replace("http://", "https://")
 
+    def puts(self):
+        """How often a file was sent here."""
+        with self.lock:
+            return sum(command == "PUT" for command, _, _ in self.requests)
+
     def asked(self, path):
         with self.lock:
             return [headers for _, asked, headers in self.requests if asked == path]
