@@ -23,11 +23,11 @@ def frame(message):
 
 
 def messages_of(body):
-    found = []
-    while body:
-        (length,) = struct.unpack(">I", body[1:5])
-        found.append(body[5:5 + length])
-        body = body[5 + length:]
+    found, at = [], 0
+    while at < len(body):
+        (length,) = struct.unpack_from(">I", body, at + 1)
+        found.append(body[at + 5:at + 5 + length])
+        at += 5 + length
     return found
 
 
@@ -37,7 +37,7 @@ class Call:
     def __init__(self, connection, stream, headers, body):
         self.connection, self.stream, self.headers = connection, stream, headers
         self.method = headers[":path"].rsplit("/", 1)[1]
-        self.messages = messages_of(body)
+        self.messages = messages_of(bytes(body))
 
     def reply(self, *messages, status=0, words="", more=()):
         """Messages and then the status, or, without messages, the status alone ("trailers only")."""
@@ -76,7 +76,7 @@ class Connection:
         self.server, self.socket = server, plain
         self.lock = threading.Condition()
         self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False, header_encoding="utf-8"))
-        self.streams = {}
+        self.streams, self.is_closed = {}, False
 
     def serve(self):
         import h2.exceptions
@@ -88,15 +88,20 @@ class Connection:
                 if self.server.most_streams:
                     self.h2.update_settings({3: self.server.most_streams})
                 self.flush()
+            self.socket.settimeout(self.server.most_idle)
             while data := self.socket.recv(1 << 16):
                 with self.lock:
+                    self.server.bytes_in += len(data)
                     self.take(self.h2.receive_data(data))
                     self.flush()
                     self.lock.notify_all()
         self.close()
+        self.server.connection_ended(self)
 
     def flush(self):
-        self.socket.sendall(self.h2.data_to_send())
+        data = self.h2.data_to_send()
+        self.server.bytes_out += len(data)
+        self.socket.sendall(data)
 
     def take(self, events):
         for event in events:
@@ -110,6 +115,11 @@ class Connection:
             elif kind == "StreamEnded":
                 call = Call(self, event.stream_id, *self.streams.pop(event.stream_id))
                 threading.Thread(target=self.server.serve_call, args=(call,), daemon=True).start()
+            elif kind == "PingReceived":
+                self.server.pings += 1
+            elif kind == "StreamReset":
+                self.streams.pop(event.stream_id, None)
+                self.server.stream_reset(self, event.stream_id)
 
     def headers(self, stream, headers, ends=False):
         with self.lock:
@@ -120,6 +130,8 @@ class Connection:
         with self.lock:
             while data or ends:
                 room = min(self.h2.local_flow_control_window(stream), self.h2.max_outbound_frame_size)
+                if self.is_closed:
+                    raise ConnectionError("the client is gone")
                 if room == 0:
                     self.lock.wait(5)
                     continue
@@ -135,6 +147,7 @@ class Connection:
             self.socket.sendall(sent.serialize())
 
     def close(self):
+        self.is_closed = True
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
@@ -142,17 +155,19 @@ class Connection:
 
 class GrpcServer:
     """`behaviours`: by method ("GetCapabilities"), a function of the call and of how often the method was called; one that returns
-    `as_usual` answers nothing itself. `early`: the same as soon as the headers are there. A subclass answers as usual."""
+    `as_usual` answers nothing itself. `early`: the same as soon as the headers are there. A subclass answers as usual. `most_idle`: seconds after which a connection
+    on which nothing came ends, as a proxy's do."""
     as_usual = object()
 
-    def __init__(self, test, most_streams=0):
+    def __init__(self, test, most_streams=0, port=0, most_idle=None):
         use_h2()
         self.lock = threading.Lock()
         self.behaviours, self.early_behaviours, self.calls = {}, {}, []
         self.connections, self.opened = [], 0
         self.most_streams, self.context = most_streams, None
         self.ends = threading.Event()
-        self.port = 0
+        self.port, self.most_idle = port, most_idle
+        self.bytes_in = self.bytes_out = self.pings = 0
         self.open()
         test.addCleanup(self.close)
         self.url = f"reapi://127.0.0.1:{self.port}"
@@ -171,7 +186,9 @@ class GrpcServer:
     def accept(self, listener):
         with contextlib.suppress(OSError):
             while True:
-                connection = Connection(self, listener.accept()[0])
+                plain = listener.accept()[0]
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection = Connection(self, plain)
                 with self.lock:
                     self.connections.append(connection)
                     self.opened += 1
@@ -199,10 +216,20 @@ class GrpcServer:
         if behaviour:
             behaviour(Call(connection, stream, headers, b""))
 
-    def serve_call(self, call):
+    def stream_reset(self, connection, stream):
+        """A client gave a call up."""
+
+    def connection_ended(self, connection):
+        pass
+
+    def remember(self, call):
+        """How often its method was called."""
         with self.lock:
             self.calls.append(Received(call.method, call.headers, call.messages, call.connection))
-            number = sum(known.method == call.method for known in self.calls)
+            return sum(known.method == call.method for known in self.calls)
+
+    def serve_call(self, call):
+        number = self.remember(call)
         behaviour = self.behaviours.get(call.method)
         with contextlib.suppress(OSError):
             if behaviour is None or behaviour(call, number) is self.as_usual:

