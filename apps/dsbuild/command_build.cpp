@@ -5,6 +5,7 @@
 #include "cache/counts.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
+#include "remote_execution/open_execution.h"
 #include "report/metrics.h"
 #include "show_events.h"
 #include "sys/limits.h"
@@ -140,6 +141,8 @@ Result<int> build(Request request, const CommandContext& context) {
   Session session(settings, context.system, events);
   DSBUILD_TRY(shared, open_remote(settings, session.system));
   session.share_with(std::move(shared));
+  DSBUILD_TRY(execution, open_execution(settings, session.system.files));
+  session.execution = std::move(execution);
   auto built = build_bundle(std::move(request), session);
   if (built || built.error().code == "edge_failed") DSBUILD_CHECK(print_timings(settings, context));
   if (!built) return say_unbuilt(built.error(), events, settings, context);

@@ -10,6 +10,7 @@
 #include "build/run_end.h"
 #include "build/slice_tests.h"
 #include "remote/serve_steps.h"
+#include "remote_execution/open_execution.h"
 
 namespace dsbuild {
 namespace {
@@ -45,6 +46,8 @@ BuildOutcome outcome_of(const Plan& plan, const GraphRun& run, std::optional<Mer
   outcome.skipped = static_cast<int>(plan.archs.skipped().size());
   outcome.warnings = plan.warnings;
   append(outcome.warnings, run.told);
+  if (!plan.settings().remote_exec.value.empty()) outcome.execution = run.execution;
+  append(outcome.warnings, warnings_of(run.execution));
   return outcome;
 }
 

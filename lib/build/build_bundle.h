@@ -23,8 +23,9 @@ struct BuildOutcome {
   int compiles = 0;  // of them, whose tools ran: no result was there for them
   double seconds = 0;
   StoreUses store;
-  std::optional<MirrorUses> remote;  // nullopt: no cache is shared
-  std::optional<MergeCounts> merge;  // with --shard merge
+  std::optional<MirrorUses> remote;       // nullopt: no cache is shared
+  std::optional<ExecutorUses> execution;  // nullopt: all tools were to run here
+  std::optional<MergeCounts> merge;       // with --shard merge
   std::optional<FinishedEdge> slowest;
   std::optional<size_t> compared;  // with nvcc's: sliced files of the published ops
   MemoryWaits waits;

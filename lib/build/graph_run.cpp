@@ -1,6 +1,7 @@
 #include "build/graph_run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 
 #include "base/build_layout.h"
@@ -9,6 +10,8 @@
 #include "exec/local_runner.h"
 #include "ninja/progress.h"
 #include "remote/serve_steps.h"
+#include "remote_execution/open_execution.h"
+#include "remote_execution/serve_execution.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
@@ -99,10 +102,12 @@ Result<RunResult> run_ninja_surely(const NinjaRun& run, Session& session) {
 NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const PendingEdges& reasons) {
   const auto& [plan, ninja, lock, log, diagnostics, timings, session] = runner;
   const int jobs = jobs_for(plan.settings(), plan.survey.machine.host);
+  // Edges whose tools run elsewhere wait for them, and the gate lets in as many as there are cores.
+  const int elsewhere = session.execution ? plan.settings().remote_jobs.value : 0;
   NinjaRun run{ninja,
                graph,
                plan.settings().build_dir.value,
-               jobs,
+               jobs + elsewhere,
                plan.settings().keep_going.value,
                edge_environment(plan, graph, jobs, session.system),
                lock.descriptor(),
@@ -122,6 +127,37 @@ NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const Pend
     return session.check().has_value();
   };
   return run;
+}
+
+// What edges took whose tools were never to run elsewhere: the others waited for that, too.
+std::map<std::string, GateUse> measured_here(std::map<std::string, GateUse> uses,
+                                             const ExecutorUses& executed) {
+  std::erase_if(uses, [&](const auto& use) { return executed.asked.contains(use.first); });
+  return uses;
+}
+
+// nullptr: all tools run here.
+std::unique_ptr<RemoteExecutor> make_executor(const Plan& plan, Session& session, MemoryGate& gate,
+                                              std::function<bool()> is_starved) {
+  if (!session.execution) return nullptr;
+  std::vector<RemoteTools> tools;
+  const ToolText &nvcc = plan.tools.of(k_nvcc_tool), &cxx = plan.tools.of(k_cxx_tool);
+  for (const std::string& parts : {nvcc.device_parts, nvcc.compile_parts, cxx.compile_parts})
+    if (!parts.empty()) tools.emplace_back(parts, session.system.files);
+  if (tools.empty()) return nullptr;
+  ExecutorOptions options = executor_options(plan.settings());
+  if (nvcc.device_parts.empty()) options.worker_tools.clear();  // those of a toolkit
+  std::map<std::string, double> expected;
+  for (const Edge& edge : plan.graph.edges)
+    expected[edge.output] = expected_seconds(plan.history, plan.registry().pack, edge);
+  BuildView build{[expected = std::move(expected)](const std::string& output) {
+                    const auto found = expected.find(output);
+                    return found == expected.end() ? 0 : found->second;
+                  },
+                  [&gate] { return gate.idle_places(); }, std::move(is_starved)};
+  FileSystem& files = session.system.files;
+  return std::make_unique<RemoteExecutor>(session.execution, std::move(tools), std::move(options),
+                                          std::move(build), files);
 }
 
 // Watches the edges that run, for one that works far longer than it ever did.
@@ -170,6 +206,17 @@ bool runs_compiler(const Edge& edge) {
   return edge.is_compile() && edge.part != "fatbin";
 }
 
+void add_edges(const std::vector<FinishedEdge>& finished, const std::map<std::string, GateUse>& uses,
+               const std::set<std::string>& shared, const FailureContext& context, GraphRun& summary) {
+  for (const FinishedEdge& ended : finished) {
+    const auto use = uses.find(ended.edge->output);
+    if (runs_compiler(*ended.edge) && use != uses.end() && use->second.compiled()) ++summary.compiles;
+    if (runs_compiler(*ended.edge) && shared.contains(ended.edge->output)) ++summary.shared_compiles;
+    if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
+    if (ended.failed) summary.failures.push_back(describe_failure(ended, context));
+  }
+}
+
 }  // namespace
 
 DiagnosticCollector collector_for(const Plan& plan, Session& session) {
@@ -187,10 +234,11 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   const Environment environment = run.environment;
   const ByteCount bound = memory_for_tools(memory_for(settings, plan.survey.machine.host), run.jobs);
   EdgeNeeds needs(plan, graph);
-  DSBUILD_TRY(gate, open_memory_gate(bound, {[&](const GateAsk& ask) { return needs.of(ask); },
-                                             [&](const std::string& output, const GateUse& use) {
-                                               needs.learn(output, use);
-                                             }}));
+  const auto places = static_cast<size_t>(jobs_for(settings, plan.survey.machine.host));
+  DSBUILD_TRY(gate, open_memory_gate({bound, places}, {[&](const GateAsk& ask) { return needs.of(ask); },
+                                                       [&](const std::string& output, const GateUse& use) {
+                                                         needs.learn(output, use);
+                                                       }}));
   run.environment[k_memory_gate_variable] = gate->name();
   std::unique_ptr<RequestServer> upstream;
   if (session.remote) {
@@ -198,9 +246,16 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
     if (session.remote->offers()) run.environment[k_upstream_found_variable] = server->name();
     upstream = std::move(server);
   }
+  std::atomic<int> running = 0;
+  std::unique_ptr<ExecutionServer> execution;
+  if (auto executor = make_executor(plan, session, *gate, [&, jobs = run.jobs] { return running < jobs; })) {
+    DSBUILD_TRY(server, serve_execution(std::move(executor), run.environment));
+    execution = std::move(server);
+  }
   if (session.starts_no_tools) run.environment[k_no_tools_variable] = "1";
   OverdueWatch overdue(plan, *gate, session.limits.edge);
-  run.on_event = [&overdue, tell = run.on_event](const EdgeEvent& event) {
+  run.on_event = [&overdue, &running, tell = run.on_event](const EdgeEvent& event) {
+    running += event.kind == EdgeEventKind::started ? 1 : -1;
     overdue.on_event(event);
     tell(event);
   };
@@ -212,29 +267,30 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   runner.diagnostics.on_graph_ends();
   session.events.on_graph_ends();
   if (!ran) return tl::unexpected<Error>(ran.error());
+  if (execution) execution->stop();
   const auto uses = gate->close();
   const StoreUses store = ran->finished.empty() ? StoreUses{} : end_store_use(settings, files);
   std::set<std::string> shared;
   if (session.remote) runner.timings.note_shared(shared = shared_outputs(store, session.remote->log()));
-  runner.timings.add(plan, graph, ran->finished, uses, {begin, steady_seconds()});
-  remember_edge_costs(plan, ran->finished, uses, session);
-
   GraphRun summary;
+  if (execution) summary.execution = execution->uses();
+  for (const Warning& warning : warnings_of(summary.execution))
+    session.events.on_warning(warning);
+  runner.timings.note_elsewhere(summary.execution.edges);
+  runner.timings.add(plan, graph, ran->finished, uses, {begin, steady_seconds()});
+  remember_edge_costs(plan, ran->finished, measured_here(uses, summary.execution), session);
+
   summary.exit_code = ran->exit_code;
   summary.edges_run = static_cast<int>(ran->finished.size());
   summary.store = store;
   summary.trouble = ran->trouble;
   summary.stopped = ran->stopped;
-  summary.waits = sum_up(uses, plan, graph);
-  const FailureContext failure_context{plan.archs, runner.diagnostics.paths(),
-                                       files.absolute(settings.build_dir.value), environment, files};
-  for (const FinishedEdge& ended : ran->finished) {
-    const auto use = uses.find(ended.edge->output);
-    if (runs_compiler(*ended.edge) && use != uses.end() && use->second.done()) ++summary.compiles;
-    if (runs_compiler(*ended.edge) && shared.contains(ended.edge->output)) ++summary.shared_compiles;
-    if (!summary.slowest || ended.seconds > summary.slowest->seconds) summary.slowest = ended;
-    if (ended.failed) summary.failures.push_back(describe_failure(ended, failure_context));
-  }
+  // With a service, edges wait for a core, and not for memory.
+  if (!execution) summary.waits = sum_up(uses, plan, graph);
+  add_edges(
+      ran->finished, uses, shared,
+      {plan.archs, runner.diagnostics.paths(), files.absolute(settings.build_dir.value), environment, files},
+      summary);
   DSBUILD_CHECK(session.check());
   if (overdue.error()) return tl::unexpected<Error>(*overdue.error());
   return summary;

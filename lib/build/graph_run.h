@@ -10,6 +10,7 @@
 #include "build/run_log.h"
 #include "build/timings.h"
 #include "cache/content_store.h"
+#include "remote_execution/remote_executor.h"
 #include "sys/lock.h"
 
 namespace dsbuild {
@@ -28,6 +29,7 @@ struct GraphRun {
   int compiles = 0;         // of them, whose tools ran: no result was there for them
   int shared_compiles = 0;  // compiles whose results came from the shared cache
   StoreUses store;
+  ExecutorUses execution;  // what ran on other machines
   std::optional<FinishedEdge> slowest;
   std::vector<EdgeFailure> failures;
   std::string trouble;  // Ninja's own complaint

@@ -9,6 +9,7 @@
 #include "build/events.h"
 #include "exec/cached_facts.h"
 #include "remote/mirror.h"
+#include "remote_execution/execution_service.h"
 #include "settings/settings.h"
 #include "sys/digest_memo.h"
 #include "sys/fact_store.h"
@@ -59,7 +60,8 @@ struct Session {
   DigestMemo digests;        // of files of this machine, in the cache folder
   CachedFacts cached_facts;  // what `facts` shares with other machines, where there is a cache
   std::shared_ptr<RemoteMirror> remote;
-  bool starts_no_tools = false;  // an action that needs one fails (lib/build/cached_run.h)
+  std::shared_ptr<ExecutionService> execution;  // where hermetic tools run; nullptr: here
+  bool starts_no_tools = false;                 // an action that needs one fails (lib/build/cached_run.h)
 };
 
 }  // namespace dsbuild

@@ -95,6 +95,8 @@ void add_run(GraphRun& sum, GraphRun more) {
   more.store.found.insert(more.store.found.end(), sum.store.found.begin(), sum.store.found.end());
   if (sum.slowest && (!more.slowest || sum.slowest->seconds > more.slowest->seconds))
     more.slowest = sum.slowest;
+  sum.execution.add(more.execution);
+  more.execution = std::move(sum.execution);
   more.waits.edges += sum.waits.edges;
   more.waits.seconds += sum.waits.seconds;
   more.waits.alone.insert(more.waits.alone.begin(), sum.waits.alone.begin(), sum.waits.alone.end());

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t k_schema = 1;
 constexpr const char* k_shared = "shared";
 // In the order of MadeOf.
-constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh"};
+constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh", "elsewhere"};
 
 // "2026-11-25T10:47:02Z" of seconds since the epoch. gcc 10 has no calendar in std::chrono.
 std::string utc_text(int64_t seconds) {
@@ -47,6 +47,8 @@ Json json_of(const TimedEdge& edge) {
           {"peak_bytes", edge.peak_bytes},
           {"result", result_word(edge)},
           {"remote_miss", edge.remote_miss},
+          {"worker", edge.worker},
+          {"tools_elsewhere", edge.elsewhere},
           {"threads", edge.threads},
           {"needs", edge.needs}};
 }
@@ -78,6 +80,8 @@ TimedEdge read_edge(const JsonCursor& json, size_t place) {
   edge.is_shared = result == k_shared;
   if (edge.is_shared) edge.made_of = MadeOf::cache;
   if (const auto miss = json.find("remote_miss")) edge.remote_miss = miss->text();
+  if (const auto worker = json.find("worker")) edge.worker = worker->text();
+  if (const auto tools = json.find("tools_elsewhere")) edge.elsewhere = tools->number();
   if (known != std::end(k_results)) edge.made_of = static_cast<MadeOf>(known - std::begin(k_results));
   const bool is_late =
       std::any_of(edge.needs.begin(), edge.needs.end(), [&](size_t i) { return i >= place; });
@@ -229,6 +233,10 @@ void TimingsLog::add(const Plan& plan, const BuildPlan& graph, const std::vector
     timed.is_shared = timed.made_of == MadeOf::cache && shared_.contains(edge.output);
     if (const auto miss = misses_.find(edge.output); miss != misses_.end() && !timed.is_shared)
       timed.remote_miss = miss->second;
+    if (const auto there = elsewhere_.find(edge.output); there != elsewhere_.end()) {
+      timed.worker = there->second.worker;
+      timed.elsewhere = static_cast<uint64_t>(there->second.tools);
+    }
     makers[edge.output] = timings_.edges.size();
     for (const std::string& output : edge.more_outputs)
       makers[output] = timings_.edges.size();

@@ -10,6 +10,7 @@
 #include "build/plan.h"
 #include "ninja/ninja_run.h"
 #include "remote/mirror_log.h"
+#include "remote_execution/remote_executor.h"
 #include "sys/memory_gate.h"
 
 namespace dsbuild {
@@ -33,6 +34,8 @@ struct TimedEdge {
   std::vector<TimedTurn> turns;
   ByteCount peak_bytes = 0;  // of its largest tool; 0: none ran, or it failed
   MadeOf made_of = MadeOf::nothing_said;
+  std::string worker;       // that ran its tools; "": they ran here, or it does not say
+  uint64_t elsewhere = 0;   // tools that ran on another machine
   bool is_shared = false;   // the shared cache gave its result in this build
   std::string remote_miss;  // why the shared cache did not; "": it was not asked, or did
   bool failed = false;
@@ -44,7 +47,8 @@ struct TimedEdge {
   std::string arch_or_part() const;  // "compute_80", "host"; of a whole command its archs, or "CPU"
   bool operator==(const TimedEdge&) const = default;
 };
-// "made", "partly", "cache", "shared", "same", "fresh", "failed", "unknown": what came of it.
+// "made", "partly", "cache", "shared", "same", "fresh", "elsewhere", "failed", "unknown": what
+// came of it.
 std::string result_word(const TimedEdge& edge);
 
 // What the build did with the shared cache: "prefetch", "fetch", "upload".
@@ -80,6 +84,7 @@ class TimingsLog {
   TimingsLog();  // the build begins
   // Of the graph that is added next, by the outputs of edges.
   void note_misses(RemoteMisses misses) { misses_ = std::move(misses); }
+  void note_elsewhere(std::map<std::string, RemoteToolUse> edges) { elsewhere_ = std::move(edges); }
   void note_shared(std::set<std::string> outputs) { shared_ = std::move(outputs); }
   // `begin`, `end`: of the graph, by the steady clock, as are the times of the edges.
   void add(const Plan& plan, const BuildPlan& graph, const std::vector<FinishedEdge>& finished,
@@ -96,6 +101,7 @@ class TimingsLog {
   double begin_;
   RemoteMisses misses_;
   std::set<std::string> shared_;
+  std::map<std::string, RemoteToolUse> elsewhere_;
   std::set<std::string> graphs_;  // their files: one may run several times
   Timings timings_;
 };

@@ -12,6 +12,28 @@ void Stepper::store(const ResultKey& key, const ToolResult& result, Engine& engi
   engine.results().put(key.digest, result);
 }
 
+void EdgeAdmission::wait_to_look() {
+  turn_.wait_to_look();
+  state_ = State::looks;
+}
+
+void EdgeAdmission::expect(const SeenText& text) {
+  text_ = text;
+  state_ = State::expects;
+}
+
+void EdgeAdmission::enter() {
+  if (state_ != State::expects) return;
+  turn_.wait_to_work(text_);
+  state_ = State::works;
+}
+
+void EdgeAdmission::leave() {
+  if (state_ == State::out) return;
+  turn_.leave();
+  state_ = State::expects;
+}
+
 Result<StepEnd> Engine::drive(Stepper& stepper) {
   if (auto known = stepper.is_cached() ? stepper.lookup(action_) : std::nullopt) {
     if (auto taken = take(stepper, known->result)) {
@@ -61,8 +83,10 @@ void Engine::keep_nothing() {
 }
 
 Result<ProcessResult> Engine::run(ToolRun run) {
+  run.admission = admission_.get();
   DSBUILD_TRY(result, runner_.wait(runner_.submit(std::move(run))));
   turn_.add_peak(result.peak_memory_bytes);
+  ran_elsewhere_ = ran_elsewhere_ || result.ran_elsewhere;
   milliseconds_ += result.cpu_milliseconds;
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -69,11 +70,28 @@ class Stepper {
   virtual std::string shown(const std::string& said) const { return said; }
 };
 
+// Of one edge: lets its tools in as the gate of its build says (lib/sys/memory_gate.h).
+class EdgeAdmission : public Admission {
+ public:
+  explicit EdgeAdmission(MemoryTurn& turn) : turn_(turn) {}
+  void wait_to_look();
+  void expect(const SeenText& text);  // enter() will ask for what tools need that read this
+  void enter() override;
+  void leave() override;
+
+ private:
+  enum class State { out, looks, expects, works };
+  MemoryTurn& turn_;
+  State state_ = State::out;
+  SeenText text_;
+};
+
 class Engine {
  public:
   Engine(ActionRun& action, MemoryTurn& turn, System& system, Runner& runner, const Print& print)
       : action_(action),
         turn_(turn),
+        admission_(std::make_shared<EdgeAdmission>(turn)),
         system_(system),
         runner_(runner),
         print_(print),
@@ -83,7 +101,11 @@ class Engine {
   Result<StepEnd> drive(Stepper& stepper);
 
   // For an action that is a part of this edge.
-  Engine of(ActionRun& action) const { return {action, turn_, system_, runner_, print_}; }
+  Engine of(ActionRun& action) const {
+    Engine engine(action, turn_, system_, runner_, print_);
+    engine.admission_ = admission_;
+    return engine;
+  }
 
   // What steppers build on.
   ActionRun& action() { return action_; }
@@ -97,16 +119,22 @@ class Engine {
   void keep_nothing();
   bool keeps_nothing() const { return keeps_nothing_; }
 
-  // Waits for memory (lib/sys/memory_gate.h): before it is known whether tools run; before they run.
-  void acquire_probe() { turn_.wait_to_look(); }
+  // Waits for a core and memory: before it is known whether tools run.
+  void acquire_probe() { admission_->wait_to_look(); }
+  // Before they run: those that run here wait when they start.
   void acquire_full(const SeenText& text = {}) {
     milliseconds_ = 0;
-    turn_.wait_to_work(text);
+    admission_->expect(text);
   }
+  // For work that needs no tool.
+  void hold_full() { admission_->enter(); }
   Result<ProcessResult> run(ToolRun run);
   // CPU time of the tools that ran since acquire_full(), or since the last call.
   uint64_t take_milliseconds() { return std::exchange(milliseconds_, 0); }
   void print(std::string_view text) { print_(text); }
+  bool may_run_elsewhere() const { return runner_.may_run_elsewhere(); }
+  // Whether a tool of this edge ran on another machine.
+  bool ran_elsewhere() const { return ran_elsewhere_; }
 
  private:
   std::optional<Made> take_last(const Stepper& stepper, const ResultKey& key, const std::string& lines);
@@ -117,11 +145,13 @@ class Engine {
 
   ActionRun& action_;
   MemoryTurn& turn_;
+  std::shared_ptr<EdgeAdmission> admission_;  // of the edge, whichever part of it this is
   System& system_;
   Runner& runner_;
   const Print& print_;
   ResultCache results_;
   bool keeps_nothing_ = false;
+  bool ran_elsewhere_ = false;
   uint64_t milliseconds_ = 0;
 };
 

@@ -9,6 +9,7 @@ LocalRunner::~LocalRunner() {
 }
 
 Runner::Handle LocalRunner::submit(ToolRun run) {
+  if (run.admission != nullptr) run.admission->enter();
   Running started;
   run.command.stop = started.stop.get_token();
   started.result = std::async(std::launch::async, [this, command = std::move(run.command)] {

@@ -47,6 +47,7 @@ Result<StepEnd> verify(const Words& words, Engine& engine) {
   const std::string& expected_file = words[k_before_words];
   CheckStepper stepper(words[k_output_place], [&]() -> Result<Made> {
     engine.acquire_full();
+    engine.hold_full();
     DSBUILD_TRY(text, engine.files().read_file(expected_file));
     DSBUILD_TRY(expected, parse_expected(text, expected_file));
     DSBUILD_TRY(differences, verify_op(expected, ".", engine.files()));
@@ -147,6 +148,8 @@ Result<StepEnd> run_action(const Words& words, System& system, Runner& runner, c
   Engine engine(action, turn, system, runner, print);
   if (cache == ActionRun::Cache::unused) engine.keep_nothing();
   DSBUILD_TRY(end, run(words, engine));
+  const bool is_elsewhere = end.made_of == MadeOf::tools && engine.ran_elsewhere();
+  if (is_elsewhere) end.made_of = MadeOf::tools_elsewhere;
   if (end.code == 0) turn.end(end.made_of);
   return end;
 }

@@ -55,11 +55,16 @@ class HostStepper : public SliceStepper {
     DSBUILD_CHECK(files.write_file(unit_.in_scratch(".cudafe1.cpp"), texts_.source));
     DSBUILD_CHECK(files.write_file(unit_.in_scratch(k_stub_end), texts_.stub));
     DSBUILD_CHECK(files.write_file(unit_.in_scratch(".fatbin.c"), texts_.shim));
-    engine.acquire_full();
-    DSBUILD_TRY(code, tools_.run_in_build_folder(command()));
-    if (code != 0) return Made::failed(code);
     const std::string& end = unit_.step.outputs.front();
-    DSBUILD_TRY(object, files.read_file(unit_.in_scratch(end)));
+    DSBUILD_TRY(parted, tools_.compile_in_parts(plain_command(), ".cudafe1.cpp"));
+    if (!parted) {
+      engine.acquire_full();
+      DSBUILD_TRY(code, tools_.run_in_build_folder(command()));
+      if (code != 0) return Made::failed(code);
+      DSBUILD_TRY(whole, files.read_file(unit_.in_scratch(end)));
+      parted = std::move(whole);
+    }
+    std::string object = std::move(*parted);
     DSBUILD_TRY(read, files_read(object));
     Made made{0, MadeOf::tools, {}, make_record(read), {}};
     made.outputs.push_back({end, std::move(object)});
@@ -83,13 +88,18 @@ class HostStepper : public SliceStepper {
   std::string depfile_of_assembler() const { return unit_.in_scratch(k_assembler_depfile_end); }
 
   // The host's compiler has relative include folders, so it runs in the build folder.
-  Words command() const {
+  Words plain_command() const {
     Words command = unit_.step.commands.front();
     // Debug information names the folder that the compiler runs in, and the file that it is given.
     const std::string map = "-fdebug-prefix-map=", to = "=" + unit_.folder_in_objects;
     command.push_back(map + engine_.files().absolute(".").string() + to);
     command.push_back(map + unit_.scratch.string() + to);
     command.insert(command.end(), {"-MD", "-MF", std::string(k_any_unit) + ".d", "-MT", "object"});
+    return command;
+  }
+
+  Words command() const {
+    Words command = plain_command();
     if (engine_.action().assembler_tells())
       for (std::string& word : words_for_assembler(command, depfile_of_assembler()))
         command.push_back(std::move(word));

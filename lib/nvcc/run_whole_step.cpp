@@ -8,6 +8,7 @@
 #include "inputs/layout.h"
 #include "inputs/preprocessor_words.h"
 #include "nvcc/assembler_depfile.h"
+#include "nvcc/compile_in_parts.h"
 #include "nvcc/preprocess.h"
 
 namespace dsbuild {
@@ -68,6 +69,10 @@ class WholeStepper : public Stepper {
     const std::string temporary = step_.output + k_temporary_end;
     DSBUILD_CHECK(files_.remove_all(temporary));
     DSBUILD_CHECK(files_.remove_all(depfile_of_assembler()));
+    if (is_cached_ && is_assembled()) {
+      DSBUILD_TRY(object, object_in_parts());
+      if (object) return made_in_parts(std::move(*object));
+    }
     engine_.acquire_full();
     DSBUILD_TRY(ran, engine_.run({here(command())}));
     std::string said = ran.out + ran.err;
@@ -84,6 +89,28 @@ class WholeStepper : public Stepper {
  private:
   Command here(Words argv) const {
     return {std::move(argv), engine_.machine().environment, {}, std::chrono::hours(24)};
+  }
+
+  Result<std::optional<std::string>> object_in_parts() {
+    if (!engine_.may_run_elsewhere()) return std::nullopt;
+    const Path scratch = step_.output + k_scratch_end;
+    DSBUILD_CHECK(files_.make_empty_directory(scratch));
+    auto object = compile_in_parts({step_.command,
+                                    value_of(step_.command, "-c"),
+                                    engine_.machine().environment,
+                                    {},
+                                    scratch,
+                                    Path(step_.output).stem().string()},
+                                   engine_);
+    (void)files_.remove_all(scratch);
+    return object;
+  }
+
+  Made made_in_parts(std::string object) {
+    Made made{0, MadeOf::tools, {}, make_record(object), {}};
+    made.outputs.push_back({k_output_name, std::move(object)});
+    if (can_hold(made.record)) made.record.result.digest = text_key_;
+    return made;
   }
 
   // The object of another op's compile, where that was given the same text and nothing else.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "nvcc/compile_in_parts.h"
 #include "nvcc/list_names.h"
 
 namespace dsbuild {
@@ -22,11 +23,26 @@ HermeticFiles SliceTools::files_of(const Words& command) const {
     (engine_.files().kind(unit_.scratch / name) == FileKind::file ? files.inputs : files.outputs)
         .push_back(name);
   }
+  for (const std::string& name : files.outputs)
+    for (const std::string& end : unit_.step.outputs)
+      if (name == unit_.stem + end) files.required.push_back(name);
   return files;
 }
 
 Result<int> SliceTools::run_in_build_folder(const Words& command) {
   return run(unit_.expand(command, unit_.in_scratch("")), unit_.step.place.folder);
+}
+
+Result<std::optional<std::string>> SliceTools::compile_in_parts(const Words& command,
+                                                                const std::string& source_end) {
+  const SourcePlace& place = unit_.step.place;
+  Words words = unit_.expand(command, unit_.in_scratch(""));
+  if (!place.empty())
+    for (std::string& word : words)
+      word = with_absolute_roots(word, build_dir_);
+  return dsbuild::compile_in_parts({std::move(words), unit_.in_scratch(source_end), unit_.environment,
+                                    place.folder, unit_.scratch, unit_.stem},
+                                   engine_);
 }
 
 // The build folder's names of roots hold there alone.

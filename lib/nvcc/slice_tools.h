@@ -14,6 +14,8 @@ class SliceTools {
   // a name; in the build folder, or where the source's place is, it is a path to the scratch folder.
   Result<int> run_in_scratch(const Words& command);  // of a hermetic tool: cudafe++, cicc, ptxas
   Result<int> run_in_build_folder(const Words& command);
+  // The object that a command of the build folder makes (nvcc/compile_in_parts.h).
+  Result<std::optional<std::string>> compile_in_parts(const Words& command, const std::string& source_end);
   Result<int> run(Words argv, const Path& folder, std::optional<HermeticFiles> hermetic = {});
 
   // The tools' texts since the last call, without the scratch folder, of the source that they had.

@@ -95,16 +95,7 @@ milliseconds read_retry_info(protozero::pbf_reader any) {
 // 0: the server does not say.
 milliseconds retry_delay(const HttpResponse& response) {
   const auto bytes = base64_decoded(response.header("grpc-status-details-bin"));
-  if (!bytes) return milliseconds(0);
-  milliseconds delay{0};
-  try {
-    protozero::pbf_reader status(*bytes);  // google.rpc.Status {details = 3}
-    while (status.next(3, protozero::pbf_wire_type::length_delimited))
-      delay = std::max(delay, read_retry_info(status.get_message()));
-  } catch (const protozero::exception&) {
-    return milliseconds(0);
-  }
-  return delay;
+  return bytes ? retry_delay_of_status(*bytes) : milliseconds(0);
 }
 
 // libcurl takes a connection that closes between the head and the trailers for the end of the answer.
@@ -118,6 +109,16 @@ std::optional<milliseconds> wait_of(const HttpResponse& response) {
   const auto code = code_of(response);
   const bool is_sent_away = code == GrpcCode::unavailable || code == GrpcCode::resource_exhausted;
   return is_sent_away ? std::optional(retry_delay(response)) : std::nullopt;
+}
+
+// Of the message that the bytes begin with, with its prefix; nullopt: its length has not come, or it is
+// compressed.
+std::optional<size_t> size_of_frame(std::string_view bytes) {
+  if (bytes.size() < k_prefix_bytes || bytes[0] != 0) return std::nullopt;
+  size_t length = 0;
+  for (size_t i = 1; i < k_prefix_bytes; ++i)
+    length = length << 8 | static_cast<unsigned char>(bytes[i]);
+  return k_prefix_bytes + length;
 }
 
 GrpcReply unanswered(const HttpResponse& response) {
@@ -134,13 +135,26 @@ GrpcReply reply_of(const HttpResponse& response) {
   if (!code) return {.why = "the answer has no grpc-status: it is of no gRPC server"};
   if (*code != GrpcCode::ok)
     return {.code = *code,
-            .why = describe_grpc_status(*code, percent_decoded(response.header("grpc-message")))};
+            .why = describe_grpc_status(*code, percent_decoded(response.header("grpc-message"))),
+            .retry_delay = retry_delay(response)};
   auto messages = read_grpc_messages(response.body);
   if (!messages) return {.code = GrpcCode::internal, .why = "the answer is not whole"};
   return {.code = GrpcCode::ok, .messages = std::move(*messages)};
 }
 
 }  // namespace
+
+milliseconds retry_delay_of_status(std::string_view message) {
+  milliseconds delay{0};
+  try {
+    protozero::pbf_reader status(message.data(), message.size());  // {details = 3}
+    while (status.next(3, protozero::pbf_wire_type::length_delimited))
+      delay = std::max(delay, read_retry_info(status.get_message()));
+  } catch (const protozero::exception&) {
+    return milliseconds(0);
+  }
+  return delay;
+}
 
 GrpcCode grpc_code(long number) {
   const bool is_known = number >= 0 && number <= static_cast<long>(GrpcCode::unauthenticated);
@@ -164,14 +178,10 @@ void add_grpc_message(std::string& frames, std::string_view message) {
 std::optional<std::vector<std::string>> read_grpc_messages(std::string_view frames) {
   std::vector<std::string> messages;
   while (!frames.empty()) {
-    if (frames.size() < k_prefix_bytes || frames[0] != 0) return std::nullopt;
-    size_t length = 0;
-    for (size_t i = 1; i < k_prefix_bytes; ++i)
-      length = length << 8 | static_cast<unsigned char>(frames[i]);
-    frames.remove_prefix(k_prefix_bytes);
-    if (length > frames.size()) return std::nullopt;
-    messages.emplace_back(frames.substr(0, length));
-    frames.remove_prefix(length);
+    const auto size = size_of_frame(frames);
+    if (!size || *size > frames.size()) return std::nullopt;
+    messages.emplace_back(frames.substr(k_prefix_bytes, *size - k_prefix_bytes));
+    frames.remove_prefix(*size);
   }
   return messages;
 }
@@ -179,6 +189,21 @@ std::optional<std::vector<std::string>> read_grpc_messages(std::string_view fram
 std::string grpc_binary_header(const std::string& name, std::string_view bytes) {
   return name + "-bin: " + base64(bytes);
 }
+
+namespace {
+
+// Takes messages off the front of what has come of a stream, as they are whole.
+std::function<void(std::string_view)> hand_on(std::function<void(const std::string&)> on_message) {
+  return [on_message = std::move(on_message), rest = std::string()](std::string_view bytes) mutable {
+    rest += bytes;
+    for (auto size = size_of_frame(rest); size && *size <= rest.size(); size = size_of_frame(rest)) {
+      on_message(rest.substr(k_prefix_bytes, *size - k_prefix_bytes));
+      rest.erase(0, *size);
+    }
+  };
+}
+
+}  // namespace
 
 GrpcChannel::GrpcChannel(std::unique_ptr<HttpClient> client, milliseconds deadline,
                          std::vector<std::string> headers)
@@ -192,6 +217,9 @@ HttpRequest GrpcChannel::request_of(const GrpcCall& call) const {
   request.is_repeatable = call.is_repeatable;
   request.deadline = call.deadline.value_or(deadline_);
   if (call.is_repeatable) request.wait_asked_for = wait_of;
+  request.stop = call.stop;
+  request.first_byte_deadline = call.first_byte_deadline;
+  if (call.on_message) request.on_body = hand_on(call.on_message);
   request.headers = headers_;
   request.headers.insert(request.headers.end(),
                          {"content-type: application/grpc", "te: trailers",

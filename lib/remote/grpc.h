@@ -1,5 +1,5 @@
 // Calls by gRPC over HTTP/2 (github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md): unary ones and streams,
-// many at once. Messages are bytes here. A stream is sent whole, and its answers come when it has ended.
+// many at once. Messages are bytes here. A stream is sent whole.
 // A call that the server sends away (UNAVAILABLE, RESOURCE_EXHAUSTED) is tried three times within its
 // deadline, after the time that the server asks for (RetryInfo), or after 250 and 500 ms. So is one whose
 // answer broke off.
@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,12 @@ struct GrpcCall {
   bool is_repeatable = true;
   // Over all tries, instead of HttpOptions::deadline.
   std::optional<std::chrono::milliseconds> deadline = {};
+  // Gets each message of a stream as it comes, of a call that is not repeatable, also of one that ends badly.
+  // Another thread calls it; it throws nothing.
+  std::function<void(const std::string& message)> on_message = {};
+  // Until the first byte of the answer has come.
+  std::optional<std::chrono::milliseconds> first_byte_deadline = {};
+  std::stop_token stop = {};
 };
 
 struct GrpcReply {
@@ -58,9 +65,13 @@ struct GrpcReply {
   GrpcCode code = GrpcCode::unknown;
   std::string why = {};                    // where the code is not `ok`: one line for a user, without secrets
   std::vector<std::string> messages = {};  // where the code is `ok`
+  std::chrono::milliseconds retry_delay{0};  // that the server asks for; 0: it does not say
 
   bool is_ok() const { return code == GrpcCode::ok; }
 };
+
+// What a google.rpc.Status says of when to try again (RetryInfo); 0: it does not say.
+std::chrono::milliseconds retry_delay_of_status(std::string_view message);
 
 // Puts one message with its length at the end.
 void add_grpc_message(std::string& frames, std::string_view message);

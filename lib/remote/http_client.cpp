@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -52,7 +52,10 @@ const char* meaning_of(long status) {
 class CurlClient : public HttpClient {
  public:
   CurlClient(const Curl& curl, HttpOptions options, HttpUrl base, const FileReader& files)
-      : curl_(curl), setup_(curl, std::move(options), std::move(base), files), multi_(curl.multi_init()) {}
+      : curl_(curl),
+        setup_(curl, std::move(options), std::move(base), files),
+        multi_(curl.multi_init()),
+        most_(std::max(setup_.options().most_at_once, k_most_connections)) {}
   ~CurlClient() override {
     cancel();
     if (thread_.joinable()) thread_.join();
@@ -76,24 +79,25 @@ class CurlClient : public HttpClient {
   bool admit();
   void begin(HttpTransfer& transfer);
   void begin_due();
+  void end_given_up();
   bool end_tries();
   void end_try(const CURLMsg& message);
   void fail_waiting(const std::string& why);
   void fail_all();
   void finish(HttpTransfer& transfer);
   int patience() const;
+  void rest() const;
 
   const Curl& curl_;
   const HttpSetup setup_;
   CURLM* const multi_;
 
   std::mutex mutex_;  // of what follows
-  std::condition_variable ended_;
   std::deque<HttpTransfer*> waiting_;
   bool is_cancelled_ = false;
 
   // The thread's.
-  size_t most_ = k_most_connections;
+  size_t most_;
   std::vector<std::pair<CURL*, HttpTransfer*>> sent_;
   std::vector<HttpTransfer*> delayed_;  // until their next try is due
   SteadyTime last_answer_{};
@@ -102,9 +106,12 @@ class CurlClient : public HttpClient {
 
 bool CurlClient::start() {
   if (multi_ == nullptr) return false;
+  // Where each request has a connection of its own, as many are needed.
+  const bool is_alone = setup_.options().is_http2 && !setup_.reuses_h2c();
+  const auto connections = static_cast<long>(is_alone ? most_ : k_most_connections);
   curl_.multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
-  curl_.multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(k_most_connections));
-  curl_.multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(k_most_connections));
+  curl_.multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections);
+  curl_.multi_setopt(multi_, CURLMOPT_MAXCONNECTS, connections);
   try {
     thread_ = std::thread([this] { work(); });
   } catch (const std::exception&) {
@@ -114,25 +121,29 @@ bool CurlClient::start() {
 }
 
 std::vector<HttpResponse> CurlClient::send(const std::vector<HttpRequest>& requests) {
+  const auto wake = [this] { curl_.multi_wakeup(multi_); };
+  std::list<std::stop_callback<decltype(wake)>> callbacks;
   Transfers transfers;
-  for (const HttpRequest& request : requests)
+  for (const HttpRequest& request : requests) {
     transfers.emplace_back(setup_, request);
+    callbacks.emplace_back(request.stop, wake);
+  }
   return run(transfers);
 }
 
 std::vector<HttpResponse> CurlClient::run(Transfers& transfers) {
-  size_t left = transfers.size();
+  HttpBatch batch{transfers.size()};
   {
     std::unique_lock lock(mutex_);
     for (HttpTransfer& transfer : transfers) {
-      transfer.left = &left;
+      transfer.batch = &batch;
       if (is_cancelled_) transfer.fail(k_cancelled);
     }
     if (!is_cancelled_) {
       for (HttpTransfer& transfer : transfers)
         waiting_.push_back(&transfer);
       curl_.multi_wakeup(multi_);
-      ended_.wait(lock, [&] { return left == 0; });
+      batch.ended.wait(lock, [&] { return batch.left == 0; });
     }
   }
   std::vector<HttpResponse> responses;
@@ -151,13 +162,22 @@ void CurlClient::cancel() {
 void CurlClient::work() {
   block_signals_in_this_thread();
   while (admit()) {
+    end_given_up();
     begin_due();
     int running = 0;
     curl_.multi_perform(multi_, &running);
     // What ended made room for what waits.
     if (!end_tries()) curl_.multi_poll(multi_, nullptr, 0, patience(), nullptr);
+    rest();
   }
   fail_all();
+}
+
+// libcurl looks at all requests whenever one has an answer, by system calls for each; and that of Debian 12
+// never waits while a server's window for an upload is full. Without a rest the thread would do little else.
+void CurlClient::rest() const {
+  constexpr std::chrono::microseconds k_for_each{10};
+  std::this_thread::sleep_for(sent_.size() * k_for_each);
 }
 
 // Begins as many of those that wait as there is room for; false once all is cancelled. libcurl would queue
@@ -177,6 +197,10 @@ bool CurlClient::admit() {
 }
 
 void CurlClient::begin(HttpTransfer& transfer) {
+  if (transfer.is_stopped()) {
+    transfer.fail(k_cancelled);
+    return finish(transfer);
+  }
   CURL* const handle = transfer.begin_try(steady_clock::now());
   if (handle == nullptr) return finish(transfer);
   sent_.emplace_back(handle, &transfer);
@@ -195,6 +219,35 @@ void CurlClient::begin_due() {
   delayed_.erase(due.begin(), due.end());
   for (HttpTransfer* transfer : ready)
     begin(*transfer);
+}
+
+// Those that their callers have stopped, and those that nobody answers. What waits is ended when its turn
+// comes.
+void CurlClient::end_given_up() {
+  const SteadyTime now = steady_clock::now();
+  const auto is_given_up = [now](const HttpTransfer& transfer) {
+    return transfer.is_stopped() || transfer.first_byte_due().value_or(SteadyTime::max()) <= now;
+  };
+  std::vector<HttpTransfer*> ended;
+  std::erase_if(sent_, [&](const auto& sent) {
+    if (!is_given_up(*sent.second)) return false;
+    curl_.multi_remove_handle(multi_, sent.first);
+    curl_.easy_cleanup(sent.first);
+    ended.push_back(sent.second);
+    return true;
+  });
+  std::erase_if(delayed_, [&](HttpTransfer* transfer) {
+    if (!is_given_up(*transfer)) return false;
+    ended.push_back(transfer);
+    return true;
+  });
+  for (HttpTransfer* transfer : ended) {
+    if (transfer->is_stopped())
+      transfer->fail(k_cancelled);
+    else
+      transfer->fail_for_silence();
+    finish(*transfer);
+  }
 }
 
 // Whether there were any.
@@ -225,7 +278,8 @@ void CurlClient::end_try(const CURLMsg& message) {
       fail_waiting(transfer.response.why);
   } else {
     last_answer_ = now;
-    most_ = transfer.speaks_http2() ? k_most_streams : k_most_connections;
+    const size_t usual = transfer.speaks_http2() ? k_most_streams : k_most_connections;
+    most_ = std::max(setup_.options().most_at_once, usual);
   }
   if (next == HttpTransfer::Next::ended) return finish(transfer);
   delayed_.push_back(&transfer);
@@ -260,14 +314,19 @@ void CurlClient::fail_all() {
 // The caller may free the transfer as soon as the last of its batch is counted.
 void CurlClient::finish(HttpTransfer& transfer) {
   const std::lock_guard lock(mutex_);
-  if (--*transfer.left == 0) ended_.notify_all();
+  if (--transfer.batch->left == 0) transfer.batch->ended.notify_all();
 }
 
 int CurlClient::patience() const {
   milliseconds wait = k_longest_poll;
   const SteadyTime now = steady_clock::now();
+  const auto until = [&](SteadyTime due) {
+    wait = std::min(wait, std::chrono::ceil<milliseconds>(due - now));
+  };
   for (const HttpTransfer* transfer : delayed_)
-    wait = std::min(wait, std::chrono::ceil<milliseconds>(transfer->due() - now));
+    until(transfer->due());
+  for (const auto& [handle, transfer] : sent_)
+    if (const auto due = transfer->first_byte_due()) until(*due);
   return static_cast<int>(std::max(wait, milliseconds(0)).count());
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ struct HttpOptions {
   // For one request, from the first time that it is sent, over all tries.
   std::chrono::milliseconds deadline{10'000};
   std::chrono::milliseconds connect_timeout{1'000};
+  // Requests on their way at once; 0: 16, and 64 where a connection carries many (HTTP/2). For those whose
+  // answers take minutes.
+  size_t most_at_once = 0;
 };
 
 enum class HttpVerb { get, put, head, post, remove };
@@ -65,9 +69,16 @@ struct HttpRequest {
   bool is_repeatable = true;
   // Instead of the client's.
   std::optional<std::chrono::milliseconds> deadline = {};
+  // Until the first byte of the body has come; nullopt: that has no bound of its own.
+  std::optional<std::chrono::milliseconds> first_byte_deadline = {};
   // How long the server wants the client to wait before the next try (0: it does not say); nullopt: the
   // response is final. 429 and 503 are not asked about. The client's thread calls it.
   std::function<std::optional<std::chrono::milliseconds>(const HttpResponse&)> wait_asked_for = {};
+  // Gets the body of a status below 300 as it comes, once: the request is sent once. The client's thread
+  // calls it; it throws nothing.
+  std::function<void(std::string_view)> on_body = {};
+  // Once it is requested, the request ends as if no answer had come.
+  std::stop_token stop = {};
 };
 
 class HttpClient {

@@ -72,7 +72,7 @@ CURL* HttpTransfer::begin_try(SteadyTime now) {
   }
   handle_ = now < deadline_ ? setup_.curl().easy_init() : nullptr;
   if (handle_ == nullptr) {
-    fail(now < deadline_ ? "libcurl has no memory" : "no answer in time");
+    fail(now < deadline_ ? "libcurl has no memory" : k_no_answer);
     return nullptr;
   }
   sent_ = received_ = 0;
@@ -182,6 +182,7 @@ size_t HttpTransfer::take(char* bytes, size_t size, size_t count, void* transfer
   const size_t kept = status < 300 ? length : std::min(length, k_most_error_bytes - body.size());
   try {
     body.append(bytes, kept);
+    if (status < 300 && self.request_.on_body) self.request_.on_body({bytes, length});
   } catch (const std::exception&) {
     self.is_out_of_memory_ = true;
     return 0;
@@ -282,6 +283,11 @@ HttpTransfer::Next HttpTransfer::judge_failure(CURLcode code) {
   }
   const char* const words = words_[0] != '\0' ? words_.data() : setup_.curl().easy_strerror(code);
   return end_with(visible(replace_all(trim(words), "\n", " ")));
+}
+
+std::optional<SteadyTime> HttpTransfer::first_byte_due() const {
+  if (!request_.first_byte_deadline || received_ > 0) return std::nullopt;
+  return started_ + *request_.first_byte_deadline;
 }
 
 HttpTransfer::Next HttpTransfer::end_with(const std::string& why) {

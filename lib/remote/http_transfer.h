@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,13 @@ class HttpSetup {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+// Requests of one call, whose caller waits for the last of them. Each call has a condition of its own: with
+// one for all, each answer would wake hundreds of threads.
+struct HttpBatch {
+  size_t left = 0;  // how many have no response yet
+  std::condition_variable ended = {};
+};
+
 class HttpTransfer {
  public:
   // Both outlive this.
@@ -55,14 +63,19 @@ class HttpTransfer {
   // Whether the last try got no answer from the server at all.
   bool is_unanswered() const { return is_unanswered_; }
   SteadyTime started() const { return started_; }
+  bool is_stopped() const { return request_.stop.stop_requested(); }
+  // When it is given up unless a byte of the body has come; nullopt: never.
+  std::optional<SteadyTime> first_byte_due() const;
+  void fail_for_silence() { fail(k_no_answer); }
   bool speaks_http2() const { return speaks_http2_; }
 
   void fail(std::string why) { response = {.why = std::move(why)}; }
 
   HttpResponse response;
-  size_t* left = nullptr;  // of its batch: how many have no response yet
+  HttpBatch* batch = nullptr;
 
  private:
+  static constexpr const char* k_no_answer = "no answer in time";
   static size_t take(char* bytes, size_t size, size_t count, void* transfer);
   static size_t give(char* bytes, size_t size, size_t count, void* transfer);
   static size_t take_header(char* bytes, size_t size, size_t count, void* transfer);

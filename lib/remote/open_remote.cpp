@@ -55,9 +55,9 @@ Result<std::string> authorization(const Settings& settings, const FileReader& fi
 }
 
 // A key without a certificate says nothing; libcurl would ignore it.
-Result<HttpOptions> http_options(const Settings& settings, const FileReader& files) {
+Result<HttpOptions> http_options(const Settings& settings, const std::string& url, const FileReader& files) {
   HttpOptions options;
-  options.url = settings.remote.value;
+  options.url = url;
   options.ca_file = settings.remote_ca.value;
   options.client_cert = settings.remote_client_cert.value;
   options.client_key = settings.remote_client_key.value;
@@ -70,10 +70,7 @@ Result<HttpOptions> http_options(const Settings& settings, const FileReader& fil
 }
 
 Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, System& system) {
-  DSBUILD_TRY(options, http_options(settings, system.files));
-  if (options.ca_file.empty()) options.ca_file = settings.variable("SSL_CERT_FILE");
-  DSBUILD_TRY(secret, authorization(settings, system.files));
-  options.authorization = std::move(secret);
+  DSBUILD_TRY(options, server_options(settings, settings.remote, system.files));
   const std::string& program = settings.remote_credential_helper.value;
   if (is_reapi(options.url)) {
     if (program.empty()) return open_reapi_store(std::move(options), system.files);
@@ -87,7 +84,7 @@ Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, Syste
 }
 
 Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, System& system) {
-  DSBUILD_TRY(http, http_options(settings, system.files));
+  DSBUILD_TRY(http, http_options(settings, settings.remote.value, system.files));
   return open_s3_store({.url = settings.remote.value,
                         .http = std::move(http),
                         .variable =
@@ -113,6 +110,15 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System
 }
 
 }  // namespace
+
+Result<HttpOptions> server_options(const Settings& settings, const Setting<std::string>& url,
+                                   const FileReader& files) {
+  DSBUILD_TRY(options, http_options(settings, url.value, files));
+  if (options.ca_file.empty()) options.ca_file = settings.variable("SSL_CERT_FILE");
+  DSBUILD_TRY(secret, authorization(settings, files));
+  options.authorization = std::move(secret);
+  return options;
+}
 
 Result<EntryKeys> entry_keys(const Settings& settings, const FileReader& files) {
   EntryKeys keys{std::nullopt, settings.trusted_keys};

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "remote/http_client.h"
 #include "remote/mirror.h"
 #include "settings/settings.h"
 #include "sys/system.h"
@@ -18,6 +19,11 @@ enum class RemoteUse { sharing, pulling, pushing, offering };
 // be read; exit 3 `no_libcurl`; those of entry_keys.
 Result<std::shared_ptr<RemoteMirror>> open_remote(const Settings& settings, System& system,
                                                   RemoteUse use = RemoteUse::sharing);
+
+// How a server is spoken to that is named by `url` (--remote or --remote-exec): certificates, secrets.
+// Errors: exit 2 `bad_remote_url`, those of reading.
+Result<HttpOptions> server_options(const Settings& settings, const Setting<std::string>& url,
+                                   const FileReader& files);
 
 // Between the local cache of the settings and any store. Errors: those of entry_keys.
 Result<std::shared_ptr<RemoteMirror>> mirror_of(std::shared_ptr<RemoteStore> store, const Settings& settings,

@@ -11,6 +11,7 @@ using PbfTag = protozero::pbf_tag_type;
 
 constexpr PbfTag k_instance_name = 1;  // of every request
 constexpr int k_sha256_function = 1;   // DigestFunction.Value
+constexpr int k_zstd_compressor = 1;   // Compressor.Value
 
 // Reads a whole message; nullopt where it is none.
 template <class Value, class Read>
@@ -42,14 +43,17 @@ std::string render_digests(const std::string& instance, const std::vector<ReapiD
   return message;
 }
 
-// DigestFunction.Value repeated: packed, or one by one.
-bool has_sha256(PbfReader& functions) {
+// An enum repeated: packed, or one by one.
+bool has_value(PbfReader& values, int32_t value) {
   bool found = false;
-  if (functions.wire_type() == protozero::pbf_wire_type::varint)
-    return functions.get_enum() == k_sha256_function;
-  for (const int32_t function : functions.get_packed_enum())
-    found = found || function == k_sha256_function;
+  if (values.wire_type() == protozero::pbf_wire_type::varint) return values.get_enum() == value;
+  for (const int32_t one : values.get_packed_enum())
+    found = found || one == value;
   return found;
+}
+
+bool is_at_enums(const PbfReader& message, PbfTag tag) {
+  return is_bytes(message, tag) || is_number(message, tag);
 }
 
 bool is_update_enabled(PbfReader capabilities) {
@@ -64,15 +68,50 @@ bool is_update_enabled(PbfReader capabilities) {
 
 void read_cache_capabilities(PbfReader message, ReapiCapabilities& capabilities) {
   while (message.next()) {
-    if (is_bytes(message, 1) || is_number(message, 1))
-      capabilities.has_sha256 = has_sha256(message) || capabilities.has_sha256;
+    if (is_at_enums(message, 1))
+      capabilities.has_sha256 = has_value(message, k_sha256_function) || capabilities.has_sha256;
     else if (is_bytes(message, 2))
       capabilities.takes_results = is_update_enabled(message.get_message());
     else if (is_number(message, 4))
       capabilities.most_batch_bytes = static_cast<uint64_t>(std::max<int64_t>(message.get_int64(), 0));
+    else if (is_at_enums(message, 6))
+      capabilities.takes_packed_streams =
+          has_value(message, k_zstd_compressor) || capabilities.takes_packed_streams;
+    else if (is_at_enums(message, 7))
+      capabilities.takes_packed_batches =
+          has_value(message, k_zstd_compressor) || capabilities.takes_packed_batches;
     else
       message.skip();
   }
+}
+
+// ExecutionCapabilities {digest_function = 1, exec_enabled = 2, digest_functions = 5}. An old server says one
+// function alone.
+bool executes_actions(PbfReader message) {
+  bool is_enabled = false, has_sha256 = false;
+  while (message.next()) {
+    if (is_number(message, 2))
+      is_enabled = message.get_bool();
+    else if (is_number(message, 1) || is_at_enums(message, 5))
+      has_sha256 = has_value(message, k_sha256_function) || has_sha256;
+    else
+      message.skip();
+  }
+  return is_enabled && has_sha256;
+}
+
+// SemVer {major = 1, minor = 2}.
+bool is_2_1_or_newer(PbfReader message) {
+  int32_t major = 0, minor = 0;
+  while (message.next()) {
+    if (is_number(message, 1))
+      major = message.get_int32();
+    else if (is_number(message, 2))
+      minor = message.get_int32();
+    else
+      message.skip();
+  }
+  return major > 2 || (major == 2 && minor >= 1);
 }
 
 // google.rpc.Status {code = 1, message = 2}.
@@ -146,8 +185,14 @@ std::string render_get_capabilities(const std::string& instance) {
 
 std::optional<ReapiCapabilities> parse_capabilities(std::string_view message) {
   return parse_message<ReapiCapabilities>(message, [](PbfReader& reader, ReapiCapabilities& capabilities) {
-    if (!is_bytes(reader, 1)) return false;
-    read_cache_capabilities(reader.get_message(), capabilities);
+    if (is_bytes(reader, 1))
+      read_cache_capabilities(reader.get_message(), capabilities);
+    else if (is_bytes(reader, 2))
+      capabilities.executes = executes_actions(reader.get_message());
+    else if (is_bytes(reader, 5))
+      capabilities.takes_output_paths = is_2_1_or_newer(reader.get_message());
+    else
+      return false;
     return true;
   });
 }
@@ -172,6 +217,7 @@ std::string render_batch_update(const std::string& instance, const std::vector<R
     PbfWriter one(request, 2);
     write_digest(one, 1, blob.digest);
     one.add_bytes(2, blob.data.data(), blob.data.size());
+    if (blob.is_packed) one.add_enum(3, k_zstd_compressor);
   }
   request.add_enum(5, k_sha256_function);
   return message;

@@ -1,5 +1,6 @@
 // Messages of the Remote Execution API v2 (build/bazel/remote/execution/v2/remote_execution.proto) and of
-// google/bytestream/bytestream.proto, as far as a cache needs them. Requests are rendered, answers parsed;
+// google/bytestream/bytestream.proto, as far as a cache needs them (those of Execution are in
+// remote_execution/execution_messages.h). Requests are rendered, answers parsed;
 // nullopt: it is no such message. Each request says that its digests are of SHA-256.
 #pragma once
 
@@ -21,8 +22,11 @@ ReapiDigest digest_of(std::string_view bytes);
 
 struct ReapiCapabilities {
   bool has_sha256 = false;
-  bool takes_results = false;     // update_enabled
-  uint64_t most_batch_bytes = 0;  // 0: there is no limit but that of gRPC
+  bool takes_results = false;                                       // update_enabled
+  uint64_t most_batch_bytes = 0;                                    // 0: there is no limit but that of gRPC
+  bool takes_packed_batches = false, takes_packed_streams = false;  // by zstd
+  bool executes = false;                                            // exec_enabled, by SHA-256
+  bool takes_output_paths = true;  // high_api_version is 2.1 or newer, or not said
   bool operator==(const ReapiCapabilities&) const = default;
 };
 std::string render_get_capabilities(const std::string& instance);
@@ -33,7 +37,8 @@ std::optional<std::vector<ReapiDigest>> parse_missing(std::string_view message);
 
 struct ReapiBlob {
   ReapiDigest digest;
-  std::string_view data;
+  std::string_view data;   // outlives it
+  bool is_packed = false;  // `data` is, by zstd; the digest is of the unpacked bytes
 };
 // What an answer says of one blob.
 struct ReapiBlobAnswer {

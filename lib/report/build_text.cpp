@@ -74,6 +74,20 @@ Json failures_json(const std::vector<EdgeFailure>& failures) {
   return list;
 }
 
+Json execution_json(const ExecutorUses& uses) {
+  return {{"executed", uses.executed},
+          {"cached", uses.cached},
+          {"failed", uses.failed},
+          {"taken_back", uses.taken_back},
+          {"won_here", uses.won_here},
+          {"workers", std::vector<std::string>(uses.workers.begin(), uses.workers.end())},
+          {"worked_seconds", uses.worked_seconds},
+          {"bytes_up", uses.bytes_up},
+          {"bytes_down", uses.bytes_down},
+          {"requests", uses.requests},
+          {"off", uses.off.empty() ? Json(nullptr) : Json(uses.off)}};
+}
+
 Json manifest_ops_json(const Manifest& manifest) {
   Json list = Json::array();
   for (const ManifestOp& op : manifest.ops)
@@ -102,6 +116,26 @@ std::string render_shared(const MirrorUses& uses) {
   return text + ", " + plural(counts.requests, "request") + "\n";
 }
 
+// "elsewhere: 96 tools on 3 workers, 45.2 s of their time; 12 had run before, 2 taken back; 4.1 MiB up, 1.2
+// MiB down, 412 requests"
+std::string render_executed(const ExecutorUses& uses) {
+  if (!uses.were_any()) return "";
+  std::string text = "elsewhere: " + plural(uses.executed, "tool");
+  if (!uses.workers.empty()) text += " on " + plural(uses.workers.size(), "worker");
+  text += ", " + seconds_text(uses.worked_seconds) + " of their time";
+  std::vector<std::string> more;
+  const auto add = [&](uint64_t count, const char* what) {
+    if (count > 0) more.push_back(std::to_string(count) + " " + what);
+  };
+  add(uses.cached, "had run before");
+  add(uses.taken_back, "taken back");
+  add(uses.won_here, "faster here");
+  add(uses.failed, "failed there and ran here");
+  if (!more.empty()) text += "; " + join(more, ", ");
+  return text + "; " + human_size(uses.bytes_up) + " up, " + human_size(uses.bytes_down) + " down, " +
+         plural(uses.requests, "request") + "\n";
+}
+
 std::string render_edge_failure(const EdgeFailure& failure, const Style& style) {
   const Edge& edge = failure.edge;
   std::string text = style.bad("failed: ") + edge_title(edge) + "\n";
@@ -121,7 +155,8 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
                      (outcome.bundle.changed ? "" : ", unchanged") + "\n";
   if (outcome.merge) text += render_merge(*outcome.merge, outcome.compiles);
   text += counts_text(outcome) + differences_text(outcome.store) +
-          (outcome.remote ? render_shared(*outcome.remote) : "") + waits_text(outcome.waits);
+          (outcome.remote ? render_shared(*outcome.remote) : "") +
+          (outcome.execution ? render_executed(*outcome.execution) : "") + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
   text += render_kernels(outcome.kernels);
   text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
@@ -160,6 +195,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   json["edges_run"] = outcome.edges_run;
   json["seconds"] = outcome.seconds;
   if (outcome.remote) json["remote"] = remote_uses_json(*outcome.remote);
+  if (outcome.execution) json["execution"] = execution_json(*outcome.execution);
   if (outcome.merge) json["merge"] = merge_json(*outcome.merge, outcome.compiles);
   json["store"] = store_uses_json(outcome.store);
   json["store"]["saved_milliseconds"] = outcome.store.saved_milliseconds();

@@ -100,6 +100,7 @@ std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailur
 // A line for each kernel and arch; "" for none.
 std::string render_kernels(const std::vector<OpKernels>& kernels);
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
+std::string render_executed(const ExecutorUses& uses);  // likewise, of tools on other machines
 // Of a shard: before its run, and after.
 std::string render_shard(const ShardShare& share);
 std::string render_shard_json(const ShardShare& share);  // {"event":"shard",…}, one line

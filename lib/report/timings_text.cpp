@@ -69,6 +69,7 @@ constexpr std::pair<const char*, const char*> k_results[] = {{"made", "made"},
                                                              {"shared", "from the shared cache"},
                                                              {"same", "the same text as before"},
                                                              {"fresh", "up to date"},
+                                                             {"elsewhere", "made on other machines"},
                                                              {"failed", "failed"},
                                                              {"unknown", "not known"}};
 

@@ -4,6 +4,7 @@
 
 #include "arch/vendor.h"
 #include "settings/arch_requests.h"
+#include "settings/remote_options.h"
 #include "settings/setting_values.h"
 #include "settings/values.h"
 
@@ -115,25 +116,6 @@ SettingValue build_string() {
 }
 
 // It may hold a password, which nobody is shown.
-SettingValue remote_url() {
-  SettingValue value = text(&Settings::remote);
-  value.show = [](const std::string& name, const Settings& settings) {
-    return row_of(name, settings.remote, without_password(settings.remote.value));
-  };
-  return value;
-}
-
-SettingValue shard() {
-  return {[](const Given& given, Settings& settings) -> Result<void> {
-            DSBUILD_TRY(choice, parse_shard(given));
-            settings.shard = {choice, given.origin};
-            return {};
-          },
-          [](const std::string& name, const Settings& settings) {
-            return row_of(name, settings.shard, settings.shard.value.text());
-          }};
-}
-
 // ---- the table
 
 constexpr HelpScreen k_first = HelpScreen::first;
@@ -330,103 +312,6 @@ std::vector<Option> options_of_the_run() {
   };
 }
 
-std::vector<Option> options_of_sharing() {
-  return {
-      {.names = "--remote",
-       .type = "URL",
-       .help =
-           "A cache that machines share: http(s)://HOST/PATH, reapi(s)://HOST/INSTANCE, s3://BUCKET/PREFIX, "
-           "file:///FOLDER [none]",
-       .variable = "DSBUILD_REMOTE",
-       .setting = "remote",
-       .value = remote_url()},
-      {.names = "--remote-scope",
-       .type = "NAME",
-       .help = "Of the shared cache, results of this scope alone",
-       .variable = "DSBUILD_REMOTE_SCOPE",
-       .setting = "remote_scope",
-       .value = text(&Settings::remote_scope)},
-      {.names = "--remote-upload",
-       .type = "auto|never|always",
-       .help = "Whether results go up there [auto: to a folder, or with credentials]",
-       .variable = "DSBUILD_REMOTE_UPLOAD",
-       .setting = "remote_upload",
-       .value = choice(&Settings::remote_upload, {"auto", "never", "always"})},
-      {.names = "--remote-ttl",
-       .type = "DAYS",
-       .help = "After how many days the shared cache removes files: older than half of it, they are written "
-               "again on use [none]",
-       .variable = "DSBUILD_REMOTE_TTL",
-       .setting = "remote_ttl",
-       .value = number(&Settings::remote_ttl, 1, 0, "none")},
-      {.names = "--remote-credentials",
-       .type = "FILE",
-       .help = "What its Authorization header says [~/.netrc, where it names the host]",
-       .variable = "DSBUILD_REMOTE_CREDENTIALS",
-       .setting = "remote_credentials",
-       .value = text(&Settings::remote_credentials)},
-      {.names = "--remote-credential-helper",
-       .type = "PROGRAM",
-       .help = "Asked for the headers that say who we are, by Bazel's protocol",
-       .variable = "DSBUILD_REMOTE_CREDENTIAL_HELPER",
-       .setting = "remote_credential_helper",
-       .value = text(&Settings::remote_credential_helper)},
-      {.names = "--remote-ca",
-       .type = "FILE",
-       .help = "Certificates that its server's is checked by [the system's]",
-       .variable = "DSBUILD_REMOTE_CA",
-       .setting = "remote_ca",
-       .value = text(&Settings::remote_ca)},
-      {.names = "--remote-client-cert",
-       .type = "FILE",
-       .help = "The certificate that says who we are there, in PEM",
-       .variable = "DSBUILD_REMOTE_CLIENT_CERT",
-       .setting = "remote_client_cert",
-       .value = text(&Settings::remote_client_cert)},
-      {.names = "--remote-client-key",
-       .type = "FILE",
-       .help = "Its key, in PEM [in the file of the certificate]",
-       .variable = "DSBUILD_REMOTE_CLIENT_KEY",
-       .setting = "remote_client_key",
-       .value = text(&Settings::remote_client_key)},
-      {.names = "--remote-sign",
-       .type = "FILE",
-       .help = "Sign what goes up there by this private key (Ed25519, PEM)",
-       .variable = "DSBUILD_REMOTE_SIGN",
-       .setting = "remote_sign",
-       .value = text(&Settings::remote_sign)},
-      {.names = "--remote-trust",
-       .type = "FILES",
-       .help = "Of the shared cache, only what one of these public keys signed (PEM)",
-       .variable = "DSBUILD_REMOTE_TRUST",
-       .setting = "remote_trust",
-       .value = words(&Settings::remote_trust, parse_files)},
-      {.names = "--metrics",
-       .type = "FILE",
-       .help = "Counts of builds and caches, written for dashboards after each build (OpenMetrics) [none]",
-       .variable = "DSBUILD_METRICS",
-       .setting = "metrics",
-       .value = text(&Settings::metrics)},
-  };
-}
-
-std::vector<Option> options_of_shards() {
-  return {
-      {.names = "--shard",
-       .type = "N/OF|merge",
-       .help = "Do share N of OF of the compiles, into the shared cache; merge: make the bundle of all",
-       .variable = "DSBUILD_SHARD",
-       .setting = "shard",
-       .value = shard()},
-      {.names = "--shard-plan",
-       .type = "FILE",
-       .help = "The cut into shards: the first shard writes it, others must have the same plan",
-       .variable = "DSBUILD_SHARD_PLAN",
-       .setting = "shard_plan",
-       .value = text(&Settings::shard_plan)},
-  };
-}
-
 std::vector<Option> variables() {
   return {
       {.variable = "DSBUILD_BUNDLE", .setting = "bundle", .value = text(&Settings::bundle)},
@@ -457,7 +342,7 @@ std::vector<Option> variables() {
 std::vector<Option> all_options() {
   std::vector<Option> all = first_options();
   for (const auto& more : {options_of_what_is_made(), options_of_the_run(), options_of_sharing(),
-                           options_of_shards(), variables()})
+                           options_of_execution(), options_of_shards(), variables()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -69,6 +69,12 @@ struct WorkloadOp {
   bool operator==(const WorkloadOp&) const = default;
 };
 
+// What --remote-tools begins with, before the toolkit's home on the workers.
+inline constexpr const char* k_worker_tools = "worker:";
+
+// Whether idle cores here take tools that wait or are late there.
+enum class RemoteLocal { automatic, never };
+
 // Whether results go up to a shared cache. automatic: where a credential is given, or it is a folder.
 enum class RemoteUpload { automatic, never, always };
 
@@ -147,6 +153,12 @@ struct Settings {
   Setting<int> remote_ttl;                        // days; 0: none
   Setting<std::string> remote_credential_helper;  // a program: a path, or a name on PATH; "": none
   Setting<Path> remote_credentials, remote_ca, remote_client_cert, remote_client_key;  // files; "": none
+  // Where hermetic tools run (remote_execution/open_execution.h); "": here.
+  Setting<std::string> remote_exec;
+  Setting<int> remote_jobs{64};                 // tools at once there
+  Setting<std::string> remote_tools{"upload"};  // or "worker:/usr/local/cuda"
+  Setting<RemoteLocal> remote_local;
+  Setting<std::vector<std::string>> remote_platform;  // "OSFamily=linux"
   // Of a build that several machines share out among them (lib/build/build_shard.h).
   Setting<ShardChoice> shard;
   Setting<Path> shard_plan;                        // a file; "": each machine makes the cut for itself
@@ -186,9 +198,9 @@ struct Settings {
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
 // cache_size pass_environment remote remote_scope remote_upload remote_ttl remote_credentials
-// remote_credential_helper remote_ca remote_client_cert remote_client_key remote_sign remote_trust shard
-// shard_plan metrics; unknown ones are exit 2 with "did you mean". `--ops @FILE`: the errors of take_workload
-// (workload.h); its archs count where neither
+// remote_credential_helper remote_ca remote_client_cert remote_client_key remote_sign remote_trust metrics
+// remote_exec remote_jobs remote_tools remote_local remote_platform shard shard_plan; unknown ones are exit 2
+// with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count where neither
 // --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);

@@ -207,4 +207,24 @@ Result<std::vector<std::string>> parse_files(const Given& given) {
   return split(text, ",");
 }
 
+Result<std::string> parse_remote_tools(const Given& given) {
+  const std::string text = trim(given.text);
+  if (text == "upload" || text.starts_with(k_worker_tools + std::string("/"))) return text;
+  return fail(Exit::usage, "bad_choice", given.origin,
+              in_quotes(text) + " is neither 'upload' nor 'worker:' and an absolute path",
+              "Give upload, or the toolkit on the workers, as in worker:/usr/local/cuda.");
+}
+
+Result<std::vector<std::string>> parse_platform(const Given& given) {
+  DSBUILD_TRY(text, parse_non_blank(given));
+  std::vector<std::string> properties = split(text, ",");
+  for (std::string& property : properties) {
+    property = trim(property);
+    if (const size_t equals = property.find('='); equals == std::string::npos || equals == 0)
+      return fail(Exit::usage, "bad_platform", given.origin, in_quotes(property) + " is no NAME=VALUE",
+                  "Write properties of the service's workers, as in OSFamily=linux,pool=large.");
+  }
+  return properties;
+}
+
 }  // namespace dsbuild

@@ -34,6 +34,11 @@ Result<ShardChoice> parse_shard(const Given& given);
 // Files, at commas. Code `empty_value`.
 Result<std::vector<std::string>> parse_files(const Given& given);
 
+// "upload", or "worker:" and an absolute path. Code `bad_choice`.
+Result<std::string> parse_remote_tools(const Given& given);
+// "NAME=VALUE", at commas. Code `bad_platform`.
+Result<std::vector<std::string>> parse_platform(const Given& given);
+
 // --ops, ops:, DS_BUILD_OPS and DS_BUILD_<OP>.
 Result<Selection> load_selection(const MaybeGiven& ops_argument, const Environment& environment,
                                  const ConfigEntries& config);

@@ -31,15 +31,15 @@ struct Client {
   bool waits = false;
 };
 
-// Messages of a step: "look OWN TEXT TORCH OUTPUT", "work OWN TEXT TORCH OUTPUT", "end MADE_OF LOOK PEAK
-// OUTPUT"; the answer to the first two is one byte.
+// Messages of a step: "look OWN TEXT TORCH OUTPUT", "work OWN TEXT TORCH OUTPUT", "leave", "end MADE_OF LOOK
+// PEAK OUTPUT"; the answer to the first two is one byte.
 class RealMemoryGate : public MemoryGate {
  public:
-  RealMemoryGate(LocalListener listener, Descriptor wake, ByteCount bound, GateKnowledge knowledge)
+  RealMemoryGate(LocalListener listener, Descriptor wake, GateBounds bounds, GateKnowledge knowledge)
       : listener_(std::move(listener.socket)),
         wake_(std::move(wake)),
         name_(std::move(listener.name)),
-        queue_(bound),
+        queue_(bounds.memory, bounds.places),
         knowledge_(std::move(knowledge)),
         thread_([this] { serve(); }) {}
   RealMemoryGate(const RealMemoryGate&) = delete;
@@ -54,6 +54,10 @@ class RealMemoryGate : public MemoryGate {
     for (const auto& [id, client] : clients_)
       if (client.waits && client.ask.output == output) seconds += steady_seconds() - client.waits_since;
     return seconds;
+  }
+  size_t idle_places() override {
+    const std::lock_guard lock(mutex_);
+    return queue_.idle_places();
   }
   std::map<std::string, GateUse> close() override {
     stop();
@@ -102,6 +106,8 @@ class RealMemoryGate : public MemoryGate {
     const std::string word = take_word(message);
     if (word == "end") {
       note_end(std::move(message));
+    } else if (word == "leave") {
+      queue_.leave(id);
     } else if (word == "look" || word == "work") {
       Client& client = clients_.at(id);
       client.kind = word == "look" ? Kind::look : Kind::work;
@@ -169,12 +175,12 @@ class RealMemoryGate : public MemoryGate {
 
 }  // namespace
 
-Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound, GateKnowledge knowledge) {
+Result<std::unique_ptr<MemoryGate>> open_memory_gate(GateBounds bounds, GateKnowledge knowledge) {
   constexpr const char* k_what = "making the gate for the build's steps";
   DSBUILD_TRY(listener, listen_locally(k_what));
   Descriptor wake(::eventfd(0, EFD_CLOEXEC));
   if (!wake.is_open()) return io_error("eventfd", k_what, errno);
-  return std::make_unique<RealMemoryGate>(std::move(listener), std::move(wake), bound, std::move(knowledge));
+  return std::make_unique<RealMemoryGate>(std::move(listener), std::move(wake), bounds, std::move(knowledge));
 }
 
 MemoryTurn::MemoryTurn(const Environment& environment, const std::string& output) : output_(output) {
@@ -192,6 +198,10 @@ void MemoryTurn::wait(Kind kind, const SeenText& text) {
   send_message(*socket_, (kind == Kind::look ? "look " : "work ") + std::to_string(resident_memory()) + " " +
                              std::to_string(text.bytes) + " " + (text.reads_torch ? "1 " : "0 ") + output_);
   (void)receive_message(*socket_);  // the end too lets us go on: then the build is over, or is none of ours
+}
+
+void MemoryTurn::leave() {
+  if (socket_) send_message(*socket_, "leave");
 }
 
 void MemoryTurn::add_peak(ByteCount bytes) {

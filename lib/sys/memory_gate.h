@@ -22,12 +22,13 @@ inline constexpr const char* k_memory_gate_variable = "DSBUILD_MEMORY_GATE";
 
 // Where that comes from what a step that ended well leaves behind.
 enum class MadeOf {
-  nothing_said,  // it failed, or was killed
-  tools,         // all of them ran
-  some_tools,    // some ran, and made what others had been given before: theirs was there
-  cache,         // taken from the store of results
-  same_input,    // the preprocessor gave the same text as before: what was there stays
-  record,        // its record holds: nothing ran
+  nothing_said,     // it failed, or was killed
+  tools,            // all of them ran
+  some_tools,       // some ran, and made what others had been given before: theirs was there
+  cache,            // taken from the store of results
+  same_input,       // the preprocessor gave the same text as before: what was there stays
+  record,           // its record holds: nothing ran
+  tools_elsewhere,  // all of them ran, some on another machine: nothing is learnt of what they need here
 };
 
 // What an edge was let in for: `bytes` were set aside for it from `admitted` to its next turn or its end.
@@ -45,6 +46,7 @@ struct GateUse {
   MadeOf made_of = MadeOf::nothing_said;
   ByteCount look_bytes = 0, peak_bytes = 0;  // of the tools that ran, once it has said what it is made of
   bool done() const { return made_of == MadeOf::tools; }
+  bool compiled() const { return done() || made_of == MadeOf::tools_elsewhere; }
   bool operator==(const GateUse&) const = default;
 };
 
@@ -79,12 +81,20 @@ class MemoryGate {
   virtual std::string name() const = 0;  // the variable's value
   // How long an edge has waited so far.
   virtual double waited_seconds(const std::string& output) = 0;
+  // Of the places for edges that run; 0 while one waits.
+  virtual size_t idle_places() = 0;
   // Closes it; who waits still goes on.
   virtual std::map<std::string, GateUse> close() = 0;
 };
 
+// What all edges that run here may take together.
+struct GateBounds {
+  ByteCount memory = 0;
+  size_t places = SIZE_MAX;  // edges at once: as many as there are cores for them
+};
+
 // Error: exit 1 `io`.
-Result<std::unique_ptr<MemoryGate>> open_memory_gate(ByteCount bound, GateKnowledge knowledge);
+Result<std::unique_ptr<MemoryGate>> open_memory_gate(GateBounds bounds, GateKnowledge knowledge);
 
 // A step's side of it. Without a gate, nothing is waited for.
 class MemoryTurn {
@@ -98,6 +108,8 @@ class MemoryTurn {
   // Before it is known whether there is anything to do.
   void wait_to_look() { wait(MemoryQueue::Kind::look, {}); }
   void wait_to_work(const SeenText& text = {}) { wait(MemoryQueue::Kind::work, text); }
+  // Holds nothing for a while: its tools run on another machine.
+  void leave();
   // Of a tool that has ended (ProcessResult::peak_memory_bytes).
   void add_peak(ByteCount bytes);
   // The edge has ended well. Where all its tools ran, what they took is remembered for the next build.

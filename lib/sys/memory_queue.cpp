@@ -46,7 +46,11 @@ ByteCount MemoryQueue::used() const {
 }
 
 bool MemoryQueue::may_run(const Waiting& first) const {
-  return running_.empty() || used() - first.own + first.needed <= bound_;
+  return running_.empty() || (running_.size() < places_ && used() - first.own + first.needed <= bound_);
+}
+
+size_t MemoryQueue::idle_places() const {
+  return waiting_.empty() && running_.size() < places_ ? places_ - running_.size() : 0;
 }
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// Who may run now, so that all together stay below a bound: first come, first served. Pure.
+// Who may run now, so that all together stay below bounds: first come, first served. Pure.
 // One that needs more than the bound runs alone. A look (short, small, and perhaps all there is to do) is
 // served before the others.
 #pragma once
@@ -14,7 +14,8 @@ using ByteCount = unsigned long long;
 
 class MemoryQueue {
  public:
-  explicit MemoryQueue(ByteCount bound) : bound_(bound) {}
+  // At most `places` run at once.
+  explicit MemoryQueue(ByteCount bound, size_t places = SIZE_MAX) : bound_(bound), places_(places) {}
 
   enum class Kind { look, work };
   // To the end of the queue of its kind. `own`: what the one who waits holds himself meanwhile; `needed`:
@@ -30,6 +31,8 @@ class MemoryQueue {
   // By what runs and what waits. More than the bound only while one runs alone.
   ByteCount used() const;
   ByteCount bound() const { return bound_; }
+  // While nobody waits; else 0.
+  size_t idle_places() const;
 
  private:
   struct Waiting {
@@ -39,6 +42,7 @@ class MemoryQueue {
   };
   bool may_run(const Waiting& first) const;
   ByteCount bound_;
+  size_t places_;
   std::deque<Waiting> waiting_;  // looks first
   std::map<int, ByteCount> running_;
 };

@@ -42,6 +42,7 @@ struct ProcessResult {
   // That is enough for compilers, whose driver waits while one tool at a time works.
   unsigned long long peak_memory_bytes = 0;
   unsigned long long cpu_milliseconds = 0;  // of all its processes that were waited for
+  bool ran_elsewhere = false;               // on another machine (exec/build_runner.h)
   bool ok() const { return exit_code == 0 && !timed_out; }
 };
 

@@ -138,6 +138,22 @@ Result<std::string> remembered_answer(const Words& argv, const FactBasis& parts,
   return said;
 }
 
+// Of text_of_parts.
+std::string compile_parts_of(const std::string& text, const Environment& environment, const System& system) {
+  std::string parts;
+  for (const std::string& line : split_lines(text)) {
+    const size_t space = line.find(' ');
+    const Path part = line.substr(space + 1);
+    const std::string name = part.filename().string();
+    const bool is_program = name == "cc1plus" || name == "as";
+    const bool is_library = name.find(".so") != std::string::npos && name != "liblto_plugin.so";
+    const auto path = is_program ? find_program(system.files, part.string(), environment) : part;
+    if ((is_program || is_library) && path && is_sha256(line.substr(0, space)))
+      parts += line.substr(0, space) + " " + path->string() + "\n";
+  }
+  return parts;
+}
+
 Result<ToolText> ask_host_compiler(const Path& compiler, System& system, FactStore& facts,
                                    DigestMemo& digests) {
   const Environment environment = asking_environment(system, nullptr);
@@ -151,6 +167,7 @@ Result<ToolText> ask_host_compiler(const Path& compiler, System& system, FactSto
   ToolText tool;
   DSBUILD_TRY(text, text_of_parts(std::move(parts), environment, system, facts, digests));
   tool.text = text + said.text + text_of_variables(system);
+  tool.compile_parts = compile_parts_of(text, environment, system);
   const FactBasis by_parts = {sha256(tool.text), {}, is_asked_again};
   const auto asked = [&](Words argv) -> Result<std::string> {
     argv.insert(argv.begin(), compiler.string());
@@ -247,6 +264,7 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hos
   if (family.device_parts) {
     DSBUILD_TRY(device, text_of_parts(family.device_parts(said.answers.front(), toolkit, system.files),
                                       environment, system, facts, digests));
+    tool.device_parts = device;
     tool.device_text = without_folders(device) + said.text + text_of_variables(system);
   }
   tool.text = text + said.text + (toolkit.host ? tool.text : text_of_variables(system));

@@ -20,6 +20,9 @@ struct ToolText {
   // "<sha256> <file name>" a line of each part that turns preprocessed text into device code, and the
   // variables; "": the family has none that run by themselves. All of them are in `text` too.
   std::string device_text;
+  std::string device_parts;  // of the same parts, "<sha256> <absolute path>" a line each
+  // Likewise of those of gcc that turn preprocessed C++ into an object: cc1plus, as, what they load.
+  std::string compile_parts;
   bool links_tell_files = false;       // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer)
   bool assembler_tells_files = false;  // it has --MD (GNU as; the one in clang has not)
   std::vector<std::string> folders;    // where it looks for headers unasked; behind "-L", for libraries

@@ -23,7 +23,8 @@ const timeText = ms => {
 const count = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 const share = (part, all) => all > 0 ? `${Math.round(100 * part / all)} %` : '0 %';
 const RESULTS = {made: 'made', partly: 'made in part: its images were there', cache: 'from the cache',
-  shared: 'from the shared cache', same: 'the same text as before', fresh: 'up to date', failed: 'failed', unknown: 'not known'};
+  shared: 'from the shared cache', same: 'the same text as before', fresh: 'up to date',
+  elsewhere: 'made on other machines', failed: 'failed', unknown: 'not known'};
 
 // ---- elements
 

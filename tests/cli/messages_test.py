@@ -74,6 +74,18 @@ class UsageTest(MessageTest):
     def test_a_shared_cache_of_no_known_scheme(self):
         self.message("bad_remote_url", "--remote", "ftp://cache.example.org/dsbuild", code=2)
 
+    def test_a_service_is_of_the_remote_execution_api(self):
+        self.message("bad_execution_url", "--remote-exec", "https://user:secret@build.example.org/main", code=2)
+
+    def test_tools_go_there_or_are_there(self):
+        self.message("bad_remote_tools", "--remote-tools", "worker:cuda", code=2)
+
+    def test_idle_cores_help_or_do_not(self):
+        self.message("bad_remote_local", "--remote-local", "always", code=2)
+
+    def test_a_property_of_workers_has_a_name(self):
+        self.message("bad_platform", "--remote-platform", "OSFamily=linux,=large", code=2)
+
     def test_max_jobs_takes_a_number(self):
         self.message("bad_max_jobs", code=2, env={"MAX_JOBS": "many"}, without=("-j",))
 
@@ -131,6 +143,14 @@ class CacheTest(CliTest):
         space = TestSpace(store=True)
         (space.root / "file").write_text("")
         self.check("cache_not_writable", space, "--ops", "host", code=0, env={"XDG_CACHE_HOME": str(space.root / "file")})
+
+
+class ServiceTest(CliTest):
+    def test_a_service_that_nobody_answers_for(self):
+        space = TestSpace(steps=True)
+        run = self.run_in(space, "--ops", "alpha,beta", "--remote-exec", "reapi://127.0.0.1:1")
+        self.assertEqual(run.code, 0, run)
+        self.assertEqual(run.err.count("warning[execution_off]: --remote-exec: the rest of this build ran on this machine: "), 1, run)
 
 
 class ConfigTest(MessageTest):

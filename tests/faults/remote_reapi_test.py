@@ -6,6 +6,7 @@ import base64
 import collections
 import os
 import pathlib
+import resource
 import socket
 import sys
 import threading
@@ -75,6 +76,17 @@ class ReapiTest(RemoteTest):
 
 
 class AnswersTest(ReapiTest):
+    # Red where the client's thread does not rest: libcurl 7.88 never waits while it may not send.
+    def test_waiting_for_a_server_that_takes_nothing_costs_little(self):
+        def early(call):
+            time.sleep(3)
+            return GrpcServer.as_usual
+        self.server.early_behaviours = {"Write": early}
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(self.states(self.put_blobs([os.urandom(5 * MIB)])), ["done"])
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
+
     # Red where a message, the name of a stream, or the order of answers is wrong.
     def test_what_is_put_is_there(self):
         blobs = [b"a", os.urandom(9 * MIB), os.urandom(3 * MIB), b"b" * 2000, os.urandom(3 * MIB - 128)]

@@ -95,7 +95,7 @@ TEST_CASE("slices: cudafe++, cicc and ptxas say which files they are given and m
   CHECK(cicc.inputs == Args{"a.module_id", "a.compute_80.cpp1.ii"});
   CHECK(has(join(cicc.outputs, " "), "a.compute_80.cudafe1.stub.c"));
   CHECK(cicc.outputs.back() == "a.compute_80.ptx");
-  const HermeticFiles ptxas{{"a.compute_80.ptx"}, {"a.compute_80.cubin"}};
+  const HermeticFiles ptxas{{"a.compute_80.ptx"}, {"a.compute_80.cubin"}, {"a.compute_80.cubin"}};
   CHECK(files.at("a.compute_80.cubin") == ptxas);
 }
 

@@ -265,16 +265,18 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
   world.arguments["--config"] = "typo";
   check_equal(
       world.error(),
-      message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
-              "Keys of a config file: ops, arch, out, build_dir, cuda_home, rocm_home, "
-              "oneapi_home, jobs, keep_going, ptxas_info, "
-              "strict, json, pack, "
-              "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, python, "
-              "cpu_baseline, memory, "
-              "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
-              "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
-              "remote_ttl, remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
-              "remote_client_key, remote_sign, remote_trust, metrics, shard, shard_plan."));
+      message(
+          Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
+          "Keys of a config file: ops, arch, out, build_dir, cuda_home, rocm_home, "
+          "oneapi_home, jobs, keep_going, ptxas_info, "
+          "strict, json, pack, "
+          "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, python, "
+          "cpu_baseline, memory, "
+          "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
+          "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
+          "remote_ttl, remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
+          "remote_client_key, remote_sign, remote_trust, metrics, remote_exec, remote_jobs, remote_tools, "
+          "remote_local, remote_platform, shard, shard_plan."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {
@@ -351,9 +353,11 @@ TEST_CASE("each set of trusted keys has caches of its own, and who signs trusts 
 TEST_CASE("each row of the table is read from all that it names, and shows in plan -v where from") {
   // Of a choice its last word.
   const auto sample_of = [](const Option& option) -> std::string {
+    if (option.type == "upload|worker:DIR") return "upload";
     static const std::map<std::string, std::string> samples = {
-        {"", "1"},    {"OPS", "all"},   {"ARCHS", "8.0"}, {"N", "2"},    {"SIZE", "2G"},
-        {"DIR", "x"}, {"SECONDS", "2"}, {"DAYS", "2"},    {"FILE", "x"}, {"PACK|DIR", "x"}};
+        {"", "1"},      {"OPS", "all"},    {"ARCHS", "8.0"},     {"N", "2"},
+        {"SIZE", "2G"}, {"DIR", "x"},      {"SECONDS", "2"},     {"DAYS", "2"},
+        {"FILE", "x"},  {"PACK|DIR", "x"}, {"PROPERTIES", "a=b"}};
     const auto sample = samples.find(option.type);
     return sample != samples.end() ? sample->second : option.type.substr(option.type.rfind('|') + 1);
   };

@@ -56,7 +56,7 @@ pid_t start_holder(const Environment& environment, const std::string& output) {
 }  // namespace
 
 TEST_CASE("gate: a step waits until there is memory") {
-  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
+  auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   std::atomic<bool> went_on = false;
   std::thread second;
   {
@@ -85,7 +85,7 @@ TEST_CASE("gate: a step waits until there is memory") {
 }
 
 TEST_CASE("gate: what a killed step held is free, although it could give nothing back") {
-  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
+  auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   const pid_t holder = start_holder(at(*gate), "all");
   std::atomic<bool> went_on = false;
   std::thread second([&] {
@@ -102,7 +102,7 @@ TEST_CASE("gate: what a killed step held is free, although it could give nothing
 }
 
 TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks are told by who is done") {
-  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
+  auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   {
     MemoryTurn turn(at(*gate), "more");
     turn.wait_to_look();
@@ -135,7 +135,7 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
 }
 
 TEST_CASE("gate: a step says what it is made of, whether it waited or not, and whatever its name") {
-  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
+  auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   for (const MadeOf made_of : {MadeOf::record, MadeOf::cache, MadeOf::same_input, MadeOf::some_tools})
     MemoryTurn(at(*gate), "a b " + std::to_string(static_cast<int>(made_of))).end(made_of);
   const auto uses = gate->close();
@@ -147,7 +147,7 @@ TEST_CASE("gate: a step says what it is made of, whether it waited or not, and w
 TEST_CASE("gate: without one, or when its build is gone, nobody waits") {
   MemoryTurn none({}, "all");
   none.wait_to_work();
-  auto gate = open_memory_gate(k_bytes_of_gib, needs).value();
+  auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   const Environment environment = at(*gate);
   MemoryTurn first(environment, "all");
   first.wait_to_work();
@@ -169,7 +169,7 @@ TEST_CASE(
     "gate: what was measured of one counts at once for those that wait: smaller ones run side by side") {
   constexpr ByteCount k_guess = k_bytes_of_gib / 2 + 1, k_measured = k_bytes_of_gib / 8;
   std::atomic<ByteCount> needed = k_guess;
-  auto gate = open_memory_gate(k_bytes_of_gib,
+  auto gate = open_memory_gate({k_bytes_of_gib},
                                {[&](const GateAsk&) { return GateNeeds{1 << 20, needed}; },
                                 [&](const std::string&, const GateUse& use) { needed = use.peak_bytes; }})
                   .value();
@@ -202,11 +202,11 @@ TEST_CASE(
 TEST_CASE(
     "gate: a step says how long the text is that its tools are to read, and whether some is of torch's") {
   std::vector<GateAsk> asks;
-  auto gate = open_memory_gate(k_bytes_of_gib, {[&](const GateAsk& ask) {
-                                                  asks.push_back(ask);
-                                                  return GateNeeds{1, 1};
-                                                },
-                                                {}})
+  auto gate = open_memory_gate({k_bytes_of_gib}, {[&](const GateAsk& ask) {
+                                                    asks.push_back(ask);
+                                                    return GateNeeds{1, 1};
+                                                  },
+                                                  {}})
                   .value();
   MemoryTurn turn(at(*gate), "a b");
   turn.wait_to_look();

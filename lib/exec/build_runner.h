@@ -1,0 +1,62 @@
+// Runs hermetic tools where the process that runs the build says: on another machine (remote_execution/), or
+// here. The others run here. A tool that does not end well there runs here again, and that counts: what a
+// user sees comes from this machine.
+#pragma once
+
+#include "exec/local_runner.h"
+#include "sys/system.h"
+
+namespace dsbuild {
+
+// In the environment of an action: who is asked. A question is one line; the answers:
+//   execute FILE   done: it has run. local: run it here. race N: run it here, too; it still runs there as N
+//   wait N         done, local: it will not come
+//   cancel N       yes: it need not run any more
+//   wrong FILE     yes: noted. It failed there, and not here
+// FILE is the request, as request_file() is written: {"output", "argv", "environment", "inputs", "outputs",
+// "required"}, in the
+// folder that the tool runs in. After `done`, the answer lies next to it, and the outputs in a folder next to
+// it.
+inline constexpr const char* k_execution_variable = "DSBUILD_EXECUTION";
+inline constexpr const char *k_execute = "execute", *k_wait = "wait", *k_cancel = "cancel",
+                            *k_wrong = "wrong";
+inline constexpr const char *k_done = "done", *k_local = "local", *k_race = "race", *k_yes = "yes";
+inline constexpr const char* k_request_name = ".remote.json";
+inline constexpr const char* k_answer_name =
+    ".remote.answer.json";  // {"exit_code", "out", "err" (base64), "milliseconds"}
+inline constexpr const char* k_outputs_name = ".remote.outputs";
+
+class BuildRunner : public Runner {
+ public:
+  // `output`: of the edge. All outlive it.
+  BuildRunner(System& system, std::string output);
+
+  Handle submit(ToolRun run) override;
+  Result<ProcessResult> wait(Handle handle) override;
+  void cancel(Handle handle) override;
+  bool may_run_elsewhere() const override { return true; }
+
+ private:
+  struct Running {
+    std::stop_source stop;
+    std::shared_future<Result<ProcessResult>> result;
+  };
+
+  Result<ProcessResult> run(const ToolRun& run, std::stop_token stop);
+  Result<ProcessResult> run_here(ToolRun run, std::stop_token stop);
+  std::optional<Result<ProcessResult>> race(const ToolRun& run, const std::string& number,
+                                            std::stop_token stop);
+  std::string ask(const std::string& question) const;
+  bool write_request(const ToolRun& run) const;
+  std::optional<ProcessResult> take(const ToolRun& run) const;
+  void clear(const ToolRun& run) const;
+
+  System& system_;
+  const std::string output_;
+  LocalRunner here_;
+  std::mutex mutex_;  // of what follows
+  std::map<Handle, Running> running_;
+  Handle last_ = 0;
+};
+
+}  // namespace dsbuild

@@ -1,0 +1,87 @@
+// Messages of the Remote Execution API v2 and of google/longrunning/operations.proto, as far as a client of
+// Execution needs them. Requests are rendered, answers parsed; nullopt: it is no such message.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "remote/grpc.h"
+#include "remote/reapi_fields.h"
+
+namespace dsbuild {
+
+using PlatformProperties = std::map<std::string, std::string>;
+
+// A Directory. Maps, for the message has names in their order.
+struct ReapiDirectory {
+  struct File {
+    ReapiDigest digest;
+    bool is_executable = false;
+  };
+  std::map<std::string, File> files = {};
+  std::map<std::string, ReapiDigest> directories = {};
+};
+std::string render_directory(const ReapiDirectory& directory);
+
+struct ReapiCommand {
+  std::vector<std::string> arguments;              // a first word with '/' is from the working directory
+  std::map<std::string, std::string> environment;  // all of it
+  std::string working_directory;                   // below the root of the inputs
+  std::vector<std::string> output_paths;           // from the working directory
+  PlatformProperties platform = {};
+  bool names_output_files = false;  // as servers before version 2.1 read them, too
+};
+std::string render_command(const ReapiCommand& command);
+// `salt`: what the result depends on as well as on the command and the inputs; "": nothing.
+std::string render_action(const ReapiDigest& command, const ReapiDigest& input_root,
+                          const PlatformProperties& platform, const std::string& salt);
+
+enum class CacheLookup { used, skipped };
+std::string render_execute(const std::string& instance, const ReapiDigest& action, CacheLookup lookup);
+std::string render_wait_execution(const std::string& operation);
+std::string render_cancel_operation(const std::string& operation);
+
+struct ReapiStatus {
+  GrpcCode code = GrpcCode::ok;
+  std::string words = {};
+  std::chrono::milliseconds retry_delay{0};  // 0: it does not say
+};
+
+struct ReapiOutputFile {
+  std::string path;
+  ReapiDigest digest;
+  std::string contents;  // "": it is in the CAS
+};
+
+// Of ExecutedActionMetadata: seconds since 1970, 0 where it does not say.
+struct ReapiTimes {
+  std::string worker;
+  double queued = 0, started = 0, execution_started = 0, execution_ended = 0, completed = 0;
+};
+
+struct ReapiResult {
+  int exit_code = 0;
+  std::vector<ReapiOutputFile> files = {};
+  std::string out = {}, err = {};                // where they are in the message
+  ReapiDigest out_digest = {}, err_digest = {};  // else; without a hash: there is nothing
+  ReapiTimes times = {};
+};
+
+enum class ReapiStage { unknown, cache_check, queued, executing, completed };
+
+struct ReapiOperation {
+  std::string name;
+  ReapiStage stage = ReapiStage::unknown;
+  bool is_done = false;
+  // Of one that is done: its error, or the response's status.
+  ReapiStatus status = {};
+  std::string message = {};  // of the response, for people
+  bool was_cached = false;
+  std::optional<ReapiResult> result = {};
+};
+std::optional<ReapiOperation> parse_operation(std::string_view message);
+
+}  // namespace dsbuild

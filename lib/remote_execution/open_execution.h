@@ -1,0 +1,20 @@
+// The Execution service that the settings name.
+#pragma once
+
+#include <memory>
+
+#include "remote_execution/remote_executor.h"
+#include "settings/settings.h"
+
+namespace dsbuild {
+
+// nullptr: the settings name none. Asks nothing yet, so a server that is not there is no error. Errors: exit
+// 2 `bad_remote_url`, exit 3 `no_libcurl`, those of reading.
+Result<std::shared_ptr<ExecutionService>> open_execution(const Settings& settings, const FileReader& files);
+
+ExecutorOptions executor_options(const Settings& settings);
+
+// Why tools of a build ran here that were to run there: `execution_off`.
+std::vector<Warning> warnings_of(const ExecutorUses& uses);
+
+}  // namespace dsbuild
