@@ -2,6 +2,7 @@
 // …`, with the same words, is for people: the action runs again, and each command of its tools is printed.
 #include "command.h"
 #include "exec/build_runner.h"
+#include "exec/local_runner.h"
 #include "kinds/run_action.h"
 
 namespace dsbuild {
@@ -38,9 +39,8 @@ Result<StepEnd> run_as_edge(const StepWords& words, System& system) {
     RefusingRunner refusing;
     return run_action(words, system, refusing, print_tool_output);
   }
-  constexpr size_t k_output_place = 2;  // action KIND TOOLS OUTPUT …
-  if (system.environment.contains(k_execution_variable) && words.size() > k_output_place) {
-    BuildRunner runner(system, words[k_output_place]);
+  if (system.environment.contains(k_execution_variable)) {
+    BuildRunner runner(system, output_of(words));
     return run_action(words, system, runner, print_tool_output);
   }
   LocalRunner runner(system.processes);

@@ -18,9 +18,7 @@ Json json_of(const Environment& environment) {
 
 // In base64, for tools may write bytes that are no text.
 std::string bytes_in(const Json& object, const char* name) {
-  const Json* value = object.find(name);
-  const std::string* text = value ? value->text() : nullptr;
-  return text ? base64_decoded(*text).value_or("") : "";
+  return base64_decoded(text_at(object, name)).value_or("");
 }
 
 uint64_t number_in(const Json& object, const char* name) {
@@ -30,69 +28,44 @@ uint64_t number_in(const Json& object, const char* name) {
 
 }  // namespace
 
-BuildRunner::BuildRunner(System& system, std::string output)
-    : system_(system), output_(std::move(output)), here_(system.processes) {}
-
 Runner::Handle BuildRunner::submit(ToolRun run) {
-  Running started;
-  started.result =
-      std::async(std::launch::async, [this, run = std::move(run), stop = started.stop.get_token()]() mutable {
-        return run.hermetic ? this->run(run, stop) : run_here(std::move(run), stop);
-      }).share();
-  const std::lock_guard lock(mutex_);
-  running_.emplace(++last_, std::move(started));
-  return last_;
+  return threads_.start([this, run = std::move(run)](const std::stop_token& stop) {
+    return run.hermetic ? this->run(run, stop) : run_here(run, stop);
+  });
 }
 
-Result<ProcessResult> BuildRunner::wait(Handle handle) {
-  std::shared_future<Result<ProcessResult>> result;
-  {
-    const std::lock_guard lock(mutex_);
-    result = running_.at(handle).result;
-  }
-  result.wait();
-  const std::lock_guard lock(mutex_);
-  running_.erase(handle);
-  return result.get();
+Result<ProcessResult> BuildRunner::run_here(const ToolRun& run, const std::stop_token& stop) {
+  if (run.admission != nullptr) run.admission->enter();
+  Command command = run.command;
+  command.stop = stop;
+  return system_.processes.run(command);
 }
 
-void BuildRunner::cancel(Handle handle) {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = running_.find(handle); found != running_.end()) found->second.stop.request_stop();
-}
-
-Result<ProcessResult> BuildRunner::run_here(ToolRun run, std::stop_token stop) {
-  const Handle handle = here_.submit(std::move(run));
-  const std::stop_callback cancel(stop, [&] { here_.cancel(handle); });
-  return here_.wait(handle);
-}
-
-Result<ProcessResult> BuildRunner::run(const ToolRun& run, std::stop_token stop) {
+Result<ProcessResult> BuildRunner::run(const ToolRun& run, const std::stop_token& stop) {
   const std::string request = system_.files.absolute(run.command.cwd / k_request_name).string();
   if (!write_request(run)) return run_here(run, stop);
   if (run.admission != nullptr) run.admission->leave();
   const std::string answer = ask(std::string(k_execute) + " " + request);
   std::optional<ProcessResult> there;
   if (answer == k_done) there = take(run);
-  if (answer.starts_with(k_race))
-    if (auto raced = race(run, answer.substr(std::string_view(k_race).size() + 1), stop)) {
-      clear(run);
-      return std::move(*raced);
-    }
-  const bool failed_there = there && !there->ok();
-  if (there && !failed_there) {
+  if (answer.starts_with(k_race)) {
+    auto raced = race(run, answer.substr(std::string_view(k_race).size() + 1), stop);
+    clear(run);
+    return raced;
+  }
+  if (there && there->ok()) {
     clear(run);
     return std::move(*there);
   }
   auto here = run_here(run, stop);
-  if (failed_there && here && here->ok()) (void)ask(std::string(k_wrong) + " " + request);
+  if (there && here && here->ok()) (void)ask(std::string(k_wrong) + " " + request);
   clear(run);
   return here;
 }
 
-// On both sides. nullopt: it failed there, and is to run here from the beginning.
-std::optional<Result<ProcessResult>> BuildRunner::race(const ToolRun& run, const std::string& number,
-                                                       std::stop_token stop) {
+// On both sides.
+Result<ProcessResult> BuildRunner::race(const ToolRun& run, const std::string& number,
+                                        const std::stop_token& stop) {
   std::stop_source here_is_late;
   const std::stop_callback cancel(stop, [&] { here_is_late.request_stop(); });
   std::atomic<bool> is_done_there = false;
@@ -108,7 +81,7 @@ std::optional<Result<ProcessResult>> BuildRunner::race(const ToolRun& run, const
   if (here && here->ok()) return here;
   // What the tool here had begun to write is written again.
   auto there = is_done_there ? take(run) : std::nullopt;
-  if (there) return Result<ProcessResult>(std::move(*there));
+  if (there) return std::move(*there);
   return here;
 }
 

@@ -3,7 +3,7 @@
 // user sees comes from this machine.
 #pragma once
 
-#include "exec/local_runner.h"
+#include "exec/tool_threads.h"
 #include "sys/system.h"
 
 namespace dsbuild {
@@ -13,10 +13,8 @@ namespace dsbuild {
 //   wait N         done, local: it will not come
 //   cancel N       yes: it need not run any more
 //   wrong FILE     yes: noted. It failed there, and not here
-// FILE is the request, as request_file() is written: {"output", "argv", "environment", "inputs", "outputs",
-// "required"}, in the
-// folder that the tool runs in. After `done`, the answer lies next to it, and the outputs in a folder next to
-// it.
+// FILE is the request: {"output", "argv", "environment", "inputs", "outputs", "required"}, in the folder that
+// the tool runs in. After `done`, the answer lies next to it, and the outputs in a folder next to it.
 inline constexpr const char* k_execution_variable = "DSBUILD_EXECUTION";
 inline constexpr const char *k_execute = "execute", *k_wait = "wait", *k_cancel = "cancel",
                             *k_wrong = "wrong";
@@ -28,24 +26,18 @@ inline constexpr const char* k_outputs_name = ".remote.outputs";
 
 class BuildRunner : public Runner {
  public:
-  // `output`: of the edge. All outlive it.
-  BuildRunner(System& system, std::string output);
+  // `output`: of the edge. The system outlives it.
+  BuildRunner(System& system, std::string output) : system_(system), output_(std::move(output)) {}
 
   Handle submit(ToolRun run) override;
-  Result<ProcessResult> wait(Handle handle) override;
-  void cancel(Handle handle) override;
+  Result<ProcessResult> wait(Handle handle) override { return threads_.wait(handle); }
+  void cancel(Handle handle) override { threads_.cancel(handle); }
   bool may_run_elsewhere() const override { return true; }
 
  private:
-  struct Running {
-    std::stop_source stop;
-    std::shared_future<Result<ProcessResult>> result;
-  };
-
-  Result<ProcessResult> run(const ToolRun& run, std::stop_token stop);
-  Result<ProcessResult> run_here(ToolRun run, std::stop_token stop);
-  std::optional<Result<ProcessResult>> race(const ToolRun& run, const std::string& number,
-                                            std::stop_token stop);
+  Result<ProcessResult> run(const ToolRun& run, const std::stop_token& stop);
+  Result<ProcessResult> run_here(const ToolRun& run, const std::stop_token& stop);
+  Result<ProcessResult> race(const ToolRun& run, const std::string& number, const std::stop_token& stop);
   std::string ask(const std::string& question) const;
   bool write_request(const ToolRun& run) const;
   std::optional<ProcessResult> take(const ToolRun& run) const;
@@ -53,10 +45,7 @@ class BuildRunner : public Runner {
 
   System& system_;
   const std::string output_;
-  LocalRunner here_;
-  std::mutex mutex_;  // of what follows
-  std::map<Handle, Running> running_;
-  Handle last_ = 0;
+  ToolThreads threads_;  // last, for they use the others
 };
 
 }  // namespace dsbuild

@@ -82,12 +82,6 @@ bool is_of_worker(Reader metadata, const std::string& worker) {
   return false;
 }
 
-void write_property(Writer& properties, const char* name, const std::string& value) {
-  Writer property(properties, k_properties);
-  property.add_string(k_name, name);
-  property.add_string(k_value, value);
-}
-
 }  // namespace
 
 std::string base_name(const std::string& digest) {
@@ -111,13 +105,14 @@ std::string render_entry(const std::string& name, const RemoteEntry& entry) {
     write_digest(file, k_digest, {output.digest, output.bytes});
     if (!output.contents.empty()) file.add_bytes(k_contents, output.contents);
     Writer properties(file, k_node_properties);
-    if (!output.bases.empty()) write_property(properties, k_bases, join(output.bases, " "));
-    if (!output.signature.empty()) write_property(properties, k_ed25519, output.signature);
+    if (!output.bases.empty()) write_pair(properties, k_properties, k_bases, join(output.bases, " "));
+    if (!output.signature.empty()) write_pair(properties, k_properties, k_ed25519, output.signature);
     if (output.file.milliseconds > 0)
-      write_property(properties, k_milliseconds, std::to_string(output.file.milliseconds));
-    write_property(properties, k_sha256, output.file.digest);
-    write_property(properties, k_size, std::to_string(output.file.bytes));
-    if (output.uploaded > 0) write_property(properties, k_uploaded, std::to_string(output.uploaded));
+      write_pair(properties, k_properties, k_milliseconds, std::to_string(output.file.milliseconds));
+    write_pair(properties, k_properties, k_sha256, output.file.digest);
+    write_pair(properties, k_properties, k_size, std::to_string(output.file.bytes));
+    if (output.uploaded > 0)
+      write_pair(properties, k_properties, k_uploaded, std::to_string(output.uploaded));
   }
   Writer metadata(writer, k_execution_metadata);
   metadata.add_string(k_worker, worker_of(name));

@@ -16,8 +16,13 @@ struct ReapiDigest {
   bool operator==(const ReapiDigest&) const = default;
 };
 
+inline constexpr int k_sha256_function = 1;  // DigestFunction.Value
+
 // Throws protozero::exception, as all reading does.
 ReapiDigest read_digest(protozero::pbf_reader message);
 void write_digest(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const ReapiDigest& digest);
+// A variable or a property: {name = 1, value = 2}.
+void write_pair(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const std::string& name,
+                const std::string& value);
 
 }  // namespace dsbuild

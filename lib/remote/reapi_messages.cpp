@@ -10,8 +10,15 @@ using PbfWriter = protozero::pbf_writer;
 using PbfTag = protozero::pbf_tag_type;
 
 constexpr PbfTag k_instance_name = 1;  // of every request
-constexpr int k_sha256_function = 1;   // DigestFunction.Value
 constexpr int k_zstd_compressor = 1;   // Compressor.Value
+
+// Platform {properties = 1}, sorted by names.
+void write_platform(PbfWriter& message, PbfTag tag, const PlatformProperties& properties) {
+  if (properties.empty()) return;
+  PbfWriter platform(message, tag);
+  for (const auto& [name, value] : properties)
+    write_pair(platform, 1, name, value);
+}
 
 // Reads a whole message; nullopt where it is none.
 template <class Value, class Read>
@@ -176,6 +183,12 @@ void write_digest(PbfWriter& message, PbfTag tag, const ReapiDigest& digest) {
   if (digest.bytes != 0) writer.add_int64(2, static_cast<int64_t>(digest.bytes));
 }
 
+void write_pair(PbfWriter& message, PbfTag tag, const std::string& name, const std::string& value) {
+  PbfWriter pair(message, tag);
+  pair.add_string(1, name);
+  pair.add_string(2, value);
+}
+
 std::string render_get_capabilities(const std::string& instance) {
   std::string message;
   PbfWriter request(message);
@@ -287,18 +300,33 @@ std::optional<int64_t> parse_write(std::string_view message) {
   });
 }
 
-std::string render_command() {
+std::string render_command(const ReapiCommand& command) {
   std::string message;
-  PbfWriter(message).add_string(1, "dsbuild");
+  PbfWriter writer(message);
+  std::vector<std::string> outputs = command.output_paths;
+  std::ranges::sort(outputs);
+  for (const std::string& argument : command.arguments)
+    writer.add_string(1, argument);
+  for (const auto& [name, value] : command.environment)
+    write_pair(writer, 2, name, value);
+  if (command.names_output_files)
+    for (const std::string& path : outputs)
+      writer.add_string(3, path);
+  write_platform(writer, 5, command.platform);
+  if (!command.working_directory.empty()) writer.add_string(6, command.working_directory);
+  for (const std::string& path : outputs)
+    writer.add_string(7, path);
   return message;
 }
 
-std::string render_action(const ReapiDigest& command, const std::string& key) {
+std::string render_action(const ReapiDigest& command, const ReapiDigest& input_root,
+                          const PlatformProperties& platform, const std::string& salt) {
   std::string message;
   PbfWriter action(message);
   write_digest(action, 1, command);
-  write_digest(action, 2, digest_of(""));
-  action.add_bytes(9, key);
+  write_digest(action, 2, input_root);
+  if (!salt.empty()) action.add_bytes(9, salt);
+  write_platform(action, 10, platform);
   return message;
 }
 

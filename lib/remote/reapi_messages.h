@@ -4,6 +4,7 @@
 // nullopt: it is no such message. Each request says that its digests are of SHA-256.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,10 +66,20 @@ std::string render_write(const std::string& resource, uint64_t offset, std::stri
 // How many bytes the server has taken.
 std::optional<int64_t> parse_write(std::string_view message);
 
-// An Action stands for an entry of a cache whose key is no Action: the key is its salt. It names a Command,
-// and a folder without files.
-std::string render_command();
-std::string render_action(const ReapiDigest& command, const std::string& key);
+using PlatformProperties = std::map<std::string, std::string>;
+
+struct ReapiCommand {
+  std::vector<std::string> arguments = {};              // a first word with '/' is from the working directory
+  std::map<std::string, std::string> environment = {};  // all of it
+  std::string working_directory = {};                   // below the root of the inputs
+  std::vector<std::string> output_paths = {};           // from the working directory
+  PlatformProperties platform = {};
+  bool names_output_files = false;  // as servers before version 2.1 read them, too
+};
+std::string render_command(const ReapiCommand& command);
+// `salt`: what the result depends on beside the command and the inputs; "": nothing.
+std::string render_action(const ReapiDigest& command, const ReapiDigest& input_root,
+                          const PlatformProperties& platform, const std::string& salt);
 
 std::string render_request_metadata(const std::string& version, const std::string& invocation);
 

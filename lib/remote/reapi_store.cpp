@@ -11,6 +11,15 @@ using Digests = ReapiCas::Digests;
 
 constexpr const char* k_ac = "build.bazel.remote.execution.v2.ActionCache/";
 
+// An Action stands for an entry of the cache, whose key is no Action: the key is its salt. It names a
+// Command, and a folder without files.
+std::string command_of_entries() {
+  return render_command({.arguments = {"dsbuild"}});
+}
+std::string action_of_entry(const ReapiDigest& command, const std::string& key) {
+  return render_action(command, digest_of(""), {}, key);
+}
+
 class ReapiStore : public RemoteStore {
  public:
   explicit ReapiStore(std::unique_ptr<ReapiCas> cas) : cas_(std::move(cas)) {}
@@ -62,11 +71,11 @@ std::vector<RemoteAnswer> ReapiStore::ask(const std::vector<RemoteName>& names, 
 
 void ReapiStore::get_results(const std::vector<RemoteName>& names, BlobAnswers& answers) const {
   const std::string method = std::string(k_ac) + "GetActionResult";
-  const ReapiDigest command = digest_of(render_command());
+  const ReapiDigest command = digest_of(command_of_entries());
   std::vector<GrpcCall> calls;
   for (const RemoteName& name : names)
     calls.push_back(ReapiCas::unary(
-        method, render_get_result(cas_->instance(), digest_of(render_action(command, name.digest)))));
+        method, render_get_result(cas_->instance(), digest_of(action_of_entry(command, name.digest)))));
   auto replies = cas_->channel().call(calls);
   for (size_t i = 0; i < names.size(); ++i) {
     GrpcReply& reply = replies[i];
@@ -103,10 +112,10 @@ std::vector<RemoteAnswer> ReapiStore::put(const std::vector<RemoteFile>& files) 
 void ReapiStore::put_results(const std::vector<const RemoteFile*>& files, BlobAnswers& answers) {
   if (files.empty()) return;
   const std::string method = std::string(k_ac) + "UpdateActionResult";
-  const std::string command = render_command();
+  const std::string command = command_of_entries();
   std::vector<std::string> messages = {"", command};
   for (const RemoteFile* file : files)
-    messages.push_back(render_action(digest_of(command), file->name.digest));
+    messages.push_back(action_of_entry(digest_of(command), file->name.digest));
   Blobs blobs;
   BlobAnswers uploads;
   for (const std::string& message : messages) {

@@ -11,23 +11,6 @@ using Reader = protozero::pbf_reader;
 using Writer = protozero::pbf_writer;
 using Tag = protozero::pbf_tag_type;
 
-constexpr int k_sha256_function = 1;  // DigestFunction.Value
-
-// {name = 1, value = 2}.
-void write_pair(Writer& message, Tag tag, const std::string& name, const std::string& value) {
-  Writer pair(message, tag);
-  pair.add_string(1, name);
-  pair.add_string(2, value);
-}
-
-// Platform {properties = 1}, sorted by names.
-void write_platform(Writer& message, Tag tag, const PlatformProperties& properties) {
-  if (properties.empty()) return;
-  Writer platform(message, tag);
-  for (const auto& [name, value] : properties)
-    write_pair(platform, 1, name, value);
-}
-
 // Timestamp {seconds = 1, nanos = 2}.
 double read_timestamp(Reader message) {
   double seconds = 0;
@@ -47,12 +30,6 @@ ReapiTimes read_times(Reader message) {
   while (message.next()) {
     if (is_bytes(message, 1))
       times.worker = message.get_string();
-    else if (is_bytes(message, 2))
-      times.queued = read_timestamp(message.get_message());
-    else if (is_bytes(message, 3))
-      times.started = read_timestamp(message.get_message());
-    else if (is_bytes(message, 4))
-      times.completed = read_timestamp(message.get_message());
     else if (is_bytes(message, 7))
       times.execution_started = read_timestamp(message.get_message());
     else if (is_bytes(message, 8))
@@ -124,8 +101,6 @@ void read_response(Reader message, ReapiOperation& operation) {
       operation.was_cached = message.get_bool();
     else if (is_bytes(message, 3))
       operation.status = read_status(message.get_message());
-    else if (is_bytes(message, 5))
-      operation.message = message.get_string();
     else
       message.skip();
   }
@@ -199,36 +174,6 @@ std::string render_directory(const ReapiDirectory& directory) {
     node.add_string(1, name);
     write_digest(node, 2, digest);
   }
-  return message;
-}
-
-std::string render_command(const ReapiCommand& command) {
-  std::string message;
-  Writer writer(message);
-  std::vector<std::string> outputs = command.output_paths;
-  std::ranges::sort(outputs);
-  for (const std::string& argument : command.arguments)
-    writer.add_string(1, argument);
-  for (const auto& [name, value] : command.environment)
-    write_pair(writer, 2, name, value);
-  if (command.names_output_files)
-    for (const std::string& path : outputs)
-      writer.add_string(3, path);
-  write_platform(writer, 5, command.platform);
-  if (!command.working_directory.empty()) writer.add_string(6, command.working_directory);
-  for (const std::string& path : outputs)
-    writer.add_string(7, path);
-  return message;
-}
-
-std::string render_action(const ReapiDigest& command, const ReapiDigest& input_root,
-                          const PlatformProperties& platform, const std::string& salt) {
-  std::string message;
-  Writer action(message);
-  write_digest(action, 1, command);
-  write_digest(action, 2, input_root);
-  if (!salt.empty()) action.add_bytes(9, salt);
-  write_platform(action, 10, platform);
   return message;
 }
 

@@ -8,12 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "remote/grpc.h"
-#include "remote/reapi_fields.h"
+#include "remote/reapi_messages.h"
 
 namespace dsbuild {
-
-using PlatformProperties = std::map<std::string, std::string>;
 
 // A Directory. Maps, for the message has names in their order.
 struct ReapiDirectory {
@@ -25,19 +22,6 @@ struct ReapiDirectory {
   std::map<std::string, ReapiDigest> directories = {};
 };
 std::string render_directory(const ReapiDirectory& directory);
-
-struct ReapiCommand {
-  std::vector<std::string> arguments;              // a first word with '/' is from the working directory
-  std::map<std::string, std::string> environment;  // all of it
-  std::string working_directory;                   // below the root of the inputs
-  std::vector<std::string> output_paths;           // from the working directory
-  PlatformProperties platform = {};
-  bool names_output_files = false;  // as servers before version 2.1 read them, too
-};
-std::string render_command(const ReapiCommand& command);
-// `salt`: what the result depends on as well as on the command and the inputs; "": nothing.
-std::string render_action(const ReapiDigest& command, const ReapiDigest& input_root,
-                          const PlatformProperties& platform, const std::string& salt);
 
 enum class CacheLookup { used, skipped };
 std::string render_execute(const std::string& instance, const ReapiDigest& action, CacheLookup lookup);
@@ -59,7 +43,7 @@ struct ReapiOutputFile {
 // Of ExecutedActionMetadata: seconds since 1970, 0 where it does not say.
 struct ReapiTimes {
   std::string worker;
-  double queued = 0, started = 0, execution_started = 0, execution_ended = 0, completed = 0;
+  double execution_started = 0, execution_ended = 0;
 };
 
 struct ReapiResult {
@@ -78,7 +62,6 @@ struct ReapiOperation {
   bool is_done = false;
   // Of one that is done: its error, or the response's status.
   ReapiStatus status = {};
-  std::string message = {};  // of the response, for people
   bool was_cached = false;
   std::optional<ReapiResult> result = {};
 };

@@ -49,8 +49,8 @@ TEST_CASE("requests are the messages that Google's protobuf makes") {
   CHECK(render_write("main/uploads/u/blobs/x/5", 0, "byt", false) ==
         golden("0a186d61696e2f75706c6f6164732f752f626c6f62732f782f355203627974"));
   CHECK(render_write("main/uploads/u/blobs/x/5", 3, "es", true) == golden("1003180152026573"));
-  CHECK(render_command() == golden("0a0764736275696c64"));
-  CHECK(render_action({k_a, 9}, k_b) ==
+  CHECK(render_command({.arguments = {"dsbuild"}}) == golden("0a0764736275696c64"));
+  CHECK(render_action({k_a, 9}, digest_of(""), {}, k_b) ==
         golden("0a440a40{A}"
                "100912420a40653362306334343239386663316331343961666266346338393936666239323432376165343165343"
                "634396239333463613439353939316237383532623835354a40{B}"));
