@@ -142,11 +142,11 @@ std::unique_ptr<RemoteExecutor> make_executor(const Plan& plan, Session& session
   if (!session.execution) return nullptr;
   std::vector<RemoteTools> tools;
   const ToolText &nvcc = plan.tools.of(k_nvcc_tool), &cxx = plan.tools.of(k_cxx_tool);
-  for (const std::string& parts : {nvcc.device_parts, nvcc.compile_parts, cxx.compile_parts})
-    if (!parts.empty()) tools.emplace_back(parts, session.system.files);
+  FileSystem& files = session.system.files;
+  if (!nvcc.device_parts.empty()) tools.emplace_back(nvcc.device_parts, files, worker_home(plan.settings()));
+  for (const std::string& parts : {nvcc.compile_parts, cxx.compile_parts})
+    if (!parts.empty()) tools.emplace_back(parts, files);
   if (tools.empty()) return nullptr;
-  ExecutorOptions options = executor_options(plan.settings());
-  if (nvcc.device_parts.empty()) options.worker_tools.clear();  // those of a toolkit
   std::map<std::string, double> expected;
   for (const Edge& edge : plan.graph.edges)
     expected[edge.output] = expected_seconds(plan.history, plan.registry().pack, edge);
@@ -155,9 +155,8 @@ std::unique_ptr<RemoteExecutor> make_executor(const Plan& plan, Session& session
                     return found == expected.end() ? 0 : found->second;
                   },
                   [&gate] { return gate.idle_places(); }, std::move(is_starved)};
-  FileSystem& files = session.system.files;
-  return std::make_unique<RemoteExecutor>(session.execution, std::move(tools), std::move(options),
-                                          std::move(build), files);
+  return std::make_unique<RemoteExecutor>(session.execution, std::move(tools),
+                                          executor_options(plan.settings()), std::move(build), files);
 }
 
 // Watches the edges that run, for one that works far longer than it ever did.

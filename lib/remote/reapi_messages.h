@@ -77,7 +77,7 @@ struct ReapiCommand {
   bool names_output_files = false;  // as servers before version 2.1 read them, too
 };
 std::string render_command(const ReapiCommand& command);
-// `salt`: what the result depends on beside the command and the inputs; "": nothing.
+// `salt`: what the result depends on as well as on the command and the inputs; "": nothing.
 std::string render_action(const ReapiDigest& command, const ReapiDigest& input_root,
                           const PlatformProperties& platform, const std::string& salt);
 

@@ -96,9 +96,8 @@ class ExecutionService::Run {
   std::optional<std::string> read_inputs();
   void make_action();
   bool send();
-  bool upload(bool all);
-  bool upload_tools(bool all);
-  bool put(const std::vector<TreeBlob>& blobs, ReapiCas::Packing packing);
+  bool upload_tools();
+  bool put(const std::vector<TreeBlob>& blobs);
   Next execute();
   ReapiOperation follow();
   GrpcReply call(const std::string& method, const std::string& message, Listener& listener) const;
@@ -162,7 +161,7 @@ void ExecutionService::Run::make_action() {
   blobs_.push_back({action_, std::move(action)});
 }
 
-bool ExecutionService::Run::put(const std::vector<TreeBlob>& blobs, ReapiCas::Packing packing) {
+bool ExecutionService::Run::put(const std::vector<TreeBlob>& blobs) {
   std::vector<std::string> read;
   read.reserve(blobs.size());
   ReapiCas::Blobs wanted;
@@ -179,7 +178,7 @@ bool ExecutionService::Run::put(const std::vector<TreeBlob>& blobs, ReapiCas::Pa
     }
     wanted.push_back({blob.digest, blob.file.empty() ? std::string_view(blob.bytes) : read.back()});
   }
-  service_.cas_->put(wanted, answers, packing);
+  service_.cas_->put(wanted, answers, ReapiCas::Packing::zstd);
   for (const ReapiBlob& blob : wanted) {
     const RemoteAnswer answer = answers.take(blob.digest.hash);
     if (answer.state == BlobState::done) continue;
@@ -191,10 +190,10 @@ bool ExecutionService::Run::put(const std::vector<TreeBlob>& blobs, ReapiCas::Pa
 }
 
 // Asked about once for all actions of a build. Who comes meanwhile waits.
-bool ExecutionService::Run::upload_tools(bool all) {
+bool ExecutionService::Run::upload_tools() {
   if (!request_.tools) return true;
   const std::lock_guard lock(service_.mutex_);
-  if (!all && service_.there_.contains(request_.tools->root().hash)) return true;
+  if (!uploads_all_ && service_.there_.contains(request_.tools->root().hash)) return true;
   BlobAnswers answers;
   ReapiCas::Digests digests;
   for (const TreeBlob& blob : request_.tools->blobs())
@@ -202,8 +201,7 @@ bool ExecutionService::Run::upload_tools(bool all) {
   service_.cas_->find(digests, answers);
   // One at a time, for a compiler is large.
   for (const TreeBlob& blob : request_.tools->blobs())
-    if (answers.state(blob.digest.hash) != BlobState::done && !put({blob}, ReapiCas::Packing::zstd))
-      return false;
+    if (answers.state(blob.digest.hash) != BlobState::done && !put({blob})) return false;
   service_.there_.insert(request_.tools->root().hash);
   return true;
 }
@@ -215,13 +213,9 @@ bool ExecutionService::Run::send() {
     return false;
   }
   make_action();
-  const bool is_sent = upload(uploads_all_);
+  const bool is_sent = upload_tools() && put(blobs_);
   blobs_.clear();
   return is_sent;
-}
-
-bool ExecutionService::Run::upload(bool all) {
-  return upload_tools(all) && put(blobs_, ReapiCas::Packing::zstd);
 }
 
 ExecutionService::Run::Next ExecutionService::Run::execute() {
@@ -287,8 +281,7 @@ ExecutionService::Run::Next ExecutionService::Run::judge_trouble(const ReapiOper
     uploads_all_ = true;
     return Next::again;
   }
-  const bool is_worth_it = may_pass(status.code) && executions_ < k_most_executions;
-  return is_worth_it && pause(status.retry_delay) ? Next::again : fail(std::move(why));
+  return may_pass(status.code) && pause(status.retry_delay) ? Next::again : fail(std::move(why));
 }
 
 ExecutionService::Run::Next ExecutionService::Run::take(const ReapiOperation& operation) {

@@ -30,7 +30,8 @@ std::string in_tools(const std::string& name) {
 
 }  // namespace
 
-RemoteTools::RemoteTools(const std::string& parts, const FileReader& files) {
+RemoteTools::RemoteTools(const std::string& parts, const FileReader& files, std::string worker_home)
+    : worker_home_(std::move(worker_home)) {
   for (const std::string& line : split_lines(parts))
     if (const size_t space = line.find(' '); space != std::string::npos && why_none_.empty())
       add_part(line.substr(0, space), line.substr(space + 1), files);
@@ -70,32 +71,36 @@ void RemoteTools::close() {
   root_ = add_directory(root, blobs_);
 }
 
+// Where NVIDIA's toolkits have their tools, below their home.
+std::string RemoteTools::place_at_worker(const std::string& program) const {
+  return worker_home_ + (program == "cicc" ? "/nvvm/bin/" : "/bin/") + program;
+}
+
 std::vector<std::string> RemoteTools::remote_words(const std::vector<std::string>& argv) const {
-  const std::string lib = in_tools(k_lib);
-  std::vector<std::string> words = {lib + "/" + loader_, "--library-path", lib,
-                                    in_tools(Path(argv.front()).filename().string())};
+  const std::string program = Path(argv.front()).filename().string(), lib = in_tools(k_lib);
+  std::vector<std::string> words;
+  if (are_at_worker())
+    words = {place_at_worker(program)};
+  else
+    words = {lib + "/" + loader_, "--library-path", lib, in_tools(program)};
   words.insert(words.end(), argv.begin() + 1, argv.end());
   return words;
 }
 
 Environment RemoteTools::remote_environment() const {
   Environment environment = {{"TMPDIR", std::string("../") + k_tmp}};
-  if (!libdevice_.files.empty()) environment["NVVMIR_LIBRARY_DIR"] = in_tools(k_libdevice);
+  if (are_at_worker())
+    environment["NVVMIR_LIBRARY_DIR"] = worker_home_ + "/nvvm/libdevice";
+  else if (!libdevice_.files.empty())
+    environment["NVVMIR_LIBRARY_DIR"] = in_tools(k_libdevice);
   return environment;
 }
 
-std::map<std::string, std::string> RemoteTools::programs() const {
+std::map<std::string, std::string> RemoteTools::programs_at_worker() const {
   std::map<std::string, std::string> digests;
   for (const auto& [name, file] : programs_.files)
-    digests[name] = file.digest.hash;
+    digests[place_at_worker(name)] = file.digest.hash;
   return digests;
-}
-
-uint64_t RemoteTools::bytes() const {
-  uint64_t sum = 0;
-  for (const TreeBlob& blob : blobs_)
-    sum += blob.digest.bytes;
-  return sum;
 }
 
 ReapiDigest input_root(const std::optional<ReapiDigest>& tools,

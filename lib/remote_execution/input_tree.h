@@ -36,25 +36,28 @@ class RemoteTools {
   // `parts`: lines "<sha256> <absolute path>" of programs, libraries, the loader, libdevice
   // (ToolText::device_parts). Without a loader among them, with two libraries of one name, or with a file
   // that is not there, no tool can be sent.
-  RemoteTools(const std::string& parts, const FileReader& files);
+  // `worker_home`: of a toolkit that the workers have, whose programs are used there; "": ours go there.
+  RemoteTools(const std::string& parts, const FileReader& files, std::string worker_home = {});
 
   // "": they can be sent. Else why not.
   const std::string& why_none() const { return why_none_; }
   // By a name, as PATH finds it, or by a path that leads to this very file.
   bool has_program(const std::string& program, const FileReader& files) const;
-  std::map<std::string, std::string> programs() const;  // digests
+  bool are_at_worker() const { return !worker_home_.empty(); }
+  std::map<std::string, std::string> programs_at_worker() const;  // digests, by path there
   // The command's words on a worker: `argv` with a program of these in place of the first word.
   std::vector<std::string> remote_words(const std::vector<std::string>& argv) const;
   Environment remote_environment() const;
   // The directory `tools`, and all that is in it.
   const ReapiDigest& root() const { return root_; }
   const std::vector<TreeBlob>& blobs() const { return blobs_; }
-  uint64_t bytes() const;  // of all of them
 
  private:
   void add_part(const std::string& digest, const Path& path, const FileReader& files);
   void close();
+  std::string place_at_worker(const std::string& program) const;
 
+  std::string worker_home_;
   ReapiDirectory programs_, libraries_, libdevice_;
   std::map<std::string, Path> places_;  // of the programs on this machine
   std::string loader_;                  // its name

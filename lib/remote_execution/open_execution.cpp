@@ -22,14 +22,16 @@ ExecutorOptions executor_options(const Settings& settings) {
   options.slots = static_cast<size_t>(settings.remote_jobs.value);
   options.idle_cores_help = settings.remote_local.value == RemoteLocal::automatic;
   options.variables = settings.pass_environment.value;
-  const std::string& tools = settings.remote_tools.value;
-  if (tools.starts_with(k_worker_tools))
-    options.worker_tools = tools.substr(std::string_view(k_worker_tools).size());
   for (const std::string& property : settings.remote_platform.value) {
     const size_t equals = property.find('=');
     options.platform[property.substr(0, equals)] = property.substr(equals + 1);
   }
   return options;
+}
+
+std::string worker_home(const Settings& settings) {
+  const std::string& tools = settings.remote_tools.value;
+  return tools.starts_with(k_worker_tools) ? tools.substr(std::string_view(k_worker_tools).size()) : "";
 }
 
 std::vector<Warning> warnings_of(const ExecutorUses& uses) {

@@ -13,6 +13,8 @@ namespace dsbuild {
 Result<std::shared_ptr<ExecutionService>> open_execution(const Settings& settings, const FileReader& files);
 
 ExecutorOptions executor_options(const Settings& settings);
+// The home of a toolkit that the workers have; "": our tools go there.
+std::string worker_home(const Settings& settings);
 
 // Why tools of a build ran here that were to run there: `execution_off`.
 std::vector<Warning> warnings_of(const ExecutorUses& uses);

@@ -36,11 +36,6 @@ double span(double from, double to) {
   return from > 0 && to > from ? to - from : 0;
 }
 
-// Where NVIDIA's toolkits have their tools, below their home.
-std::string place_of_tool(const std::string& name) {
-  return (name == "cicc" ? "/nvvm/bin/" : "/bin/") + name;
-}
-
 }  // namespace
 
 void ExecutorUses::add(const ExecutorUses& later) {
@@ -229,8 +224,6 @@ std::string RemoteExecutor::end(const JobPointer& job) {
   RemoteToolUse& use = uses_.edges[job->output];
   use.worker = end.times.worker;
   ++use.tools;
-  use.worked_seconds += worked;
-  use.waited_seconds += std::max(0.0, steady_seconds() - job->asked - worked);
   return k_done;
 }
 
@@ -293,20 +286,13 @@ std::optional<ExecutionRequest> RemoteExecutor::request_of(const std::string& fi
     for (const std::string& name : options_.variables)
       if (const Json* value = handed->find(name); value && value->text())
         request.command.environment[name] = *value->text();
-  const bool is_of_worker = !options_.worker_tools.empty() && tools == tools_.begin();
-  if (!is_of_worker) {
+  request.command.arguments = tools->remote_words(argv);
+  for (const auto& [name, value] : tools->remote_environment())
+    request.command.environment[name] = value;
+  if (tools->are_at_worker())
+    request.salt = tools->root().hash;
+  else
     request.tools = &*tools;
-    request.command.arguments = tools->remote_words(argv);
-    for (const auto& [name, value] : tools->remote_environment())
-      request.command.environment[name] = value;
-    return request;
-  }
-  request.salt = tools->root().hash;
-  request.command.arguments = argv;
-  request.command.arguments.front() =
-      options_.worker_tools + place_of_tool(Path(argv.front()).filename().string());
-  request.command.environment["NVVMIR_LIBRARY_DIR"] = options_.worker_tools + "/nvvm/libdevice";
-  request.command.environment["TMPDIR"] = "../tmp";
   return request;
 }
 
@@ -327,20 +313,18 @@ bool RemoteExecutor::write_answer(const Job& job) const {
 // A worker's tools are ours if they have the same bytes. Asked once, of the worker that takes the question.
 std::optional<ExecutionEnd> RemoteExecutor::prove_worker_tools(const std::stop_token& stop) {
   using State = ExecutionEnd::State;
-  if (options_.worker_tools.empty()) return std::nullopt;
+  const auto tools = std::ranges::find_if(tools_, &RemoteTools::are_at_worker);
+  if (tools == tools_.end()) return std::nullopt;
   const std::lock_guard lock(proof_mutex_);
   if (proof_) return proof_->empty() ? std::nullopt : std::optional(ExecutionEnd{State::refused, *proof_});
-  std::map<std::string, std::string> expected;  // digests
+  std::map<std::string, std::string> expected = tools->programs_at_worker();
   ExecutionRequest request;
   request.lookup = CacheLookup::skipped;
   request.stop = stop;
   request.command.platform = options_.platform;
   request.command.arguments = {"/usr/bin/sha256sum"};
-  for (const auto& [name, digest] : tools_.front().programs()) {
-    const std::string path = options_.worker_tools + place_of_tool(name);
-    expected[path] = digest;
+  for (const auto& [path, digest] : expected)
     request.command.arguments.push_back(path);
-  }
   const ExecutionEnd end = service_->execute(request);
   if (end.state != State::done) return end;
   proof_ = "";

@@ -24,8 +24,6 @@ struct ExecutorOptions {
   bool idle_cores_help = true;  // here, with what waits or is late there
   PlatformProperties platform = {};
   std::vector<std::string> variables = {};  // of the tools here, that they get there too
-  // The home on the workers of the toolkit that the first set of tools is of; "": our tools go there.
-  std::string worker_tools = {};
 };
 
 // What the executor asks about the build. Any of them may be called by many threads.
@@ -38,9 +36,7 @@ struct BuildView {
 // Of one edge, for people.
 struct RemoteToolUse {
   std::string worker;
-  int tools = 0;              // that ran there
-  double waited_seconds = 0;  // for a slot, for a worker, for files on their way
-  double worked_seconds = 0;
+  int tools = 0;  // that ran there
   bool operator==(const RemoteToolUse&) const = default;
 };
 
@@ -64,7 +60,7 @@ struct ExecutorUses {
 
 class RemoteExecutor {
  public:
-  // `tools`: sets of programs, the first that has one counts. Of the first are those of `worker_tools`.
+  // `tools`: sets of programs, the first that has one counts.
   RemoteExecutor(std::shared_ptr<ExecutionService> service, std::vector<RemoteTools> tools,
                  ExecutorOptions options, BuildView build, FileSystem& files);
   RemoteExecutor(const RemoteExecutor&) = delete;

@@ -256,7 +256,7 @@ int run(const Load& load) {
   of_executor.idle_cores_help = false;
   const BuildView build{[](const std::string&) { return 60.0; }, [] { return size_t{0}; },
                         [] { return false; }};
-  RemoteExecutor executor(service, make_tools(load.folder, *files), of_executor, build, *files);
+  RemoteExecutor executor(service, {make_tools(load.folder, *files)}, of_executor, build, *files);
   std::cout << measure(load, *service, executor, *files).dump() << std::endl;
   return 0;
 }
