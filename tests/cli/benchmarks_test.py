@@ -28,6 +28,8 @@ from programs import Program  # noqa: E402
 # Every other one compares dsbuild with a peer.
 WITHOUT_PEER = {
     "bench_async_io.py": "an op against Python's own calls: nothing is built",
+    "bench_execution.py": "a server that sleeps instead of compiling, and this client alone",
+    "bench_execution_jobs.py": "dsbuild elsewhere and here",
     "bench_memory.py": "dsbuild with a bound and without",
     "bench_native_ops.py": "what ops cost by dsbuild",
     "bench_null.py": "dsbuild, and a Ninja that has nothing to do",
