@@ -99,6 +99,7 @@ class RecipesTest(Recipes):
             self.run_lines(first, [script])  # without the folder's name
 
 
+@testspace.deep_but_some(2, "test_")
 class ShardsTest(Recipes):
     """A cold build on several machines. Each has its own disk; the bundle is that of one machine."""
 

@@ -111,6 +111,7 @@ class SharesTest(ShardsTest):
         self.assertEqual(testspace.bundle_files(merging.out), testspace.bundle_files(alone.out))
 
 
+@testspace.deep_but_some(3, "test_")
 class LostShardTest(ShardsTest):
     def test_costs_its_own_share(self):
         lost = self.share(2, url="file://" + str(self.machine("other").root / "elsewhere"))
@@ -174,6 +175,7 @@ class LostShardTest(ShardsTest):
         self.assertEqual(len(hints), 1)
 
 
+@testspace.deep_but_some(1, "test_")
 class UploadTest(ShardsTest):
     def test_no_server(self):
         space = self.machine("shard")
