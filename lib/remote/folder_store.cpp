@@ -12,8 +12,8 @@ using State = RemoteAnswer::State;
 
 class FolderStore : public RemoteStore {
  public:
-  FolderStore(FileSystem& files, const Path& folder, bool read_only)
-      : files_(files), folder_(files, folder), is_read_only_(read_only) {}
+  FolderStore(std::shared_ptr<FileSystem> files, const Path& folder, bool read_only)
+      : files_(std::move(files)), folder_(*files_, folder), is_read_only_(read_only) {}
 
   std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names) override {
     return each(names, [&](const RemoteName& name) { return get_one(file_of(name)); });
@@ -45,8 +45,8 @@ class FolderStore : public RemoteStore {
   // One that may not be read is no reason to build without a word: it says so.
   RemoteAnswer get_one(const Path& file) const {
     if (auto bytes = folder_.read(file)) return {State::done, std::move(*bytes), {}};
-    if (files_.opening(file) == Opening::absent) return {State::absent, {}, {}};
-    const auto again = files_.read_file(file);
+    if (files_->opening(file) == Opening::absent) return {State::absent, {}, {}};
+    const auto again = files_->read_file(file);
     return {State::failed, {}, file.string() + ": " + (again ? "not a regular file" : again.error().what)};
   }
 
@@ -57,13 +57,13 @@ class FolderStore : public RemoteStore {
   RemoteAnswer put_one(const RemoteFile& file) const {
     if (is_read_only_) return {State::refused, {}, folder_.path().string() + ": used for reading alone"};
     const Path path = file_of(file.name);
-    auto written = files_.make_directories(path.parent_path());
-    if (written) written = files_.write_file(path, file.bytes);
+    auto written = files_->make_directories(path.parent_path());
+    if (written) written = files_->write_file(path, file.bytes);
     if (written) return {State::done, {}, {}};
     return {State::refused, {}, written.error().where + ": " + written.error().what};
   }
 
-  FileSystem& files_;
+  const std::shared_ptr<FileSystem> files_;
   const LocalFolder folder_;
   const bool is_read_only_;
   std::atomic<bool> is_cancelled_ = false;
@@ -71,12 +71,13 @@ class FolderStore : public RemoteStore {
 
 }  // namespace
 
-Result<std::unique_ptr<RemoteStore>> open_folder_store(FileSystem& files, const Path& folder,
-                                                       bool read_only) {
+Result<std::unique_ptr<RemoteStore>> open_folder_store(std::shared_ptr<FileSystem> files, const Path& folder,
+                                                       bool read_only, StoreDeadlines deadlines) {
   if (!folder.is_absolute())
     return fail(Exit::usage, "bad_remote_url", folder.string(),
                 "the folder of a remote cache is not absolute", "Give it as file:///folder.");
-  return std::make_unique<FolderStore>(files, folder, read_only);
+  return with_deadlines(std::make_shared<FolderStore>(std::move(files), folder, read_only), folder.string(),
+                        deadlines);
 }
 
 }  // namespace dsbuild

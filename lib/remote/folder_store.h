@@ -5,14 +5,15 @@
 
 #include <memory>
 
-#include "remote/remote_store.h"
+#include "remote/deadline_store.h"
 #include "sys/file_system.h"
 
 namespace dsbuild {
 
-// Touches nothing yet: the folder is made by the first put. `read_only` refuses to put. Error: exit 2, code
-// `bad_remote_url`, where the path is not absolute. A disk that does not answer (a hard NFS mount whose
-// server is gone) has no deadline.
-Result<std::unique_ptr<RemoteStore>> open_folder_store(FileSystem& files, const Path& folder, bool read_only);
+// Touches nothing yet: the folder is made by the first put. `read_only` refuses to put. The store holds
+// `files`, since a read that never returns may outlive the caller (remote/deadline_store.h). Error: exit 2,
+// code `bad_remote_url`, where the path is not absolute.
+Result<std::unique_ptr<RemoteStore>> open_folder_store(std::shared_ptr<FileSystem> files, const Path& folder,
+                                                       bool read_only, StoreDeadlines deadlines = {});
 
 }  // namespace dsbuild

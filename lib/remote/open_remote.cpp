@@ -100,7 +100,7 @@ Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, Syste
 Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System& system, RemoteUse use) {
   const std::string& url = settings.remote.value;
   if (is_folder(url))
-    return open_folder_store(system.files, url.substr(std::string_view(k_folder).size()),
+    return open_folder_store(make_real_file_system(), url.substr(std::string_view(k_folder).size()),
                              !uploads(settings, use));
   if (url.starts_with("http://") || url.starts_with("https://") || is_reapi(url))
     return open_server(settings, system);

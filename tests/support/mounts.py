@@ -1,5 +1,6 @@
-"""File systems that fill up or cannot be written, in a mount namespace of the test's own."""
+"""File systems that fill up, cannot be written or never answer, in a mount namespace of the test's own."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -42,4 +43,19 @@ def make_read_only(test, folder):
     """Until the test ends."""
     mount("--bind", folder, folder)
     mount("-o", "remount,bind,ro", folder)
+    unmount_at_end(test, folder)
+
+
+def mount_dead(test, folder):
+    """At this new folder a disk that never answers, until the test ends, as a hard NFS mount whose server is gone: nobody reads
+    the kernel's requests of FUSE. Skips where there is no FUSE."""
+    folder.mkdir()
+    try:
+        requests = os.open("/dev/fuse", os.O_RDWR)
+    except OSError as error:
+        testspace.skip(f"no file system can be made here that never answers: {error}")
+    test.addCleanup(os.close, requests)
+    options = f"fd={requests},rootmode=40000,user_id={os.geteuid()},group_id={os.getegid()}"
+    if ctypes.CDLL(None).mount(b"dead", os.fsencode(folder), b"fuse", 0, options.encode()) != 0:
+        testspace.skip("no FUSE file system can be mounted here")
     unmount_at_end(test, folder)

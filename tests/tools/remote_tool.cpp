@@ -67,7 +67,9 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, System& system
   const std::string& url = call.words.at(1);
   constexpr std::string_view k_folder = "file://";
   if (url.starts_with(k_folder))
-    return open_folder_store(files, url.substr(k_folder.size()), call.options.contains("read-only"));
+    return open_folder_store(
+        make_real_file_system(), url.substr(k_folder.size()), call.options.contains("read-only"),
+        {milliseconds(call.number("first-ms", 1'000)), milliseconds(call.number("deadline-ms", 10'000))});
   HttpOptions options;
   options.url = url;
   options.ca_file = call.option("ca-file");
