@@ -141,10 +141,11 @@ std::unique_ptr<RemoteExecutor> make_executor(const Plan& plan, Session& session
                                               std::function<bool()> is_starved) {
   if (!session.execution) return nullptr;
   std::vector<RemoteTools> tools;
-  const ToolText &nvcc = plan.tools.of(k_nvcc_tool), &cxx = plan.tools.of(k_cxx_tool);
+  const ToolText &nvcc = plan.tools.of(k_nvcc_tool), &hip = plan.tools.of(k_hip_tool),
+                 &cxx = plan.tools.of(k_cxx_tool);
   FileSystem& files = session.system.files;
   if (!nvcc.device_parts.empty()) tools.emplace_back(nvcc.device_parts, files, worker_home(plan.settings()));
-  for (const std::string& parts : {nvcc.compile_parts, cxx.compile_parts})
+  for (const std::string& parts : {hip.device_parts, nvcc.compile_parts, cxx.compile_parts})
     if (!parts.empty()) tools.emplace_back(parts, files);
   if (tools.empty()) return nullptr;
   std::map<std::string, double> expected;

@@ -1,5 +1,5 @@
-// A C++ compile of gcc in parts, where tools may run on another machine: the preprocessor runs here, and
-// cc1plus and as, which are then given all that they read, run where the runner says.
+// A compile of gcc, or of a clang that compiles HIP, in parts, where tools may run on another machine: the
+// preprocessor runs here, and the other parts (compiler_parts.h) run where the runner says.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,9 @@ struct CompileInParts {
   std::string name;  // they have no extension of it: "adam"
 };
 
-// The object, which is that of the whole command byte for byte. nullopt: this command cannot be parted (it is
-// clang's, does not optimise, or needs more than the text: debug information, plugins, code that the link
-// compiles), or a part failed or said something. Then the whole
-// command is to run, whose words are those that people know. The depfile is written all the same.
+// The object, which is that of the whole command byte for byte. nullopt: this command cannot be parted
+// (compiler_parts.h), or a part failed or said something. Then the whole command is to run, whose words are
+// those that people know. The depfile is written all the same.
 Result<std::optional<std::string>> compile_in_parts(const CompileInParts& compile, Engine& engine);
 
 }  // namespace dsbuild

@@ -99,7 +99,7 @@ const CompilerFamily k_hip_family = {.name = "HIP clang",
                                      .proof = proof_of_host_compiler,
                                      .question = hip_question,
                                      .parts = hip_parts,
-                                     .device_parts = nullptr,
+                                     .device_parts = hip_device_parts,
                                      .include_question = hip_include_question};
 
 }  // namespace dsbuild

@@ -26,6 +26,17 @@ Paths hip_parts(const std::string& said, const Toolkit&, const FileReader& files
   return found;
 }
 
+// The compiler proper and the linker; a line that begins with a blank is a program that the driver starts.
+Paths hip_device_parts(const std::string& said, const Toolkit&, const FileReader& files) {
+  Paths found;
+  for (const std::string& line : split_lines(said)) {
+    const Words job = line.starts_with(" ") ? shell_split(line) : Words{};
+    if (job.size() < 2 || (job[1] != "-cc1" && Path(job[0]).filename() != "lld")) continue;
+    if (files.kind(job[0]) == FileKind::file) found.insert(job[0]);
+  }
+  return found;
+}
+
 Words hip_include_question(const Toolkit& toolkit) {
   Words argv = {toolkit.compiler().string()};
   argv.insert(argv.end(), toolkit.own_flags.begin(), toolkit.own_flags.end());

@@ -20,7 +20,8 @@ struct ToolText {
   // "<sha256> <file name>" a line of each part that turns preprocessed text into device code, and the
   // variables; "": the family has none that run by themselves. All of them are in `text` too.
   std::string device_text;
-  std::string device_parts;  // of the same parts, "<sha256> <absolute path>" a line each
+  std::string
+      device_parts;  // of the programs among them and what they load, "<sha256> <absolute path>" a line each
   // Likewise of those of gcc that turn preprocessed C++ into an object: cc1plus, as, what they load.
   std::string compile_parts;
   bool links_tell_files = false;       // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer)

@@ -15,6 +15,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 from devices import HIP_RUNTIME, find_hip_toolchain  # noqa: E402
+from exec_server import ExecServer  # noqa: E402
 from fake_driver import make_fake_driver  # noqa: E402
 from offload_tools import clangs  # noqa: E402
 from packs import Pack  # noqa: E402
@@ -42,6 +43,7 @@ extern "C" int threads() { return 32; }
 #endif
 extern "C" void scale_run(float* data) { scale<<<1, 32>>>(data); }
 """
+REMOTE_PARTS = 2  # of each arch: cc1 and lld
 HOST_SECTIONS = (".text", ".rodata", ".rodata.str1.1", ".init_array", ".data.rel.ro", ".eh_frame")
 
 
@@ -392,6 +394,37 @@ class EditsTest(HipTest):
         run = self.built(space=other)
         self.assertEqual((other.out / "scaling.so").read_bytes(), (self.space.out / "scaling.so").read_bytes())
         self.assertIn("6 found in the store", run.out)  # two slices, the host's code, their bundle, the other file, the library
+
+class ElsewhereTest(HipTest):
+    """By remote execution."""
+
+    def elsewhere(self, server):
+        space = make_space()
+        run = self.run_for_hip("build", "--json", "--remote-exec", server.url, "--remote-local", "never", space=space)
+        self.assertEqual(run.code, 0, run)
+        return space, run.result()["execution"]
+
+    # Red where the name of the text stands in an object, or the compiler is not given its libraries of device code.
+    def test_the_bundle_is_the_one_that_is_built_here(self):
+        self.built()
+        server = ExecServer(self, slots=2)
+        space, uses = self.elsewhere(server)
+        self.assertEqual((uses["failed"], uses["off"]), (0, None))
+        self.assertGreaterEqual(uses["executed"], REMOTE_PARTS * len(self.archs) + 1)  # the host's code
+        self.assertEqual(server.state()["counts"]["executed"], uses["executed"])
+        self.assertEqual(testspace.bundle_hash(space.out), testspace.bundle_hash(self.space.out))
+
+    @testspace.deep
+    # Red where what the compiler says of a mistake is lost: the whole command says it here.
+    def test_a_mistake_is_shown_by_the_whole_command(self):
+        server = ExecServer(self, slots=2)
+        space = make_space()
+        source = space.pack.source("plain.cu")
+        source.write_text(source.read_text().replace("*= k_by;", "*= k_missing;"))
+        run = self.run_for_hip("build", "--remote-exec", server.url, "--remote-local", "never", space=space)
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("plain.cu:9:24: error: use of undeclared identifier 'k_missing'", run.err)
+
 
 del HipTest  # what the others share is no test
 
