@@ -141,7 +141,7 @@ Result<int> build(Request request, const CommandContext& context) {
   Session session(settings, context.system, events);
   DSBUILD_TRY(shared, open_remote(settings, session.system));
   session.share_with(std::move(shared));
-  DSBUILD_TRY(execution, open_execution(settings, session.system.files));
+  DSBUILD_TRY(execution, open_execution(settings, session.system));
   session.execution = std::move(execution);
   auto built = build_bundle(std::move(request), session);
   if (built || built.error().code == "edge_failed") DSBUILD_CHECK(print_timings(settings, context));

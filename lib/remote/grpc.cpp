@@ -122,8 +122,8 @@ std::optional<size_t> size_of_frame(std::string_view bytes) {
 }
 
 GrpcReply unanswered(const HttpResponse& response) {
-  return {.code = response.is_too_large ? GrpcCode::resource_exhausted : GrpcCode::unavailable,
-          .why = response.why};
+  const GrpcCode otherwise = response.has_no_credentials ? GrpcCode::unauthenticated : GrpcCode::unavailable;
+  return {.code = response.is_too_large ? GrpcCode::resource_exhausted : otherwise, .why = response.why};
 }
 
 GrpcReply reply_of(const HttpResponse& response) {

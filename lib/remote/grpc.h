@@ -61,7 +61,7 @@ struct GrpcCall {
 
 struct GrpcReply {
   // Where no server took the call, or it broke off: `unavailable`. Where a body is larger than
-  // k_most_body_bytes: `resource_exhausted`.
+  // k_most_body_bytes: `resource_exhausted`. Where the helper gave no headers: `unauthenticated`.
   GrpcCode code = GrpcCode::unknown;
   std::string why = {};                    // where the code is not `ok`: one line for a user, without secrets
   std::vector<std::string> messages = {};  // where the code is `ok`

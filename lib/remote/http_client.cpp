@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "remote/credential_helper.h"
 #include "remote/http_transfer.h"
 #include "sys/quiet_thread.h"
 
@@ -120,12 +121,19 @@ bool CurlClient::start() {
   return true;
 }
 
+// Without what the helper should have given nothing is asked for.
 std::vector<HttpResponse> CurlClient::send(const std::vector<HttpRequest>& requests) {
+  const auto& helper = setup_.options().helper;
+  const auto credentials = helper && !requests.empty() ? helper->headers(base()) : std::vector<std::string>{};
+  if (!credentials)
+    return std::vector<HttpResponse>(
+        requests.size(),
+        {.why = credentials.error().where + ": " + credentials.error().what, .has_no_credentials = true});
   const auto wake = [this] { curl_.multi_wakeup(multi_); };
   std::list<std::stop_callback<decltype(wake)>> callbacks;
   Transfers transfers;
   for (const HttpRequest& request : requests) {
-    transfers.emplace_back(setup_, request);
+    transfers.emplace_back(setup_, request, *credentials);
     callbacks.emplace_back(request.stop, wake);
   }
   return run(transfers);

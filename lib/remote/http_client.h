@@ -19,6 +19,8 @@
 
 namespace dsbuild {
 
+class CredentialHelper;
+
 struct HttpOptions {
   // "https://host:port/path": the server that the user named; a user and a password in it are sent to it, and
   // never shown.
@@ -28,9 +30,11 @@ struct HttpOptions {
   Path ca_file = {};
   Path client_cert = {}, client_key = {};
   std::string authorization = {};  // the value of the header Authorization, "Bearer …": a secret
-  bool uses_netrc = true;          // where neither the URL nor `authorization` says who we are
-  bool uses_proxy = true;          // that of https_proxy, http_proxy and all_proxy
-  bool is_http2 = false;           // always, also without TLS (gRPC)
+  // Gives headers for the requests to that server; nullptr: there is none.
+  std::shared_ptr<CredentialHelper> helper = {};
+  bool uses_netrc = true;  // where neither the URL, nor `authorization`, nor `helper` says who we are
+  bool uses_proxy = true;  // that of https_proxy, http_proxy and all_proxy
+  bool is_http2 = false;   // always, also without TLS (gRPC)
   // For one request, from the first time that it is sent, over all tries.
   std::chrono::milliseconds deadline{10'000};
   std::chrono::milliseconds connect_timeout{1'000};
@@ -53,6 +57,8 @@ struct HttpResponse {
   std::string why = {};  // without secrets, without the server's name
   // The body is too large to be sent or taken; then status is 0.
   bool is_too_large = false;
+  // Nothing was sent, for the helper gave no headers; then status is 0.
+  bool has_no_credentials = false;
 
   bool is_success() const { return status >= 200 && status < 300; }
   // "" where there is no such header.

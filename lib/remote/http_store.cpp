@@ -7,8 +7,7 @@ using State = RemoteAnswer::State;
 
 class HttpStore : public RemoteStore {
  public:
-  HttpStore(std::unique_ptr<HttpClient> client, std::unique_ptr<CredentialHelper> helper)
-      : client_(std::move(client)), helper_(std::move(helper)) {}
+  explicit HttpStore(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
 
   std::vector<RemoteAnswer> get(const std::vector<RemoteName>& names) override {
     return ask(HttpVerb::get, names);
@@ -20,7 +19,7 @@ class HttpStore : public RemoteStore {
     std::vector<HttpRequest> requests;
     for (const RemoteFile& file : files)
       requests.push_back({.verb = HttpVerb::put, .url = url_of(file.name), .body = file.bytes});
-    return send(std::move(requests));
+    return send(requests);
   }
   void cancel() override { client_->cancel(); }
 
@@ -30,17 +29,9 @@ class HttpStore : public RemoteStore {
     std::vector<HttpRequest> requests;
     for (const RemoteName& name : names)
       requests.push_back({.verb = verb, .url = url_of(name)});
-    return send(std::move(requests));
+    return send(requests);
   }
-  // A helper that fails leaves us without leave: nothing is asked for without it.
-  std::vector<RemoteAnswer> send(std::vector<HttpRequest> requests) {
-    if (helper_ && !requests.empty()) {
-      const auto headers = helper_->headers(client_->base());
-      if (!headers)
-        return {requests.size(), {State::refused, {}, headers.error().where + ": " + headers.error().what}};
-      for (HttpRequest& request : requests)
-        request.headers = *headers;
-    }
+  std::vector<RemoteAnswer> send(const std::vector<HttpRequest>& requests) {
     auto responses = client_->send(requests);
     std::vector<RemoteAnswer> answers;
     for (size_t i = 0; i < requests.size(); ++i)
@@ -49,13 +40,12 @@ class HttpStore : public RemoteStore {
   }
 
   const std::unique_ptr<HttpClient> client_;
-  const std::unique_ptr<CredentialHelper> helper_;
 };
 
 State state_of(bool is_put, const HttpResponse& response) {
   switch (response.status) {
     case 0:
-      return response.is_too_large ? State::refused : State::failed;
+      return response.is_too_large || response.has_no_credentials ? State::refused : State::failed;
     case 200:
     case 201:
     case 204:
@@ -86,10 +76,9 @@ RemoteAnswer answer_of_response(HttpVerb verb, HttpResponse response, const std:
   return answer;
 }
 
-Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files,
-                                                     std::unique_ptr<CredentialHelper> helper) {
+Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files) {
   DSBUILD_TRY(client, open_http_client(std::move(options), files));
-  return std::make_unique<HttpStore>(std::move(client), std::move(helper));
+  return std::make_unique<HttpStore>(std::move(client));
 }
 
 }  // namespace dsbuild

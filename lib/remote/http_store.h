@@ -4,16 +4,13 @@
 
 #include <memory>
 
-#include "remote/credential_helper.h"
 #include "remote/http_client.h"
 #include "remote/remote_store.h"
 
 namespace dsbuild {
 
-// Sends nothing yet. `helper`: whose headers go to the server, with each request; nullptr: none. Errors:
-// those of open_http_client().
-Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files,
-                                                     std::unique_ptr<CredentialHelper> helper = nullptr);
+// Sends nothing yet. Errors: those of open_http_client().
+Result<std::unique_ptr<RemoteStore>> open_http_store(HttpOptions options, const FileReader& files);
 
 // What a response to a request for a file means.
 RemoteAnswer answer_of_response(HttpVerb verb, HttpResponse response, const std::string& origin);

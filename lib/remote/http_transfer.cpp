@@ -47,8 +47,9 @@ milliseconds retry_after(const Curl& curl, CURL* handle) {
 
 }  // namespace
 
-HttpTransfer::HttpTransfer(const HttpSetup& setup, const HttpRequest& request)
-    : setup_(setup), request_(request), url_(request.url) {
+HttpTransfer::HttpTransfer(const HttpSetup& setup, const HttpRequest& request,
+                           const std::vector<std::string>& credentials)
+    : setup_(setup), request_(request), credentials_(credentials), url_(request.url) {
   const auto target = parse_http_url(setup.curl(), url_);
   is_own_ = target && target->has_same_origin(setup.base());
 }
@@ -124,6 +125,7 @@ void HttpTransfer::set_up_headers(CURL* handle) {
   add("Expect:");
   const std::string& secret = setup_.options().authorization;
   if (is_own_ && !secret.empty()) add("Authorization: " + secret);
+  if (is_own_) std::ranges::for_each(credentials_, add);
   const std::vector<std::string> none;
   const auto& own = is_first_ ? request_.headers : none;
   const bool has_type = std::ranges::any_of(
@@ -139,7 +141,7 @@ void HttpTransfer::set_up_trust(CURL* handle) {
   const HttpOptions& options = setup_.options();
   const HttpUrl& base = setup_.base();
   set(handle, CURLOPT_FOLLOWLOCATION, 0L);
-  if (options.uses_netrc && options.authorization.empty() && base.user.empty())
+  if (options.uses_netrc && options.authorization.empty() && !options.helper && base.user.empty())
     set(handle, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
   if (!is_own_) return;
   if (!base.user.empty() && options.authorization.empty()) {

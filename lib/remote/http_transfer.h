@@ -47,8 +47,9 @@ struct HttpBatch {
 
 class HttpTransfer {
  public:
-  // Both outlive this.
-  HttpTransfer(const HttpSetup& setup, const HttpRequest& request);
+  // They outlive this. `credentials`: headers for the server that the user named.
+  HttpTransfer(const HttpSetup& setup, const HttpRequest& request,
+               const std::vector<std::string>& credentials);
   HttpTransfer(const HttpTransfer&) = delete;
   HttpTransfer& operator=(const HttpTransfer&) = delete;
   ~HttpTransfer();
@@ -95,6 +96,7 @@ class HttpTransfer {
 
   const HttpSetup& setup_;
   const HttpRequest& request_;
+  const std::vector<std::string>& credentials_;
   std::string url_;
   curl_slist* headers_ = nullptr;  // of the try that runs
   size_t sent_ = 0;

@@ -1,5 +1,6 @@
 #include "remote/open_remote.h"
 
+#include "remote/credential_helper.h"
 #include "remote/folder_store.h"
 #include "remote/http_store.h"
 #include "remote/reapi_store.h"
@@ -70,17 +71,9 @@ Result<HttpOptions> http_options(const Settings& settings, const std::string& ur
 }
 
 Result<std::unique_ptr<RemoteStore>> open_server(const Settings& settings, System& system) {
-  DSBUILD_TRY(options, server_options(settings, settings.remote, system.files));
-  const std::string& program = settings.remote_credential_helper.value;
-  if (is_reapi(options.url)) {
-    if (program.empty()) return open_reapi_store(std::move(options), system.files);
-    return fail(Exit::usage, "bad_remote_url", settings.remote_credential_helper.origin,
-                "a helper is asked for http and https URLs alone", "Give --remote-credentials.");
-  }
-  if (program.empty()) return open_http_store(std::move(options), system.files);
-  options.uses_netrc = false;
-  auto helper = std::make_unique<CredentialHelper>(program, system);
-  return open_http_store(std::move(options), system.files, std::move(helper));
+  DSBUILD_TRY(options, server_options(settings, settings.remote, system));
+  return is_reapi(options.url) ? open_reapi_store(std::move(options), system.files)
+                               : open_http_store(std::move(options), system.files);
 }
 
 Result<std::unique_ptr<RemoteStore>> open_bucket(const Settings& settings, System& system) {
@@ -112,11 +105,13 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Settings& settings, System
 }  // namespace
 
 Result<HttpOptions> server_options(const Settings& settings, const Setting<std::string>& url,
-                                   const FileReader& files) {
-  DSBUILD_TRY(options, http_options(settings, url.value, files));
+                                   System& system) {
+  DSBUILD_TRY(options, http_options(settings, url.value, system.files));
   if (options.ca_file.empty()) options.ca_file = settings.variable("SSL_CERT_FILE");
-  DSBUILD_TRY(secret, authorization(settings, files));
+  DSBUILD_TRY(secret, authorization(settings, system.files));
   options.authorization = std::move(secret);
+  const std::string& program = settings.remote_credential_helper.value;
+  if (!program.empty()) options.helper = std::make_shared<CredentialHelper>(program, system);
   return options;
 }
 

@@ -20,10 +20,10 @@ enum class RemoteUse { sharing, pulling, pushing, offering };
 Result<std::shared_ptr<RemoteMirror>> open_remote(const Settings& settings, System& system,
                                                   RemoteUse use = RemoteUse::sharing);
 
-// How a server is spoken to that is named by `url` (--remote or --remote-exec): certificates, secrets.
+// How a server is spoken to that is named by `url` (--remote or --remote-exec): certificates, secrets, a
+// credential helper of its own, which uses `system`.
 // Errors: exit 2 `bad_remote_url`, those of reading.
-Result<HttpOptions> server_options(const Settings& settings, const Setting<std::string>& url,
-                                   const FileReader& files);
+Result<HttpOptions> server_options(const Settings& settings, const Setting<std::string>& url, System& system);
 
 // Between the local cache of the settings and any store. Errors: those of entry_keys.
 Result<std::shared_ptr<RemoteMirror>> mirror_of(std::shared_ptr<RemoteStore> store, const Settings& settings,

@@ -4,16 +4,16 @@
 
 namespace dsbuild {
 
-Result<std::shared_ptr<ExecutionService>> open_execution(const Settings& settings, const FileReader& files) {
+Result<std::shared_ptr<ExecutionService>> open_execution(const Settings& settings, System& system) {
   const std::string& url = settings.remote_exec.value;
   if (url.empty()) return std::shared_ptr<ExecutionService>();
   if (!url.starts_with("reapi://") && !url.starts_with("reapis://"))
     return fail(Exit::usage, "bad_remote_url", settings.remote_exec.origin,
                 "'" + printable(without_password(url)) + "' is no address of the Remote Execution API",
                 "Name a server, as in reapis://build.example.org/main.");
-  DSBUILD_TRY(options, server_options(settings, settings.remote_exec, files));
+  DSBUILD_TRY(options, server_options(settings, settings.remote_exec, system));
   DSBUILD_TRY(service,
-              open_execution_service(options, static_cast<size_t>(settings.remote_jobs.value), files));
+              open_execution_service(options, static_cast<size_t>(settings.remote_jobs.value), system.files));
   return std::shared_ptr<ExecutionService>(std::move(service));
 }
 

@@ -10,7 +10,7 @@ namespace dsbuild {
 
 // nullptr: the settings name none. Asks nothing yet, so a server that is not there is no error. Errors: exit
 // 2 `bad_remote_url`, exit 3 `no_libcurl`, those of reading.
-Result<std::shared_ptr<ExecutionService>> open_execution(const Settings& settings, const FileReader& files);
+Result<std::shared_ptr<ExecutionService>> open_execution(const Settings& settings, System& system);
 
 ExecutorOptions executor_options(const Settings& settings);
 // The home of a toolkit that the workers have; "": our tools go there.

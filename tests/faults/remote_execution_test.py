@@ -144,6 +144,37 @@ class RunsTest(ExecutionTest):
         self.assertEqual(sum(server.state()["counts"].values()), before)
 
 
+class CredentialsTest(ExecutionTest):
+    SECRET = "Bearer 5ecret-of-the-helper"
+
+    def helper(self, space, lines):
+        program = space.root / "helper"
+        program.write_text(f"#!/bin/sh\ncat >>{space.root}/asked\n{lines}\n")
+        program.chmod(0o755)
+        return ("--remote-credential-helper", str(program))
+
+    def test_a_helpers_headers_go_with_each_call(self):
+        """Red where the helper is asked for the shared cache alone: calls have no such header. Red where both connections ask."""
+        self.serve(slots=2)
+        space = make_space("helped")
+        uses, run = self.elsewhere(*self.helper(space, f"""echo '{{"headers": {{"Authorization": ["{self.SECRET}"]}}}}'"""), space=space)
+        self.assertEqual((uses["executed"], uses["off"]), (TOOLS, None), run)
+        self.assertEqual({call.headers.get("authorization") for call in self.server.calls}, {self.SECRET})
+        self.assertEqual((space.root / "asked").read_text().splitlines(), [json.dumps({"uri": self.server.url.replace("reapi", "http")},
+                                                                                      separators=(",", ":"))])
+        self.assertNotIn("5ecret", run.out + run.err)
+
+    def test_a_helper_that_fails(self):
+        """Red where a server is asked for anything without what the helper should have given."""
+        self.serve(slots=2)
+        space = make_space("unhelped")
+        uses, run = self.elsewhere(*self.helper(space, "echo 5ecret; exit 3"), space=space)
+        self.assertEqual((uses["executed"], self.codes(run)), (0, ["execution_off"]), run)
+        self.assertIn("ends with exit code 3", uses["off"])
+        self.assertEqual(self.server.calls, [])
+        self.assertNotIn("5ecret", run.out + run.err)
+
+
 class WorkerToolsTest(ExecutionTest):
     def home(self):
         return pathlib.Path("/usr/local/cuda")

@@ -24,6 +24,7 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "remote/credential_helper.h"
 #include "remote/folder_store.h"
 #include "remote/http_store.h"
 #include "remote/reapi_store.h"
@@ -87,10 +88,10 @@ Result<std::unique_ptr<RemoteStore>> open_store(const Call& call, System& system
                           .puts_always = true},
                          files);
   if (const char* const secret = std::getenv("REMOTE_AUTHORIZATION")) options.authorization = secret;
-  if (url.starts_with("reapi")) return open_reapi_store(std::move(options), files);
-  if (!call.options.contains("helper")) return open_http_store(std::move(options), files);
-  return open_http_store(std::move(options), files,
-                         std::make_unique<CredentialHelper>(call.option("helper"), system));
+  if (call.options.contains("helper"))
+    options.helper = std::make_shared<CredentialHelper>(call.option("helper"), system);
+  return url.starts_with("reapi") ? open_reapi_store(std::move(options), files)
+                                  : open_http_store(std::move(options), files);
 }
 
 RemoteName read_name(RemoteKind kind, const std::string& word) {
