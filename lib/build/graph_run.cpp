@@ -13,6 +13,7 @@
 #include "remote_execution/open_execution.h"
 #include "remote_execution/serve_execution.h"
 #include "sys/clock.h"
+#include "sys/limits.h"
 
 namespace dsbuild {
 namespace {
@@ -129,6 +130,16 @@ NinjaRun ninja_run(const GraphRunner& runner, const BuildPlan& graph, const Pend
   return run;
 }
 
+// For as many steps at once, and as many tools on other machines.
+Result<void> allow_connections(int steps, int tools) {
+  constexpr int k_for_step = 3;  // to the gate, to what runs tools elsewhere, to the shared cache
+  constexpr int k_for_tool = 2;  // its stream, and files on their way: reapi has a connection for each call
+  constexpr int k_for_the_rest = 128;
+  const int least = k_for_step * steps + k_for_tool * tools + k_for_the_rest;
+  return allow_open_files(static_cast<size_t>(least),
+                          {"for --remote-jobs " + std::to_string(tools), ", or give a lower --remote-jobs"});
+}
+
 // What edges took whose tools were never to run elsewhere: the others waited for that, too.
 std::map<std::string, GateUse> measured_here(std::map<std::string, GateUse> uses,
                                              const ExecutorUses& executed) {
@@ -231,6 +242,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   const Settings& settings = plan.settings();
   DSBUILD_CHECK(session.check());
   NinjaRun run = ninja_run(runner, graph, reasons);
+  if (session.execution) DSBUILD_CHECK(allow_connections(run.jobs, settings.remote_jobs.value));
   const Environment environment = run.environment;
   const ByteCount bound = memory_for_tools(memory_for(settings, plan.survey.machine.host), run.jobs);
   EdgeNeeds needs(plan, graph);

@@ -105,20 +105,19 @@ constexpr Phrase k_phrases[] = {
     {"failed to map segment", ENOMEM},
 };
 
-Error too_low(const Limit& limit, rlim_t value, rlim_t least) {
-  return make_error(
-      Exit::unmet, "limit_too_low", std::string("ulimit ") + limit.option,
-      std::string("it is ") + std::to_string(value / limit.unit) + ", which is too low to build anything",
-      "Set it to " + std::to_string(least / limit.unit) + " or more.");
+Error too_low(const Limit& limit, rlim_t value, rlim_t least, const LimitPurpose& purpose) {
+  return make_error(Exit::unmet, "limit_too_low", std::string("ulimit ") + limit.option,
+                    "it is " + std::to_string(value / limit.unit) + ", which is too low " + purpose.what,
+                    "Set it to " + std::to_string(least / limit.unit) + " or more" + purpose.or_else + ".");
 }
 
-Result<void> raise(const Limit& limit, rlim_t least) {
+Result<void> raise(const Limit& limit, rlim_t least, const LimitPurpose& purpose) {
   rlimit now{};
   if (::getrlimit(limit.resource, &now) != 0 || now.rlim_cur >= least) return {};
   const rlim_t before = now.rlim_cur;
   now.rlim_cur = least;
   if (now.rlim_max >= least && ::setrlimit(limit.resource, &now) == 0) return {};
-  return tl::unexpected<Error>(too_low(limit, before, least));
+  return tl::unexpected<Error>(too_low(limit, before, least, purpose));
 }
 
 // Bit by bit, one for each of these.
@@ -150,8 +149,13 @@ Error refused(const std::string& where, const std::string& what, int error_numbe
 
 Result<void> raise_own_limits() {
   constexpr rlim_t k_least_stack = 1 << 20, k_least_files = 32;
-  DSBUILD_CHECK(raise(k_stack, k_least_stack));
-  return raise(k_open_files, k_least_files);
+  const LimitPurpose to_build{"to build anything"};
+  DSBUILD_CHECK(raise(k_stack, k_least_stack, to_build));
+  return raise(k_open_files, k_least_files, to_build);
+}
+
+Result<void> allow_open_files(size_t least, const LimitPurpose& purpose) {
+  return raise(k_open_files, least, purpose);
 }
 
 std::string limit_behind(int error_number) {

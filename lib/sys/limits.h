@@ -17,6 +17,14 @@ tl::unexpected<Error> io_error(const std::string& path, const std::string& doing
 // compilers, where that is allowed, also for programs that we start. Error: exit 3 `limit_too_low`.
 Result<void> raise_own_limits();
 
+// Why a limit is needed, as a message says it: "to build anything"; what else helps: ", or give …".
+struct LimitPurpose {
+  std::string what, or_else = {};
+};
+// Raises the soft limit of files that are open at once to `least` where it is lower, also for programs that
+// we start. Error: exit 3 `limit_too_low` where the hard limit forbids that.
+Result<void> allow_open_files(size_t least, const LimitPurpose& purpose);
+
 // Which limits may cause this errno, and how to raise them: "no file may be larger than 4 KiB: raise
 // that limit (ulimit -f, now 4)"; "" where none does.
 std::string limit_behind(int error_number);

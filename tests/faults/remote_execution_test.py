@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import resource
 import sys
 import time
 import unittest
@@ -173,6 +174,31 @@ class CredentialsTest(ExecutionTest):
         self.assertIn("ends with exit code 3", uses["off"])
         self.assertEqual(self.server.calls, [])
         self.assertNotIn("5ecret", run.out + run.err)
+
+
+class LimitsTest(ExecutionTest):
+    LOW = 32
+
+    @staticmethod
+    def lower(soft, hard=None):
+        """Of files that are open at once."""
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard or resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+    def test_a_low_soft_limit_of_open_files_is_raised(self):
+        """Red where it is not: connections to the server and to the steps do not open, and tools run here."""
+        self.serve(slots=16)
+        space = make_space("low")
+        run = self.built(space, "--remote-exec", self.server.url, "--remote-local", "never", ops="scaling,inner,listing",
+                         preexec_fn=self.lower(self.LOW))
+        uses = run.result()["execution"]
+        self.assertEqual((uses["failed"], uses["off"]), (0, None), run)
+        self.assertGreaterEqual(uses["executed"], 15)
+
+    def test_a_hard_limit_that_is_too_low_is_an_error(self):
+        space = make_space("hard")
+        run = self.built(space, "--remote-exec", "reapi://127.0.0.1:1", "--remote-jobs", "200", code=3, preexec_fn=self.lower(300, 300))
+        self.assertIn("it is 300, which is too low for --remote-jobs 200", run.out)
+        self.assertIn("or give a lower --remote-jobs", run.out)
 
 
 class WorkerToolsTest(ExecutionTest):

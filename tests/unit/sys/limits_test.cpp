@@ -62,6 +62,24 @@ TEST_CASE("A soft limit that is too low is raised as far as it must be") {
   CHECK(now.rlim_cur == 32);
 }
 
+TEST_CASE("More files may be open where the hard limit allows that") {
+  const Lowered files(RLIMIT_NOFILE, 64);
+  const LimitPurpose purpose{"for --remote-jobs 64", ", or give a lower --remote-jobs"};
+  rlimit now{};
+  REQUIRE(allow_open_files(200, purpose));
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  CHECK(now.rlim_cur == 200);
+  REQUIRE(allow_open_files(100, purpose));
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  CHECK(now.rlim_cur == 200);
+  const auto refused = allow_open_files(now.rlim_max + 1, purpose);
+  REQUIRE(!refused);
+  CHECK(refused.error() ==
+        make_error(
+            Exit::unmet, "limit_too_low", "ulimit -n", "it is 200, which is too low for --remote-jobs 64",
+            "Set it to " + std::to_string(now.rlim_max + 1) + " or more, or give a lower --remote-jobs."));
+}
+
 TEST_CASE("Memory and threads that were refused are limits; the rest is a fault") {
   CHECK(error_of(std::bad_alloc()).code == "limit_too_low");
   const std::system_error no_thread(std::make_error_code(std::errc::resource_unavailable_try_again));
