@@ -239,12 +239,16 @@ void ReapiCas::find(const Digests& digests, BlobAnswers& answers) const {
   }
 }
 
-// Those that the server lacks: small ones together, and each of the others by a stream.
 void ReapiCas::put(const Blobs& blobs, BlobAnswers& answers, Packing packing) {
   Digests digests;
   for (const ReapiBlob& blob : blobs)
     digests.push_back(blob.digest);
   find(digests, answers);
+  send(blobs, answers, packing);
+}
+
+// Small ones together, and each of the others by a stream, all at once.
+void ReapiCas::send(const Blobs& blobs, BlobAnswers& answers, Packing packing) {
   const ReapiServer& known = server();
   std::deque<std::string> packed;  // that blobs refer to
   Blobs small, large;
@@ -261,39 +265,40 @@ void ReapiCas::put(const Blobs& blobs, BlobAnswers& answers, Packing packing) {
     bytes_sent_ += blob.data.size();
     (is_small ? small : large).push_back(blob);
   }
-  put_batches(small, answers);
-  put_streams(large, answers);
-}
-
-void ReapiCas::put_batches(const Blobs& blobs, BlobAnswers& answers) {
-  const std::string method = std::string(k_cas) + "BatchUpdateBlobs";
+  const auto end = steady_clock::now() + deadline_ + time_for(large);
   const auto batches =
-      batches_of(blobs, server().most_batch_bytes, [](const ReapiBlob& blob) { return blob.digest.bytes; });
+      batches_of(small, known.most_batch_bytes, [](const ReapiBlob& blob) { return blob.digest.bytes; });
   std::vector<GrpcCall> calls;
   for (const Blobs& batch : batches)
-    calls.push_back(unary(method, render_batch_update(instance_, batch)));
+    calls.push_back(unary(std::string(k_cas) + "BatchUpdateBlobs", render_batch_update(instance_, batch)));
+  for (const ReapiBlob& blob : large)
+    calls.push_back(write_call(blob, end));
   const auto replies = channel_.call(calls);
-  for (size_t i = 0; i < batches.size(); ++i) {
-    const GrpcReply& reply = replies[i];
-    const auto taken = reply.is_ok() && reply.messages.size() == 1
-                           ? parse_batch_update(reply.messages.front())
-                           : std::nullopt;
-    if (!reply.is_ok())
-      answers.answer_all(batches[i], answer_of(method, reply.code, reply.why, true));
-    else
-      answers.answer_all(batches[i], nonsense(method, "a file has no answer"));
-    for (const ReapiBlobAnswer& blob : taken.value_or(std::vector<ReapiBlobAnswer>{}))
-      if (std::ranges::find(batches[i], blob.digest, &ReapiBlob::digest) != batches[i].end())
-        answers.answer(blob.digest.hash,
-                       answer_of(method, blob.code, describe_grpc_status(blob.code, blob.words), true));
-  }
+  for (size_t i = 0; i < batches.size(); ++i)
+    take_update(batches[i], replies[i], answers);
+  finish_streams(std::move(large),
+                 {replies.begin() + static_cast<std::ptrdiff_t>(batches.size()), replies.end()}, end,
+                 answers);
+}
+
+void ReapiCas::take_update(const Blobs& batch, const GrpcReply& reply, BlobAnswers& answers) const {
+  const std::string method = std::string(k_cas) + "BatchUpdateBlobs";
+  if (!reply.is_ok()) return answers.answer_all(batch, answer_of(method, reply.code, reply.why, true));
+  answers.answer_all(batch, nonsense(method, "a file has no answer"));
+  const auto taken = reply.messages.size() == 1 ? parse_batch_update(reply.messages.front()) : std::nullopt;
+  for (const ReapiBlobAnswer& blob : taken.value_or(std::vector<ReapiBlobAnswer>{}))
+    if (std::ranges::find(batch, blob.digest, &ReapiBlob::digest) != batch.end())
+      answers.answer(blob.digest.hash,
+                     answer_of(method, blob.code, describe_grpc_status(blob.code, blob.words), true));
 }
 
 // The name of an upload is its own: a server may keep what it got of one that broke off, so a second try has
 // a new name.
-GrpcCall ReapiCas::write_call(const ReapiBlob& blob, milliseconds deadline) const {
+GrpcCall ReapiCas::write_call(const ReapiBlob& blob, steady_clock::time_point end) const {
   const std::string name = resource("uploads/" + make_uuid() + "/", blob.digest, blob.is_packed);
-  GrpcCall call{.method = std::string(k_byte_stream) + "Write", .is_repeatable = false, .deadline = deadline};
+  GrpcCall call{.method = std::string(k_byte_stream) + "Write",
+                .is_repeatable = false,
+                .deadline = std::chrono::duration_cast<milliseconds>(end - steady_clock::now())};
   size_t offset = 0;
   do {
     const std::string_view piece = blob.data.substr(offset, k_chunk_bytes);
@@ -313,26 +318,29 @@ RemoteAnswer ReapiCas::answer_of_write(const ReapiBlob& blob, const GrpcReply& r
   return nonsense(method, "the server has not taken the whole file");
 }
 
-// libcurl may lose the message of a server that answers before it has read everything, though not its status.
-void ReapiCas::put_streams(const Blobs& blobs, BlobAnswers& answers) const {
+// Those that the server was not there for are written again.
+void ReapiCas::finish_streams(Blobs blobs, std::vector<GrpcReply> replies, steady_clock::time_point end,
+                              BlobAnswers& answers) const {
   Digests unsure;
-  const auto end = steady_clock::now() + deadline_ + time_for(blobs);
-  Blobs due = blobs;
-  for (int tries = 0; tries < k_most_writes && !due.empty(); ++tries) {
-    const auto rest = std::chrono::duration_cast<milliseconds>(end - steady_clock::now());
-    if (rest <= milliseconds(0)) break;
-    std::vector<GrpcCall> calls;
-    for (const ReapiBlob& blob : due)
-      calls.push_back(write_call(blob, rest));
-    const auto replies = channel_.call(calls);
+  for (int tries = 1; !blobs.empty(); ++tries) {
     Blobs again;
-    for (size_t i = 0; i < due.size(); ++i) {
-      answers.answer(due[i].digest.hash, answer_of_write(due[i], replies[i]));
-      if (replies[i].code == GrpcCode::unavailable) again.push_back(due[i]);
-      if (replies[i].is_ok() && replies[i].messages.empty()) unsure.push_back(due[i].digest);
+    for (size_t i = 0; i < blobs.size(); ++i) {
+      answers.answer(blobs[i].digest.hash, answer_of_write(blobs[i], replies[i]));
+      if (replies[i].code == GrpcCode::unavailable) again.push_back(blobs[i]);
+      if (replies[i].is_ok() && replies[i].messages.empty()) unsure.push_back(blobs[i].digest);
     }
-    due = std::move(again);
+    if (tries == k_most_writes || steady_clock::now() >= end) break;
+    blobs = std::move(again);
+    std::vector<GrpcCall> calls;
+    for (const ReapiBlob& blob : blobs)
+      calls.push_back(write_call(blob, end));
+    replies = channel_.call(calls);
   }
+  settle(unsure, answers);
+}
+
+// libcurl may lose the message of a server that answers before it has read everything, though not its status.
+void ReapiCas::settle(const Digests& unsure, BlobAnswers& answers) const {
   find(unsure, answers);
   for (const ReapiDigest& digest : unsure)
     if (answers.state(digest.hash) == State::absent)

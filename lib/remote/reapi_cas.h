@@ -74,8 +74,10 @@ class ReapiCas {
   // Each asks about blobs that `answers` was asked about. done or absent; or found; or taken.
   void find(const Digests& digests, BlobAnswers& answers) const;
   void get(const Digests& digests, BlobAnswers& answers);
-  // Those that the server lacks: small ones together, and each of the others by a stream.
+  // Those that the server lacks.
   void put(const Blobs& blobs, BlobAnswers& answers, Packing packing = Packing::none);
+  // Those of which it is known that the server lacks them (find): it is not asked again.
+  void send(const Blobs& blobs, BlobAnswers& answers, Packing packing = Packing::none);
 
   // For calls of the server's other services.
   const GrpcChannel& channel() const { return channel_; }
@@ -95,9 +97,11 @@ class ReapiCas {
   std::string resource(const std::string& before, const ReapiDigest& digest, bool is_packed) const;
   void take_batch(const Digests& batch, const GrpcReply& reply, BlobAnswers& answers) const;
   RemoteAnswer take_stream(const ReapiDigest& digest, const GrpcReply& reply) const;
-  void put_batches(const Blobs& blobs, BlobAnswers& answers);
-  void put_streams(const Blobs& blobs, BlobAnswers& answers) const;
-  GrpcCall write_call(const ReapiBlob& blob, std::chrono::milliseconds deadline) const;
+  void take_update(const Blobs& batch, const GrpcReply& reply, BlobAnswers& answers) const;
+  void finish_streams(Blobs blobs, std::vector<GrpcReply> replies, std::chrono::steady_clock::time_point end,
+                      BlobAnswers& answers) const;
+  void settle(const Digests& unsure, BlobAnswers& answers) const;
+  GrpcCall write_call(const ReapiBlob& blob, std::chrono::steady_clock::time_point end) const;
   RemoteAnswer answer_of_write(const ReapiBlob& blob, const GrpcReply& reply) const;
 
   const std::chrono::milliseconds deadline_;

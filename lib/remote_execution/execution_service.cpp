@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <mutex>
+#include <semaphore>
+#include <set>
 
 #include "base/digest.h"
-#include "remote/reapi_messages.h"
+#include "remote/reapi_cas.h"
 
 namespace dsbuild {
 namespace {
@@ -78,11 +81,36 @@ class Listener {
   ReapiOperation last_;
 };
 
-}  // namespace
-
-class ExecutionService::Run {
+class ReapiExecution : public ExecutionService {
  public:
-  Run(ExecutionService& service, const ExecutionRequest& request)
+  // `cas`: of the server. `streams`: for calls that take as long as the tools. `most_uploads`: of how many
+  // actions inputs are on their way at once.
+  ReapiExecution(std::unique_ptr<ReapiCas> cas, std::unique_ptr<ReapiCas> streams, const FileReader& files,
+                 size_t most_uploads)
+      : cas_(std::move(cas)),
+        streams_(std::move(streams)),
+        files_(files),
+        uploads_(static_cast<std::ptrdiff_t>(most_uploads)) {}
+
+  ExecutionEnd execute(const ExecutionRequest& request) override;
+  uint64_t bytes_sent() const override { return cas_->bytes_sent(); }
+  uint64_t bytes_received() const override { return cas_->bytes_received(); }
+  uint64_t calls() const override { return cas_->channel().calls() + streams_->channel().calls(); }
+
+ private:
+  class Run;
+
+  const std::unique_ptr<ReapiCas> cas_, streams_;
+  const FileReader& files_;
+  std::counting_semaphore<> uploads_;
+
+  std::mutex mutex_;             // of what follows
+  std::set<std::string> there_;  // digests of tools that the server has
+};
+
+class ReapiExecution::Run {
+ public:
+  Run(ReapiExecution& service, const ExecutionRequest& request)
       : service_(service),
         request_(request),
         end_(steady_clock::now() + request.deadline),
@@ -98,6 +126,7 @@ class ExecutionService::Run {
   bool send();
   bool upload_tools();
   bool put(const std::vector<TreeBlob>& blobs);
+  bool send_file(const TreeBlob& blob, BlobAnswers& answers);
   Next execute();
   ReapiOperation follow();
   GrpcReply call(const std::string& method, const std::string& message, Listener& listener) const;
@@ -111,7 +140,7 @@ class ExecutionService::Run {
   milliseconds rest() const;
   Next fail(std::string why, ExecutionEnd::State state = ExecutionEnd::State::failed);
 
-  ExecutionService& service_;
+  ReapiExecution& service_;
   const ExecutionRequest& request_;
   const steady_clock::time_point end_;
   std::vector<TreeBlob> blobs_;  // but for the tools
@@ -122,18 +151,20 @@ class ExecutionService::Run {
   ExecutionEnd result_;
 };
 
-ExecutionEnd ExecutionService::Run::run() {
-  if (auto why = service_.why_not(); !why.empty()) {
-    fail(std::move(why), service_.cas_->server().state == BlobState::failed ? ExecutionEnd::State::failed
-                                                                            : ExecutionEnd::State::refused);
-    return std::move(result_);
-  }
-  while (execute() == Next::again) {
-  }
+ExecutionEnd ReapiExecution::Run::run() {
+  const ReapiServer& server = service_.cas_->server();
+  if (server.state == BlobState::failed)
+    fail(server.why);
+  else if (server.state != BlobState::done || !server.executes_nothing.empty())
+    fail(server.state == BlobState::done ? server.executes_nothing : server.why,
+         ExecutionEnd::State::refused);
+  else
+    while (execute() == Next::again) {
+    }
   return std::move(result_);
 }
 
-std::optional<std::string> ExecutionService::Run::read_inputs() {
+std::optional<std::string> ReapiExecution::Run::read_inputs() {
   for (const auto& [name, path] : request_.inputs) {
     auto bytes = service_.files_.read_file(path);
     if (!bytes) return bytes.error().where + ": " + bytes.error().what;
@@ -143,7 +174,7 @@ std::optional<std::string> ExecutionService::Run::read_inputs() {
   return std::nullopt;
 }
 
-void ExecutionService::Run::make_action() {
+void ReapiExecution::Run::make_action() {
   std::map<std::string, ReapiDigest> work;
   auto blob = blobs_.begin();
   for (const auto& [name, path] : request_.inputs)
@@ -161,26 +192,29 @@ void ExecutionService::Run::make_action() {
   blobs_.push_back({action_, std::move(action)});
 }
 
-bool ExecutionService::Run::put(const std::vector<TreeBlob>& blobs) {
-  std::vector<std::string> read;
-  read.reserve(blobs.size());
-  ReapiCas::Blobs wanted;
+// What the server lacks of them, which it is asked about once. Files go one at a time, for a compiler is
+// large.
+bool ReapiExecution::Run::put(const std::vector<TreeBlob>& blobs) {
   BlobAnswers answers;
+  std::vector<const TreeBlob*> wanted;
+  ReapiCas::Digests digests;
   for (const TreeBlob& blob : blobs) {
     if (!answers.ask(blob.digest.hash)) continue;
-    if (!blob.file.empty()) {
-      auto bytes = service_.files_.read_file(blob.file);
-      if (!bytes || digest_of(*bytes) != blob.digest) {
-        fail(blob.file.string() + " has changed since the build began");
-        return false;
-      }
-      read.push_back(std::move(*bytes));
-    }
-    wanted.push_back({blob.digest, blob.file.empty() ? std::string_view(blob.bytes) : read.back()});
+    wanted.push_back(&blob);
+    digests.push_back(blob.digest);
   }
-  service_.cas_->put(wanted, answers, ReapiCas::Packing::zstd);
-  for (const ReapiBlob& blob : wanted) {
-    const RemoteAnswer answer = answers.take(blob.digest.hash);
+  service_.cas_->find(digests, answers);
+  ReapiCas::Blobs in_memory;
+  for (const TreeBlob* blob : wanted) {
+    if (answers.state(blob->digest.hash) != BlobState::absent) continue;
+    if (blob->file.empty())
+      in_memory.push_back({blob->digest, blob->bytes});
+    else if (!send_file(*blob, answers))
+      return false;
+  }
+  service_.cas_->send(in_memory, answers, ReapiCas::Packing::zstd);
+  for (const ReapiDigest& digest : digests) {
+    const RemoteAnswer answer = answers.take(digest.hash);
     if (answer.state == BlobState::done) continue;
     fail(answer.why,
          answer.state == BlobState::refused ? ExecutionEnd::State::refused : ExecutionEnd::State::failed);
@@ -189,24 +223,27 @@ bool ExecutionService::Run::put(const std::vector<TreeBlob>& blobs) {
   return true;
 }
 
+bool ReapiExecution::Run::send_file(const TreeBlob& blob, BlobAnswers& answers) {
+  const auto bytes = service_.files_.read_file(blob.file);
+  if (!bytes || digest_of(*bytes) != blob.digest) {
+    fail(blob.file.string() + " has changed since the build began");
+    return false;
+  }
+  service_.cas_->send(ReapiCas::Blobs{{blob.digest, *bytes}}, answers, ReapiCas::Packing::zstd);
+  return true;
+}
+
 // Asked about once for all actions of a build. Who comes meanwhile waits.
-bool ExecutionService::Run::upload_tools() {
+bool ReapiExecution::Run::upload_tools() {
   if (!request_.tools) return true;
   const std::lock_guard lock(service_.mutex_);
   if (!uploads_all_ && service_.there_.contains(request_.tools->root().hash)) return true;
-  BlobAnswers answers;
-  ReapiCas::Digests digests;
-  for (const TreeBlob& blob : request_.tools->blobs())
-    if (answers.ask(blob.digest.hash)) digests.push_back(blob.digest);
-  service_.cas_->find(digests, answers);
-  // One at a time, for a compiler is large.
-  for (const TreeBlob& blob : request_.tools->blobs())
-    if (answers.state(blob.digest.hash) != BlobState::done && !put({blob})) return false;
+  if (!put(request_.tools->blobs())) return false;
   service_.there_.insert(request_.tools->root().hash);
   return true;
 }
 
-bool ExecutionService::Run::send() {
+bool ReapiExecution::Run::send() {
   const UploadTurn turn(service_.uploads_);
   if (auto why = read_inputs()) {
     fail(std::move(*why));
@@ -218,7 +255,7 @@ bool ExecutionService::Run::send() {
   return is_sent;
 }
 
-ExecutionService::Run::Next ExecutionService::Run::execute() {
+ReapiExecution::Run::Next ReapiExecution::Run::execute() {
   if (!send()) return Next::ended;
   ++executions_;
   const ReapiOperation operation = follow();
@@ -229,8 +266,8 @@ ExecutionService::Run::Next ExecutionService::Run::execute() {
   return judge(operation);
 }
 
-GrpcReply ExecutionService::Run::call(const std::string& method, const std::string& message,
-                                      Listener& listener) const {
+GrpcReply ReapiExecution::Run::call(const std::string& method, const std::string& message,
+                                    Listener& listener) const {
   GrpcCall call = ReapiCas::unary(method, message);
   call.is_repeatable = false;
   call.deadline = rest();
@@ -242,7 +279,7 @@ GrpcReply ExecutionService::Run::call(const std::string& method, const std::stri
 
 // Until the operation is done, or its server says nothing more. Streams end early: proxies close what is idle
 // for a minute, servers start again.
-ReapiOperation ExecutionService::Run::follow() {
+ReapiOperation ReapiExecution::Run::follow() {
   Listener listener(request_.on_stage);
   GrpcReply reply = call(std::string(k_execution) + "Execute",
                          render_execute(service_.cas_->instance(), action_, lookup_), listener);
@@ -261,13 +298,13 @@ ReapiOperation ExecutionService::Run::follow() {
   return last;
 }
 
-ExecutionService::Run::Next ExecutionService::Run::judge(const ReapiOperation& operation) {
+ReapiExecution::Run::Next ReapiExecution::Run::judge(const ReapiOperation& operation) {
   if (operation.is_done && operation.status.code == GrpcCode::ok && operation.result) return take(operation);
   if (!operation.is_done) cancel_operation(operation.name);
   return judge_trouble(operation);
 }
 
-ExecutionService::Run::Next ExecutionService::Run::judge_trouble(const ReapiOperation& operation) {
+ReapiExecution::Run::Next ReapiExecution::Run::judge_trouble(const ReapiOperation& operation) {
   const ReapiStatus& status = operation.status;
   std::string why = service_.cas_->origin() + ": Execute: ";
   if (operation.is_done)
@@ -284,7 +321,7 @@ ExecutionService::Run::Next ExecutionService::Run::judge_trouble(const ReapiOper
   return may_pass(status.code) && pause(status.retry_delay) ? Next::again : fail(std::move(why));
 }
 
-ExecutionService::Run::Next ExecutionService::Run::take(const ReapiOperation& operation) {
+ReapiExecution::Run::Next ReapiExecution::Run::take(const ReapiOperation& operation) {
   const ReapiResult& result = *operation.result;
   result_.exit_code = result.exit_code;
   result_.was_cached = operation.was_cached;
@@ -302,15 +339,15 @@ ExecutionService::Run::Next ExecutionService::Run::take(const ReapiOperation& op
 }
 
 // What a cached result lacks the tool can make.
-ExecutionService::Run::Next ExecutionService::Run::give_up_or_skip_cache(const ReapiOperation& operation,
-                                                                         std::string why) {
+ReapiExecution::Run::Next ReapiExecution::Run::give_up_or_skip_cache(const ReapiOperation& operation,
+                                                                     std::string why) {
   if (!operation.was_cached || lookup_ == CacheLookup::skipped)
     return fail(service_.cas_->origin() + ": Execute: " + why);
   lookup_ = CacheLookup::skipped;
   return Next::again;
 }
 
-bool ExecutionService::Run::fetch(const ReapiResult& result) {
+bool ReapiExecution::Run::fetch(const ReapiResult& result) {
   BlobAnswers answers;
   ReapiCas::Digests digests;
   const auto want = [&](const ReapiDigest& digest) {
@@ -341,7 +378,7 @@ bool ExecutionService::Run::fetch(const ReapiResult& result) {
 }
 
 // Nobody waits for it any more. Servers may not do that; then it runs to its end.
-void ExecutionService::Run::cancel_operation(const std::string& name) const {
+void ReapiExecution::Run::cancel_operation(const std::string& name) const {
   if (name.empty()) return;
   GrpcCall call =
       ReapiCas::unary(std::string(k_operations) + "CancelOperation", render_cancel_operation(name));
@@ -351,7 +388,7 @@ void ExecutionService::Run::cancel_operation(const std::string& name) const {
 }
 
 // Whether there is time for another try.
-bool ExecutionService::Run::pause(milliseconds asked) const {
+bool ReapiExecution::Run::pause(milliseconds asked) const {
   const milliseconds wait = std::min(asked, k_longest_pause);
   if (wait >= rest()) return false;
   std::mutex mutex;
@@ -361,36 +398,21 @@ bool ExecutionService::Run::pause(milliseconds asked) const {
   return !request_.stop.stop_requested();
 }
 
-milliseconds ExecutionService::Run::rest() const {
+milliseconds ReapiExecution::Run::rest() const {
   return std::chrono::duration_cast<milliseconds>(end_ - steady_clock::now());
 }
 
-ExecutionService::Run::Next ExecutionService::Run::fail(std::string why, ExecutionEnd::State state) {
+ReapiExecution::Run::Next ReapiExecution::Run::fail(std::string why, ExecutionEnd::State state) {
   result_.state = state;
   result_.why = std::move(why);
   return Next::ended;
 }
 
-ExecutionService::ExecutionService(std::unique_ptr<ReapiCas> cas, std::unique_ptr<ReapiCas> streams,
-                                   const FileReader& files, size_t most_uploads)
-    : cas_(std::move(cas)),
-      streams_(std::move(streams)),
-      files_(files),
-      uploads_(static_cast<std::ptrdiff_t>(most_uploads)) {}
-
-std::string ExecutionService::why_not() {
-  const ReapiServer& server = cas_->server();
-  return server.state == BlobState::done ? server.executes_nothing : server.why;
-}
-
-ExecutionEnd ExecutionService::execute(const ExecutionRequest& request) {
+ExecutionEnd ReapiExecution::execute(const ExecutionRequest& request) {
   return Run(*this, request).run();
 }
 
-void ExecutionService::cancel() {
-  cas_->cancel();
-  streams_->cancel();
-}
+}  // namespace
 
 Result<std::unique_ptr<ExecutionService>> open_execution_service(const HttpOptions& options, size_t slots,
                                                                  const FileReader& files) {
@@ -399,7 +421,7 @@ Result<std::unique_ptr<ExecutionService>> open_execution_service(const HttpOptio
   of_files.most_at_once = most_uploads(slots);
   DSBUILD_TRY(cas, open_reapi_cas(std::move(of_files), files));
   DSBUILD_TRY(streams, open_reapi_cas(std::move(of_streams), files));
-  return std::make_unique<ExecutionService>(std::move(cas), std::move(streams), files, most_uploads(slots));
+  return std::make_unique<ReapiExecution>(std::move(cas), std::move(streams), files, most_uploads(slots));
 }
 
 }  // namespace dsbuild

@@ -6,12 +6,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <semaphore>
-#include <set>
 #include <stop_token>
 
-#include "remote/reapi_cas.h"
+#include "remote/http_client.h"
 #include "remote_execution/input_tree.h"
 
 namespace dsbuild {
@@ -53,34 +50,16 @@ struct ExecutionEnd {
 // All from any thread.
 class ExecutionService {
  public:
-  // `cas`: of the server. `streams`: for calls that take as long as the tools. Inputs are in memory only
-  // while they are on their way, and those of `most_uploads` actions at once.
-  ExecutionService(std::unique_ptr<ReapiCas> cas, std::unique_ptr<ReapiCas> streams, const FileReader& files,
-                   size_t most_uploads = 64);
-
-  // "": it executes. Else why not. Asks the server, once.
-  std::string why_not();
-  ExecutionEnd execute(const ExecutionRequest& request);
-  uint64_t bytes_sent() const { return cas_->bytes_sent(); }  // of files, as they travelled
-  uint64_t bytes_received() const { return cas_->bytes_received(); }
-  uint64_t calls() const { return cas_->channel().calls() + streams_->channel().calls(); }
-  // Ends what runs in other threads; what is asked later fails at once.
-  void cancel();
-
- private:
-  class Run;
-  friend class Run;
-
-  const std::unique_ptr<ReapiCas> cas_, streams_;
-  const FileReader& files_;
-  std::counting_semaphore<> uploads_;
-
-  std::mutex mutex_;             // of what follows
-  std::set<std::string> there_;  // digests of tools that the server has
+  virtual ~ExecutionService() = default;
+  virtual ExecutionEnd execute(const ExecutionRequest& request) = 0;
+  // Of files, as they travelled.
+  virtual uint64_t bytes_sent() const = 0;
+  virtual uint64_t bytes_received() const = 0;
+  virtual uint64_t calls() const = 0;
 };
 
-// `options.url`: "reapi://host[:port]/instance" or "reapis://…". `slots`: actions at once. Sends nothing yet.
-// Errors: those of open_http_client().
+// `options.url`: "reapi://host[:port]/instance" or "reapis://…". `slots`: actions at once. Inputs are in
+// memory only while they are on their way. Sends nothing yet. Errors: those of open_http_client().
 Result<std::unique_ptr<ExecutionService>> open_execution_service(const HttpOptions& options, size_t slots,
                                                                  const FileReader& files);
 

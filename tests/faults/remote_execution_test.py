@@ -76,6 +76,7 @@ class RunsTest(ExecutionTest):
         self.server.blobs.clear()
         uses, _ = self.elsewhere()
         first = uses["bytes_up"]
+        self.assertEqual(self.server.state()["counts"]["FindMissingBlobs"], TOOLS + 1)  # of each action, and of all tools
         space = make_space("edited")
         self.built(space, "--remote-exec", self.server.url, "--remote-local", "never", ops="inner")
         more = space.build("--ops", "listing", "--json", "--remote-local", "never", "--remote-exec", self.server.url).result()["execution"]
