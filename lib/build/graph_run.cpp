@@ -60,9 +60,10 @@ MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Plan& plan,
   for (const Edge& edge : graph.edges) {
     const auto use = uses.find(edge.output);
     if (use == uses.end()) continue;
-    if (use->second.waited_seconds >= k_worth_a_word) {
+    if (const double seconds = use->second.waited_seconds - use->second.waited_for_core;
+        seconds >= k_worth_a_word) {
       ++waits.edges;
-      waits.seconds += use->second.waited_seconds;
+      waits.seconds += seconds;
     }
     if (use->second.needed_alone > 0) waits.alone.emplace_back(&edge, use->second.needed_alone);
   }
@@ -297,8 +298,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   summary.store = store;
   summary.trouble = ran->trouble;
   summary.stopped = ran->stopped;
-  // With a service, edges wait for a core, and not for memory.
-  if (!execution) summary.waits = sum_up(uses, plan, graph);
+  summary.waits = sum_up(uses, plan, graph);
   add_edges(
       ran->finished, uses, shared,
       {plan.archs, runner.diagnostics.paths(), files.absolute(settings.build_dir.value), environment, files},

@@ -10,7 +10,7 @@ namespace {
 struct Moment {
   int64_t threads = 0;  // of edges that work
   int64_t waiting = 0;  // for memory
-  int64_t ready = 0;    // not begun
+  int64_t ready = 0;    // not begun, or waiting for a core
   int64_t to_begin = 0;
   int64_t set_aside = 0, peaks = 0;
 
@@ -39,7 +39,10 @@ void add_edge(const TimedEdge& edge, Changes& changes) {
   for (size_t i = 0; i < edge.turns.size(); ++i) {
     const TimedTurn& turn = edge.turns[i];
     const Milliseconds end = i + 1 < edge.turns.size() ? edge.turns[i + 1].asked : edge.end;
-    between(turn.asked, turn.admitted, {.threads = -edge.threads, .waiting = 1});
+    // Taken as if the wait for a core came first.
+    const Milliseconds has_core = turn.asked + turn.for_core;
+    between(turn.asked, has_core, {.threads = -edge.threads, .ready = 1});
+    between(has_core, turn.admitted, {.threads = -edge.threads, .waiting = 1});
     between(turn.admitted, end, {.set_aside = static_cast<int64_t>(turn.bytes), .peaks = peak});
   }
 }

@@ -6,11 +6,11 @@
 namespace dsbuild {
 
 // Cores at a moment, or core-milliseconds of a while: what worked, and why the others did not. An edge that
-// waits for memory does not work; one whose compiler was given several threads counts as that many.
+// waits for memory or a core does not work; one whose compiler was given several threads counts as that many.
 struct CoreUse {
   uint64_t busy = 0;
   uint64_t memory = 0;      // an edge waited for memory
-  uint64_t jobs = 0;        // an edge was ready, and as many ran as may run at once
+  uint64_t jobs = 0;        // an edge was ready, or waited for a core, and as many ran as may run at once
   uint64_t dependency = 0;  // no other edge was ready
   uint64_t finished = 0;    // every edge had begun
   bool operator==(const CoreUse&) const = default;

@@ -31,7 +31,10 @@ std::string utc_text(int64_t seconds) {
 Json json_of(const TimedEdge& edge) {
   Json turns = Json::array();
   for (const TimedTurn& turn : edge.turns)
-    turns.push_back({{"asked_ms", turn.asked}, {"admitted_ms", turn.admitted}, {"bytes", turn.bytes}});
+    turns.push_back({{"asked_ms", turn.asked},
+                     {"admitted_ms", turn.admitted},
+                     {"bytes", turn.bytes},
+                     {"core_ms", turn.for_core}});
   return {{"title", edge.title},
           {"op", edge.op},
           {"kind", edge.kind},
@@ -43,6 +46,7 @@ Json json_of(const TimedEdge& edge) {
           {"begin_ms", edge.begin},
           {"end_ms", edge.end},
           {"waited_ms", edge.waited()},
+          {"waited_core_ms", edge.waited_for_core()},
           {"turns", turns},
           {"peak_bytes", edge.peak_bytes},
           {"result", result_word(edge)},
@@ -69,6 +73,8 @@ TimedEdge read_edge(const JsonCursor& json, size_t place) {
     edge.turns.push_back(
         {turn.at("asked_ms").number(), turn.at("admitted_ms").number(), turn.at("bytes").number()});
     if (edge.turns.back().admitted < edge.turns.back().asked) turn.refuse("ends before it begins");
+    if (const auto core = turn.find("core_ms"))
+      edge.turns.back().for_core = std::min(core->number(), edge.turns.back().waited());
   }
   edge.peak_bytes = json.at("peak_bytes").number();
   edge.threads = static_cast<int>(json.at("threads").number());
@@ -141,7 +147,14 @@ std::vector<size_t> makers_for(const Edge& edge, const std::map<std::string, siz
 Milliseconds TimedEdge::waited() const {
   Milliseconds sum = 0;
   for (const TimedTurn& turn : turns)
-    sum += turn.admitted - turn.asked;
+    sum += turn.waited();
+  return sum;
+}
+
+Milliseconds TimedEdge::waited_for_core() const {
+  Milliseconds sum = 0;
+  for (const TimedTurn& turn : turns)
+    sum += turn.for_core;
   return sum;
 }
 
@@ -249,7 +262,9 @@ void TimingsLog::add_use(const GateUse& use, TimedEdge& edge) const {
   edge.peak_bytes = std::max(use.look_bytes, use.peak_bytes);
   for (const GateTurn& turn : use.turns) {
     const Milliseconds asked = std::clamp(since_begin(turn.asked), edge.begin, edge.end);
-    edge.turns.push_back({asked, std::clamp(since_begin(turn.admitted), asked, edge.end), turn.bytes});
+    TimedTurn& timed = edge.turns.emplace_back();
+    timed = {asked, std::clamp(since_begin(turn.admitted), asked, edge.end), turn.bytes};
+    timed.for_core = std::min(static_cast<Milliseconds>(std::llround(turn.for_core * 1000)), timed.waited());
   }
 }
 

@@ -17,11 +17,13 @@ namespace dsbuild {
 
 using Milliseconds = uint64_t;
 
-// `bytes` were set aside for an edge from `admitted` to its next turn, or its end. Before, it waited for
-// them.
+// `bytes` were set aside for an edge from `admitted` to its next turn, or its end. Before, it waited for a
+// core, where more edges run than work here, and for them.
 struct TimedTurn {
   Milliseconds asked = 0, admitted = 0;
   ByteCount bytes = 0;
+  Milliseconds for_core = 0;  // of the time from `asked` to `admitted`
+  Milliseconds waited() const { return admitted - asked; }
   bool operator==(const TimedTurn&) const = default;
 };
 
@@ -39,9 +41,11 @@ struct TimedEdge {
   bool is_shared = false;   // the shared cache gave its result in this build
   std::string remote_miss;  // why the shared cache did not; "": it was not asked, or did
   bool failed = false;
-  int threads = 1;              // that its compiler was given
-  std::vector<size_t> needs;    // those whose outputs it uses, of the same list; smaller than its own place
-  Milliseconds waited() const;  // for memory
+  int threads = 1;            // that its compiler was given
+  std::vector<size_t> needs;  // those whose outputs it uses, of the same list; smaller than its own place
+  Milliseconds waited() const;
+  Milliseconds waited_for_core() const;  // of that; the rest was for memory
+  Milliseconds waited_for_memory() const { return waited() - waited_for_core(); }
   Milliseconds worked() const { return end - begin - waited(); }
   bool compiles() const;
   std::string arch_or_part() const;  // "compute_80", "host"; of a whole command its archs, or "CPU"

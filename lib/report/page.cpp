@@ -154,17 +154,23 @@ void add_ops(const Inventory& inventory, Json& page) {
 
 // ---- time
 
-Json waits_json(const TimedEdge& edge) {
-  Json waits = Json::array();
-  for (const TimedTurn& turn : edge.turns)
-    if (turn.admitted > turn.asked) waits.push_back(Json(std::vector<uint64_t>{turn.asked, turn.admitted}));
+// When it waited for a core, and for memory.
+std::pair<Json, Json> waits_json(const TimedEdge& edge) {
+  std::pair<Json, Json> waits = {Json::array(), Json::array()};
+  const auto add = [](Json& spans, Milliseconds begin, Milliseconds end) {
+    if (end > begin) spans.push_back(Json(std::vector<uint64_t>{begin, end}));
+  };
+  for (const TimedTurn& turn : edge.turns) {
+    add(waits.first, turn.asked, turn.asked + turn.for_core);
+    add(waits.second, turn.asked + turn.for_core, turn.admitted);
+  }
   return waits;
 }
 
 Json edges_json(const Timings& timings, Strings& strings) {
-  static const std::vector<std::string> k_columns = {"op",    "source", "part",       "kind",    "result",
-                                                     "ready", "begin",  "end",        "threads", "peak_bytes",
-                                                     "waits", "needs",  "remote_miss"};
+  static const std::vector<std::string> k_columns = {
+      "op",  "source",  "part",       "kind",  "result", "ready",       "begin",
+      "end", "threads", "peak_bytes", "waits", "needs",  "remote_miss", "core_waits"};
   Json rows = Json::array();
   for (const TimedEdge& edge : timings.edges) {
     Json row = Json::array();
@@ -173,9 +179,11 @@ Json edges_json(const Timings& timings, Strings& strings) {
     for (const uint64_t number :
          {edge.ready, edge.begin, edge.end, static_cast<uint64_t>(edge.threads), uint64_t{edge.peak_bytes}})
       row.push_back(number);
-    row.push_back(waits_json(edge));
+    const auto [for_core, for_memory] = waits_json(edge);
+    row.push_back(for_memory);
     row.push_back(edge.needs);
     row.push_back(strings.place_of(edge.remote_miss));
+    row.push_back(for_core);
     rows.push_back(row);
   }
   return {{"columns", k_columns}, {"rows", rows}};

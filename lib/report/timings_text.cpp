@@ -13,6 +13,15 @@ std::string time_text(uint64_t milliseconds) {
   return seconds_text(static_cast<double>(milliseconds) / 1000);
 }
 
+// "1.2 s for memory, 0.3 s for a core"
+std::string waits_text(const TimedEdge& edge) {
+  std::vector<std::string> words;
+  for (const auto& [time, what] :
+       {std::pair(edge.waited_for_memory(), "memory"), std::pair(edge.waited_for_core(), "a core")})
+    if (time >= k_shown_time) words.push_back(time_text(time) + " for " + what);
+  return join(words, ", ");
+}
+
 std::string slowest_text(const Timings& timings) {
   constexpr size_t k_shown = 10;
   const std::vector<size_t> slowest = slowest_compiles(timings);
@@ -21,7 +30,7 @@ std::string slowest_text(const Timings& timings) {
     const TimedEdge& edge = timings.edges[slowest[i]];
     rows.push_back({edge.op, edge.source, edge.arch_or_part(), time_text(edge.worked()),
                     edge.peak_bytes > 0 ? human_size(edge.peak_bytes) : "", result_word(edge),
-                    edge.waited() >= k_shown_time ? time_text(edge.waited()) + " for memory" : ""});
+                    waits_text(edge)});
   }
   const size_t others = slowest.size() - std::min(slowest.size(), k_shown);
   return (slowest.empty() ? "" : join(render_table(rows), "\n") + "\n") +

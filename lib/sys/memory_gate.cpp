@@ -27,7 +27,7 @@ struct Client {
   GateAsk ask;  // without an output: it has asked for nothing yet
   Kind kind = Kind::look;
   ByteCount own = 0, needed = 0;
-  double waits_since = 0;
+  double waits_since = 0, for_core = 0;
   bool waits = false;
 };
 
@@ -85,13 +85,24 @@ class RealMemoryGate : public MemoryGate {
       if (ready < 0) continue;
       if (ends && ready == 0) return;
       const std::lock_guard lock(mutex_);
+      note_waits();
       for (size_t i = 2; i < waits.size(); ++i)
         if (waits[i].revents != 0) hear(waits[i].fd);
       if (waits[1].revents != 0) let_in();
       for (const int id : queue_.admit())
         answer(clients_.at(id));
+      was_full_ = queue_.is_full();
       ends = ends || waits[0].revents != 0;
     }
+  }
+
+  // What those who wait have waited for since the last round.
+  void note_waits() {
+    const double now = steady_seconds();
+    if (was_full_)
+      for (auto& [id, client] : clients_)
+        if (client.waits) client.for_core += now - std::max(noted_, client.waits_since);
+    noted_ = now;
   }
 
   void let_in() {
@@ -143,6 +154,7 @@ class RealMemoryGate : public MemoryGate {
 
   void enter(int id, Client& client) {
     client.waits_since = steady_seconds();
+    client.for_core = 0;
     client.waits = true;
     client.needed = needed_by(client);
     queue_.enter(id, client.kind, client.own, client.needed);
@@ -155,8 +167,9 @@ class RealMemoryGate : public MemoryGate {
 
   void answer(Client& client) {
     GateUse& use = uses_[client.ask.output];
-    const GateTurn turn{client.waits_since, steady_seconds(), client.needed};
+    const GateTurn turn{client.waits_since, steady_seconds(), client.needed, client.for_core};
     use.waited_seconds += turn.admitted - turn.asked;
+    use.waited_for_core += turn.for_core;
     use.turns.push_back(turn);
     client.waits = false;
     if (queue_.used() > queue_.bound()) use.needed_alone = client.needed;
@@ -170,7 +183,9 @@ class RealMemoryGate : public MemoryGate {
   std::mutex mutex_;               // of what follows: the thread's, and what others ask about
   std::map<int, Client> clients_;  // by the socket's number
   std::map<std::string, GateUse> uses_;
-  std::thread thread_;  // last, for it uses the others
+  double noted_ = 0;       // when it was last noted who waits
+  bool was_full_ = false;  // since then
+  std::thread thread_;     // last, for it uses the others
 };
 
 }  // namespace

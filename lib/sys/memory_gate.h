@@ -35,12 +35,14 @@ enum class MadeOf {
 struct GateTurn {
   double asked = 0, admitted = 0;  // seconds of the steady clock
   ByteCount bytes = 0;
+  double for_core = 0;  // seconds of what it waited: for a place; the rest was for memory
   bool operator==(const GateTurn&) const = default;
 };
 
 // What came of one edge, by the output that its step named.
 struct GateUse {
   double waited_seconds = 0;
+  double waited_for_core = 0;  // of these
   ByteCount needed_alone = 0;  // what it asked for, where there was not as much and it ran alone; else 0
   std::vector<GateTurn> turns;
   MadeOf made_of = MadeOf::nothing_said;

@@ -33,6 +33,8 @@ class MemoryQueue {
   ByteCount bound() const { return bound_; }
   // While nobody waits; else 0.
   size_t idle_places() const;
+  // Whether who waits would wait whatever he needs.
+  bool is_full() const { return running_.size() >= places_; }
 
  private:
   struct Waiting {

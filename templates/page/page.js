@@ -101,8 +101,8 @@ const edges = timings ? timings.edges.rows.map((row, place) => {
   const edge = {place};
   timings.edges.columns.forEach((name, column) => { edge[name] = row[column]; });
   for (const name of ['op', 'source', 'part', 'kind', 'result', 'remote_miss']) edge[name] = timings.strings[edge[name]];
-  edge.waited = edge.waits.reduce((sum, [from, to]) => sum + to - from, 0);
-  edge.worked = edge.end - edge.begin - edge.waited;
+  [edge.waited, edge.waitedForCore] = [edge.waits, edge.core_waits].map(waits => waits.reduce((sum, [from, to]) => sum + to - from, 0));
+  edge.worked = edge.end - edge.begin - edge.waited - edge.waitedForCore;
   edge.compiles = ['cuda_compile', 'cuda_slice', 'cxx_compile'].includes(edge.kind);
   edge.label = edge.compiles ? edge.op + (edge.source ? `: ${edge.source}` : '') + (edge.part ? ` [${edge.part}]` : '')
                              : `${edge.kind} ${edge.op}` + (edge.source ? `: ${edge.source}` : '');
@@ -114,6 +114,7 @@ const edgeText = edge => [edge.label, `${timeText(edge.worked)} of work, ${RESUL
   edge.remote_miss ? `shared cache: ${edge.remote_miss}` : '',
   edge.begin > edge.ready ? `ready ${timeText(edge.begin - edge.ready)} before it began: no slot was free` : '',
   edge.waited ? `waited ${timeText(edge.waited)} for memory` : '',
+  edge.waitedForCore ? `waited ${timeText(edge.waitedForCore)} for a core` : '',
   edge.peak_bytes ? `${bytesText(edge.peak_bytes)} of memory` : '',
   edge.needs.length ? `needs ${edge.needs.slice(0, 4).map(i => edges[i].label).join(', ')}` +
                       (edge.needs.length > 4 ? ` and ${edge.needs.length - 4} others` : '') : '',
@@ -366,8 +367,8 @@ function drawTimeline(parent, shown) {
       ...(chain.has(edge.place) ? {stroke: 'var(--critical)', 'stroke-width': 2.5} : {})});
     if (edge.begin > edge.ready)
       shape(bar, 'line', {x1: x(edge.ready), x2: left, y1: y + 9, y2: y + 9, stroke: 'var(--jobs)', 'stroke-dasharray': '2 3'});
-    for (const [from, to] of edge.waits)
-      shape(bar, 'rect', {x: x(from), y: y + 5, width: x(to) - x(from), height: 8, fill: 'var(--memory)'});
+    for (const [waits, fill] of [[edge.waits, 'var(--memory)'], [edge.core_waits, 'var(--jobs)']])
+      for (const [from, to] of waits) shape(bar, 'rect', {x: x(from), y: y + 5, width: x(to) - x(from), height: 8, fill});
     const text = (chain.has(edge.place) ? '◆ ' : '') + edge.label, length = text.length * 5.7;
     if (isNarrow) {  // above the bar
       const isRight = left + length > width;

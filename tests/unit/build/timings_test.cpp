@@ -124,6 +124,17 @@ TEST_CASE("timings: why cores idled, span by span") {
                        .finished = 40});
 }
 
+TEST_CASE("timings: an edge that waits for a core is ready, and does not wait for memory") {
+  Timings timings = example();
+  timings.edges[1].turns[1].for_core = 40;  // c, of 100..160
+  CHECK(parse_timings(timings_json(timings).dump(), "t").value() == timings);
+  CHECK(timings.edges[1].waited_for_memory() == 20);
+  CHECK(analyse(timings).chain_time == 180);
+  const CoreUse use = analyse(timings).cores, before = analyse(example()).cores;
+  CHECK(use.memory == before.memory - 40);
+  CHECK(use.jobs == before.jobs + 40);
+}
+
 TEST_CASE("timings: what a build is bound by") {
   Timings timings = example();
   CHECK(analyse(timings).bound == Bound::jobs);  // 380 of work, 2 at a time, is more than 180

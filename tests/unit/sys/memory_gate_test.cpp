@@ -84,6 +84,31 @@ TEST_CASE("gate: a step waits until there is memory") {
   CHECK(uses.at("half").needed_alone == 0);
 }
 
+TEST_CASE("gate: a wait for a place is counted apart from one for memory") {
+  for (const size_t places : {1, 2}) {
+    auto gate = open_memory_gate({k_bytes_of_gib, places}, needs).value();
+    std::atomic<bool> went_on = false;
+    std::thread second;
+    {
+      MemoryTurn first(at(*gate), "all");
+      first.wait_to_work();
+      second = std::thread([&] {
+        MemoryTurn turn(at(*gate), "half");
+        turn.wait_to_work();
+        went_on = true;
+      });
+      CHECK_FALSE(becomes(went_on, 100ms));
+    }
+    CHECK(becomes(went_on, 5s));
+    second.join();
+    const GateUse use = gate->close().at("half");
+    CHECK(use.waited_seconds > 0.05);
+    CHECK(use.waited_seconds - use.waited_for_core < (places == 1 ? 0.02 : use.waited_seconds + 1e-9));
+    CHECK((use.waited_for_core > 0) == (places == 1));
+    CHECK(use.turns.at(0).for_core == use.waited_for_core);
+  }
+}
+
 TEST_CASE("gate: what a killed step held is free, although it could give nothing back") {
   auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   const pid_t holder = start_holder(at(*gate), "all");
