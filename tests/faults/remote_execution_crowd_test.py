@@ -157,6 +157,7 @@ class BuildsTest(CrowdTest):
 
     @deep
     def test_a_build_is_killed(self):
+        """Red where processes outlive the one that started them (PR_SET_PDEATHSIG): Ninja and its steps go on."""
         self.end_by(signal.SIGKILL, -signal.SIGKILL, "streams_given_up")
         with contextlib.suppress(OSError):
             testspace.shutil.rmtree(self.space.out)
