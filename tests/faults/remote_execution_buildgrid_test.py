@@ -23,7 +23,7 @@ class BuildGridTest(unittest.TestCase):
         self.assertEqual(run.code, 0, run)
         return run
 
-    # Red where the client takes the stream's end or a lease that was lost for a tool's failure: then fewer tools run there.
+    # Red where a tool's time runs out before BuildGrid has given its lease to the other worker (a deadline of 2 s): then fewer run there.
     def test_a_worker_is_killed_in_the_middle(self):
         local = make_space("local")
         self.built(local)

@@ -145,6 +145,15 @@ class AnswersTest(ReapiTest):
         self.assertEqual(fields(self.server.called("BatchReadBlobs")[0].messages[0])[4], [1])
 
     # Red where the server is asked what it can do more than once, or its answer is not heeded.
+    # Red where the helper is asked for URLs of http alone, or for each call.
+    def test_a_credential_helper(self):
+        program = self.root / "helper"
+        program.write_text(f"""#!/bin/sh\ncat >>{self.root}/asked\necho '{{"headers": {{"authorization": ["{SECRET}"]}}}}'\n""")
+        program.chmod(0o755)
+        self.ask("get", ["a"], f"--helper={program}", "--repeat=2")
+        self.assertEqual({call.headers["authorization"] for call in self.server.calls}, {SECRET})
+        self.assertEqual((self.root / "asked").read_text().count("uri"), 1)
+
     def test_capabilities(self):
         blobs = self.keep(os.urandom(700_000), os.urandom(700_000), os.urandom(3 * MIB - 200))
         self.server.most_batch = MIB
