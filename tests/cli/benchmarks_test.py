@@ -34,6 +34,7 @@ WITHOUT_PEER = {
     "bench_native_ops.py": "what ops cost by dsbuild",
     "bench_null.py": "dsbuild, and a Ninja that has nothing to do",
     "bench_plan.py": "dsbuild alone",
+    "bench_tool_cpu.py": "the tools of one build by dsbuild",
     "bench_waiting.py": "dsbuild alone",
 }
 
