@@ -160,6 +160,17 @@ class RunsTest(ExecutionTest):
         self.assertTrue(runs[0])
         self.assertEqual(*runs)
 
+    def test_waits_for_a_core_are_none_for_memory(self):
+        """Red where they are counted together, as in a build here, in which no edge runs that has no core."""
+        self.serve(slots=4)
+        space = make_space("waits")
+        run = self.built(space, "--remote-exec", self.server.url, "--remote-local", "never", "-j", "1", ops="scaling,inner")
+        edges = json.loads((space.build_dir / "timings.json").read_text())["edges"]
+        waited, for_core = (sum(edge[name] for edge in edges) for name in ("waited_ms", "waited_core_ms"))
+        self.assertGreater(for_core, 100)
+        self.assertLess(waited - for_core, 0.1 * waited)
+        self.assertEqual(run.result()["memory"]["waited_edges"], 0, run)
+
     def test_a_build_with_nothing_to_do_asks_nothing(self):
         server = self.serve(slots=2)
         space = make_space("again")
