@@ -106,12 +106,12 @@ std::string operators_text(const Report& report, const ReportOptions& options, c
 
 }  // namespace
 
-bool ReportRow::compatible() const {
+bool OpCompatibility::compatible() const {
   return skipped.empty() &&
          std::all_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.ok; });
 }
 
-std::vector<std::string> ReportRow::reasons() const {
+std::vector<std::string> OpCompatibility::reasons() const {
   std::vector<std::string> texts;
   for (const Finding& finding : findings)
     if (!finding.ok)

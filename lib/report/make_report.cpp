@@ -89,12 +89,7 @@ void add_deepspeed(const Report& report, const std::string& accelerator, ReportR
 ReportRow row_of(const OpBuilder& builder, const Survey& survey, const PlannedOp& planned,
                  const Report& report, const std::vector<Target>& gpus) {
   ReportRow row;
-  row.op = builder.name();
-  row.selected = planned.status != OpStatus::off;
-  row.findings = {tool_finding(builder.spec(), survey)};
-  for (const Finding& finding : survey.requirements.by_op.at(row.op))
-    row.findings.push_back(finding);
-  if (planned.status == OpStatus::skip && row.compatible()) row.skipped = planned.reason;
+  static_cast<OpCompatibility&>(row) = compatibility_of(builder, survey, planned);
   const Registry& registry = survey.selected.registry;
   if (const ManifestOp* op = report.bundle ? report.bundle->find(row.op) : nullptr)
     add_installed(*op, {"bundle", "", report.bundle_path}, gpus, row);
@@ -138,6 +133,17 @@ void add_installed_packages(const Survey& survey, const System& system, Report& 
 }
 
 }  // namespace
+
+OpCompatibility compatibility_of(const OpBuilder& builder, const Survey& survey, const PlannedOp& planned) {
+  OpCompatibility found;
+  found.op = builder.name();
+  found.selected = planned.status != OpStatus::off;
+  found.findings = {tool_finding(builder.spec(), survey)};
+  for (const Finding& finding : survey.requirements.by_op.at(found.op))
+    found.findings.push_back(finding);
+  if (planned.status == OpStatus::skip && found.compatible()) found.skipped = planned.reason;
+  return found;
+}
 
 Result<Report> make_report(const Survey& survey, const std::optional<std::string>& gpus_asked,
                            Session& session) {

@@ -233,19 +233,23 @@ struct Installation {
   Path path;         // the bundle, the package's folder
   bool operator==(const Installation&) const = default;
 };
-struct ReportRow {
+// Whether this machine can build an op for what is requested.
+struct OpCompatibility {
   std::string op;
   bool selected = false;
+  std::vector<Finding> findings;  // its tools first, then its requirements; met ones too
+  std::string skipped;            // what else keeps it from being built: "no arch left: …"
+  bool compatible() const;
+  std::vector<std::string> reasons() const;  // why not compatible, each with its fix
+};
+OpCompatibility compatibility_of(const OpBuilder& builder, const Survey& survey, const PlannedOp& planned);
+struct ReportRow : OpCompatibility {
   std::vector<Installation> installed_by;  // the first is the one that the row describes
   std::vector<std::string> notes;          // why what lies in site-packages is not installed for this Python
   ArchSet archs;                           // of what is installed
   std::vector<std::string> features_off;   // likewise, as its manifest has them
   std::vector<Coverage> coverage;  // how each GPU runs what is installed; none for an op without device code
-  std::vector<Finding> findings;   // its tools first, then its requirements; met ones too
-  std::string skipped;             // what else keeps it from being built: "no arch left: …"
   bool installed() const { return !installed_by.empty(); }
-  bool compatible() const;
-  std::vector<std::string> reasons() const;  // why not compatible, each with its fix
 };
 struct ReportToolkit {
   std::string brand;               // "CUDA"
@@ -285,5 +289,22 @@ std::string render_report(const Report& report, const ReportOptions& options, co
 std::string render_report_json(const Report& report);
 // Name and value, in the order of the report; a value may have several lines.
 std::vector<std::pair<std::string, std::string>> environment_facts(const Report& report);
+
+// `dsbuild list`: the ops of a pack.
+struct ListedOp : OpCompatibility {
+  std::string description;
+  std::vector<std::string> backends;  // "cuda", "cpu"
+  std::string limits;                 // which archs it supports: ">= 8.0"; "": all
+  ArchSet archs;                      // what it keeps of the request
+};
+struct OpList {
+  std::string pack;
+  ArchSet requested;
+  std::vector<ListedOp> ops;
+  std::vector<Warning> warnings;
+};
+OpList list_ops(const Survey& survey);
+std::string render_op_list(const OpList& list, const Style& style);
+std::string render_op_list_json(const OpList& list);
 
 }  // namespace dsbuild
