@@ -183,9 +183,16 @@ Error unknown_word(const CLI::App& app, const Words& words) {
   return unknown_command(unknown.front(), app, words);
 }
 
-// `dsbuild help [COMMAND]` and `dsbuild version`, as other tools have them.
+// `dsbuild help [COMMAND]` and `dsbuild version`, as other tools have them. Another word of help is the code
+// of a message, which the command of that name explains.
 Words as_options(Words words) {
   if (words.empty() || (words.front() != "help" && words.front() != "version")) return words;
+  const Words known = command_names();
+  const auto topic = std::find_if(words.begin() + 1, words.end(),
+                                  [](const std::string& word) { return !word.starts_with("-"); });
+  const bool is_code = topic != words.end() && std::find(known.begin(), known.end(), *topic) == known.end();
+  const bool asks_about_itself = words.size() > 1 && words[1] == "--help";
+  if (words.front() == "help" && (is_code || asks_about_itself)) return words;
   const std::string option = "--" + words.front();
   words.erase(words.begin());
   words.push_back(option);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "arch/vendor.h"
+#include "base/message_code.h"
 #include "interface.h"
 #include "registry/registry.h"
 
@@ -147,15 +148,29 @@ Candidates pack_names(const Asked& asked) {
   return names;
 }
 
+Candidates command_words(const Asked&) {
+  Candidates words;
+  for (const CommandInfo& command : command_line_interface().commands)
+    words.push_back({command.name, command.help});
+  return words;
+}
+
+Candidates code_words(const Asked&) {
+  Candidates words;
+  for (const MessageMeaning& message : k_messages)
+    words.push_back({std::string(message.code), std::string(message.meaning)});
+  return words;
+}
+
 // Where the words come from that stand for a part of a value's type: "PACK|DIR".
 struct Source {
   Candidates (*words)(const Asked&);
   bool is_list;  // several, separated by one of ",;" and blanks
 };
 const std::map<std::string, Source> k_sources = {
-    {"OPS", {op_list_words, true}}, {"OP", {op_names, false}},     {"[PACK/]OP", {op_names, false}},
-    {"ARCHS", {arch_words, true}},  {"ARCH", {arch_words, false}}, {"PRESET", {preset_names, false}},
-    {"PACK", {pack_names, false}},
+    {"OPS", {op_list_words, true}}, {"OP", {op_names, false}},           {"[PACK/]OP", {op_names, false}},
+    {"ARCHS", {arch_words, true}},  {"ARCH", {arch_words, false}},       {"PRESET", {preset_names, false}},
+    {"PACK", {pack_names, false}},  {"COMMAND", {command_words, false}}, {"CODE", {code_words, false}},
 };
 
 // Help shows 8.0 first; sm_80 and compute_80 come when they are begun, and so does -NAME.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/messages.md is what scripts/make_messages.py makes, and a test provokes every message."""
+"""docs/messages.md is what scripts/make_messages.py makes, and a golden file shows every message."""
 
 import sys
 
@@ -19,7 +19,8 @@ def self_test():
     page, problems = make_messages.make(TABLE, SOURCES, GOLDEN, {})
     if problems or "There is no GPU.\n\n```\n$ dsbuild\nerror[no_gpu]: --arch: none\n  fix: buy one\nexit" not in page:
         return [f"a good table: {problems}\n{page}"]
-    wrong = [("nothing raises it", TABLE, {}, GOLDEN, TESTS), ("no test provokes it", TABLE, SOURCES, {}, {}),
+    wrong = [("nothing raises it", TABLE, {}, GOLDEN, TESTS), ("no golden file shows it", TABLE, SOURCES, {}, TESTS),
+             ("no test provokes it", '{"internal", "A fault."},', SOURCES, {}, {}),
              ("alphabetical", TABLE + '{"no_cpu", "No."}', SOURCES, GOLDEN, TESTS)]
     return [f"not seen: {words}" for words, *tree in wrong
             if not any(words in problem for problem in make_messages.make(*tree)[1])]
