@@ -263,7 +263,7 @@ build_preset() {
 
 # ---- what the tests use
 
-fast_test_packages=(catch2 ccache python3-yaml)
+fast_test_packages=(catch2 ccache python3-jsonschema python3-yaml)
 test_packages=(bubblewrap fish mandoc python3-venv strace zsh)
 deep_test_packages=(clang g++-11 mmdebstrap slurm-wlm)
 test_python="$cache_dir/test_python/numpy_setuptools_tvm_ffi_$tvm_ffi_version/bin/python"

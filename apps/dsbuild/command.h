@@ -74,6 +74,9 @@ Path temporary_parent(const Settings& settings);
 // The bundle that a command's operand names, else --out.
 Path named_bundle(const Settings& settings, const CommandContext& context);
 
+// "op", "pack", "config", then the answers of --json.
+std::vector<std::string> schema_names(const CommandContext& context);
+
 // GITHUB_WORKSPACE, else the nearest folder above with .git.
 Repository repository_of_pipeline(const System& system);
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr);

@@ -162,15 +162,23 @@ Candidates code_words(const Asked&) {
   return words;
 }
 
+Candidates schema_words(const Asked& asked) {
+  Candidates words;
+  for (const std::string& name : schema_names(asked.context))
+    words.push_back({name, ""});
+  return words;
+}
+
 // Where the words come from that stand for a part of a value's type: "PACK|DIR".
 struct Source {
   Candidates (*words)(const Asked&);
   bool is_list;  // several, separated by one of ",;" and blanks
 };
 const std::map<std::string, Source> k_sources = {
-    {"OPS", {op_list_words, true}}, {"OP", {op_names, false}},           {"[PACK/]OP", {op_names, false}},
-    {"ARCHS", {arch_words, true}},  {"ARCH", {arch_words, false}},       {"PRESET", {preset_names, false}},
-    {"PACK", {pack_names, false}},  {"COMMAND", {command_words, false}}, {"CODE", {code_words, false}},
+    {"OPS", {op_list_words, true}},    {"OP", {op_names, false}},           {"[PACK/]OP", {op_names, false}},
+    {"ARCHS", {arch_words, true}},     {"ARCH", {arch_words, false}},       {"PRESET", {preset_names, false}},
+    {"PACK", {pack_names, false}},     {"COMMAND", {command_words, false}}, {"CODE", {code_words, false}},
+    {"SCHEMA", {schema_words, false}},
 };
 
 // Help shows 8.0 first; sm_80 and compute_80 come when they are begun, and so does -NAME.

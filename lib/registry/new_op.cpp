@@ -4,6 +4,9 @@ namespace dsbuild {
 namespace {
 
 const char* const k_placeholder = "my_op";  // in the templates' names and texts
+// What the first line of a template's op.yaml names, for editors, and of an op's own: a file of the pack.
+const char* const k_schema_of_template = "../../../schemas/op.schema.json";
+const char* const k_schema = "op.schema.json";
 
 struct NewFile {
   Path path;
@@ -50,6 +53,7 @@ Result<std::vector<NewFile>> fill_template(const Path& folder, const Pack& pack,
   for (const std::string& name : names) {
     DSBUILD_TRY(text, files.read_file(folder / name));
     const Path& root = belongs_to_spec(name) ? pack.spec_root : pack.source_root;
+    text = replace_all(std::move(text), k_schema_of_template, std::string("../") + k_schema);
     filled.push_back(
         {root / op / replace_all(name, k_placeholder, op), replace_all(text, k_placeholder, op)});
   }
@@ -93,6 +97,9 @@ Result<NewOp> write_new_op(const std::string& name, const std::string& backend, 
   const Path templates = settings.data_dir / "templates" / backend / k_placeholder;
   DSBUILD_TRY(wanted, fill_template(templates, pack, name, system.files));
   DSBUILD_CHECK(check_absent(wanted, system.files));
+  // Next to the ops, so that version control takes it along. Each new op brings that of this version.
+  DSBUILD_TRY(schema, system.files.read_file(settings.data_dir / "schemas" / k_schema));
+  wanted.push_back({pack.spec_root / k_schema, std::move(schema)});
   DSBUILD_CHECK(write(wanted, system.files));
   return summary(wanted, pack, name);
 }

@@ -8,8 +8,6 @@
 namespace dsbuild {
 namespace {
 
-const std::vector<std::string> k_list_keys = {"ops", "arch", "pass_environment"};
-
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys;
   for (const Option& option : options())
@@ -48,7 +46,7 @@ Result<std::string> list_text(const ConfigFile& file, const std::string& key, co
 
 Result<std::string> value_text(const ConfigFile& file, const std::string& key, const YamlNode& value) {
   if (value.is_scalar()) return value.scalar;
-  if (!contains(k_list_keys, key)) return bad_config(file, value, "'" + key + "' takes one value");
+  if (!takes_list(key)) return bad_config(file, value, "'" + key + "' takes one value");
   if (value.is_sequence()) return list_text(file, key, value);
   return bad_config(file, value, "'" + key + "' takes a text or a list of words");
 }
@@ -102,6 +100,10 @@ Result<ConfigFile> find_config(const std::string& config, const FileReader& file
 }
 
 }  // namespace
+
+bool takes_list(const std::string& setting) {
+  return setting == "ops" || setting == "arch" || setting == "pass_environment";
+}
 
 Result<ConfigEntries> load_config(const std::string& config, const FileReader& files, const Path& data_dir) {
   DSBUILD_TRY(file, find_config(config, files, data_dir));

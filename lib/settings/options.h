@@ -35,6 +35,8 @@ struct Option {
 
 // In the order of help.
 const std::vector<Option>& options();
+// Whether a config file may hold a list for it.
+bool takes_list(const std::string& setting);
 // nullptr: there is no such option.
 const Option* find_option(const std::string& name);
 

@@ -40,10 +40,10 @@ class NewTest(CliTest):
         self.assertEqual((run.code, run.err), (0, ""), run)
         return run
 
-    def test_a_cuda_op_is_five_files_of_its_name(self):
+    def test_a_cuda_op_is_five_files_of_its_name_and_the_schema(self):
         self.new("scale")
         pack = self.space.root / "mypack"
-        self.assertEqual(self.files_below(pack), ["scale/op.yaml", "scale/scale.cu", "scale/scale.h",
+        self.assertEqual(self.files_below(pack), ["op.schema.json", "scale/op.yaml", "scale/scale.cu", "scale/scale.h",
                                                   "scale/scale_binding.cpp", "scale/test_scale.py"])
         for file in pack.rglob("*.*"):
             self.assertNotIn("my_op", file.read_text(), file)
@@ -51,7 +51,7 @@ class NewTest(CliTest):
     def test_a_cpu_op_is_three_files(self):
         self.new("scale", "--backend", "cpu", "--pack", "./other")
         self.assertEqual(self.files_below(self.space.root / "other"),
-                         ["scale/op.yaml", "scale/scale.cpp", "scale/test_scale.py"])
+                         ["op.schema.json", "scale/op.yaml", "scale/scale.cpp", "scale/test_scale.py"])
 
     def test_every_file_written_is_named(self):
         lines = self.new("scale").out.splitlines()

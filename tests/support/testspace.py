@@ -23,6 +23,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "fakes" / "toolkit"))
 
 from fake_toolkit import make_fake_compiler, make_fake_toolkit  # noqa: E402
+import schemas  # noqa: E402
 from packs import make_pack  # noqa: E402
 
 SEED = int(os.environ.get("DSBUILD_SEED") or random.SystemRandom().randrange(1 << 32))
@@ -221,6 +222,8 @@ class TestSpace:
             except subprocess.TimeoutExpired:
                 kill_all(process.pid)
                 raise
+        if process.returncode >= 0:  # else it was killed
+            schemas.check_answer(self.program, arguments, out)
         return Run(process.returncode, out, err, time.monotonic() - begin)
 
     def build(self, *more, **options):
