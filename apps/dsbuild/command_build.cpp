@@ -5,7 +5,6 @@
 #include "cache/counts.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
-#include "remote_execution/open_execution.h"
 #include "report/metrics.h"
 #include "show_events.h"
 #include "sys/limits.h"
@@ -138,12 +137,7 @@ Result<int> build(Request request, const CommandContext& context) {
     return say_unchanged(*unchanged, start, settings, context);
   }
   ShownEvents events(settings, context);
-  Session session(settings, context.system, events);
-  DSBUILD_TRY(shared, open_remote(settings, session.system));
-  session.share_with(std::move(shared));
-  DSBUILD_TRY(execution, open_execution(settings, session.system));
-  session.execution = std::move(execution);
-  auto built = build_bundle(std::move(request), session);
+  auto built = build_shared(std::move(request), events, {}, context);
   if (built || built.error().code == "edge_failed") DSBUILD_CHECK(print_timings(settings, context));
   if (!built) return say_unbuilt(built.error(), events, settings, context);
   DSBUILD_CHECK(place_modules(built->outcome.bundle.path, settings, context));

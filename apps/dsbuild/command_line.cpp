@@ -300,15 +300,16 @@ bool take_foreign_words(int argc, const char* const* argv, CommandLine& line) {
   return true;
 }
 
-// How many words are ours: behind `--` of record and wrap stands a command, whose options are none.
+// How many words are ours: behind `--` of record, wrap and watch stands a command, whose options are none.
 int own_words(int argc, const char* const* argv) {
   const auto end = argv + argc;
   const auto is = [](std::string_view wanted) {
     return [wanted](const char* word) { return std::string_view(word) == wanted; };
   };
   const auto marker = std::find_if(argv + 1, end, is("--"));
-  const bool runs_command = std::find_if(argv + 1, marker, is("record")) != marker ||
-                            std::find_if(argv + 1, marker, is("wrap")) != marker;
+  const bool runs_command = std::any_of(argv + 1, marker, [](std::string_view word) {
+    return word == "record" || word == "wrap" || word == "watch";
+  });
   return static_cast<int>((runs_command ? marker : end) - argv);
 }
 

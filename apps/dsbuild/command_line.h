@@ -16,7 +16,7 @@ struct CommandLine {
   Arguments arguments;                         // options that every command takes
   std::map<std::string, std::string> options;  // the command's own, by name; of a flag "yes"
   std::vector<std::string> operands;
-  std::vector<std::string> program;   // what stands behind `--` of record and wrap, as it is
+  std::vector<std::string> program;   // what stands behind `--` of record, wrap and watch, as it is
   std::optional<std::string> answer;  // --help and the like: the text to print, nothing else to do
   std::string as_typed;               // for messages about who holds a lock; without passwords
   std::vector<std::string> words;     // the same, without the program

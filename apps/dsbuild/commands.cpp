@@ -8,6 +8,7 @@ namespace dsbuild {
 
 // Each in command_<name>.cpp.
 CommandRow build_command();
+CommandRow watch_command();
 CommandRow plan_command();
 CommandRow list_command();
 CommandRow report_command();
@@ -36,11 +37,12 @@ CommandRow open_library_command();
 // The order is that of --help.
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
-      build_command(),    plan_command(),       list_command(),     report_command(), explain_command(),
-      inspect_command(),  verify_command(),     diff_command(),     page_command(),   load_command(),
-      record_command(),   nvcc_command(),       wrap_command(),     wheel_command(),  install_command(),
-      toolkits_command(), new_command(),        clean_command(),    cache_command(),  schema_command(),
-      help_command(),     completion_command(), complete_command(), action_command(), open_library_command()};
+      build_command(),       watch_command(),    plan_command(),       list_command(),     report_command(),
+      explain_command(),     inspect_command(),  verify_command(),     diff_command(),     page_command(),
+      load_command(),        record_command(),   nvcc_command(),       wrap_command(),     wheel_command(),
+      install_command(),     toolkits_command(), new_command(),        clean_command(),    cache_command(),
+      schema_command(),      help_command(),     completion_command(), complete_command(), action_command(),
+      open_library_command()};
   return table;
 }
 

@@ -2,10 +2,11 @@
 
 #include <ctime>
 
+#include "remote/open_remote.h"
+#include "remote_execution/open_execution.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
-namespace {
 
 std::string wall_clock() {
   const std::time_t now = std::time(nullptr);
@@ -16,7 +17,15 @@ std::string wall_clock() {
   return text;
 }
 
-}  // namespace
+Result<Built> build_shared(Request request, Events& events, Limits limits, const CommandContext& context) {
+  const Settings settings = request.settings;
+  Session session(settings, context.system, events, std::move(limits));
+  DSBUILD_TRY(shared, open_remote(settings, session.system));
+  session.share_with(std::move(shared));
+  DSBUILD_TRY(execution, open_execution(settings, session.system));
+  session.execution = std::move(execution);
+  return build_bundle(std::move(request), session);
+}
 
 // For people; none where they want to be told little.
 void ShownEvents::on_plan(const Plan& plan, const std::vector<std::string>& removed) {

@@ -45,4 +45,9 @@ class ShownEvents : public Events {
   std::vector<EdgeFailure> failures_;
 };
 
+// Builds, with the cache and the service that the settings name.
+Result<Built> build_shared(Request request, Events& events, Limits limits, const CommandContext& context);
+
+std::string wall_clock();  // "12:03:04"
+
 }  // namespace dsbuild

@@ -17,11 +17,10 @@ namespace {
 
 constexpr std::array k_passed_on{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// While it lives, the signals that we wait for are blocked, so that none is lost between two looks. Those
-// that are still there at its end have come too late to matter.
+// While it lives, the signals that we wait for are blocked, so that none is lost between two looks.
 class BlockedSignals {
  public:
-  BlockedSignals() {
+  explicit BlockedSignals(SignalsMeanwhile meanwhile) : meanwhile_(meanwhile) {
     ::sigemptyset(&waited_for_);
     ::sigaddset(&waited_for_, SIGCHLD);
     for (const int signal : k_passed_on)
@@ -32,20 +31,29 @@ class BlockedSignals {
   BlockedSignals& operator=(const BlockedSignals&) = delete;
   ~BlockedSignals() {
     const timespec none{};
-    while (::sigtimedwait(&waited_for_, nullptr, &none) > 0) {
-    }
+    siginfo_t info{};
+    while (::sigtimedwait(&waited_for_, &info, &none) > 0)
+      note(info);
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    if (last_ != 0 && meanwhile_ == SignalsMeanwhile::are_ours_too) ::raise(last_);
   }
 
   const sigset_t& before() const { return before_; }
-  siginfo_t wait() const {
+  siginfo_t wait() {
     siginfo_t info{};
     while (::sigwaitinfo(&waited_for_, &info) < 0) {
     }
+    note(info);
     return info;
   }
 
  private:
+  void note(const siginfo_t& info) {
+    if (info.si_signo != SIGCHLD) last_ = info.si_signo;
+  }
+
+  SignalsMeanwhile meanwhile_;
+  int last_ = 0;  // 0: none came to us
   sigset_t waited_for_{};
   sigset_t before_{};
 };
@@ -112,8 +120,8 @@ bool is_for_us_alone(const siginfo_t& signal) {
 
 }  // namespace
 
-Result<int> run_attached(const Command& command) {
-  const BlockedSignals signals;
+Result<int> run_attached(const Command& command, SignalsMeanwhile meanwhile) {
+  BlockedSignals signals(meanwhile);
   DSBUILD_TRY(id, start(command, signals.before()));
   while (true) {
     if (const auto code = poll_exit(id)) return *code;

@@ -7,14 +7,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
 
 #include "sys/child.h"
 #include "sys/descriptor.h"
+#include "sys/signal_catcher.h"
 
 namespace dsbuild {
 namespace {
@@ -26,67 +25,6 @@ constexpr std::chrono::milliseconds k_terminal_poll_interval{50};
 constexpr std::chrono::milliseconds k_tick_interval{200};
 // How long after the child's end its own children may hold the terminal open.
 constexpr std::chrono::milliseconds k_terminal_drain_time{300};
-
-constexpr std::array k_caught_signals{SIGINT, SIGTERM, SIGHUP};
-
-// Handlers are the process's: the first of several processes that are followed at once sets them, the last
-// sets back what was there, and each takes every signal.
-std::atomic<int> g_caught_signal = 0, g_caught_signals = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
-
-void remember_signal(int signal) {
-  g_caught_signal = signal;
-  ++g_caught_signals;
-}
-
-struct Handlers {
-  std::mutex mutex;
-  int users = 0;
-  std::array<struct sigaction, k_caught_signals.size()> before{};
-};
-
-Handlers& handlers() {
-  static Handlers all;
-  return all;
-}
-
-// While it lives, the signals that end a program are remembered instead. One that our caller set to
-// be ignored (nohup) stays ignored.
-class SignalCatcher {
- public:
-  SignalCatcher() : taken_(g_caught_signals) {
-    Handlers& all = handlers();
-    const std::lock_guard lock(all.mutex);
-    if (all.users++ > 0) return;
-    struct sigaction remember{};
-    remember.sa_handler = remember_signal;
-    for (size_t i = 0; i < k_caught_signals.size(); ++i) {
-      ::sigaction(k_caught_signals[i], nullptr, &all.before[i]);
-      if (all.before[i].sa_handler != SIG_IGN) ::sigaction(k_caught_signals[i], &remember, nullptr);
-    }
-  }
-  SignalCatcher(const SignalCatcher&) = delete;
-  SignalCatcher& operator=(const SignalCatcher&) = delete;
-  ~SignalCatcher() {
-    Handlers& all = handlers();
-    const std::lock_guard lock(all.mutex);
-    if (--all.users > 0) return;
-    for (size_t i = 0; i < k_caught_signals.size(); ++i) {
-      ::sigaction(k_caught_signals[i], &all.before[i], nullptr);
-    }
-  }
-
-  // The signal that came since the last call, or 0.
-  int take() {
-    const int count = g_caught_signals;
-    if (count == taken_) return 0;
-    taken_ = count;
-    return g_caught_signal;
-  }
-
- private:
-  int taken_;
-};
 
 struct PseudoTerminal {
   Descriptor master;  // what we read
