@@ -6,6 +6,7 @@
 #include "project_pack.h"
 #include "remote/open_remote.h"
 #include "report/metrics.h"
+#include "report/trace.h"
 #include "show_events.h"
 #include "sys/limits.h"
 
@@ -26,10 +27,14 @@ Result<void> print_outcome(const BuildOutcome& outcome, const Settings& settings
 }
 
 // Of the last build that ran an edge: a build with nothing to do has none of its own.
-Result<void> print_timings(const Settings& settings, const CommandContext& context) {
-  if (!settings.timings.value) return {};
+Result<void> tell_timings(const Settings& settings, const CommandContext& context) {
+  const bool is_traced = context.line.has("--trace");
+  if (!settings.timings.value && !is_traced) return {};
   DSBUILD_TRY(timings, load_timings(settings.build_dir.value, context.system.files));
   if (!timings) return {};
+  if (is_traced)
+    DSBUILD_CHECK(context.system.files.write_file(context.line.value("--trace"), render_trace(*timings)));
+  if (!settings.timings.value) return {};
   const Style style = style_for(settings, context, false);
   return print_result(settings.json.value ? render_timings_json(*timings) : render_timings(*timings, style),
                       style);
@@ -60,7 +65,7 @@ Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, 
   outcome.skipped = build.skipped;
   outcome.compared = build.compared;
   outcome.seconds = seconds_since(start);
-  DSBUILD_CHECK(print_timings(settings, context));
+  DSBUILD_CHECK(tell_timings(settings, context));
   DSBUILD_CHECK(print_outcome(outcome, settings, context));
   return 0;
 }
@@ -138,7 +143,7 @@ Result<int> build(Request request, const CommandContext& context) {
   }
   ShownEvents events(settings, context);
   auto built = build_shared(std::move(request), events, {}, context);
-  if (built || built.error().code == "edge_failed") DSBUILD_CHECK(print_timings(settings, context));
+  if (built || built.error().code == "edge_failed") DSBUILD_CHECK(tell_timings(settings, context));
   if (!built) return say_unbuilt(built.error(), events, settings, context);
   DSBUILD_CHECK(place_modules(built->outcome.bundle.path, settings, context));
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
@@ -171,10 +176,14 @@ CommandRow build_command() {
                        {"dsbuild --config ci --arch 8.0", "with the options of a preset"},
                        {"dsbuild --ops all --shard 3/8 --remote URL",
                         "one of eight machines that share the compiles"},
+                       {"dsbuild build --ops all --trace trace.json", "and what ran when, for Perfetto"},
                        {"dsbuild build ./torch_scatter --inplace",
                         "somebody's extensions of torch, by their setup.py"}},
           .options = {{.names = "--inplace",
                        .help = "Put Python modules into the sources too, where their packages look for them"},
+                      {.names = "--trace",
+                       .type = "FILE",
+                       .help = "Write what ran when: Chrome's trace events, for ui.perfetto.dev"},
                       extensions_option()},
           .operands = project_operand("Build")};
 }
