@@ -5,6 +5,7 @@
 #include "cache/counts.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
+#include "report/message_help.h"
 #include "report/metrics.h"
 #include "report/trace.h"
 #include "show_events.h"
@@ -48,10 +49,11 @@ std::string asked_by(const CommandContext& context) {
          std::to_string(terminal.columns);
 }
 
-// nullopt: plan and build. Events of JSON and what is read of the libraries are not remembered.
+// nullopt: plan and build. Events of JSON, warnings and what is read of the libraries are not remembered.
 std::optional<UnchangedBuild> find_unchanged(const Request& request, const CommandContext& context) {
   const Settings& settings = request.settings;
-  if (settings.json.value || settings.ptxas_info.value || settings.shard.value.is_given())
+  if (settings.json.value || settings.ptxas_info.value || settings.shard.value.is_given() ||
+      context.line.has("--sarif"))
     return std::nullopt;
   return find_unchanged_build(request, asked_by(context), context.system);
 }
@@ -132,7 +134,7 @@ Result<int> do_share(Request request, const CommandContext& context) {
   return 0;
 }
 
-Result<int> build(Request request, const CommandContext& context) {
+Result<int> build(Request request, const CommandContext& context, SarifLog* log) {
   DSBUILD_CHECK(check_shard(request.settings));
   if (request.settings.shard.value.is_share()) return do_share(std::move(request), context);
   const Clock::time_point start = Clock::now();
@@ -142,8 +144,10 @@ Result<int> build(Request request, const CommandContext& context) {
     return say_unchanged(*unchanged, start, settings, context);
   }
   ShownEvents events(settings, context);
+  events.write_down_in(log);
   auto built = build_shared(std::move(request), events, {}, context);
   if (built || built.error().code == "edge_failed") DSBUILD_CHECK(tell_timings(settings, context));
+  if (!built && log && built.error().code != "edge_failed") log->add(with_refusals(built.error()));
   if (!built) return say_unbuilt(built.error(), events, settings, context);
   DSBUILD_CHECK(place_modules(built->outcome.bundle.path, settings, context));
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
@@ -154,13 +158,26 @@ Result<int> build(Request request, const CommandContext& context) {
   return code;
 }
 
-Result<int> run_build(const CommandContext& context) {
+Result<int> build_project(const CommandContext& context, SarifLog* log) {
   DSBUILD_TRY(line, line_for_project(context));
   const CommandContext of_project{line, context.system, context.terminal, context.data_dir};
   DSBUILD_TRY(request, load_request(of_project));
   const Settings settings = request.settings;
-  auto code = build(std::move(request), of_project);
+  auto code = build(std::move(request), of_project, log);
   write_metrics(settings, of_project);
+  return code;
+}
+
+// Whatever comes of the build, what it said is written.
+Result<int> run_build(const CommandContext& context) {
+  if (!context.line.has("--sarif")) return build_project(context, nullptr);
+  FileSystem& files = context.system.files;
+  SarifLog log(repository_of_pipeline(context.system),
+               files.read_file(context.data_dir / k_messages_page).value_or(std::string()));
+  auto code = build_project(context, &log);
+  if (!code) log.add(with_refusals(code.error()));
+  const int exit_code = code ? *code : static_cast<int>(code.error().exit);
+  DSBUILD_CHECK(files.write_file(context.line.value("--sarif"), log.render(exit_code)));
   return code;
 }
 
@@ -184,6 +201,9 @@ CommandRow build_command() {
                       {.names = "--trace",
                        .type = "FILE",
                        .help = "Write what ran when: Chrome's trace events, for ui.perfetto.dev"},
+                      {.names = "--sarif",
+                       .type = "FILE",
+                       .help = "Write what compilers and dsbuild said: SARIF 2.1.0, for code scanning"},
                       extensions_option()},
           .operands = project_operand("Build")};
 }

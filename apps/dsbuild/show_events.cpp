@@ -30,6 +30,9 @@ Result<Built> build_shared(Request request, Events& events, Limits limits, const
 // For people; none where they want to be told little.
 void ShownEvents::on_plan(const Plan& plan, const std::vector<std::string>& removed) {
   const PlanView view = view_of(plan, removed);
+  if (log_)
+    for (const Warning& warning : plan.warnings)
+      log_->add(warning);
   if (settings_.json.value) {
     (void)print_result(render_plan_json(view, true));
   } else if (settings_.verbosity >= 0) {
@@ -71,6 +74,7 @@ void ShownEvents::on_graph_ends() {
 
 // Who wants to be told little is told of errors.
 void ShownEvents::on_diagnostic(const ToolDiagnostic& told) {
+  if (log_) log_->add(told);
   if (settings_.json.value) (void)print_result(render_diagnostic_json(told));
   if (settings_.verbosity < 0 && told.diagnostic.severity != Severity::error) return;
   if (progress_) progress_->finish();
@@ -78,11 +82,13 @@ void ShownEvents::on_diagnostic(const ToolDiagnostic& told) {
 }
 
 void ShownEvents::on_failure(const EdgeFailure& failure) {
+  if (log_) log_->add(failure);
   failures_.push_back(failure);
   print_message(render_edge_failure(failure, style()), style());
 }
 
 void ShownEvents::on_warning(const Warning& warning) {
+  if (log_) log_->add(warning);
   print_warnings({warning}, settings_, context_);
 }
 

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "ninja/progress.h"
+#include "report/sarif.h"
 
 namespace dsbuild {
 
@@ -27,6 +28,9 @@ class ShownEvents : public Events {
   void on_note(const std::string& line) override;
   void on_message(const std::string& line) override;
 
+  // Gets what is told, too, where it is not nullptr.
+  void write_down_in(SarifLog* log) { log_ = log; }
+
   // The plan and its warnings, as they were shown to people.
   const std::string& shown_plan() const { return shown_plan_; }
   // What became of a run that did not come to its end, and what failed in it.
@@ -39,6 +43,7 @@ class ShownEvents : public Events {
  private:
   const Settings settings_;
   const CommandContext& context_;
+  SarifLog* log_ = nullptr;
   std::optional<Progress> progress_;
   std::string shown_plan_;
   UnfinishedRun left_;

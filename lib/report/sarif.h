@@ -1,0 +1,38 @@
+// What a build said, as SARIF 2.1.0: for GitHub's code scanning, editors and whatever reads that format.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+
+namespace dsbuild {
+
+class SarifLog {
+ public:
+  // `page`: the text of docs/messages.md, whose examples the rules' help has (report/message_help.h).
+  SarifLog(Repository repository, std::string page)
+      : repository_(std::move(repository)), page_(std::move(page)) {
+    if (repository_.root.empty()) repository_.root = repository_.current;
+  }
+
+  void add(const ToolDiagnostic& told);
+  void add(const Warning& warning) { add("warning", warning); }
+  void add(const Error& error) { add("error", error); }
+  // Of an edge that failed, and whose tools did not say why.
+  void add(const EdgeFailure& failure);
+
+  std::string render(int exit_code) const;
+
+ private:
+  void add(const char* level, const Message& message);
+  void add_result(const std::string& rule, const std::string& level, const std::string& text,
+                  const Place& place);
+
+  Repository repository_;
+  std::string page_;
+  std::vector<std::string> rules_;  // codes of messages that were said
+  Json results_ = Json::array();
+};
+
+}  // namespace dsbuild
