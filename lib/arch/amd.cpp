@@ -161,6 +161,11 @@ class Amd : public Vendor {
     return words;
   }
 
+  std::optional<Target> gpu_called(std::string_view product) const override {
+    return amd_gpu_called(product);
+  }
+  std::vector<ArchWord> gpu_names() const override { return amd_gpu_names(); }
+
   ArchSet known_gpus() const override {
     ArchSet gpus;
     for (const AmdProcessor& row : amd_processors())

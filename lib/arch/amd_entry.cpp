@@ -109,6 +109,17 @@ AmdId read_amd_id(std::string_view id) {
   return {target, ""};
 }
 
+std::optional<Target> amd_gpu_called(std::string_view product) {
+  return read_amd_id(processor_of_gpu(product)).target;
+}
+
+std::vector<ArchWord> amd_gpu_names() {
+  std::vector<ArchWord> names;
+  for (const AmdGpuRow& row : k_amd_gpus)
+    names.push_back({to_upper(std::string(row.name)), row.processor});
+  return names;
+}
+
 bool resembles_amd_entry(std::string_view entry) {
   const std::string lower = to_lower(entry);
   return lower.find("gfx") != std::string::npos || lower.find("xnack") != std::string::npos ||

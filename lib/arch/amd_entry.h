@@ -6,12 +6,17 @@
 #include <string_view>
 
 #include "arch/amd.h"
+#include "arch/vendor.h"
 
 namespace dsbuild {
 
 // Vendor::add_entry, resembles.
 std::optional<std::string> add_amd_entry(std::string_view entry, ArchRequest& request);
 bool resembles_amd_entry(std::string_view entry);
+
+// Vendor::gpu_called, gpu_names.
+std::optional<Target> amd_gpu_called(std::string_view product);
+std::vector<ArchWord> amd_gpu_names();
 
 // A target ID, its features in any order. Not one: what is wrong with it, or "" where its processor is
 // unknown.

@@ -58,6 +58,14 @@ bool add_word(std::string_view word, ArchRequest& request) {
   return false;
 }
 
+bool add_gpu(std::string_view word, ArchRequest& request) {
+  const std::string lower = to_lower(word);
+  for (const Vendor* vendor : vendors())
+    if (const std::optional<Target> gpu = vendor->gpu_called(lower))
+      return request.targets.insert(*gpu), true;
+  return false;
+}
+
 // Of what no vendor knows, the fault that the vendor tells whose word it was meant to be: the first one where
 // it is like none of the others'.
 std::optional<std::string> add_entry(std::string_view word, ArchRequest& request) {
@@ -85,7 +93,7 @@ Result<void> check_conflicts(const ArchSet& targets, const std::string& where) {
 
 }  // namespace
 
-Result<ArchRequest> parse_arch_entries(std::string_view text, const std::string& where) {
+Result<ArchRequest> parse_arch_entries(std::string_view text, const std::string& where, EntriesOf names) {
   if (text.size() > k_max_bytes) return too_long(where);
   const std::vector<Entry> entries = entries_of(text);
   if (entries.size() > k_max_entries) return too_long(where);
@@ -95,6 +103,7 @@ Result<ArchRequest> parse_arch_entries(std::string_view text, const std::string&
   }
   ArchRequest request;
   for (size_t i = 0; i < entries.size(); ++i) {
+    if (names == EntriesOf::gpus && add_gpu(entries[i].word, request)) continue;
     if (const std::optional<std::string> fix = add_entry(entries[i].word, request)) {
       return unknown(where, entries[i], i + 1, *fix);
     }

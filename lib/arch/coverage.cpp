@@ -76,7 +76,7 @@ std::string text_of(const std::vector<ModuleCount>& counts) {
 Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,
                                        const std::vector<Target>& visible) {
   const std::string instead = "Name the GPUs instead: " + where + " 8.6,9.0";
-  DSBUILD_TRY(request, parse_arch_entries(text, where));
+  DSBUILD_TRY(request, parse_arch_entries(text, where, EntriesOf::gpus));
   if (request.native && visible.empty())
     return fail(Exit::unmet, "no_gpu", where, "'native' was asked for, but this machine shows no GPU",
                 instead);

@@ -41,11 +41,11 @@ std::vector<ModuleCount> count_modules(const std::vector<ArchSet>& modules, cons
 // "443 modules by sm_86, 1 by sm_89, 2 by PTX of compute_80, 1 not at all"
 std::string text_of(const std::vector<ModuleCount>& counts);
 
-// GPUs are named as archs are, "8.6,9.0" and "gfx90a:sramecc+:xnack-"; suffixes and PTX do not matter, an AMD
-// GPU whose features are not named runs what is for any; `native` is `visible`, `all` every GPU that dsbuild
-// knows of the vendors that the list names, of NVIDIA where it names none. Ascending, each once. Errors:
-// those of parse_arch_list; `unknown_arch` for what is no GPU (`spir64`, a generic); exit 3 `no_gpu` for
-// `native` without a visible GPU.
+// GPUs are named by what they are sold as, "H100", or as archs are, "8.6,9.0" and "gfx90a:sramecc+:xnack-";
+// suffixes and PTX do not matter, an AMD GPU whose features are not named runs what is for any; `native` is
+// `visible`, `all` every GPU that dsbuild knows of the vendors that the list names, of NVIDIA where it names
+// none. Ascending, each once. Errors: those of parse_arch_list; `unknown_arch` for what is no GPU (`spir64`,
+// a generic); exit 3 `no_gpu` for `native` without a visible GPU.
 Result<std::vector<Target>> parse_gpus(std::string_view text, const std::string& where,
                                        const std::vector<Target>& visible);
 

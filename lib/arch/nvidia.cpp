@@ -204,6 +204,11 @@ class Nvidia : public Vendor {
     return words;
   }
 
+  std::optional<Target> gpu_called(std::string_view product) const override {
+    return nvidia_gpu_called(product);
+  }
+  std::vector<ArchWord> gpu_names() const override { return nvidia_gpu_names(); }
+
   ArchSet known_gpus() const override {
     ArchSet gpus;
     for (const ArchRow& row : arch_table())

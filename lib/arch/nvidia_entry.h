@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "arch/nvidia.h"
+#include "arch/vendor.h"
 
 namespace dsbuild {
 
@@ -14,6 +15,10 @@ std::optional<std::string> add_nvidia_entry(std::string_view entry, ArchRequest&
 
 // The nearest valid entry to an invalid one, or "" when none is near.
 std::string nearest_nvidia_entry(std::string_view entry);
+
+// Vendor::gpu_called, gpu_names.
+std::optional<Target> nvidia_gpu_called(std::string_view product);
+std::vector<ArchWord> nvidia_gpu_names();
 
 namespace entry_grammar {
 

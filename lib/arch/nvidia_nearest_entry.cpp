@@ -163,7 +163,25 @@ std::string with_underscore(std::string_view lower) {
   return "";
 }
 
+// As entry_of_gpu takes it: a number alone is none of a GPU.
+std::string product_name(std::string_view name) {
+  const bool is_number = name.find_first_not_of("0123456789") == name.npos;
+  return is_number ? "RTX" + std::string(name) : to_upper(std::string(name));
+}
+
 }  // namespace
+
+std::optional<Target> nvidia_gpu_called(std::string_view product) {
+  const std::string entry = entry_of_gpu(product);
+  return entry.empty() ? std::nullopt : nvidia().parse_text(entry);
+}
+
+std::vector<ArchWord> nvidia_gpu_names() {
+  std::vector<ArchWord> names;
+  for (const GpuRow& row : k_gpus)
+    names.push_back({product_name(row.name), row.cc});
+  return names;
+}
 
 std::string nearest_nvidia_entry(std::string_view entry) {
   const std::string lower = to_lower(entry);

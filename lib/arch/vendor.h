@@ -57,6 +57,9 @@ class Vendor {
   virtual bool resembles(std::string_view entry) const = 0;
   virtual std::vector<ArchWord> words() const = 0;  // that an entry may be
   virtual ArchSet known_gpus() const = 0;           // the archs of all GPUs that dsbuild knows
+  // The arch of a GPU by what it is sold as ("H100"), in lower case; nullopt: none is called so.
+  virtual std::optional<Target> gpu_called(std::string_view /*product*/) const { return std::nullopt; }
+  virtual std::vector<ArchWord> gpu_names() const { return {}; }  // that gpu_called takes, for completion
   // What the words of a list stand for. `toolkit`: all that the toolkit targets; `version`: its own, major *
   // 100 + minor: CUDA's, clang's.
   virtual ArchSet all_of(const ArchSet& toolkit, bool major_only) const = 0;

@@ -5,6 +5,7 @@
 
 #include "arch/arch_entries.h"
 #include "arch/nvidia.h"
+#include "arch/vendor.h"
 #include "base/text.h"
 #include "real_targets.h"
 
@@ -29,6 +30,14 @@ std::string codes(const Result<std::vector<Target>>& gpus) {
 // Compatibility" (this CC or a higher one), "Feature Set Compiler Targets" (a: exactly this CC; f: the
 // family); Blackwell tuning guide: an sm_100 cubin does not run on 12.0. A library of several images: the
 // driver takes machine code that fits before it compiles PTX.
+TEST_CASE("Every name of a GPU that completion offers is taken") {
+  for (const Vendor* vendor : vendors())
+    for (const ArchWord& name : vendor->gpu_names()) {
+      CAPTURE(name.word);
+      CHECK(codes(parse_gpus(name.word, "--gpu", {})) == name.meaning);
+    }
+}
+
 TEST_CASE("A library runs where NVIDIA's compatibility rules say, by the image nearest to the GPU") {
   struct Row {
     const char *library, *gpu, *outcome;
@@ -90,6 +99,9 @@ TEST_CASE("GPUs are named as archs are") {
   CHECK(codes(parse_gpus("native,7.0", "--gpu", {NvidiaTarget{{8, 9}}, NvidiaTarget{{9, 0}}})) ==
         "7.0 8.9 9.0");
   CHECK(parse_gpus("all", "--gpu", {})->size() == arch_table().size());
+  CHECK(codes(parse_gpus("H100,rtx-4090 MI300X;10.0", "--gpu", {})) == "gfx942 8.9 9.0 10.0");
+  CHECK(codes(parse_gpus("NVIDIA-H100-PCIe", "--gpu", {})) == "9.0");
+  CHECK_FALSE(parse_arch_list("H100", "--arch"));  // the name of a GPU says not what to build
 }
 
 TEST_CASE("What names no GPU is refused") {
