@@ -49,8 +49,9 @@ std::string family_text(const CompilerFamily& family, const Toolkits& toolkits) 
     if (toolkit.family == &family) rows.push_back(row_of(toolkit));
   if (rows.size() > 1) return join(render_table(rows), "\n") + "\n";
   const std::string ways = ways_to_get_one(family);
-  return std::string("no ") + family.brand + " toolkit found" +
-         (ways.empty() ? "" : "; " + ways + " fetches one") + "\n";
+  const std::string begin = std::string("no ") + family.brand + " toolkit found";
+  if (!ways.empty()) return begin + "; " + ways + " fetches one\n";
+  return begin + (family.install ? "; " + std::string(family.install) : "") + "\n";
 }
 
 }  // namespace

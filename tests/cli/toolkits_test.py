@@ -58,6 +58,8 @@ class RocmTest(unittest.TestCase):
         self.assertRegex(run.out, r"HIP toolkits found\s.*22\.1\.8 with HIP 6\.3 in " + str(self.home))
 
     def test_without_one_it_says_how_to_get_one(self):
+        self.assertIn("no oneAPI toolkit found; install Intel's oneAPI DPC++/C++ compiler and ocloc: ", self.space.run("toolkits").out)
+        self.assertNotRegex(self.space.run("toolkits").out, r"; +fetches one|  fetches")
         self.assertIn("no HIP toolkit found; `dsbuild toolkits get hip` (AMD's) fetches one", self.space.run("toolkits").out)
 
     def test_offline_what_is_in_the_cache_will_do(self):
