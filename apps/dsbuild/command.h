@@ -8,6 +8,7 @@
 #include "build/request.h"
 #include "build/session.h"
 #include "command_line.h"
+#include "option_uses.h"
 #include "report/report.h"
 #include "settings/options.h"
 #include "sys/system.h"
@@ -31,7 +32,8 @@ struct Example {
 // What a command takes beside its options.
 struct Operands {
   std::string name, type, help;
-  int most = 0;  // 0: any number
+  int most = 0;                           // 0: any number
+  std::vector<std::string> stands_for{};  // options that say the same, and nothing beside an operand
 };
 
 struct CommandRow {
@@ -40,9 +42,11 @@ struct CommandRow {
   // The exit code, or the error that main prints.
   Result<int> (*run)(const CommandContext& context) = nullptr;
   std::vector<Example> examples{};  // `dsbuild --help` shows the first (of build two)
-  std::vector<Option> options{};    // its own; those of settings/options.h apply to all commands
+  std::vector<Option> options{};    // its own
+  std::vector<OptionUses> uses{};   // of those in settings/options.h, besides those that all use
   std::optional<Operands> operands{};
   bool hidden = false;
+  bool reads_settings = true;      // variables and config files; no: what is typed alone counts
   bool reads_project_file = true;  // dsbuild.yaml; no: what it does must not depend on the current folder
 };
 const std::vector<CommandRow>& commands();
@@ -65,6 +69,10 @@ Result<Request> load_request(const CommandContext& context);
 
 // 0, or under --strict exit 3 with its message when a selected op was skipped.
 int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandContext& context);
+
+// What was asked of a bundle and is not so, as errors, where the output is not JSON, which has them itself.
+// 1, or 0 where there is none.
+int gate_exit(const Verdict& verdict, bool json, const Style& style);
 
 // Of a command that runs another: what stands behind `--`. Error: exit 2 `bad_option`.
 Result<std::vector<std::string>> command_to_run(const CommandLine& line);

@@ -205,6 +205,7 @@ CommandRow build_command() {
                        .type = "FILE",
                        .help = "Write what compilers and dsbuild said: SARIF 2.1.0, for code scanning"},
                       extensions_option()},
+          .uses = {{"", all_topics()}},
           .operands = project_operand("Build")};
 }
 

@@ -190,6 +190,21 @@ Result<int> run_cache(const CommandContext& context) {
 
 }  // namespace
 
+namespace {
+
+std::vector<OptionUses> uses_of_cache() {
+  const std::vector<Topic> place = {Topic::cache, Topic::trust},
+                           room = place + std::vector{Topic::cache_size},
+                           build = topics_of_plan() - std::vector{Topic::kept_ops} +
+                                   std::vector{Topic::cores, Topic::lock, Topic::scope},
+                           shared = build + std::vector{Topic::shared_cache};
+  return {
+      {"", room},       {"stats", room},  {"prune", room},   {"clear", place},
+      {"push", shared}, {"pull", shared}, {"export", build}, {"import", room + std::vector{Topic::scope}}};
+}
+
+}  // namespace
+
 CommandRow cache_command() {
   return {.name = "cache",
           .help = "Show, prune, clear, fill or pack up the local cache",
@@ -204,6 +219,7 @@ CommandRow cache_command() {
                         "upload what it has for this build"},
                        {"dsbuild cache export cache.tar", "all of it in one file; with --ops, for one build"},
                        {"dsbuild cache import cache.tar", "check that file, and take all of it in"}},
+          .uses = uses_of_cache(),
           .operands = Operands{"words", "stats|prune|clear|push|pull|export|import|FILE|DIR",
                                "Show it [stats], bring it down to --cache-size, empty it, or transfer "
                                "results. export and import take a FILE; push, pull and export a project's "

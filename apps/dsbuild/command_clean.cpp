@@ -20,7 +20,9 @@ CommandRow clean_command() {
           .help = "Remove the build folder; what `cache` shows stays",
           .run = run_clean,
           .examples = {{"dsbuild clean --bundle", "remove the build folder and the bundle"}},
-          .options = {{.names = "--bundle", .help = "Remove the bundle too"}}};
+          .options = {{.names = "--bundle", .help = "Remove the bundle too"}},
+          .uses = {{"", {Topic::build_folder, Topic::lock}},
+                   {"--bundle", {Topic::build_folder, Topic::lock, Topic::bundle}}}};
 }
 
 }  // namespace dsbuild

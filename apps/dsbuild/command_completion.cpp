@@ -37,7 +37,8 @@ CommandRow completion_command() {
           .run = run_completion,
           .examples = {{"source <(dsbuild completion bash)", "Tab completes ops, archs and options (or zsh)"},
                        {"dsbuild completion fish | source", "the same in fish"}},
-          .operands = Operands{"shell", "bash|zsh|fish", "The shell"}};
+          .operands = Operands{"shell", "bash|zsh|fish", "The shell"},
+          .reads_settings = false};
 }
 
 CommandRow complete_command() {

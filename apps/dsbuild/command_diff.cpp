@@ -40,6 +40,7 @@ CommandRow diff_command() {
           .run = run_diff,
           .examples = {{"dsbuild diff dsbuild-out /srv/ops/1.2", "ops, archs, sizes, exports, toolkit"},
                        {"dsbuild diff build-a build-b", "two build folders: flags and times too"}},
+          .uses = {{"", {Topic::digests}}},
           .operands = Operands{"folders", "A B", "Folders of bundles or builds", 2}};
 }
 

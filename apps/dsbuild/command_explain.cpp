@@ -122,6 +122,8 @@ CommandRow explain_command() {
           .run = run_explain,
           .examples = {{"dsbuild explain fused_adam", "why each arch is in it or not"},
                        {"dsbuild explain fused_adam 8.6", "the same for one arch, and what runs on it"}},
+          .uses = {{"", topics_of_plan() +
+                            std::vector{Topic::bundle, Topic::proof, Topic::shared_cache, Topic::scope}}},
           .operands = Operands{"words", "OP|ARCH", "The op, and the archs asked about [all requested]"}};
 }
 

@@ -36,6 +36,8 @@ CommandRow help_command() {
       .examples = {{"dsbuild help plan", "what a command does and takes"},
                    {"dsbuild help unknown_arch", "what error[unknown_arch] means, examples, how to fix it"}},
       .operands = Operands{"word", "COMMAND|CODE", "A command, or a message's code", 1},
+
+      .reads_settings = false,
       .reads_project_file = false};
 }
 

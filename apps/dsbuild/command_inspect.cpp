@@ -60,7 +60,7 @@ class Inspection {
       return {};
     }
     if (!code) return tl::unexpected<Error>(code.error());
-    found_.push_back({name, std::move(*code), gpus_, std::nullopt});
+    found_.push_back({name, std::move(*code), gpus_, std::nullopt, file.size()});
     if (!with_kernels_) return {};
     KernelTable& kernels = found_.back().kernels.emplace();
     return visit_kernels(file, name, [&](const ImageKernels& image) { kernels.add(image); });
@@ -87,22 +87,23 @@ class Inspection {
 Result<int> run_inspect(const CommandContext& context) {
   if (context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|WHEEL|DIR…");
-  std::vector<Target> gpus;
-  if (context.line.has("--gpu")) {
-    DSBUILD_TRY(asked,
-                parse_gpus(context.line.value("--gpu"), "--gpu", archs_of_gpus(find_gpus(context.system))));
-    gpus = std::move(asked);
-  }
-  Inspection inspection(context, std::move(gpus));
+  DSBUILD_TRY(settings, load_settings(context.line.arguments, {}, context.system.files, context.data_dir));
+  DSBUILD_TRY(gate, requested_gate(settings, context.system));
+  Inspection inspection(context, gate.gpus);
   for (const std::string& operand : context.line.operands)
     DSBUILD_CHECK(inspection.add(operand, true));
-  const bool json = context.line.arguments.find("--json").has_value();
+  std::optional<Verdict> verdict;
+  if (gate.asks()) {
+    DSBUILD_TRY(judged, judge(gate, gated(inspection.found())));
+    verdict = std::move(judged);
+  }
+  const bool json = settings.json.value;
   if (!json)
     for (const Warning& warning : inspection.warnings())
       print_message(render_warning(warning, Style()));
-  DSBUILD_CHECK(print_result(json ? render_inspect_json(inspection.found(), inspection.warnings())
+  DSBUILD_CHECK(print_result(json ? render_inspect_json(inspection.found(), inspection.warnings(), verdict)
                                   : render_inspect(inspection.found())));
-  return 0;
+  return verdict ? gate_exit(*verdict, json, style_for(settings, context, true)) : 0;
 }
 
 }  // namespace
@@ -118,11 +119,11 @@ CommandRow inspect_command() {
                    {"dsbuild inspect torch-2.11.0-cp311-cp311-manylinux_2_28_x86_64.whl --gpu all",
                     "those of a wheel, without unpacking it"},
                    {"dsbuild inspect lib.so --kernels", "how large each kernel is for each arch"}},
-      .options = {{.names = "--gpu",
-                   .type = "ARCHS",
-                   .help = "How GPUs of these archs would run it: 8.6,9.0 or native or all"},
-                  {.names = "--kernels", .help = "The size of each kernel for each arch, the largest first"}},
-      .operands = Operands{"files", "FILE|DIR", "Binary files, wheels, or folders of them"}};
+      .options = {{.names = "--kernels", .help = "The size of each kernel for each arch, the largest first"}},
+      .uses = {{"", {Topic::gpus, Topic::sizes}}, {"--gpu", {Topic::gpus, Topic::sizes, Topic::strict}}},
+      .operands = Operands{"files", "FILE|DIR", "Binary files, wheels, or folders of them"},
+      .reads_settings = false,
+      .reads_project_file = false};
 }
 
 }  // namespace dsbuild

@@ -65,16 +65,18 @@ Result<int> run_install(const CommandContext& context) {
 }  // namespace
 
 CommandRow install_command() {
-  return {.name = "install",
-          .help = "Install a bundle's Python modules where there is no pip",
-          .run = run_install,
-          .examples = {{"dsbuild install dsbuild-out --python /venv/bin/python", "as pip would the wheel"},
-                       {"dsbuild install --remove --python /venv/bin/python", "take it away again"}},
-          .options = {{.names = "--target",
-                       .type = "DIR",
-                       .help = "The site-packages folder to install into [--python's]"},
-                      {.names = "--remove", .help = "Remove what was installed there, instead"}},
-          .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
+  return {
+      .name = "install",
+      .help = "Install a bundle's Python modules where there is no pip",
+      .run = run_install,
+      .examples = {{"dsbuild install dsbuild-out --python /venv/bin/python", "as pip would the wheel"},
+                   {"dsbuild install --remove --python /venv/bin/python", "take it away again"}},
+      .options = {{.names = "--target",
+                   .type = "DIR",
+                   .help = "The site-packages folder to install into [--python's]"},
+                  {.names = "--remove", .help = "Remove what was installed there, instead"}},
+      .uses = {{"", {Topic::bundle, Topic::python, Topic::lock}}, {"--remove", {Topic::python, Topic::lock}}},
+      .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }
 
 }  // namespace dsbuild

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "interface.h"
 #include "mended_words.h"
+#include "option_uses.h"
 #include "settings/options.h"
 
 namespace dsbuild {
@@ -59,7 +60,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
   for (const CommandRow& row : commands()) {
     CLI::App* command = app.add_subcommand(row.name, row.help)->fallthrough();
     command->group(row.hidden ? "" : "Commands");
-    command->footer("\n" + render_examples(row.examples) + "\nThe options of `dsbuild --help` apply too.\n");
+    command->footer("\n" + render_examples(row.examples) + "\n" + render_used_options(used_options(row)));
     add_own_options(row, *command, line);
   }
 }
@@ -282,8 +283,8 @@ Interface describe_interface(const CLI::App& app) {
   for (const CommandRow& row : commands()) {
     if (row.hidden) continue;
     const CLI::App& command = *app.get_subcommand(row.name);
-    interface.commands.push_back(
-        {row.name, row.help, row.examples, own_options(command), describe_options(command, true)});
+    interface.commands.push_back({row.name, row.help, row.examples, own_options(command),
+                                  describe_options(command, true), used_options(row)});
   }
   return interface;
 }
@@ -346,6 +347,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   for (const CommandRow& row : commands())
     if (line.command == row.name) line.arguments.reads_project_file = row.reads_project_file;
   DSBUILD_CHECK(check_choices(line));
+  if (!line.answer) DSBUILD_CHECK(check_uses(line));
   if (app.count("--help-man") > 0) line.answer = render_man_page(describe_interface(app));
   return line;
 }

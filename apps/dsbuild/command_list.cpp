@@ -27,7 +27,9 @@ CommandRow list_command() {
           .run = run_list,
           .examples = {{"dsbuild list", "the ops of the pack, the archs of each"},
                        {"dsbuild list --pack ./mypack --arch 8.0,9.0", "those of a pack of your own"},
-                       {"dsbuild list --json", "the same for a script"}}};
+                       {"dsbuild list --json", "the same for a script"}},
+          .uses = {{"", topics_of_plan() - std::vector{Topic::disjoint_archs, Topic::compile} +
+                            std::vector{Topic::bundle}}}};
 }
 
 }  // namespace dsbuild

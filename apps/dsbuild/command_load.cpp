@@ -58,10 +58,11 @@ std::optional<std::vector<Target>> capabilities_in(const std::string& text) {
 
 Result<VisibleGpus> gpus_for(const CommandContext& context, const Settings& settings, FactStore& facts) {
   VisibleGpus gpus = find_visible_gpus(settings, context.system, facts);
-  if (!context.line.has("--gpu")) return gpus;
-  std::optional<std::vector<Target>> asked = capabilities_in(context.line.value("--gpu"));
+  const std::string& named = settings.gpus.value;
+  if (named.empty()) return gpus;
+  std::optional<std::vector<Target>> asked = capabilities_in(named);
   if (!asked) {
-    DSBUILD_TRY(parsed, parse_gpus(context.line.value("--gpu"), "--gpu", gpus.archs));
+    DSBUILD_TRY(parsed, parse_gpus(named, settings.gpus.origin, gpus.archs));
     asked = std::move(parsed);
   }
   gpus.archs = std::move(*asked);
@@ -121,10 +122,13 @@ CommandRow load_command() {
            {.names = "--build", .help = "Build it for this machine, whatever there is already"},
            {.names = "--installed",
             .type = "DIRS",
-            .help = "Bundles that are installed as wheels, with : between, to look in behind DSBUILD_BUNDLE"},
-           {.names = "--gpu",
-            .type = "ARCHS",
-            .help = "GPUs of these archs instead of the visible ones: 8.6,9.0"}},
+            .help =
+                "Bundles that are installed as wheels, with : between, to look in behind DSBUILD_BUNDLE"}},
+      .uses = {{"",
+                {Topic::archs, Topic::pack, Topic::source, Topic::cuda, Topic::other_toolkits, Topic::python,
+                 Topic::cores, Topic::compile, Topic::proof, Topic::tool_environment, Topic::offline,
+                 Topic::digests, Topic::cache, Topic::cache_size, Topic::trust, Topic::lock,
+                 Topic::shared_cache, Topic::scope, Topic::gpus}}},
       .operands = Operands{"op", "[PACK/]OP", "The op", 1},
       .reads_project_file = false};
 }

@@ -56,6 +56,8 @@ CommandRow new_command() {
                    .help =
                        "A pack of a project: its folder with a setup.py, which is run, or a build.toml, or "
                        "its source distribution"}},
+      .uses = {{"", {Topic::pack, Topic::source, Topic::python}},
+               {"--from", {Topic::pack, Topic::python, Topic::cuda}}},
       .operands = Operands{"op", "NAME", "The op's name; its folder goes into --pack [mypack]"}};
 }
 

@@ -19,6 +19,7 @@ CommandRow nvcc_command() {
                        {"dsbuild nvcc /opt/cuda/bin/nvcc -c a.cu", "that nvcc, as launchers name it"}},
           .operands = Operands{"ARGS", "ARGS",
                                "nvcc's own words, behind the path of the nvcc that is meant or without it"},
+          .reads_settings = false,
           .reads_project_file = false};
 }
 

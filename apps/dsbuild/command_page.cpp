@@ -54,7 +54,12 @@ CommandRow page_command() {
           .examples = {{"dsbuild page", "dsbuild.html of the build folder"},
                        {"dsbuild page dsbuild-out -o ops.html", "of a bundle: without times"}},
           .options = {{.names = "--output,-o", .type = "FILE", .help = "The file [dsbuild.html]"}},
-          .operands = Operands{"folder", "DIR", "A bundle or a build folder [--build-dir, else --out]", 1}};
+          .uses = {{"", {Topic::bundle, Topic::build_folder, Topic::digests}}},
+          .operands = Operands{"folder",
+                               "DIR",
+                               "A bundle or a build folder [--build-dir, else --out]",
+                               1,
+                               {"--out", "--build-dir"}}};
 }
 
 }  // namespace dsbuild

@@ -1,5 +1,6 @@
 #include "build/build_folder.h"
 #include "build/due_actions.h"
+#include "build/requested_gate.h"
 #include "command.h"
 #include "ninja/ninja_run.h"
 #include "ninja/plain_ninja.h"
@@ -21,7 +22,9 @@ Result<int> show_plan(const CommandContext& context) {
   Session session(request.settings, context.system);
   if (!request.settings.variable("DSBUILD_NINJA").empty())  // nothing is run, but a build would end here
     DSBUILD_CHECK(find_ninja(request.settings, context.system, session.facts));
+  DSBUILD_TRY(gate, requested_gate(request.settings, session.system));
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
+  DSBUILD_CHECK(check_gate(gate, plan));
   const Settings& settings = plan.settings();
   DSBUILD_CHECK(check_folders(settings, context.system.files));
   PlanView view = view_of(plan, removed_ops(plan, context.system.files));
@@ -69,6 +72,7 @@ CommandRow plan_command() {
                        .type = "table|json|env|flags|ninja|compile_commands",
                        .help = "What is printed [table]"},
                       extensions_option()},
+          .uses = {{"", all_topics()}},
           .operands = project_operand("Plan")};
 }
 

@@ -56,6 +56,8 @@ CommandRow schema_command() {
                        {"dsbuild schema plan", "of what `dsbuild plan --json` prints"},
                        {"dsbuild schema", "the names of all"}},
           .operands = Operands{"name", "SCHEMA", "op, pack, config, or whose --json [list the names]", 1},
+
+          .reads_settings = false,
           .reads_project_file = false};
 }
 

@@ -124,6 +124,11 @@ CommandRow toolkits_command() {
                        {"dsbuild toolkits", "the CUDA and ROCm installations found"},
                        {"dsbuild toolkits --for --ops all --arch 7.0", "which toolkit that build takes"}},
           .options = {{.names = "--for", .help = "Say what it takes to build for the options given"}},
+          .uses = {{"",
+                    {Topic::cuda, Topic::other_toolkits, Topic::python, Topic::tool_environment,
+                     Topic::digests, Topic::cache, Topic::cache_size, Topic::trust}},
+                   {"get", {Topic::offline}},
+                   {"--for", all_topics()}},
           .operands = Operands{"words", "get|" + fetchable_words(),
                                "`get 11.8`: fetch it into the user's cache folder"}};
 }

@@ -1,6 +1,7 @@
 // verify: a bundle against its manifest and, where that is asked for, against what nvcc makes and what can be
 // loaded here.
 #include "build/compare_bundle.h"
+#include "build/requested_gate.h"
 #include "bundle/verify.h"
 #include "show_events.h"
 
@@ -10,6 +11,7 @@ namespace {
 Result<int> run_verify(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
+  DSBUILD_TRY(gate, requested_gate(settings, context.system));
   const Path bundle = named_bundle(settings, context);
   DSBUILD_TRY(differences, verify_bundle(bundle, context.system.files));
   DSBUILD_TRY(manifest, load_manifest(bundle, context.system.files));
@@ -18,7 +20,13 @@ Result<int> run_verify(const CommandContext& context) {
       .differences = std::move(differences),
       .compared = {},
       .loads = {},
+      .gate = {},
       .warnings = lesser_cpu_warnings(manifest, read_host(context.system.files).cpu_features)};
+  if (gate.asks()) {
+    DSBUILD_TRY(verdict, judge(gate, gated(manifest, bundle.string())));
+    append(verified.warnings, verdict.warnings);
+    verified.gate = std::move(verdict);
+  }
   print_warnings(verified.warnings, settings, context);
   ShownEvents events(settings, context);
   Session session(settings, context.system, events);
@@ -33,7 +41,20 @@ Result<int> run_verify(const CommandContext& context) {
   const Style style = style_for(settings, context, false);
   DSBUILD_CHECK(print_result(
       settings.json.value ? render_verified_json(verified) : render_verified(verified, style), style));
+  if (verified.gate) gate_exit(*verified.gate, settings.json.value, style_for(settings, context, true));
   return static_cast<int>(verified.ok() ? Exit::done : Exit::failed);
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<OptionUses> uses_of_verify() {
+  const std::vector<Topic> all = {Topic::bundle, Topic::gpus, Topic::sizes};
+  return {{"", all},
+          {"--gpu", all + std::vector{Topic::strict}},
+          {"--load", all + std::vector{Topic::python}},
+          {"--against-nvcc", all + topics_of_plan() + std::vector{Topic::cores, Topic::failures}}};
 }
 
 }  // namespace
@@ -45,13 +66,16 @@ CommandRow verify_command() {
       .run = run_verify,
       .examples = {{"dsbuild verify dsbuild-out", "whether a bundle is what was planned"},
                    {"dsbuild verify dsbuild-out --load", "whether its libraries can be loaded in this image"},
+                   {"dsbuild verify --gpu H100,10.0 --strict --max-size 200M",
+                    "whether it is fit for a release"},
                    {"dsbuild verify --against-nvcc --arch 8.0", "whether it is what nvcc makes"}},
       .options =
           {{.names = "--load",
             .help = "Open each library here, in a process of its own (with --python where it takes one)"},
            {.names = "--against-nvcc",
             .help = "Compile what was built of slices by nvcc too, and compare (give the build's options)"}},
-      .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
+      .uses = uses_of_verify(),
+      .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }
 
 }  // namespace dsbuild

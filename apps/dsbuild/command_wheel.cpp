@@ -24,7 +24,8 @@ CommandRow wheel_command() {
           .examples = {{"dsbuild wheel dsbuild-out",
                         "a wheel for the torch and Python that the ops were built for"}},
           .options = {{.names = "--wheel-dir", .type = "DIR", .help = "Where the wheel goes [.]"}},
-          .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1}};
+          .uses = {{"", {Topic::bundle}}},
+          .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }
 
 }  // namespace dsbuild

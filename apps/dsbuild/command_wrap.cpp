@@ -33,10 +33,18 @@ Result<Path> make_shadow(const Path& home, const Settings& settings, const Syste
   return shadow;
 }
 
-// Each build system has its own way to be told of a launcher.
-Environment hooked(const System& system, const Settings& settings, const Path& shadow, const Path& nvcc,
-                   const Path& log) {
+// What was typed, in the variables that calls read, wherever they are made.
+Environment with_typed_cache(const Arguments& typed, const System& system) {
   Environment environment = system.environment;
+  if (const auto folder = typed.find("--cache-dir"))
+    environment["DSBUILD_CACHE_DIR"] = system.files.absolute(*folder).string();
+  if (const auto size = typed.find("--cache-size")) environment["DSBUILD_CACHE_SIZE"] = *size;
+  return environment;
+}
+
+// Each build system has its own way to be told of a launcher.
+Environment hooked(Environment environment, const System& system, const Settings& settings,
+                   const Path& shadow, const Path& nvcc, const Path& log) {
   const std::string dsbuild = system.program.string();
   environment[k_call_log_variable] = log.string();
   environment[k_folder_names_variable] = "any";
@@ -95,7 +103,8 @@ Result<int> run_wrap(const CommandContext& context) {
   DSBUILD_TRY(nvcc, find_nvcc({}, system));
   const auto wrapping = make_wrapping(nvcc, settings, system);
   if (!wrapping) return run_plainly(argv, wrapping.error(), system);
-  Environment environment = hooked(system, settings, wrapping->shadow, nvcc.program, wrapping->log());
+  Environment environment = hooked(with_typed_cache(context.line.arguments, system), system, settings,
+                                   wrapping->shadow, nvcc.program, wrapping->log());
   DSBUILD_TRY(remote, open_remote(settings, system));
   std::unique_ptr<RequestServer> server;
   if (remote) {
@@ -118,6 +127,7 @@ CommandRow wrap_command() {
           .run = run_wrap,
           .examples = {{"dsbuild wrap -- pip install --no-build-isolation .", "a torch extension, as it is"},
                        {"dsbuild wrap --memory 20G -- cmake --build build", "a CMake project"}},
+          .uses = {{"", {Topic::cores, Topic::cache, Topic::cache_size, Topic::shared_cache, Topic::scope}}},
           .operands = Operands{"command", "-- COMMAND", "The command, with its own options"}};
 }
 

@@ -98,6 +98,12 @@ int strict_exit(const ArchPlan& archs, const Settings& settings, const CommandCo
   return static_cast<int>(error.exit);
 }
 
+int gate_exit(const Verdict& verdict, bool json, const Style& style) {
+  for (const Error& failure : verdict.failures)
+    if (!json) print_message(render_error(failure, style), style);
+  return static_cast<int>(verdict.failures.empty() ? Exit::done : Exit::failed);
+}
+
 Result<std::vector<std::string>> command_to_run(const CommandLine& line) {
   if (line.operands.empty() && !line.program.empty()) return line.program;
   return fail(Exit::usage, "bad_option", line.command,

@@ -16,6 +16,7 @@ namespace {
 struct Typed {
   const CommandInfo* command = nullptr;
   size_t operands = 0;
+  Chosen chosen;
   std::map<std::string, std::string> values;  // of the options, by their first name
   const OptionInfo* waiting = nullptr;        // the option whose value is at the cursor
   std::string word;                           // what is there of the word at the cursor
@@ -41,7 +42,9 @@ const CommandInfo* find_command(const Interface& interface, const std::string& n
 void read_option(Typed& typed, const Interface& interface, const std::string& word) {
   const size_t equals = word.find('=');
   const OptionInfo* option = find_option(interface, typed.command, word.substr(0, equals));
-  if (!option || option->value.empty()) return;
+  if (!option) return;
+  typed.chosen.options.insert(option->names.front());
+  if (option->value.empty()) return;
   if (equals == std::string::npos)
     typed.waiting = option;
   else
@@ -59,6 +62,7 @@ void read_word(Typed& typed, const Interface& interface, const std::string& word
   } else if (const CommandInfo* command = typed.command ? nullptr : find_command(interface, word)) {
     typed.command = command;
   } else {
+    if (typed.operands == 0) typed.chosen.operand = word;
     ++typed.operands;
   }
 }
@@ -132,6 +136,17 @@ Candidates arch_words(const Asked&) {
   return words;
 }
 
+Candidates gpu_words(const Asked&) {
+  Candidates words = {{"native", "the GPUs of this machine"}, {"all", "every GPU that dsbuild knows"}};
+  for (const Vendor* vendor : vendors()) {
+    for (const Target& gpu : vendor->known_gpus())
+      words.push_back({gpu.text(), ""});
+    for (const ArchWord& known : vendor->gpu_names())
+      words.push_back({known.word, known.meaning});
+  }
+  return words;
+}
+
 Candidates preset_names(const Asked& asked) {
   Candidates names;
   const auto files = asked.context.system.files.list(asked.context.data_dir / "configs");
@@ -178,7 +193,7 @@ const std::map<std::string, Source> k_sources = {
     {"OPS", {op_list_words, true}},    {"OP", {op_names, false}},           {"[PACK/]OP", {op_names, false}},
     {"ARCHS", {arch_words, true}},     {"ARCH", {arch_words, false}},       {"PRESET", {preset_names, false}},
     {"PACK", {pack_names, false}},     {"COMMAND", {command_words, false}}, {"CODE", {code_words, false}},
-    {"SCHEMA", {schema_words, false}},
+    {"SCHEMA", {schema_words, false}}, {"GPUS", {gpu_words, true}},
 };
 
 // Help shows 8.0 first; sm_80 and compute_80 come when they are begun, and so does -NAME.
@@ -222,10 +237,22 @@ void add_options(Completion& completion, const std::vector<OptionInfo>& options,
       if (name.starts_with(begun) && is_new(name)) completion.words.push_back({name, option.help});
 }
 
+// Of those that stand in no command's row; --help and the like are in no table.
+std::vector<OptionInfo> used_options(const Interface& interface, const Typed& typed) {
+  const std::string command = typed.command ? typed.command->name : "build";
+  const auto row = std::ranges::find(commands(), command, &CommandRow::name);
+  std::vector<OptionInfo> used = interface.options;
+  std::erase_if(used, [&](const OptionInfo& info) {
+    const Option* option = dsbuild::find_option(info.names.front());
+    return option && !is_used(*option, *row, typed.chosen);
+  });
+  return used;
+}
+
 Completion complete_option(const Interface& interface, const Typed& typed) {
   Completion completion;
   if (typed.command) add_options(completion, typed.command->options, typed.word);
-  add_options(completion, interface.options, typed.word);
+  add_options(completion, used_options(interface, typed), typed.word);
   return completion;
 }
 

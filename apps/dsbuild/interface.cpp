@@ -63,6 +63,18 @@ std::string render_examples(const std::vector<Example>& examples) {
   return text;
 }
 
+std::string introduction_of(const UsedOptions& used) {
+  if (used.when.empty()) return "Other options:";
+  return "With " + used.when + (used.adds ? " also:" : " only:");
+}
+
+std::string render_used_options(const std::vector<UsedOptions>& used) {
+  std::string text;
+  for (const UsedOptions& each : used)
+    text += screen_row(introduction_of(each), 15, join(each.names, ", "));
+  return text + "`dsbuild --help-all` says what they mean.\n";
+}
+
 std::string render_first_screen(const Interface& interface) {
   std::string text = screen_row("", 0, interface.help) + "Usage: dsbuild [COMMAND] [OPTIONS]\n\nCommands:\n";
   for (const CommandInfo& command : interface.commands)

@@ -24,6 +24,7 @@ struct CommandInfo {
   std::vector<Example> examples;
   std::vector<OptionInfo> options;  // beside those of Interface
   std::vector<OptionInfo> operands;
+  std::vector<UsedOptions> used;  // of the options of Interface
 };
 
 struct Interface {
@@ -40,6 +41,10 @@ struct Note {
   const char* text;
 };
 const std::vector<Note>& notes();
+
+// "Other options: --config, …\nWith --load also: …", for --help.
+std::string render_used_options(const std::vector<UsedOptions>& used);
+std::string introduction_of(const UsedOptions& used);  // "With --load also:"
 
 // Aligned, one a line, for --help.
 std::string render_examples(const std::vector<Example>& examples);

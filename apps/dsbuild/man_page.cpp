@@ -47,6 +47,13 @@ std::string render_example_lines(const std::vector<Example>& examples) {
   return text;
 }
 
+std::string render_used(const std::vector<UsedOptions>& used) {
+  std::string text;
+  for (const UsedOptions& each : used)
+    text += entry(roff(introduction_of(each)), join(each.names, ", "));
+  return text;
+}
+
 std::string usage(const CommandInfo& command) {
   std::string text = bold("dsbuild " + command.name);
   for (const OptionInfo& operand : command.operands)
@@ -59,7 +66,7 @@ std::string render_commands(const std::vector<CommandInfo>& commands) {
   for (const CommandInfo& command : commands) {
     text += entry(usage(command), command.help + ".");
     const std::string inner = render_options(command.operands) + render_options(command.options) +
-                              render_example_lines(command.examples);
+                              render_example_lines(command.examples) + render_used(command.used);
     text += ".RS\n" + inner + ".RE\n";
   }
   return text;

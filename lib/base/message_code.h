@@ -79,6 +79,8 @@ inline constexpr MessageMeaning k_messages[] = {
     {"foreign_config", "A dsbuild.yaml that was found belongs to another user, so it is not read."},
     {"foreign_out", "--out holds files that are not a bundle of dsbuild."},
     {"foreign_pack", "dsbuild new was given a folder that is no place for ops of your own."},
+    {"gpu_by_driver", "A GPU runs ops of a bundle only after its driver has compiled them."},
+    {"gpu_not_covered", "A GPU that --gpu names cannot run an op of a bundle."},
     {"ignored_variable", "A variable of DeepSpeed's is set that has no use here."},
     {"internal", "A fault of dsbuild itself."},
     {"interrupted", "A signal ended a build; the bundle is as it was."},
@@ -152,6 +154,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"skipped_ops", "--strict was given, and a selected op was skipped."},
     {"source_left_out", "A source is for another variant of an architecture than the one asked for."},
     {"time_of_build", "A source has the time of its compile in it, so it is compiled in each build."},
+    {"too_large", "A bundle, or an op's library, is larger than --max-size or --max-op-size allows."},
     {"tool_does_not_answer", "A compiler does not say what it is made of."},
     {"toolkit_lacks_archs", "No CUDA toolkit can target all of the request."},
     {"unknown_accelerator", "DS_ACCELERATOR has an unknown value."},
@@ -165,6 +168,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"unsafe_folder", "Others can write to what was to be loaded."},
     {"unsettled", "A file went on changing while it was compiled, so nothing was published."},
     {"unsupported_host", "dsbuild does not run on this system."},
+    {"unused_option", "An option was typed where it does nothing."},
 };
 
 constexpr bool is_message_code(std::string_view code) {

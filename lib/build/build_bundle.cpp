@@ -7,6 +7,7 @@
 #include "build/build_folder.h"
 #include "build/cache_transfer.h"
 #include "build/publish.h"
+#include "build/requested_gate.h"
 #include "build/run_end.h"
 #include "build/slice_tests.h"
 #include "remote/serve_steps.h"
@@ -65,11 +66,21 @@ Result<std::vector<OpKernels>> kernels_of(const Manifest& manifest, const Path& 
   return kernels;
 }
 
-Result<void> publish_outcome(Built& built, const GraphRun& run, Session& session) {
+// What a bundle must not be is not published.
+Result<void> pass_gate(const Gate& gate, const Path& bundle, BuildOutcome& outcome) {
+  if (!gate.asks()) return {};
+  DSBUILD_TRY(verdict, judge(gate, gated(outcome.manifest, bundle.string())));
+  if (!verdict.failures.empty()) return tl::unexpected<Error>(one_of(verdict.failures));
+  outcome.gate = std::move(verdict);
+  return {};
+}
+
+Result<void> publish_outcome(Built& built, const GraphRun& run, const Gate& gate, Session& session) {
   BuildOutcome& outcome = built.outcome;
   DSBUILD_TRY(manifest, make_manifest(built.plan, run.failures, session));
   if (manifest.ops.empty()) return tl::unexpected<Error>(edges_failed(run, built.plan));
   outcome.manifest = std::move(manifest);
+  DSBUILD_CHECK(pass_gate(gate, built.plan.settings().out.value, outcome));
   if (built.comparison) outcome.compared = built.comparison->compared;
   DSBUILD_TRY(bundle, publish(built.plan, outcome.manifest, session));
   outcome.bundle = std::move(bundle);
@@ -87,13 +98,14 @@ Result<void> publish_outcome(Built& built, const GraphRun& run, Session& session
 }
 
 // Whether the plan stands; if so, the bundle is published, where it can be.
-Result<bool> publish_run(Built& built, const GraphRun& run, SliceTests& slice_tests, Session& session) {
+Result<bool> publish_run(Built& built, const GraphRun& run, SliceTests& slice_tests, const Gate& gate,
+                         Session& session) {
   const bool stands = was_interrupted(run) || slice_tests.plan_stands();
   save_what_was_learnt(run, session);
   if (!stands) return false;
   DSBUILD_CHECK(end_run(run, built.plan, session));
   built.outcome = outcome_of(built.plan, run, std::move(built.outcome.merge));
-  DSBUILD_CHECK(publish_outcome(built, run, session));
+  DSBUILD_CHECK(publish_outcome(built, run, gate, session));
   return true;
 }
 
@@ -111,7 +123,9 @@ std::vector<Warning> end_sharing(const std::string& code_of_error, Session& sess
 Result<std::optional<Built>> build_once(Request request, SliceTesting testing, TimingsLog& timings,
                                         Session& session) {
   FileSystem& files = session.system.files;
+  DSBUILD_TRY(gate, requested_gate(request.settings, session.system));
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
+  DSBUILD_CHECK(check_gate(gate, plan));
   if (testing == SliceTesting::done) plan.untested.clear();
   Built built{.plan = std::move(plan)};
   const Settings& settings = built.plan.settings();
@@ -132,7 +146,7 @@ Result<std::optional<Built>> build_once(Request request, SliceTesting testing, T
   if (!ran) return tl::unexpected<Error>(ran.error());
   const GraphRun& run = ran->sum;
   built.comparison = std::move(ran->comparison);
-  const auto stands = publish_run(built, run, slice_tests, session);
+  const auto stands = publish_run(built, run, slice_tests, gate, session);
   timings.end(built.plan, stands && run.failures.empty());
   if (!stands) return tl::unexpected<Error>(stands.error());
   if (!*stands) return std::nullopt;

@@ -6,6 +6,7 @@
 #include "build/build_shard.h"
 #include "build/settled_run.h"
 #include "bundle/bundle.h"
+#include "bundle/gate.h"
 
 namespace dsbuild {
 
@@ -32,6 +33,7 @@ struct BuildOutcome {
   std::vector<EdgeFailure> failures;  // of ops that are not in the bundle; only with --keep-going
   std::vector<Warning> warnings;
   std::vector<OpKernels> kernels;  // with --ptxas-info
+  std::optional<Verdict> gate;     // where something was asked of the bundle (requested_gate.h)
 };
 
 struct Built {
@@ -45,7 +47,7 @@ struct Built {
 
 // Errors besides those of make_plan: `edge_failed` (its failures were told as events), `interrupted`,
 // `ninja_failed`, `unsettled`, `foreign_build_dir`, `locked`, `cancelled`, `out_of_time`, those of
-// publishing. The bundle that is there stays as it is then.
+// publishing, of the gate. The bundle that is there stays as it is then.
 Result<Built> build_bundle(Request request, Session& session);
 
 }  // namespace dsbuild

@@ -204,6 +204,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
     json["store"]["differences"][what] = edges;
   json["memory"] = waits_json(outcome.waits);
   json["warnings"] = warnings_json(outcome.warnings);
+  if (outcome.gate) json["gate"] = gate_json(*outcome.gate);
   if (!outcome.kernels.empty()) json["kernels"] = kernels_json(outcome.kernels);
   return json_line(json);
 }

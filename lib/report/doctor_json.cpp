@@ -137,6 +137,7 @@ std::string render_report_json(const Report& report) {
   json["ops"] = Json::array();
   for (const ReportRow& row : report.ops)
     json["ops"].push_back(row_json(row));
+  if (report.gate) json["gate"] = gate_json(*report.gate);
   json["problems"] = problems_json(report);
   json["environment"] = Json::object();
   for (const auto& [name, value] : environment_facts(report))

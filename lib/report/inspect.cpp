@@ -232,6 +232,16 @@ std::vector<std::pair<std::string, KernelTable::Row>> KernelTable::largest_first
   return rows;
 }
 
+Gated gated(const std::vector<InspectedFile>& files) {
+  Gated gated{files.size() == 1 ? files.front().name : plural(files.size(), "file"), "file", {}};
+  for (const InspectedFile& file : files) {
+    const std::string base = Path(file.name).filename().string();
+    gated.libraries.push_back(
+        {file.name, base.substr(0, base.find('.')), file.bytes, modules_with_images(file.content)});
+  }
+  return gated;
+}
+
 std::string render_inspect(std::vector<InspectedFile> files) {
   // Names in a wheel are long, and all begin alike.
   const std::string folder = common_folder(files);
@@ -251,12 +261,13 @@ std::string render_inspect(std::vector<InspectedFile> files) {
   return text + kernels;
 }
 
-std::string render_inspect_json(const std::vector<InspectedFile>& files,
-                                const std::vector<Warning>& warnings) {
+std::string render_inspect_json(const std::vector<InspectedFile>& files, const std::vector<Warning>& warnings,
+                                const std::optional<Verdict>& gate) {
   Json json = json_document();
   json["files"] = Json::array();
   for (const InspectedFile& file : files)
     json["files"].push_back(file_json(file));
+  if (gate) json["gate"] = gate_json(*gate);
   json["warnings"] = warnings_json(warnings);
   return json_line(json);
 }

@@ -19,6 +19,7 @@ std::string runs_word(Runs runs, const std::optional<Target>& by);
 // How a GPU, or each of some, runs these images.
 Json coverage_json(const Coverage& one);
 Json coverage_json(const std::vector<Coverage>& coverage);
+Json gate_json(const Verdict& verdict);
 Json toolkit_json(const Toolkit& toolkit);
 Json timing_analysis_json(const Timings& timings);
 Json store_uses_json(const StoreUses& uses);

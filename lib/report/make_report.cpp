@@ -132,6 +132,19 @@ void add_installed_packages(const Survey& survey, const System& system, Report& 
   report.deepspeed = find_installed_deepspeed(folders, system.files);
 }
 
+// The bundle, else what wheels of this pack hold.
+Gated gated(const Report& report, const std::string& pack) {
+  if (report.bundle) return gated(*report.bundle, report.bundle_path.string());
+  Gated all{report.bundle_path.string(), "op", {}};
+  for (const InstalledWheel& wheel : report.wheels) {
+    if (wheel.manifest.pack != pack) continue;
+    const Gated own = gated(wheel.manifest, wheel.folder.string());
+    all.where = own.where;
+    all.libraries.insert(all.libraries.end(), own.libraries.begin(), own.libraries.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 OpCompatibility compatibility_of(const OpBuilder& builder, const Survey& survey, const PlannedOp& planned) {
@@ -145,8 +158,7 @@ OpCompatibility compatibility_of(const OpBuilder& builder, const Survey& survey,
   return found;
 }
 
-Result<Report> make_report(const Survey& survey, const std::optional<std::string>& gpus_asked,
-                           Session& session) {
+Result<Report> make_report(const Survey& survey, const Gate& gate, Session& session) {
   Report report;
   report.host = survey.machine.host;
   report.pack = survey.selected.registry.pack + " in " + survey.selected.registry.spec_root.string();
@@ -162,10 +174,10 @@ Result<Report> make_report(const Survey& survey, const std::optional<std::string
   add_bundle(session.system.files, report);
   add_programs(survey, session, report);
   add_installed_packages(survey, session.system, report);
-  std::vector<Target> gpus = archs_of_gpus(report.gpus);
-  if (gpus_asked) {
-    DSBUILD_TRY(asked, parse_gpus(*gpus_asked, "--gpu", gpus));
-    gpus = std::move(asked);
+  const std::vector<Target> gpus = gate.gpus.empty() ? archs_of_gpus(report.gpus) : gate.gpus;
+  if (gate.asks()) {
+    DSBUILD_TRY(verdict, judge(gate, gated(report, survey.selected.registry.pack)));
+    report.gate = std::move(verdict);
   }
   const ArchPlan draft = draft_archs(survey.arch_plan_input());
   for (const OpBuilder& builder : survey.selected.registry.ops)

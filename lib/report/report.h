@@ -13,6 +13,7 @@
 #include "build/build_bundle.h"
 #include "build/cache_transfer.h"
 #include "build/inventory_diff.h"
+#include "build/requested_gate.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "cache/content_store.h"
@@ -151,10 +152,16 @@ struct InspectedFile {
   DeviceCode content;
   std::vector<Target> gpus;            // those asked about
   std::optional<KernelTable> kernels;  // where they were asked for
+  uint64_t bytes = 0;                  // of the file
 };
+// For a gate: each file by itself.
+Gated gated(const std::vector<InspectedFile>& files);
 std::string render_inspect(std::vector<InspectedFile> files);
-std::string render_inspect_json(const std::vector<InspectedFile>& files,
-                                const std::vector<Warning>& warnings);
+std::string render_inspect_json(const std::vector<InspectedFile>& files, const std::vector<Warning>& warnings,
+                                const std::optional<Verdict>& gate);
+
+// How GPUs run what was judged: "GPU 9.0  3 ops: 2 natively, 1 by PTX", a line each.
+std::string render_gate(const Verdict& verdict);
 
 // "compared 3 files: the same as nvcc's": what is not the same is a failure.
 std::string render_comparison(size_t files);
@@ -164,8 +171,9 @@ struct VerifiedBundle {
   std::vector<Difference> differences;
   std::optional<size_t> compared;               // how many files, where they were compared with nvcc's
   std::optional<std::vector<LoadTrial>> loads;  // where opening them was asked for
+  std::optional<Verdict> gate;                  // where something was asked of it
   std::vector<Warning> warnings;
-  bool ok() const;  // no difference, and all that was opened could be
+  bool ok() const;  // no difference, all that was opened could be, and it is as it was asked to be
 };
 std::string render_verified(const VerifiedBundle& verified, const Style& style);
 std::string render_verified_json(const VerifiedBundle& verified);
@@ -274,12 +282,12 @@ struct Report {
   std::optional<Error> bundle_error;
   std::vector<InstalledWheel> wheels;  // of all packs
   std::optional<InstalledDeepSpeed> deepspeed;
+  std::optional<Verdict> gate;  // of the bundle, else of the wheels, where something was asked of them
   std::vector<Warning> warnings;
 };
 // With the bundle, Ninja, Python, what is installed in its site-packages, and the GPUs of this machine.
-// `gpus_asked`: those that --gpu names, in place of the visible ones. Errors: those of parse_gpus.
-Result<Report> make_report(const Survey& survey, const std::optional<std::string>& gpus_asked,
-                           Session& session);
+// The GPUs that the gate names stand in place of the visible ones. Errors: those of judge.
+Result<Report> make_report(const Survey& survey, const Gate& gate, Session& session);
 struct ReportOptions {
   bool hide_operator_status = false;      // the environment alone
   bool hide_errors_and_warnings = false;  // no reasons above the rows

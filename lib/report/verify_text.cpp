@@ -33,7 +33,8 @@ Json trials_json(const std::vector<LoadTrial>& trials) {
 }  // namespace
 
 bool VerifiedBundle::ok() const {
-  return differences.empty() && (!loads || std::ranges::all_of(*loads, &LoadTrial::loaded));
+  return differences.empty() && (!loads || std::ranges::all_of(*loads, &LoadTrial::loaded)) &&
+         (!gate || gate->failures.empty());
 }
 
 std::string render_comparison(size_t files) {
@@ -45,6 +46,7 @@ std::string render_verified(const VerifiedBundle& verified, const Style& style) 
   if (verified.differences.empty())
     return style.good("ok") + "  " + verified.bundle + " holds what its manifest says\n" +
            (verified.compared ? render_comparison(*verified.compared) : "") +
+           (verified.gate ? render_gate(*verified.gate) : "") +
            (verified.loads ? trials_text(*verified.loads, verified.bundle, style) : "");
   std::string text;
   for (const Difference& difference : verified.differences)
@@ -61,6 +63,7 @@ std::string render_verified_json(const VerifiedBundle& verified) {
   for (const Difference& difference : verified.differences)
     json["differences"].push_back(
         {{"op", difference.op}, {"file", difference.file}, {"what", difference.what}});
+  if (verified.gate) json["gate"] = gate_json(*verified.gate);
   if (verified.loads) json["loads"] = trials_json(*verified.loads);
   json["warnings"] = warnings_json(verified.warnings);
   return json_line(json);

@@ -115,20 +115,21 @@ SettingValue build_string() {
   return value;
 }
 
-// It may hold a password, which nobody is shown.
 // ---- the table
 
 constexpr HelpScreen k_first = HelpScreen::first;
 
-std::vector<Option> first_options() {
+std::vector<Option> options_of_the_request() {
   return {
       {.names = "--ops",
+       .topic = Topic::ops,
        .type = "OPS",
        .help = "all, or names; -NAME leaves one out; @FILE: a workload",
        .screen = k_first,
        .setting = "ops",
        .value = ops()},
       {.names = "--arch",
+       .topic = Topic::archs,
        .type = "ARCHS",
        .help = "Architectures (TORCH_CUDA_ARCH_LIST)",
        .screen = k_first,
@@ -136,38 +137,50 @@ std::vector<Option> first_options() {
        .setting = "arch",
        .value = archs()},
       {.names = "--out",
+       .topic = Topic::bundle,
        .type = "DIR",
        .help = "The bundle's folder [dsbuild-out]",
        .screen = k_first,
        .setting = "out",
        .value = text(&Settings::out)},
       {.names = "--build-dir",
+       .topic = Topic::build_folder,
        .type = "DIR",
        .help = "Where objects, logs and build.ninja go [.dsbuild]",
        .screen = k_first,
        .setting = "build_dir",
        .value = text(&Settings::build_dir)},
       {.names = "--cuda-home",
+       .topic = Topic::cuda,
        .type = "DIR",
        .help = "The CUDA toolkit to use, no other",
        .screen = k_first,
        .setting = "cuda_home",
        .value = text(&Settings::cuda_home)},
       {.names = "--rocm-home",
+       .topic = Topic::other_toolkits,
        .type = "DIR",
        .help = "The ROCm or HIP toolkit to use, no other",
        .setting = "rocm_home",
        .value = text(&Settings::rocm_home)},
       {.names = "--oneapi-home",
+       .topic = Topic::other_toolkits,
        .type = "DIR",
        .help = "The folder of oneAPI's compiler to use, no other",
        .setting = "oneapi_home",
        .value = text(&Settings::oneapi_home)},
+  };
+}
+
+std::vector<Option> options_of_every_day() {
+  return {
       {.names = "--config",
+       .topic = Topic::config,
        .type = "FILE|PRESET",
        .help = "A preset (docker, ci, dev) or a YAML file",
        .screen = k_first},
       {.names = "--jobs,-j",
+       .topic = Topic::cores,
        .type = "N",
        .help = "Edges run at a time (MAX_JOBS) [the cores]",
        .screen = k_first,
@@ -175,21 +188,25 @@ std::vector<Option> first_options() {
        .setting = "jobs",
        .value = number(&Settings::jobs, 1, 0, "auto")},
       {.names = "--keep-going,-k",
+       .topic = Topic::failures,
        .help = "Finish the other ops after a failure",
        .screen = k_first,
        .setting = "keep_going",
        .value = flag(&Settings::keep_going)},
       {.names = "--ptxas-info",
+       .topic = Topic::build,
        .help = "Show what each kernel takes: registers, stack, shared memory, spills",
        .variable = "DS_DEBUG_CUDA_BUILD",
        .setting = "ptxas_info",
        .value = flag_or_exactly("1", "DS_DEBUG_CUDA_BUILD", &Settings::ptxas_info)},
       {.names = "--strict",
-       .help = "Exit 3 if any selected op was skipped",
+       .topic = Topic::strict,
+       .help = "Exit 3 if an op was skipped, 1 if --gpu is not covered",
        .screen = k_first,
        .setting = "strict",
        .value = flag(&Settings::strict)},
       {.names = "--json",
+       .topic = Topic::every,
        .help = "Machine-readable results on stdout",
        .screen = k_first,
        .setting = "json",
@@ -200,21 +217,27 @@ std::vector<Option> first_options() {
 std::vector<Option> options_of_what_is_made() {
   return {
       {.names = "--pack",
+       .topic = Topic::pack,
        .type = "PACK|DIR",
        .help = "The pack of ops: a name or a folder [native]",
        .setting = "pack",
        .value = text(&Settings::pack)},
       {.names = "--source",
+       .topic = Topic::source,
        .type = "DIR",
        .help = "Source root of the pack",
        .setting = "source",
        .value = text(&Settings::source)},
-      {.names = "--no-config", .help = "Read no dsbuild.yaml of this folder or one above"},
+      {.names = "--no-config",
+       .topic = Topic::project_file,
+       .help = "Read no dsbuild.yaml of this folder or one above"},
       {.names = "--add",
+       .topic = Topic::kept_ops,
        .help = "Keep the ops that are in the bundle",
        .setting = "add",
        .value = flag(&Settings::add)},
       {.names = "--color",
+       .topic = Topic::every,
        .type = "auto|always|never",
        .help = "Whether text has colours (NO_COLOR)",
        .variable = "NO_COLOR",
@@ -222,16 +245,19 @@ std::vector<Option> options_of_what_is_made() {
        .setting = "color",
        .value = choice(&Settings::color, {"auto", "always", "never"})},
       {.names = "--compress-mode",
+       .topic = Topic::compile,
        .type = "default|size|speed|balance|none",
        .help = "Of nvcc, where the toolkit has it",
        .setting = "compress_mode",
        .value = word_of(&Settings::compress_mode, {"default", "size", "speed", "balance", "none"})},
       {.names = "--pch",
+       .topic = Topic::compile,
        .type = "auto|on|off",
        .help = "Precompile torch/extension.h [where that is faster]",
        .setting = "pch",
        .value = choice(&Settings::precompile, {"auto", "on", "off"})},
       {.names = "--backend",
+       .topic = Topic::archs,
        .type = "cuda|hip|sycl|auto|slices|nvcc",
        .help = "GPUs to build for, a list; CUDA files: slices where that gives what nvcc gives, slices or "
                "an error, nvcc [auto]",
@@ -239,76 +265,133 @@ std::vector<Option> options_of_what_is_made() {
        .setting = "backend",
        .value = backends()},
       {.names = "--verify-against-nvcc,--audit",
+       .topic = Topic::proof,
        .help = "Compile CUDA files by nvcc too, and compare what slices made with it",
        .setting = "verify_against_nvcc",
        .value = flag(&Settings::verify_against_nvcc)},
       {.names = "--timings",
+       .topic = Topic::build,
        .help = "Show where the build's time and memory went: per file and arch, and what bounds it all",
        .setting = "timings",
        .value = flag(&Settings::timings)},
+      {.names = "--metrics",
+       .topic = Topic::build,
+       .type = "FILE",
+       .help = "Counts of builds and caches, written for dashboards after each build (OpenMetrics) [none]",
+       .variable = "DSBUILD_METRICS",
+       .setting = "metrics",
+       .value = text(&Settings::metrics)},
   };
 }
 
 std::vector<Option> options_of_the_run() {
   return {
       {.names = "--python",
+       .topic = Topic::python,
        .type = "FILE",
        .help = "The Python whose torch the ops are for [python3]",
        .setting = "python",
        .value = text(&Settings::python)},
       {.names = "--cpu-baseline",
+       .topic = Topic::archs,
        .type = cpu_baseline_values(),
        .help = "What CPU ops may use of the CPU [x86-64-v3, armv8.2-a]",
        .setting = "cpu_baseline",
        .value = text(&Settings::cpu_baseline)},
       {.names = "--memory",
+       .topic = Topic::cores,
        .type = "SIZE",
        .help = "Memory that all edges may use together: 8GiB [85 % of what is free]",
        .setting = "memory",
        .value = size(&Settings::memory, Zero::is_wrong, "auto")},
       {.names = "--cache-dir",
+       .topic = Topic::cache,
        .type = "DIR",
        .help = "The store of slices' results, for all build folders [~/.cache/dsbuild/store]",
        .variable = "DSBUILD_CACHE_DIR",
        .setting = "cache_dir",
        .value = text(&Settings::store)},
       {.names = "--cache-size",
+       .topic = Topic::cache_size,
        .type = "SIZE",
        .help = "How large the store may be; 0: none [10G]",
        .variable = "DSBUILD_CACHE_SIZE",
        .setting = "cache_size",
        .value = size(&Settings::store_size, Zero::is_none, "0 B")},
       {.names = "--lock-timeout",
+       .topic = Topic::lock,
        .type = "SECONDS",
        .help = "Seconds to wait for another dsbuild [for ever]",
        .setting = "lock_timeout",
        .value = number(&Settings::lock_timeout, 0, -1, "wait for ever")},
       {.names = "--debug",
+       .topic = Topic::compile,
        .help = "Debug info (-g, -lineinfo for device code), and symbols are kept",
        .setting = "debug",
        .value = flag(&Settings::debug)},
       {.names = "--allow-disjoint-archs",
+       .topic = Topic::disjoint_archs,
        .help = "Build even if no arch is common to all ops",
        .setting = "allow_disjoint_archs",
        .value = flag(&Settings::allow_disjoint_archs)},
       {.names = "--drop-unsupported-archs",
+       .topic = Topic::archs,
        .help = "Leave out archs that the toolkit cannot target",
        .setting = "drop_unsupported_archs",
        .value = flag(&Settings::drop_unsupported_archs)},
       {.names = "--pass-environment",
+       .topic = Topic::tool_environment,
        .type = "NAMES",
        .help = "Variables that compilers get besides CPATH and the like",
        .setting = "pass_environment",
        .value = words(&Settings::pass_environment, parse_variable_names)},
       {.names = "--offline",
+       .topic = Topic::offline,
        .help = "Fetch nothing",
        .setting = "offline",
        .value = flag(&Settings::offline)},
       {.names = "--paranoid",
+       .topic = Topic::digests,
        .help = "Read each file again for its digest, also where it looks unchanged",
        .variable = k_paranoid_variable,
        .setting = "paranoid",
        .value = flag(&Settings::paranoid)},
+  };
+}
+
+// Of the command line alone: a file that says what a bundle must be is a policy.
+SettingValue typed(SettingValue value) {
+  value.show = nullptr;
+  return value;
+}
+
+SettingValue op_sizes() {
+  return {[](const Given& given, Settings& settings) -> Result<void> {
+            DSBUILD_TRY(sizes, parse_op_sizes(given));
+            settings.max_op_size = {sizes, given.origin};
+            return {};
+          },
+          {}};
+}
+
+std::vector<Option> options_of_the_gate() {
+  return {
+      {.names = "--gpu",
+       .topic = Topic::gpus,
+       .type = "GPUS",
+       .help =
+           "The GPUs asked about: H100,10.0 or native or all; with --strict exit 1 where one is not covered",
+       .value = typed(text(&Settings::gpus))},
+      {.names = "--max-size",
+       .topic = Topic::sizes,
+       .type = "SIZE",
+       .help = "Exit 1 where all libraries together are larger: 200M",
+       .value = typed(size(&Settings::max_size, Zero::is_wrong, ""))},
+      {.names = "--max-op-size",
+       .topic = Topic::sizes,
+       .type = "SIZES",
+       .help = "Exit 1 where a library is larger: 50M, or for an op of its own 50M,scale=5M",
+       .value = op_sizes()},
   };
 }
 
@@ -339,10 +422,19 @@ std::vector<Option> variables() {
   };
 }
 
+// Those of the rows that name no other topic are of this one.
+std::vector<Option> about(Topic topic, std::vector<Option> rows) {
+  for (Option& row : rows)
+    if (row.topic == Topic::own) row.topic = topic;
+  return rows;
+}
+
 std::vector<Option> all_options() {
-  std::vector<Option> all = first_options();
-  for (const auto& more : {options_of_what_is_made(), options_of_the_run(), options_of_sharing(),
-                           options_of_execution(), options_of_shards(), variables()})
+  std::vector<Option> all = options_of_the_request();
+  for (const auto& more :
+       {options_of_every_day(), options_of_what_is_made(), options_of_the_run(), options_of_the_gate(),
+        about(Topic::shared_cache, options_of_sharing()), about(Topic::build, options_of_execution()),
+        about(Topic::build, options_of_shards()), variables()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

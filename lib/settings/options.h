@@ -19,10 +19,48 @@ struct SettingValue {
 
 enum class HelpScreen { first, second };
 
+// A command uses the options of the topics that its row names (apps/dsbuild/option_uses.h). To type a
+// different one is an error.
+enum class Topic {
+  own,             // of the one command whose row has the option
+  every,           // how answers look: every command uses it
+  config,          // which config file is read
+  project_file,    // whether the project's is
+  ops,             // which ops
+  kept_ops,        // those of the bundle too
+  archs,           // for which GPUs and CPUs
+  disjoint_archs,  // whether ops may have no arch in common
+  pack,            // whose ops
+  source,          // where their sources are
+  bundle,          // the bundle's folder
+  build_folder,
+  cuda,  // which CUDA toolkit
+  other_toolkits,
+  python,            // whose packages
+  tool_environment,  // what compilers get of the environment
+  compile,           // how files are compiled
+  proof,             // whether nvcc compiles them too
+  cores,             // cores and memory of a run
+  failures,          // whether a run goes on after one
+  build,             // what only a build does
+  lock,              // for how long another dsbuild is waited for
+  offline,
+  digests,  // whether files are read again for them
+  cache,    // where the local cache is
+  trust,    // whose entries count
+  cache_size,
+  shared_cache,
+  scope,  // of the shared cache
+  strict,
+  gpus,   // GPUs that a bundle is judged for
+  sizes,  // how large it may be
+};
+
 struct Option {
   std::string names{};  // "--jobs,-j": the first is its own; "": a variable alone
-  std::string type{};   // "N"; "": a flag. Completion offers what it lists ("auto|on|off", "DIR")
-  std::string help{};   // what is without it stands in brackets
+  Topic topic = Topic::own;
+  std::string type{};  // "N"; "": a flag. Completion offers what it lists ("auto|on|off", "DIR")
+  std::string help{};  // what is without it stands in brackets
   HelpScreen screen = HelpScreen::second;
   std::string variable{};
   std::string variable_means{};  // the value that a set variable stands for; "": its own text

@@ -75,6 +75,13 @@ inline constexpr const char* k_worker_tools = "worker:";
 // Whether idle cores here take tools that wait or are late there.
 enum class RemoteLocal { automatic, never };
 
+// --max-op-size: of each op's library, and of single ones in place of that.
+struct OpSizes {
+  unsigned long long each = 0;  // bytes; 0: any
+  std::map<std::string, unsigned long long> of;
+  bool operator==(const OpSizes&) const = default;
+};
+
 // Whether results go up to a shared cache. automatic: where a credential is given, or it is a folder.
 enum class RemoteUpload { automatic, never, always };
 
@@ -144,6 +151,10 @@ struct Settings {
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.
   Path cache_dir;
+  // Of a bundle, by the options alone (lib/build/requested_gate.h).
+  Setting<std::string> gpus;             // "H100,10.0"; "": none is asked about
+  Setting<unsigned long long> max_size;  // bytes; 0: any
+  Setting<OpSizes> max_op_size;
   // Results of slices, for all build folders (lib/cache/content_store.h).
   Setting<Path> store;                                  // cache_dir / "store" unless given; see trusted_keys
   Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store

@@ -129,6 +129,23 @@ Result<unsigned long long> parse_size(const Given& given) {
       "Use a number with K, M, G or T, as in 8G.");
 }
 
+Result<OpSizes> parse_op_sizes(const Given& given) {
+  OpSizes sizes;
+  for (const std::string& word : split(given.text, ",")) {
+    const size_t equals = word.find('=');
+    const std::string op = equals == word.npos ? "" : trim(word.substr(0, equals));
+    DSBUILD_TRY(bytes, parse_size({equals == word.npos ? word : word.substr(equals + 1), given.origin}));
+    unsigned long long& place = op.empty() ? sizes.each : sizes.of[op];
+    if (place > 0)
+      return fail(Exit::usage, "bad_size", given.origin,
+                  in_quotes(given.text) + " gives two sizes for one thing",
+                  "Give one for each op, and one for an op by its name: 50M,scale=5M.");
+    place = bytes;
+  }
+  if (sizes == OpSizes{}) return tl::unexpected<Error>(parse_size(given).error());
+  return sizes;
+}
+
 Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& choices) {
   const auto found = std::find(choices.begin(), choices.end(), given.text);
   if (found != choices.end()) return static_cast<size_t>(found - choices.begin());

@@ -15,6 +15,8 @@ Result<bool> parse_bool(const Given& given);
 Result<int> parse_number(const Given& given, int least);
 // "8G", "512 MiB", "1048576": bytes; a small number without unit is refused. Code `bad_size`.
 Result<unsigned long long> parse_size(const Given& given);
+// "50M,scale=5M": of each op, and of one. Code `bad_size`.
+Result<OpSizes> parse_op_sizes(const Given& given);
 // The place of the word among `choices`. Code `bad_choice`.
 Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& choices);
 // A text that may not be blank. Code `empty_value`.

@@ -39,7 +39,10 @@ class TransferTest(unittest.TestCase):
         return run
 
     def of_plan(self, space, verb, *more, code=0):
-        return self.cache(space, verb, *space.arguments("--remote", self.url, *more), code=code)
+        return self.for_build(space, verb, "--remote", self.url, *more, code=code)
+
+    def for_build(self, space, *words, code=0):
+        return self.cache(space, *space.arguments("cache", *words)[1:], code=code)
 
     def builds_from_cache(self, first, second, *more):
         """Without the shared cache, and no tool is started."""
@@ -145,14 +148,14 @@ class ArchiveTest(TransferTest):
 
     def test_a_plan(self):
         first, second = self.built(), self.machine()
-        self.cache(first, "export", self.archive, *first.arguments("--ops", "alpha"))
+        self.for_build(first, "export", self.archive, "--ops", "alpha")
         self.cache(second, "import", self.archive)
         self.builds_from_cache(self.built("--ops", "alpha"), second, "--ops", "alpha")
         self.of_plan(second, "pull", code=1)
 
     def test_a_plan_that_is_not_all_there(self):
         first = self.built("--ops", "alpha")
-        run = self.cache(first, "export", self.archive, *first.arguments(), code=1)
+        run = self.for_build(first, "export", self.archive, code=1)
         self.assertIn("beta: beta/one.cu", run.out)
         self.cache(self.machine(), "import", self.archive)  # what there is
 

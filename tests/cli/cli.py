@@ -69,11 +69,9 @@ class CliTest(unittest.TestCase):
     maxDiff = None
 
     def run_in(self, space, *words, without=(), **options):
-        """dsbuild with these words, and the space's own folders, toolkit and request where the words name none."""
-        defaults = {"--pack": space.pack.folder, "--cuda-home": space.toolkit.home, "--out": space.out,
-                    "--build-dir": space.build_dir, "--arch": space.arch, "--ops": "all", "-j": "2"}
-        more = [str(word) for option, value in defaults.items()
-                if option not in words and option not in without for word in (option, value)]
+        """dsbuild with these words, and the space's own folders, toolkit and request, where the command uses them and the words
+        name none."""
+        more = space.defaults(words, lambda option: option not in words and option not in without)
         return space.run(*map(str, words), *more, **options)
 
     def expect(self, name, space, run, code, words, env=None):

@@ -70,7 +70,16 @@ class AnswerTest(CompletionTest):
     def test_explain_takes_an_op_and_archs(self):
         self.assertEqual(self.words("explain fused_a"), ["fused_adam"])
         self.assertEqual(self.words("explain fused_adam 8.9"), ["8.9", "8.9+PTX"])
-        self.assertEqual(self.words("report --gpu 8.6,8.9"), ["8.6,8.9", "8.6,8.9+PTX"])
+        self.assertEqual(self.words("report --gpu 8.6,8.9"), ["8.6,8.9"])
+        self.assertEqual(self.words("verify --gpu 8.6,H1"), ["8.6,H100"])
+
+    def test_options_that_the_line_uses(self):
+        self.assertEqual(self.words("verify --arc"), [])
+        self.assertEqual(self.words("verify --against-nvcc --arc"), ["--arch"])
+        self.assertEqual(self.words("cache --remote-up"), [])
+        self.assertEqual(self.words("cache push --remote-up"), ["--remote-upload"])
+        self.assertEqual(self.words("wheel --ou"), ["--out"])
+        self.assertEqual(self.words("wheel bundle --ou"), [], "the bundle is named")
 
     def test_every_word_offered_for_arch_is_accepted(self):
         offered = {word for begun in ("", "sm_", "compute_") for word in self.words("--arch " + begun)}

@@ -43,7 +43,10 @@ class ExampleTest(HelpTest):
                 words[words.index(option):words.index(option) + 2] = []
         if words[0] == "nvcc":  # its words are nvcc's
             return
-        run = self.space.run("--config", "absent.yaml", "--offline", *words)
+        own = words[:words.index("--")] if "--" in words else words  # the rest is of the command that it runs
+        used = testspace.used_options(self.space.program, *own)
+        run = self.space.run(*(["--config", "absent.yaml"] if "--config" in used else []),
+                             *(["--offline"] if "--offline" in used else []), *words)
         self.assertNotIn("command line: ", run.err, line)
         self.assertIn(run.code, (0, 2, 3), run)
 

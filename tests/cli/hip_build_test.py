@@ -69,8 +69,9 @@ class HipTest(CliTest):
 
     def run_for_hip(self, *words, space=None, ops="scaling"):
         space = space or self.space
+        cores = ["-j", "2"] if "-j" in testspace.used_options(space.program, *words) else []
         return space.run(*words, "--pack", str(space.pack.folder), "--ops", ops, "--arch", ";".join(self.archs), "--rocm-home",
-                         str(self.home), "--out", str(space.out), "--build-dir", str(space.build_dir), "-j", "2")
+                         str(self.home), "--out", str(space.out), "--build-dir", str(space.build_dir), *cores)
 
     def built(self, **where):
         run = self.run_for_hip("build", **where)

@@ -107,7 +107,7 @@ class HostileTextTest(CliTest):
         for key in ("name", "source_root", "description", "license", "package", "odd"):
             (self.space.pack.folder / "pack.yaml").write_text(f'name: a\nsource_root: src\n{key}: "{escaped(HOSTILE)}"\n')
             for command in ("plan", "explain"):
-                self.run_clean(command, *(["host"] if command == "explain" else []), *self.space.arguments())
+                self.run_clean(*self.space.arguments(command, *(["host"] if command == "explain" else [])))
 
     def test_config_files(self):
         file = self.space.root / "config.yaml"
@@ -145,7 +145,7 @@ class HostileTextTest(CliTest):
             (out / "manifest.json").write_text(json.dumps(with_text(manifest, path, HOSTILE)))
             for words in (["verify", out], ["diff", self.space.root / "good", out], ["inspect", out], ["wheel", out],
                           ["install", out, "--target", self.space.root / "site"], ["page", out],
-                          ["load", "host", "--out", out, "--pack", self.space.pack.folder]):
+                          ["load", "host", "--path", out, "--pack", self.space.pack.folder]):
                 self.run_clean(*words)
         hostile = json.loads(json.dumps(manifest))
         hostile["ops"][0]["name"] = HOSTILE
@@ -167,9 +167,9 @@ class HostileTextTest(CliTest):
         self.try_all("diff", folder, folder / NAME)
         self.try_all("page", folder)
         self.try_all("wheel", folder)
-        self.try_all("explain", "host", *self.space.arguments())
+        self.try_all(*self.space.arguments("explain", "host"))
         self.try_all("report", "--pack", self.space.pack.folder, "--out", folder)
-        self.try_all("clean", *self.space.arguments("--cache-dir", folder))
+        self.try_all(*self.space.arguments("clean"))
         self.try_all("cache", "--cache-dir", folder)
 
     def compiler(self, name, text, code=1, only="*host.cpp"):

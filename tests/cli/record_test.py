@@ -47,8 +47,9 @@ class RecordTest(CliTest):
         return text
 
     def build(self, *words, **more):
-        return self.space.run("--ops", "@workload.yaml", "--out", str(self.space.out), "--build-dir", str(self.space.build_dir), "-j", "2",
-                              *words, **more)
+        cores = ["-j", "2"] if "-j" in testspace.used_options(self.space.program, *words) else []
+        return self.space.run("--ops", "@workload.yaml", "--out", str(self.space.out), "--build-dir", str(self.space.build_dir),
+                              *cores, *words, **more)
 
     def archs_built(self):
         return {op["name"]: op["archs"] for op in json.loads((self.space.out / "manifest.json").read_text())["ops"]}

@@ -47,8 +47,7 @@ class SeenTest(unittest.TestCase):
 
     def explain(self, space, *more, op="alpha", **options):
         """{edge: why the shared cache did not have it}"""
-        arguments = [word for word in space.arguments("explain", op, "--json", *more) if word not in ("-j", "2")]
-        edges = json.loads(self.say(space, *arguments, **options))["edges"]
+        edges = json.loads(self.say(space, *space.arguments("explain", op, "--json", *more), **options))["edges"]
         return {edge["edge"]: edge["remote_miss"] for edge in edges if edge["remote_miss"]}
 
     def timings(self, space):

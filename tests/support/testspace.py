@@ -6,12 +6,14 @@ tests try more, DSBUILD_KEEP=1 keeps the folders. A script that cannot run here 
 
 import atexit
 import filecmp
+import functools
 import hashlib
 import json
 import os
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -154,6 +156,14 @@ def base_environment(home, cache):
 NOBODY = 65534
 
 
+@functools.lru_cache(maxsize=None)
+def used_options(program, *words):
+    """The options that this command uses, by its completion."""
+    run = subprocess.run([program, "complete", shlex.join(["dsbuild", *words, "-"])], env={"PATH": "/usr/bin:/bin"},
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
+    return {line.split("\t")[0] for line in run.stdout.splitlines()}
+
+
 class TestSpace:
     """A folder with a fake toolkit and a small pack, and dsbuild run in it. Without a store, what is made is made here.
     Where it `knows_tools` the machine's own need not be asked again; its cache folder is there then.
@@ -202,10 +212,16 @@ class TestSpace:
         return pathlib.Path(self.environment["XDG_CACHE_HOME"]) / "dsbuild"
 
     def arguments(self, *more):
-        """dsbuild's options for the space's own pack, toolkit and folders; `more` comes last."""
-        return [*more, "--pack", str(self.pack.folder), "--cuda-home", str(self.toolkit.home), "--out", str(self.out),
-                "--build-dir", str(self.build_dir), *([] if "--arch" in more else ["--arch", self.arch]),
-                *([] if "--ops" in more else ["--ops", "all"]), *([] if "-j" in more else ["-j", "2"])]
+        """dsbuild's options for the space's own pack, toolkit and folders, as far as the command of `more` uses them and
+        `more` does not give others."""
+        return [*more, *self.defaults(more, lambda option: option not in ("--arch", "--ops", "-j") or option not in more)]
+
+    def defaults(self, words, is_wanted):
+        used = used_options(self.program, *map(str, words))
+        defaults = {"--pack": self.pack.folder, "--cuda-home": self.toolkit.home, "--out": self.out,
+                    "--build-dir": self.build_dir, "--arch": self.arch, "--ops": "all", "-j": "2"}
+        return [str(word) for option, value in defaults.items() if option in used and is_wanted(option)
+                for word in (option, value)]
 
     def start(self, *arguments, env=None, prefix=(), **options):
         """dsbuild in a session of its own, with exactly these arguments."""
