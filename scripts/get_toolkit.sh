@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]: fetches a toolkit (or a build tool)
+# get_toolkit.sh 11.8|12.4|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]: fetches a toolkit (or a build tool)
 # into the user's cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
 # Where each comes from, and the steps by hand: docs/toolkits.md.
 set -euo pipefail
@@ -9,11 +9,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/get_hip.sh"
 
 packages_11_8=(nvidia-cuda-toolkit nvidia-cuda-dev libcudart11.0 libcub-dev libthrust-dev libcu++-dev)
+packages_12_4=(nvidia-cuda-toolkit nvidia-cuda-dev libcudart12 libcub-dev libthrust-dev libcu++-dev)
 wheels_13_5=(nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.5.37
   nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6)
 
 usage() {
-  die 2 "usage: get_toolkit.sh 11.8|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]" \
+  die 2 "usage: get_toolkit.sh 11.8|12.4|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]" \
     "  DEST: default $cache_dir/toolkits/VERSION"
 }
 
@@ -140,13 +141,26 @@ make_private_apt() {
 
 private_apt() { APT_CONFIG="$staging/apt/apt.conf" "$@"; }
 
-# Prepares what private_apt needs; the error is how to get the toolkit by hand. Sets `codename`.
+# The private sources are of that Debian from now on, from the machine's own mirrors.
+take_release() {
+  local release="$1" id
+  # shellcheck source=/dev/null
+  id="$(. /etc/os-release && printf '%s' "$ID")"
+  [[ "$id" == debian ]] || explain_by_hand "it comes from Debian's packages, and this is $id"
+  sed -i "s/\b$codename\b/$release/g" "$staging"/apt/sources.d/*
+  codename="$release"
+}
+
+# Prepares what private_apt needs, for another Debian than the machine's if one is named; the error is how to get the
+# toolkit by hand. Sets `codename`.
 open_private_apt() {
+  local release="${1:-}"
   [[ "$(uname -m)" == x86_64 ]] || explain_by_hand "the recipe is for x86-64, this is $(uname -m)"
   on_debian_like || explain_by_hand "it comes from Debian packages, and there is no apt here"
   # shellcheck source=/dev/null
   codename="$(. /etc/os-release && printf '%s' "${VERSION_CODENAME:-}")"
   make_private_apt "$codename"
+  [[ -z "$release" || "$release" == "$codename" ]] || take_release "$release"
   say "dsbuild: reading the package lists of Debian $codename (into a private folder)"
   private_apt apt-get -qq update >&2 || die 1 "dsbuild: apt-get update of the private package lists failed (see above)"
 }
@@ -161,7 +175,7 @@ download_packages() {
     die 1 "dsbuild: the packages of $what could not be fetched (see above)"
 }
 
-# ---- CUDA 11.8: Debian 12's own packages, unpacked into a private tree
+# ---- CUDA 11.8 and 12.4: packages of Debian 12 and 13, unpacked into a private tree
 
 # Unpacks what the tree needs of a package: nvidia-cuda-dev holds 3 GB of static libraries beside it.
 unpack_package() {
@@ -178,7 +192,7 @@ unpack_package() {
 }
 
 # The tree that nvcc and everybody's build files expect, from Debian's spread-out one.
-arrange_11_8() {
+arrange_cuda() {
   local root="$1" home="$2" tool
   mkdir -p "$home/bin" "$home/nvvm/bin" "$home/nvvm/libdevice" "$home/lib64/stubs"
   mv "$root/usr/lib/nvidia-cuda-toolkit/bin/nvcc" "$root/usr/lib/nvidia-cuda-toolkit/bin/crt" "$home/bin/"
@@ -200,28 +214,33 @@ LIBRARIES =+ $(_SPACE_) "-L$(TOP)/lib64/stubs" "-L$(TOP)/lib64"
 PROFILE
 }
 
-get_11_8() {
+# get_cuda VERSION RELEASE MEGABYTES NEWEST_GCC ARCH PACKAGE...: from that Debian; its size on disk.
+get_cuda() {
+  local version="$1" release="$2" megabytes="$3" newest_gcc="$4" arch="$5" packages=("${@:6}")
   local codename package home="$staging/home" root="$staging/root"
-  by_hand=("install NVIDIA's CUDA 11.8 for your system into any folder (their installer takes"
-    "  --toolkit --toolkitpath=DIR) together with g++ $newest_gcc_of_11_8 or older, then pass"
+  by_hand=("install NVIDIA's CUDA $version for your system into any folder (their installer takes"
+    "  --toolkit --toolkitpath=DIR) together with g++ $newest_gcc or older, then pass"
     "  --cuda-home DIR or set CUDA_HOME; more in docs/toolkits.md")
-  open_private_apt
-  [[ "$(private_apt apt-cache policy nvidia-cuda-toolkit)" == *"Candidate: 11.8."* ]] ||
-    explain_by_hand "Debian $codename does not carry CUDA 11.8 (Debian 12 does)"
-  say "dsbuild: fetching CUDA 11.8: ${#packages_11_8[@]} Debian packages, $(megabytes "$(bytes_of "${packages_11_8[@]}")") MB; on disk 200 MB in $destination" \
+  open_private_apt "$release"
+  [[ "$(private_apt apt-cache policy nvidia-cuda-toolkit)" == *"Candidate: $version."* ]] ||
+    explain_by_hand "Debian $codename does not carry CUDA $version"
+  say "dsbuild: fetching CUDA $version: ${#packages[@]} Debian packages, $(megabytes "$(bytes_of "${packages[@]}")") MB; on disk $megabytes MB in $destination" \
     "         licence: NVIDIA CUDA Toolkit EULA, then in $destination/License.txt"
   require_free_megabytes 1500
-  download_packages "${packages_11_8[@]}"
+  download_packages "${packages[@]}"
   say "dsbuild: unpacking"
   mkdir "$root"
   for package in "$staging"/packages/*.deb; do
     unpack_package "$package" "$root"
     rm "$package"
   done
-  arrange_11_8 "$root" "$home"
-  check_nvcc "$home" 11.8 "$newest_gcc_of_11_8" 70
+  arrange_cuda "$root" "$home"
+  check_nvcc "$home" "$version" "$newest_gcc" "$arch"
   publish "$home"
 }
+
+get_11_8() { get_cuda 11.8 bookworm 200 "$newest_gcc_of_11_8" 70 "${packages_11_8[@]}"; }
+get_12_4() { get_cuda 12.4 trixie 250 "$newest_gcc_of_12_4" 90 "${packages_12_4[@]}"; }
 
 # ---- CUDA 13.5, Ninja and tvm-ffi: wheels
 
@@ -277,6 +296,7 @@ main() {
   wanted="$1"
   case "$wanted" in
     11.8) what="CUDA 11.8" default="$cache_dir/toolkits/11.8" proof=bin/nvcc get=get_11_8 ;;
+    12.4) what="CUDA 12.4" default="$cache_dir/toolkits/12.4" proof=bin/nvcc get=get_12_4 ;;
     13.5) what="CUDA 13.5" default="$cache_dir/toolkits/13.5" proof=nvidia/cu13/bin/nvcc get=get_13_5 ;;
     hip) what="HIP with clang $hip_clang" default="$hip_home" proof=llvm/bin/clang++ get=get_hip ;;
     ninja) what="Ninja $ninja_version" default="$(dirname "$ninja_bin")" proof=bin/ninja get=get_ninja ;;

@@ -26,6 +26,7 @@ build_packages=(g++ cmake libspdlog-dev libyaml-cpp-dev nlohmann-json3-dev libex
   libssl-dev libminizip-dev zlib1g-dev libzstd-dev libcurl4-openssl-dev libprotozero-dev
   libaio-dev)
 newest_gcc_of_11_8=11
+newest_gcc_of_12_4=13
 newest_gcc_of_13_5=16
 
 say() { printf '%s\n' "$@" >&2; }
@@ -215,6 +216,8 @@ require_toolkit_11_8() {
   fi
   require_from_cache 11.8 "$cache_dir/toolkits/11.8/bin/nvcc"
 }
+
+require_toolkit_12_4() { require_from_cache 12.4 "$cache_dir/toolkits/12.4/bin/nvcc"; }
 
 require_toolkit_13_5() {
   local proof="$cache_dir/toolkits/13.5/nvidia/cu13/bin/nvcc"
@@ -421,6 +424,7 @@ export_test_environment() {
   export DSBUILD_GCOVR="$gcovr"
   export DSBUILD_MYPY="$mypy"
   export DSBUILD_CUDA_11_8="$cache_dir/toolkits/11.8"
+  export DSBUILD_CUDA_12_4="$cache_dir/toolkits/12.4"
   export DSBUILD_CUDA_13_5="$cache_dir/toolkits/13.5/nvidia/cu13"
   export DSBUILD_HIP="$hip_home"
   export DSBUILD_TORCH_PYTHON="$torch_python"

@@ -49,6 +49,7 @@ install_deep_needs() {
   require_deepspeed 0.19.8
   require_deepspeed 0.19.6
   require_toolkit_11_8
+  require_toolkit_12_4 || [[ $? -eq 3 ]] || exit 1
   require_toolkit_13_5
 }
 

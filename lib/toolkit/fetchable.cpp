@@ -23,9 +23,11 @@ bool is_of_clang(const ArchSet& needed) {
 
 const std::vector<FetchableToolkit>& fetchable_toolkits() {
   // 13.5 is the smaller download and takes newer compilers, 11.8 has the architectures that 13 dropped.
+  // 12.4 goes with a torch of CUDA 12.
   static const std::vector<FetchableToolkit> table = {
       {&k_nvcc_family, "13.5", "CUDA 13.5", "13.5", "7.5 and newer", is_of_cuda<1305>},
       {&k_nvcc_family, "11.8", "CUDA 11.8", "11.8", "3.5 to 9.0", is_of_cuda<1108>},
+      {&k_nvcc_family, "12.4", "CUDA 12.4", "12.4", "5.0 to 9.0", is_of_cuda<1204>},
       {&k_hip_family, "hip", "HIP with clang 22", "hip-22", "AMD's", is_of_clang<22>}};
   return table;
 }

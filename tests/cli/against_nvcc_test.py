@@ -159,6 +159,10 @@ class AgainstNvccTest(SlicesTest):
         self.use_toolkit_11_8()
         self.flagged()
 
+    def test_flags_and_defines_of_real_projects_with_cuda_12_4(self):
+        self.use_toolkit("12.4")
+        self.flagged()
+
     def test_names_of_internal_linkage_with_cuda_11_8(self):
         self.use_toolkit_11_8()
         self.space.pack.add_op("hidden", {"hidden.cu": HIDDEN})

@@ -183,9 +183,13 @@ class SlicesTest(CliTest):
     def count_preprocessors(self):
         return self.count("[^ ]*", shutil.which("g++"), "/ -E /")
 
-    def use_toolkit_11_8(self):
-        home = os.environ.get("DSBUILD_CUDA_11_8")
+    def use_toolkit(self, version):
+        name = "DSBUILD_CUDA_" + version.replace(".", "_")
+        home = os.environ.get(name)
         if not home or not os.path.isdir(home):
-            self.skipTest("no CUDA 11.8 toolkit (DSBUILD_CUDA_11_8)")
+            self.skipTest(f"no CUDA {version} toolkit ({name})")
         self.space.use_real_toolkit(home)
         self.space.arch = "7.0;8.0+PTX"
+
+    def use_toolkit_11_8(self):
+        self.use_toolkit("11.8")

@@ -55,12 +55,15 @@ class ImagesTest(SlicesTest):
         self.assertEqual(self.built(ops="inner").edges_run(), 0)
 
     def test_other_toolkits(self):
-        self.use_toolkit_11_8()
-        self.built()
-        sliced = self.images("plain.cu")
-        self.space.remove_build()
-        self.built("--backend", "nvcc")
-        self.assertEqual(sliced, self.images("plain.cu"))
+        for version in ("11.8", "12.4"):
+            with self.subTest(version):
+                self.use_toolkit(version)
+                self.space.remove_build()
+                self.built()
+                sliced = self.images("plain.cu")
+                self.space.remove_build()
+                self.built("--backend", "nvcc")
+                self.assertEqual(sliced, self.images("plain.cu"))
 
 
 @testspace.deep_but("test_code_of_one_arch_makes_its_slice_alone")

@@ -159,6 +159,7 @@ TEST_CASE("--cuda-home is a demand") {
             "CUDA 9.0 to 12.9 target all of it",
             "--cuda-home /cuda-11.8   (CUDA 11.8.89, installed here)",
             "dsbuild toolkits get 11.8   (fetches CUDA 11.8 into your cache folder)",
+            "dsbuild toolkits get 12.4   (fetches CUDA 12.4 into your cache folder)",
         });
 }
 
@@ -233,6 +234,7 @@ TEST_CASE("No toolkit at all: what was rejected and how to get one") {
             "/bad (CUDA_HOME): it has no bin/nvcc",
             "dsbuild toolkits get 13.5   (fetches CUDA 13.5 into your cache folder)",
             "dsbuild toolkits get 11.8   (fetches CUDA 11.8 into your cache folder)",
+            "dsbuild toolkits get 12.4   (fetches CUDA 12.4 into your cache folder)",
             "or pass --cuda-home DIR with the folder that holds bin/nvcc",
         });
 }
