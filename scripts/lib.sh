@@ -268,7 +268,7 @@ build_preset() {
 
 fast_test_packages=(catch2 ccache python3-jsonschema python3-yaml)
 test_packages=(bubblewrap fish mandoc python3-venv strace zsh)
-deep_test_packages=(clang g++-11 mmdebstrap slurm-wlm)
+deep_test_packages=(chromium clang fonts-dejavu-core g++-11 mmdebstrap slurm-wlm)
 test_python="$cache_dir/test_python/numpy_setuptools_tvm_ffi_$tvm_ffi_version/bin/python"
 clang_tidy_version=22.1.8
 clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "arch/vendor.h"
 #include "base/demangle.h"
 #include "build/timing_analysis.h"
 #include "report/json.h"
@@ -105,6 +106,14 @@ Json gpus_json(const InventoryOp& op, const std::vector<Target>& gpus) {
   return list;
 }
 
+// What it is sold as.
+Json names_of(const Target& gpu) {
+  Json names = Json::array();
+  for (const ArchWord& name : gpu.vendor->gpu_names())
+    if (name.meaning == gpu.text()) names.push_back(name.word);
+  return names;
+}
+
 ArchSet all_targets(const Inventory& inventory) {
   ArchSet all = inventory.requested;
   for (const InventoryOp& op : inventory.ops)
@@ -142,8 +151,11 @@ void add_ops(const Inventory& inventory, Json& page) {
   for (const Target& target : all_targets(inventory))
     page["archs"].push_back({{"text", target.text()}, {"name", target.name()}});
   page["gpus"] = Json::array();
-  for (const Target& gpu : gpus)
+  page["gpu_names"] = Json::array();
+  for (const Target& gpu : gpus) {
     page["gpus"].push_back(gpu.text());
+    page["gpu_names"].push_back(names_of(gpu));
+  }
   page["ops"] = ops;
   page["names"] = names.texts();
   page["bytes"] = bytes;

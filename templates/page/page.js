@@ -26,6 +26,24 @@ const RESULTS = {made: 'made', partly: 'made in part: its images were there', ca
   shared: 'from the shared cache', same: 'the same text as before', fresh: 'up to date',
   elsewhere: 'made on other machines', failed: 'failed', unknown: 'not known'};
 
+// How wide a drawing's text is, in pixels.
+const pen = document.createElement('canvas').getContext('2d');
+pen.font = '11px system-ui, sans-serif';
+const widthOf = text => pen.measureText(text).width;
+const cut = (text, width) => {
+  if (widthOf(text) <= width) return text;
+  let length = text.length;
+  while (length && widthOf(`${text.slice(0, length)}…`) > width) --length;
+  return length > 1 ? `${text.slice(0, length)}…` : '';
+};
+// Names are long and have no blanks: they may be broken where their parts end.
+const named = text => text.length <= 16 ? [text] : text.split(/(?<=[\/,<([]|::|[A-Za-z0-9][_-])(?=[^\s])/)
+  .flatMap((part, place) => place ? [document.createElement('wbr'), part] : [part]);
+
+// The class of text on a colour, so that it can be read.
+const LIGHT_COLOURS = ['partly', 'cache', 'jobs', 'memory', 'failed', 'fresh', 'unknown'];
+const textOn = colour => colour === 'host' ? '' : LIGHT_COLOURS.includes(colour) ? 'on-light' : 'on';
+
 // ---- elements
 
 const element = (name, attributes = {}, ...children) => {
@@ -46,7 +64,8 @@ const table = (head, rows, attributes = {}) => {
     if (value instanceof Node) return element(name, {}, value);
     const isNumber = value !== null && typeof value === 'object' && 'text' in value;
     return isNumber ? element(name, {class: 'number', 'data-value': value.value}, value.text)
-                    : element(name, {class: String(value).length > 16 ? 'name long' : 'name'}, String(value));
+                    : element(name, {class: /^[0-9a-f]{40,}$/.test(value) ? 'name hash' : String(value).length > 16 ? 'name long' : 'name'},
+                              ...named(String(value)));
   };
   const made = element('table', attributes, element('thead', {}, element('tr', {}, ...head.map(title => element('th',
     {scope: 'col', ...(title.endsWith('\u200b') ? {class: 'number'} : {})}, title)))));
@@ -61,7 +80,8 @@ const legend = (parent, entries) => {
   for (const [colour, words] of entries) {
     const key = element('span', {class: 'key'});
     key.style.background = `var(--${colour})`;
-    parent.append(key, words);
+    const [first, ...others] = words.split(' ');
+    parent.append(element('span', {class: 'entry'}, element('span', {class: 'whole'}, key, first), ['', ...others].join(' ')), ' ');
   }
 };
 
@@ -127,8 +147,8 @@ const BOUNDS = {chain: 'the critical path: more cores would not help', cores: 't
 function drawShort() {
   const cards = find('#short .cards');
   const card = (id, title, strong, more, values = {}) => {
-    const body = element('dd', {id, ...values}, element('strong', {}, strong));
-    if (more) body.append(element('br'), more);
+    const body = element('dd', {id, ...values}, element('strong', {}, ...named(strong)));
+    if (more) body.append(element('br'), ...named(more));
     cards.append(element('div', {}, element('dt', {}, title), body));
   };
   const {slowest, bound, biggest_kernel: kernel} = data.answers;
@@ -161,10 +181,10 @@ function drawShort() {
 
 // ---- ops × archs
 
-const archName = arch => arch.name.replace('compute_', 'PTX ').replace('sm_', '');
+const archName = arch => arch.text.replace(/^(.*)-virtual$/, 'PTX $1');
 function cells(section, columns, row) {
   const made = element('table', {class: 'cells'}, element('thead', {}, element('tr', {}, element('th', {class: 'name', scope: 'col'}, 'op'),
-    ...columns.map(title => element('th', {scope: 'col'}, title)))));
+    ...columns.map(title => element('th', {scope: 'col'}, ...[title].flat())))));
   const body = element('tbody');
   for (const op of data.ops) {
     const line = element('tr', {}, element('th', {class: 'name', scope: 'row'}, op.name));
@@ -195,15 +215,24 @@ function drawMatrix() {
     }).concat(why.map(() => ['', '']));
   });
 }
+// The GPUs that most is for stand first.
+const HOW_WELL = ['native', 'generic', 'ptx', 'spirv', 'none'];
+const gpuRank = place => {
+  const ways = data.ops.map(op => op.gpus[place]).filter(Boolean).map(coverage => HOW_WELL.indexOf(coverage.runs));
+  return ways.length ? Math.min(...ways) : HOW_WELL.length;
+};
+const gpuText = place => [`a GPU of ${data.gpus[place]}`, data.gpu_names[place].join(', ')].filter(Boolean).join(', as ');
 function drawGpus() {
+  const order = data.gpus.map((_, place) => place).sort((a, b) => gpuRank(a) - gpuRank(b) || a - b);
   legend(find('#gpus .legend'), [['made', 'N native machine code'], ['cache', 'P PTX, which the driver compiles'],
                                  ['failed', '× will not run']]);
+  const head = place => [data.gpus[place], element('small', {}, data.gpu_names[place][0] || '')];
   const signs = {native: 'N', generic: 'G', ptx: 'P', spirv: 'S', none: '×'};
-  cells('#gpus', data.gpus, op => data.gpus.map((gpu, place) => {
+  cells('#gpus', order.map(head), op => order.map(place => {
     const coverage = op.gpus[place];
     if (!coverage) return ['', '–'];
     const how = {native: 'runs natively', generic: 'runs by generic code', ptx: 'runs by PTX', spirv: 'runs by SPIR-V', none: 'will not run'}[coverage.runs];
-    return [coverage.runs, signs[coverage.runs], `${op.name} on a GPU of ${gpu}: ${how}` + (coverage.by ? ` (${coverage.by})` : '')];
+    return [coverage.runs, signs[coverage.runs], `${op.name} on ${gpuText(place)}: ${how}` + (coverage.by ? ` (${coverage.by})` : '')];
   }));
 }
 
@@ -241,10 +270,11 @@ function squares(items, x, y, width, height) {
   return placed;
 }
 const IMAGE_COLOURS = ['made', 'cache', 'jobs', 'memory', 'partly', 'same', 'failed'];
+const imageColour = name => IMAGE_COLOURS[Math.max(data.archs.findIndex(arch => arch.name === name), 0) % IMAGE_COLOURS.length];
 const sizeTree = () => data.ops.filter(op => op.library).map(op => ({
   label: op.name, size: op.library.bytes, text: `${op.name}: ${bytesText(op.library.bytes)}`,
   parts: op.library.images.map(image => ({
-    label: image.name, size: image.bytes, colour: IMAGE_COLOURS[Math.max(data.archs.findIndex(arch => arch.name === image.name), 0) % 7],
+    label: image.name, size: image.bytes, colour: imageColour(image.name),
     text: `${op.name}, ${image.name}: ${bytesText(image.bytes)} in ${count(image.count, 'image')}`,
     parts: image.kernels.map(([name, size]) => ({label: data.names[name], size,
       text: `${data.names[name]}\n${bytesText(size)} of machine code, ${image.name} in ${op.name}`}))
@@ -258,9 +288,8 @@ function drawTreemap(parent) {
   const svg = shape(parent, 'svg', {viewBox: `0 0 ${width} ${height}`, role: 'group',
     'aria-label': 'Treemap of sizes: op, arch, kernel. Arrows go through it; the table below has the numbers.'});
   const write = (group, box, text, colour) => {
-    const fits = Math.floor((box.width - 6) / 6.2);
-    if (box.height < 14 || fits < 3) return;
-    shape(group, 'text', {x: box.x + 3, y: box.y + 11, class: colour}, text.length > fits ? `${text.slice(0, fits - 1)}…` : text);
+    const shown = box.height < 14 ? '' : cut(text, box.width - 6);
+    if (shown) shape(group, 'text', {x: box.x + 3, y: box.y + 11, class: colour}, shown);
   };
   for (const op of squares(sizeTree(), 0, 0, width, height)) {
     const group = shape(svg, 'g', {'aria-label': op.item.text, role: 'img'});
@@ -280,9 +309,9 @@ function drawTreemap(parent) {
           const box = shape(inner, 'rect', {x: kernel.x, y: kernel.y, width: kernel.width, height: kernel.height,
             fill: 'var(--paper)', 'fill-opacity': .14, stroke: 'var(--paper)', 'stroke-width': .6});
           tell(box, kernel.item.text);
-          if (kernel.width > 60) write(inner, kernel, kernel.item.label, 'on');
+          if (kernel.width > 60) write(inner, kernel, kernel.item.label, textOn(arch.item.colour));
         }
-      write(inner, arch, arch.item.label, arch.item.colour === 'host' ? '' : 'on');
+      write(inner, arch, arch.item.label, textOn(arch.item.colour));
     }
     tell(group, op.item.text);
   }
@@ -291,19 +320,22 @@ function drawTreemap(parent) {
 function limitRow(name, bytes, limit, what) {
   const bar = element('div', {class: bytes > limit ? 'bar over' : 'bar'}, element('i'));
   bar.firstChild.style.width = `${Math.min(100 * bytes / limit, 100)}%`;
-  return [name, number(bytes, bytesText(bytes)), number(limit, bytesText(limit)), share(bytes, limit), bar, what];
+  return [element('div', {}, ...named(name), element('div', {class: 'dim'}, what)),
+          element('div', {}, `${bytesText(bytes)} of ${bytesText(limit)}, ${share(bytes, limit)}`, bar)];
 }
 function drawSizes() {
   const section = find('#sizes'), built = data.ops.filter(op => op.library);
   if (!built.length) { section.append(element('p', {class: 'dim'}, 'There is no library.')); return; }
   section.append(element('p', {class: 'legend'}, 'Each op’s library by arch, and each arch’s kernels by their machine code. ' +
     'Device code is shown as it is stored, which may be compressed.'));
-  const map = element('div', {id: 'treemap'});
-  section.append(map);
+  const key = element('p', {class: 'legend', id: 'treemap-legend'}), map = element('div', {id: 'treemap'});
+  const stored = data.archs.filter(arch => built.some(op => op.library.images.some(image => image.name === arch.name)));
+  legend(key, [...stored.map(arch => [imageColour(arch.name), arch.name]), ['host', 'host code']]);
+  section.append(key, map);
   drawTreemap(map);
   const largest = built.reduce((a, b) => a.library.bytes >= b.library.bytes ? a : b);
   section.append(element('h3', {}, 'Against the limits'), element('div', {class: 'wide'}, table(
-    ['what', `size${NUMBER}`, `limit${NUMBER}`, 'share', '', 'which limit'],
+    ['what, and which limit', 'size'],
     [limitRow(`${largest.name}, the largest library`, largest.library.bytes, data.limits.relocation_bytes,
               'relocations of 32 bits reach 2 GiB: beyond, a library does not link'),
      limitRow('all of it, as one wheel', data.bytes, data.limits.pypi_bytes, 'a file on PyPI, unless more was granted')],
@@ -329,9 +361,12 @@ const step = (most, ticks) => {
   return [1, 2, 5, 10].map(n => n * power).find(n => n >= raw) || 10 * power;
 };
 function timeAxis(svg, x, height, width) {
+  const end = timeText(timings.total_ms), room = width - widthOf(end) - 12;
+  shape(svg, 'text', {x: width - 2, y: height - 3, class: 'axis', 'text-anchor': 'end'}, end);
   for (let at = 0, by = step(timings.total_ms, width > 700 ? 10 : 4); at <= timings.total_ms; at += by) {
     shape(svg, 'line', {x1: x(at), x2: x(at), y1: 0, y2: height - 14, class: 'grid'});
-    shape(svg, 'text', {x: x(at) + 2, y: height - 3, class: 'axis'}, timeText(at));
+    const label = timeText(at);
+    if (x(at) + widthOf(label) < room) shape(svg, 'text', {x: x(at) + 2, y: height - 3, class: 'axis'}, label);
   }
 }
 function drawTimeline(parent, shown) {
@@ -369,12 +404,12 @@ function drawTimeline(parent, shown) {
       shape(bar, 'line', {x1: x(edge.ready), x2: left, y1: y + 9, y2: y + 9, stroke: 'var(--jobs)', 'stroke-dasharray': '2 3'});
     for (const [waits, fill] of [[edge.waits, 'var(--memory)'], [edge.core_waits, 'var(--jobs)']])
       for (const [from, to] of waits) shape(bar, 'rect', {x: x(from), y: y + 5, width: x(to) - x(from), height: 8, fill});
-    const text = (chain.has(edge.place) ? '◆ ' : '') + edge.label, length = text.length * 5.7;
+    const text = (chain.has(edge.place) ? '◆ ' : '') + edge.label, length = widthOf(text);
     if (isNarrow) {  // above the bar
       const isRight = left + length > width;
-      shape(bar, 'text', {x: isRight ? width - 2 : left, y: y - 1, 'text-anchor': isRight ? 'end' : 'start'}, text);
+      shape(bar, 'text', {x: isRight ? width - 2 : left, y: y - 1, 'text-anchor': isRight ? 'end' : 'start', class: 'halo'}, cut(text, width - 4));
     } else if (length < wide - 6) {
-      shape(bar, 'text', {x: left + 4, y: y + 13, class: 'on'}, text);
+      shape(bar, 'text', {x: left + 4, y: y + 13, class: textOn(edge.result)}, text);
     } else {
       const isBehind = left + wide + 4 + length < width;
       shape(bar, 'text', {x: isBehind ? left + wide + 4 : left - 4, y: y + 13, 'text-anchor': isBehind ? 'start' : 'end', class: 'halo'}, text);
@@ -388,7 +423,7 @@ function drawAreas(parent, label, series, most, marks, unit) {
   const width = Math.max(Math.round(parent.clientWidth), 280), height = 130, base = height - 16;
   const svg = shape(parent, 'svg', {viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label});
   const usage = timings.usage, x = ms => ms / Math.max(timings.total_ms, 1) * (width - 4) + 2;
-  const y = value => base - value / Math.max(most, 1e-9) * (base - 12);
+  const y = value => base - value / Math.max(most, 1e-9) * (base - 20);
   timeAxis(svg, x, height, width);
   let below = usage.begin_ms.map(() => 0);
   for (const [colour, values] of series) {
@@ -410,7 +445,7 @@ function drawAreas(parent, label, series, most, marks, unit) {
   }
   for (const [value, words, colour] of marks) {
     shape(svg, 'line', {x1: 0, x2: width, y1: y(value), y2: y(value), stroke: `var(--${colour})`, 'stroke-dasharray': '5 3'});
-    shape(svg, 'text', {x: 4, y: Math.max(y(value) - 3, 9), class: 'halo'}, `${words} ${unit(value)}`);
+    shape(svg, 'text', {x: 4, y: y(value) - 5, class: 'halo'}, `${words} ${unit(value)}`);
   }
 }
 const WHY = [['busy', 'made', 'busy'], ['memory', 'memory', 'waiting for memory'], ['jobs', 'jobs', 'as many ran as --jobs lets'],
@@ -425,7 +460,7 @@ function drawCores(section) {
   drawAreas(area, 'Cores over time; the table below has the sums.', WHY.map(([name, colour]) => [colour, usage[name].map(n => n / 100)]),
             timings.cores, [[Math.min(timings.jobs, timings.cores), 'jobs', 'limit']], value => value);
   section.append(table(['cores were', `core time${NUMBER}`, `share${NUMBER}`], WHY.map(([name, , words]) =>
-    [words, number(cores[`${name}_ms`], timeText(cores[`${name}_ms`])), number(cores[`${name}_ms`], share(cores[`${name}_ms`], all))]), {id: 'core-table'}));
+    [document.createTextNode(words), number(cores[`${name}_ms`], timeText(cores[`${name}_ms`])), number(cores[`${name}_ms`], share(cores[`${name}_ms`], all))]), {id: 'core-table'}));
   section.append(element('h3', {}, 'Memory'));
   const words = element('p', {class: 'legend'}), memory = element('div', {id: 'memory'});
   legend(words, [['memory', 'the most that the edges which ran can have held together: the sum of their tools’ peaks']]);
@@ -440,7 +475,7 @@ function drawCores(section) {
 function drawTables(section) {
   const analysis = timings.analysis;
   section.append(element('h3', {}, `Critical path: ${timeText(analysis.chain_ms)}`), element('ol', {class: 'chain', id: 'chain'},
-    ...analysis.chain.map(i => element('li', {'data-value': edges[i].worked}, `${timeText(edges[i].worked)}  `, element('code', {}, edges[i].label)))));
+    ...analysis.chain.map(i => element('li', {'data-value': edges[i].worked}, `${timeText(edges[i].worked)}  `, element('code', {}, ...named(edges[i].label))))));
   section.append(element('h3', {}, 'Slowest files × archs'));
   const holder = element('div', {class: 'wide'}), some = 25;
   const draw = most => holder.replaceChildren(table(['op', 'file', 'arch', `time${NUMBER}`, `memory${NUMBER}`, 'result', `waited for memory${NUMBER}`],
@@ -503,7 +538,7 @@ function drawTime() {
   };
   slider.addEventListener('input', update);
   search.addEventListener('input', update);
-  section.append(key, element('div', {class: 'controls'}, element('label', {}, 'at least ', slider, says), search), timeline);
+  section.append(key, element('div', {class: 'controls'}, element('label', {}, element('span', {class: 'whole'}, 'at least'), slider, says), search), timeline);
   update();
   drawRemote(section);
   drawCores(section);
@@ -514,6 +549,7 @@ function drawTime() {
 
 function drawEnvironment() {
   find('#environment').append(element('div', {class: 'wide'}, table(['what', 'value'], data.facts, {id: 'facts'})));
+  find('h1').replaceChildren(...named(find('h1').textContent));
   find('#subtitle').textContent = `${data.kind === 'build' ? 'a build' : 'a bundle'} of ${count(data.ops.filter(op => op.built).length, 'op')}` +
     (data.requested.length ? ` for ${data.requested.join(' ')}` : '') + `, dsbuild ${data.dsbuild}`;
 }
