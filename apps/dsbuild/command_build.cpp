@@ -46,7 +46,7 @@ std::string asked_by(const CommandContext& context) {
   const Terminal& terminal = context.terminal;
   return context.line.as_typed + '\0' + context.data_dir.string() + '\0' +
          std::to_string(terminal.stderr_is_terminal) + std::to_string(terminal.stdout_is_terminal) + " " +
-         std::to_string(terminal.columns);
+         std::to_string(terminal.stderr_columns);
 }
 
 // nullopt: plan and build. Events of JSON, warnings and what is read of the libraries are not remembered.

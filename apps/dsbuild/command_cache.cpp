@@ -20,7 +20,9 @@ Result<int> show_stats(const CommandContext& context) {
   const Settings& settings = request.settings;
   DSBUILD_TRY(stats, ContentStore(context.system.files, settings.store.value).stats());
   const StoreView view{settings.store.value.string(), settings.store_size.value, stats};
-  DSBUILD_CHECK(print_result(settings.json.value ? render_store_stats_json(view) : render_store_stats(view)));
+  const Style style = style_for(settings, context, false);
+  DSBUILD_CHECK(print_result(
+      settings.json.value ? render_store_stats_json(view) : render_store_stats(view, style), style));
   return 0;
 }
 

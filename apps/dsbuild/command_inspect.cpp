@@ -101,8 +101,10 @@ Result<int> run_inspect(const CommandContext& context) {
   if (!json)
     for (const Warning& warning : inspection.warnings())
       print_message(render_warning(warning, Style()));
+  const Style style = style_for(settings, context, false);
   DSBUILD_CHECK(print_result(json ? render_inspect_json(inspection.found(), inspection.warnings(), verdict)
-                                  : render_inspect(inspection.found())));
+                                  : render_inspect(inspection.found(), style),
+                             style));
   return verdict ? gate_exit(*verdict, json, style_for(settings, context, true)) : 0;
 }
 

@@ -43,12 +43,12 @@ Result<int> show_plan(const CommandContext& context) {
   if (format == "table") {
     text = render_plan_table(view, style);
     if (settings.verbosity > 0)
-      text += "\n" + render_settings(setting_rows(settings)) + handed_on_text(session.system);
+      text += "\n" + render_settings(setting_rows(settings), style) + handed_on_text(session.system);
   }
   if (format != "json") print_warnings(plan.warnings, settings, context);
   // A graph is a program's: its names are what they are. A terminal is no program.
   const bool is_document = format == "ninja" && !context.terminal.stdout_is_terminal;
-  DSBUILD_CHECK(is_document ? print_document(text) : print_result(text, style));
+  DSBUILD_CHECK(is_document ? print_document(text) : print_result(text, format == "table" ? style : Style()));
   return strict_exit(plan.archs, settings, context);
 }
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "report/table.h"
 #include "sys/limits.h"
 
 namespace dsbuild {
@@ -60,7 +61,7 @@ std::string shown(std::string_view text, const Style& style) {
 }  // namespace
 
 Result<void> print_result(std::string_view text, const Style& style) {
-  return print_document(shown(text, style));
+  return print_document(shown(wrapped_lines(text, style.columns), style));
 }
 
 Result<void> print_document(std::string_view text) {
@@ -135,12 +136,17 @@ Repository repository_of_pipeline(const System& system) {
   return repository;
 }
 
-Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr) {
-  const bool on_terminal =
-      to_stderr ? context.terminal.stderr_is_terminal : context.terminal.stdout_is_terminal;
+Style style_on(const Terminal& terminal, ColorMode mode, bool to_stderr) {
+  const bool is_terminal = to_stderr ? terminal.stderr_is_terminal : terminal.stdout_is_terminal;
   Style style;
-  style.color =
-      settings.color.value == ColorMode::automatic ? on_terminal : settings.color.value == ColorMode::always;
+  style.color = mode == ColorMode::always || (mode == ColorMode::automatic && is_terminal);
+  style.columns = static_cast<size_t>(to_stderr ? terminal.stderr_columns : terminal.stdout_columns);
+  return style;
+}
+
+Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr) {
+  Style style = style_on(context.terminal, settings.color.value, to_stderr);
+  if (settings.json.value) style.columns = 0;
   style.annotate = to_stderr && settings.annotations.value;
   if (style.annotate) style.repository = repository_of_pipeline(context.system);
   style.verbose = settings.verbosity > 0;

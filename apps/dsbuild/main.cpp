@@ -24,9 +24,7 @@ Path find_data_dir(const FileReader& files, const Path& program) {
 
 // An error may come before there are settings.
 Style error_style(const std::optional<std::string>& color, const System& system) {
-  const bool plain = color == "never" || !variable(system.environment, "NO_COLOR").empty();
-  Style style;
-  style.color = color == "always" || (!plain && read_terminal().stderr_is_terminal);
+  Style style = style_on(read_terminal(), load_color(color, system.environment).value, true);
   style.annotate = load_annotations(system.environment).value;
   if (style.annotate) style.repository = repository_of_pipeline(system);
   return style;

@@ -52,8 +52,10 @@ void ShownEvents::on_shard(const ShardShare& share) {
 void ShownEvents::on_graph_begins(const ExpectedRun& expected) {
   const bool quiet = settings_.verbosity < 0 || settings_.json.value;
   const bool live = context_.terminal.stderr_is_terminal && !quiet && settings_.verbosity == 0;
+  constexpr int k_usual_columns = 80;
+  const int columns = context_.terminal.stderr_columns;
   progress_.emplace(
-      Progress::Options{live, quiet, settings_.verbosity > 0, context_.terminal.columns}, expected,
+      Progress::Options{live, quiet, settings_.verbosity > 0, columns > 0 ? columns : k_usual_columns}, expected,
       [live](std::string_view text) { live ? print_drawn(text) : print_message(text); }, steady_seconds,
       wall_clock);
 }

@@ -158,7 +158,7 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
           (outcome.remote ? render_shared(*outcome.remote) : "") +
           (outcome.execution ? render_executed(*outcome.execution) : "") + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
-  text += render_kernels(outcome.kernels);
+  text += render_kernels(outcome.kernels, style);
   text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
   if (outcome.failures.empty()) return text;
   const std::set<std::string> failed = ops_of(outcome.failures);

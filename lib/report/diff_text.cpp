@@ -19,14 +19,13 @@ std::string growth(const InventoryChange& change) {
   return *after >= *before ? "+" + human_size(*after - *before) : "-" + human_size(*before - *after);
 }
 
-std::string times_text(const InventoryDiff& diff) {
-  if (diff.times.empty()) return "";
-  std::vector<TableRow> rows = {{"time (no difference)", "A", "B"}};
+std::string times_text(const InventoryDiff& diff, const Style& style) {
+  Table table{{"time (no difference)", "A", "B"}, {}};
   for (const InventoryTime& time : diff.times)
-    rows.push_back({time.op.empty() ? "the whole build" : time.op,
-                    seconds_text(static_cast<double>(time.before) / 1000),
-                    seconds_text(static_cast<double>(time.after) / 1000)});
-  return join(render_table(rows), "\n") + "\n";
+    table.rows.push_back({time.op.empty() ? "the whole build" : time.op,
+                          seconds_text(static_cast<double>(time.before) / 1000),
+                          seconds_text(static_cast<double>(time.after) / 1000)});
+  return render_table(table, style);
 }
 
 }  // namespace
@@ -34,13 +33,13 @@ std::string times_text(const InventoryDiff& diff) {
 std::string render_inventory_diff(const InventoryDiff& diff, const Inventory& a, const Inventory& b,
                                   const Style& style) {
   if (diff.changes.empty())
-    return style.good("the same") + "  " + a.path + " and " + b.path + "\n" + times_text(diff);
-  std::vector<TableRow> rows = {{"op", "what", "A: " + a.path, "B: " + b.path, ""}};
+    return style.good("the same") + "  " + a.path + " and " + b.path + "\n" + times_text(diff, style);
+  Table table{{"op", "what", "A: " + a.path, "B: " + b.path, ""}, {}};
   for (const InventoryChange& change : diff.changes)
-    rows.push_back(
+    table.rows.push_back(
         {change.op, change.what, shown(change, change.before), shown(change, change.after), growth(change)});
-  return join(render_table(rows), "\n") + "\n" + times_text(diff) +
-         plural(diff.changes.size(), "difference") + "\n";
+  return render_table(table, style) + times_text(diff, style) + plural(diff.changes.size(), "difference") +
+         "\n";
 }
 
 std::string render_inventory_diff_json(const InventoryDiff& diff, const Inventory& a, const Inventory& b) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "report/json.h"
+#include "report/table.h"
 
 namespace dsbuild {
 namespace {
@@ -11,18 +12,30 @@ namespace {
 constexpr size_t k_name_width = 23;
 constexpr size_t k_installed_width = 11;
 constexpr size_t k_fact_width = 33;
-const std::string k_line = std::string(50, '-') + "\n";
 
 std::string dots(size_t width, size_t used) {
   return used < width ? std::string(width - used, '.') : "";
 }
 
-std::string name_cell(const std::string& name) {
-  return name + " " + dots(k_name_width, name.size()) + " ";
+std::string rule(const Style& style) {
+  constexpr size_t k_width = 50;
+  return std::string(style.columns == 0 ? k_width : std::min(k_width, style.columns), '-') + "\n";
 }
 
-std::string indented(const std::string& text, size_t columns) {
-  return replace_all(text, "\n", "\n" + std::string(columns, ' '));
+// ds_report's width, where the rest of the row has room behind it.
+std::string name_cell(const std::string& name, const Style& style) {
+  constexpr size_t k_rest = 21;
+  const size_t room = std::max(style.columns, k_rest) - k_rest;
+  return name + " " + dots(style.columns == 0 ? k_name_width : std::min(k_name_width, room), name.size()) +
+         " ";
+}
+
+// ds_report's, or where that leaves no room for the value, in a line of its own.
+std::string fact_text(const std::string& name, const std::string& value, const Style& style) {
+  constexpr size_t k_begin = k_fact_width + 2, k_least = 30, k_indent = 4;
+  if (style.columns == 0 || style.columns >= k_begin + k_least)
+    return name + " " + dots(k_fact_width, name.size()) + " " + hanging(value, k_begin, style.columns) + "\n";
+  return name + "\n" + std::string(k_indent, ' ') + hanging(value, k_indent, style.columns) + "\n";
 }
 
 // Reasons and remedies above a row, as ds_report has them. A remedy that was shown is not repeated.
@@ -32,10 +45,11 @@ class Reasons {
 
   std::string warning(const std::string& subject, const std::string& what, const std::string& fix) {
     if (options_.hide_errors_and_warnings) return "";
-    std::string text = style_.warn(" [WARNING] ") + " " + subject + ": " + indented(what, k_indent);
+    std::string text =
+        style_.warn(" [WARNING] ") + " " + subject + ": " + hanging(what, k_indent, style_.columns);
     if (fix.empty()) return text + "\n";
     if (!shown_.insert(fix).second) return text + " (fix: above)\n";
-    return text + "\n" + std::string(k_indent, ' ') + "fix: " + indented(fix, k_indent + 5) + "\n";
+    return text + "\n" + std::string(k_indent, ' ') + "fix: " + hanging(fix, k_indent + 5, 0) + "\n";
   }
 
   std::string of_row(const ReportRow& row) {
@@ -55,7 +69,8 @@ class Reasons {
     if (finding.ok) return options_.verbose ? style_.good(" [OKAY] ") + "    " + op + ": " + said + "\n" : "";
     std::string text = warning(op, said, finding.fix);
     if (options_.verbose && !text.empty() && !finding.detail.empty())
-      text += std::string(k_indent, ' ') + indented(trim(printable(finding.detail)), k_indent) + "\n";
+      text += std::string(k_indent, ' ') +
+              hanging(trim(printable(finding.detail)), k_indent, style_.columns) + "\n";
     return text;
   }
 
@@ -77,8 +92,9 @@ std::string by_text(const Installation& installation) {
 
 std::string row_text(const ReportRow& row, const Style& style) {
   const std::string installed = row.installed() ? "[YES]" : "[NO]";
-  std::string text = name_cell(row.op) + (row.installed() ? style.good(installed) : style.warn(installed)) +
-                     " " + dots(k_installed_width, installed.size()) + " " +
+  std::string text = name_cell(row.op, style) +
+                     (row.installed() ? style.good(installed) : style.warn(installed)) + " " +
+                     dots(k_installed_width, installed.size()) + " " +
                      (row.compatible() ? style.good("[OKAY]") : style.warn("[NO]"));
   if (!row.archs.empty()) text += "  " + arch_text(row.archs) + coverage_text(row.coverage);
   if (row.installed() && row.installed_by[0].by != "bundle")
@@ -90,15 +106,15 @@ std::string row_text(const ReportRow& row, const Style& style) {
 
 std::string operators_text(const Report& report, const ReportOptions& options, const Style& style) {
   Reasons reasons(options, style);
+  const std::string line = rule(style);
   std::string text =
-      k_line + "dsbuild op report\n" + k_line +
+      line + "dsbuild op report\n" + line +
       "installed: in the bundle, with its archs behind the row; or in site-packages, by what stands behind\n"
       "compatible: this machine has what the op needs to be built\n" +
-      k_line;
+      line;
   if (report.ninja_error) text += reasons.warning("ninja", report.ninja_error->what, report.ninja_error->fix);
-  text += "ninja " + dots(k_name_width - 5, 0) + " " +
-          (report.ninja ? style.good("[OKAY]") : style.bad("[FAIL]")) + "\n" + k_line + name_cell("op name") +
-          "installed .. compatible\n" + k_line;
+  text += name_cell("ninja", style) + (report.ninja ? style.good("[OKAY]") : style.bad("[FAIL]")) + "\n" +
+          line + name_cell("op name", style) + "installed .. compatible\n" + line;
   for (const ReportRow& row : report.ops)
     text += reasons.of_row(row) + row_text(row, style);
   return text;
@@ -123,9 +139,9 @@ std::vector<std::string> OpCompatibility::reasons() const {
 
 std::string render_report(const Report& report, const ReportOptions& options, const Style& style) {
   std::string text = options.hide_operator_status ? "" : operators_text(report, options, style);
-  text += k_line + "dsbuild environment:\n";
+  text += rule(style) + "dsbuild environment:\n";
   for (const auto& [name, value] : environment_facts(report))
-    text += name + " " + dots(k_fact_width, name.size()) + " " + indented(value, k_fact_width + 2) + "\n";
+    text += fact_text(name, value, style);
   return text;
 }
 

@@ -27,7 +27,7 @@ std::string head_text(const Explanation& explanation, const Style& style) {
   for (const std::string& feature : explanation.planned.features_off)
     rows.push_back({"without", feature});
   return style.bold(explanation.op) + (explanation.description.empty() ? "" : "  ") +
-         explanation.description + "\n" + join(render_table(rows), "\n") + "\n";
+         explanation.description + "\n" + render_table({{}, rows}, style);
 }
 
 std::string findings_text(const Explanation& explanation, const Style& style) {
@@ -45,10 +45,10 @@ std::string target_text(const ExplainedTarget& explained, const Style& style) {
   for (const ExplainedStep& step : explained.steps)
     rows.push_back({"  " + step.stage, step.passed ? step.rule : style.warn(step.rule)});
   return "\n" + style.bold(explained.target.text()) + "  " + explained.target.name() + "\n" +
-         join(render_table(rows), "\n") + "\n";
+         render_table({{}, rows}, style);
 }
 
-std::string edges_text(const Explanation& explanation) {
+std::string edges_text(const Explanation& explanation, const Style& style) {
   std::vector<TableRow> rows;
   for (const ExplainedEdge& edge : explanation.edges)
     if (!edge.reason.empty()) rows.push_back({"  " + edge.title, edge.reason});
@@ -57,16 +57,16 @@ std::string edges_text(const Explanation& explanation) {
   if (!explanation.obstacles.empty()) return text + "none, no build can start\n";
   if (explanation.edges_error) return text + explanation.edges_error->what + "\n";
   text += std::to_string(rows.size()) + " of " + std::to_string(explanation.edges.size()) + "\n";
-  return rows.empty() ? text : text + join(render_table(rows), "\n") + "\n";
+  return text + render_table({{}, rows}, style);
 }
 
-std::string misses_text(const Explanation& explanation) {
+std::string misses_text(const Explanation& explanation, const Style& style) {
   std::vector<TableRow> rows;
   for (const ExplainedEdge& edge : explanation.edges)
     if (!edge.remote_miss.empty()) rows.push_back({"  " + edge.title, edge.remote_miss});
   if (rows.empty()) return "";
   return "\nnot in the shared cache, when they were built: " + std::to_string(rows.size()) + "\n" +
-         join(render_table(rows), "\n") + "\n";
+         render_table({{}, rows}, style);
 }
 
 Json targets_json(const Explanation& explanation) {
@@ -98,7 +98,7 @@ std::string render_explanation(const Explanation& explanation, const Style& styl
     text += render_error(obstacle, style);
   for (const ExplainedTarget& target : explanation.targets)
     text += target_text(target, style);
-  return text + edges_text(explanation) + misses_text(explanation);
+  return text + edges_text(explanation, style) + misses_text(explanation, style);
 }
 
 void add_explanation(const Explanation& explanation, Json& json) {

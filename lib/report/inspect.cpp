@@ -108,7 +108,7 @@ std::string common_folder(const std::vector<InspectedFile>& files) {
 }
 
 // A column for each arch, then the kernel's name, which may be long.
-std::string kernel_lines(const InspectedFile& file) {
+std::string kernel_lines(const InspectedFile& file, const Style& style) {
   std::map<Target, uint64_t> totals;
   for (const auto& [name, row] : file.kernels->rows())
     for (const auto& [target, bytes] : row.bytes_by_arch)
@@ -121,7 +121,7 @@ std::string kernel_lines(const InspectedFile& file) {
   }
   head.push_back("kernel of " + file.name);
   last.push_back("in all, " + plural(file.kernels->rows().size(), "kernel"));
-  std::vector<TableRow> rows = {head};
+  std::vector<TableRow> rows;
   for (const auto& [name, row] : file.kernels->largest_first()) {
     rows.emplace_back();
     for (const auto& [target, bytes] : totals) {
@@ -131,7 +131,7 @@ std::string kernel_lines(const InspectedFile& file) {
     rows.back().push_back(demangled(name) + (row.is_entry ? "" : " (__device__)"));
   }
   rows.push_back(last);
-  return "\n" + join(render_table(rows), "\n") + "\n";
+  return "\n" + render_table({head, rows}, style);
 }
 
 Json image_json(const DeviceImage& image, size_t module) {
@@ -242,22 +242,21 @@ Gated gated(const std::vector<InspectedFile>& files) {
   return gated;
 }
 
-std::string render_inspect(std::vector<InspectedFile> files) {
+std::string render_inspect(std::vector<InspectedFile> files, const Style& style) {
   // Names in a wheel are long, and all begin alike.
   const std::string folder = common_folder(files);
   for (InspectedFile& file : files)
     file.name = file.name.substr(folder.size());
-  std::vector<TableRow> rows = {{"file", "archs", "modules", "images", "device bytes"}};
-  std::vector<TableRow> verdicts;
+  Table table{{"file", "archs", "modules", "images", "device bytes"}, {}}, verdicts;
   std::string kernels;
   for (const InspectedFile& file : files) {
-    add_rows(file, rows);
-    add_verdicts(file, verdicts);
-    if (file.kernels) kernels += kernel_lines(file);
+    add_rows(file, table.rows);
+    add_verdicts(file, verdicts.rows);
+    if (file.kernels) kernels += kernel_lines(file, style);
   }
   std::string text = folder.empty() ? "" : "in " + folder + "\n";
-  text += join(render_table(rows), "\n") + "\n";
-  if (!verdicts.empty()) text += "\n" + join(render_table(verdicts), "\n") + "\n";
+  text += render_table(table, style);
+  if (!verdicts.rows.empty()) text += "\n" + render_table(verdicts, style);
   return text + kernels;
 }
 

@@ -41,15 +41,15 @@ Json number_or_null(const std::optional<uint64_t>& number) {
 
 }  // namespace
 
-std::string render_kernels(const std::vector<OpKernels>& kernels) {
-  std::vector<TableRow> rows = {{"op", "arch", "registers", "stack", "shared", "spills", "kernel"}};
+std::string render_kernels(const std::vector<OpKernels>& kernels, const Style& style) {
+  Table table{{"op", "arch", "registers", "stack", "shared", "spills", "kernel"}, {}};
   for (const auto& [op, image, kernel] : sorted_kernels(kernels)) {
     const KernelResources& takes = kernel->resources;
-    rows.push_back({op->op, image->image.target.name(), std::to_string(takes.registers),
-                    std::to_string(takes.stack), std::to_string(takes.shared), spills_text(takes),
-                    demangled(kernel->name) + (kernel->is_entry ? "" : " (__device__)")});
+    table.rows.push_back({op->op, image->image.target.name(), std::to_string(takes.registers),
+                          std::to_string(takes.stack), std::to_string(takes.shared), spills_text(takes),
+                          demangled(kernel->name) + (kernel->is_entry ? "" : " (__device__)")});
   }
-  return rows.size() == 1 ? "" : join(render_table(rows), "\n") + "\n";
+  return render_table(table, style);
 }
 
 Json kernels_json(const std::vector<OpKernels>& kernels) {

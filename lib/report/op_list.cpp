@@ -38,18 +38,14 @@ OpList list_ops(const Survey& survey) {
 }
 
 std::string render_op_list(const OpList& list, const Style& style) {
-  std::vector<TableRow> rows = {{"op", "archs", "compatible", "description, or reason"}};
+  Table table{{"op", "archs", "compatible", "description, or reason"}, {}};
   for (const ListedOp& op : list.ops)
-    rows.push_back({op.op, archs_cell(op), op.compatible() ? "yes" : "no",
-                    op.compatible() ? op.description : reason_cell(op)});
-  std::vector<std::string> lines = render_table(rows);
-  lines.front() = style.bold(lines.front());
-  for (size_t i = 0; i < list.ops.size(); ++i)
-    if (!list.ops[i].compatible()) lines[i + 1] = style.warn(lines[i + 1]);
+    table.rows.push_back({op.op, archs_cell(op), op.compatible() ? "yes" : "no",
+                          op.compatible() ? op.description : reason_cell(op)});
   const auto lacking = std::ranges::find_if_not(list.ops, &ListedOp::compatible);
   const std::string hint =
       lacking == list.ops.end() ? "" : "what helps: dsbuild explain " + lacking->op + "\n";
-  return join(lines, "\n") + "\n" + hint;
+  return render_table(table, style) + hint;
 }
 
 std::string render_op_list_json(const OpList& list) {

@@ -52,7 +52,7 @@ void add_cpu_row(const PlanView& view, std::vector<TableRow>& rows) {
         {"cpu", view.requirements.cpu_level.name + "  (" + view.settings.cpu_baseline.origin + ")"});
 }
 
-std::string header(const PlanView& view) {
+std::string header(const PlanView& view, const Style& style) {
   std::vector<TableRow> rows;
   for (const Toolkit* toolkit : view.toolkits) {
     const std::string host =
@@ -68,7 +68,7 @@ std::string header(const PlanView& view) {
   }
   add_python_row(view, rows);
   add_cpu_row(view, rows);
-  return join(render_table(rows), "\n") + "\n\n";
+  return render_table({{}, rows}, style) + "\n";
 }
 
 std::string sureness_text(const Forecast& forecast) {
@@ -104,12 +104,12 @@ PlanView view_of(const Plan& plan, std::vector<std::string> removes) {
 }
 
 std::string render_plan_table(const PlanView& view, const Style& style) {
-  std::vector<TableRow> rows = {{"op", "archs", "extra", "dropped"}};
+  Table table{{"op", "archs", "extra", "dropped"}, {}};
   std::vector<std::string> added, skipped, off, less;
   for (const PlannedOp& op : view.archs.ops) {
     if (op.status == OpStatus::build) {
-      rows.push_back({op.name, archs_cell(op, view.registry), op.extra.empty() ? "" : arch_text(op.extra),
-                      dropped_text(op)});
+      table.rows.push_back({op.name, archs_cell(op, view.registry),
+                            op.extra.empty() ? "" : arch_text(op.extra), dropped_text(op)});
       if (!op.reason.empty()) added.push_back("added  " + op.name + ": " + op.reason + "\n");
     }
     if (op.status == OpStatus::skip) skipped.push_back(skip_line(view, op));
@@ -119,9 +119,7 @@ std::string render_plan_table(const PlanView& view, const Style& style) {
     for (const std::string& feature : op.features_off)
       less.push_back("without  " + op.name + ": " + feature);
   }
-  std::vector<std::string> lines = render_table(rows);
-  lines.front() = style.bold(lines.front());
-  std::string text = header(view) + join(lines, "\n") + "\n" + join(added, "");
+  std::string text = header(view, style) + render_table(table, style) + join(added, "");
   for (const std::string& line : less)
     text += line + "\n";
   for (const std::string& line : skipped)
@@ -152,11 +150,11 @@ std::string render_plan_flags(const PlanView& view) {
   return text;
 }
 
-std::string render_settings(const std::vector<SettingRow>& rows) {
-  std::vector<TableRow> table = {{"setting", "value", "from"}};
+std::string render_settings(const std::vector<SettingRow>& rows, const Style& style) {
+  Table table{{"setting", "value", "from"}, {}};
   for (const SettingRow& row : rows)
-    table.push_back({row.name, row.value, row.origin});
-  return join(render_table(table), "\n") + "\n";
+    table.rows.push_back({row.name, row.value, row.origin});
+  return render_table(table, style);
 }
 
 }  // namespace dsbuild

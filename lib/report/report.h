@@ -38,6 +38,7 @@ struct Repository {
 
 struct Style {
   bool color = false;
+  size_t columns = 0;     // of the terminal; 0: text is as wide as it is
   bool annotate = false;  // messages are followed by an annotation of GitHub Actions
   Repository repository{};
   bool verbose = false;
@@ -80,7 +81,7 @@ std::string render_plan_json(const PlanView& view, bool as_event = false);  // o
 std::string render_plan_env(const PlanView& view);
 // One line per CUDA op: name, then its gencode flags.
 std::string render_plan_flags(const PlanView& view);
-std::string render_settings(const std::vector<SettingRow>& rows);
+std::string render_settings(const std::vector<SettingRow>& rows, const Style& style);
 
 // One line of `build --json`.
 std::string render_edge_event_json(const EdgeEvent& event);
@@ -99,7 +100,7 @@ std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailur
                                 const UnfinishedRun& left);
 
 // A line for each kernel and arch; "" for none.
-std::string render_kernels(const std::vector<OpKernels>& kernels);
+std::string render_kernels(const std::vector<OpKernels>& kernels, const Style& style);
 std::string render_build_outcome(const BuildOutcome& outcome, const Style& style);
 std::string render_executed(const ExecutorUses& uses);  // likewise, of tools on other machines
 // Of a shard: before its run, and after.
@@ -156,7 +157,7 @@ struct InspectedFile {
 };
 // For a gate: each file by itself.
 Gated gated(const std::vector<InspectedFile>& files);
-std::string render_inspect(std::vector<InspectedFile> files);
+std::string render_inspect(std::vector<InspectedFile> files, const Style& style);
 std::string render_inspect_json(const std::vector<InspectedFile>& files, const std::vector<Warning>& warnings,
                                 const std::optional<Verdict>& gate);
 
@@ -213,7 +214,7 @@ struct StoreView {
   unsigned long long limit = 0;  // bytes; 0: nothing is kept
   StoreStats stats;
 };
-std::string render_store_stats(const StoreView& view);
+std::string render_store_stats(const StoreView& view, const Style& style);
 std::string render_store_stats_json(const StoreView& view);
 std::string render_store_removal(const StoreRemoval& removal, const std::string& folder);
 std::string render_store_removal_json(const StoreRemoval& removal, const std::string& folder);

@@ -84,7 +84,7 @@ Json remote_uses_json(const MirrorUses& uses) {
           {"untrusted", counts.untrusted}};
 }
 
-std::string render_store_stats(const StoreView& view) {
+std::string render_store_stats(const StoreView& view, const Style& style) {
   const StoreStats& stats = view.stats;
   const CacheCounts& counts = stats.counts;
   std::vector<TableRow> rows = {{"folder", view.folder},
@@ -96,7 +96,7 @@ std::string render_store_stats(const StoreView& view) {
                                 {"saved, all builds", saved_text(counts.saved_milliseconds)}};
   for (TableRow& row : remote_rows(counts))
     rows.push_back(std::move(row));
-  return join(render_table(rows), "\n") + "\n";
+  return render_table({{}, rows}, style);
 }
 
 std::string render_store_stats_json(const StoreView& view) {

@@ -22,19 +22,18 @@ std::string waits_text(const TimedEdge& edge) {
   return join(words, ", ");
 }
 
-std::string slowest_text(const Timings& timings) {
+std::string slowest_text(const Timings& timings, const Style& style) {
   constexpr size_t k_shown = 10;
   const std::vector<size_t> slowest = slowest_compiles(timings);
-  std::vector<TableRow> rows = {{"op", "file", "arch", "time", "memory", "result", "waited"}};
+  Table table{{"op", "file", "arch", "time", "memory", "result", "waited"}, {}};
   for (size_t i = 0; i < std::min(slowest.size(), k_shown); ++i) {
     const TimedEdge& edge = timings.edges[slowest[i]];
-    rows.push_back({edge.op, edge.source, edge.arch_or_part(), time_text(edge.worked()),
-                    edge.peak_bytes > 0 ? human_size(edge.peak_bytes) : "", result_word(edge),
-                    waits_text(edge)});
+    table.rows.push_back({edge.op, edge.source, edge.arch_or_part(), time_text(edge.worked()),
+                          edge.peak_bytes > 0 ? human_size(edge.peak_bytes) : "", result_word(edge),
+                          waits_text(edge)});
   }
   const size_t others = slowest.size() - std::min(slowest.size(), k_shown);
-  return (slowest.empty() ? "" : join(render_table(rows), "\n") + "\n") +
-         (others > 0 ? plural(others, "other compile") + " took less\n" : "");
+  return render_table(table, style) + (others > 0 ? plural(others, "other compile") + " took less\n" : "");
 }
 
 std::string chain_text(const Timings& timings, const TimingAnalysis& analysis) {
@@ -122,7 +121,7 @@ std::string render_timings(const Timings& timings, const Style& style) {
   const TimingAnalysis analysis = analyse(timings);
   return style.bold("timings") + "  of the build of " + timings.began + ", " + time_text(timings.total) +
          ", " + std::to_string(timings.jobs) + " at a time on " +
-         plural(static_cast<size_t>(timings.cores), "core") + "\n" + slowest_text(timings) +
+         plural(static_cast<size_t>(timings.cores), "core") + "\n" + slowest_text(timings, style) +
          chain_text(timings, analysis) + "bound by  " + bound_text(timings, analysis) + "\n" +
          idle_text(analysis.cores) + results_text(timings) + remote_text(timings);
 }

@@ -43,11 +43,11 @@ TableRow row_of(const Toolkit& toolkit) {
           toolkit.origin, toolkit.home.string()};
 }
 
-std::string family_text(const CompilerFamily& family, const Toolkits& toolkits) {
-  std::vector<TableRow> rows = {{family.name, "targets", "host compiler", "found by", "folder"}};
+std::string family_text(const CompilerFamily& family, const Toolkits& toolkits, const Style& style) {
+  Table table{{family.name, "targets", "host compiler", "found by", "folder"}, {}};
   for (const Toolkit& toolkit : toolkits.found)
-    if (toolkit.family == &family) rows.push_back(row_of(toolkit));
-  if (rows.size() > 1) return join(render_table(rows), "\n") + "\n";
+    if (toolkit.family == &family) table.rows.push_back(row_of(toolkit));
+  if (!table.rows.empty()) return render_table(table, style);
   const std::string ways = ways_to_get_one(family);
   const std::string begin = std::string("no ") + family.brand + " toolkit found";
   if (!ways.empty()) return begin + "; " + ways + " fetches one\n";
@@ -64,7 +64,7 @@ std::string toolkit_line(const Toolkit& toolkit) {
 std::string render_toolkits(const Toolkits& toolkits, const Style& style) {
   std::string text;
   for (const CompilerFamily* family : compiler_families())
-    text += family_text(*family, toolkits);
+    text += family_text(*family, toolkits, style);
   for (const RejectedToolkit& rejected : toolkits.rejected)
     text += style.warn("not usable: ") + rejected.home.string() + " (" + rejected.origin +
             "): " + rejected.reason + "\n";

@@ -19,9 +19,8 @@ bool is_blank_arch_list(const Option& option, const Environment& environment) {
 
 MaybeGiven variable_of(const Option& option, const Environment& environment) {
   if (option.variable.empty() || is_blank_arch_list(option, environment)) return std::nullopt;
-  MaybeGiven given = from_variable(environment, option.variable);
-  if (given && !option.variable_means.empty()) given->text = option.variable_means;
-  return given;
+  if (option.read_environment) return option.read_environment(environment);
+  return from_variable(environment, option.variable);
 }
 
 Result<void> check_known(const Arguments& arguments) {

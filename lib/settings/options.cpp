@@ -4,6 +4,7 @@
 
 #include "arch/vendor.h"
 #include "settings/arch_requests.h"
+#include "settings/color.h"
 #include "settings/remote_options.h"
 #include "settings/setting_values.h"
 #include "settings/values.h"
@@ -239,11 +240,11 @@ std::vector<Option> options_of_what_is_made() {
       {.names = "--color",
        .topic = Topic::every,
        .type = "auto|always|never",
-       .help = "Whether text has colours (NO_COLOR)",
+       .help = "Whether text has colours (NO_COLOR, FORCE_COLOR)",
        .variable = "NO_COLOR",
-       .variable_means = "never",
+       .read_environment = color_of_environment,
        .setting = "color",
-       .value = choice(&Settings::color, {"auto", "always", "never"})},
+       .value = choice(&Settings::color, color_words())},
       {.names = "--compress-mode",
        .topic = Topic::compile,
        .type = "default|size|speed|balance|none",

@@ -63,8 +63,9 @@ struct Option {
   std::string help{};  // what is without it stands in brackets
   HelpScreen screen = HelpScreen::second;
   std::string variable{};
-  std::string variable_means{};  // the value that a set variable stands for; "": its own text
-  std::string setting{};         // its name in `plan -v`, and of an option in config files; "": in neither
+  // Where several variables of the environment say it; none: `variable` does, by its own text.
+  MaybeGiven (*read_environment)(const Environment& environment) = nullptr;
+  std::string setting{};  // its name in `plan -v`, and of an option in config files; "": in neither
   SettingValue value{};
 
   std::string name() const { return names.substr(0, names.find(',')); }

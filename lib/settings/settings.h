@@ -124,7 +124,7 @@ struct Settings {
   Setting<bool> add;                   // the ops of the bundle at `out` are wanted too
   Setting<bool> debug;                 // -g for host code, -lineinfo for device code
   Setting<bool> annotations;           // GITHUB_ACTIONS, exactly "true": messages as its annotations too
-  Setting<ColorMode> color;            // NO_COLOR (any non-empty value) means never
+  Setting<ColorMode> color;            // docs/cli.md, "Colours and width"
   Setting<std::string> compress_mode;  // "" : the toolkit's default; else default|size|speed|balance|none
   Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
   Setting<CudaBackend> backend;
@@ -218,6 +218,8 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
 
 // What GITHUB_ACTIONS says, for errors that come before there are settings.
 Setting<bool> load_annotations(const Environment& environment);
+// What --color and the environment say, for the same; a wrong word counts as none.
+Setting<ColorMode> load_color(const std::optional<std::string>& argument, const Environment& environment);
 
 // Pure: "" where a text may stand in `pass_environment`, else the reason, worded to follow "'<text>' ".
 std::string variable_name_refusal(const std::string& text);

@@ -7,7 +7,8 @@ namespace dsbuild {
 struct Terminal {
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
-  int columns = 80;  // of stderr
+  // COLUMNS, else what the terminal says; 0: no terminal, so any width will do.
+  int stdout_columns = 0, stderr_columns = 0;
 };
 
 Terminal read_terminal();

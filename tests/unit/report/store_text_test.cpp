@@ -25,7 +25,7 @@ StoreView shared_view() {
 }  // namespace
 
 TEST_CASE("cache stats: without a shared cache, nothing is said of one") {
-  CHECK(render_store_stats(view()) ==
+  CHECK(render_store_stats(view(), {}) ==
         "folder             /cache\n"
         "entries            2\n"
         "size               2.0 KiB\n"
@@ -37,7 +37,7 @@ TEST_CASE("cache stats: without a shared cache, nothing is said of one") {
 }
 
 TEST_CASE("cache stats: what the shared cache gave, in all scopes and in each") {
-  const std::string text = render_store_stats(shared_view());
+  const std::string text = render_store_stats(shared_view(), {});
   CHECK(text.substr(text.find("shared cache")) ==
         "shared cache          5 of 6 found there\n"
         "  saved               2.5 s of CPU time\n"

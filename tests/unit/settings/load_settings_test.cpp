@@ -397,20 +397,6 @@ TEST_CASE("docs/cli.md has each option and each variable of the table") {
   }
 }
 
-TEST_CASE("NO_COLOR means never unless --color says otherwise") {
-  World world;
-  world.environment["NO_COLOR"] = "";
-  CHECK(world.settings().color.value == ColorMode::automatic);
-  world.environment["NO_COLOR"] = "0";
-  CHECK(world.settings().color == Setting<ColorMode>{ColorMode::never, "NO_COLOR"});
-  world.arguments["--color"] = "always";
-  CHECK(world.settings().color == Setting<ColorMode>{ColorMode::always, "--color"});
-  world.arguments["--color"] = "alway";
-  check_equal(world.error(), message(Exit::usage, "bad_choice", "--color",
-                                     "'alway' is not one of the choices (did you mean 'always'?)",
-                                     "Choose auto, always, never."));
-}
-
 TEST_CASE(
     "DS_ACCELERATOR takes cuda, cpu or xpu; others that DeepSpeed has are not built, unknown ones are "
     "errors") {
