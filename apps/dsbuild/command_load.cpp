@@ -19,7 +19,7 @@ class LoadEvents : public ShownEvents {
   void on_plan(const Plan& plan, const std::vector<std::string>& /*removed*/) override {
     if (!plan.archs.requested.empty()) archs_ = " for " + arch_text(plan.archs.requested);
   }
-  void on_graph_begins(const ExpectedRun& /*expected*/) override { begin_ = Clock::now(); }
+  void on_graph_begins(RunEstimate& /*estimate*/) override { begin_ = Clock::now(); }
   void on_edge(const EdgeEvent& /*event*/) override {}
   void on_diagnostic(const ToolDiagnostic& told) override {
     if (told.diagnostic.severity == Severity::error) print_message(render_diagnostic(told, style()), style());

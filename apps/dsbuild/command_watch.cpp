@@ -45,8 +45,8 @@ class WatchedEvents : public ShownEvents {
     if (text != shown_warnings_) print_message(text, style());
     shown_warnings_ = text;
   }
-  void on_graph_begins(const ExpectedRun& expected) override {
-    if (settings_.json.value) ShownEvents::on_graph_begins(expected);
+  void on_graph_begins(RunEstimate& estimate) override {
+    if (settings_.json.value) ShownEvents::on_graph_begins(estimate);
   }
   void on_edge(const EdgeEvent& event) override {
     if (settings_.json.value) ShownEvents::on_edge(event);

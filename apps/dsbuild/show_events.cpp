@@ -49,15 +49,15 @@ void ShownEvents::on_shard(const ShardShare& share) {
     print_message(render_shard(share), style());
 }
 
-void ShownEvents::on_graph_begins(const ExpectedRun& expected) {
+void ShownEvents::on_graph_begins(RunEstimate& estimate) {
   const bool quiet = settings_.verbosity < 0 || settings_.json.value;
   const bool live = context_.terminal.stderr_is_terminal && !quiet && settings_.verbosity == 0;
   constexpr int k_usual_columns = 80;
   const int columns = context_.terminal.stderr_columns;
   progress_.emplace(
-      Progress::Options{live, quiet, settings_.verbosity > 0, columns > 0 ? columns : k_usual_columns}, expected,
-      [live](std::string_view text) { live ? print_drawn(text) : print_message(text); }, steady_seconds,
-      wall_clock);
+      Progress::Options{live, quiet, settings_.verbosity > 0, columns > 0 ? columns : k_usual_columns},
+      estimate, [live](std::string_view text) { live ? print_drawn(text) : print_message(text); },
+      steady_seconds, wall_clock);
 }
 
 void ShownEvents::on_edge(const EdgeEvent& event) {
@@ -72,6 +72,7 @@ void ShownEvents::on_tick() {
 
 void ShownEvents::on_graph_ends() {
   progress_->finish();
+  progress_.reset();
 }
 
 // Who wants to be told little is told of errors.

@@ -16,7 +16,7 @@ class ShownEvents : public Events {
 
   void on_plan(const Plan& plan, const std::vector<std::string>& removed) override;
   void on_shard(const ShardShare& share) override;
-  void on_graph_begins(const ExpectedRun& expected) override;
+  void on_graph_begins(RunEstimate& estimate) override;
   void on_edge(const EdgeEvent& event) override;
   void on_tick() override;
   void on_graph_ends() override;

@@ -25,8 +25,9 @@ class Events {
   // not have.
   virtual void on_plan(const Plan& /*plan*/, const std::vector<std::string>& /*removed*/) {}
   virtual void on_shard(const ShardShare& /*share*/) {}  // after the plan, of a shard alone
-  // Around each run of a graph: there are several where files change while they are compiled.
-  virtual void on_graph_begins(const ExpectedRun& /*expected*/) {}
+  // Around each run of a graph: there are several where files change while they are compiled. The estimate is
+  // the run's, until it ends.
+  virtual void on_graph_begins(RunEstimate& /*estimate*/) {}
   virtual void on_edge(const EdgeEvent& /*event*/) {}
   virtual void on_tick() {}  // while a graph runs, at least every 250 ms
   virtual void on_graph_ends() {}

@@ -39,11 +39,15 @@ Environment edge_environment(const Plan& plan, const BuildPlan& graph, int jobs,
 }
 
 // What those of the graph that are due are expected to take.
-ExpectedRun expected_run(const Plan& plan, const BuildPlan& graph, const PendingEdges& due, int jobs) {
-  ExpectedRun run{{}, jobs};
-  for (const Edge& edge : graph.edges)
-    if (due.count(edge.output) > 0)
-      run.seconds[edge.output] = expected_cost(plan.history, plan.registry().pack, edge).seconds;
+ExpectedRun expected_run(const Plan& plan, const BuildPlan& graph, const PendingEdges& due, int jobs,
+                         ByteCount memory) {
+  ExpectedRun run{{}, jobs, memory};
+  const std::string& pack = plan.registry().pack;
+  for (const Edge& edge : graph.edges) {
+    if (due.count(edge.output) == 0) continue;
+    const EdgeCost cost = expected_cost(plan.history, pack, edge);
+    run.edges.push_back({&edge, cost.seconds, cost.peak_bytes, is_measured(plan.history, pack, edge)});
+  }
   return run;
 }
 
@@ -267,13 +271,19 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   }
   if (session.starts_no_tools) run.environment[k_no_tools_variable] = "1";
   OverdueWatch overdue(plan, *gate, session.limits.edge);
-  run.on_event = [&overdue, &running, tell = run.on_event](const EdgeEvent& event) {
+  RunEstimate estimate(expected_run(plan, graph, reasons, run.jobs, bound), steady_seconds,
+                       [&gate](const std::string& output) { return gate->waited_seconds(output); });
+  run.on_event = [&overdue, &running, &estimate, tell = run.on_event](const EdgeEvent& event) {
     running += event.kind == EdgeEventKind::started ? 1 : -1;
     overdue.on_event(event);
+    estimate.on_event(event);
     tell(event);
   };
-  run.on_tick = [&overdue, goes_on = run.on_tick] { return goes_on() && overdue.all_in_time(); };
-  session.events.on_graph_begins(expected_run(plan, graph, reasons, run.jobs));
+  run.on_tick = [&overdue, &estimate, goes_on = run.on_tick] {
+    (void)estimate.seconds_left();  // also where nobody shows it, it is noted
+    return goes_on() && overdue.all_in_time();
+  };
+  session.events.on_graph_begins(estimate);
   runner.diagnostics.on_graph_begins(graph, reasons);
   const double begin = steady_seconds();
   const Result<RunResult> ran = run_ninja_surely(run, session);
@@ -290,6 +300,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   for (const Warning& warning : warnings_of(summary.execution))
     session.events.on_warning(warning);
   runner.timings.note_elsewhere(summary.execution.edges);
+  runner.timings.note_estimates(begin, estimate.said());
   runner.timings.add(plan, graph, ran->finished, uses, {begin, steady_seconds()});
   remember_edge_costs(plan, ran->finished, measured_here(uses, summary.execution), session);
 

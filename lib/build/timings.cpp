@@ -107,8 +107,12 @@ Timings read_timings(const JsonCursor& top) {
                   .memory_bound = top.at("memory_bound_bytes").number(),
                   .planned_edges = top.at("planned_edges").number(),
                   .succeeded = top.at("succeeded").flag(),
+                  .estimates = {},
                   .remote = {},
                   .edges = {}};
+  const auto estimates = top.find("estimates");
+  for (const JsonCursor& said : estimates ? estimates->items() : std::vector<JsonCursor>{})
+    timings.estimates.emplace_back(said.at("at_ms").number(), said.at("left_ms").number());
   const auto remote = top.find("remote");
   for (const JsonCursor& span : remote ? remote->items() : std::vector<JsonCursor>{})
     timings.remote.push_back(
@@ -183,6 +187,9 @@ Json timings_json(const Timings& timings) {
   Json graphs = Json::array();
   for (const auto& [begin, end] : timings.graphs)
     graphs.push_back({{"begin_ms", begin}, {"end_ms", end}});
+  Json estimates = Json::array();
+  for (const auto& [at, left] : timings.estimates)
+    estimates.push_back({{"at_ms", at}, {"left_ms", left}});
   Json json = {{"schema", k_schema},
                {"dsbuild", k_version},
                {"began", timings.began},
@@ -193,6 +200,7 @@ Json timings_json(const Timings& timings) {
                {"memory_bound_bytes", timings.memory_bound},
                {"planned_edges", timings.planned_edges},
                {"succeeded", timings.succeeded},
+               {"estimates", estimates},
                {"remote", remote_spans_json(timings)},
                {"edges", Json::array()}};
   for (const TimedEdge& edge : timings.edges)
@@ -218,6 +226,12 @@ TimingsLog::TimingsLog() : begin_(steady_seconds()) {
 
 Milliseconds TimingsLog::since_begin(double seconds) const {
   return static_cast<Milliseconds>(std::llround(std::max(seconds - begin_, 0.0) * 1000));
+}
+
+void TimingsLog::note_estimates(double begin, const std::vector<RunEstimate::Said>& said) {
+  for (const RunEstimate::Said& each : said)
+    timings_.estimates.emplace_back(since_begin(begin + each.seconds),
+                                    static_cast<Milliseconds>(std::llround(each.seconds_left * 1000)));
 }
 
 void TimingsLog::add(const Plan& plan, const BuildPlan& graph, const std::vector<FinishedEdge>& finished,

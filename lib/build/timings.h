@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "build/plan.h"
-#include "ninja/ninja_run.h"
+#include "ninja/run_estimate.h"
 #include "remote/mirror_log.h"
 #include "remote_execution/remote_executor.h"
 #include "sys/memory_gate.h"
@@ -70,6 +70,8 @@ struct Timings {
   ByteCount memory_bound = 0;  // what all edges together might take
   size_t planned_edges = 0;    // of all graphs; those that did not run had nothing to do
   bool succeeded = false;
+  // How long the graph that ran still takes, as it was told on the way: when, and how long.
+  std::vector<std::pair<Milliseconds, Milliseconds>> estimates;
   std::vector<TimedSpan> remote;  // by their ends
   std::vector<TimedEdge> edges;   // in the order in which they began
   bool operator==(const Timings&) const = default;
@@ -89,6 +91,7 @@ class TimingsLog {
   // Of the graph that is added next, by the outputs of edges.
   void note_misses(RemoteMisses misses) { misses_ = std::move(misses); }
   void note_elsewhere(std::map<std::string, RemoteToolUse> edges) { elsewhere_ = std::move(edges); }
+  void note_estimates(double begin, const std::vector<RunEstimate::Said>& said);
   void note_shared(std::set<std::string> outputs) { shared_ = std::move(outputs); }
   // `begin`, `end`: of the graph, by the steady clock, as are the times of the edges.
   void add(const Plan& plan, const BuildPlan& graph, const std::vector<FinishedEdge>& finished,

@@ -95,7 +95,7 @@ class TellingEvents : public Events {
     tell(std::to_string(event.finished) + " of " + std::to_string(event.total) + " edges");
     events_.on_edge(event);
   }
-  void on_graph_begins(const ExpectedRun& expected) override { events_.on_graph_begins(expected); }
+  void on_graph_begins(RunEstimate& estimate) override { events_.on_graph_begins(estimate); }
   void on_tick() override { events_.on_tick(); }
   void on_graph_ends() override { events_.on_graph_ends(); }
   void on_diagnostic(const ToolDiagnostic& told) override { events_.on_diagnostic(told); }

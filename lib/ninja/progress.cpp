@@ -6,8 +6,6 @@
 namespace dsbuild {
 namespace {
 
-constexpr double k_least_seconds = 0.05;  // of any edge
-
 // Cut to `columns` characters at most; a UTF-8 character is never split.
 std::string clipped(std::string text, int columns) {
   size_t limit = static_cast<size_t>(std::max(columns, 1));
@@ -50,49 +48,28 @@ std::string first_error_line(std::string_view output) {
   return "";
 }
 
-Progress::Progress(Options options, ExpectedRun expected, std::function<void(std::string_view)> write,
+Progress::Progress(Options options, RunEstimate& estimate, std::function<void(std::string_view)> write,
                    std::function<double()> clock, std::function<std::string()> wall_clock)
     : options_(options),
-      expected_(std::move(expected)),
+      estimate_(estimate),
       write_(std::move(write)),
       clock_(std::move(clock)),
       wall_clock_(std::move(wall_clock)) {
   start_ = clock_();
-  for (const auto& [output, seconds] : expected_.seconds)
-    expected_sum_ += std::max(seconds, k_least_seconds);
-}
-
-double Progress::expected_seconds(const Edge& edge) const {
-  const auto known = expected_.seconds.find(edge.output);
-  return std::max(known == expected_.seconds.end() ? 0 : known->second, k_least_seconds);
-}
-
-// What edges took before says how much of the work is done; how fast it goes this machine shows, once a tenth
-// is done. Until then it is taken to work on all jobs at once.
-Progress::Estimate Progress::estimate() {
-  constexpr double k_enough = 0.1;
-  const double now = clock_(), elapsed = now - start_;
-  double done = expected_done_, longest_left = 0;
-  for (const Running& running : running_) {
-    const double expected = expected_seconds(*running.edge);
-    const double worked = std::min(now - running.since, 0.95 * expected);
-    done += worked;
-    longest_left = std::max(longest_left, expected - worked);
-  }
-  if (expected_sum_ <= 0) return {};
-  const double part = std::min(done / expected_sum_, 1.0);
-  percent_ = std::max(percent_, std::min(static_cast<int>(part * 100), 99));
-  if (elapsed < k_least_seconds) return {percent_, std::nullopt};
-  const double left = std::max(expected_sum_ - done, 0.0);
-  const double rate = part > k_enough ? done / elapsed : std::max(expected_.jobs, 1);
-  return {percent_, std::max(left / rate, part > k_enough ? 0.0 : longest_left)};
 }
 
 std::string Progress::head() {
-  const Estimate now = estimate();
-  std::string text = "[" + std::to_string(finished_) + "/" + std::to_string(total_) + "]";
-  if (expected_sum_ > 0) text += " " + std::to_string(now.percent) + "%";
-  return text;
+  const std::string count = "[" + std::to_string(finished_) + "/" + std::to_string(total_) + "]";
+  return count + (estimate_.seconds_left() ? " " + std::to_string(estimate_.percent()) + "%" : "");
+}
+
+// "[=====>    ] ", as wide as a quarter of the line; "" where there is no room for one.
+std::string Progress::bar() {
+  constexpr int k_least_columns = 60, k_widest = 30, k_frame = 3;
+  if (options_.columns < k_least_columns || !estimate_.seconds_left()) return "";
+  const auto width = static_cast<size_t>(std::min(options_.columns / 4 - k_frame, k_widest));
+  const size_t done = width * static_cast<size_t>(estimate_.percent()) / 100;
+  return "[" + std::string(done, '=') + ">" + std::string(width - done - 1, ' ') + "] ";
 }
 
 void Progress::on_event(const EdgeEvent& event) {
@@ -102,7 +79,6 @@ void Progress::on_event(const EdgeEvent& event) {
     running_.push_back({event.edge, clock_(), clock_()});
   } else if (event.kind == EdgeEventKind::ended) {
     std::erase_if(running_, [&](const Running& r) { return r.edge == event.edge; });
-    expected_done_ += expected_seconds(*event.edge);
   } else {
     if (!options_.live && !options_.quiet)
       write_(wall_clock_() + " [" + std::to_string(finished_) + "/" + std::to_string(total_) + "] " +
@@ -123,20 +99,17 @@ void Progress::on_tick() {
   for (Running& running : running_) {
     if (now - running.last_heartbeat < options_.heartbeat_seconds) continue;
     running.last_heartbeat = now;
-    const Estimate estimated = estimate();
-    write_(
-        wall_clock_() + " " + head() + " " + edge_title(*running.edge) + " still running after " +
-        seconds_text(now - running.since) +
-        (estimated.seconds_left ? ", about " + rough_seconds_text(*estimated.seconds_left) + " left" : "") +
-        "\n");
+    const std::optional<double> left = estimate_.seconds_left();
+    write_(wall_clock_() + " " + head() + " " + edge_title(*running.edge) + " still running after " +
+           seconds_text(now - running.since) +
+           (left ? ", about " + rough_seconds_text(*left) + " left" : "") + "\n");
   }
 }
 
 // As many of the edges as have room, whole; the first is cut where even that has none.
 void Progress::draw() {
-  const Estimate now = estimate();
-  std::string line = head() + " " + seconds_text(clock_() - start_);
-  if (now.seconds_left && expected_sum_ > 0) line += ", ~" + rough_seconds_text(*now.seconds_left) + " left";
+  std::string line = bar() + head() + " " + seconds_text(clock_() - start_);
+  if (const auto left = estimate_.seconds_left()) line += ", ~" + rough_seconds_text(*left) + " left";
   const auto columns = static_cast<size_t>(std::max(options_.columns - 1, 1));
   for (size_t i = 0; i < running_.size(); ++i) {
     const std::string title = "  " + visible(edge_title(*running_[i].edge));

@@ -1,6 +1,5 @@
 // What the user sees while edges run. On a terminal one live line; elsewhere one timestamped line per
-// finished edge, no carriage returns, and a heartbeat for an edge that runs longer than 30 s. How far it is
-// and how long it goes on is told by what edges took before (plan/edge_history.h).
+// finished edge, no carriage returns, and a heartbeat for an edge that runs longer than 30 s.
 #pragma once
 
 #include <functional>
@@ -8,15 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ninja/ninja_run.h"
+#include "ninja/run_estimate.h"
 
 namespace dsbuild {
-
-// What a run of a graph is expected to take.
-struct ExpectedRun {
-  std::map<std::string, double> seconds;  // of each edge that may run, by its output
-  int jobs = 1;
-};
 
 class Progress {
  public:
@@ -24,33 +17,27 @@ class Progress {
     bool live = false;  // stderr is a terminal and nothing asked for quiet
     bool quiet = false;
     bool reasons = false;  // says of each edge why it ran; not on a live line
-    int columns = 80;
+    int columns = 80;      // of the live line
     double heartbeat_seconds = 30;
   };
-  Progress(Options options, ExpectedRun expected, std::function<void(std::string_view)> write,
+  // `estimate`: of the run, which is told of each event first.
+  Progress(Options options, RunEstimate& estimate, std::function<void(std::string_view)> write,
            std::function<double()> clock, std::function<std::string()> wall_clock);
   void on_event(const EdgeEvent& event);
   void on_tick();
   void finish();  // clears the live line
 
  private:
-  struct Estimate {
-    int percent = 0;
-    std::optional<double> seconds_left;  // nullopt: it is too early to say
-  };
-  Estimate estimate();
   void draw();
   std::string head();
+  std::string bar();
   struct Running {
     const Edge* edge;
     double since;
     double last_heartbeat;
   };
-  double expected_seconds(const Edge& edge) const;
   Options options_;
-  const ExpectedRun expected_;
-  double expected_sum_ = 0, expected_done_ = 0;
-  int percent_ = 0;  // it never goes back
+  RunEstimate& estimate_;
   std::function<void(std::string_view)> write_;
   std::function<double()> clock_;
   std::function<std::string()> wall_clock_;

@@ -28,6 +28,7 @@ from programs import Program  # noqa: E402
 # Every other one compares dsbuild with a peer.
 WITHOUT_PEER = {
     "bench_async_io.py": "an op against Python's own calls: nothing is built",
+    "bench_estimate.py": "what dsbuild tells of itself, and what it then takes",
     "bench_execution.py": "a server that sleeps instead of compiling, and this client alone",
     "bench_execution_jobs.py": "dsbuild elsewhere and here",
     "bench_memory.py": "dsbuild with a bound and without",

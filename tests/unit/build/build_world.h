@@ -21,7 +21,7 @@ class ToldEvents : public Events {
   void on_plan(const Plan&, const std::vector<std::string>& removed) override {
     tell(removed.empty() ? "plan" : "plan without " + join(removed, ", "));
   }
-  void on_graph_begins(const ExpectedRun&) override { tell("begins"); }
+  void on_graph_begins(RunEstimate&) override { tell("begins"); }
   void on_edge(const EdgeEvent& event) override {
     const char* kinds[] = {"started ", "ended ", "finished ", "failed "};
     if (event.kind != EdgeEventKind::ended) tell(kinds[static_cast<int>(event.kind)] + event.edge->output);

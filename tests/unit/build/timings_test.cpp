@@ -51,6 +51,7 @@ Timings example() {
   timings.edges[2].is_shared = true;
   timings.edges[1].remote_miss = "nobody has built it (scope main)";
   timings.remote = {{"prefetch", 0, 15}, {"upload", 250, 320}};
+  timings.estimates = {{10, 300}, {20, 240}};
   timings.edges[3].kind = "link";
   timings.edges[3].source.clear();
   return timings;

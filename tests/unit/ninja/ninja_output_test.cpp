@@ -1,7 +1,6 @@
 #include <catch2/catch.hpp>
 
 #include "ninja/ninja_run.h"
-#include "ninja/progress.h"
 
 using namespace dsbuild;
 
@@ -124,107 +123,9 @@ TEST_CASE("Ninja's own complaint is kept") {
         "ninja: error: 'pack/adam.cu', needed by 'obj/adam/adam.o', missing and no known rule to make it");
 }
 
-TEST_CASE(
-    "away from a terminal there is one timestamped line per finished edge and a heartbeat for a long one") {
-  const BuildPlan plan = two_edges();
-  std::string text;
-  double time = 100;
-  Progress progress(
-      {}, {}, [&](std::string_view piece) { text += piece; }, [&] { return time; },
-      [] { return "12:00:00"; });
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}, {}});
-  time = 129;
-  progress.on_tick();
-  CHECK(text.empty());
-  time = 131;
-  progress.on_tick();
-  progress.on_tick();
-  CHECK(text == "12:00:00 [0/2] compile adam: adam.cu still running after 31.0 s\n");
-  text.clear();
-  progress.on_event({EdgeEventKind::finished, &plan.edges[0], 33.21, 1, 2, {}, {}, {}});
-  CHECK(text == "12:00:00 [1/2] compile adam: adam.cu 33.2 s\n");
-  CHECK(text.find('\r') == std::string::npos);
-}
-
-TEST_CASE("why an edge ran is said of those who ask for more") {
-  const BuildPlan plan = two_edges();
-  for (const bool asked : {false, true}) {
-    std::string text;
-    Progress progress(
-        {false, false, asked, 80, 30}, {}, [&](std::string_view piece) { text += piece; }, [] { return 0.0; },
-        [] { return "12:00:00"; });
-    const EdgeEvent event{EdgeEventKind::finished, &plan.edges[0], 1, 1, 2, {}, {}, "inc/v.h has changed"};
-    progress.on_event(event);
-    const std::string line = "12:00:00 [1/2] compile adam: adam.cu 1.0 s";
-    CHECK(text == line + (asked ? ": inc/v.h has changed\n" : "\n"));
-  }
-}
-
-TEST_CASE("on a terminal one live line shows what runs, never wider than the terminal") {
-  const BuildPlan plan = two_edges();
-  std::string text;
-  double time = 0;
-  Progress progress(
-      {true, false, false, 30, 30}, {}, [&](std::string_view piece) { text += piece; }, [&] { return time; },
-      [] { return ""; });
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}, {}});
-  CHECK(text == "\r[0/2] 0.0 s  compile adam: ad\x1b[K");
-  progress.finish();
-  CHECK(text.substr(text.size() - 4) == "\r\x1b[K");
-}
-
 TEST_CASE("an edge has ended as soon as Ninja says so, before it is known what it printed") {
   Recorder r;
   r.parser.feed("\r@dsbuild 1 0 2 obj/adam/adam.o\x1b[K\r@dsbuild 1 1 2 obj/adam/adam.o\x1b[K");
   CHECK(r.ended == std::vector<std::string>{"obj/adam/adam.o"});
   CHECK(r.seen == std::vector<std::string>{"started obj/adam/adam.o"});
-}
-
-TEST_CASE("what has ended does not run any more") {
-  const BuildPlan plan = two_edges();
-  std::string text;
-  double time = 0;
-  Progress progress(
-      {}, {}, [&](std::string_view piece) { text += piece; }, [&] { return time; },
-      [] { return "12:00:00"; });
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}, {}});
-  progress.on_event({EdgeEventKind::ended, &plan.edges[0], 1, 1, 2, {}, {}, {}});
-  time = 100;
-  progress.on_tick();
-  CHECK(text.empty());
-}
-
-TEST_CASE("how far a build is and how long it goes on is told by what its edges took before") {
-  const BuildPlan plan = two_edges();
-  const ExpectedRun expected{{{"obj/adam/adam.o", 90}, {"lib/adam.so", 10}}, 2};
-  std::string text;
-  double time = 0;
-  Progress progress(
-      {true, false, false, 80, 30}, expected, [&](std::string_view piece) { text += piece; },
-      [&] { return time; }, [] { return ""; });
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}, {}});
-  time = 45;
-  text.clear();
-  progress.on_tick();
-  CHECK(text == "\r[0/2] 45% 45.0 s, ~55 s left  compile adam: adam.cu\x1b[K");
-  time = 180;  // it takes twice as long as before: what is left does, too
-  progress.on_event({EdgeEventKind::ended, &plan.edges[0], 180, 1, 2, {}, {}, {}});
-  text.clear();
-  progress.on_event({EdgeEventKind::finished, &plan.edges[0], 180, 1, 2, {}, {}, {}});
-  CHECK(text == "\r[1/2] 90% 3 min 0 s, ~20 s left\x1b[K");
-}
-
-TEST_CASE("of many that run, as many are named as have room") {
-  BuildPlan plan = two_edges();
-  std::string text;
-  Progress progress(
-      {true, false, false, 49, 30}, {}, [&](std::string_view piece) { text += piece; }, [] { return 0.0; },
-      [] { return ""; });
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 2, {}, {}, {}});
-  text.clear();
-  progress.on_event({EdgeEventKind::started, &plan.edges[1], 0, 0, 2, {}, {}, {}});
-  CHECK(text == "\r[0/2] 0.0 s  compile adam: adam.cu  link adam\x1b[K");
-  text.clear();
-  progress.on_event({EdgeEventKind::started, &plan.edges[0], 0, 0, 3, {}, {}, {}});
-  CHECK(text == "\r[0/3] 0.0 s  compile adam: adam.cu  +2\x1b[K");
 }
