@@ -42,9 +42,8 @@ class WidthTest(CliTest):
         damaged.mkdir()
         for file in cls.space.out.iterdir():
             (damaged / file.name).write_bytes(file.read_bytes() + (b"x" if file.suffix == ".so" else b""))
-        space = cls.space.arguments()
         cls.commands = {
-            "report": ["report", *space],
+            "report": cls.space.arguments("report"),
             "inspect": ["inspect", str(cls.space.out), "--gpu", "7.5,8.0,9.0,10.0"],
             "inspect one": ["inspect", f"{cls.space.out}/{LONG}.so"],
             "verify": ["verify", str(cls.space.out)],
@@ -52,8 +51,8 @@ class WidthTest(CliTest):
             "diff": ["diff", str(cls.space.out), str(cls.other.out)],
             "cache stats": ["cache", "stats"],
             "toolkits": ["toolkits", "--cuda-home", str(cls.space.toolkit.home)],
-            "plan": ["plan", "-v", *space],
-            "explain": ["explain", LONG, *space],
+            "plan": cls.space.arguments("plan", "-v"),
+            "explain": cls.space.arguments("explain", LONG),
             "timings": ["build", *cls.space.arguments("--timings", "--arch", "8.0;9.0+PTX")],
         }
 
@@ -96,7 +95,7 @@ class WidthTest(CliTest):
         self.assertEqual(lines_of(self.shown("inspect", 200, env={"COLUMNS": "70"})), narrow.splitlines())
 
     def test_what_programs_read_is_not_wrapped(self):
-        for words in (["report", "--json", *self.space.arguments()], ["plan", "--format", "flags", *self.space.arguments()]):
+        for words in (self.space.arguments("report", "--json"), self.space.arguments("plan", "--format", "flags")):
             _, text = run_on_terminal(self.space, *words, columns=40, output="stdout")
             self.assertEqual(text.replace("\r\n", "\n"), self.space.run(*words).out)
 
