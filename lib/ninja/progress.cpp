@@ -65,7 +65,7 @@ std::string Progress::head() {
 
 // "[=====>    ] ", as wide as a quarter of the line; "" where there is no room for one.
 std::string Progress::bar() {
-  constexpr int k_least_columns = 60, k_widest = 30, k_frame = 3;
+  constexpr int k_least_columns = 80, k_widest = 30, k_frame = 3;
   if (options_.columns < k_least_columns || !estimate_.seconds_left()) return "";
   const auto width = static_cast<size_t>(std::min(options_.columns / 4 - k_frame, k_widest));
   const size_t done = width * static_cast<size_t>(estimate_.percent()) / 100;

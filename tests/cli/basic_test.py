@@ -75,15 +75,16 @@ class TerminalTest(CliTest):
         self.assertEqual([int(number) for number in edges], list(range(1, 17)))
 
     def test_a_terminal_has_one_live_line(self):
-        columns = 60
-        code, text = run_on_terminal(self.space, *self.space.arguments(), columns=columns)
-        self.assertEqual(code, 0)
-        drawn = re.findall(r"\r([^\r\n]*?)\x1b\[K", text)
-        self.assertGreater(len(drawn), 10)
-        self.assertRegex(drawn[5], r"^\[\d+/16\] \d+% \d+\.\d s")
-        self.assertLess(max(map(len, drawn)), columns)
-        self.assertTrue(text.endswith("\r\x1b[K"), "the line is gone at the end")
-        self.assertNotRegex(text, r"\d\d:\d\d:\d\d \[")
+        for columns, bar in ((60, ""), (120, r"\[=*> *\] ")):
+            self.space.remove_build()
+            code, text = run_on_terminal(self.space, *self.space.arguments(), columns=columns)
+            self.assertEqual(code, 0)
+            drawn = re.findall(r"\r([^\r\n]*?)\x1b\[K", text)
+            self.assertGreater(len(drawn), 10)
+            self.assertRegex(drawn[5], rf"^{bar}\[\d+/16\] \d+% \d+\.\d s")
+            self.assertLess(max(map(len, drawn)), columns)
+            self.assertTrue(text.endswith("\r\x1b[K"), "the line is gone at the end")
+            self.assertNotRegex(text, r"\d\d:\d\d:\d\d \[")
 
     def test_quiet_says_nothing_but_the_result(self):
         run = self.space.build("-q")

@@ -202,8 +202,9 @@ class NumbersTest(InBrowserTest):
                     expected.append("extra" if arch in op["extra"] else "shared")
         self.assertEqual(kinds, expected)
         self.assertEqual({"dropped", "extra", "shared"}, set(kinds))
-        gpus = self.browser.value("[...document.querySelectorAll('#gpus button')].map(each => each.dataset.kind)")
-        self.assertEqual(gpus, [coverage["runs"] for op in data["ops"] for coverage in op["gpus"] if coverage])
+        gpus = self.browser.value("[...document.querySelectorAll('#gpus tbody tr')].map(row => "
+                                  "[...row.querySelectorAll('button')].map(each => each.dataset.kind).sort())")
+        self.assertEqual(gpus, [sorted(coverage["runs"] for coverage in op["gpus"] if coverage) for op in data["ops"]])
 
     def test_why_an_arch_was_dropped_shows_on_hover_tap_and_focus(self):
         self.open(self.page(self.space)[0], width=390)

@@ -116,7 +116,7 @@ TEST_CASE("how far a build is and how long it goes on is told by what its edges 
 }
 
 TEST_CASE("a terminal that is too narrow for a bar has none") {
-  Shown shown(live(59), {90, 10});
+  Shown shown(live(79), {90, 10});
   shown.tell(EdgeEventKind::started, 0, 0, 0, 2);
   CHECK(shown.take() == "\r[0/2] 0% 0.0 s, ~2 min left  compile adam: adam.cu\x1b[K");
 }
