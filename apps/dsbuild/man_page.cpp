@@ -6,19 +6,39 @@
 namespace dsbuild {
 namespace {
 
-// Text as roff takes it: a hyphen that can be copied, no line that is read as a request.
+constexpr size_t k_columns = 80;                 // more of a line is bad style, says `mandoc -T lint`
+constexpr const char* k_changed = "2026-11-30";  // the page, that is to say what the program takes
+
+// A line that is not read as a request.
+std::string roff_line(const std::string& line) {
+  const bool is_request = !line.empty() && (line[0] == '.' || line[0] == '\'');
+  return (is_request ? "\\&" : "") + line;
+}
+
+// A hyphen that can be copied.
+std::string escaped(const std::string& text) {
+  return replace_all(replace_all(text, "\\", "\\e"), "-", "\\-");
+}
+
+// Text as roff takes it, in lines of few words, which it puts together again.
 std::string roff(const std::string& text) {
-  const std::string escaped = replace_all(replace_all(text, "\\", "\\e"), "-", "\\-");
-  const bool is_request = !escaped.empty() && (escaped[0] == '.' || escaped[0] == '\'');
-  return (is_request ? "\\&" : "") + escaped;
+  std::string all, line;
+  for (const std::string& word : split(escaped(text), " ")) {
+    if (!line.empty() && line.size() + 1 + word.size() >= k_columns) {
+      all += roff_line(line) + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return all + roff_line(line);
 }
 
 std::string bold(const std::string& text) {
-  return "\\fB" + roff(text) + "\\fR";
+  return "\\fB" + escaped(text) + "\\fR";
 }
 
 std::string italic(const std::string& text) {
-  return text.empty() ? "" : " \\fI" + roff(text) + "\\fR";
+  return text.empty() ? "" : " \\fI" + escaped(text) + "\\fR";
 }
 
 std::string section(const std::string& title) {
@@ -75,7 +95,8 @@ std::string render_commands(const std::vector<CommandInfo>& commands) {
 }  // namespace
 
 std::string render_man_page(const Interface& interface) {
-  std::string text = ".TH DSBUILD 1 \"\" \"dsbuild " + roff(k_version) + "\" \"User Commands\"\n";
+  std::string text = ".TH DSBUILD 1 " + std::string(k_changed) + " \"dsbuild " + escaped(k_version) +
+                     "\" \"User Commands\"\n";
   text += section("NAME") + "dsbuild \\- build GPU operators ahead of time\n";
   text += section("SYNOPSIS") + bold("dsbuild") + " [\\fICOMMAND\\fR] [\\fIOPTIONS\\fR]\n";
   text += section("DESCRIPTION") + roff(interface.help) + "\n";

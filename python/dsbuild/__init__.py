@@ -12,3 +12,11 @@ from ._loader import Stats, load, stats
 from ._op_builder import OpBuilder, op
 
 __all__ = ["DsbuildError", "OpBuilder", "Stats", "load", "op", "stats"]
+
+
+def __getattr__(name):
+    """`__version__`: of the installed package, else of the program that would be asked. Looked up when it is asked for."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._program import version
+    return version()

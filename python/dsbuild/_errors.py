@@ -18,4 +18,6 @@ class DsbuildError(RuntimeError):
         self.fix = fix
 
     def __str__(self):
-        return f"{self.where}: {self.what}" + ("\n" + self.fix if self.fix else "").replace("\n", "\n  ")
+        """What is wrong comes first: `where` may be a variable or an option that nobody has set."""
+        named = f" ({self.where})" if self.where else ""
+        return self.what + named + ("\n" + self.fix if self.fix else "").replace("\n", "\n  ")

@@ -167,7 +167,7 @@ def fix_of(said, answer):
     missing = re.search(r"(\S+): cannot open shared object file", said)
     if missing:
         return answer["remedies"].get(missing[1]) or f"Install the package that has {missing[1]}."
-    return "Build it again with the Python that loads it (dsbuild --python)."
+    return "Build it again with the Python that loads it (--python)."
 
 
 def open_torch_module(answer):

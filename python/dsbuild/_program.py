@@ -1,6 +1,7 @@
 """The program `dsbuild`, asked in a child: whatever it does leaves this process as it is, its environment, working folder,
 signals, threads and descriptors."""
 
+import importlib.metadata
 import json
 import os
 import shutil
@@ -27,6 +28,18 @@ def find_program():
         return found
     raise DsbuildError("no_program", "dsbuild", "the program dsbuild is neither installed with this package nor on PATH",
                        "Set DSBUILD_PROGRAM to it, or install dsbuild's wheel.")
+
+
+def version():
+    """"0.1.0": of this package where it is installed, else of the program."""
+    try:
+        distribution = importlib.metadata.distribution(__package__)
+    except importlib.metadata.PackageNotFoundError:
+        distribution = None
+    here = os.path.realpath(os.path.dirname(__file__))
+    if distribution and os.path.realpath(distribution.locate_file(__package__)) == here:
+        return distribution.version
+    return subprocess.run([find_program(), "--version"], check=True, capture_output=True, text=True).stdout.split()[-1]
 
 
 def installed_program():

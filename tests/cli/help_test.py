@@ -86,8 +86,8 @@ class ManPageTest(HelpTest):
             self.skipTest("mandoc is not installed")
         file = self.space.root / "dsbuild.1"
         file.write_text(self.answer("--help-man"))
-        run = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", file], text=True, capture_output=True, check=False)
-        self.assertEqual([line for line in run.stdout.splitlines() if "missing date" not in line], [])
+        run = subprocess.run(["mandoc", "-T", "lint", file], text=True, capture_output=True, check=False)
+        self.assertEqual((run.returncode, run.stdout), (0, ""))
 
 
 class InstallTest(HelpTest):

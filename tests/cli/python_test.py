@@ -5,6 +5,7 @@ in python_ops_test.py."""
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -112,13 +113,29 @@ os.wait()
         run = self.python("dsbuild.load('gamma', pack)", env={"DSBUILD_JIT": "0", "FAKE_GPUS": "75", "CUDA_VISIBLE_DEVICES": "75"})
         self.assertEqual(run.returncode, 1)
         last = run.stderr[run.stderr.index("dsbuild._errors.DsbuildError"):]
-        self.assertIn("DSBUILD_JIT: gamma of the pack", last)
-        self.assertIn("--ops gamma --arch", last)
+        self.assertRegex(last, r"^dsbuild._errors.DsbuildError: gamma of the pack .* is off \(DSBUILD_JIT\)\n")
+        self.assertIn("--ops gamma --out dsbuild-out-gamma --arch", last)
         error, = self.answers("""
 try: dsbuild.load("nix", pack)
 except dsbuild.DsbuildError as error: show([error.code, error.where, error.what, bool(error.fix)])
 """)
         self.assertEqual(error[0], "unknown_op")
+
+    def test_an_error_begins_with_what_is_wrong_and_not_with_a_variable_that_nobody_set(self):
+        run = self.python("dsbuild.load('gamma', pack)", env={"FAKE_GPUS": "", "CUDA_VISIBLE_DEVICES": ""})
+        self.assertIn("\ndsbuild._errors.DsbuildError: no GPU is visible, and it is to be built for those of this machine (gamma)\n",
+                      run.stderr)
+
+    def test_the_version(self):
+        said = self.space.run("--version").out.split()[-1]
+        self.assertEqual(self.answers("show(dsbuild.__version__)"), [said])
+        metadata = self.space.root / "dsbuild-9.9.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: dsbuild\nVersion: 9.9\n")
+        elsewhere = {"PYTHONPATH": f"{REPOSITORY / 'python'}:{self.space.root}"}
+        self.assertEqual(self.answers("show(dsbuild.__version__)", env=elsewhere), [said], "metadata of another installation")
+        shutil.copytree(REPOSITORY / "python" / "dsbuild", self.space.root / "dsbuild")
+        self.assertEqual(self.answers("show(dsbuild.__version__)", env={"PYTHONPATH": str(self.space.root)}), ["9.9"])
 
     def test_a_process_that_ignores_the_end_of_its_children_gets_the_answer(self):
         self.assertEqual(self.answers("""
@@ -182,7 +199,7 @@ except dsbuild.DsbuildError: show(op.error_log)
 
     def test_a_program_that_is_not_there(self):
         run = self.python("", words=("-m", "dsbuild", "--version"), env={"DSBUILD_PROGRAM": "/nowhere"})
-        self.assertEqual((run.returncode, run.stderr), (1, "DSBUILD_PROGRAM: '/nowhere' is no program\n  Name dsbuild, or unset it.\n"))
+        self.assertEqual((run.returncode, run.stderr), (1, "'/nowhere' is no program (DSBUILD_PROGRAM)\n  Name dsbuild, or unset it.\n"))
 
 
 if __name__ == "__main__":
