@@ -34,6 +34,7 @@ struct Message {
 
 struct Error : Message {
   Exit exit = Exit::internal;
+  std::vector<Message> others = {};  // more that is wrong with the same text (mistakes.h)
   bool operator==(const Error&) const = default;
 };
 
@@ -47,7 +48,7 @@ using Result = tl::expected<T, Error>;
 
 [[nodiscard]] inline Error make_error(Exit exit, MessageCode code, std::string where, std::string what,
                                       std::string fix = {}) {
-  return {{std::string(code.text()), std::move(where), std::move(what), std::move(fix)}, exit};
+  return {{std::string(code.text()), std::move(where), std::move(what), std::move(fix)}, exit, {}};
 }
 
 [[nodiscard]] inline tl::unexpected<Error> fail(Exit exit, MessageCode code, std::string where,

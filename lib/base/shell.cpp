@@ -109,6 +109,11 @@ std::string shell_join(const std::vector<std::string>& argv) {
   return join(words, " ");
 }
 
+std::string own_command(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return "dsbuild " + shell_join(words);
+}
+
 std::vector<std::string> shell_split(std::string_view text) {
   return ShellSplitter(text).split();
 }

@@ -49,6 +49,10 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 // Quotes one word for POSIX sh; words of plain characters stay as they are ("" becomes '').
 std::string shell_quote(std::string_view word);
 std::string shell_join(const std::vector<std::string>& argv);
+// A command line of ours in a message: complete and quoted, so that it works when it is typed where it is
+// printed: "dsbuild verify 'my bundle'". In running text it stands in backticks; one with words to be filled
+// in begins with "Usage: ". `more` words come last.
+std::string own_command(std::vector<std::string> words, const std::vector<std::string>& more = {});
 // Splits as a POSIX shell would (quotes, backslashes), without expansions. An unbalanced quote is
 // closed at the end of the text. For CFLAGS, LDFLAGS (upstream: shlex.split).
 std::vector<std::string> shell_split(std::string_view text);

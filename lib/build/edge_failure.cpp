@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
+#include "bundle/verify.h"
 #include "ninja/progress.h"
 #include "nvcc/run_step.h"
 #include "sys/limits.h"
@@ -40,6 +41,26 @@ std::string link_hint(const EdgeFailure& failure, const ArchPlan& archs) {
          "; guard calls into it with a define that has `when: {any_arch: …}`.";
 }
 
+bool names_missing_export(const std::string& output, const std::string& symbol) {
+  const std::string text = k_does_not_export + symbol;
+  for (const std::string& line : split_lines(output)) {
+    const size_t at = line.find(text);
+    const std::string rest = at == line.npos ? symbol : line.substr(at + text.size());
+    if (rest.empty() || rest[0] == ':' || rest[0] == ' ') return true;
+  }
+  return false;
+}
+
+// Where an op.yaml names the symbol that its library does not export: "pack/op/op.yaml:7:11"; "": that is not
+// what failed.
+std::string place_of_export(const EdgeFailure& failure, const std::string& output, const Registry& registry) {
+  const OpBuilder* op = registry.find(failure.edge.op);
+  if (failure.edge.kind != EdgeKind::verify || !op) return "";
+  for (const Entry<std::string>& symbol : op->spec().exports)
+    if (names_missing_export(output, symbol.value)) return symbol.origin.text;
+  return "";
+}
+
 // Not every tool gives the reason for which it could not write: gcc's "could not close temporary response
 // file".
 std::string space_hint(const FailureContext& context) {
@@ -55,6 +76,8 @@ std::string hint_of(const EdgeFailure& failure, const std::string& output, const
   if (const std::string limit = limit_named_in(output); !limit.empty()) return limit;
   if (failure.edge.kind == EdgeKind::comparison)
     return "Build with --backend nvcc, and report it with the log and the source.";
+  if (const std::string place = place_of_export(failure, output, context.registry); !place.empty())
+    return place + " names it: correct it there, or define it in a source.";
   return link_hint(failure, context.archs);
 }
 
@@ -103,6 +126,8 @@ EdgeFailure describe_failure(const FinishedEdge& ended, const FailureContext& co
   failure.first_error = context.paths.text(first_error);
   if (const auto place = parse_place(first_error))
     failure.place = {context.paths.path(place->file), place->line, place->column};
+  if (const auto place = parse_place(place_of_export(failure, ended.output, context.registry)))
+    failure.place = *place;
   failure.is_told = names_an_error(ended.output);
   failure.hint = hint_of(failure, ended.output, context);
   failure.log = context.build_dir / k_log_folder / log_name(*ended.edge);

@@ -28,6 +28,7 @@ std::set<std::string> ops_of(const std::vector<EdgeFailure>& failures);
 std::vector<EdgeFailure> merged_by_source(const std::vector<EdgeFailure>& failures);
 
 struct FailureContext {
+  const Registry& registry;
   const ArchPlan& archs;
   const OwnPaths& paths;
   Path build_dir;  // absolute

@@ -201,7 +201,8 @@ class OverdueWatch {
       overdue_ = make_error(Exit::failed, "out_of_time", edge->output,
                             "it had run for " + seconds_text(worked) +
                                 " when it was ended; before, it took " + seconds_text(recorded),
-                            "Ask again, or build it with `dsbuild --ops " + edge->op +
+                            "Ask again, or build it with `" +
+                                own_command({"--pack", plan_.settings().pack.value, "--ops", edge->op}) +
                                 "`, which has no time limit, and look at what it waits for.");
       return false;
     }
@@ -310,10 +311,10 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   summary.trouble = ran->trouble;
   summary.stopped = ran->stopped;
   summary.waits = sum_up(uses, plan, graph);
-  add_edges(
-      ran->finished, uses, shared,
-      {plan.archs, runner.diagnostics.paths(), files.absolute(settings.build_dir.value), environment, files},
-      summary);
+  add_edges(ran->finished, uses, shared,
+            {plan.registry(), plan.archs, runner.diagnostics.paths(),
+             files.absolute(settings.build_dir.value), environment, files},
+            summary);
   DSBUILD_CHECK(session.check());
   if (overdue.error()) return tl::unexpected<Error>(*overdue.error());
   return summary;

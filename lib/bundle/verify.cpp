@@ -4,6 +4,7 @@
 
 #include "arch/cpu_level.h"
 #include "arch/intel.h"
+#include "base/demangle.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "bundle/bundle.h"
@@ -150,6 +151,17 @@ void compare_sums(const ExpectedLibrary& expected, const BinaryFile& binary,
   });
 }
 
+// What the library has in the place of a symbol: the same function with a C++ name, or one of nearly its
+// name.
+std::string instead_of(const std::string& symbol, const std::vector<std::string>& exports) {
+  for (const std::string& name : exports) {
+    const std::string written = demangled(name);
+    if (written != name && written.substr(0, written.find('(')) == symbol)
+      return ": it has " + written + ", whose name is C++'s; declare it with extern \"C\"";
+  }
+  return did_you_mean(symbol, exports);
+}
+
 std::vector<Difference> library_differences(const ExpectedLibrary& expected, const BinaryFile& binary) {
   std::vector<Difference> differences;
   if (binary.containers.size() == expected.sources.size()) {
@@ -159,7 +171,7 @@ std::vector<Difference> library_differences(const ExpectedLibrary& expected, con
   }
   for (const std::string& symbol : expected.exports) {
     if (std::ranges::binary_search(binary.exports, symbol)) continue;
-    const std::string what = expected.file + " does not export " + symbol;
+    const std::string what = expected.file + k_does_not_export + symbol + instead_of(symbol, binary.exports);
     differences.push_back(difference_in(expected.op, expected.file, what));
   }
   return differences;

@@ -17,6 +17,9 @@ namespace dsbuild {
 // In the place of a source: of all of an op's, by a device link.
 inline constexpr const char* k_device_code = "device code";
 
+// Of a difference: what stands before the symbol.
+inline constexpr const char* k_does_not_export = " does not export ";
+
 // What one op's build must have produced; written beside build.ninja as check/<op>.json and read by
 // the graph's verify edge.
 struct ExpectedObject {

@@ -30,12 +30,12 @@ Result<void> check_undamaged(const Path& bundle, const FileReader& files) {
   return fail(
       Exit::failed, "damaged_bundle", bundle.string(),
       "differs from its manifest (" + plural(differences.size(), "difference") + "): " + differences[0].what,
-      "`dsbuild verify " + shell_quote(bundle.string()) + "` shows all of them; build the bundle again.");
+      "`" + own_command({"verify", bundle.string()}) + "` shows all of them; build the bundle again.");
 }
 
 tl::unexpected<Error> no_module(const Path& bundle, const std::string& what) {
   return fail(Exit::unmet, "no_python_module", bundle.string(), what,
-              "Name a bundle that `dsbuild` built, with ops in it; those of torch are Python modules.");
+              "Name a bundle of dsbuild's with ops in it; those of torch are Python modules.");
 }
 
 // PEP 503, with the underscores that file names have.

@@ -139,15 +139,17 @@ Result<When> read_one_when(const SpecFile& file, const YamlNode& node) {
       {"any_arch", "every_arch", "cuda", "rocm", "torch", "source", "cpu", "cpu_level", "accelerator"}));
   if (node.entries.empty()) return bad_spec(file, node, "'when' is empty");
   When when;
-  DSBUILD_CHECK(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
-  DSBUILD_CHECK(read_when_word(file, node, "every_arch", refuse_condition, when, &When::every_arch));
-  DSBUILD_CHECK(read_when_word(file, node, "cpu", refuse_cpu, when, &When::cpu));
-  DSBUILD_CHECK(read_when_word(file, node, "accelerator", refuse_accelerator, when, &When::accelerator));
-  DSBUILD_CHECK(read_when_range(file, node, "cuda", when, &When::cuda));
-  DSBUILD_CHECK(read_when_range(file, node, "rocm", when, &When::rocm));
-  DSBUILD_CHECK(read_when_range(file, node, "torch", when, &When::torch));
-  DSBUILD_CHECK(read_when_range(file, node, "source", when, &When::source));
-  DSBUILD_CHECK(read_when_range(file, node, "cpu_level", when, &When::cpu_level));
+  Mistakes mistakes;
+  mistakes.check(read_when_word(file, node, "any_arch", refuse_condition, when, &When::any_arch));
+  mistakes.check(read_when_word(file, node, "every_arch", refuse_condition, when, &When::every_arch));
+  mistakes.check(read_when_word(file, node, "cpu", refuse_cpu, when, &When::cpu));
+  mistakes.check(read_when_word(file, node, "accelerator", refuse_accelerator, when, &When::accelerator));
+  mistakes.check(read_when_range(file, node, "cuda", when, &When::cuda));
+  mistakes.check(read_when_range(file, node, "rocm", when, &When::rocm));
+  mistakes.check(read_when_range(file, node, "torch", when, &When::torch));
+  mistakes.check(read_when_range(file, node, "source", when, &When::source));
+  mistakes.check(read_when_range(file, node, "cpu_level", when, &When::cpu_level));
+  DSBUILD_CHECK(mistakes.result());
   return when;
 }
 
@@ -173,14 +175,19 @@ Result<Entry<std::string>> read_entry(const SpecFile& file, const YamlNode& item
 namespace {
 
 Result<ArchFilter> read_arch_filter(const SpecFile& file, const YamlNode& node, const ArchOwner& owner) {
-  DSBUILD_CHECK(
-      check_map(file, node, "'" + owner.key + "'", {"min", "max", "only", "exclude", "specialise"}));
-  DSBUILD_TRY(min, read_bound(file, node, owner, "min"));
-  DSBUILD_TRY(max, read_bound(file, node, owner, "max"));
-  DSBUILD_TRY(only, read_patterns(file, node, owner, "only"));
-  DSBUILD_TRY(exclude, read_patterns(file, node, owner, "exclude"));
-  DSBUILD_TRY(specialise, read_patterns(file, node, owner, "specialise"));
-  DSBUILD_CHECK(check_specialise(file, node, owner, specialise));
+  const std::vector<std::string> keys = {"min", "max", "only", "exclude", "specialise"};
+  DSBUILD_CHECK(check_is_map(file, node, "'" + owner.key + "'"));
+  Mistakes mistakes;
+  std::optional<Target> min, max;
+  std::vector<ArchPattern> only, exclude, specialise;
+  mistakes.check(check_map(file, node, "'" + owner.key + "'", keys));
+  mistakes.take(read_bound(file, node, owner, "min"), min);
+  mistakes.take(read_bound(file, node, owner, "max"), max);
+  mistakes.take(read_patterns(file, node, owner, "only"), only);
+  mistakes.take(read_patterns(file, node, owner, "exclude"), exclude);
+  mistakes.take(read_patterns(file, node, owner, "specialise"), specialise);
+  mistakes.check(check_specialise(file, node, owner, specialise));
+  DSBUILD_CHECK(mistakes.result());
   if (min && max && *min > *max)
     return bad_spec(file, node, "'" + owner.key + "': min is above max, so nothing is left");
   return ArchFilter{
@@ -265,15 +272,18 @@ Result<TextEntries> read_entries(const SpecFile& file, const YamlNode& list, con
     return bad_spec(file, list, owner + " has over " + std::to_string(k_longest_list) + " entries");
   }
   TextEntries entries;
+  Mistakes mistakes;
   for (const YamlNode& item : list.items) {
-    DSBUILD_TRY(entry, read_entry(file, item, owner, rule));
+    Entry<std::string> entry;
+    if (!mistakes.take(read_entry(file, item, owner, rule), entry)) continue;
     const auto twin = std::find(entries.begin(), entries.end(), entry);
-    if (twin != entries.end()) {
-      return bad_spec(file, item, owner + ": '" + entry.value + "' stands twice",
-                      "The other is at " + twin->origin.text + ".");
-    }
-    entries.push_back(std::move(entry));
+    if (twin == entries.end())
+      entries.push_back(std::move(entry));
+    else
+      mistakes.check(bad_spec(file, item, owner + ": '" + entry.value + "' stands twice",
+                              "The other is at " + twin->origin.text + "."));
   }
+  DSBUILD_CHECK(mistakes.result());
   return entries;
 }
 

@@ -76,13 +76,16 @@ bool is_for_device_link(const std::string& flag) {
 }
 
 Result<Flags> read_flags(const SpecFile& file, const YamlNode& node) {
-  DSBUILD_CHECK(check_map(file, node, "'flags'", {"cxx", "nvcc", "hip", "sycl", "link"}));
-  DSBUILD_TRY(cxx, read_flag_list(file, node, "cxx", FlagKind::cxx));
-  DSBUILD_TRY(nvcc, read_flag_list(file, node, "nvcc", FlagKind::nvcc));
-  DSBUILD_TRY(hip, read_flag_list(file, node, "hip", FlagKind::hip));
-  DSBUILD_TRY(sycl, read_flag_list(file, node, "sycl", FlagKind::sycl));
-  DSBUILD_TRY(link, read_flag_list(file, node, "link", FlagKind::link));
-  return Flags{std::move(cxx), std::move(nvcc), std::move(hip), std::move(sycl), std::move(link)};
+  Mistakes mistakes;
+  Flags flags;
+  mistakes.check(check_map(file, node, "'flags'", {"cxx", "nvcc", "hip", "sycl", "link"}));
+  mistakes.take(read_flag_list(file, node, "cxx", FlagKind::cxx), flags.cxx);
+  mistakes.take(read_flag_list(file, node, "nvcc", FlagKind::nvcc), flags.nvcc);
+  mistakes.take(read_flag_list(file, node, "hip", FlagKind::hip), flags.hip);
+  mistakes.take(read_flag_list(file, node, "sycl", FlagKind::sycl), flags.sycl);
+  mistakes.take(read_flag_list(file, node, "link", FlagKind::link), flags.link);
+  DSBUILD_CHECK(mistakes.result());
+  return flags;
 }
 
 }  // namespace dsbuild

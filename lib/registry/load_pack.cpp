@@ -53,6 +53,10 @@ Result<PackFolder> find_pack(const Settings& settings, const FileReader& files) 
               "Packs: " + join(packs, ", ") + ". A folder of your own is given by its path.");
 }
 
+const std::vector<std::string> k_pack_keys = {
+    "name",    "source_root", "version",          "package",  "package_root", "version_file",
+    "license", "hipify",      "pass_environment", "defaults", "ops"};
+
 // A pack as its pack.yaml says; all of that is optional.
 struct PackSpec : Pack {
   std::string root_origin;   // of source_root, for messages
@@ -95,11 +99,13 @@ Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* ke
 
 Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& spec) {
   std::string source_root, version;
-  DSBUILD_CHECK(read_key(file, root, "source_root", refuse_source_root, source_root));
-  DSBUILD_CHECK(read_key(file, root, "version", refuse_version, version));
-  DSBUILD_CHECK(read_key(file, root, "package", refuse_identifier, spec.package));
-  DSBUILD_CHECK(read_key(file, root, "version_file", refuse_path, spec.version_file));
-  DSBUILD_CHECK(read_key(file, root, "package_root", refuse_path, spec.package_root));
+  Mistakes mistakes;
+  mistakes.check(read_key(file, root, "source_root", refuse_source_root, source_root));
+  mistakes.check(read_key(file, root, "version", refuse_version, version));
+  mistakes.check(read_key(file, root, "package", refuse_identifier, spec.package));
+  mistakes.check(read_key(file, root, "version_file", refuse_path, spec.version_file));
+  mistakes.check(read_key(file, root, "package_root", refuse_path, spec.package_root));
+  DSBUILD_CHECK(mistakes.result());
   if (!source_root.empty()) {
     if (!spec.package.empty())
       return bad_spec(file, *root.find("package"),
@@ -114,23 +120,21 @@ Result<void> read_places(const SpecFile& file, const YamlNode& root, PackSpec& s
 Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, PackSpec spec) {
   const SpecFile file{spec.shown + "/pack.yaml", tree};
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
-  DSBUILD_CHECK(check_map(file, root, "the pack",
-                          {"name", "source_root", "version", "package", "package_root", "version_file",
-                           "license", "hipify", "pass_environment", "defaults", "ops"}));
-  DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
-  DSBUILD_CHECK(read_key(file, root, "license", refuse_license, spec.license));
-  DSBUILD_CHECK(read_places(file, root, spec));
+  DSBUILD_CHECK(check_is_map(file, root, "the pack"));
+  Mistakes mistakes;
+  mistakes.check(check_map(file, root, "the pack", k_pack_keys));
+  mistakes.check(read_key(file, root, "name", refuse_op_name, spec.name));
+  mistakes.check(read_key(file, root, "license", refuse_license, spec.license));
+  mistakes.check(read_places(file, root, spec));
   std::string hipify;
-  DSBUILD_CHECK(read_key(file, root, "hipify", refuse_truth, hipify));
+  mistakes.check(read_key(file, root, "hipify", refuse_truth, hipify));
   spec.hipify = hipify == "true";
-  if (const YamlNode* names = root.find("pass_environment")) {
-    DSBUILD_TRY(passed, read_words(file, *names, "'pass_environment'", variable_name_refusal));
-    spec.pass_environment = std::move(passed);
-  }
-  DSBUILD_TRY(defaults, read_defaults(file, root));
-  spec.defaults = std::move(defaults);
-  DSBUILD_TRY(ops, read_ops(file, root));
-  spec.ops = std::move(ops);
+  if (const YamlNode* names = root.find("pass_environment"))
+    mistakes.take(read_words(file, *names, "'pass_environment'", variable_name_refusal),
+                  spec.pass_environment);
+  mistakes.take(read_defaults(file, root), spec.defaults);
+  mistakes.take(read_ops(file, root), spec.ops);
+  DSBUILD_CHECK(mistakes.result());
   return spec;
 }
 

@@ -31,6 +31,7 @@ AbsentOp absent_op(const OpSpec& spec, const WhenContext& context) {
 }
 
 Result<void> check_needs(const Registry& registry) {
+  Mistakes mistakes;
   for (const OpBuilder& op : registry.ops) {
     for (const Entry<std::string>& need : op.spec().needs) {
       if (need.value != op.name() && registry.find(need.value)) continue;
@@ -38,10 +39,10 @@ Result<void> check_needs(const Registry& registry) {
                                    ? "'needs': the op needs itself"
                                    : "'needs': no op '" + need.value + "' in pack '" + registry.pack + "'" +
                                          did_you_mean(need.value, registry.names());
-      return fail(Exit::usage, "bad_spec", need.origin.text, what);
+      mistakes.check(fail(Exit::usage, "bad_spec", need.origin.text, what));
     }
   }
-  return {};
+  return mistakes.result();
 }
 
 bool by_name(const OpBuilder& a, const OpBuilder& b) {
@@ -55,18 +56,19 @@ struct OpText {
 };
 
 // Those of pack.yaml, and of each op.yaml.
-Result<std::vector<OpText>> read_ops_of(const FileReader& files, const Pack& pack) {
+Result<std::vector<OpText>> read_ops_of(const FileReader& files, const Pack& pack, Mistakes& mistakes) {
   std::vector<OpText> ops;
   for (const YamlNode& op : pack.ops)
     ops.push_back({"pack.yaml", op});
   for (const std::string& path : spec_paths(files, pack.spec_root)) {
     DSBUILD_TRY(text, files.read_file(pack.spec_root / path));
-    DSBUILD_TRY(root, parse_yaml(text, pack.shown + "/" + path));
-    ops.push_back({path, std::move(root)});
+    OpText op{path, {}};
+    if (mistakes.take(parse_yaml(text, pack.shown + "/" + path), op.root)) ops.push_back(std::move(op));
   }
-  if (!ops.empty()) return ops;
+  if (!ops.empty() || !mistakes.none()) return ops;
   return fail(Exit::usage, "unknown_pack", "--pack", "'" + printable(pack.shown) + "' holds no op.yaml",
-              "A pack is a folder with <op>/op.yaml for each of its ops; `dsbuild new OP` writes one.");
+              "A pack is a folder with <op>/op.yaml for each of its ops; `" +
+                  own_command({"new", "my_op", "--pack", pack.shown}) + "` writes one.");
 }
 
 Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& registry) {
@@ -75,20 +77,25 @@ Result<void> load_ops(const FileReader& files, const Pack& pack, Registry& regis
   WhenContext context;
   context.source = version;
   SeenFiles names, build_vars;
-  DSBUILD_TRY(texts, read_ops_of(files, pack));
+  Mistakes mistakes;
+  DSBUILD_TRY(texts, read_ops_of(files, pack, mistakes));
   for (const OpText& op : texts) {
     const SpecFile file{pack.shown + "/" + op.file, tree};
-    DSBUILD_TRY(spec, read_op_spec(with_defaults(op.root, pack.defaults), file, pack.spec_root / op.file));
+    OpSpec spec;
+    if (!mistakes.take(read_op_spec(with_defaults(op.root, pack.defaults), file, pack.spec_root / op.file),
+                       spec))
+      continue;
     if (!is_of_version(spec.when, version)) {
       registry.absent.push_back(absent_op(spec, context));
       continue;
     }
-    DSBUILD_CHECK(claim(names, spec.name, "the op name", spec, version, file.shown));
-    DSBUILD_CHECK(claim(build_vars, spec.build_var, "the build variable", spec, version, file.shown));
+    mistakes.check(claim(names, spec.name, "the op name", spec, version, file.shown));
+    mistakes.check(claim(build_vars, spec.build_var, "the build variable", spec, version, file.shown));
     for (SourceSpec& source : spec.sources)
       source.hipify = source.hipify || pack.hipify;
     registry.ops.emplace_back(std::move(spec));
   }
+  DSBUILD_CHECK(mistakes.result());
   std::sort(registry.ops.begin(), registry.ops.end(), by_name);
   return check_needs(registry);
 }

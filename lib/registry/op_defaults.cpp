@@ -67,18 +67,22 @@ Result<std::vector<YamlNode>> read_ops(const SpecFile& file, const YamlNode& pac
   if (!node) return ops;
   if (!node->is_map())
     return bad_spec(file, *node, "'ops' takes a map of names to what their op.yaml would hold");
+  Mistakes mistakes;
   for (const auto& [name, value] : node->entries) {
-    if (!value.is_map())
-      return bad_spec(file, name, "'ops." + printable(name.scalar) + "' takes a map, as op.yaml is");
+    if (!value.is_map()) {
+      mistakes.check(bad_spec(file, name, "'ops." + printable(name.scalar) + "' takes a map, as op.yaml is"));
+      continue;
+    }
     if (const YamlNode* twice = value.find("name"))
-      return bad_spec(file, *twice, "an op's name in 'ops' is its key: 'name' says it twice",
-                      "Leave 'name' out.");
+      mistakes.check(bad_spec(file, *twice, "an op's name in 'ops' is its key: 'name' says it twice",
+                              "Leave 'name' out."));
     YamlNode op = value;
     YamlNode key = name;
     key.scalar = "name";
     op.entries.insert(op.entries.begin(), {key, name});
     ops.push_back(std::move(op));
   }
+  DSBUILD_CHECK(mistakes.result());
   return ops;
 }
 

@@ -40,20 +40,23 @@ Result<void> read_key(const SpecFile& file, const YamlNode& root, const char* ke
 }
 
 Result<void> read_names(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
-  if (!root.find("name")) return bad_spec(file, root, "the op has no 'name'");
-  DSBUILD_CHECK(read_key(file, root, "name", refuse_op_name, spec.name));
+  Mistakes mistakes;
+  if (!root.find("name")) mistakes.check(bad_spec(file, root, "the op has no 'name'"));
+  const bool is_named = mistakes.check(read_key(file, root, "name", refuse_op_name, spec.name));
   spec.build_var = "DS_BUILD_" + to_upper(spec.name);
-  DSBUILD_CHECK(read_key(file, root, "build_var", refuse_build_var, spec.build_var));
-  if (const std::string reason = refuse_build_var(spec.build_var); !reason.empty()) {
-    return bad_spec(file, *root.find("name"), "the build variable '" + spec.build_var + "' " + reason,
-                    "Give the op a 'build_var'.");
-  }
-  DSBUILD_CHECK(read_key(file, root, "module", refuse_module, spec.module));
-  DSBUILD_CHECK(read_key(file, root, "module_suffix", refuse_module_suffix, spec.module_suffix));
-  if (!spec.module_suffix.empty() && spec.module.empty())
-    return bad_spec(file, *root.find("module_suffix"), "'module_suffix' is of a module, and the op is none",
-                    "Name the 'module'.");
-  return read_key(file, root, "description", refuse_description, spec.description);
+  const bool has_variable =
+      mistakes.check(read_key(file, root, "build_var", refuse_build_var, spec.build_var));
+  const std::string reason = refuse_build_var(spec.build_var);
+  if (root.find("name") && is_named && has_variable && !reason.empty())
+    mistakes.check(bad_spec(file, *root.find("name"), "the build variable '" + spec.build_var + "' " + reason,
+                            "Give the op a 'build_var'."));
+  mistakes.check(read_key(file, root, "module", refuse_module, spec.module));
+  mistakes.check(read_key(file, root, "module_suffix", refuse_module_suffix, spec.module_suffix));
+  if (!spec.module_suffix.empty() && !root.find("module"))
+    mistakes.check(bad_spec(file, *root.find("module_suffix"),
+                            "'module_suffix' is of a module, and the op is none", "Name the 'module'."));
+  mistakes.check(read_key(file, root, "description", refuse_description, spec.description));
+  return mistakes.result();
 }
 
 // What there is the op for at all. What the machine may lack is `requires`.
@@ -103,14 +106,6 @@ Result<void> read_unsupported(const SpecFile& file, const YamlNode& root, OpSpec
     DSBUILD_TRY(reason, read_word(file, value, "'unsupported." + word + "'", refuse_description));
     spec.unsupported[row.kind] = std::move(reason);
   }
-  return {};
-}
-
-Result<void> read_backend(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
-  DSBUILD_CHECK(read_backend_keys(file, root, spec));
-  DSBUILD_CHECK(read_unsupported(file, root, spec));
-  DSBUILD_TRY(filters, read_arch_filters(file, root, spec.backend, spec.backends));
-  spec.archs_of = std::move(filters);
   return {};
 }
 
@@ -198,13 +193,14 @@ Result<void> read_defines(const SpecFile& file, const YamlNode& root, OpSpec& sp
   const YamlNode* node = root.find("defines");
   if (!node) return {};
   if (!node->is_map()) return bad_spec(file, *node, "'defines' takes a map of names to values");
+  Mistakes mistakes;
   for (const auto& [key, value] : node->entries) {
-    DSBUILD_TRY(define, read_define(file, key, value));
-    spec.defines.push_back(std::move(define));
-    DSBUILD_CHECK(read_feature(file, key, value, spec));
+    Define define;
+    if (mistakes.take(read_define(file, key, value), define)) spec.defines.push_back(std::move(define));
+    mistakes.check(read_feature(file, key, value, spec));
   }
   std::sort(spec.defines.begin(), spec.defines.end(), defines_by_name);
-  return {};
+  return mistakes.result();
 }
 
 Result<void> check_defines(const OpSpec& spec) {
@@ -237,17 +233,19 @@ Result<void> read_standard(const SpecFile& file, const YamlNode& std_node, const
 Result<void> read_std(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   const YamlNode* node = root.find("std");
   if (!node) return {};
-  DSBUILD_CHECK(check_map(file, *node, "'std'", {"cxx", "nvcc", "hip", "sycl"}));
-  DSBUILD_CHECK(read_standard(file, *node, "cxx", {"14", "17", "20", "23"}, spec.std_cxx));
-  DSBUILD_CHECK(read_standard(file, *node, "hip", {"14", "17", "20", "23"}, spec.std_hip));
-  DSBUILD_CHECK(read_standard(file, *node, "sycl", {"17", "20", "23"}, spec.std_sycl));
-  return read_standard(file, *node, "nvcc", {"14", "17", "20"}, spec.std_nvcc);
+  Mistakes mistakes;
+  mistakes.check(check_map(file, *node, "'std'", {"cxx", "nvcc", "hip", "sycl"}));
+  mistakes.check(read_standard(file, *node, "cxx", {"14", "17", "20", "23"}, spec.std_cxx));
+  mistakes.check(read_standard(file, *node, "hip", {"14", "17", "20", "23"}, spec.std_hip));
+  mistakes.check(read_standard(file, *node, "sycl", {"17", "20", "23"}, spec.std_sycl));
+  mistakes.check(read_standard(file, *node, "nvcc", {"14", "17", "20"}, spec.std_nvcc));
+  return mistakes.result();
 }
 
 // A native op's link takes none.
 Result<void> read_undefined_symbols(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
   const YamlNode* node = root.find(k_undefined_symbols);
-  if (node && spec.module.empty())
+  if (node && !root.find("module"))
     return bad_spec(file, *node, "'undefined_symbols' is of a module, and the op is none",
                     "Name the 'module'.");
   std::string word;
@@ -257,19 +255,16 @@ Result<void> read_undefined_symbols(const SpecFile& file, const YamlNode& root, 
 }
 
 Result<void> read_build_keys(const SpecFile& file, const YamlNode& root, OpSpec& spec) {
-  DSBUILD_CHECK(read_include_dirs(file, root, spec));
-  DSBUILD_CHECK(read_defines(file, root, spec));
-  DSBUILD_CHECK(check_defines(spec));
-  DSBUILD_CHECK(read_std(file, root, spec));
-  if (const YamlNode* node = root.find("flags")) {
-    DSBUILD_TRY(flags, read_flags(file, *node));
-    spec.flags = std::move(flags);
-  }
-  if (const YamlNode* node = root.find("libraries")) {
-    DSBUILD_TRY(libraries, read_entries(file, *node, "'libraries'", refuse_library));
-    spec.libraries = std::move(libraries);
-  }
-  return read_undefined_symbols(file, root, spec);
+  Mistakes mistakes;
+  mistakes.check(read_include_dirs(file, root, spec));
+  mistakes.check(read_defines(file, root, spec));
+  mistakes.check(check_defines(spec));
+  mistakes.check(read_std(file, root, spec));
+  if (const YamlNode* node = root.find("flags")) mistakes.take(read_flags(file, *node), spec.flags);
+  if (const YamlNode* node = root.find("libraries"))
+    mistakes.take(read_entries(file, *node, "'libraries'", refuse_library), spec.libraries);
+  mistakes.check(read_undefined_symbols(file, root, spec));
+  return mistakes.result();
 }
 
 // A device link takes the code of each arch from all of the objects.
@@ -286,24 +281,33 @@ Result<void> check_device_link(const SpecFile& file, const YamlNode& root, const
 }  // namespace
 
 Result<OpSpec> read_op_spec(const YamlNode& root, const SpecFile& file, const Path& path) {
-  DSBUILD_CHECK(check_map(file, root, "the op spec", k_keys));
+  DSBUILD_CHECK(check_is_map(file, root, "the op spec"));
+  Mistakes mistakes;
+  const bool are_keys_known = mistakes.check(check_map(file, root, "the op spec", k_keys));
   OpSpec spec;
   spec.file = path;
-  DSBUILD_CHECK(read_names(file, root, spec));
-  DSBUILD_CHECK(read_op_when(file, root, spec));
-  if (!is_of_version(spec.when, file.tree.version)) return spec;
-  DSBUILD_CHECK(read_backend(file, root, spec));
-  DSBUILD_TRY(needs, read_sorted(file, root, "needs", refuse_op_name));
-  spec.needs = std::move(needs);
-  DSBUILD_CHECK(read_op_sources(file, root, spec));
-  DSBUILD_CHECK(read_build_keys(file, root, spec));
-  DSBUILD_CHECK(check_device_link(file, root, spec));
-  if (const YamlNode* node = root.find("requires")) {
-    DSBUILD_TRY(requirements, read_requirements(file, *node));
-    spec.requires_ = std::move(requirements);
+  // What is not there may be what an unknown key was meant to be.
+  if (root.find("name") || are_keys_known) mistakes.check(read_names(file, root, spec));
+  mistakes.check(read_op_when(file, root, spec));
+  if (!is_of_version(spec.when, file.tree.version)) {
+    DSBUILD_CHECK(mistakes.result());
+    return spec;
   }
-  DSBUILD_TRY(exports, read_sorted(file, root, "exports", refuse_identifier));
-  spec.exports = std::move(exports);
+  const bool has_backend = mistakes.check(read_backend_keys(file, root, spec));
+  if (has_backend) {
+    mistakes.check(read_unsupported(file, root, spec));
+    mistakes.take(read_arch_filters(file, root, spec.backend, spec.backends), spec.archs_of);
+  }
+  mistakes.take(read_sorted(file, root, "needs", refuse_op_name), spec.needs);
+  // What a source may say depends on the backends.
+  if (has_backend && (root.find("sources") || are_keys_known))
+    mistakes.check(read_op_sources(file, root, spec));
+  mistakes.check(read_build_keys(file, root, spec));
+  if (mistakes.none()) mistakes.check(check_device_link(file, root, spec));
+  if (const YamlNode* node = root.find("requires"))
+    mistakes.take(read_requirements(file, *node), spec.requires_);
+  mistakes.take(read_sorted(file, root, "exports", refuse_identifier), spec.exports);
+  DSBUILD_CHECK(mistakes.result());
   const BackendKind own = spec.backend;
   return for_backend(std::move(spec), own);
 }

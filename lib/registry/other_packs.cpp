@@ -40,14 +40,9 @@ std::string said_of(const std::string& pack, const std::string& ops) {
   return "Pack '" + printable(pack) + "' has it: " + options_for(pack, ops) + ".";
 }
 
-// "./mypack", "./mypack/scale": a folder, where a name was due.
 std::string said_of_folder(const std::string& name, const FileReader& files) {
-  if (files.kind(name) != FileKind::directory || spec_paths(files, name).empty()) return "";
-  const Path folder = Path(name).has_filename() ? Path(name) : Path(name).parent_path();
-  const std::string op = head_of(files, folder / "op.yaml").name;
-  const bool is_in_pack = !op.empty() && folder.has_parent_path() && folder.parent_path() != ".";
-  const std::string pack = is_in_pack ? folder.parent_path().string() : folder.string();
-  return "It is a folder of ops: " + options_for(pack, is_in_pack ? op : "all") + ".";
+  const auto ops = ops_in_folder(name, files);
+  return ops ? "It is a folder of ops: " + options_for(ops->pack, ops->ops) + "." : "";
 }
 
 // "deepspeed/fused_adam", as `load` takes it, asks that pack alone.
@@ -117,6 +112,15 @@ std::vector<std::string> spec_paths(const FileReader& files, const Path& folder)
     if (is_file(folder / path)) paths.push_back(path);
   }
   return paths;
+}
+
+std::optional<NamedOps> ops_in_folder(const std::string& name, const FileReader& files) {
+  if (files.kind(name) != FileKind::directory || spec_paths(files, name).empty()) return std::nullopt;
+  const Path folder = Path(name).has_filename() ? Path(name) : Path(name).parent_path();
+  const std::string op = head_of(files, folder / "op.yaml").name;
+  const bool is_in_pack = !op.empty() && folder.has_parent_path() && folder.parent_path() != ".";
+  if (is_in_pack) return NamedOps{folder.parent_path().string(), op};
+  return NamedOps{folder.string(), "all"};
 }
 
 bool stands_for(const std::string& word, const std::string& op, const std::string& build_var) {

@@ -94,6 +94,13 @@ struct Pack {
 // The names of the packs below data_dir/ops.
 std::vector<std::string> known_packs(const FileReader& files, const Path& data_dir);
 
+// What a folder holds, as --pack and --ops name it: "mypack" and "all"; of the folder of one op its pack and
+// its name. nullopt: no op.yaml.
+struct NamedOps {
+  std::string pack, ops;
+};
+std::optional<NamedOps> ops_in_folder(const std::string& name, const FileReader& files);
+
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
 // {name, source_root | package, package_root, version | version_file, license, hipify,
 // pass_environment, defaults, ops}.

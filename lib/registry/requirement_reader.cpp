@@ -152,12 +152,13 @@ Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry
   Requirement requirement;
   requirement.kind = row->kind;
   requirement.origin = origin_of(file, entry);
-  DSBUILD_CHECK(read_subject(file, *entry.find(key_of(row->kind)), *row, requirement));
+  Mistakes mistakes;
+  mistakes.check(read_subject(file, *entry.find(key_of(row->kind)), *row, requirement));
   for (const PartRow& part : k_parts)
-    DSBUILD_CHECK(read_part(file, entry, part, requirement));
-  DSBUILD_CHECK(read_hint(file, entry, requirement));
-  DSBUILD_TRY(when, read_when_of(file, entry));
-  requirement.when = std::move(when);
+    mistakes.check(read_part(file, entry, part, requirement));
+  mistakes.check(read_hint(file, entry, requirement));
+  mistakes.take(read_when_of(file, entry), requirement.when);
+  DSBUILD_CHECK(mistakes.result());
   DSBUILD_CHECK(check_folder(file, entry, requirement));
   DSBUILD_CHECK(check_source(file, entry, requirement));
   return requirement;
@@ -167,11 +168,11 @@ Result<Requirement> read_requirement(const SpecFile& file, const YamlNode& entry
 
 Result<std::vector<Requirement>> read_requirements(const SpecFile& file, const YamlNode& list) {
   DSBUILD_CHECK(check_sequence(file, list, "'requires'"));
-  std::vector<Requirement> requirements;
-  for (const YamlNode& entry : list.items) {
-    DSBUILD_TRY(requirement, read_requirement(file, entry));
-    requirements.push_back(std::move(requirement));
-  }
+  std::vector<Requirement> requirements(list.items.size());
+  Mistakes mistakes;
+  for (size_t i = 0; i < requirements.size(); ++i)
+    mistakes.take(read_requirement(file, list.items[i]), requirements[i]);
+  DSBUILD_CHECK(mistakes.result());
   return requirements;
 }
 

@@ -222,9 +222,11 @@ Result<void> check_any_selected(const Registry& registry, bool cpu_only, const S
   if (std::any_of(selected.ops.begin(), selected.ops.end(), is_on)) return {};
   const auto asked_all = [](const SelectedOp& op) { return op.because == k_cpu_ops_only; };
   if (cpu_only && std::any_of(selected.ops.begin(), selected.ops.end(), asked_all)) {
-    return fail(Exit::unmet, "nothing_to_build", "--pack",
-                k_cpu_ops_only + ", and pack '" + registry.pack + "' has none that is wanted",
-                "Give a CUDA toolkit (--cuda-home DIR, or dsbuild toolkits get), or name the ops in --ops.");
+    return fail(
+        Exit::unmet, "nothing_to_build", "--pack",
+        k_cpu_ops_only + ", and pack '" + registry.pack + "' has none that is wanted",
+        "Give a CUDA toolkit (--cuda-home DIR; `dsbuild toolkits` shows what there is), or name the ops "
+        "in --ops.");
   }
   const std::string example = registry.ops.empty() ? "<op>" : registry.ops.front().name();
   const std::string variable = registry.ops.empty() ? "DS_BUILD_<OP>" : registry.ops.front().spec().build_var;

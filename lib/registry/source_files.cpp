@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace dsbuild {
 namespace {
 
@@ -65,6 +67,34 @@ std::vector<std::string> part_matches(const SourceTree& tree, const std::string&
   return matches;
 }
 
+// Folders and files below the root, nearest to it first; a root with very many is not searched to its end.
+std::vector<std::string> paths_below(const SourceTree& tree, FileKind wanted) {
+  constexpr size_t k_most = 10'000;
+  std::vector<std::string> folders = {""}, paths;
+  for (size_t i = 0, seen = 0; i < folders.size() && seen < k_most; ++i) {
+    const std::string folder = folders[i];
+    for (const std::string& name : tree.files.list(tree.root / folder).value_or(std::vector<std::string>{})) {
+      const std::string path = below(folder, name);
+      const FileKind kind = tree.files.own_kind(tree.root / path);
+      ++seen;
+      if (name.starts_with('.')) continue;
+      if (kind == FileKind::directory) folders.push_back(path);
+      if (kind == wanted) paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
+// What is there and was likely meant: of this name in another folder, else of nearly this name; "": nothing.
+std::string nearest_path(const SourceTree& tree, const std::string& path, FileKind wanted) {
+  const std::vector<std::string> paths = paths_below(tree, wanted);
+  const auto same_name = [&](const std::string& other) {
+    return Path(other).filename() == Path(path).filename();
+  };
+  const auto found = std::ranges::find_if(paths, same_name);
+  return found == paths.end() ? nearest(path, paths) : *found;
+}
+
 bool is_inside(const Path& real_root, const Path& real_path) {
   const auto [root_end, ignored] =
       std::mismatch(real_root.begin(), real_root.end(), real_path.begin(), real_path.end());
@@ -78,8 +108,10 @@ Result<void> check_on_disk(const SpecFile& file, const YamlNode& at, const std::
   const Path looked_for = file.tree.root / path;
   const FileKind kind = file.tree.files.kind(looked_for);
   if (kind == FileKind::absent) {
-    return fail(Exit::usage, "missing_source", yaml_where(file.shown, at), "'" + path + "' is not there",
-                "Looked for " + looked_for.string() + ".");
+    const std::string there = nearest_path(file.tree, path, wanted);
+    return fail(Exit::usage, "missing_source", yaml_where(file.shown, at),
+                "'" + path + "' is not there" + (there.empty() ? "" : " (did you mean '" + there + "'?)"),
+                "Paths are relative to the pack's source root, " + file.tree.root.string() + ".");
   }
   if (kind != wanted) {
     const std::string noun = wanted == FileKind::directory ? "a folder" : "a regular file";
@@ -110,7 +142,7 @@ Result<std::vector<std::string>> expand_glob(const SpecFile& file, const YamlNod
   found.erase(std::unique(found.begin(), found.end()), found.end());
   if (!found.empty()) return found;
   return fail(Exit::usage, "missing_source", yaml_where(file.shown, at), "no file matches '" + glob + "'",
-              "Looked below " + file.tree.root.string() + ".");
+              "Globs are relative to the pack's source root, " + file.tree.root.string() + ".");
 }
 
 }  // namespace dsbuild

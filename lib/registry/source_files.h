@@ -5,8 +5,8 @@
 
 namespace dsbuild {
 
-// Is `path` a file (or folder) inside the source root, links followed? Errors: exit 2 `missing_source`
-// with the absolute path looked for, exit 2 `bad_spec` for anything else.
+// Is `path` a file (or folder) inside the source root, links followed? Errors: exit 2 `missing_source` with
+// the source root and what is there of nearly that name, exit 2 `bad_spec` for anything else.
 Result<void> check_on_disk(const SpecFile& file, const YamlNode& at, const std::string& path,
                            FileKind wanted);
 

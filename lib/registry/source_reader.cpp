@@ -213,20 +213,31 @@ Result<void> check_source(const SpecFile& file, const YamlNode& at, const Source
   if (!source.archs_of.empty() && !has_device_code(source)) {
     return bad_spec(file, at, "'" + source.path + "' has no device code, so 'archs' means nothing for it");
   }
-  DSBUILD_CHECK(check_backends(file, at, source, op));
-  if (!is_of_this_version(file, source.when)) return {};
-  return check_on_disk(file, at, source.path, FileKind::file);
+  return check_backends(file, at, source, op);
 }
 
 Result<std::vector<SourceSpec>> read_source(const SpecFile& file, const YamlNode& entry, const OpSpec& op) {
+  Mistakes mistakes;
   if (!entry.is_scalar()) {
-    DSBUILD_CHECK(check_map(file, entry, "a source",
-                            {"path", "glob", "exclude", "backend", "archs", "flags", "for", "when", "seconds",
-                             "split_compile", "hipify"}));
+    const bool are_keys_known =
+        mistakes.check(check_map(file, entry, "a source",
+                                 {"path", "glob", "exclude", "backend", "archs", "flags", "for", "when",
+                                  "seconds", "split_compile", "hipify"}));
+    if (!entry.is_map() || (!are_keys_known && !entry.find("path") && !entry.find("glob")))
+      return tl::unexpected<Error>(mistakes.result().error());
   }
-  DSBUILD_TRY(common, read_common(file, entry, op));
-  DSBUILD_TRY(files, read_files(file, entry, common.when));
-  DSBUILD_TRY(combinations, read_combinations(file, entry.is_map() ? entry.find("for") : nullptr));
+  When when;
+  SourceSpec common;
+  SourceFiles files{&entry, {}};
+  std::vector<Combination> combinations;
+  const bool is_when_known = !entry.is_map() || mistakes.take(read_when_of(file, entry), when);
+  mistakes.take(read_common(file, entry, op), common);
+  if (is_when_known) mistakes.take(read_files(file, entry, when), files);
+  mistakes.take(read_combinations(file, entry.is_map() ? entry.find("for") : nullptr), combinations);
+  if (is_when_known && is_of_this_version(file, when))
+    for (const std::string& path : files.paths)
+      mistakes.check(check_on_disk(file, *files.at, path, FileKind::file));
+  DSBUILD_CHECK(mistakes.result());
   std::vector<SourceSpec> sources;
   for (const std::string& path : files.paths) {
     SourceSpec source = common;
@@ -250,21 +261,24 @@ Result<std::vector<SourceSpec>> read_sources(const SpecFile& file, const YamlNod
   DSBUILD_CHECK(check_sequence(file, list, "'sources'"));
   std::map<std::string, Origin> seen;
   std::vector<SourceSpec> all;
+  Mistakes mistakes;
   for (const YamlNode& entry : list.items) {
-    DSBUILD_TRY(sources, read_source(file, entry, op));
+    std::vector<SourceSpec> sources;
+    if (!mistakes.take(read_source(file, entry, op), sources)) continue;
     for (SourceSpec& source : sources) {
       const auto [twin, is_new] = seen.emplace(source.id(), source.origin);
-      if (!is_new) {
-        return bad_spec(file, entry, "'sources': '" + source.id() + "' stands twice",
-                        "The other is at " + twin->second.text + ".");
-      }
-      all.push_back(std::move(source));
+      if (is_new)
+        all.push_back(std::move(source));
+      else
+        mistakes.check(bad_spec(file, entry, "'sources': '" + source.id() + "' stands twice",
+                                "The other is at " + twin->second.text + "."));
     }
     if (all.size() > k_most_units) {
       return bad_spec(file, entry,
                       "'sources' makes over " + std::to_string(k_most_units) + " translation units");
     }
   }
+  DSBUILD_CHECK(mistakes.result());
   if (all.empty()) return bad_spec(file, list, "'sources' is empty");
   std::sort(all.begin(), all.end(), by_id);
   return all;

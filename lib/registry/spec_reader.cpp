@@ -40,16 +40,22 @@ Origin origin_of(const SpecFile& file, const YamlNode& node) {
   return Origin{yaml_where(file.shown, node)};
 }
 
+Result<void> check_is_map(const SpecFile& file, const YamlNode& node, const std::string& owner) {
+  if (!node.is_map()) return wrong_type(file, node, owner, "a map");
+  return {};
+}
+
 Result<void> check_map(const SpecFile& file, const YamlNode& node, const std::string& owner,
                        const std::vector<std::string>& keys) {
-  if (!node.is_map()) return wrong_type(file, node, owner, "a map");
+  DSBUILD_CHECK(check_is_map(file, node, owner));
+  Mistakes mistakes;
   for (const auto& [key, value] : node.entries) {
     if (std::find(keys.begin(), keys.end(), key.scalar) != keys.end()) continue;
-    return bad_spec(
+    mistakes.check(bad_spec(
         file, key, "unknown key '" + printable(key.scalar) + "' in " + owner + did_you_mean(key.scalar, keys),
-        "Keys of " + owner + ": " + join(keys, ", ") + ".");
+        "Keys of " + owner + ": " + join(keys, ", ") + "."));
   }
-  return {};
+  return mistakes.result();
 }
 
 Result<void> check_sequence(const SpecFile& file, const YamlNode& node, const std::string& owner) {
@@ -69,11 +75,11 @@ Result<std::string> read_word(const SpecFile& file, const YamlNode& node, const 
 Result<std::vector<std::string>> read_words(const SpecFile& file, const YamlNode& list,
                                             const std::string& owner, const WordRule& rule) {
   DSBUILD_CHECK(check_sequence(file, list, owner));
-  std::vector<std::string> words;
-  for (const YamlNode& item : list.items) {
-    DSBUILD_TRY(word, read_word(file, item, owner, rule));
-    words.push_back(std::move(word));
-  }
+  std::vector<std::string> words(list.items.size());
+  Mistakes mistakes;
+  for (size_t i = 0; i < words.size(); ++i)
+    mistakes.take(read_word(file, list.items[i], owner, rule), words[i]);
+  DSBUILD_CHECK(mistakes.result());
   return words;
 }
 

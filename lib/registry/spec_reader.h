@@ -1,4 +1,5 @@
-// How op.yaml is read: strict keys, typed values, and the position in every error.
+// How op.yaml is read: strict keys, typed values, and the position in every error. Keys that do not rest
+// on a wrong one are read all the same, so that one run says all mistakes.
 // Private to this stage.
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mistakes.h"
 #include "base/result.h"
 #include "base/yaml.h"
 #include "registry/op_spec.h"
@@ -36,6 +38,8 @@ tl::unexpected<Error> bad_spec(const SpecFile& file, const YamlNode& at, std::st
                                std::string fix = {});
 Origin origin_of(const SpecFile& file, const YamlNode& node);
 
+Result<void> check_is_map(const SpecFile& file, const YamlNode& node, const std::string& owner);
+// And of these keys alone.
 Result<void> check_map(const SpecFile& file, const YamlNode& node, const std::string& owner,
                        const std::vector<std::string>& keys);
 Result<void> check_sequence(const SpecFile& file, const YamlNode& node, const std::string& owner);

@@ -159,7 +159,7 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
           (outcome.execution ? render_executed(*outcome.execution) : "") + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
   text += render_kernels(outcome.kernels, style);
-  text += "next: dsbuild verify " + shell_quote(outcome.bundle.path.string()) + "\n";
+  text += "next: " + own_command({"verify", outcome.bundle.path.string()}) + "\n";
   if (outcome.failures.empty()) return text;
   const std::set<std::string> failed = ops_of(outcome.failures);
   std::vector<std::string> built;
@@ -175,7 +175,7 @@ std::string render_unfinished(const std::vector<std::string>& failed, const std:
 std::string render_unbuilt_json(const Error& error, const std::vector<EdgeFailure>& failures,
                                 const UnfinishedRun& left) {
   Json json = {{"event", "result"}, {"schema", 1}, {"dsbuild", k_version}};
-  json["error"] = message_json(error);
+  json["error"] = error_json(error);
   json["exit"] = static_cast<int>(error.exit);
   json["failed"] = failures_json(failures);
   json["built"] = left.built;

@@ -9,6 +9,13 @@ Json message_json(const Message& message) {
   return {{"code", message.code}, {"where", message.where}, {"what", message.what}, {"fix", message.fix}};
 }
 
+Json error_json(const Error& error) {
+  Json json = message_json(error);
+  for (const Message& other : error.others)
+    json["others"].push_back(message_json(other));
+  return json;
+}
+
 Json warnings_json(const std::vector<Warning>& warnings) {
   Json list = Json::array();
   for (const Warning& w : warnings)

@@ -9,6 +9,7 @@ namespace dsbuild {
 // {"schema":1,"dsbuild":"0.1.0"}: how every document starts.
 Json json_document();
 Json message_json(const Message& message);
+Json error_json(const Error& error);
 Json warnings_json(const std::vector<Warning>& warnings);
 Json remote_uses_json(const MirrorUses& uses);
 Json gencodes_json(const ArchSet& set);

@@ -37,8 +37,13 @@ std::string Style::bold(const std::string& text) const {
 }
 
 std::string render_error(const Error& error, const Style& style) {
-  return without_commands(render_message(style.bad(head("error", error)), error)) +
-         (style.annotate ? render_annotation("error", error, style.repository) : "");
+  std::vector<Message> all = {error};
+  all.insert(all.end(), error.others.begin(), error.others.end());
+  std::string text;
+  for (const Message& one : all)
+    text += without_commands(render_message(style.bad(head("error", one)), one)) +
+            (style.annotate ? render_annotation("error", one, style.repository) : "");
+  return text;
 }
 
 std::string render_warning(const Warning& warning, const Style& style) {
@@ -48,7 +53,7 @@ std::string render_warning(const Warning& warning, const Style& style) {
 
 std::string render_error_json(const Error& error) {
   Json json = json_document();
-  json["error"] = message_json(error);
+  json["error"] = error_json(error);
   return json_line(json);
 }
 

@@ -76,7 +76,7 @@ TEST_CASE("The archs that are asked for come before the GPUs, with PTX of the hi
 TEST_CASE("Without GPUs and archs a CUDA op cannot be built, a CPU op can") {
   LoadWorld world;
   world.machine.gpus = {};
-  CHECK(world.error().find("no_gpu: scale is to be built for the GPUs of this machine") == 0);
+  CHECK(world.error().find("no_gpu: no GPU is visible") == 0);
   CHECK(world.load("one"));
 }
 

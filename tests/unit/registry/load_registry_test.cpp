@@ -49,8 +49,8 @@ TEST_CASE("messages name files of the data folder by their place in it") {
   PackWorld world;
   world.add("native/bad", "name: bad\nsources: [gone.cu]\n");
   CHECK(world.error() ==
-        "missing_source ops/native/bad/op.yaml:2:11: 'gone.cu' is not there | Looked for "
-        "/data/kernels/gone.cu.");
+        "missing_source ops/native/bad/op.yaml:2:11: 'gone.cu' is not there | Paths are relative to "
+        "the pack's source root, /data/kernels.");
 }
 
 TEST_CASE("--source replaces the pack's source root") {
@@ -75,7 +75,7 @@ TEST_CASE("an unknown pack is an error that lists the packs") {
   world.settings.pack = {"./empty", "--pack"};
   CHECK(world.error() ==
         "unknown_pack --pack: './empty' holds no op.yaml | A pack is a folder with <op>/op.yaml for "
-        "each of its ops; `dsbuild new OP` writes one.");
+        "each of its ops; `dsbuild new my_op --pack ./empty` writes one.");
 }
 
 TEST_CASE("an op's name is checked without a spec: its own rule and that of its variable") {
@@ -216,8 +216,8 @@ TEST_CASE("a pack's version decides which sources are looked for") {
   CHECK(world.registry().source_version.text() == "0.19.8");
   pack("0.19.6");
   CHECK(world.error() ==
-        "missing_source ops/native/old/op.yaml:2:24: 'gone.cu' is not there | Looked for "
-        "/data/kernels/gone.cu.");
+        "missing_source ops/native/old/op.yaml:2:24: 'gone.cu' is not there | Paths are relative to "
+        "the pack's source root, /data/kernels.");
 }
 
 // A pack whose sources are the Python package `kit`, and one op of them.

@@ -255,7 +255,8 @@ TEST_CASE("a requirement is of exactly one kind and complete") {
       {"requires: [{source: ../a.cu, lacks: x, because: it is}]",
        "bad_spec x/op.yaml:3:21: 'requires.source': '../a.cu' leaves the source root ('..')"},
       {"requires: [{source: gone.cu, lacks: x, because: it is}]",
-       "missing_source x/op.yaml:3:21: 'gone.cu' is not there | Looked for /src/gone.cu."},
+       "missing_source x/op.yaml:3:21: 'gone.cu' is not there | Paths are relative to the pack's source "
+       "root, /src."},
       {"requires: [{command: /bin/sh}]",
        "bad_spec x/op.yaml:3:22: 'requires.command': '/bin/sh' is no command name (a program looked up on "
        "PATH)"},
@@ -330,9 +331,11 @@ TEST_CASE("sources are files that are there, each once") {
     return world.error("name: x\nsources: " + sources + "\n");
   };
   CHECK(error("[a.cu, gone.cu]") ==
-        "missing_source x/op.yaml:2:17: 'gone.cu' is not there | Looked for /src/gone.cu.");
+        "missing_source x/op.yaml:2:17: 'gone.cu' is not there | Paths are relative to the pack's source "
+        "root, /src.");
   CHECK(error("[{glob: none/*.cu}]") ==
-        "missing_source x/op.yaml:2:18: no file matches 'none/*.cu' | Looked below /src.");
+        "missing_source x/op.yaml:2:18: no file matches 'none/*.cu' | Globs are relative to the pack's "
+        "source root, /src.");
   CHECK(error("[a.cu, {glob: \"*.cu\"}]") ==
         "bad_spec x/op.yaml:2:17: 'sources': 'a.cu' stands twice | The other is at x/op.yaml:2:11.");
   CHECK(error("[]") == "bad_spec x/op.yaml:2:10: 'sources' is empty");
@@ -355,7 +358,8 @@ TEST_CASE("sources are files that are there, each once") {
   CHECK(error("[{glob: bwd/*.cu, exclude: [\"*.cu\"]}]") ==
         "bad_spec x/op.yaml:2:38: 'exclude': '*.cu' matches none of the files that are left of 'glob'");
   CHECK(error("[{glob: bwd/*.cu, exclude: [bwd/three.cu]}]") ==
-        "missing_source x/op.yaml:2:38: no file matches 'bwd/three.cu' | Looked below /src.");
+        "missing_source x/op.yaml:2:38: no file matches 'bwd/three.cu' | Globs are relative to the pack's "
+        "source root, /src.");
   CHECK(error("[{glob: bwd/*.cu, exclude: [\"bwd/*.cu\"]}]") ==
         "bad_spec x/op.yaml:2:37: 'exclude' leaves no file of 'glob'");
   CHECK(error("[{path: b.cpp, archs: {min: 8.0}}]") ==
@@ -381,7 +385,8 @@ TEST_CASE("sources are files that are there, each once") {
         "bad_spec x/op.yaml:2:11: 'a.cu' is a CUDA source of a cpu op | Set 'backend: cuda', or leave the "
         "source out.");
   CHECK(error("[a.cu]\ninclude_dirs: [gone]") ==
-        "missing_source x/op.yaml:3:16: 'gone' is not there | Looked for /src/gone.");
+        "missing_source x/op.yaml:3:16: 'gone' is not there | Paths are relative to the pack's source root, "
+        "/src.");
   CHECK(error("[a.cu]\ninclude_dirs: [b.cpp]") == "bad_spec x/op.yaml:3:16: 'b.cpp' is not a folder");
 }
 

@@ -48,6 +48,17 @@ struct SpecWorld {
     const Error& error = parsed.error();
     return error_text(error);
   }
+  // "line:column" of each mistake.
+  std::vector<std::string> errors(const std::string& text) const {
+    const auto parsed = parse(text);
+    if (parsed) return {};
+    std::vector<std::string> places = {parsed.error().where};
+    for (const Message& other : parsed.error().others)
+      places.push_back(other.where);
+    for (std::string& place : places)
+      place = place.substr(place.find(':') + 1);
+    return places;
+  }
 };
 
 }  // namespace dsbuild

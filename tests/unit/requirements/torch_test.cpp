@@ -191,9 +191,10 @@ TEST_CASE("A toolkit of another major version than torch's CUDA is refused, nami
   const Finding finding = world.ask_for();
   CHECK_FALSE(finding.ok);
   CHECK(finding.why == "CUDA 11.8 does not go with torch 2.11.0+cu130, which is of CUDA 13.0");
-  CHECK(finding.fix ==
-        "Use a toolkit of CUDA 13.0 to 13.5 (--cuda-home DIR, dsbuild toolkits get 13.5), or a torch of CUDA "
-        "11.0 to 11.8; with DS_SKIP_CUDA_CHECK=1 it is built all the same.");
+  CHECK(
+      finding.fix ==
+      "Use a toolkit of CUDA 13.0 to 13.5 (--cuda-home DIR, `dsbuild toolkits get 13.5`), or a torch of CUDA "
+      "11.0 to 11.8; with DS_SKIP_CUDA_CHECK=1 it is built all the same.");
 }
 
 TEST_CASE("With DS_SKIP_CUDA_CHECK=1 a toolkit of another CUDA is a warning") {
