@@ -10,6 +10,7 @@
 #include "command_line.h"
 #include "option_uses.h"
 #include "report/report.h"
+#include "settings/given_options.h"
 #include "settings/options.h"
 #include "sys/system.h"
 #include "sys/terminal.h"
@@ -57,6 +58,9 @@ const std::vector<CommandRow>& commands();
 // where `style` has annotations, whose renderers have done it.
 Result<void> print_result(std::string_view text, const Style& style = {});
 void print_message(std::string_view text, const Style& style = {});
+// What a command did, which is no answer: nothing with -q, where errors alone are said.
+Result<void> print_done(const Settings& settings, const std::string& json, const std::string& text,
+                        const Style& style = {});
 // For programs, byte for byte.
 Result<void> print_document(std::string_view text);
 // The live line of lib/ninja/progress.h, which has made its text visible itself.

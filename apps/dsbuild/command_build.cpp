@@ -1,6 +1,7 @@
 // build: the driver (lib/build/build_bundle.h), and what it says to people and scripts.
 #include <chrono>
 
+#include "build/diagnostic_collector.h"
 #include "build/unchanged.h"
 #include "cache/counts.h"
 #include "project_pack.h"
@@ -22,9 +23,9 @@ double seconds_since(Clock::time_point start) {
 
 Result<void> print_outcome(const BuildOutcome& outcome, const Settings& settings,
                            const CommandContext& context) {
-  if (settings.json.value) return print_result(render_build_outcome_json(outcome));
   const Style style = style_for(settings, context, false);
-  return print_result(render_build_outcome(outcome, style), style);
+  return print_done(settings, render_build_outcome_json(outcome), render_build_outcome(outcome, style),
+                    style);
 }
 
 // Of the last build that ran an edge: a build with nothing to do has none of its own.
@@ -72,15 +73,26 @@ Result<int> say_unchanged(const UnchangedBuild& build, Clock::time_point start, 
   return 0;
 }
 
-void remember(const Built& built, const std::string& shown_plan, const CommandContext& context) {
+// What the tools of all edges said when they were made: a build with nothing to do says it again.
+void tell_again(const Plan& plan, const CommandContext& context,
+                const std::function<void(const ToolDiagnostic&)>& tell) {
+  const FileReader& files = context.system.files;
+  const Path& folder = plan.settings().build_dir.value;
+  DiagnosticCollector collector(OwnPaths(plan.graph.links, folder, files), tell);
+  tell_recorded(plan.graph, folder, files, collector);
+}
+
+void remember(const Built& built, const ShownEvents& events, const CommandContext& context) {
   const BuildOutcome& outcome = built.outcome;
+  std::string shown = events.shown_plan();
+  tell_again(built.plan, context, [&](const ToolDiagnostic& told) { shown += events.text_of(told); });
   const PlanAgain plan_again = [&](System& system) -> Result<Plan> {
     const CommandContext again{context.line, system, context.terminal, context.data_dir};
     DSBUILD_TRY(request, load_request(again));
     Session session(request.settings, system);
     return make_plan(std::move(request), session);
   };
-  remember_build({shown_plan, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.compared},
+  remember_build({shown, outcome.bundle, outcome.manifest.ops.size(), outcome.skipped, outcome.compared},
                  asked_by(context), built.plan, plan_again, context.system);
 }
 
@@ -149,12 +161,14 @@ Result<int> build(Request request, const CommandContext& context, SarifLog* log)
   if (built || built.error().code == "edge_failed") DSBUILD_CHECK(tell_timings(settings, context));
   if (!built && log && built.error().code != "edge_failed") log->add(with_refusals(built.error()));
   if (!built) return say_unbuilt(built.error(), events, settings, context);
+  if (built->outcome.edges_run == 0)
+    tell_again(built->plan, context, [&](const ToolDiagnostic& told) { events.on_diagnostic(told); });
   DSBUILD_CHECK(place_modules(built->outcome.bundle.path, settings, context));
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
   if (!built->outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(built->plan.archs, settings, context);
   if (code == 0 && built->did_something && !settings.json.value && !settings.shard.value.is_given())
-    remember(*built, events.shown_plan(), context);
+    remember(*built, events, context);
   return code;
 }
 

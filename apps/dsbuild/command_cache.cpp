@@ -28,8 +28,8 @@ Result<int> show_stats(const CommandContext& context) {
 
 Result<int> print_removal(const StoreRemoval& removal, const Settings& settings) {
   const std::string folder = settings.store.value.string();
-  DSBUILD_CHECK(print_result(settings.json.value ? render_store_removal_json(removal, folder)
-                                                 : render_store_removal(removal, folder)));
+  DSBUILD_CHECK(print_done(settings, render_store_removal_json(removal, folder),
+                           render_store_removal(removal, folder)));
   return 0;
 }
 
@@ -78,7 +78,10 @@ Result<int> end_transfer(const std::string& verb, const CacheTransfer& transfer,
                          const CommandContext& context) {
   const TransferView view{verb, transfer, warnings_of(transfer.uses)};
   print_warnings(view.warnings, settings, context);
-  DSBUILD_CHECK(print_result(settings.json.value ? render_transfer_json(view) : render_transfer(view)));
+  if (transfer.is_whole())
+    DSBUILD_CHECK(print_done(settings, render_transfer_json(view), render_transfer(view)));
+  else
+    DSBUILD_CHECK(print_result(settings.json.value ? render_transfer_json(view) : render_transfer(view)));
   return static_cast<int>(transfer.is_whole() ? Exit::done : Exit::failed);
 }
 
@@ -110,7 +113,7 @@ Result<int> pull(const CommandContext& context) {
 Result<Path> take_file(CommandLine& line, const std::string& verb) {
   if (line.operands.empty())
     return fail(Exit::usage, "bad_option", "cache " + verb, "it takes the name of a file",
-                "dsbuild cache " + verb + " cache.tar");
+                "Usage: dsbuild cache " + verb + " FILE");
   const Path file = line.operands.front();
   line.operands.erase(line.operands.begin());
   return file;
@@ -140,7 +143,7 @@ Result<int> import_file(const CommandContext& context) {
   DSBUILD_TRY(file, take_file(line, "import"));
   if (!line.operands.empty())
     return fail(Exit::usage, "bad_option", "cache import", "it takes one file, and all that is in it",
-                "dsbuild cache import " + shell_quote(file.string()));
+                own_command({"cache", "import", file.string()}));
   DSBUILD_TRY(request, request_of_transfer(context));
   const Settings& settings = request.settings;
   TransferEvents events(settings, context);
@@ -175,7 +178,7 @@ Error not_understood(const Words& words) {
   return make_error(
       Exit::usage, "bad_option", "cache",
       "not understood: " + shell_join(words) + (words.size() == 1 ? did_you_mean(words[0], known) : ""),
-      "dsbuild cache " + join(known, "|"));
+      "Usage: dsbuild cache " + join(known, "|"));
 }
 
 Result<int> run_cache(const CommandContext& context) {

@@ -14,7 +14,7 @@ Result<int> run_completion(const CommandContext& context) {
     return fail(Exit::usage, "bad_option", "completion",
                 words.empty() ? "no shell named"
                               : "not understood: " + shell_join(words) + did_you_mean(words.front(), shells),
-                "dsbuild completion bash|zsh|fish");
+                "Usage: dsbuild completion bash|zsh|fish");
   DSBUILD_TRY(script, context.system.files.read_file(context.data_dir / "completions" /
                                                      ("dsbuild." + words.front())));
   DSBUILD_CHECK(print_result(script));
@@ -24,7 +24,7 @@ Result<int> run_completion(const CommandContext& context) {
 Result<int> run_complete(const CommandContext& context) {
   if (context.line.operands.size() != 1)
     return fail(Exit::usage, "bad_option", "complete", "takes the line up to the cursor, as one word",
-                "Completion scripts run it: dsbuild completion bash|zsh|fish");
+                "Completion scripts run it. Usage: dsbuild completion bash|zsh|fish");
   DSBUILD_CHECK(print_result(render_completion(complete(context.line.operands.front(), context))));
   return 0;
 }

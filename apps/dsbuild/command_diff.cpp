@@ -16,7 +16,7 @@ Result<int> run_diff(const CommandContext& context) {
   if (folders.size() != 2)
     return fail(Exit::usage, "bad_option", "diff",
                 folders.empty() ? "no folder given" : "two folders are compared, and one was given",
-                "dsbuild diff A B: each is a bundle or a build folder.");
+                "Usage: dsbuild diff A B, each of them a bundle or a build folder.");
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   Session session(settings, context.system);

@@ -83,7 +83,7 @@ std::vector<const OpBuilder*> ops_called(const std::string& name, const Registry
 
 Result<int> run_explain(const CommandContext& context) {
   if (context.line.operands.empty())
-    return fail(Exit::usage, "bad_option", "explain", "no op given", "dsbuild explain OP [ARCH]");
+    return fail(Exit::usage, "bad_option", "explain", "no op given", "Usage: dsbuild explain OP [ARCH…]");
   const std::string& name = context.line.operands.front();
   DSBUILD_TRY(request, load_request(context));
   Session session(request.settings, context.system);

@@ -86,7 +86,8 @@ class Inspection {
 
 Result<int> run_inspect(const CommandContext& context) {
   if (context.line.operands.empty())
-    return fail(Exit::usage, "bad_option", "inspect", "no file given", "dsbuild inspect FILE|WHEEL|DIR…");
+    return fail(Exit::usage, "bad_option", "inspect", "no file given",
+                "Usage: dsbuild inspect FILE|WHEEL|DIR…");
   DSBUILD_TRY(settings, load_settings(context.line.arguments, {}, context.system.files, context.data_dir));
   DSBUILD_TRY(gate, requested_gate(settings, context.system));
   Inspection inspection(context, gate.gpus);

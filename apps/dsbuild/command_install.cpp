@@ -22,10 +22,10 @@ Result<Path> find_target(const Settings& settings, const CommandContext& context
                 "Keep one of them.");
   if (context.line.has("--target")) return Path(context.line.value("--target"));
   if (has_python) return packages_of_python(settings, context.system);
-  return fail(
-      Exit::usage, "bad_option", "install", "no folder to install into",
-      "dsbuild install BUNDLE --python EXE, EXE being the Python that is to load the ops; or --target DIR, "
-      "DIR being a site-packages folder");
+  return fail(Exit::usage, "bad_option", "install", "no folder to install into",
+              "Usage: dsbuild install BUNDLE --python EXE, EXE being the Python that is to load the ops; or "
+              "--target DIR, "
+              "DIR being a site-packages folder");
 }
 
 // Elsewhere nothing starts the import of the ops.
@@ -40,8 +40,8 @@ std::vector<Warning> check_site_packages(const Package& package, const Path& tar
 
 Result<int> remove(const Path& target, const Settings& settings, const CommandContext& context) {
   DSBUILD_TRY(removed, remove_packages(target, context.system.files));
-  DSBUILD_CHECK(print_result(settings.json.value ? render_removed_json(removed, target.string())
-                                                 : render_removed(removed, target.string())));
+  DSBUILD_CHECK(print_done(settings, render_removed_json(removed, target.string()),
+                           render_removed(removed, target.string())));
   return 0;
 }
 
@@ -57,8 +57,8 @@ Result<int> run_install(const CommandContext& context) {
   DSBUILD_CHECK(install_package(package, target, context.system.files));
   const std::vector<Warning> warnings = check_site_packages(package, target);
   print_warnings(warnings, settings, context);
-  DSBUILD_CHECK(print_result(settings.json.value ? render_installed_json(package, target.string(), warnings)
-                                                 : render_installed(package, target.string())));
+  DSBUILD_CHECK(print_done(settings, render_installed_json(package, target.string(), warnings),
+                           render_installed(package, target.string())));
   return 0;
 }
 

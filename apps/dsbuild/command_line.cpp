@@ -5,8 +5,8 @@
 
 #include "base/version.h"
 #include "interface.h"
-#include "mended_words.h"
 #include "option_uses.h"
+#include "refused_line.h"
 #include "settings/options.h"
 
 namespace dsbuild {
@@ -84,106 +84,6 @@ std::string one_blank_line(const std::string& text) {
   return fewer == text ? text : one_blank_line(fewer);
 }
 
-Words names_of(const CLI::Option& option) {
-  Words names;
-  for (const std::string& name : option.get_lnames())
-    names.push_back("--" + name);
-  for (const std::string& name : option.get_snames())
-    names.push_back("-" + name);
-  return names;
-}
-
-// Of the program and of the command that was chosen.
-Words option_names(const CLI::App& app) {
-  Words names;
-  std::vector<const CLI::App*> parts = {&app};
-  for (const CLI::App* chosen : app.get_subcommands())
-    parts.push_back(chosen);
-  for (const CLI::App* part : parts)
-    for (const CLI::Option* option : part->get_options())
-      for (const std::string& name : option->get_lnames())
-        names.push_back("--" + name);
-  return names;
-}
-
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const CommandRow& row : commands())
-    if (!row.hidden) names.emplace_back(row.name);
-  return names;
-}
-
-// A password in a URL is shown to nobody who reads a message or waits for a lock.
-Words shown_words(Words words) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    const bool is_url = words[i].find("://") != std::string::npos || words[i].starts_with("--remote=") ||
-                        (i > 0 && words[i - 1] == "--remote");
-    if (is_url) words[i] = without_password(words[i]);
-  }
-  return words;
-}
-
-std::string unknown_word_text(const std::string& word) {
-  return "unknown word '" + printable(shown_words({word}).front()) + "'";
-}
-
-Error bad_option(const std::string& what, const std::string& why, const Words& mended) {
-  return make_error(Exit::usage, "bad_option", "command line", what,
-                    mended.empty() ? "`dsbuild --help` lists commands and options."
-                                   : why + ": dsbuild " + shell_join(shown_words(mended)));
-}
-
-Error unknown_option(const std::string& word, const CLI::App& app, const Words& words) {
-  const std::string name = word.substr(0, word.find('='));
-  const std::string what = "unknown option '" + printable(name) + "'", foreign = word_for(name);
-  if (foreign.starts_with("-")) return bad_option(what, "Its name here", with_word(words, word, foreign));
-  if (!foreign.empty()) {  // a command, which takes the place of what stands there
-    Words mended = with_word(words, word, foreign);
-    for (const CLI::App* chosen : app.get_subcommands())
-      mended.erase(std::find(mended.begin(), mended.end(), chosen->get_name()));
-    return bad_option(what, "That is a command here", mended);
-  }
-  const std::string near = nearest(name, option_names(app));
-  return bad_option(what + did_you_mean(name, option_names(app)), "Meant",
-                    near.empty() ? Words{} : with_word(words, word, near));
-}
-
-Error two_commands(const std::string& chosen, const std::string& other, Words words) {
-  words.erase(std::find(words.begin(), words.end(), chosen));
-  return bad_option("two commands, '" + chosen + "' and '" + other + "'", "One at a time", words);
-}
-
-// "ops=all"
-std::optional<Error> option_without_dashes(const std::string& word, const CLI::App& app, const Words& words) {
-  const std::string name = "--" + word.substr(0, word.find('='));
-  const Words options = option_names(app);
-  if (std::find(options.begin(), options.end(), name) == options.end()) return std::nullopt;
-  return bad_option(unknown_word_text(word) + " (did you mean '" + name + "'?)", "Meant",
-                    with_word(words, word, name));
-}
-
-Error unknown_command(const std::string& word, const CLI::App& app, const Words& words) {
-  const Words known = command_names();
-  if (std::find(known.begin(), known.end(), word) != known.end())
-    return two_commands(app.get_subcommands().front()->get_name(), word, words);
-  if (const auto option = option_without_dashes(word, app, words)) return *option;
-  const std::string what = unknown_word_text(word);
-  const std::string near = nearest(word, known);
-  return bad_option(what + did_you_mean(word, known), "Meant",
-                    near.empty() ? Words{} : with_word(words, word, near));
-}
-
-// Of the words that CLI11 did not know the first option, else the first word.
-Error unknown_word(const CLI::App& app, const Words& words) {
-  const Words unknown = app.remaining(true);
-  const auto option = std::find_if(unknown.begin(), unknown.end(),
-                                   [](const std::string& word) { return word.starts_with("-"); });
-  if (option != unknown.end()) return unknown_option(*option, app, words);
-  if (const Words mended = with_mended_lists(words, command_names()); !mended.empty())
-    return bad_option(unknown_word_text(unknown.front()), "A list is one word", mended);
-  return unknown_command(unknown.front(), app, words);
-}
-
 // `dsbuild help [COMMAND]` and `dsbuild version`, as other tools have them. Another word of help is the code
 // of a message, which the command of that name explains.
 Words as_options(Words words) {
@@ -198,23 +98,6 @@ Words as_options(Words words) {
   words.erase(words.begin());
   words.push_back(option);
   return words;
-}
-
-// CLI11's phrases in our words: "--arch: 1 required LIST missing", "--out: At Most 1 required but received
-// 2".
-Error bad_value(const std::string& text, const CLI::App& app, const Words& words) {
-  const std::string twice =
-      replace_all(text, "At Most 1 required but received", "takes one value, was given");
-  const std::string none = replace_all(text, ": 1 required ", ": needs its value, ");
-  if (twice == text) return bad_option(none == text ? text : replace_all(none, " missing", ""), "", {});
-  if (const Words mended = with_mended_lists(words, command_names()); !mended.empty())
-    return bad_option(twice, "A list is one word", mended);
-  Words names;
-  for (const CLI::Option* option : app.get_options())
-    if (const Words own = names_of(*option);
-        std::find(own.begin(), own.end(), text.substr(0, text.find(':'))) != own.end())
-      names = own;
-  return bad_option(twice, "Keep one, as in", names.empty() ? Words{} : with_last_value(words, names));
 }
 
 // `--arch=`: an empty value, where CLI11 would take the next word for it.
@@ -314,21 +197,20 @@ int own_words(int argc, const char* const* argv) {
   return static_cast<int>((runs_command ? marker : end) - argv);
 }
 
-}  // namespace
+// Words behind no command are operands of build, which is what a line without one means.
+bool means_build(const CLI::App& app) {
+  return app.get_subcommands().empty() &&
+         std::ranges::none_of(app.remaining(true), [](const auto& word) { return word.starts_with("-"); });
+}
 
-Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
+tl::expected<CommandLine, Refusal> parse_words(const Words& given) {
   CommandLine line;
-  line.as_typed = shell_join(shown_words({argv, argv + argc}));
-  if (take_foreign_words(argc, argv, line)) return line;
-  const int own = own_words(argc, argv);
-  if (own < argc) line.program.assign(argv + own + 1, argv + argc);
   CLI::App app("", "dsbuild");
-  Words words = as_options({argv + 1, argv + own});
-  declare(app, line, std::find(words.begin(), words.end(), "--help-all") != words.end());
-  words = with_empty_values(words, app);
-  line.words = words;
+  declare(app, line, std::find(given.begin(), given.end(), "--help-all") != given.end());
+  line.words = with_empty_values(given, app);
+  if (auto refusal = find_refused_option(app, line.words)) return tl::unexpected<Refusal>(*refusal);
   try {
-    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    app.parse(Words(line.words.rbegin(), line.words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForVersion&) {
     line.answer = std::string("dsbuild ") + k_version + "\n";
   } catch (const CLI::CallForAllHelp&) {
@@ -338,31 +220,65 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     line.answer = one_blank_line(chosen.empty() ? render_first_screen(describe_interface(app))
                                                 : chosen.front()->help(app.get_name()));
   } catch (const CLI::ExtrasError&) {
-    return tl::unexpected<Error>(unknown_word(app, words));
+    if (!means_build(app)) return tl::unexpected<Refusal>(refuse_unknown_word(app, line.words));
+    Words with_command = line.words;
+    with_command.insert(with_command.begin(), "build");
+    auto build = parse_words(with_command);
+    if (build) build->words = line.words;
+    return build;
   } catch (const CLI::ParseError& error) {
-    return tl::unexpected<Error>(bad_value(error.what(), app, words));
+    return tl::unexpected<Refusal>(refuse_value(error.what(), app, line.words));
   }
   for (const CLI::App* chosen : app.get_subcommands())
     line.command = chosen->get_name();
   for (const CommandRow& row : commands())
     if (line.command == row.name) line.arguments.reads_project_file = row.reads_project_file;
-  DSBUILD_CHECK(check_choices(line));
-  if (!line.answer) DSBUILD_CHECK(check_uses(line));
   if (app.count("--help-man") > 0) line.answer = render_man_page(describe_interface(app));
   return line;
 }
 
-std::optional<Error> misplaced_operand(const CommandLine& line) {
-  const std::string& word = line.operands.front();
-  const Words known = command_names();
-  if (std::find(known.begin(), known.end(), word) != known.end())
-    return two_commands(line.command, word, line.words);
-  if (const Words mended = with_mended_lists(line.words, known); !mended.empty())
-    return bad_option(unknown_word_text(word), "A list is one word", mended);
+std::optional<Refusal> refuse_operand_of(const CommandLine& line, const std::string& word, const Words& ops) {
   CommandLine declared;
   CLI::App app("", "dsbuild");
   declare(app, declared, true);
-  return option_without_dashes(word, app, line.words);
+  return refuse_operand(word, line.command, ops, app, line.words);
+}
+
+// Its values too, as far as they can be told without the disk. A word where a command may stand, and which is
+// nearly one, is an op that nobody has.
+std::optional<Refusal> why_refused(const Words& words) {
+  const auto line = parse_words(words);
+  if (!line) return line.error();
+  const bool has_command = std::find(words.begin(), words.end(), line->command) != words.end();
+  if (!has_command && !line->operands.empty())
+    if (auto refusal = refuse_operand_of(*line, line->operands.front(), {})) return refusal;
+  auto checked = check_choices(*line);
+  if (checked && !line->answer) checked = check_uses(*line);
+  if (checked) checked = check_arguments(line->arguments);
+  return checked ? std::nullopt : std::optional(Refusal{checked.error()});
+}
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
+  CommandLine foreign;
+  foreign.as_typed = shell_join(shown_words({argv, argv + argc}));
+  if (take_foreign_words(argc, argv, foreign)) return foreign;
+  const int own = own_words(argc, argv);
+  Words program;
+  if (own < argc) program.assign(argv + own + 1, argv + argc);
+  auto line = parse_words(as_options({argv + 1, argv + own}));
+  if (!line) return tl::unexpected<Error>(said(line.error(), why_refused, program));
+  line->program = std::move(program);
+  line->as_typed = foreign.as_typed;
+  DSBUILD_CHECK(check_choices(*line));
+  if (!line->answer) DSBUILD_CHECK(check_uses(*line));
+  return std::move(*line);
+}
+
+std::optional<Error> misplaced_operand(const CommandLine& line, const std::string& word, const Words& ops) {
+  auto refusal = refuse_operand_of(line, word, ops);
+  return refusal ? std::optional(said(std::move(*refusal), why_refused, line.program)) : std::nullopt;
 }
 
 Interface command_line_interface() {

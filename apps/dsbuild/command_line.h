@@ -30,8 +30,9 @@ struct CommandLine {
 // Errors: exit 2 `bad_option`.
 Result<CommandLine> parse_command_line(int argc, const char* const* argv);
 
-// An operand that names nothing was meant to be something else: a second command, or part of a list of --ops
-// or the like. nullopt: neither.
-std::optional<Error> misplaced_operand(const CommandLine& line);
+// An operand that names nothing was meant to be something else: a second command, part of a list of --ops or
+// the like, or one of `ops` or the commands, misspelt. nullopt: neither.
+std::optional<Error> misplaced_operand(const CommandLine& line, const std::string& word,
+                                       const std::vector<std::string>& ops);
 
 }  // namespace dsbuild

@@ -79,7 +79,7 @@ void note(const LoadRequest& request, const LoadedOp& loaded, FileSystem& files)
 
 Result<int> run_load(const CommandContext& context) {
   if (context.line.operands.empty())
-    return fail(Exit::usage, "bad_option", "load", "no op given", "dsbuild load [PACK/]OP");
+    return fail(Exit::usage, "bad_option", "load", "no op given", "Usage: dsbuild load [PACK/]OP");
   DSBUILD_TRY(request, load_request(context));
   const std::string op = take_pack(context.line.operands.front(), request.settings);
   LoadEvents events(request.settings, context, op);

@@ -1,4 +1,5 @@
 // new: an op to start from, or a pack of a project that has a build of its own.
+#include "next_build.h"
 #include "project_pack.h"
 #include "registry/new_op.h"
 
@@ -9,20 +10,21 @@ Result<int> run_new_op(const CommandContext& context) {
   const std::vector<std::string>& words = context.line.operands;
   if (words.size() != 1)
     return fail(Exit::usage, "bad_option", "new", words.empty() ? "no op named" : "takes one op name",
-                "dsbuild new OP [--pack DIR] [--backend cuda|cpu]");
+                "Usage: dsbuild new OP [--pack DIR] [--backend cuda|cpu]");
   DSBUILD_TRY(request, load_request(context));
   Settings& settings = request.settings;
   if (settings.pack.is_default()) settings.pack.value = k_new_pack;
   DSBUILD_TRY(made,
               write_new_op(words.front(), context.line.value("--backend", "cuda"), settings, context.system));
-  DSBUILD_CHECK(print_result(settings.json.value ? render_new_op_json(made) : render_new_op(made)));
+  made.next = build_and_test(made, settings, context.system);
+  DSBUILD_CHECK(print_done(settings, render_new_op_json(made), render_new_op(made)));
   return 0;
 }
 
 Result<int> run_new_pack(const CommandContext& context) {
   if (!context.line.operands.empty())
     return fail(Exit::usage, "bad_option", "new", "an op's name beside --from, which names the ops itself",
-                "dsbuild new --from DIR [--pack DIR]");
+                "Usage: dsbuild new --from DIR [--pack DIR]");
   DSBUILD_TRY(request, load_request(context));
   Settings& settings = request.settings;
   if (settings.pack.is_default()) settings.pack.value = k_new_pack;
@@ -31,8 +33,8 @@ Result<int> run_new_pack(const CommandContext& context) {
     return fail(Exit::usage, "file_exists", file.string(), "the file is already there, nothing was written",
                 "Choose another --pack.");
   DSBUILD_TRY(written, pack_of_project({context.line.value("--from"), {}}, pack, settings, context));
-  DSBUILD_CHECK(print_result(settings.json.value ? render_new_pack_json(written, settings.pack.value)
-                                                 : render_new_pack(written, settings.pack.value)));
+  const std::string next = build_of_project(written, settings, context.system);
+  DSBUILD_CHECK(print_done(settings, render_new_pack_json(written, next), render_new_pack(written, next)));
   return 0;
 }
 

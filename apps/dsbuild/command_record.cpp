@@ -2,6 +2,7 @@
 // start.
 #include "command.h"
 #include "load/record.h"
+#include "next_build.h"
 #include "sys/attached_process.h"
 #include "sys/private_folder.h"
 
@@ -58,7 +59,9 @@ Result<int> run_record(const CommandContext& context) {
     workload.add(noted);
     DSBUILD_CHECK(write_workload(file, workload, files));
   }
-  if (settings.verbosity >= 0 && !settings.json.value) print_message(render_recorded(noted, written));
+  if (settings.verbosity >= 0 && !settings.json.value)
+    print_message(
+        render_recorded(noted, written, builds_of_workload(noted, written, settings, context.system)));
   if (settings.json.value) DSBUILD_CHECK(print_result(render_recorded_json(noted, written, code)));
   return code;
 }

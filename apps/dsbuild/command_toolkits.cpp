@@ -101,7 +101,7 @@ Result<int> run_toolkits(const CommandContext& context) {
   if (words.size() == 2 && words[0] == "get") return get(context, words[1]);
   if (!words.empty())
     return fail(Exit::usage, "bad_option", "toolkits", "not understood: " + shell_join(words),
-                "dsbuild toolkits, or dsbuild toolkits get " + fetchable_words());
+                "Usage: dsbuild toolkits [get " + fetchable_words() + "]");
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   Session session(settings, context.system);

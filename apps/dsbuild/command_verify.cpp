@@ -39,8 +39,12 @@ Result<int> run_verify(const CommandContext& context) {
   if (is_same && context.line.has("--load"))  // what differs is not run
     verified.loads = try_to_load(bundle, manifest, {settings.python.value, context.system, session.facts});
   const Style style = style_for(settings, context, false);
-  DSBUILD_CHECK(print_result(
-      settings.json.value ? render_verified_json(verified) : render_verified(verified, style), style));
+  if (verified.ok())
+    DSBUILD_CHECK(
+        print_done(settings, render_verified_json(verified), render_verified(verified, style), style));
+  else
+    DSBUILD_CHECK(print_result(
+        settings.json.value ? render_verified_json(verified) : render_verified(verified, style), style));
   if (verified.gate) gate_exit(*verified.gate, settings.json.value, style_for(settings, context, true));
   return static_cast<int>(verified.ok() ? Exit::done : Exit::failed);
 }

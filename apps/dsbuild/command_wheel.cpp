@@ -10,8 +10,8 @@ Result<int> run_wheel(const CommandContext& context) {
   DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
                                     context.system.files));
   DSBUILD_TRY(wheel, write_wheel(package, context.line.value("--wheel-dir", "."), context.system.files));
-  DSBUILD_CHECK(print_result(settings.json.value ? render_wheel_json(package, wheel.string())
-                                                 : render_wheel(package, wheel.string())));
+  DSBUILD_CHECK(print_done(settings, render_wheel_json(package, wheel.string()),
+                           render_wheel(package, wheel.string())));
   return 0;
 }
 

@@ -73,6 +73,12 @@ void print_message(std::string_view text, const Style& style) {
   write(stderr, shown(text, style));
 }
 
+Result<void> print_done(const Settings& settings, const std::string& json, const std::string& text,
+                        const Style& style) {
+  if (settings.json.value) return print_result(json);
+  return settings.verbosity < 0 ? Result<void>() : print_result(text, style);
+}
+
 void print_drawn(std::string_view line) {
   write(stderr, line);
 }
@@ -110,7 +116,7 @@ Result<std::vector<std::string>> command_to_run(const CommandLine& line) {
   return fail(Exit::usage, "bad_option", line.command,
               line.operands.empty() ? "no command given"
                                     : "'" + printable(line.operands.front()) + "' stands before the --",
-              "dsbuild " + line.command + " [OPTIONS] -- COMMAND…");
+              "Usage: dsbuild " + line.command + " [OPTIONS] -- COMMAND…");
 }
 
 Path temporary_parent(const Settings& settings) {

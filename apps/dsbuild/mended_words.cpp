@@ -10,7 +10,7 @@
 namespace dsbuild {
 namespace {
 
-// ninja, make, cmake, pip, docker and compilers have them.
+// ninja, make, cmake, cargo, pip, docker and compilers have them.
 constexpr std::pair<const char*, const char*> k_foreign[] = {
     {"--dry-run", "plan"},
     {"-n", "plan"},
@@ -25,6 +25,14 @@ constexpr std::pair<const char*, const char*> k_foreign[] = {
     {"--cuda", "--cuda-home"},
     {"--gpu-architecture", "--arch"},
     {"--no-cache", "--cache-size=0"},
+    {"init", "new"},
+    {"create", "new"},
+    {"compile", "build"},
+    {"make", "build"},
+    {"check", "verify"},
+    {"show", "inspect"},
+    {"doctor", "report"},
+    {"why", "explain"},
 };
 
 // How many words one occurrence takes: 0 where it is none.

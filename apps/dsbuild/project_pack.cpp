@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
+#include "named_operands.h"
 
 namespace dsbuild {
 namespace {
@@ -41,7 +42,8 @@ Result<WrittenProject> pack_of_project(const NamedProject& project, const Path& 
 }
 
 Operands project_operand(const std::string& verb) {
-  return {"project", "DIR", verb + " the pack of this folder, or what its setup.py says", 1};
+  return {"what", "PACK|DIR|OP",
+          verb + " a pack, or what the setup.py of a folder says; ops of it, where any are named"};
 }
 
 Option extensions_option() {
@@ -54,32 +56,29 @@ Option extensions_option() {
 
 Result<CommandLine> line_for_project(const CommandContext& context) {
   CommandLine line = context.line;
-  if (line.operands.empty()) return line;
-  const std::string word = line.operands.front();
-  const FileReader& files = context.system.files;
   Arguments& arguments = line.arguments;
-  if (files.kind(word) == FileKind::absent) {
-    if (const auto meant = misplaced_operand(line)) return tl::unexpected<Error>(*meant);
-    return fail(Exit::usage, "bad_option", line.command,
-                "there is no folder '" + printable(word) + "' to build",
-                "Ops are named by --ops: dsbuild " + line.command + " --ops " + shell_quote(word));
+  DSBUILD_TRY(named, named_operands(context));
+  if (named.pack.empty() && named.project.empty()) {
+    if (!named.ops.empty()) arguments.values["--ops"] = named.ops;
+    return line;
   }
-  if (arguments.find("--pack"))
-    return fail(Exit::usage, "bad_option", "--pack",
-                "'" + printable(word) + "' and --pack both say what is built", "Keep one of them.");
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
-  arguments.values["--pack"] = word;
-  if (!settings.selection.ops_given) arguments.values["--ops"] = "all";
+  arguments.values["--pack"] = named.pack.empty() ? named.project : named.pack;
+  if (!named.ops.empty() || !settings.selection.ops_given)
+    arguments.values["--ops"] = named.ops.empty() ? "all" : named.ops;
+  if (named.project.empty()) return line;
+  const std::string& word = named.project;
+  const FileReader& files = context.system.files;
   const NamedProject project{word, line.value("--extensions")};
-  if (project.given.empty() && files.kind(Path(word) / "pack.yaml") == FileKind::file) return line;
   const Path pack = settings.build_dir.value.string() + k_project_pack_suffix;
   DSBUILD_TRY(written, pack_of_project(project, pack, settings, context));
   if (!written.pack.missing.empty() && project.given.empty())
     return fail(Exit::failed, "bad_project", word,
                 "modules would not be whole without\n" + join(written.pack.missing, "\n"),
-                "Write a pack that says it (dsbuild new --from " + shell_quote(word) +
-                    "), or build this project by itself.");
+                "Write a pack that says it (`" +
+                    own_command({"new", "--from", word}, given_among(settings, {"--python"})) +
+                    "`), or build this project by itself.");
   set_variables(context.system.environment, written.environment);
   if (!written.passed.empty() && !arguments.find("--pass-environment"))
     arguments.values["--pass-environment"] = join(written.passed, ",");

@@ -76,12 +76,18 @@ void ShownEvents::on_graph_ends() {
 }
 
 // Who wants to be told little is told of errors.
+std::string ShownEvents::text_of(const ToolDiagnostic& told) const {
+  const bool is_shown = settings_.verbosity >= 0 || told.diagnostic.severity == Severity::error;
+  return is_shown ? render_diagnostic(told, style()) : "";
+}
+
 void ShownEvents::on_diagnostic(const ToolDiagnostic& told) {
   if (log_) log_->add(told);
   if (settings_.json.value) (void)print_result(render_diagnostic_json(told));
-  if (settings_.verbosity < 0 && told.diagnostic.severity != Severity::error) return;
+  const std::string text = text_of(told);
+  if (text.empty()) return;
   if (progress_) progress_->finish();
-  print_message(render_diagnostic(told, style()), style());
+  print_message(text, style());
 }
 
 void ShownEvents::on_failure(const EdgeFailure& failure) {
@@ -97,7 +103,7 @@ void ShownEvents::on_warning(const Warning& warning) {
 
 // Of JSON the result says it.
 void ShownEvents::on_removed(const Path& folder) {
-  if (!settings_.json.value) print_message("removed " + folder.string() + "\n");
+  if (settings_.verbosity >= 0 && !settings_.json.value) print_message("removed " + folder.string() + "\n");
 }
 
 void ShownEvents::on_note(const std::string& line) {
@@ -105,7 +111,7 @@ void ShownEvents::on_note(const std::string& line) {
 }
 
 void ShownEvents::on_message(const std::string& line) {
-  print_message(line + "\n");
+  if (settings_.verbosity >= 0) print_message(line + "\n");
 }
 
 }  // namespace dsbuild

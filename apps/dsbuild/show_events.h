@@ -31,6 +31,7 @@ class ShownEvents : public Events {
   // Gets what is told, too, where it is not nullptr.
   void write_down_in(SarifLog* log) { log_ = log; }
 
+  std::string text_of(const ToolDiagnostic& told) const;
   // The plan and its warnings, as they were shown to people.
   const std::string& shown_plan() const { return shown_plan_; }
   // What became of a run that did not come to its end, and what failed in it.

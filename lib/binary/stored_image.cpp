@@ -107,7 +107,7 @@ tl::unexpected<Error> unknown_device_code(const std::string& name, const std::st
                                           const std::string& known) {
   return fail(Exit::failed, "bad_fatbin", name,
               "its device code has " + what + ", which dsbuild does not know",
-              "dsbuild reads " + known + ": use one of them, or a newer dsbuild.");
+              "Use " + known + ", which dsbuild reads, or a newer dsbuild.");
 }
 
 }  // namespace dsbuild

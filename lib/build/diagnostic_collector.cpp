@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "exec/record.h"
 #include "nvcc/run_step.h"
+#include "plan/edge_order.h"
 
 namespace dsbuild {
 namespace {
@@ -22,6 +24,25 @@ bool has(const std::vector<const Edge*>& edges, const Edge* edge) {
 
 std::string said_by_tools(const std::string& output) {
   return output.substr(0, output.rfind(k_nvcc_alone));
+}
+
+void tell_recorded(const BuildPlan& graph, const Path& build_dir, const FileReader& files,
+                   DiagnosticCollector& collector) {
+  std::map<std::string, std::string> all;
+  for (const Edge& edge : graph.edges)
+    all.emplace(edge.output, "");
+  collector.on_graph_begins(graph, all);
+  for (const Edge* edge : edges_by_output(graph.edges)) {
+    const auto text = files.read_file(build_dir / record_file(edge->output));
+    const auto record = text ? parse_record(*text) : std::nullopt;
+    EdgeEvent event;
+    event.kind = EdgeEventKind::finished;
+    event.edge = edge;
+    for (const Said& said : record ? record->said : std::vector<Said>{})
+      event.output += said.text;
+    collector.on_edge(event);
+  }
+  collector.on_graph_ends();
 }
 
 void DiagnosticCollector::on_graph_begins(const BuildPlan& graph,

@@ -52,6 +52,10 @@ class DiagnosticCollector {
   bool has_failed_ = false;     // then Ninja may start no other edge
 };
 
+// Tells what tools said when the graph's edges were made, in this build or in earlier ones, by their records.
+void tell_recorded(const BuildPlan& graph, const Path& build_dir, const FileReader& files,
+                   DiagnosticCollector& collector);
+
 // Without the line that says how to have nvcc do the same.
 std::string said_by_tools(const std::string& output);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "settings/given_options.h"
 #include "sys/limits.h"
 
 namespace dsbuild {
@@ -28,8 +29,9 @@ Error ninja_trouble(const GraphRun& run, const Settings& settings) {
   return make_error(Exit::failed, "ninja_failed", settings.build_dir.value.string(),
                     how_ninja_ended(run.exit_code) + (run.trouble.empty() ? "" : ": " + run.trouble),
                     !limit.empty() ? limit
-                                   : "`dsbuild clean` and build again; if it stays, run ninja -C " +
-                                         settings.build_dir.value.string() + " -v.");
+                                   : "`" + own_command({"clean"}, given_places(settings)) +
+                                         "` and build again; if it stays, run ninja -C " +
+                                         shell_quote(settings.build_dir.value.string()) + " -v.");
 }
 
 // What links and verifies reads objects alone. Where nothing else was to be done, they are of an earlier
@@ -77,8 +79,8 @@ Error edges_failed(const GraphRun& run, const Plan& plan) {
   if (plan.graph.expected.size() > ops.size() && !settings.keep_going.value)
     fix += ", or build the other ops with --keep-going";
   if (may_be_of_damaged_objects(run))
-    fix += "; if a file in " + settings.build_dir.value.string() +
-           " is damaged, `dsbuild clean` and build again";
+    fix += "; if a file in " + settings.build_dir.value.string() + " is damaged, `" +
+           own_command({"clean"}, given_places(settings)) + "` and build again";
   return make_error(
       Exit::failed, "edge_failed", join({ops.begin(), ops.end()}, ", "),
       plural(run.failures.size(), "edge") + " failed; " + settings.out.value.string() + " is as it was",

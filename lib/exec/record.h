@@ -44,7 +44,7 @@ struct FileTime {
 
 // What a tool said though it did not fail: warnings. Files are named as commands name them.
 inline constexpr const char *k_preprocessor = "preprocessor", *k_compiler = "compiler",
-                            *k_assembler = "assembler";
+                            *k_assembler = "assembler", *k_verifier = "verifier";
 struct Said {
   std::string tool;  // one of these
   std::string text;  // not empty

@@ -51,14 +51,18 @@ Result<StepEnd> verify(const Words& words, Engine& engine) {
     DSBUILD_TRY(text, engine.files().read_file(expected_file));
     DSBUILD_TRY(expected, parse_expected(text, expected_file));
     DSBUILD_TRY(differences, verify_op(expected, ".", engine.files()));
+    std::string said;
     for (const Difference& difference : differences)
-      engine.print((difference.is_warning ? "warning: " : "error: ") + printable(difference.what) + "\n");
+      said += (difference.is_warning ? "warning: " : "error: ") + printable(difference.what) + "\n";
+    engine.print(said);
     if (!std::ranges::all_of(differences, &Difference::is_warning))
       return Made::failed(static_cast<int>(Exit::failed));
     Words read = {expected_file, expected.library};
     for (const ExpectedObject& object : expected.objects)
       read.push_back(object.file);
-    return stamped("ok\n", read, engine);
+    Made made = stamped("ok\n", read, engine);
+    add_said(made.record, k_verifier, std::move(said));
+    return made;
   });
   return engine.drive(stepper);
 }

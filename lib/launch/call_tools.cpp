@@ -86,8 +86,9 @@ Result<NamedNvcc> find_nvcc(const Words& words, const System& system) {
   if (is_named) program = is_another_program(*named, system) ? named : nvcc_in(named->parent_path(), system);
   if (!program) program = usual_nvcc(system);
   if (program) return NamedNvcc{system.files.absolute(*program), rest};
-  return fail(Exit::unmet, "no_toolkit", k_nvcc_name, "no nvcc was found on this machine",
-              "Name it: dsbuild nvcc /path/to/nvcc …, or DSBUILD_NVCC. `dsbuild toolkits get` fetches one.");
+  return fail(
+      Exit::unmet, "no_toolkit", k_nvcc_name, "no nvcc was found on this machine",
+      "Usage: dsbuild nvcc /path/to/nvcc …; or set DSBUILD_NVCC. `dsbuild toolkits get 13.5` fetches one.");
 }
 
 Words with_flags_of_environment(const Words& words, const Environment& environment) {

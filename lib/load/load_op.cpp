@@ -33,8 +33,8 @@ Result<Setting<ArchRequest>> archs_of(const LoadRequest& request) {
   }
   const std::vector<Target>& gpus = request.machine.gpus.archs;
   if (gpus.empty())
-    return fail(Exit::unmet, "no_gpu", k_arch_variable,
-                request.op + " is to be built for the GPUs of this machine, and none is visible",
+    return fail(Exit::unmet, "no_gpu", request.op,
+                "no GPU is visible, and it is to be built for those of this machine",
                 std::string("Name archs instead: ") + k_arch_variable + "=\"9.0\".");
   arch.value = {};
   arch.origin = "the visible GPUs";
@@ -66,11 +66,12 @@ Result<Request> jit_request(const LoadRequest& request, std::shared_ptr<const Re
 Error jit_off(const LoadRequest& request, const Settings& settings, const JitFolder& folder) {
   const std::string what = request.op + " of the pack " + settings.pack.value + " is not built (" +
                            folder.folder.filename().string() + "), and building it here is off";
-  const std::string archs = arch_list(settings.arch.value.targets);
-  return make_error(Exit::unmet, "jit_off", settings.jit.origin, what,
-                    "dsbuild --pack " + shell_quote(settings.pack.value) + " --ops " + request.op +
-                        (archs.empty() ? "" : " --arch \"" + archs + "\"") + " --out DIR, then " +
-                        "DSBUILD_BUNDLE=DIR; or DSBUILD_JIT=1.");
+  const std::string archs = arch_list(settings.arch.value.targets), out = "dsbuild-out-" + request.op;
+  std::vector<std::string> words = {"--pack", settings.pack.value, "--ops", request.op, "--out", out};
+  if (!archs.empty()) words.insert(words.end(), {"--arch", archs});
+  return make_error(
+      Exit::unmet, "jit_off", settings.jit.origin, what,
+      "Build it: " + own_command(words) + "\nand set DSBUILD_BUNDLE=" + out + "; or set DSBUILD_JIT=1.");
 }
 
 // What was built here before, else a build.

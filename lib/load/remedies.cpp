@@ -74,7 +74,7 @@ std::string remedy_of(const std::string& why) {
     return "Name that Python: --python; or build it again for this one.";
   const std::string version = found_in(why, R"(version `(\w+_[\d.]+)' not found)");
   if (!version.empty()) return "Build it on a system that is as old as this one: " + version + " is newer.";
-  return "Build it again, against the libraries that it is loaded with (dsbuild --python).";
+  return "Build it again, against the libraries that it is loaded with (--python).";
 }
 
 }  // namespace dsbuild

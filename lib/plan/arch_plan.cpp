@@ -1,5 +1,7 @@
 #include "plan/arch_plan.h"
 
+#include "settings/given_options.h"
+
 #include <algorithm>
 
 namespace dsbuild {
@@ -224,6 +226,10 @@ tl::unexpected<Error> refuse_unmet(const ArchPlanInput& input, const PlannedOp& 
               op.name + " cannot be built here: " + op.reason, fix);
 }
 
+std::string what_machine_lacks(const Settings& settings) {
+  return "`" + own_command({"report"}, given_pack(settings)) + "` shows what this machine lacks.";
+}
+
 // An op asked for by name that cannot be built is an error, not a skip.
 Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
   for (const PlannedOp& op : plan.ops) {
@@ -234,7 +240,7 @@ Result<void> check_named_ops(const ArchPlanInput& input, const ArchPlan& plan) {
     const std::string fix = no_arch ? "Ask for an arch that it supports, for example --arch " +
                                           replace_all(arch_list(asked_of(input, builder)), ";", ",") + "," +
                                           lowest_that_works(builder) + "."
-                                    : "`dsbuild report` shows what this machine lacks.";
+                                    : what_machine_lacks(input.settings);
     return fail(Exit::unmet, no_arch ? MessageCode("op_has_no_arch") : MessageCode("op_not_compatible"),
                 asked_by(input, op.name), op.name + " cannot be built: " + op.reason, fix);
   }
@@ -277,7 +283,7 @@ Result<void> check_something_is_built(const ArchPlanInput& input, const ArchPlan
         skip_fixes(input, plan, "Ask for archs that an op supports, or name CPU ops alone in --ops."));
   if (!any_built)
     return fail(Exit::unmet, "nothing_to_build", "--ops", "no selected op can be built:" + skip_list(plan),
-                skip_fixes(input, plan, "`dsbuild report` shows what this machine lacks."));
+                skip_fixes(input, plan, what_machine_lacks(input.settings)));
   return {};
 }
 

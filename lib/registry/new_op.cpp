@@ -79,12 +79,9 @@ Result<void> write(const std::vector<NewFile>& wanted, FileSystem& files) {
 }
 
 NewOp summary(const std::vector<NewFile>& written, const Pack& pack, const std::string& op) {
-  NewOp made{op, {}, {}};
+  NewOp made{op, {}, pack.shown, (pack.spec_root / op / ("test_" + op + ".py")).string(), {}};
   for (const NewFile& file : written)
     made.files.push_back(file.path.string());
-  const Path test = pack.spec_root / op / ("test_" + op + ".py");
-  made.next = "dsbuild --pack " + shell_quote(pack.shown) + " --ops " + op + " && python3 " +
-              shell_quote(test.string());
   return made;
 }
 

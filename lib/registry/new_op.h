@@ -10,7 +10,9 @@ inline constexpr const char* k_new_pack = "mypack";  // the folder where the use
 struct NewOp {
   std::string name;
   std::vector<std::string> files;
-  std::string next;  // the command that builds and tests it
+  std::string pack;  // as --pack takes it
+  std::string test;  // its file
+  std::string next;  // the command that builds and tests it; "": the caller says it
 };
 
 // The files of templates/<backend>/my_op, in the folder that settings.pack names. Errors, exit 2, nothing

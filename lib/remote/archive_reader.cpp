@@ -21,7 +21,7 @@ using Members = std::map<std::string, Place>;
 
 tl::unexpected<Error> bad_archive(const Path& file, const std::string& what) {
   return fail(Exit::failed, "bad_cache_archive", file.string(), what + "; nothing was imported",
-              "Make it again: dsbuild cache export FILE. And look at what carried it here.");
+              "Make it again where it came from, by cache export. And look at what carried it here.");
 }
 
 // Where everything lies. Only the last member may have a name that is no file's of a cache: "keys".

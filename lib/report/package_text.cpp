@@ -42,7 +42,7 @@ std::string render_wheel_json(const Package& package, const std::string& wheel) 
 
 std::string render_installed(const Package& package, const std::string& target) {
   return package_lines(package) + "installed in " + target +
-         "\nto remove it: dsbuild install --remove --target " + shell_quote(target) + "\n";
+         "\nto remove it: " + own_command({"install", "--remove", "--target", target}) + "\n";
 }
 
 std::string render_installed_json(const Package& package, const std::string& target,
@@ -93,27 +93,18 @@ std::string render_new_op_json(const NewOp& made) {
   return json_line(json);
 }
 
-namespace {
-
-std::string next_of(const WrittenProject& written, const std::string& pack) {
-  return "dsbuild --pack " + shell_quote(pack) + " --ops all" +
-         (written.pack.archs.empty() ? "" : " --arch " + shell_quote(written.pack.archs));
+std::string render_new_pack(const WrittenProject& written, const std::string& next) {
+  return "wrote " + written.pack_file.string() + " (" + plural(written.pack.ops, "op") + ")\nnext: " + next +
+         "\n";
 }
 
-}  // namespace
-
-std::string render_new_pack(const WrittenProject& written, const std::string& pack) {
-  return "wrote " + written.pack_file.string() + " (" + plural(written.pack.ops, "op") +
-         ")\nnext: " + next_of(written, pack) + "\n";
-}
-
-std::string render_new_pack_json(const WrittenProject& written, const std::string& pack) {
+std::string render_new_pack_json(const WrittenProject& written, const std::string& next) {
   Json json = json_document();
   json["files"] = std::vector<std::string>{written.pack_file.string()};
   json["ops"] = written.pack.ops;
   json["archs"] = written.pack.archs;
   json["said"] = written.pack.said;
-  json["next"] = next_of(written, pack);
+  json["next"] = next;
   json["warnings"] = Json::array();
   return json_line(json);
 }

@@ -2,12 +2,12 @@
 
 namespace dsbuild {
 
-std::string render_recorded(const Workload& workload, const std::string& file) {
+std::string render_recorded(const Workload& workload, const std::string& file,
+                            const std::vector<std::string>& next) {
   if (file.empty()) return "dsbuild: the command loaded no op through dsbuild: no workload is written\n";
   std::string text = "dsbuild: " + plural(workload.ops(), "op") + " noted in " + file + "\n";
-  for (const auto& [pack, ops] : workload.packs)
-    text += "next: dsbuild" + (workload.packs.size() > 1 ? " --pack " + shell_quote(pack) : std::string()) +
-            " --ops " + shell_quote("@" + file) + "\n";
+  for (const std::string& command : next)
+    text += "next: " + command + "\n";
   return text;
 }
 

@@ -191,15 +191,17 @@ std::string render_removed_json(const std::vector<std::string>& removed, const s
 // What `dsbuild new` wrote.
 std::string render_new_op(const NewOp& made);
 std::string render_new_op_json(const NewOp& made);
-std::string render_new_pack(const WrittenProject& written, const std::string& pack);
-std::string render_new_pack_json(const WrittenProject& written, const std::string& pack);
+std::string render_new_pack(const WrittenProject& written, const std::string& next);
+std::string render_new_pack_json(const WrittenProject& written, const std::string& next);
 
 // What `dsbuild load` found or built: its path.
 std::string render_loaded(const LoadedOp& loaded);
 std::string render_loaded_json(const LoadedOp& loaded);
 
 // What `dsbuild record` noted; `file`: where it stands, "" where nothing was noted.
-std::string render_recorded(const Workload& workload, const std::string& file);
+// `next`: the commands that build it.
+std::string render_recorded(const Workload& workload, const std::string& file,
+                            const std::vector<std::string>& next);
 std::string render_recorded_json(const Workload& workload, const std::string& file, int exit_code);
 
 // What calls of nvcc's came to, for who started the build that made them.

@@ -88,7 +88,7 @@ Finding mismatch(const ProbeInput& input, const Torch& torch) {
   const Version cuda = parse_version(torch.cuda).value_or(Version{});
   std::string how = "--cuda-home DIR";
   for (const FetchableToolkit* row : fetchable_for(k_nvcc_family, {}, cuda))
-    how += std::string(", dsbuild toolkits get ") + row->word;
+    how += std::string(", `dsbuild toolkits get ") + row->word + "`";
   return unmet(input, both_versions(input, torch),
                "Use a toolkit of CUDA " + matching_cuda_text(cuda) + " (" + how + "), or a torch of CUDA " +
                    matching_cuda_text(input.toolkit->version) +

@@ -48,16 +48,33 @@ Result<ConfigEntries> config_of(const Arguments& arguments, const std::optional<
   return config;
 }
 
+void warn_of_blank_arch_list(std::vector<Warning>& warnings) {
+  warnings.push_back(warning("blank_arch_list", k_arch_variable, "it is set but blank, which counts as unset",
+                             "Unset it, or give architectures as in 8.0,9.0+PTX."));
+}
+
+Result<void> read_options(const Arguments& arguments, const Environment& environment,
+                          const ConfigEntries& config, Settings& settings) {
+  settings.arch.value.is_default = true;
+  DSBUILD_TRY(selection,
+              load_selection(from_argument(arguments.find("--ops"), "--ops"), environment, config));
+  settings.selection = std::move(selection);
+  for (const Option& option : options()) {
+    if (!option.value.read) continue;
+    const MaybeGiven argument = from_argument(arguments.find(option.name()), option.name());
+    if (!argument && is_blank_arch_list(option, environment)) warn_of_blank_arch_list(settings.warnings);
+    const MaybeGiven given =
+        first_given({argument, variable_of(option, environment), from_config(config, option.setting)});
+    if (given) DSBUILD_CHECK(option.value.read(*given, settings));
+  }
+  return {};
+}
+
 // A project has one bundle and one build folder, from whichever of its folders it is built.
 void lie_beside(const ProjectFile& project, Settings& settings) {
   if (project.folder.empty()) return;
   for (Setting<Path>* folder : {&settings.out, &settings.build_dir})
     if (folder->is_default()) *folder = {project.folder / folder->value, project.shown};
-}
-
-void warn_of_blank_arch_list(std::vector<Warning>& warnings) {
-  warnings.push_back(warning("blank_arch_list", k_arch_variable, "it is set but blank, which counts as unset",
-                             "Unset it, or give architectures as in 8.0,9.0+PTX."));
 }
 
 // DeepSpeed once built this op for one architecture only; its library here holds the kernels of all. And
@@ -133,28 +150,25 @@ Setting<bool> load_annotations(const Environment& environment) {
   return {given->text == "true", given->origin};
 }
 
+Result<void> check_arguments(const Arguments& arguments) {
+  DSBUILD_CHECK(check_known(arguments));
+  Settings settings;
+  return read_options(arguments, {}, {}, settings);
+}
+
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir) {
   DSBUILD_CHECK(check_known(arguments));
   Settings settings;
   DSBUILD_TRY(project, project_of(arguments, files, data_dir, settings.warnings));
   DSBUILD_TRY(config, config_of(arguments, project, files, data_dir));
-  settings.arch.value.is_default = true;
-  DSBUILD_TRY(selection,
-              load_selection(from_argument(arguments.find("--ops"), "--ops"), environment, config));
-  settings.selection = std::move(selection);
-  for (const Option& option : options()) {
-    if (!option.value.read) continue;
-    const MaybeGiven argument = from_argument(arguments.find(option.name()), option.name());
-    if (!argument && is_blank_arch_list(option, environment)) warn_of_blank_arch_list(settings.warnings);
-    const MaybeGiven given =
-        first_given({argument, variable_of(option, environment), from_config(config, option.setting)});
-    if (given) DSBUILD_CHECK(option.value.read(*given, settings));
-  }
+  DSBUILD_CHECK(read_options(arguments, environment, config, settings));
+  select_all_of_named_pack(settings);
   if (settings.selection.workload_file) DSBUILD_CHECK(take_workload(files, settings));
   if (project) lie_beside(*project, settings);
   warn_of_ignored(environment, settings.warnings);
   settings.verbosity = arguments.verbosity;
+  settings.given = arguments.values;
   settings.cache_dir = find_cache_dir(environment);
   DSBUILD_CHECK(read_trusted_keys(files, settings));
   place_caches(settings);

@@ -118,4 +118,13 @@ Result<Selection> load_selection(const MaybeGiven& ops_argument, const Environme
   return selection;
 }
 
+void select_all_of_named_pack(Settings& settings) {
+  Selection& selection = settings.selection;
+  if (settings.pack.is_default() || settings.add.value || selection.ops_given ||
+      environment_selects(selection))
+    return;
+  selection.ops_given = selection.all = true;
+  selection.origin = settings.pack.origin;
+}
+
 }  // namespace dsbuild

@@ -182,6 +182,7 @@ struct Settings {
   Path facts_file;  // cache_dir / "facts.json", or one of the trusted keys
   Path data_dir;    // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;
+  std::map<std::string, std::string> given;  // options of the command line, for given_options.h
   // The environment as it was: CXX, CUDA_HOME and others that say where things are, for an op may name any
   // of them (`root:` of a requirement).
   Environment variables;
@@ -215,6 +216,9 @@ struct Settings {
 // --arch nor TORCH_CUDA_ARCH_LIST is given.
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
                                const FileReader& files, const Path& data_dir);
+
+// Says what is wrong with their values, whatever the environment, files and the disk are.
+Result<void> check_arguments(const Arguments& arguments);
 
 // What GITHUB_ACTIONS says, for errors that come before there are settings.
 Setting<bool> load_annotations(const Environment& environment);

@@ -44,5 +44,7 @@ Result<std::vector<std::string>> parse_platform(const Given& given);
 // --ops, ops:, DS_BUILD_OPS and DS_BUILD_<OP>.
 Result<Selection> load_selection(const MaybeGiven& ops_argument, const Environment& environment,
                                  const ConfigEntries& config);
+// Who names a pack, and says nothing of its ops, means all of them. With --add those of the bundle are meant.
+void select_all_of_named_pack(Settings& settings);
 
 }  // namespace dsbuild

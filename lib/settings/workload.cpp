@@ -35,7 +35,7 @@ std::string archs_text(const ArchSet& archs) {
 
 tl::unexpected<Error> bad_workload(const std::string& file, const YamlNode& at, std::string what) {
   return fail(Exit::usage, "bad_workload", yaml_where(file, at), std::move(what),
-              "A workload is as `dsbuild record` writes it (docs/cli.md).");
+              "A workload is what the command record writes (docs/cli.md).");
 }
 
 Result<ArchSet> read_archs(const std::string& file, const YamlNode& list) {
@@ -99,7 +99,7 @@ Result<Workload> read_named(const Selection& selection, const FileReader& files)
   const std::string& file = *selection.workload_file;
   if (file.empty() || files.kind(file) != FileKind::file)
     return fail(Exit::usage, "no_workload", selection.origin, "there is no file '" + printable(file) + "'",
-                "`dsbuild record -- COMMAND` writes one.");
+                "To write one, run what loads the ops. Usage: dsbuild record -- COMMAND…");
   DSBUILD_TRY(text, files.read_file(file));
   return read_workload(text, file);
 }

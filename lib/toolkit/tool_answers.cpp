@@ -18,7 +18,7 @@ tl::unexpected<Error> does_not_answer(const Words& argv, const ProcessResult& an
   return fail(Exit::unmet, "tool_does_not_answer", argv.front(),
               shell_join({argv.begin() + 1, argv.end()}) + " " + how +
                   (lines.empty() ? "" : ": " + trim(printable(lines.front()))),
-              "Run that by hand: dsbuild has to know what a compiler is made of, so it asks.");
+              "Run that by hand. dsbuild has to know what a compiler is made of, so it asks.");
 }
 
 Result<std::string> said_by(const Command& question, ProcessRunner& processes) {

@@ -86,10 +86,23 @@ class TerminalTest(CliTest):
             self.assertTrue(text.endswith("\r\x1b[K"), "the line is gone at the end")
             self.assertNotRegex(text, r"\d\d:\d\d:\d\d \[")
 
-    def test_quiet_says_nothing_but_the_result(self):
+    def test_quiet_says_errors_alone(self):
         run = self.space.build("-q")
-        self.assertEqual((run.code, run.err), (0, ""))
-        self.assertIn("next: dsbuild verify", run.out)
+        self.assertEqual((run.code, run.out, run.err), (0, "", ""))
+        self.assertEqual(self.space.build("-q").out, "")
+        self.assertIn("next: dsbuild verify", self.space.build().out)
+        for words in (("verify", str(self.space.out), "-q"), ("new", "scale", "-q"), ("cache", "clear", "-q"),
+                      ("clean", "-q", "--build-dir", str(self.space.build_dir))):
+            run = self.space.run(*words)
+            self.assertEqual((run.code, run.out, run.err), (0, "", ""), words)
+        (self.space.out / "alpha.so").write_bytes(b"damaged")
+        self.assertIn("alpha.so", self.space.run("verify", str(self.space.out), "-q").out)
+        self.space.toolkit.set(fail=["alpha.cu"])
+        self.addCleanup(self.space.toolkit.set, fail=[])
+        self.space.remove_out()
+        run = self.space.build("-q")
+        self.assertEqual((run.code, run.out), (1, ""))
+        self.assertRegex(run.err, r"(?s)^pack/src/alpha/alpha.cu\(3\): error: .*\nerror\[edge_failed\]: alpha: ")
 
     def test_a_second_run_runs_no_edge(self):
         self.assertEqual(self.space.build().edges_run(), 16)

@@ -1,7 +1,8 @@
 """What the tests of the command line share: golden files of messages, and a terminal to run dsbuild on.
 
 A golden file holds what a user types and sees: the command, what it printed, its exit code. Folders, times and
-versions of the machine are replaced. DSBUILD_WRITE_GOLDEN=1 writes the files anew; read them before committing.
+versions of the machine are replaced. DSBUILD_WRITE_GOLDEN=1 writes the files anew; read them before committing. Each
+command that a golden file's text names is typed as it stands (support/typed.py).
 """
 
 import fcntl
@@ -22,6 +23,7 @@ sys.path.insert(0, str(TESTS / "support"))
 
 import testspace  # noqa: E402
 from testspace import TestSpace  # noqa: E402
+from typed import check_printed  # noqa: E402
 
 WRITE_GOLDEN = os.environ.get("DSBUILD_WRITE_GOLDEN") == "1"
 
@@ -92,12 +94,14 @@ class CliTest(unittest.TestCase):
         """Runs dsbuild in the space and compares with the golden file of that name."""
         run = self.run_in(space, *words, env=env, without=without, **options)
         self.expect(name, space, run, code, words, env)
+        check_printed(self, space, run.out + run.err, env, options.get("cwd"))
         return run
 
     def check_alone(self, name, space, *words, code, env=None, **options):
         """The same with exactly these words."""
         run = space.run(*map(str, words), env=env, **options)
         self.expect(name, space, run, code, words, env)
+        check_printed(self, space, run.out + run.err, env, options.get("cwd"))
         return run
 
 

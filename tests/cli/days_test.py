@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import GOLDEN, WRITE_GOLDEN, CliTest, TestSpace, replaced, run_on_terminal, shown_command, testspace  # noqa: E402
+from typed import check_printed  # noqa: E402
 
 DAYS = GOLDEN.parent / "days"
 DRAWN = re.compile(r"\r[^\r\n]*\x1b\[K|\r")
@@ -27,6 +28,7 @@ class DaysTest(CliTest):
         ended, text = run_on_terminal(self.space, *words, env=env, output="both")
         text = EDGES.sub("<EDGES> run", COLOUR.sub("", DRAWN.sub("", text)))
         self.assertEqual(ended, code, text)
+        check_printed(self, self.space, text.replace("\r\n", "\n"), env)
         self.transcript.append(shown_command(self.space, words, env) + "\n" + replaced(self.space, text) + f"exit code {ended}\n")
         return text
 

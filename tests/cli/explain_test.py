@@ -120,7 +120,7 @@ class NotBuiltTest(ExplainTest):
 
     def test_without_a_selection_every_op_is_looked_at(self):
         explained = self.explain(self.space, "beta", without=("--ops",))
-        self.assertEqual((explained["status"], explained["selected"]), ("build", "no selection, so all ops"))
+        self.assertEqual((explained["status"], explained["selected"]), ("build", "--pack"))
 
     def test_without_any_tool(self):
         empty = self.space.root / "empty"

@@ -14,6 +14,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, testspace  # noqa: E402
 from packs import binding, kernel  # noqa: E402
+from typed import check_printed  # noqa: E402
 from torch_test import TorchSpace  # noqa: E402
 
 try:
@@ -171,7 +172,9 @@ class NewFromTest(CliTest):
         run = self.new("--from", "project", "--pack", "mine")
         self.assertIn("its setup.py, if it has one, is run", run.err)
         self.assertEqual(run.out, "wrote mine/pack.yaml (3 ops)\n"
-                                  "next: dsbuild --pack mine --ops all --arch '8.0;9.0+PTX'\n")
+                                  "next: dsbuild --pack mine --ops all --arch '8.0;9.0+PTX' --cuda-home "
+                                  f"{self.space.toolkit.home} --python {self.space.torch.python}\n")
+        check_printed(self, self.space, run.out)
         self.assertEqual((self.space.root / "mine" / "pack.yaml").read_text(), expected_pack())
         self.assertIn("left out of gather_cuda: flags.cxx -march=native: makes the bundle depend on the machine", run.err)
 

@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, Folder, TestSpace, options_only, testspace  # noqa: E402
-from packs import Pack, kernel  # noqa: E402
+from packs import Pack, binding, kernel  # noqa: E402
 
 NO_LOCKS = "#include <errno.h>\nint flock(int file, int how) { (void)file; (void)how; errno = ENOLCK; return -1; }\n"
 RISCV = """#define _GNU_SOURCE
@@ -193,7 +193,7 @@ class SelectionTest(MessageTest):
         self.message("left_out_by_variable", "plan", code=0, env={"DS_BUILD_BETA": "0"})
 
     def test_nothing_selected(self):
-        self.message("nothing_selected", code=2, without=("--ops",))
+        self.message("nothing_selected", code=2, without=("--ops", "--pack"))
 
     def test_an_op_both_named_and_left_out(self):
         self.message("contradicting_ops", "--ops", "alpha,-alpha", code=2)
@@ -419,15 +419,15 @@ class MachineTest(MessageTest):
 class SpecTest(CliTest):
     """Each case has a pack of one op, whose op.yaml it breaks."""
 
-    def spec(self, name, text):
-        space = TestSpace(pack=lambda folder: self.one_op(folder, text))
-        self.check(name, space, code=2)
-
-    def one_op(self, folder, text):
-        pack = Pack(folder, "one")
-        pack.add_op("first", {"first.cu": kernel("first_run")})
-        (pack.folder / "first" / "op.yaml").write_text(text)
-        return pack
+    def spec(self, name, text, source="first.cu", second=None):
+        def make(folder):
+            pack = Pack(folder, "one")
+            for op, spec in (("first", text), ("second", second)):
+                if spec:
+                    pack.add_op(op, {source: kernel(f"{op}_run")})
+                    (pack.folder / op / "op.yaml").write_text(spec)
+            return pack
+        self.check(name, TestSpace(pack=make), code=2)
 
     def test_broken_yaml(self):
         self.spec("spec_broken", "name: first\nsources: [first.cu\narchs: {min: 7.0}\n")
@@ -440,6 +440,24 @@ class SpecTest(CliTest):
 
     def test_a_missing_source(self):
         self.spec("spec_missing_source", "name: first\nsources:\n  - first.cu\n  - secnd.cu\n")
+
+    def test_a_source_that_lies_in_another_folder(self):
+        self.spec("spec_source_elsewhere", "name: first\nsources: [two.cu]\n", source="first/two.cu")
+
+    def test_all_mistakes_of_a_pack_are_said_in_one_run(self):
+        self.spec("spec_many", "name: first\nsuorces: [first.cu]\nstd: {cxx: 18}\nflags: {nvcc: [-O9]}\n"
+                  "requires: [{cuda: old}]\nexports: [first-run]\n", second="name: second\nsources: [gone.cu]\narchs: {min: high}\n")
+
+    def test_an_export_that_no_source_defines(self):
+        for name, spec, text in (("wrong_export", "name: first\nbackend: cpu\nsources: [first.cpp]\nexports: [first_rnu]\n", binding("first_run")),
+                                 ("wrong_export_cxx", "name: first\nbackend: cpu\nsources: [first.cpp]\nexports: [scale]\n",
+                                  "int scale(float* x) { return x != nullptr; }\n")):
+            def make(folder, spec=spec, text=text):
+                pack = Pack(folder, "one")
+                pack.add_op("first", {"first.cpp": text}, {"backend": "cpu"})
+                (pack.folder / "first" / "op.yaml").write_text(spec)
+                return pack
+            self.check(name, TestSpace(pack=make), code=1)
 
     def test_a_glob_without_a_match(self):
         self.spec("spec_empty_glob", "name: first\nsources:\n  - glob: 'bwd/*.cu'\n")

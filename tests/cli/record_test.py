@@ -178,7 +178,7 @@ class CommandTest(RecordTest):
         other = make_pack(self.space.root / "other").folder
         run = self.record(*self.shell(self.load("gamma"), self.load("host", pack=other), self.load("gamma", "80", pack="other")))
         self.assertEqual(self.file.read_text(), self.workload(other={"gamma": '"8.0+PTX"', "host": ""}, pack={"gamma": '"9.0+PTX"'}))
-        self.assertIn(f"next: dsbuild --pack {other} --ops @workload.yaml\n", run.err)
+        self.assertIn(f"next: dsbuild --pack {other} --ops @workload.yaml --out dsbuild-out-other\n", run.err)
         without = ("--arch", "--ops", "--pack")
         self.check("record_several_packs", self.space, "plan", "--ops", "@workload.yaml", code=2, without=without)
         self.check("record_no_such_pack", self.space, "plan", "--ops", "@workload.yaml", "--pack", "native", code=2, without=without)

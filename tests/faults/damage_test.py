@@ -117,7 +117,7 @@ class DamageTest(unittest.TestCase):
                 self.assertEqual(self.space.hash(), self.reference)
                 if run.code == 1:
                     self.assertIn(pathlib.Path(name).parts[1].removesuffix(".so"), run.err)
-                    self.assertIn("`dsbuild clean`", self.space.build().err)
+                    self.assertIn("`dsbuild clean --build-dir ", self.space.build().err)
                     self.assertEqual(self.space.run(*self.space.arguments("clean")).code, 0)
                     self.check_healed(self.space.build())
 
