@@ -8,6 +8,9 @@ namespace dsbuild {
 namespace {
 
 Result<int> run_help(const CommandContext& context) {
+  if (context.line.operands.empty())
+    return fail(Exit::usage, "bad_option", "help", "no command or message named",
+                "`dsbuild --help` lists the commands; messages show their code: error[CODE].");
   const std::string word = context.line.operands.front();
   const std::string page =
       context.system.files.read_file(context.data_dir / k_messages_page).value_or(std::string());
