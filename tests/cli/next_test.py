@@ -73,9 +73,9 @@ class NextTest(CliTest):
         mine = self.space.root / "my python"
         mine.write_text(f"#!/bin/sh\nexec '{python}' -B \"$@\"\n")
         mine.chmod(0o755)
-        given = ("--pack", "my pack", "--python", "./my python", "-j", "2")
+        given = ("--pack", "my pack", "--python", "./my python")
         [command] = self.next_of("new", "scale", "--backend", "cpu", *given)
-        self.assertEqual(command, "dsbuild --pack 'my pack' --ops scale --out 'dsbuild-out-my pack' --jobs 2 --python './my python' "
+        self.assertEqual(command, "dsbuild --pack 'my pack' --ops scale --out 'dsbuild-out-my pack' --python './my python' "
                                   "&& DSBUILD_BUNDLE='dsbuild-out-my pack' './my python' 'my pack/scale/test_scale.py'")
         self.types(command)
         self.assertEqual((self.ops_in(), self.ops_in("dsbuild-out-my pack")), (["host"], ["scale"]))
