@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "ninja/ninja_run.h"
+#include "ninja/progress.h"
 
 using namespace dsbuild;
 
