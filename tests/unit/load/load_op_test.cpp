@@ -89,7 +89,8 @@ TEST_CASE("Where building is off, the error says what would build it and why wha
   CHECK(refused.error().code == "jit_off");
   CHECK(refused.error().where == "DSBUILD_JIT");
   CHECK(refused.error().what.find("scale has no image for 9.0 (it has 8.0)") != std::string::npos);
-  CHECK(refused.error().fix.find("--ops scale --arch \"9.0+PTX\"") != std::string::npos);
+  CHECK(refused.error().fix.find("--ops scale --out dsbuild-out-scale --arch 9.0+PTX\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("A prebuilt op that fits is taken") {

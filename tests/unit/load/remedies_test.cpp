@@ -34,7 +34,7 @@ TEST_CASE("What is too old here, or missing in Python, is named") {
   CHECK(remedy_of("ModuleNotFoundError: No module named 'tvm_ffi'") ==
         "pip install apache-tvm-ffi, or name the Python that has it: --python.");
   CHECK(remedy_of("undefined symbol: _ZN3c104cuda") ==
-        "Build it again, against the libraries that it is loaded with (dsbuild --python).");
+        "Build it again, against the libraries that it is loaded with (--python).");
 }
 
 TEST_CASE("Of the libraries that an op needs, those are told that have a remedy") {

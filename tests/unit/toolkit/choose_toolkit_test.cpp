@@ -304,6 +304,8 @@ TEST_CASE(
   CHECK(choice.chosen() == "11.8");
   CHECK(choice.advice() == "get 13.5");
   choice.demand.torch_cuda = *parse_version("12.8");
+  CHECK(choice.advice() == "get 12.4");
+  choice.demand.torch_cuda = *parse_version("10.2");
   CHECK(choice.advice() == "impossible");
 }
 
