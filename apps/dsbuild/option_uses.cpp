@@ -129,7 +129,7 @@ std::string fix_of(const std::vector<const Option*>& unused, const CommandLine& 
   std::string fix =
       left.empty() ? "" : "Leave " + std::string(unused.size() == 1 ? "it" : "them") + " out: " + left;
   for (const auto& [users, names] : lines)
-    fix += (fix.empty() ? "" : "\n") + names + ": for dsbuild " + users;
+    fix += (fix.empty() ? "" : "\n") + names + ": used by " + users;
   return fix;
 }
 

@@ -117,7 +117,7 @@ class OptionsTest(CliTest):
                 with self.subTest(words=words, option=option):
                     error = self.error_of(self.interface.line(words, {option}))
                     self.assertEqual(error["code"], "unused_option")
-                    name, _, named = error["fix"].splitlines()[-1].partition(": for dsbuild ")
+                    name, _, named = error["fix"].splitlines()[-1].partition(": used by ")
                     self.assertEqual(name, option)
                     for user in named.split(", "):
                         self.assertIn(option, users[user])

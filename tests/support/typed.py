@@ -18,7 +18,8 @@ FIX = re.compile(r"^ +fix: (.*(?:\n {7}.*)*)", re.M)
 IN_FIX = re.compile(r"`(dsbuild(?: [^`]*)?)`|(?:^ *|(?<!Usage): )(dsbuild .*?)(?= {3}\(|$)", re.M)
 USAGE = re.compile(r"\bUsage: dsbuild .*")
 # Of these the command says what was meant, and not what it will do.
-MEANT = re.compile(r"^(A list is one word|Meant|Its name here|That is a command here|One at a time|Keep one, as in): ")
+MEANT = re.compile(r"^(A list is one word|Meant|Its name here|That is a command here|One at a time|Keep one, as in|"
+                   r"Leave (?:it|them) out): ")
 
 
 class Printed:
