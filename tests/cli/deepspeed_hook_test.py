@@ -296,12 +296,12 @@ class InstalledTest(HookTest):
         self.assertEqual(self.loaded("ops.Gamma()", {**other, "GAMMA": self.gamma, "NO_GPU": "1"}), [THEIRS, []])
 
     def test_an_image_that_is_missing_is_named_and_dsbuild_builds(self):
-        reason = f"{self.gamma}: the installed gamma has no image for 9.0 (it has 8.0)"
+        what = "the installed gamma has no image for 9.0 (it has 8.0)"
         installed = {**facts("gamma"), "GAMMA": self.gamma}
-        self.assertEqual(self.loaded("ops.Gamma()", installed), [OURS, [f"{reason}; dsbuild loads another"]])
+        self.assertEqual(self.loaded("ops.Gamma()", installed), [OURS, [f"{self.gamma}: {what}; dsbuild loads another"]])
         said = self.loaded("ops.Gamma()", {**installed, **self.OFF})
         self.assertEqual((said[0], said[1], said[3]), ("DsbuildError", True, 0))
-        self.assertEqual(said[2].splitlines()[0], reason)
+        self.assertEqual(said[2].splitlines()[0], f"{what} ({self.gamma})")
         mixed = self.loaded("ops.Gamma()", {**installed, "FAKE_GPUS": "80 120 90", "CUDA_VISIBLE_DEVICES": "0,1,2"})
         self.assertEqual(mixed[1], [f"{self.gamma}: the installed gamma has no image for 9.0, 12.0 (it has 8.0); "
                                     "dsbuild loads another"])
