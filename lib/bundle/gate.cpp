@@ -66,7 +66,7 @@ Error too_large(const Gated& gated, const std::string& what, uint64_t bytes, uin
   return make_error(
       Exit::failed, "too_large", gated.where,
       what + ": " + size_text(bytes) + ", where " + size_text(most) + " is allowed",
-      "`dsbuild page` shows what takes the room. Name fewer archs or ops, try --compress-mode size, "
+      "The command page shows what takes the room. Name fewer archs or ops, try --compress-mode size, "
       "or allow more.");
 }
 
