@@ -127,7 +127,7 @@ class SharedTest(TransferTest):
         space = self.machine()
         for words, said in ((("push",), "no shared cache is named"), (("pull", "--cache-size", "0", "--remote", self.url), "has no room"),
                             (("pul",), "did you mean 'pull'"), (("prune", "x"), "not understood"), (("export",), "the name of a file"),
-                            (("import",), "the name of a file"), (("pull", "absent", "--remote", self.url), "there is no folder 'absent'")):
+                            (("import",), "the name of a file"), (("pull", "absent", "--remote", self.url), "no folder and no op")):
             self.assertIn(said, self.cache(space, *words, code=2).err)
 
 
