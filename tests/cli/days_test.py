@@ -25,7 +25,7 @@ class DaysTest(CliTest):
 
     def types(self, *words, code=0, env=None):
         """One command in the space's folder; what the terminal showed, without what was drawn over."""
-        ended, text = run_on_terminal(self.space, *words, env=env, output="both")
+        ended, text = run_on_terminal(self.space, *words, columns=400, env=env, output="both")  # lines with times are not broken
         text = EDGES.sub("<EDGES> run", COLOUR.sub("", DRAWN.sub("", text)))
         self.assertEqual(ended, code, text)
         check_printed(self, self.space, text.replace("\r\n", "\n"), env)
