@@ -1,12 +1,12 @@
 // watch: builds, waits until something that the build reads is edited, and builds again; after each build
 // that did something a command of the user's.
 #include <algorithm>
-#include <chrono>
 
 #include "build/watched_inputs.h"
 #include "project_pack.h"
 #include "show_events.h"
 #include "sys/attached_process.h"
+#include "sys/clock.h"
 #include "sys/folder_watch.h"
 #include "sys/signal_catcher.h"
 
@@ -20,10 +20,6 @@ constexpr int k_look_ms = 200;
 constexpr int k_quiet_ms = 100, k_most_waits = 20;
 
 constexpr int k_ended_by = 128;  // + the signal's number
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // What a build tells while it is watched: what compilers say and what fails. Of the plan its new warnings.
 class WatchedEvents : public ShownEvents {
@@ -108,7 +104,7 @@ class Watch {
 
   // Not 0: the exit code with which all ends.
   Result<int> build() {
-    const double begin = seconds_now();
+    const double begin = steady_seconds();
     const auto line = line_for_project(context_);
     if (!line) return say_failure(line.error(), nullptr, begin);
     const CommandContext of_project{*line, context_.system, context_.terminal, context_.data_dir};
@@ -117,21 +113,19 @@ class Watch {
     const Settings settings = request->settings;
     outputs_ = {settings.out.value, settings.build_dir.value};
     WatchedEvents events(settings, of_project, signals_, shown_warnings_);
-    int edges = 0;
-    {
-      const auto built = build_shared(std::move(*request), events, events.limits(), of_project);
-      if (!events.folders().empty()) inputs_ = events.folders();
-      if (!built) return say_failure(built.error(), &events, begin);
-      edges = built->outcome.edges_run;
-      // With what was read for the first time.
-      inputs_ = folders_of_inputs(built->plan, context_.system.files);
-      if (settings.json.value) DSBUILD_CHECK(print_result(render_build_outcome_json(built->outcome)));
-      if (!settings.json.value && (edges > 0 || is_first_))
-        say(edges > 0 ? "built " + settings.out.value.string() + ": " + plural(edges, "edge") + " in " +
-                            seconds_text(seconds_now() - begin)
-                      : "up to date: " + settings.out.value.string());
-    }
-    return edges > 0 || is_first_ ? run_program() : Result<int>(0);
+    const auto built = build_shared(std::move(*request), events, events.limits(), of_project);
+    if (!events.folders().empty()) inputs_ = events.folders();
+    if (!built) return say_failure(built.error(), &events, begin);
+    // With what was read for the first time.
+    inputs_ = folders_of_inputs(built->plan, context_.system.files);
+    if (settings.json.value) DSBUILD_CHECK(print_result(render_build_outcome_json(built->outcome)));
+    const int edges = built->outcome.edges_run;
+    if (edges == 0 && !is_first_) return 0;
+    if (!settings.json.value)
+      say(edges > 0 ? "built " + settings.out.value.string() + ": " + plural(edges, "edge") + " in " +
+                          seconds_text(steady_seconds() - begin)
+                    : "up to date: " + settings.out.value.string());
+    return run_program();
   }
 
   Result<int> say_failure(const Error& failure, const WatchedEvents* events, double begin) {
@@ -147,7 +141,7 @@ class Watch {
     Style style;
     style.color = context_.terminal.stderr_is_terminal;
     if (error.code != "edge_failed") print_message(render_error(error, style), style);
-    say("failed after " + seconds_text(seconds_now() - begin) +
+    say("failed after " + seconds_text(steady_seconds() - begin) +
         (events && !events->left().failed.empty() ? ": " + join(events->left().failed, ", ") : ""));
     return 0;
   }
