@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "inputs/layout.h"
 #include "inputs/preprocessor_words.h"
+#include "nvcc/nvcc_commands.h"
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 // What names the folder of the compile in the object, or reads more than the text.
 constexpr const char* k_not_parted[] = {"-g",      "-flto",       "-fplugin",  "-specs",
@@ -35,9 +33,9 @@ Words without_outputs(const Words& command) {
   for (size_t i = 0; i < command.size(); ++i) {
     if (command[i] == "-Xclang" && i + 1 < command.size())
       left.insert(left.end(), {command[i], command[i + 1]}), ++i;
-    else if (std::ranges::find(with_a_word, command[i]) != with_a_word.end())
+    else if (has_word(with_a_word, command[i]))
       ++i;
-    else if (std::ranges::find(alone, command[i]) == alone.end())
+    else if (!has_word(alone, command[i]))
       left.push_back(command[i]);
   }
   return left;
@@ -55,18 +53,12 @@ Words question_to_gcc(const Words& command, const std::string& source, const Par
   return words;
 }
 
-Words* job_with_program(std::vector<Words>& jobs, size_t place, const char* program) {
-  return place < jobs.size() && Path(jobs[place].front()).filename() == program ? &jobs[place] : nullptr;
-}
-
-// The word after an option; "": it has none.
-std::string value_after(const Words& words, const std::string& option) {
-  const auto found = std::ranges::find(words, option);
-  return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
+bool is_of(const Words& job, const char* program) {
+  return Path(job.front()).filename() == program;
 }
 
 std::optional<CompilerParts> parts_of_gcc(Words& compiler, Words& assembler, const PartFiles& files) {
-  const std::string temporary = value_after(compiler, "-o");
+  const std::string temporary = value_of(compiler, "-o");
   if (temporary.empty()) return std::nullopt;
   for (Words* words : {&compiler, &assembler})
     std::ranges::replace(*words, temporary, files.middle);
@@ -79,7 +71,7 @@ std::optional<CompilerParts> parts_of_gcc(Words& compiler, Words& assembler, con
 bool is_for_text_alone(const std::string& word) {
   static const Words options = {"-internal-isystem", "-internal-externc-isystem", "-idirafter", "-iquote",
                                 "-resource-dir",     "-dependency-file",          "-MT"};
-  return std::ranges::find(options, word) != options.end();
+  return has_word(options, word);
 }
 // Names of this machine's folders, which debug information has.
 bool names_a_folder_for_debugging(const std::string& word) {
@@ -120,15 +112,15 @@ std::optional<CompilerPart> cc1_of_text(const Words& cc1, const PartFiles& files
 // The host's code is one part; code of a GPU is linked.
 std::optional<CompilerParts> parts_of_clang(const std::vector<Words>& jobs, const PartFiles& files) {
   const bool is_linked = jobs.size() == 2;
-  if (jobs.size() > 2 || (is_linked && Path(jobs[1].front()).filename() != "lld")) return std::nullopt;
+  if (jobs.size() > 2 || (is_linked && !is_of(jobs[1], "lld"))) return std::nullopt;
   CompilerParts made;
   auto cc1 = cc1_of_text(jobs[0], files, is_linked ? files.middle : files.object, made.linked);
   if (!cc1) return std::nullopt;
   made.parts.push_back(std::move(*cc1));
   if (!is_linked) return made;
   Words link = jobs[1];
-  std::ranges::replace(link, value_after(jobs[0], "-o"), files.middle);
-  std::ranges::replace(link, value_after(jobs[1], "-o"), files.object);
+  std::ranges::replace(link, value_of(jobs[0], "-o"), files.middle);
+  std::ranges::replace(link, value_of(jobs[1], "-o"), files.object);
   made.parts.push_back({std::move(link), {files.middle}, files.object});
   return made;
 }
@@ -148,7 +140,7 @@ bool can_be_parted(const Words& command) {
 }
 
 bool asks_in_place(const Words& command) {
-  return value_after(command, "-x") == "hip";
+  return value_of(command, "-x") == "hip";
 }
 
 Words question_for_parts(const Words& command, const std::string& source, const PartFiles& files) {
@@ -167,10 +159,8 @@ std::optional<CompilerParts> parts_in(const std::string& answer, const PartFiles
   std::optional<CompilerParts> found;
   if (!jobs.empty() && jobs[0].size() > 1 && jobs[0][1] == "-cc1")
     found = parts_of_clang(jobs, files);
-  else if (Words* compiler = job_with_program(jobs, 0, "cc1plus"),
-           *assembler = job_with_program(jobs, 1, "as");
-           compiler && assembler && jobs.size() == 2)
-    found = parts_of_gcc(*compiler, *assembler, files);
+  else if (jobs.size() == 2 && is_of(jobs[0], "cc1plus") && is_of(jobs[1], "as"))
+    found = parts_of_gcc(jobs[0], jobs[1], files);
   if (found && std::ranges::any_of(found->parts, names_files_of_elsewhere)) return std::nullopt;
   return found;
 }
