@@ -83,6 +83,8 @@ Result<std::vector<std::string>> command_to_run(const CommandLine& line);
 // Where a folder for a while is made: TMPDIR, else /tmp.
 Path temporary_parent(const Settings& settings);
 
+// "mypack" of "./mypack/".
+std::string name_of_folder(const Path& folder);
 // The bundle that a command's operand names, else --out.
 Path named_bundle(const Settings& settings, const CommandContext& context);
 

@@ -91,7 +91,7 @@ Words as_options(Words words) {
   const Words known = command_names();
   const auto topic = std::find_if(words.begin() + 1, words.end(),
                                   [](const std::string& word) { return !word.starts_with("-"); });
-  const bool is_code = topic != words.end() && std::find(known.begin(), known.end(), *topic) == known.end();
+  const bool is_code = topic != words.end() && !holds(known, *topic);
   const bool asks_about_itself = words.size() > 1 && words[1] == "--help";
   if (words.front() == "help" && (is_code || asks_about_itself)) return words;
   const std::string option = "--" + words.front();
@@ -206,7 +206,7 @@ bool means_build(const CLI::App& app) {
 tl::expected<CommandLine, Refusal> parse_words(const Words& given) {
   CommandLine line;
   CLI::App app("", "dsbuild");
-  declare(app, line, std::find(given.begin(), given.end(), "--help-all") != given.end());
+  declare(app, line, holds(given, "--help-all"));
   line.words = with_empty_values(given, app);
   if (auto refusal = find_refused_option(app, line.words)) return tl::unexpected<Refusal>(*refusal);
   try {
@@ -249,7 +249,7 @@ std::optional<Refusal> refuse_operand_of(const CommandLine& line, const std::str
 std::optional<Refusal> why_refused(const Words& words) {
   const auto line = parse_words(words);
   if (!line) return line.error();
-  const bool has_command = std::find(words.begin(), words.end(), line->command) != words.end();
+  const bool has_command = holds(words, line->command);
   if (!has_command && !line->operands.empty())
     if (auto refusal = refuse_operand_of(*line, line->operands.front(), {})) return refusal;
   auto checked = check_choices(*line);

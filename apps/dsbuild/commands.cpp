@@ -119,6 +119,11 @@ Result<std::vector<std::string>> command_to_run(const CommandLine& line) {
               "Usage: dsbuild " + line.command + " [OPTIONS] -- COMMAND…");
 }
 
+std::string name_of_folder(const Path& folder) {
+  const Path path = folder.lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
 Path temporary_parent(const Settings& settings) {
   const std::string named = settings.variable("TMPDIR");
   return named.empty() ? "/tmp" : named;

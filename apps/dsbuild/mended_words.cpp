@@ -51,6 +51,10 @@ bool is_list(const std::string& option) {
 
 }  // namespace
 
+bool holds(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 Words with_mended_lists(const Words& words, const Words& commands) {
   Words mended;
   std::map<std::string, size_t> values;  // of an option, where in `mended`

@@ -8,6 +8,8 @@ namespace dsbuild {
 
 using Words = std::vector<std::string>;
 
+bool holds(const Words& words, const std::string& word);
+
 // Lists that were typed as the shell's words or option by option (`--arch 8.0 9.0`, `--ops one --ops two`),
 // each as one word: `--arch 8.0,9.0`. Empty where there is nothing to mend. `commands`: words that are none
 // of a list.

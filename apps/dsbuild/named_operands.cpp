@@ -13,10 +13,6 @@ bool is_path(const std::string& word) {
   return word.find('/') != word.npos || word.starts_with(".");
 }
 
-std::string name_of(const Path& folder) {
-  return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-}
-
 bool is_file(const Path& path, const FileReader& files) {
   return files.kind(path) == FileKind::file;
 }
@@ -96,7 +92,7 @@ class OperandReader {
                               own_command({line_.command, "--pack", there.pack, "--ops",
                                            there.ops.empty() ? "all" : there.ops}) +
                               "\nWhat its own build makes, as a pack: " +
-                              own_command({"new", "--from", word, "--pack", name_of(word) + "-pack"}));
+                              own_command({"new", "--from", word, "--pack", name_of_folder(word) + "-pack"}));
     if (is_path(word)) return there;
     const Words packs = known_packs(files, settings_.data_dir);
     const bool is_here = !there.pack.empty() || is_project(word, files);

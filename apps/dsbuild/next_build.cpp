@@ -13,24 +13,19 @@ struct BundlePlace {
   Words options;
 };
 
-std::string name_of_pack(const std::string& pack) {
-  const Path path = Path(pack).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
-
 // A bundle is of one pack: ops of another go into a folder of their own.
 BundlePlace place_for(const std::string& pack, const Settings& settings, const System& system) {
   const FileReader& files = system.files;
   const bool is_named = settings.given.contains("--out");
   const auto of_same_pack = [&](const Path& folder) {
     const auto manifest = load_manifest(folder, files);
-    return manifest && manifest->pack == name_of_pack(pack);
+    return manifest && manifest->pack == name_of_folder(pack);
   };
   const Path usual = settings.out.value;
   BundlePlace place{usual.string(), is_named ? Words{"--out", usual.string()} : Words{}};
   if (files.kind(usual) == FileKind::absent) return place;
   if (!of_same_pack(usual)) {
-    place.folder = usual.string() + "-" + name_of_pack(pack);
+    place.folder = usual.string() + "-" + name_of_folder(pack);
     place.options = {"--out", place.folder};
     if (!of_same_pack(place.folder)) return place;
   }
@@ -71,7 +66,7 @@ std::vector<std::string> builds_of_workload(const Workload& workload, const std:
     if (!is_one) words.insert(words.begin(), {"--pack", pack});
     BundlePlace place = place_for(pack, settings, system);
     std::erase(place.options, "--add");  // what was recorded before is in the file
-    if (!is_one) place.options = {"--out", settings.out.value.string() + "-" + name_of_pack(pack)};
+    if (!is_one) place.options = {"--out", settings.out.value.string() + "-" + name_of_folder(pack)};
     words.insert(words.end(), place.options.begin(), place.options.end());
     commands.push_back(own_command(words, given_options(settings, {"--pack", "--ops", "--out"})));
   }

@@ -13,10 +13,6 @@ bool contains(const std::vector<Topic>& topics, Topic topic) {
   return std::ranges::find(topics, topic) != topics.end();
 }
 
-bool contains(const Words& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 bool is_chosen(const OptionUses& uses, const Chosen& chosen) {
   return !uses.when.empty() && (chosen.options.contains(uses.when) || chosen.operand == uses.when);
 }
@@ -64,7 +60,7 @@ Words users_of(const Option& option) {
 }
 
 bool has_name(const Option& option, const std::string& name) {
-  return contains(split(option.names, ","), name);
+  return holds(split(option.names, ","), name);
 }
 
 // The words but for these options and their values.
@@ -171,7 +167,7 @@ bool is_used(const Option& option, const CommandRow& row, const Chosen& chosen) 
       break;
   }
   const bool is_said_by_operand =
-      !chosen.operand.empty() && row.operands && contains(row.operands->stands_for, option.name());
+      !chosen.operand.empty() && row.operands && holds(row.operands->stands_for, option.name());
   return !is_said_by_operand && is_of_mode(option.topic, row, chosen);
 }
 
@@ -181,8 +177,8 @@ std::vector<UsedOptions> used_options(const CommandRow& row) {
   for (const OptionUses& uses : row.uses) {
     if (uses.when.empty()) continue;
     UsedOptions own{uses.when, false, names_used(row, chosen_by(uses.when))};
-    own.adds = std::ranges::all_of(usual, [&](const std::string& name) { return contains(own.names, name); });
-    if (own.adds) std::erase_if(own.names, [&](const std::string& name) { return contains(usual, name); });
+    own.adds = std::ranges::all_of(usual, [&](const std::string& name) { return holds(own.names, name); });
+    if (own.adds) std::erase_if(own.names, [&](const std::string& name) { return holds(usual, name); });
     if (!own.names.empty()) used.push_back(std::move(own));
   }
   return used;

@@ -10,10 +10,6 @@ namespace {
 
 constexpr int k_most_mistakes = 4;
 
-bool holds(const Words& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 std::string name_part(const std::string& word) {
   return word.substr(0, word.find('='));
 }
