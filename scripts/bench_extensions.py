@@ -11,7 +11,7 @@ turn, as tables.
   comment more in one of them, and a kernel more; at last again from nothing, but for what is known of times and memory.
 
 `own` is not measured where a compiler is dsbuild or a cache of compiles (plain_peer.py), nor where dsbuild said anything.
-CPU is user and system time of all processes; memory what they hold together, sampled every 0.1 s. Beside the times: whether the
+CPU is user and system time of all that a build started; memory what they hold together, sampled every 0.1 s. Beside the times: whether the
 device images are those of the package's own build, byte for byte (by cuobjdump, with the names taken out that nvcc makes anew in
 each run), or where they are not, their machine code is (line information has such names, and paths); whether the module loads,
 and what `dsbuild plan` had said of it where nothing is there yet. With --shared-cache dsbuild's ways have one cache: the first

@@ -7,7 +7,8 @@ dsbuild's three ways (bench_extensions.py), in turn, as one table.
 
 Beside each package the medians of its own build's wall and CPU, and the ratios of the other ways' medians to them; whether the
 device images are own's (`all`, else how many); whether the modules load; and the package's own tests that need no GPU, with the
-modules of each way. CPU is user and system time of all processes on the machine, so nothing else should run there.
+modules of each way. CPU is user and system time of all that a way started. Several of these may run side by side, each on cores of
+its own (`taskset`): a neighbour's load still shows in both figures.
 
 Needs what bench_extensions.py needs. A row is printed as soon as it is measured, so a run that is cut short is worth its rows.
 """
@@ -92,7 +93,7 @@ def measure_once(way_name, package, sdist, work, measured, options):
     if not measured.times:
         modules = way.modules()
         measured.images, measured.loads = way.images(modules), way.loads(modules)
-        if package.tests:
+        if package.tests and options.tests:
             measured.tests = own_tests(package, way, work, options)
     measured.times.append((wall, cpu))
     shutil.rmtree(work / way_name, ignore_errors=True)
@@ -148,6 +149,7 @@ def parse_options():
     parser.add_argument("--arch", default="9.0", help="(default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
     parser.add_argument("--ways", type=lambda text: text.split(","), default=bench_extensions.WAYS, help="own is to be the first")
+    parser.add_argument("--without-tests", dest="tests", action="store_false", help="packages' own tests are not run")
     parser.add_argument("--dsbuild", default=RELEASE)
     parser.add_argument("--python", default="python3", help="the Python with torch and dsbuild's wheel")
     parser.add_argument("--jobs", default=str(len(os.sched_getaffinity(0))))

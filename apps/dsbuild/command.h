@@ -93,7 +93,8 @@ std::vector<std::string> schema_names(const CommandContext& context);
 
 // GITHUB_WORKSPACE, else the nearest folder above with .git.
 Repository repository_of_pipeline(const System& system);
-Style style_on(const Terminal& terminal, ColorMode mode, bool to_stderr);
+// An error may come before there are settings. `color`: what --color was given.
+Style error_style(const std::optional<std::string>& color, const Terminal& terminal, const System& system);
 Style style_for(const Settings& settings, const CommandContext& context, bool to_stderr);
 // A line each; "" where the output is JSON, which has them itself, or is to be little.
 std::string warnings_text(const std::vector<Warning>& warnings, const Settings& settings,

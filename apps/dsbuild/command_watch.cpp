@@ -138,8 +138,8 @@ class Watch {
                                            events ? events->left() : UnfinishedRun{})));
       return 0;
     }
-    Style style;
-    style.color = context_.terminal.stderr_is_terminal;
+    const auto color = context_.line.arguments.find("--color");
+    const Style style = error_style(color, context_.terminal, context_.system);
     if (error.code != "edge_failed") print_message(render_error(error, style), style);
     say("failed after " + seconds_text(steady_seconds() - begin) +
         (events && !events->left().failed.empty() ? ": " + join(events->left().failed, ", ") : ""));

@@ -147,11 +147,22 @@ Repository repository_of_pipeline(const System& system) {
   return repository;
 }
 
+namespace {
+
 Style style_on(const Terminal& terminal, ColorMode mode, bool to_stderr) {
   const bool is_terminal = to_stderr ? terminal.stderr_is_terminal : terminal.stdout_is_terminal;
   Style style;
   style.color = mode == ColorMode::always || (mode == ColorMode::automatic && is_terminal);
   style.columns = static_cast<size_t>(to_stderr ? terminal.stderr_columns : terminal.stdout_columns);
+  return style;
+}
+
+}  // namespace
+
+Style error_style(const std::optional<std::string>& color, const Terminal& terminal, const System& system) {
+  Style style = style_on(terminal, load_color(color, system.environment).value, true);
+  style.annotate = load_annotations(system.environment).value;
+  if (style.annotate) style.repository = repository_of_pipeline(system);
   return style;
 }
 

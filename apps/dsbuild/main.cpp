@@ -22,14 +22,6 @@ Path find_data_dir(const FileReader& files, const Path& program) {
   return {};
 }
 
-// An error may come before there are settings.
-Style error_style(const std::optional<std::string>& color, const System& system) {
-  Style style = style_on(read_terminal(), load_color(color, system.environment).value, true);
-  style.annotate = load_annotations(system.environment).value;
-  if (style.annotate) style.repository = repository_of_pipeline(system);
-  return style;
-}
-
 // Where no other command is named.
 bool is_build(const Words& words) {
   return std::none_of(words.begin(), words.end(), [](const std::string& word) {
@@ -76,11 +68,12 @@ int run(int argc, const char* const* argv, const Words& words) {
   // Ninja ends a step by a signal to its group: the compilers must be in it, and not outlive the build.
   const auto processes = make_real_process_runner(is_action ? ChildGroup::ours : ChildGroup::own);
   System system{*files, *processes, read_environment(), files->real_path("/proc/self/exe").value_or(Path())};
-  if (!line) return report_failure(line.error(), words, error_style({}, system));
+  if (!line) return report_failure(line.error(), words, error_style({}, read_terminal(), system));
   if (line->answer) return print_result(*line->answer) ? 0 : static_cast<int>(Exit::failed);
   const Result<int> code = run_command(*line, system);
   if (code) return *code;
-  return report_failure(code.error(), words, error_style(line->arguments.find("--color"), system));
+  return report_failure(code.error(), words,
+                        error_style(line->arguments.find("--color"), read_terminal(), system));
 }
 
 }  // namespace

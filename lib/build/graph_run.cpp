@@ -275,7 +275,8 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   RunEstimate estimate(expected_run(plan, graph, reasons, run.jobs, bound), steady_seconds,
                        [&gate](const std::string& output) { return gate->waited_seconds(output); });
   run.on_event = [&overdue, &running, &estimate, tell = run.on_event](const EdgeEvent& event) {
-    running += event.kind == EdgeEventKind::started ? 1 : -1;
+    if (event.kind == EdgeEventKind::started) ++running;
+    if (event.kind == EdgeEventKind::ended) --running;
     overdue.on_event(event);
     estimate.on_event(event);
     tell(event);

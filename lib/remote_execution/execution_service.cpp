@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <semaphore>
 #include <set>
 
 #include "base/digest.h"
@@ -46,15 +45,37 @@ size_t most_uploads(size_t slots) {
   return std::max(k_least, slots / 4);
 }
 
+// Of how many actions inputs are on their way at once. (gcc 10 has no std::counting_semaphore.)
+class UploadPlaces {
+ public:
+  explicit UploadPlaces(size_t free) : free_(free) {}
+
+  void take() {
+    std::unique_lock lock(mutex_);
+    is_free_.wait(lock, [this] { return free_ > 0; });
+    --free_;
+  }
+  void give_back() {
+    const std::lock_guard lock(mutex_);
+    ++free_;
+    is_free_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable is_free_;
+  size_t free_;
+};
+
 class UploadTurn {
  public:
-  explicit UploadTurn(std::counting_semaphore<>& places) : places_(places) { places_.acquire(); }
-  ~UploadTurn() { places_.release(); }
+  explicit UploadTurn(UploadPlaces& places) : places_(places) { places_.take(); }
+  ~UploadTurn() { places_.give_back(); }
   UploadTurn(const UploadTurn&) = delete;
   UploadTurn& operator=(const UploadTurn&) = delete;
 
  private:
-  std::counting_semaphore<>& places_;
+  UploadPlaces& places_;
 };
 
 // What a stream has said so far. Another thread fills it.
@@ -83,14 +104,10 @@ class Listener {
 
 class ReapiExecution : public ExecutionService {
  public:
-  // `cas`: of the server. `streams`: for calls that take as long as the tools. `most_uploads`: of how many
-  // actions inputs are on their way at once.
+  // `cas`: of the server. `streams`: for calls that take as long as the tools.
   ReapiExecution(std::unique_ptr<ReapiCas> cas, std::unique_ptr<ReapiCas> streams, const FileReader& files,
                  size_t most_uploads)
-      : cas_(std::move(cas)),
-        streams_(std::move(streams)),
-        files_(files),
-        uploads_(static_cast<std::ptrdiff_t>(most_uploads)) {}
+      : cas_(std::move(cas)), streams_(std::move(streams)), files_(files), uploads_(most_uploads) {}
 
   ExecutionEnd execute(const ExecutionRequest& request) override;
   uint64_t bytes_sent() const override { return cas_->bytes_sent(); }
@@ -102,7 +119,7 @@ class ReapiExecution : public ExecutionService {
 
   const std::unique_ptr<ReapiCas> cas_, streams_;
   const FileReader& files_;
-  std::counting_semaphore<> uploads_;
+  UploadPlaces uploads_;
 
   std::mutex mutex_;             // of what follows
   std::set<std::string> there_;  // digests of tools that the server has

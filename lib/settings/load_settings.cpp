@@ -30,6 +30,22 @@ Result<void> check_known(const Arguments& arguments) {
   return {};
 }
 
+// Of what was typed. A variable or a config file may say how to use a shared cache that is named elsewhere.
+Result<void> check_needs(const Arguments& arguments, const Settings& settings) {
+  const auto is_set = [&](const std::string& name) {
+    const Option* option = find_option(name);
+    return option->value.show(option->setting, settings).origin != "default";
+  };
+  for (const auto& [name, value] : arguments.values) {
+    const std::vector<std::string>& needs = find_option(name)->needs;
+    if (needs.empty() || std::ranges::any_of(needs, is_set)) continue;
+    const std::string needed = join(needs, " or ");
+    return fail(Exit::usage, "unused_option", name, "it does nothing without " + needed,
+                "Add " + needed + ", or leave " + name + " out.");
+  }
+  return {};
+}
+
 Result<std::optional<ProjectFile>> project_of(const Arguments& arguments, const FileReader& files,
                                               const Path& data_dir, std::vector<Warning>& warnings) {
   if (!arguments.reads_project_file || arguments.find("--no-config")) return std::nullopt;
@@ -163,6 +179,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   DSBUILD_TRY(project, project_of(arguments, files, data_dir, settings.warnings));
   DSBUILD_TRY(config, config_of(arguments, project, files, data_dir));
   DSBUILD_CHECK(read_options(arguments, environment, config, settings));
+  DSBUILD_CHECK(check_needs(arguments, settings));
   select_all_of_named_pack(settings);
   if (settings.selection.workload_file) DSBUILD_CHECK(take_workload(files, settings));
   if (project) lie_beside(*project, settings);

@@ -66,6 +66,7 @@ struct Option {
   // Where several variables of the environment say it; none: `variable` does, by its own text.
   MaybeGiven (*read_environment)(const Environment& environment) = nullptr;
   std::string setting{};  // its name in `plan -v`, and of an option in config files; "": in neither
+  std::vector<std::string> needs{};  // options of which one must be set, or this one does nothing
   SettingValue value{};
 
   std::string name() const { return names.substr(0, names.find(',')); }
