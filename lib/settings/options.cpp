@@ -434,8 +434,8 @@ std::vector<Option> all_options() {
   std::vector<Option> all = options_of_the_request();
   for (const auto& more :
        {options_of_every_day(), options_of_what_is_made(), options_of_the_run(), options_of_the_gate(),
-        about(Topic::shared_cache, options_of_sharing()), about(Topic::build, options_of_execution()),
-        about(Topic::build, options_of_shards()), variables()})
+        about(Topic::shared_cache, options_of_sharing()), about(Topic::trust, options_of_trust()),
+        about(Topic::build, options_of_execution()), about(Topic::build, options_of_shards()), variables()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -104,15 +104,18 @@ std::vector<Option> options_of_sharing() {
        .setting = "remote_client_key",
        .needs = {"--remote", "--remote-exec"},
        .value = text(&Settings::remote_client_key)},
+  };
+}
+
+std::vector<Option> options_of_trust() {
+  return {
       {.names = "--remote-sign",
-       .topic = Topic::trust,
        .type = "FILE",
        .help = "Sign what goes up there by this private key (Ed25519, PEM)",
        .variable = "DSBUILD_REMOTE_SIGN",
        .setting = "remote_sign",
        .value = text(&Settings::remote_sign)},
       {.names = "--remote-trust",
-       .topic = Topic::trust,
        .type = "FILES",
        .help = "Of the shared cache, only what one of these public keys signed (PEM)",
        .variable = "DSBUILD_REMOTE_TRUST",

@@ -8,6 +8,7 @@
 namespace dsbuild {
 
 std::vector<Option> options_of_sharing();
+std::vector<Option> options_of_trust();
 std::vector<Option> options_of_execution();
 std::vector<Option> options_of_shards();
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 # A value that is understood before anything is looked at; others take any text.
-VALUES = {"N": "1", "SIZE": "1G"}
+VALUES = {"N": "1", "SIZE": "1G", "DAYS": "30"}
 NOT_ASKED = {"--help", "--help-all", "--help-man", "--version", "--verbose", "--quiet"}  # of no command
 
 
@@ -151,7 +151,20 @@ class OptionsTest(CliTest):
             self.assertEqual(error["code"], "unused_option")
             self.assertIn("with 'b'", error["what"])
 
+    def test_what_needs_another_option(self):
+        """Typed, it is refused without; a variable may stand for a cache that is named elsewhere."""
+        named = {"--remote": "reapi://127.0.0.1:1/x", "--remote-exec": "reapi://127.0.0.1:1/x"}
+        for option, needs in (("--remote-ttl", ["--remote"]), ("--remote-upload", ["--remote"]), ("--remote-jobs", ["--remote-exec"]),
+                              ("--remote-local", ["--remote-exec"]), ("--remote-ca", ["--remote", "--remote-exec"])):
+            value = self.interface.value_of(option)
+            for words, is_refused in [([], True), *(([need, named[need]], False) for need in needs)]:
+                with self.subTest(option=option, words=words):
+                    error = self.error_of(["plan", option, value, *words])
+                    self.assertEqual(error["code"] == "unused_option", is_refused, error)
+        self.assertNotIn("unused_option", self.space.run("plan", "--ops", "all", env={"DSBUILD_REMOTE_TTL": "3"}).err)
+
     def test_messages(self):
+        self.check_alone("unused_option_without", self.space, "plan", "--remote-ttl", "30", code=2)
         self.check_alone("unused_option", self.space, "verify", "out", "--arch", "9.0", "--ops", "foo", code=2)
         self.check_alone("unused_option_of_mode", self.space, "cache", "stats", "--remote", "file:///srv/cache", code=2)
 
