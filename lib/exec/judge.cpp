@@ -80,7 +80,10 @@ std::optional<Change> Judge::first_changed_output(const Record& record) {
 
 std::string Judge::digest(const std::string& path) {
   const auto [known, is_new] = known_digests_.try_emplace(path);
-  if (is_new) known->second = digests_.digest(root_ / path).value_or("");
+  if (is_new) {
+    known->second = digests_.digest(root_ / path).value_or("");
+    if (!known->second.empty()) names_.note_file(path);
+  }
   return known->second;
 }
 

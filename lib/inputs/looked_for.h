@@ -66,6 +66,8 @@ class FolderNames {
   // Lines of what is there of the names of the search, and of what is precompiled of them. Links are
   // followed; a folder that is not there has none, and in one that cannot be listed each name is tried.
   std::string present(const NameSearch& search);
+  // The caller has read this file just now, so the disk need not be asked for it again.
+  void note_file(const std::string& path) { known_.emplace(path, Opening::file); }
 
  private:
   struct Listing {

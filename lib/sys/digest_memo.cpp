@@ -26,12 +26,14 @@ Trust trust_of(const Environment& environment) {
 }
 
 Result<std::string> DigestMemo::digest(const Path& path) {
-  const Path whole = files_.absolute(path);
-  const std::string name = whole.filename().string();
+  const std::string& text = path.native();
+  const size_t begin = text.rfind('/') + 1;  // 0: there is none
+  const std::string name = text.substr(begin);
   const auto identity = files_.identity(path);
-  const bool can_be_listed = identity && name.find('\n') == std::string::npos;
+  const bool is_plain = !name.empty() && name != "." && name != "..";
+  const bool can_be_listed = identity && is_plain && name.find('\n') == std::string::npos;
   if (can_be_listed && trust_ == Trust::identities) {
-    const Shard& shard = shard_of(whole.parent_path());
+    const Shard& shard = shard_of(text.substr(0, begin));
     const auto known = shard.by_name.find(name);
     if (known != shard.by_name.end() && known->second.identity == identity->text())
       return known->second.digest;
@@ -40,7 +42,7 @@ Result<std::string> DigestMemo::digest(const Path& path) {
   DSBUILD_TRY(bytes, files_.read_file(path));
   std::string digest = sha256(bytes);
   if (can_be_listed && is_settled(*identity, read_at_ns) && files_.identity(path) == identity) {
-    Shard& shard = shard_of(whole.parent_path());
+    Shard& shard = shard_of(text.substr(0, begin));
     shard.by_name[name] = {identity->text(), digest, true};
     shard.has_new = true;
   }
@@ -81,10 +83,14 @@ Path DigestMemo::file_of(const Path& folder) const {
   return folder_ / digest.substr(0, 2) / digest.substr(2, 30);
 }
 
-DigestMemo::Shard& DigestMemo::shard_of(const Path& folder) {
+DigestMemo::Shard& DigestMemo::shard_of(const std::string& named) {
+  Shard*& known = by_named_folder_[named];
+  if (known) return *known;
+  const Path folder = files_.absolute(named.empty() ? "." : named);
   const auto [shard, is_new] = shards_.try_emplace(folder);
   if (is_new) read_shard(file_of(folder), shard->second);
-  return shard->second;
+  known = &shard->second;
+  return *known;
 }
 
 void DigestMemo::read_shard(const Path& file, Shard& shard) const {

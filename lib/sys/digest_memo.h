@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 
 #include "sys/file_system.h"
 #include "sys/process.h"
@@ -45,13 +46,16 @@ class DigestMemo {
     bool has_new = false;
   };
   Path file_of(const Path& folder) const;
-  Shard& shard_of(const Path& folder);
+  Shard& shard_of(const std::string& named);
   void read_shard(const Path& file, Shard& shard) const;
 
   FileSystem& files_;
   Path folder_;
   Trust trust_;
-  std::map<Path, Shard> shards_;  // by folder
+  std::map<Path, Shard> shards_;  // by absolute folder
+  // The same by the folder's name as callers write it. Where the current folder has changed since, a file's
+  // identity does not fit.
+  std::unordered_map<std::string, Shard*> by_named_folder_;
   bool has_saved_ = false;
 };
 

@@ -103,15 +103,26 @@ class PackageBuildsTest(CliTest):
                 self.assertEqual(space.ask(folder, SPLINE), BASIS)
                 self.assertEqual(space.archs(folder / "torch_spline_conv/_basis_cuda.so"), {"sm_80"})
 
+    # Those that need no GPU; they are in the source distributions.
     @testspace.deep
-    def test_packages_pass_their_own_tests_as_with_their_own_builds(self):
-        """Those that need no GPU; they are in the source distributions."""
-        for name, package in packages_of_field.PACKAGES.items():
-            if package.tests:
-                with self.subTest(name):
-                    self.check_own_tests(f"{name}=={package.version}", package)
+    def test_torch_discounted_cumsum_passes_its_own_tests_as_with_its_own_build(self):
+        self.check_own_tests("torch-discounted-cumsum")
 
-    def check_own_tests(self, pinned, package):
+    @testspace.deep
+    def test_torchlpc_passes_its_own_tests_as_with_its_own_build(self):
+        self.check_own_tests("torchlpc")
+
+    @testspace.deep
+    def test_torch_harmonics_passes_its_own_tests_as_with_its_own_build(self):
+        self.check_own_tests("torch_harmonics")
+
+    def test_all_packages_with_tests_are_run(self):
+        named = {name for name, package in packages_of_field.PACKAGES.items() if package.tests}
+        self.assertEqual(named, {"torch-discounted-cumsum", "torchlpc", "torch_harmonics"})
+
+    def check_own_tests(self, name):
+        package = packages_of_field.PACKAGES[name]
+        pinned = f"{name}=={package.version}"
         space = PackageSpace(**package.environment)
         packages_of_field.install_needs(package, space.python, space.root / "needs")
         outcomes = {}
