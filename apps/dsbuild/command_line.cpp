@@ -67,7 +67,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
 
 void declare(CLI::App& app, CommandLine& line, bool show_all) {
   app.description("Builds GPU operators ahead of time into a bundle of fat shared libraries.");
-  app.set_help_flag("-h,--help", "This screen; behind a command, that command's");
+  app.set_help_flag("-h,--help", "This help; after a command, that command's");
   app.set_version_flag("-V,--version", std::string("dsbuild ") + k_version, "The version");
   app.set_help_all_flag("--help-all", "Every option of every command");
   app.add_flag_callback("--help-man", [] {}, "The man page, for `man -l`")->group(group(show_all));

@@ -115,15 +115,14 @@ CommandRow load_command() {
       .run = run_load,
       .examples = {{"dsbuild load fused_adam", "the library of an op for this machine's GPUs"},
                    {"dsbuild load deepspeed/fused_adam --json", "the same of another pack, with what it is"}},
-      .options =
-          {{.names = "--path",
-            .type = "FILE|DIR",
-            .help = "A bundle, or a library of one, to take if it fits"},
-           {.names = "--build", .help = "Build it for this machine, whatever there is already"},
-           {.names = "--installed",
-            .type = "DIRS",
-            .help =
-                "Bundles that are installed as wheels, with : between, to look in behind DSBUILD_BUNDLE"}},
+      .options = {{.names = "--path",
+                   .type = "FILE|DIR",
+                   .help = "A bundle, or a library of one, to take if it fits"},
+                  {.names = "--build", .help = "Build it for this machine, whatever there is already"},
+                  {.names = "--installed",
+                   .type = "DIRS",
+                   .help =
+                       "Bundles installed as wheels, separated by colons; searched after DSBUILD_BUNDLE"}},
       .uses = {{"",
                 {Topic::archs, Topic::pack, Topic::source, Topic::cuda, Topic::other_toolkits, Topic::python,
                  Topic::cores, Topic::compile, Topic::proof, Topic::tool_environment, Topic::offline,

@@ -23,7 +23,7 @@ Result<int> run_new_op(const CommandContext& context) {
 
 Result<int> run_new_pack(const CommandContext& context) {
   if (!context.line.operands.empty())
-    return fail(Exit::usage, "bad_option", "new", "an op's name beside --from, which names the ops itself",
+    return fail(Exit::usage, "bad_option", "new", "an op's name with --from, which names the ops itself",
                 "Usage: dsbuild new --from DIR [--pack DIR]");
   DSBUILD_TRY(request, load_request(context));
   Settings& settings = request.settings;

@@ -17,8 +17,7 @@ CommandRow nvcc_command() {
           .run = run_nvcc,
           .examples = {{"dsbuild nvcc -O3 -arch=sm_90 -c a.cu -o a.o", "the object that nvcc makes"},
                        {"dsbuild nvcc /opt/cuda/bin/nvcc -c a.cu", "that nvcc, as launchers name it"}},
-          .operands = Operands{"ARGS", "ARGS",
-                               "nvcc's own words, behind the path of the nvcc that is meant or without it"},
+          .operands = Operands{"ARGS", "ARGS", "nvcc's own arguments; the first may be the path of an nvcc"},
           .reads_settings = false,
           .reads_project_file = false};
 }

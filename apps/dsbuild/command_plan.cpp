@@ -70,7 +70,7 @@ CommandRow plan_command() {
                        {"dsbuild plan ./torch_scatter", "a project with a setup.py, as build DIR takes it"}},
           .options = {{.names = "--format",
                        .type = "table|json|env|flags|ninja|compile_commands",
-                       .help = "What is printed [table]"},
+                       .help = "Output format [table]"},
                       extensions_option()},
           .uses = {{"", all_topics()}},
           .operands = project_operand("Plan")};

@@ -34,7 +34,7 @@ CommandRow report_command() {
   return {.name = "report",
           .help = "Show op by op what is installed and what this machine can build",
           .run = run_report,
-          .examples = {{"dsbuild report", "what is installed, what this machine can build"},
+          .examples = {{"dsbuild report", "the installed ops, and those that this machine can build"},
                        {"dsbuild report --gpu H100,8.6", "how the bundle runs on those GPUs"},
                        {"dsbuild report --json", "the same for a script"}},
           .options = {{.names = "--hide_operator_status", .help = "The environment alone"},

@@ -60,7 +60,7 @@ Result<std::string> find_dsbuild(const char* named) {
   if (found.empty()) found = on_path();
   if (!found.empty()) return found;
   return fail(Exit::unmet, "no_program", k_program_variable,
-              "the program dsbuild is neither beside libdsbuild nor on PATH",
+              "the program dsbuild is neither in the installation of libdsbuild nor on PATH",
               "Install dsbuild, or set DSBUILD_PROGRAM to its path.");
 }
 

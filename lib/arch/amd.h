@@ -14,7 +14,7 @@ enum class AmdFeature { any, on, off };
 // Which of the two features a processor has and its target IDs may name; unnamed: both, and they name none.
 enum class AmdFeatures { none, xnack, sramecc_xnack, unnamed };
 
-// What is known of each processor. One row each, in the order of their names: clang's order in a bundle.
+// One row for each processor, in the order of their names: clang's order in a bundle.
 struct AmdProcessor {
   const char* name;          // "gfx90a", "gfx9-4-generic"
   uint8_t machine;           // EF_AMDGPU_MACH, the lowest byte of e_flags

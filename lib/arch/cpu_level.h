@@ -27,7 +27,7 @@ const std::vector<CpuLevel>& cpu_levels();  // per machine from the lowest up
 Result<CpuLevel> find_cpu_level(const std::string& name, const std::string& where, const std::string& machine,
                                 const std::string& features);
 
-// What of `needed` is not among the blank-separated words of `features`.
+// The words of `needed` that `features`, a list separated by blanks, lacks.
 std::vector<std::string> missing_features(const std::vector<std::string>& needed,
                                           const std::string& features);
 

@@ -24,7 +24,7 @@ struct IntelVersion {
 struct IntelDevice {
   const char* name;  // "dg2-g10"
   IntelVersion version;
-  uint16_t core;        // GFXCORE_FAMILY: the number behind the magic and version of a `CTNI` device binary
+  uint16_t core;        // GFXCORE_FAMILY: the number after the magic and version of a `CTNI` device binary
   const char* release;  // "xe-hpg": ocloc's word for all devices of a kind
   std::vector<const char*> others;  // further names of the same hardware
 };

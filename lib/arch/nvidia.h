@@ -38,7 +38,7 @@ std::string virtual_name(const Target& target);
 // Whether code for an `f` target of `family` runs on `gpu` ("100f": 10.0, 10.3, 10.7; never 10.1 or 11.0).
 bool same_family(ComputeCapability family, ComputeCapability gpu);
 
-// What is known of each CC: name and the CUDA versions whose nvcc can target it. One row each.
+// One row for each CC: its name, and the CUDA versions whose nvcc can target it.
 constexpr int k_current = 9999;
 struct ArchRow {
   ComputeCapability cc;

@@ -1,5 +1,5 @@
-// Device targets of any vendor, and ordered sets of them. What a target is and what runs it, its vendor knows
-// (arch/vendor.h); what is planned, shared, written down and compared knows none of that.
+// Device targets of any vendor, and ordered sets of them. The vendor knows what its target is and what runs
+// it (arch/vendor.h). Code that plans, shares, writes and compares targets knows nothing of that.
 #pragma once
 
 #include <compare>

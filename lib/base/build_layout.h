@@ -19,16 +19,18 @@ inline constexpr const char* k_roots_folder = "roots";  // links to this machine
 inline constexpr const char* k_tool_tmp_dir = "tmp";    // of tools; emptied by each build
 inline constexpr const char* k_log_folder = "log";      // dsbuild.log, and one of each edge that failed
 inline constexpr const char* k_run_log_file = "log/dsbuild.log";
-inline constexpr const char* k_lists_dir = "lists";  // of records, by content (action/lists.h)
+inline constexpr const char* k_lists_dir = "lists";  // of records, by content (exec/lists.h)
 
-// Beside it: the pack of `build DIR`, of a project that has none, and how that pack.yaml begins.
-// In the cache's folder: caches of the same kind, each of what some keys have signed (settings/settings.h).
+// In the cache's folder: one more cache for each set of trusted keys, with the entries that these have signed
+// (settings/settings.h).
 inline constexpr const char* k_trusted_folder = "trusted";
 
+// `build DIR` writes a pack next to the build folder for a project that has none: the suffix of the pack's
+// folder, and the start of its pack.yaml.
 inline constexpr const char* k_project_pack_suffix = "-project";
 inline constexpr const char* k_project_pack_start = "# By `dsbuild new --from`";
 
-// What is made.
+// Outputs.
 inline constexpr const char* k_objects_folder = "obj";                    // <op>/<source>/<stem>…
 inline constexpr const char* k_libraries_folder = "lib";                  // <op>.so
 inline constexpr const char* k_device_images_object = "device_images.o";  // of an op's device link
@@ -36,7 +38,7 @@ inline constexpr const char* k_checks_folder = "check";   // <op>.json: what is 
 inline constexpr const char* k_headers_folder = "pch";    // precompiled headers, by what they are made of
 inline constexpr const char* k_hipify_folder = "hipify";  // <op>/…: its CUDA sources as HIP; <op>.list: which
 
-// Beside what nvcc makes of the same sources (plan/nvcc_comparison.h).
+// Outputs of nvcc itself for the same sources, for comparison (plan/nvcc_comparison.h).
 inline constexpr const char* k_comparison_folder = "against_nvcc";
 inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
 
@@ -61,25 +63,25 @@ inline constexpr const char* k_steps_folder = "tools/steps";  // nvcc's steps, b
 inline constexpr const char* k_store_file = "tools/store";    // the cache's folder; "": there is none
 inline constexpr const char* k_digests_file =
     "tools/digests";  // the folder of digests of this machine's files
-inline constexpr const char* k_tool_folders_file = "tools/folders";  // compilers' own, a line each; of
-                                                                     // libraries behind "-L"
+// Folders that compilers search unasked, a line each: for headers, and after "-L" for libraries.
+inline constexpr const char* k_tool_folders_file = "tools/folders";
 inline constexpr const char* k_assemblers_file =
     "tools/assemblers";  // the files of tools whose assembler says what it read
 
-// Beside an output.
-inline constexpr const char* k_record_end = ".made";             // what it was made of (action/record.h)
-inline constexpr const char* k_old_record_end = ".was";          // the same, before it was out of date
+// Suffixes of files next to an output.
+inline constexpr const char* k_record_end = ".made";             // what it was made of (exec/record.h)
+inline constexpr const char* k_old_record_end = ".was";          // that record, once it is out of date
 inline constexpr const char* k_temporary_end = ".tmp";           // while a tool writes it
 inline constexpr const char* k_depfile_end = ".d";               // of its compile or link
 inline constexpr const char* k_assembler_depfile_end = ".as.d";  // of its assembler, while that runs
 inline constexpr const char* k_objects_list_end = ".rsp";        // what a link takes
 inline constexpr const char* k_bundle_end = ".hipfb";            // of HIP's images, while it is joined
-inline constexpr const char* k_assembly_end = ".s";              // what names that
-inline constexpr const char* k_tree_list_end = ".list";  // of hipify: what lies in the folder beside it
-// Beside a precompiled header: for how many of its users it pays, and a line for each user, its command.
+inline constexpr const char* k_assembly_end = ".s";              // which includes that
+inline constexpr const char* k_tree_list_end = ".list";          // of hipify: the files of its tree
+// Next to a precompiled header: how many users it needs to pay off, then a line with each user's command.
 inline constexpr const char* k_users_end = ".users";
 
-// Of a translation unit that is sliced, beside its parts.
+// Suffixes of files of a sliced translation unit, next to its parts.
 inline constexpr const char* k_module_id_end = ".module_id";
 inline constexpr const char* k_arch_list_end = ".arch_list";  // the value of __CUDA_ARCH_LIST__
 inline constexpr const char* k_stub_end = ".cudafe1.stub.c";  // as the host compile includes it

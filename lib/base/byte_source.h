@@ -70,7 +70,7 @@ class ByteRange {
     if (!holds(offset, size)) return std::nullopt;
     return ByteRange(*source_, begin_ + offset, size);
   }
-  // What there is of `size` bytes from `offset`: fewer at the end.
+  // Reads `size` bytes from `offset`; fewer at the end.
   Result<std::string> read(uint64_t offset, uint64_t size) const {
     if (offset >= size_) return std::string();
     return source_->read(begin_ + offset, std::min(size, size_ - offset));

@@ -23,8 +23,8 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-// In the order of the text. Counts ("2 errors detected …") and the hint how to suppress warnings are left
-// out. What is no diagnostic of a known form is a note of its own, so that nothing that a tool said is lost.
+// In the order of the text, without counts ("2 errors detected …") and the hint how to suppress warnings.
+// Text of no known form becomes a note, so that no other text of a tool is lost.
 std::vector<Diagnostic> parse_diagnostics(std::string_view output);
 
 const char* key_of(Severity severity);  // "error"

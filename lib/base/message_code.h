@@ -20,9 +20,8 @@ inline constexpr MessageMeaning k_messages[] = {
      "plan."},
     {"arch_list_too_long", "An architecture list is longer than any real one."},
     {"arch_of_other_backend",
-     "An architecture is named where another backend's are asked for: beside a --backend that leaves its own "
-     "out, or "
-     "in another's variable."},
+     "An architecture's backend is not asked for: --backend leaves it out, or a variable of another backend "
+     "names the architecture."},
     {"archs_dropped", "--drop-unsupported-archs left out what the toolkit cannot target."},
     {"bad_archive", "A static library (.a), or a zip archive such as a wheel, cannot be read."},
     {"bad_build_file", "A file in which a build says what it did is damaged or was changed by hand."},
