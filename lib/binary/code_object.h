@@ -10,7 +10,7 @@
 
 namespace dsbuild {
 
-// What its flags say that it is for: "gfx90a:sramecc+:xnack-", "gfx9-4-generic". Exit 1 `bad_fatbin` for a
+// The target that its flags name: "gfx90a:sramecc+:xnack-", "gfx9-4-generic". Exit 1 `bad_fatbin` for a
 // machine that dsbuild does not know, and for code objects before version 4 (ROCm 4.2 and older).
 Result<Target> code_object_target(const ElfKind& elf, const std::string& name);
 

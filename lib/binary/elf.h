@@ -83,7 +83,7 @@ std::vector<ElfRelocation> elf_relocations(const ElfFile& elf, const ElfSection&
 
 struct ElfSymbol {
   std::string_view name;
-  uint8_t other = 0;     // st_other: visibility, and what a processor puts beside it
+  uint8_t other = 0;     // st_other: visibility, and bits that a processor defines
   uint16_t section = 0;  // the index of the one that defines it
   uint64_t value = 0;    // of what is linked, its address
   uint64_t size = 0;

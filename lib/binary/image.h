@@ -29,10 +29,10 @@ struct DeviceImage {
 struct DeviceContainer {
   std::vector<DeviceImage> images;
   // Tile IR, which a driver compiles for its GPU: neither machine code nor PTX. The target is the real one
-  // that it was made beside; no rule is known by which it runs on others.
+  // that nvcc made with it. No rule says on which others it runs.
   std::vector<DeviceImage> tile_images;
-  // Whether none of the images has code or data, so that the file runs where they do not: nvcc's own link
-  // leaves such a container behind, of its default arch.
+  // Whether none of the images has code or data, so that the file runs where they do not. nvcc's own link
+  // adds such a container, of its default arch.
   bool is_empty = false;
   // Of __nv_relfatbin (nvcc -rdc=true, -dc): the input of a device link, whose result is a container of its
   // own. No GPU and no driver takes it; a linked library still has it.

@@ -20,16 +20,16 @@ bool is_intel_elf(const ElfKind& elf);
 // A section in which SYCL's compilers put images, fat objects' too.
 bool holds_sycl_images(std::string_view section);
 
-// Images one behind the other, with zeros between: SPIR-V, ELF files and archives of ocloc, each of them
-// alone or as a frame of zstd. Only their sizes, which are their own, say where the next one is, so all of it
-// is read. LLVM bitcode, for a device link, is passed over. Exit 1 `bad_fatbin` (`bad_elf`, `bad_archive`)
-// for damaged bytes and for kinds and devices that are not known.
+// Reads images in sequence, with zeros between: SPIR-V, ELF files and archives of ocloc, each of them plain
+// or as a frame of zstd. Only an image's own size says where the next one begins, so the whole section is
+// read. LLVM bitcode, for a device link, is passed over. Exit 1 `bad_fatbin` (`bad_elf`, `bad_archive`) for
+// damaged bytes and for kinds and devices that are not known.
 Result<StoredContainer> read_image_sequence(ByteRange section, const std::string& name);
 
-// Those of an ELF file that is_intel_elf; the SPIR-V beside machine code too, for a driver takes it where
-// that does not fit.
+// The images of an ELF file that is_intel_elf. SPIR-V counts next to machine code too: a driver takes it
+// where the machine code does not fit.
 Result<StoredContainer> read_intel_elf(ByteRange file, const std::string& name);
-// Of one in an archive, whose name says the device ("64.12.60.7").
+// The images of an archive's member, whose name says the device ("64.12.60.7").
 Result<StoredContainer> read_intel_member(const ArchiveMember& member, const std::string& name);
 
 // Those of machine code, in its order. Exit 1 `bad_fatbin` for damaged bytes.

@@ -31,8 +31,8 @@ DeviceContainer container_of(const StoredContainer& stored);
 // An image that is all of `bytes`, as they are.
 StoredImage whole_image(const Target& target, ByteRange bytes);
 
-// What each of several images is given of the bytes that they take together, compressed, in the file: by
-// its unpacked size, and no byte twice or to none.
+// Divides the `stored` bytes of images that are compressed together, in proportion to their unpacked sizes.
+// The shares add up to `stored`.
 std::vector<uint64_t> shares_of(uint64_t stored, const std::vector<uint64_t>& unpacked);
 
 // The images that were found in what `content` gives when it is unpacked, as parts of `content`; `stored` is
@@ -43,7 +43,7 @@ StoredContainer packed_images(const StoredContainer& unpacked, ByteRange content
 // No linker takes more than 2 GiB of a file's code, so no image is larger: what says so is damaged.
 constexpr uint64_t k_largest_image = uint64_t{1} << 31;
 
-// What was compressed, and gives so many bytes. Errors: those of unpack_image.
+// Unpacks `content` to `size` bytes. Errors: those of unpack_image.
 Result<std::string> unpack_content(ByteRange content, Packing packing, uint64_t size,
                                    const std::string& name);
 

@@ -26,11 +26,11 @@ std::vector<Warning> check_caches(const Settings& settings, FileSystem& files) {
                                  "it cannot be written (" + written.error().what + "): " + price, fix));
   };
   add(settings.cache_dir,
-      "what is learnt of compilers is learnt anew in each build folder, and results of compiles are not kept",
+      "each build folder examines the compilers again, and results of compiles are not cached",
       "Make it writable, or name another: XDG_CACHE_HOME=DIR.");
   const Path& store = settings.store.value;
   if (settings.store_size.value > 0 && !is_below(store, settings.cache_dir))
-    add(store, "results of compiles are not kept", "Make it writable, or name another: --cache-dir DIR.");
+    add(store, "results of compiles are not cached", "Make it writable, or name another: --cache-dir DIR.");
   return warnings;
 }
 

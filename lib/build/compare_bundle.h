@@ -11,7 +11,7 @@ struct ComparedBundle {
   size_t compared = 0;                  // files of ops with no difference
   std::vector<Difference> differences;  // one for each source that nvcc makes otherwise, or cannot compile
 };
-// What differs is told as events too, with its log. The request is that of the build, whose folder has to be
+// Each difference is an event too, with its log. The request is that of the build, whose folder has to be
 // there and up to date. Errors: exit 1 `not_built`, exit 2 `nothing_to_compare`, exit 75 `locked`, those of
 // make_plan.
 Result<ComparedBundle> compare_bundle(const Request& request, const Manifest& manifest, Session& session);

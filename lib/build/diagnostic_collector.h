@@ -20,9 +20,9 @@ struct ToolDiagnostic {
   ArchSet archs;
 };
 
-// Lives for as long as a build: what was told in one run of a graph is not told in the next. What is said of
-// a source is held back until none of its edges runs and none is left, for only then it is known which archs
-// do not say it.
+// Lives for as long as a build: diagnostics told in one run of a graph are not told in the next. Those of a
+// source are held back until none of its edges runs and none is left. Only then it is known which archs do
+// not give them.
 class DiagnosticCollector {
  public:
   DiagnosticCollector(OwnPaths paths, std::function<void(const ToolDiagnostic&)> tell)

@@ -160,23 +160,24 @@ std::vector<Warning> warnings_of_incomplete(const DueActions& incomplete) {
   }
   std::vector<Warning> warnings;
   for (const std::string& source : clocks)
-    warnings.push_back(
-        warning("time_of_build", source,
-                "it may have the time of its compile in it (__DATE__, __TIME__): what is made of "
-                "it is made again in each build, and never cached",
-                "Set SOURCE_DATE_EPOCH, which gcc takes in place of the clock, or take the macro "
-                "out."));
+    warnings.push_back(warning(
+        "time_of_build", source,
+        "it may have the time of its compile in it (__DATE__, __TIME__): dsbuild compiles it again in "
+        "each build, and never caches the result",
+        "Set SOURCE_DATE_EPOCH, which gcc takes in place of the clock, or take the macro "
+        "out."));
   for (const std::string& source : sources)
     warnings.push_back(warning("unnamed_files", source,
                                "it may read files that no compiler names (#embed, or .incbin and .include in "
-                               "asm): what is made of it is made anew in each build, and never kept",
+                               "asm): dsbuild compiles it again in each build, and never caches the result",
                                "Compile it with gcc and without -flto: GNU as says what it reads. For #embed "
                                "there is no other way."));
   for (const std::string& library : libraries)
-    warnings.push_back(warning("unnamed_files", library,
-                               "its linker does not say which libraries it read: it is linked anew in each "
-                               "build, and never kept",
-                               "Link with GNU ld 2.35, lld 14 or newer, which have --dependency-file."));
+    warnings.push_back(
+        warning("unnamed_files", library,
+                "its linker does not say which libraries it read: dsbuild links it again in each "
+                "build, and never caches the result",
+                "Link with GNU ld 2.35, lld 14 or newer, which have --dependency-file."));
   return warnings;
 }
 

@@ -31,7 +31,7 @@ Result<void> take_records_away(const DueActions& due, const Path& build_dir, Fil
 // The same reasons, with why the shared cache did not help.
 PendingEdges with_misses(PendingEdges reasons, const RemoteMisses& misses);
 
-// In words, with the edges that use what is made anew.
+// The reasons in words, for the due edges and for those that use their outputs.
 PendingEdges reasons_of(const DueActions& due, const BuildPlan& graph);
 
 // What the next build would run, and why. Nothing is written but

@@ -7,7 +7,7 @@
 
 namespace dsbuild {
 
-// What is known of the planned edges: from earlier builds, else what their specs say, else the sizes of their
+// The costs of the planned edges: from earlier builds, else from their specs, else from the sizes of their
 // sources.
 EdgeHistory recall_edge_costs(const ArchPlan& archs, const Registry& registry, Session& session);
 // Of the edges that ended well and whose tools ran. `uses`: what the gate knows, by output.

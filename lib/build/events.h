@@ -32,7 +32,7 @@ class Events {
   virtual void on_tick() {}  // while a graph runs, at least every 250 ms
   virtual void on_graph_ends() {}
   virtual void on_diagnostic(const ToolDiagnostic& /*told*/) {}  // while a graph runs; each once
-  // Behind the run, one for each source.
+  // After the run, one for each source.
   virtual void on_failure(const EdgeFailure& /*failure*/) {}
   virtual void on_unfinished(const UnfinishedRun& /*left*/) {}  // before what failed is told
   virtual void on_warning(const Warning& /*warning*/) {}        // those of the plan are in it

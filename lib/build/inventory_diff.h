@@ -29,8 +29,8 @@ struct InventoryDiff {
   std::vector<InventoryTime> times;      // where both have been timed
 };
 
-// What only a build knows (flags, why an arch is dropped) is compared where both are builds, what only a
-// bundle knows (needed libraries) where both are bundles.
+// Facts that a build alone knows (flags, why an arch is dropped) are compared where both are builds. Facts
+// that a bundle alone knows (needed libraries) are compared where both are bundles.
 InventoryDiff compare(const Inventory& before, const Inventory& after);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// --add: the ops of the bundle at --out are wanted beside those that are named.
+// --add: the ops of the bundle at --out are selected, as well as those that are named.
 #pragma once
 
 #include "registry/registry.h"

@@ -39,8 +39,8 @@ struct Plan {
   const HostCompiler& cxx() const { return needed.cxx; }  // of CPU ops
 };
 
-// What actions are told of where they look: the cache's folders, those of the tools, whose assembler tells
-// what it reads (base/build_layout.h).
+// Files that tell actions where to look: the cache's folders, the tools' own folders, and the tools whose
+// assembler says what it read (base/build_layout.h).
 std::vector<PlannedFile> places_of_steps(const ToolParts& tools, const Settings& settings,
                                          const FileReader& files);
 

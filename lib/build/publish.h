@@ -6,7 +6,7 @@
 
 namespace dsbuild {
 
-// What is known before anything is built: no ops.
+// The manifest as far as it is known before anything is built: without ops.
 Manifest planned_manifest(const Survey& survey, const NeededTools& needed, const ArchPlan& archs);
 // The manifest of the libraries that were built: planned facts, and what is really in the files.
 Result<Manifest> make_manifest(const Plan& plan, const std::vector<EdgeFailure>& failures, Session& session);

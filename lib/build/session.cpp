@@ -43,10 +43,10 @@ void Session::end_sharing(double most_seconds) {
 Result<void> Session::check() const {
   if (limits.stop.stop_requested())
     return fail(Exit::failed, "cancelled", "build", "it was cancelled; the bundle is as it was",
-                "Ask again: what was made so far is not made anew.");
+                "Build again: finished steps do not run again.");
   if (limits.end && std::chrono::steady_clock::now() >= *limits.end)
     return fail(Exit::failed, "out_of_time", "build", "its time is over; the bundle is as it was",
-                "Ask again with more time: what was made so far is not made anew.");
+                "Build again with more time: finished steps do not run again.");
   return {};
 }
 

@@ -9,7 +9,8 @@ namespace dsbuild {
 // are of what is there at the end. Errors: `unsettled`, where it goes on changing.
 Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& graph);
 
-// What nvcc makes of the files that slices were made of, compared with that (lib/plan/nvcc_comparison.h).
+// The run in which nvcc itself compiles the sources of slices, to compare the results
+// (lib/plan/nvcc_comparison.h).
 struct ComparisonRun {
   BuildPlan graph;
   GraphRun run;

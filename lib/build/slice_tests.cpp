@@ -53,7 +53,7 @@ void SliceTests::start(const std::vector<SliceTest>& untested, const SlicedTools
   for (const SliceTest& test : untested)
     tests_.push_back({test, learn_commands(test.command, tools, session_)});
   session_.events.on_note(
-      "self-test, once for this toolkit and beside the build: whether slices make what its nvcc makes");
+      "self-test, once for this toolkit, during the build: whether slices make what its nvcc makes");
   const TestFolders folders = {settings.cache_dir, session_.system.files.absolute(settings.build_dir.value)};
   running_ = std::async(std::launch::async, [this, tools, folders] {
     for (Running& running : tests_)

@@ -1,4 +1,4 @@
-// Self-tests of slices (lib/nvcc/self_test.h), beside the build that counts on them.
+// Self-tests of slices (lib/nvcc/self_test.h). They run during the build that relies on slices.
 #pragma once
 
 #include <future>

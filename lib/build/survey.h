@@ -26,7 +26,7 @@ ByteCount memory_for(const Settings& settings, const Host& host);
 // Edges at a time: --jobs, else cores over nvcc's own threads.
 int jobs_for(const Settings& settings, const Host& host);
 
-// What is wanted of the pack, before anything is checked.
+// The selection from the pack, before anything is checked.
 struct Selected {
   Registry registry;
   SelectedOps ops;
@@ -39,7 +39,7 @@ struct Selected {
 // Errors: those of load_registry, select_ops and check_any_selected.
 Result<Selected> select_wanted(const Request& request, const Machine& machine, Session& session);
 
-// What is found for a demand.
+// The tools that were found for a demand.
 struct DeviceTools {
   const Vendor* vendor = nullptr;
   Result<ChosenToolkit> chosen;

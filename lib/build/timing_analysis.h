@@ -39,9 +39,9 @@ struct TimingAnalysis {
 
 // In time order, without gaps inside a graph's run.
 std::vector<CoreSpan> core_spans(const Timings& timings);
-// What the build is bound by: memory, where cores idled for it more than for dependencies, and for a tenth of
-// all time at least; else the longer one of the chain and of all work shared among cores (or jobs, where they
-// are fewer).
+// Finds the bound of the build. It is memory where cores idled for it longer than for dependencies, and for a
+// tenth of all time at least. Else it is the longer one of the chain and of all work shared among cores (or
+// jobs, where they are fewer).
 TimingAnalysis analyse(const Timings& timings);
 
 // Those that compile, the slowest first.

@@ -1,6 +1,6 @@
-// A build with nothing to do is not planned again. Beside build.ninja stands what its plan was made of: the
-// command line, the environment, and each answer that planning and publishing had from the disk and from
-// programs. While all of them are the same, so is the plan.
+// A build with nothing to do is not planned again. A file next to build.ninja lists all that the last plan
+// was made of: the command line, the environment, and each answer that planning and publishing had from the
+// disk and from programs. While all of them are the same, so is the plan.
 #pragma once
 
 #include <functional>
@@ -26,18 +26,18 @@ struct UnchangedBuild {
 std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
                                                    const System& system);
 
-// The same without the lock, so that many may look at once: all was as it was built at the moment of the
-// look, and may be another by the next, as behind any look.
+// The same without the lock, so that many may look at once. The answer holds for the moment of the look:
+// files may change right after it.
 std::optional<UnchangedBuild> look_for_unchanged_build(const Request& request, const std::string& asked,
                                                        const System& system);
 
 // Makes the same plan again, from nothing, by the system that is given.
 using PlanAgain = std::function<Result<Plan>(System& system)>;
 
-// To be called when a build that did something is published, under the lock: one that did nothing writes
-// nothing. The plan is made once more and watched: what was learnt for the first one (from compilers and the
-// like) is known by now. Nothing is remembered of a plan that is another by now, that started a program for
-// more than its answer, or of which a file is just being changed.
+// Call it under the lock, when a build that did something is published; one that did nothing writes nothing.
+// The plan is made once more and watched: facts that the first one had to find (of compilers and the like)
+// are known by now. Three kinds of plans are not remembered: one that differs by now, one that started a
+// program for more than its answer, and one with a file that is just being changed.
 void remember_build(const UnchangedBuild& build, const std::string& asked, const Plan& plan,
                     const PlanAgain& plan_again, System& system);
 

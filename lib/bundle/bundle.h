@@ -1,4 +1,4 @@
-// Publishing: staged beside, then put in place in one step.
+// Publishing: the bundle is staged next to its place, then put there in one step.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace dsbuild {
 // Its needed libraries, and the highest version that it wants of each name.
 ManifestRuntime runtime_of(const BinaryFile& library);
 
-// Fills in sha256, bytes, images and runtime. What was read of each content is remembered in `facts`.
+// Fills in sha256, bytes, images and runtime. `facts` remembers the results by content.
 // Exit 1 for a file that cannot be read or is no library.
 Result<void> describe_library(ManifestOp& op, const Path& library, const FileReader& files, FactStore& facts,
                               DigestMemo& digests);

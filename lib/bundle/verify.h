@@ -20,8 +20,8 @@ inline constexpr const char* k_device_code = "device code";
 // Of a difference: what stands before the symbol.
 inline constexpr const char* k_does_not_export = " does not export ";
 
-// What one op's build must have produced; written beside build.ninja as check/<op>.json and read by
-// the graph's verify edge.
+// The outputs that one op's build must have. The plan writes them next to build.ninja as check/<op>.json, and
+// the graph's verify edge reads them.
 struct ExpectedObject {
   std::string source;  // SourceSpec::id()
   std::string file;    // object, relative to the build folder

@@ -71,7 +71,8 @@ class ContentStore {
   std::optional<StoreEntry> find(const std::string& key) const;
   // Whether there is a file for the key; what is in it may be damaged.
   bool has(const std::string& key) const;
-  // What cannot be written (a full disk, a read-only folder, a folder of others) is only not kept.
+  // An entry that cannot be written (a full disk, a read-only folder, another user's folder) is just not
+  // cached.
   void put(const std::string& key, const StoreEntry& entry) const;
   // Records of the same key, each of another state of the headers, as when branches are switched: the newest
   // first. A record is a blob of its own. Their list is a hint: of two machines that add one at once, one may

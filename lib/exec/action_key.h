@@ -11,11 +11,12 @@
 
 namespace dsbuild {
 
-// Of what this program itself adds to the tools' commands, and of what it writes down, facts among it. It is
-// in every key: another number makes everything anew, also what other checkouts have in the cache.
+// The version of what this program adds to the tools' commands, and of the files that it writes, facts among
+// them. It is in every key: with a new number every action runs again, and no older result in the cache
+// counts.
 inline constexpr const char* k_key_version = "12";
 
-// The words behind `dsbuild action`, as build.ninja has them (lib/kinds/run_action.cpp).
+// The words after `dsbuild action`, as build.ninja has them (lib/kinds/run_action.cpp).
 using StepWords = std::vector<std::string>;
 
 // A planned file's text, by its path in the build folder: of the plan, or of the disk.
@@ -34,12 +35,13 @@ inline constexpr const char* k_command_part = "command";
 // The same for the driver, who asks what is due, and for the step, who does it. Long values become lists.
 Key action_key(const KeyInput& input, Lists& lists);
 
-// The first output: what the record lies beside.
+// The first output; the record lies next to it.
 std::string output_of(const StepWords& words);
 // The file that says which tools run; k_no_tools where none do.
 std::string tools_file_of(const StepWords& words);
 
-// Behind the output of a whole compile: a source of several ops, whose text may make what another's makes.
+// Follows the output of a whole compile whose source several ops compile: the cache knows the result by the
+// preprocessed text too.
 inline constexpr const char* k_known_by_text = "text";
 
 // The files that say which tools run ("tools/nvcc.id").

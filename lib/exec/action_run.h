@@ -35,7 +35,7 @@ class ActionRun {
   // In the cache, of what a command makes of a text: the command counts in the place of the action's own.
   std::string key_of_text(const std::vector<std::string>& command, std::string_view text) const;
 
-  // What tools have read since this object was made.
+  // Makes a record of the files that tools have read since this object was made.
   Record make_record(const FilesRead& read) { return maker_.make(read); }
   std::vector<std::string> precompiled_headers(const Record& record) {
     return maker_.precompiled_headers(record);

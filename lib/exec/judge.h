@@ -13,7 +13,7 @@
 
 namespace dsbuild {
 
-// What is no longer as a record says, in words of the user's.
+// A difference from a record, in the user's words.
 struct Change {
   std::string what;         // "file", "tool", "command", "option", "name", "output", "record"
   std::string path;         // of the file or folder; "" where there is none
@@ -23,14 +23,14 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Looks at each file, list and folder once: it is to be made anew for each look at the disk. `root` is the
-// build folder.
+// Looks at each file, list and folder once, so each look at the disk needs a new Judge. `root` is the build
+// folder.
 class Judge {
  public:
   Judge(Path root, FileSystem& files, DigestMemo& digests, Lists& lists)
       : root_(std::move(root)), files_(files), digests_(digests), lists_(lists), names_(root_, files) {}
 
-  // The first thing that is another now, or none. Outputs do not count.
+  // The first thing that has changed, or none. Outputs do not count.
   std::optional<Change> first_difference(const Record& record, const Key& key);
   // An output is what its record says, by its digest.
   std::optional<Change> first_changed_output(const Record& record);

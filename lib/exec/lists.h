@@ -15,7 +15,7 @@ namespace dsbuild {
 
 class Lists {
  public:
-  // How many unused ones may lie there, beside as many again for each used one.
+  // How many unused lists may lie there, in addition to one for each used list.
   static constexpr size_t k_spare = 256;
 
   // `build_dir`: the folder of the build; `cache`: nullopt where results are not kept.
@@ -24,12 +24,12 @@ class Lists {
 
   // The name of a text, 64 hex digits; "" of an empty one. Writes it where it is not there yet.
   std::string put(const std::string& text);
-  // What was put under the name, here or in the cache; nullopt where that is lost or damaged.
+  // The text that was put under the name, here or in the cache; nullopt where it is lost or damaged.
   std::optional<std::string> find(const std::string& name);
   // Of a list of files (Record::others), their paths.
   std::vector<std::string> paths(const std::string& name);
-  // Behind a look at all records: where the build folder has many more lists than were put and found here
-  // (those of earlier edits), removes the others.
+  // Call it after a look at all records. Where the build folder has many more lists than were put and found
+  // here, it removes the others, which earlier edits left.
   void remove_unused();
 
  private:

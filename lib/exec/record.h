@@ -1,6 +1,6 @@
-// What an action was made of, and what it made: one text beside its first output (<output>.made), and
-// another, for other build folders, in the cache. Paths are as commands in the build folder name them:
-// relative ones are the project's ("pack/…") and the build's own.
+// The inputs and outputs of an action: one text next to its first output (<output>.made), and a second one,
+// for other build folders, in the cache. Paths are as commands in the build folder name them: relative ones
+// are the project's ("pack/…") and the build's own.
 #pragma once
 
 #include <cstdint>
@@ -94,7 +94,7 @@ bool names_lines_of(const Record& record, const std::string& lines);
 std::string render_record(const Record& record);
 std::optional<Record> parse_record(std::string_view text);
 
-// Beside an output: its record; what that was before it was found to be out of date.
+// Next to an output: its record, and the last record that was found to be out of date.
 std::string record_file(const std::string& output);
 std::string old_record_file(const std::string& output);
 

@@ -15,8 +15,8 @@ struct Platform {
 };
 
 // PEP 600: manylinux_2_X promises that the libraries load wherever glibc is 2.X or newer, with the libstdc++
-// and libgcc of the distributions of its time. 2.17 is the least that is named. What is needed besides (CUDA,
-// torch, OpenMP) must come from elsewhere and is no part of the tag. Which libstdc++ goes with which glibc,
+// and libgcc of the distributions of its time. 2.17 is the least that is named. Other needed libraries (CUDA,
+// torch, OpenMP) must come from elsewhere and are no part of the tag. Which libstdc++ goes with which glibc,
 // and which libraries are promised, is that of auditwheel 6.8.2 (policy/manylinux-policy.json), against which
 // tests/packaging/manylinux_test.py checks it. `machine`: "x86_64", "aarch64".
 Platform platform_of(const std::vector<ManifestRuntime>& libraries, const std::string& machine);

@@ -140,7 +140,7 @@ class MemberBytes : public ByteSource {
     if (count <= 0) return bad_zip(name_, "it is damaged: it cannot be unpacked as far as its size says");
     // Only at its end can its checksum be compared; minizip does it where a member is closed.
     if (end() == size_ && unzCloseCurrentFile(unzip_->get()) == UNZ_CRCERROR)
-      return bad_zip(name_, "it is damaged: its checksum is another");
+      return bad_zip(name_, "it is damaged: its checksum differs");
     return {};
   }
 

@@ -47,7 +47,7 @@ class DaysTest(CliTest):
         """Whoever bakes ops into an image, on a machine without a GPU."""
         build = ("--pack", "pack", "--ops", "all", "--arch", "7.5,8.0,9.0+PTX")
         _, text = run_on_terminal(self.space, *build, output="stderr")
-        told = "self-test, once for this toolkit and beside the build: whether slices make what its nvcc makes"
+        told = "self-test, once for this toolkit, during the build: whether slices make what its nvcc makes"
         self.assertEqual(text.count(told), 1, text)
         self.assertNotIn("self-test", self.types(*build))
         self.types("verify")
