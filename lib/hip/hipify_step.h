@@ -14,12 +14,12 @@ struct HipifyStep {
   std::vector<std::string> sources;        // "pack/adam.cu"
 };
 
-// The tree beside the list, "hipify/adam", has the sources under their own names as HIP, the project's files
-// that they include, and what hipify made of these under names of its own: a compile takes the tree in the
-// place of the source root. What hipify reads is looked for here: all files that the texts name, in every
-// folder where a compiler may look; so it sees neither more nor less than in the whole source root, which
-// nothing is written to. Files are written where their bytes change; those of an older tree go. The cache has
-// the tree by what was read. Errors: those of reading and writing.
+// The tree, "hipify/adam", lies next to the list. It has the sources as HIP under their own names, and the
+// project's files that they include. hipify's translations of these have names of hipify's own. A compile
+// takes the tree in the place of the source root, to which nothing is written. The step looks for all files
+// that the texts name, in every folder where a compiler may look. So hipify sees neither more nor less than
+// in the whole source root. Files are written where their bytes change; those of an older tree go. The cache
+// knows the tree by the files that were read. Errors: those of reading and writing.
 Result<StepEnd> run_hipify_step(const HipifyStep& step, Engine& engine);
 
 }  // namespace dsbuild

@@ -8,11 +8,10 @@
 
 namespace dsbuild {
 
-// The files that the rules of a depfile name behind their target, each once, in order. Source of the quoting:
+// The files that the rules of a depfile name after their target, each once, in order. Source of the quoting:
 // gcc's libcpp/mkdeps.cc (`munge`), which clang, nvcc and GNU ld follow: "\ " and "\#" and "\:" stand for the
-// character,
-// "$$" for "$", and 2N+1 backslashes before a blank for N of them and the blank. Other backslashes are
-// themselves.
+// character, "$$" for "$", and 2N+1 backslashes before a blank for N of them and the blank. Other backslashes
+// are themselves.
 std::vector<std::string> files_in_depfile(std::string_view depfile);
 
 // The same of a linker's --dependency-file, which has a line for each file. GNU ld writes names as they are,
@@ -20,8 +19,8 @@ std::vector<std::string> files_in_depfile(std::string_view depfile);
 std::vector<std::string> files_in_link_depfile(std::string_view depfile,
                                                const std::function<bool(const std::string&)>& exists);
 
-// The same of GNU as's --MD, which names more than was read: what .file and line markers name, and its own
-// temporary source. What is not there was none of what it read.
+// The same of GNU as's --MD, which names more than was read: the names in .file and line markers, and its own
+// temporary source. Names of files that do not exist are left out.
 std::vector<std::string> files_in_assembler_depfile(std::string_view depfile,
                                                     const std::function<bool(const std::string&)>& exists);
 

@@ -6,8 +6,8 @@
 
 namespace dsbuild {
 
-// What is left of a command once its text is preprocessed: without macros, include folders and headers that
-// are included by force.
+// The command for text that is preprocessed already: without macros, include folders and headers that are
+// included by force.
 std::vector<std::string> words_behind_preprocessor(const std::vector<std::string>& command);
 
 }  // namespace dsbuild

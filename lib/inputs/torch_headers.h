@@ -26,7 +26,8 @@ class TorchIncludes {
  public:
   // Files that do not lie below the root (absolute) are not looked into.
   TorchIncludes(Path root, const FileReader& files) : root_(std::move(root)), files_(files) {}
-  // `folders`: where names are looked for beside the folder of each file; relative ones are below the root.
+  // `folders`: where names are looked for, as well as in the folder of each file; relative ones are below the
+  // root.
   TorchUse use(const Path& source, const std::vector<Path>& folders);
 
  private:

@@ -6,8 +6,9 @@
 
 namespace dsbuild {
 
-// Whether it may have an assembler read files: .incbin and .include, also in pieces of a string. What macros
-// make of a directive is not seen: an assembler that says what it read (files_in_assembler_depfile) sees all.
+// Whether it may have an assembler read files: .incbin and .include, also in pieces of a string. Directives
+// that macros put together are not seen; an assembler that says what it read (files_in_assembler_depfile)
+// sees all.
 bool may_read_in_assembler(std::string_view source);
 
 // Whether it may take files as data: #embed.

@@ -10,15 +10,15 @@ namespace dsbuild {
 // Why nvcc itself has to run a call: exit 3 `cannot_slice`.
 tl::unexpected<Error> left_to_nvcc(const std::string& where, const std::string& why);
 
-// The nvcc of a command line, and the words behind it.
+// The nvcc of a command line, and the words after it.
 struct NamedNvcc {
   Path program;  // absolute
   Words words;
 };
 
-// `words`: behind "dsbuild nvcc". The first may be nvcc's path, as launchers are called; else it is the
-// program that DSBUILD_NVCC names, that of CUDA_HOME or CUDA_PATH, the first nvcc on PATH that is not this
-// program, /usr/local/cuda's. Error: exit 3 `no_toolkit`.
+// `words`: those after "dsbuild nvcc". The first may be nvcc's path, as launchers are called. Else nvcc is
+// the first of these: the program that DSBUILD_NVCC names, that of CUDA_HOME or CUDA_PATH, the first nvcc on
+// PATH that is not this program, /usr/local/cuda's. Error: exit 3 `no_toolkit`.
 Result<NamedNvcc> find_nvcc(const Words& words, const System& system);
 
 // The words that nvcc reads: NVCC_PREPEND_FLAGS, those of the command, NVCC_APPEND_FLAGS.

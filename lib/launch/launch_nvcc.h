@@ -5,12 +5,12 @@
 
 namespace dsbuild {
 
-// `words`: behind "dsbuild nvcc", or all that a program called nvcc was given. Compiles of one CUDA source to
-// an object are taken from the cache, or made as slices, side by side and with those of other calls of this
-// node below its memory; what is not to be sliced is kept as a whole where that is known to be right.
-// Everything else nvcc itself does, in our place and with our process id: another phase, what is not
-// understood, a failure, whose messages are then its own. The value is the exit code. Errors: exit 3
-// `no_toolkit`, `cannot_start`.
+// `words`: those after "dsbuild nvcc", or all arguments of a program called nvcc. A compile of one CUDA
+// source to an object is taken from the cache, or made as slices. Slices of all calls on this node run at the
+// same time, within its memory. A compile that cannot be sliced is cached as a whole, where that is known to
+// be right. nvcc itself does everything else, in our place and with our process id: other phases, calls that
+// are not understood, and failures, whose messages are then nvcc's own. The value is the exit code. Errors:
+// exit 3 `no_toolkit`, `cannot_start`.
 Result<int> launch_nvcc(const Words& words, System& system, const Path& data_dir);
 
 }  // namespace dsbuild

@@ -8,7 +8,7 @@
 
 namespace dsbuild {
 
-// With a value, in the next word or behind `=`.
+// Whether the option takes a value, in the next word or after `=`.
 bool takes_value(const std::string& name);
 // Where the value may also stand in the same word, as in -DX: "D" of "DX=1"; "" of other words.
 std::string joined_option(const std::string& name);

@@ -17,7 +17,7 @@ struct BuilderNote {
   bool operator==(const BuilderNote&) const = default;
 };
 
-// The lines behind that of the holder.
+// The lines after that of the holder.
 std::string render_note(const BuilderNote& note);
 // Of all that a lock's file holds; nullopt where it holds no note, or not yet.
 std::optional<BuilderNote> parse_note(const std::string& told);

@@ -20,7 +20,7 @@ inline constexpr size_t k_most_turns = 8;
 Result<LoadedOp> build_in_turn(const LoadRequest& request, Request jit, const JitFolder& folder,
                                Session& session);
 
-// What was built before, where all that it was made of is as it was; no process waits for another for this.
+// The op as it was built before, if all that it was made of is unchanged. No process waits for others here.
 std::optional<LoadedOp> find_built(const LoadRequest& request, const JitFolder& folder, const System& system);
 
 }  // namespace dsbuild

@@ -18,7 +18,7 @@ struct LoadRequest {
   Path path;  // a bundle, or the library of one, to be looked at before all others; "": none
   LoadMachine machine;
   Patience patience{};               // with another process that builds it
-  std::vector<Path> installed = {};  // bundles that are installed as wheels, looked at behind DSBUILD_BUNDLE
+  std::vector<Path> installed = {};  // bundles that are installed as wheels, looked at after DSBUILD_BUNDLE
   bool only_build = false;           // whatever there is already
 };
 

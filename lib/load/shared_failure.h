@@ -13,7 +13,7 @@ bool is_shared(const Error& error);
 // node's steady clock.
 void share_failure(const Path& folder, const std::string& asked, const Error& error, double now,
                    FileSystem& files);
-// That of a build which ended behind `since`; nullopt: there is none.
+// The error of a build that ended after `since`; nullopt: there is none.
 std::optional<Error> failure_since(const Path& folder, const std::string& asked, double since,
                                    const FileReader& files);
 

@@ -19,12 +19,12 @@ struct LoadTrial {
   bool operator==(const LoadTrial&) const = default;
 };
 
-// Of each op, in the manifest's order. Modules of torch are imported by `python` beside its torch, libraries
-// of tvm-ffi are loaded by its tvm_ffi, others by the loader of the C library alone (`dsbuild open-library
+// One for each op, in the manifest's order. `python` imports modules of torch together with its torch, and
+// loads libraries of tvm-ffi by its tvm_ffi. The loader of the C library opens others (`dsbuild open-library
 // FILE`).
 std::vector<LoadTrial> try_to_load(const Path& bundle, const Manifest& manifest, const Interpreter& python);
 
-// What a child says last that has opened its library.
+// The last word of a child that has opened its library.
 inline constexpr const char* k_opened = "opened";
 
 }  // namespace dsbuild

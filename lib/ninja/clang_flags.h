@@ -6,8 +6,9 @@
 
 namespace dsbuild {
 
-// What clang lacks is left out, what it calls otherwise is renamed (the table in clang_flags.cpp), what nvcc
-// passes on to the host compiler stands for itself; all else stays as it is.
+// Leaves out flags that clang lacks, and renames those that it calls otherwise (the table in
+// clang_flags.cpp). Flags that nvcc passes on to the host compiler stand for themselves. All others stay as
+// they are.
 std::vector<std::string> clang_flags(const std::vector<std::string>& flags);
 
 }  // namespace dsbuild

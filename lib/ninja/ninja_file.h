@@ -1,6 +1,6 @@
 // BuildPlan -> the text of build.ninja. Pure.
-// Each gencode pair is defined once (`sm_70 = …`), what all CUDA ops share once (`shared = …`); an op whose
-// set is larger names its extras beside `$shared` and is marked `# extra: …`.
+// Each gencode pair is defined once (`sm_70 = …`), and the set that all CUDA ops share once (`shared = …`).
+// An op with a larger set names `$shared` and its extras, and is marked `# extra: …`.
 #pragma once
 
 #include <string>

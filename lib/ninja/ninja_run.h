@@ -20,7 +20,7 @@ struct Ninja {
   Path program;
   Version version;
 };
-// $DSBUILD_NINJA and no other, where that is set; else the one beside this program (as pip installs both),
+// $DSBUILD_NINJA and no other, where that is set; else the one next to this program (as pip installs both),
 // <cache>/ninja/*/bin/ninja, then ninja on PATH; >= 1.11. Exit 3 `no_ninja`.
 Result<Ninja> find_ninja(const Settings& settings, System& system, FactStore& facts);
 

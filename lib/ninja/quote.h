@@ -14,7 +14,7 @@ std::string ninja_refusal(std::string_view word);
 std::string ninja_path_refusal(std::string_view path);
 // A path in a build line: `$`, blank and ':' escaped.
 std::string ninja_path(std::string_view path);
-std::string ninja_paths(const std::vector<std::string>& paths);  // each behind a blank
+std::string ninja_paths(const std::vector<std::string>& paths);  // each after a blank
 // A word of a command, for the value of a variable: quoted for sh, then `$` escaped for Ninja.
 std::string ninja_word(std::string_view word);
 std::string ninja_words(const std::vector<std::string>& words);

@@ -1,4 +1,5 @@
-// What the assembler of a compile read, as GNU as says it (--MD). No object is another for it.
+// The files that the assembler of a compile read, as GNU as says (--MD). The object's bytes do not depend on
+// whether it is asked.
 #pragma once
 
 #include "exec/record_maker.h"
@@ -11,8 +12,8 @@ namespace dsbuild {
 // where the path has characters that one of them takes for its own.
 Words words_for_assembler(const Words& command, const std::string& depfile);
 
-// What stands in the depfile is added, and the file removed. Where it is not there, or the object is to be
-// assembled only when it is linked, the assembler was silent.
+// Adds the files that the depfile names, and removes it. The assembler counts as silent where there is no
+// depfile, or where the object is assembled only when it is linked.
 void add_files_of_assembler(const Path& depfile, std::string_view object, FilesRead& read, FileSystem& files);
 
 // Whether it has code that is assembled in the link: of gcc's -flto, or clang's.

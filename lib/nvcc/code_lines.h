@@ -11,7 +11,7 @@ class CodeLines {
  public:
   explicit CodeLines(std::string_view text) : text_(text) {}
 
-  // With its line end, which the last may lack; nullopt behind the last.
+  // The next line, with its line end, which the last may lack; nullopt after the last.
   std::optional<std::string_view> next();
 
  private:

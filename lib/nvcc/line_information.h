@@ -14,8 +14,8 @@ namespace dsbuild {
 // A file's last component and a line of it: "terminate.h:12".
 using Lines = std::set<std::string>;
 
-// Lines of preprocessed text with more than "{" behind a name of this list: columns there are others with
-// another list.
+// Lines of preprocessed text with more than "{" after a name of this list: with another list the columns
+// there differ.
 Lines lines_with_code_behind_names(std::string_view text, std::string_view list);
 bool has_code_of(std::string_view ptx, const Lines& lines);
 

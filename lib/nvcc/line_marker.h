@@ -11,7 +11,7 @@ namespace dsbuild {
 struct LineMarker {
   std::string_view file;   // in quotes
   std::string_view flags;  // 1: enters the file, 2: returns to it, 3: it is the system's, 4: and C
-  size_t line = 0;         // of the text behind the marker
+  size_t line = 0;         // of the text after the marker
 
   bool changes_file() const { return flags.find_first_of("12") != std::string_view::npos; }
   // The flags that hold for all of the text.

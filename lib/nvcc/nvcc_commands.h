@@ -21,7 +21,7 @@ inline constexpr const char* k_any_seed = "dsbuild_seed";            // of -fran
 inline constexpr const char* k_any_path = "dsbuild_path";            // the caller's PATH, in `environment`
 inline constexpr const char* k_arch_list = "-D__CUDA_ARCH_LIST__=";  // its value is the translation unit's
 
-// The word behind an option; "" where the option is not there.
+// The word after an option; "" where the option is not there.
 std::string value_of(const Words& words, std::string_view option);
 bool has_word(const Words& words, std::string_view word);
 // Whether one of the options, or of those that nvcc is to hand on (-Xcompiler=-a,-b), begins so.

@@ -1,5 +1,5 @@
-// Where code stands in its files, and when that matters to what is made of it: an edit that only moves lines
-// should run nothing behind the preprocessor.
+// Where code stands in its files, and when that matters to the outputs: after an edit that only moves lines,
+// no tool but the preprocessor should run.
 #pragma once
 
 #include "nvcc/nvcc_commands.h"

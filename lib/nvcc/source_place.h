@@ -1,7 +1,7 @@
-// Where a translation unit is compiled that is not one of a build folder: as a command line of nvcc names it,
-// from the folder in which that was given. The preprocessor runs there and gets the names as they were given,
-// so that __FILE__ is what nvcc would make of it; records, keys and the tools behind it know files as those
-// of a build folder do ("pack/…"), so that another checkout has the same.
+// The place of a translation unit that belongs to no build folder: a command line of nvcc names it. Its
+// folder is the one in which that was given. The preprocessor runs there and gets the names as they were
+// given, so that __FILE__ is what nvcc would make of it. Records, keys and the tools after the preprocessor
+// use the names of a build folder ("pack/…"), which are the same in another checkout.
 #pragma once
 
 #include <functional>

@@ -7,9 +7,10 @@
 
 namespace dsbuild {
 
-// Beside a part whose source has a place (lib/nvcc/source_place.h): its text has the place's root in no name
-// but those of its files. And the files that its text is of, in the order of their first line, a line each:
-// "s" of the system's, "u" of others, and the name as the preprocessor spells it in a marker.
+// Two files next to a part whose source has a place (lib/nvcc/source_place.h). The first is there where the
+// part's text has the place's root in no name but those of its files. The second lists the files that the
+// text comes from, in the order of their first line. Each line has "s" for a system header, else "u", and
+// the name as a marker spells it.
 inline constexpr const char* k_free_of_root_end = ".free_of_root";
 inline constexpr const char* k_headers_end = ".headers";
 
@@ -27,7 +28,7 @@ class SourceText {
   }
   // The same with all lines: what tools say of the text names them.
   std::string key_of_lines() const { return sha256(text_); }
-  // What compilers are to read, for who waits for memory.
+  // Facts of the text that compilers are to read, from which the memory gate guesses their memory.
   SeenText seen() const;
   // From now on compilers read the text as the preprocessor made it.
   Result<void> take_own_names();

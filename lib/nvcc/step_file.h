@@ -8,7 +8,8 @@
 
 namespace dsbuild {
 
-// `preprocess` of a step runs in the build folder and gives text; each later command runs beside its files.
+// `preprocess` of a step runs in the build folder and gives text; each later command runs in the folder of
+// its files.
 struct StepFile {
   std::string part;  // "front", "compute_80", "host", "fatbin"
   Environment environment;

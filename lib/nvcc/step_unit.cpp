@@ -57,7 +57,7 @@ Result<StepUnit> load_step_unit(const SliceStep& request, const System& system) 
   unit.step = parse_step_file(text);
   if (unit.step.outputs.empty() || unit.step.commands.empty())
     return fail(Exit::failed, "bad_option", request.step_file.string(),
-                "the file names no command or no output", "Build again with dsbuild, which writes it anew.");
+                "the file names no command or no output", "Build with dsbuild, which writes it again.");
   const std::string end = end_of(request.output, unit.step);
   unit.path = request.output.substr(0, request.output.size() - end.size());
   unit.stem = Path(unit.path).filename().string();

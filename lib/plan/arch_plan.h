@@ -68,10 +68,10 @@ struct ArchPlanInput {
   std::string cpu;      // "x86_64"
 };
 
-// What the plan would be of the ops that can be built, whatever is in the way of the others.
+// The plan of the ops that can be built; the others are skipped, with their reasons.
 ArchPlan draft_archs(const ArchPlanInput& input);
-// What filters, toolkit and sources leave of the request for one CUDA op, whether it is selected and its
-// requirements are met or not. Without a toolkit no target is dropped for lack of one.
+// One CUDA op with the targets that filters, toolkit and sources leave of the request. It need not be
+// selected, nor have its requirements met. Without a toolkit no target is dropped for lack of one.
 PlannedOp draft_op(const ArchPlanInput& input, const OpBuilder& builder);
 
 // The draft, where it is what was asked for. Errors, exit 3: `op_has_no_arch`, `op_not_compatible` and

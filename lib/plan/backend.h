@@ -20,7 +20,7 @@ struct Backend {
   bool has_host_compiler;  // of the toolkit's choice, which links its ops; else the machine's does
   // The compile edge of one of the op's sources.
   Edge (*compile_edge)(const BuildPlanInput& input, const BackendOp& op, const PlannedSource& source);
-  // Flags of its link edge, behind the objects and the op's own.
+  // Flags of its link edge, after the objects and the op's own.
   std::vector<std::string> (*link_flags)(const BuildPlanInput& input, const BackendOp& op);
   // Where the op's objects hold no code of devices yet: the edge of what does, for its link besides them.
   // nullptr, nullopt: they do.
@@ -46,7 +46,8 @@ std::vector<std::string> fallback_include_flags(const BackendOp& op);
 Edge cxx_edge(const BuildPlanInput& input, const BackendOp& op, const SourceSpec& source,
               const std::vector<std::string>& more_flags, const HostCompiler* compiler);
 
-// Where a source's object lies: of HIP beside that of CUDA, so that a build folder may serve both in turn.
+// The path of a source's object. Objects of HIP and of CUDA have different paths, so that a build folder may
+// serve both in turn.
 std::string object_path(const OpBuilder& op, const SourceSpec& source);
 
 // A path of the pack, seen from the build folder.

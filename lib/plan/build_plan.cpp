@@ -341,7 +341,7 @@ PendingEdges with_users(const BuildPlan& plan, PendingEdges pending) {
     before = made.size();
     for (const Edge& edge : plan.edges) {
       if (const std::string input = input_made_anew(edge, made); !input.empty())
-        pending.emplace(edge.output, input + " is made anew");
+        pending.emplace(edge.output, input + " is rebuilt");
       if (pending.count(edge.output) == 0) continue;
       made.insert(edge.output);
       made.insert(edge.more_outputs.begin(), edge.more_outputs.end());

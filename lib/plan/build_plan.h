@@ -124,7 +124,7 @@ std::vector<std::string> depfile_flags(EdgeKind kind, const std::string& output)
 // The command of a compile or link, gencodes written out. The tool writes <output>.tmp, so that a killed tool
 // never leaves half an output that looks finished. Objects of a link stand in <output>.rsp, one per line.
 std::vector<std::string> plain_argv(const BuildPlan& plan, const Edge& edge);
-// What stands behind `dsbuild action` for an edge (lib/kinds/run_action.cpp), and so in its key.
+// The words after `dsbuild action` for an edge (lib/kinds/run_action.cpp), which are in its key.
 std::vector<std::string> step_words(const BuildPlan& plan, const Edge& edge);
 // The whole command of an edge: what Ninja runs, before quoting.
 std::vector<std::string> edge_argv(const BuildPlan& plan, const Edge& edge);

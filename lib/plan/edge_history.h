@@ -16,7 +16,7 @@ struct Edge;
 // Of one edge; 0: not known.
 struct EdgeCost {
   double seconds = 0;          // remembered: of one target (a CPU edge's: in all); expected: of the edge
-  ByteCount peak_bytes = 0;    // memory of the largest tool behind the preprocessor
+  ByteCount peak_bytes = 0;    // memory of the largest tool after the preprocessor
   ByteCount look_bytes = 0;    // memory of the preprocessor, where a step looks first whether there is work
   ByteCount output_bytes = 0;  // what it writes
   bool operator==(const EdgeCost&) const = default;
@@ -41,14 +41,14 @@ struct EdgeHistory {
 // The input of edges that have the source, by its id: "pack/a.cu" of "a.cu,KEY=VALUE".
 std::string input_of(const std::string& source);
 
-// What an edge is remembered by: "native/fused_adam/fused_adam.cu", "native/fused_adam/@link". Its archs are
-// left out, so that the time of other archs is a good guess too.
-// `part`: Edge::part, each part of a source being remembered for itself; "" for a whole compile.
+// The key of an edge's history: "native/fused_adam/fused_adam.cu", "native/fused_adam/@link". Its archs are
+// left out, so that the time of other archs is a good guess too. `part`: Edge::part, for each part of a
+// source has its own history; "" for a whole compile.
 std::string history_key(const std::string& pack, const std::string& op, const std::string& source,
                         const std::string& part = {});
 std::string history_key(const std::string& pack, const Edge& edge);
 
-// What is remembered of an edge that took `seconds`: those of one target.
+// The share of one target in the `seconds` that an edge took. This is remembered.
 double seconds_per_target(const Edge& edge, double seconds);
 // For the order of edges: 0 for an edge that was never measured and waits for others.
 double expected_seconds(const EdgeHistory& history, const std::string& pack, const Edge& edge);

@@ -9,8 +9,8 @@
 
 namespace dsbuild {
 
-// The compile edges, the longest first, with what waits for them (a header that is precompiled for others);
-// behind them the others in their order.
+// Puts compile edges first, the longest ahead. An edge counts with the compiles that wait for it (of a
+// precompiled header). The other edges follow in their order.
 void put_longest_first(std::vector<Edge>& edges, const EdgeHistory& history, const std::string& pack);
 
 // The order by output, for results that must not depend on how long edges took.

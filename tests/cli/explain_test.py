@@ -173,15 +173,15 @@ class EdgesTest(ExplainTest):
         runs = self.runs()
         self.assertEqual(list(runs), ["compile beta: beta/one.cu", "link beta", "verify beta"])
         self.assertRegex(runs["compile beta: beta/one.cu"], "beta/one.cu")
-        self.assertRegex(runs["link beta"], "one.o is made anew")
+        self.assertRegex(runs["link beta"], "one.o is rebuilt")
         self.assertEqual(self.runs(op="alpha"), {})
 
     def test_a_build_says_why_each_edge_runs_in_its_log_and_to_who_asks(self):
         self.build()
         source = self.space.pack.source("beta/one.cu")
         text = source.read_text()
-        reasons = {"compile beta: beta/one.cu": "beta/one.cu has changed", "link beta": "one.o is made anew",
-                   "verify beta": "lib/beta.so is made anew"}
+        reasons = {"compile beta: beta/one.cu": "beta/one.cu has changed", "link beta": "one.o is rebuilt",
+                   "verify beta": "lib/beta.so is rebuilt"}
 
         source.write_text(text + "int more;\n")
         plain = self.space.build()
