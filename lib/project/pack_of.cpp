@@ -249,7 +249,7 @@ class Translation {
     for (const std::string& folder : extension_.library_dirs)
       leave_out_of_link("library_dirs " + folder, "a bundle is linked with what the linker finds by itself");
     for (const std::string& object : extension_.extra_objects)
-      miss("extra_objects " + object, "what is linked is made of sources");
+      miss("extra_objects " + object, "a bundle is linked from compiled sources alone");
     for (const std::string& folder : extension_.runtime_library_dirs)
       add_flag(FlagKind::link, "-Wl,-rpath," + folder);
     for (const std::string& flag : extension_.link) {

@@ -60,9 +60,9 @@ struct NamedProject {
   Path given;  // the same as read by python/dsbuild/_hook.py, in a file; "": setup.py is run for that
 };
 
-// Runs the project's setup.py until it would compile, by the Python of `settings`, as beside a GPU and
+// Runs the project's setup.py until it would compile, by the Python of `settings`, as if there were a GPU and
 // with this CUDA (empty: none is known). An archive is unpacked into `unpack_into`. Errors: exit 3 `python`;
-// exit 1 `bad_project`, with the last lines of what it printed.
+// exit 1 `bad_project`, with the last lines that it printed.
 Result<Project> read_project(const NamedProject& named, const Path& unpack_into, const Settings& settings,
                              const Path& cuda_home, System& system);
 

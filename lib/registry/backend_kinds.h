@@ -30,7 +30,7 @@ bool is_for_others(const OpSpec& spec, const ArchSet& asked);
 // And why: what the op says of their backends, else that it is for its own alone.
 std::string why_for_others(const OpSpec& spec, const ArchSet& asked);
 
-// What an op is built with, and asked about in its conditions: of one without device code, CUDA's.
+// The toolkit that builds an op and that its conditions ask about: CUDA's, where the op has no device code.
 const Toolkit* toolkit_of(const ToolkitSet& toolkits, const OpSpec& spec);
 
 }  // namespace dsbuild

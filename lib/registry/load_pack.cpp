@@ -46,7 +46,7 @@ Result<PackFolder> find_pack(const Settings& settings, const FileReader& files) 
         Exit::usage, "unknown_pack", "--pack",
         "there is no pack '" + printable(pack) +
             "', nor any other: no folder above this program holds share/dsbuild/ops or ops/native",
-        "Run dsbuild where it was installed or built: its packs, presets and templates lie beside it. "
+        "Run dsbuild where it was installed or built: there it finds its packs, presets and templates. "
         "A folder of your own is given by its path.");
   return fail(Exit::usage, "unknown_pack", "--pack",
               "there is no pack '" + printable(pack) + "'" + hint_at_pack(pack, packs, files),
@@ -202,7 +202,7 @@ Result<Version> find_version(const PackSpec& spec, const FileReader& files) {
   return fail(
       Exit::usage, "missing_source", spec.root_origin, "the version of the sources is not to be found",
       "Looked for " + (spec.source_root / spec.version_file).string() +
-          (spec.package.empty() ? "" : " and " + spec.package + "-<version>.dist-info beside it") + ".");
+          (spec.package.empty() ? "" : " and " + spec.package + "-<version>.dist-info next to it") + ".");
 }
 
 Result<Path> find_source_root(const PackSpec& spec, const Setting<std::string>& python,

@@ -13,12 +13,12 @@ namespace {
 
 using SeenFiles = std::map<std::string, std::string>;
 
-// Two specs must not claim one word beside one accelerator: the message names both.
+// Two specs must not claim one word for one accelerator: the message names both.
 Result<void> claim(SeenFiles& seen, const std::string& word, const std::string& what, const OpSpec& spec,
                    const Version& source, const std::string& file) {
   for (const char* accelerator : {"cuda", "cpu"}) {
     if (!may_hold(spec.when, source, accelerator)) continue;
-    const auto [twin, is_new] = seen.emplace(word + " beside " + accelerator, file);
+    const auto [twin, is_new] = seen.emplace(word + " for " + accelerator, file);
     if (is_new) continue;
     return fail(Exit::usage, "bad_spec", file, what + " '" + word + "' is taken by " + twin->second,
                 "Rename one of the two.");

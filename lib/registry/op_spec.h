@@ -63,16 +63,16 @@ struct When {
   std::string any_arch,
       every_arch;  // ">=8.0", "<9.0", "==8.0" or a pattern ("9.0a"); over the op's final set
   std::optional<VersionRange> cuda, rocm, torch, source;
-  std::string cpu;                        // "x86_64" or "aarch64"
-  std::string accelerator;                // "cuda" or "cpu", as DeepSpeed calls what its ops work beside
+  std::string cpu;          // "x86_64" or "aarch64"
+  std::string accelerator;  // "cuda" or "cpu": DeepSpeed's name for the devices that the ops serve
   std::optional<VersionRange> cpu_level;  // CpuLevel::number
   std::vector<When> or_else;              // the other maps of a list
   bool empty() const;
   std::string text() const;  // "torch <2.0 and DS_ACCELERATOR=cuda": for messages
   bool operator==(const When&) const = default;
 };
-// What a condition is asked about, and what a spec leaves to the machine. An unknown version makes its
-// condition false. any_arch of an empty set is false, every_arch of it is false too.
+// The values that conditions ask about, and those that a spec leaves to the machine. An unknown version makes
+// its condition false. any_arch of an empty set is false, every_arch of it is false too.
 struct WhenContext {
   ArchSet archs;
   Version cuda, rocm, torch, source;  // rocm: in a build for HIP alone, as cuda in one for CUDA
@@ -86,7 +86,7 @@ bool holds(const When& when, const WhenContext& context);
 std::optional<std::string> refusal(const When& when, const WhenContext& context);
 // Its `source` condition alone: false for a range of versions and an unknown version.
 bool is_of_version(const When& when, const Version& source);
-// May hold for these sources beside this accelerator, with some torch, toolkit, CPU and list.
+// May hold for these sources and this accelerator, with some torch, toolkit, CPU and list.
 bool may_hold(const When& when, const Version& source, const std::string& accelerator);
 
 template <class T>

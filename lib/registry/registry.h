@@ -160,8 +160,8 @@ Error unknown_op(const std::string& name, const std::string& where, const Regist
 // `op_not_offered` where it is an absent one's, `other_pack` where another pack has it, else exit 2
 // `unknown_build_var` (nearest). Off: a warning for the last alone.
 Result<SelectedOps> select_ops(const Settings& settings, const Registry& registry, bool cpu_only);
-// What has nothing to build: exit 2 `nothing_selected` with the two ways to select; exit 3 `nothing_to_build`
-// where `all` leaves no CPU op.
+// Errors, where no op is selected: exit 2 `nothing_selected` with the two ways to select; exit 3
+// `nothing_to_build` where `all` leaves no CPU op.
 Result<void> check_any_selected(const Registry& registry, bool cpu_only, const SelectedOps& selected);
 
 }  // namespace dsbuild

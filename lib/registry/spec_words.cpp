@@ -180,7 +180,7 @@ std::string refuse_folder_language(const std::string& word) {
 std::string refuse_glob(const std::string& glob) {
   for (const std::string_view part : path_parts(glob))
     if (part != "**" && part.find("**") != part.npos)
-      return "has '**' beside other characters; alone between two '/' it stands for folders";
+      return "has '**' next to other characters; alone between two '/' it stands for folders";
   if (glob.ends_with("**")) return "ends with '**', which stands for folders; add '/*.cu', say";
   return refuse_any_path(glob, "|\\$\"'`[]{}");
 }

@@ -109,7 +109,7 @@ std::string operators_text(const Report& report, const ReportOptions& options, c
   const std::string line = rule(style);
   std::string text =
       line + "dsbuild op report\n" + line +
-      "installed: in the bundle, with its archs behind the row; or in site-packages, by what stands behind\n"
+      "installed: in the bundle (its archs follow), or in site-packages (the package follows)\n"
       "compatible: this machine has what the op needs to be built\n" +
       line;
   if (report.ninja_error) text += reasons.warning("ninja", report.ninja_error->what, report.ninja_error->fix);

@@ -12,7 +12,7 @@ struct Trial {
   std::string file;                 // name of the source
   std::string program;              // its text
   std::vector<std::string> before;  // arguments ahead of the source
-  std::vector<std::string> after;   // arguments behind it
+  std::vector<std::string> after;   // arguments after it
 };
 
 struct TrialResult {

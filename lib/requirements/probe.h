@@ -27,7 +27,7 @@ struct ProbeInput {
 
 using Probe = Finding (*)(const ProbeInput& input);
 Probe probe_for(RequirementKind kind);
-// What to do about a requirement of this kind that is not met, where its op.yaml has no hint.
+// The fix for a requirement of this kind that is not met, where its op.yaml has no hint.
 std::string advice_for(const Requirement& requirement);
 
 Finding probe_cuda(const ProbeInput& input);
@@ -61,7 +61,7 @@ Finding no_compiler(const ProbeInput& input);
 // The one subject of a kind that takes one.
 const std::string& subject_of(const ProbeInput& input);
 
-// Pure: the number behind "#define NAME" in a header's text; "" if there is none.
+// Pure: the number after "#define NAME" in a header's text; "" if there is none.
 std::string macro_value(const std::string& header, const std::string& name);
 
 }  // namespace dsbuild

@@ -27,12 +27,12 @@ struct Contribution {
   std::vector<std::string> include_dirs;           // absolute
   std::vector<std::string> cxx_include_dirs;       // of C++ sources alone; ahead of those of all
   std::vector<std::string> device_include_dirs;    // of sources with device code alone; likewise
-  std::vector<std::string> fallback_include_dirs;  // absolute; behind the toolkit's
+  std::vector<std::string> fallback_include_dirs;  // absolute; after the toolkit's
   std::vector<std::string> base_cxx_flags, base_nvcc_flags,
       base_hip_flags;                            // ahead of the op's own, which may take them back (-U…)
   std::vector<std::string> cxx_flags;            // CFLAGS the probe used
   std::vector<std::string> link_flags;           // LDFLAGS the probe used, -L, -l
-  std::vector<std::string> fallback_link_flags;  // -L; behind the toolkit's
+  std::vector<std::string> fallback_link_flags;  // -L; after the toolkit's
   std::map<std::string, std::string>
       library_files;                         // "curand" -> "libcurand.so.10": what -lcurand finds only so
   int std = 0;                               // the C++ standard of an op that names none; 0: dsbuild's own
@@ -87,7 +87,7 @@ struct RequirementInput {
 // are the same. A probe that fails to run means not ok, with the reason.
 RequirementReport check_requirements(const RequirementInput& input, System& system, FactStore& facts);
 
-// What an op's `when` conditions are asked about, with `archs` as the op's set.
+// The values that an op's `when` conditions ask about, with `archs` as the op's set.
 WhenContext when_context(const Registry& registry, const RequirementReport& requirements,
                          const Toolkit* toolkit, const std::string& cpu, ArchSet archs);
 

@@ -13,8 +13,8 @@ namespace dsbuild {
 Result<std::vector<const Vendor*>> selected_vendors(const Settings& settings, const std::vector<Target>& gpus,
                                                     const Vendor* of_torch);
 
-// What is asked for of one that is selected: its part of --arch; where that says nothing of it, torch's
-// variable for it (Vendor::list_variable); else its default. Errors: those of parse_arch_list, with the
+// The archs that are asked of a selected vendor: its part of --arch; where --arch has none, torch's variable
+// for it (Vendor::list_variable); else its default. Errors: those of parse_arch_list, with the
 // variable's name, and `arch_of_other_backend` for a target of another vendor in it.
 Result<Setting<ArchRequest>> request_for(const Settings& settings, const Vendor& vendor);
 

@@ -100,7 +100,7 @@ struct Selection {
   Switch build_ops = Switch::unset;
   std::map<std::string, Switch> variables;
 
-  // What an op is to be built for of what is requested.
+  // The part of `requested` that an op is to be built for.
   ArchSet archs_of(const std::string& op, const ArchSet& requested) const;
   // Where an op is named: "--ops", "workload.yaml:5:5".
   const std::string& origin_of(const std::string& op) const;
@@ -220,7 +220,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
 // Says what is wrong with their values, whatever the environment, files and the disk are.
 Result<void> check_arguments(const Arguments& arguments);
 
-// What GITHUB_ACTIONS says, for errors that come before there are settings.
+// The value of GITHUB_ACTIONS, for errors that come before there are settings.
 Setting<bool> load_annotations(const Environment& environment);
 // What --color and the environment say, for the same; a wrong word counts as none.
 Setting<ColorMode> load_color(const std::optional<std::string>& argument, const Environment& environment);

@@ -5,12 +5,12 @@
 
 namespace dsbuild {
 
-// A temporary name beside `path`, which nobody else has.
+// A temporary name next to `path`, which nobody else has.
 Path temporary_beside(const Path& path);
 
 class AtomicFile {
  public:
-  // Opens a temporary beside `path`; is_open() says whether that worked (errno why not).
+  // Opens a temporary next to `path`; is_open() says whether that worked (errno why not).
   explicit AtomicFile(Path path);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

@@ -28,8 +28,8 @@ class DigestMemo {
 
   // SHA-256 of the file's bytes, 64 hex digits; links are followed. Errors: those of reading.
   Result<std::string> digest(const Path& path);
-  // Writes what is new, beside what other processes have written since. What cannot be written is found
-  // again.
+  // Writes the new digests, and leaves those that other processes have written since. Digests that cannot be
+  // written are found again.
   void save();
   bool has_saved() const { return has_saved_; }  // anything, this process
   // Half-written files of processes that were killed. One that is just being written may be among them: then

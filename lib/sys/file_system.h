@@ -62,7 +62,7 @@ class FileReader {
 
 class FileSystem : public FileReader {
  public:
-  // Whole or not at all: a temporary beside it (mkstemp, O_EXCL), optional fsync, rename.
+  // Whole or not at all: a temporary next to it (mkstemp, O_EXCL), optional fsync, rename.
   // Mode 0644 whatever the umask.
   virtual Result<void> write_file(const Path& path, std::string_view bytes, bool durable = false) = 0;
   // At the end of the file, which is made if need be, in one call: what several processes append does not
@@ -88,8 +88,8 @@ class FileSystem : public FileReader {
 
 std::unique_ptr<FileSystem> make_real_file_system();
 
-// Whether a file has the name of one that write_file and copy_file write before the rename. What is old was
-// left by a process that was killed.
+// Whether a file has the name of a temporary, which write_file and copy_file write before the rename. A
+// process that was killed has left the old ones.
 bool is_own_temporary(std::string_view name);
 
 }  // namespace dsbuild

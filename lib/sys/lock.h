@@ -1,9 +1,10 @@
 // One kernel lock (flock) per folder. Source of the rules: flock(2); Nix and Cargo use it the same
 // way. Ninja is started with the descriptor in `inherited`, so the lock lives as long as Ninja and its steps,
-// even when dsbuild is killed; what steps start does not get it, for a compiler may leave a server behind,
-// and gets a signal when its step dies; no other child gets it. The file holds "pid command line" of its
-// holder for the message of who waits. Who removes the folder holds the lock and removes the file behind all
-// else in it (remove_locked_folder); who waits for a file that is no longer there starts over.
+// even when dsbuild is killed. Processes that steps start do not get it, for a compiler may leave a server
+// running; they get a signal when their step dies. No other child gets it. The file holds "pid command line"
+// of its holder, for the message of those who wait. A process that removes the folder holds the lock, and
+// removes the file after all else in it (remove_locked_folder). A process that waits for a file that is no
+// longer there starts over.
 #pragma once
 
 #include <chrono>
@@ -20,8 +21,8 @@ class FolderLock {
  public:
   virtual ~FolderLock() = default;
   virtual int descriptor() const = 0;  // to be inherited by child processes
-  // Lines for those who wait, behind that of the holder, in the place of what was told before. At most
-  // k_most_told bytes of them.
+  // Lines for those who wait, after that of the holder. They replace earlier ones. At most k_most_told bytes
+  // count.
   virtual void tell(const std::string& lines) const = 0;
 };
 
@@ -46,9 +47,9 @@ Result<std::unique_ptr<FolderLock>> take_lock_if_there(
 Result<std::unique_ptr<FolderLock>> take_lock_while(const Path& file, const std::string& command_line,
                                                     const std::function<bool(const std::string&)>& goes_on);
 
-// Removes the folder of a lock file, whose lock is held, and all that is in it: the name `last` behind the
-// others, and then the lock file, so that nobody works in a folder of which something is still removed. What
-// another process makes in it behind that stays.
+// Removes the folder of a lock file, whose lock is held, and all that is in it. The name `last` goes after
+// the others, and the lock file at the end, so that nobody works in a folder that is still being removed.
+// Files that other processes make in it after that stay.
 Result<void> remove_locked_folder(const Path& file, const std::string& last);
 
 }  // namespace dsbuild

@@ -20,7 +20,7 @@ class Descriptor;
 // The variable that tells steps where the gate is.
 inline constexpr const char* k_memory_gate_variable = "DSBUILD_MEMORY_GATE";
 
-// Where that comes from what a step that ended well leaves behind.
+// Where the outputs of a step come from.
 enum class MadeOf {
   nothing_said,     // it failed, or was killed
   tools,            // all of them ran
@@ -31,7 +31,7 @@ enum class MadeOf {
   tools_elsewhere,  // all of them ran, some on another machine: nothing is learnt of what they need here
 };
 
-// What an edge was let in for: `bytes` were set aside for it from `admitted` to its next turn or its end.
+// One admission of an edge: `bytes` were set aside for it from `admitted` to its next turn or its end.
 struct GateTurn {
   double asked = 0, admitted = 0;  // seconds of the steady clock
   ByteCount bytes = 0;
@@ -64,7 +64,7 @@ struct GateAsk {
   SeenText text;
 };
 
-// What an edge is expected to need, without the step that runs its tools.
+// The expected needs of an edge, without the step that runs its tools.
 struct GateNeeds {
   ByteCount look_bytes = 0, peak_bytes = 0;
 };
@@ -72,8 +72,8 @@ struct GateNeeds {
 // Both are called from another thread, one at a time.
 struct GateKnowledge {
   std::function<GateNeeds(const GateAsk& ask)> needs;
-  // An edge has ended and all its tools have run. `needs` is then asked anew for all who are there: what was
-  // measured of one edge counts for those that wait at once.
+  // An edge has ended and all its tools have run. `needs` is then asked again for all edges that are there: a
+  // measurement of one edge counts at once for those that wait.
   std::function<void(const std::string& output, const GateUse& use)> learn;
 };
 

@@ -1,6 +1,6 @@
 // Turns of this node, which processes take that know nothing of one another: as many as there are cores, and
-// below a bound of memory for all of them together. First come, first served. What a process holds are kernel
-// locks (flock(2)) on files of a folder: when it ends, however it ends, they are free. There is no process
+// below a bound of memory for all of them together. First come, first served. A turn is a set of kernel locks
+// (flock(2)) on files of a folder: when its process ends, however it ends, they are free. There is no process
 // that all depend on, and nothing to clean up by hand.
 #pragma once
 

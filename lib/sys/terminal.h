@@ -1,5 +1,5 @@
-// What the caller's terminal is. One that says of itself that it can do nothing (TERM=dumb) counts as none:
-// neither colours nor a line that is drawn anew.
+// The caller's terminal. One that says of itself that it can do nothing (TERM=dumb) counts as none: it gets
+// neither colours nor a line that is drawn again.
 #pragma once
 
 namespace dsbuild {

@@ -9,7 +9,7 @@
 
 namespace dsbuild {
 
-// What was asked about which path. A file that was read and one whose identity was asked count by their
+// The kind of a question about a path. A file that was read and one whose identity was asked count by their
 // identity, and a folder that was listed by its own, which changes with the names in it.
 enum class Question : char {
   identity = 'f',
@@ -25,7 +25,7 @@ using Answers = std::map<std::pair<std::string, Question>, std::string>;
 // Now: "-" for what is not there, "?" where that cannot be told.
 std::string answer_to(Question question, const Path& path, const FileReader& files);
 
-// Passes everything on. What is written through it is not an answer.
+// Passes everything on. Files written through it are no answers.
 class WatchedFiles : public FileSystem {
  public:
   explicit WatchedFiles(FileSystem& files) : files_(files) {}

@@ -13,7 +13,7 @@
 
 namespace dsbuild {
 
-// What a compiler and its linker are.
+// The parts of a compiler and its linker, and what they can do.
 struct ToolText {
   // "<sha256> <path>" a line of each part; of a wrapper what it answers, too; of the variables that it gets
   std::string text;
@@ -26,7 +26,7 @@ struct ToolText {
   std::string compile_parts;
   bool links_tell_files = false;       // the linker has --dependency-file (GNU ld 2.35, lld 14 and newer)
   bool assembler_tells_files = false;  // it has --MD (GNU as; the one in clang has not)
-  std::vector<std::string> folders;    // where it looks for headers unasked; behind "-L", for libraries
+  std::vector<std::string> folders;    // where it looks for headers unasked; after "-L", for libraries
   bool operator==(const ToolText&) const = default;
 };
 struct ToolParts {
@@ -58,7 +58,7 @@ Result<ToolText> parts_of_toolkit(const Toolkit& toolkit, HostCompilerParts& hos
 std::string text_of_files_in_flags(const std::vector<std::string>& flags, const Path& folder,
                                    const FileReader& files, DigestMemo& digests);
 
-// Whether the compiler of a toolkit is another program that starts it (toolkit/wrappers.h).
+// Whether the compiler of a toolkit is a wrapper, which starts it (toolkit/wrappers.h).
 bool is_wrapped(const Toolkit& toolkit, System& system, FactStore& facts);
 
 // Whether that or its host compiler is one: what is found out about them is known of this machine alone.

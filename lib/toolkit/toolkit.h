@@ -81,10 +81,10 @@ struct Toolkits {
 // folders (site-packages of $VIRTUAL_ENV and of python3 on PATH, found without starting Python),
 // <cache>/toolkits/* (itself, or nvidia/cu* in it). At most two nvcc starts per toolkit (--version, --help),
 // none when `facts` knows this nvcc by its identity. Each nvcc is run with its own bin folder first in PATH.
-// Behind them HIP's: --rocm-home, ROCM_HOME, ROCM_PATH, HIP_PATH, that of hipcc on PATH, /opt/rocm,
+// After them HIP's: --rocm-home, ROCM_HOME, ROCM_PATH, HIP_PATH, that of hipcc on PATH, /opt/rocm,
 // /opt/rocm-* (highest first), TheRock's packages (_rocm_sdk_devel, _rocm_sdk_core), Debian's (/usr, with
-// each clang that is there), <cache>/toolkits/hip-*. What a clang targets is what it finds its device
-// libraries for: it is asked by dry runs.
+// each clang that is there), <cache>/toolkits/hip-*. A clang targets the archs that it finds device
+// libraries for: dry runs ask it.
 Toolkits find_toolkits(const Settings& settings, System& system, FactStore& facts, DigestMemo& digests);
 
 // That of an nvcc which somebody names, without a host compiler. The error is why it is none that is known.
@@ -116,9 +116,9 @@ struct ToolkitDemand {
   const Vendor* vendor = nullptr;  // of the GPUs that it is for; nullptr: NVIDIA
   bool is_needed = false;          // an op that is wanted is built with it
   ArchRequest request;
-  // What the selected ops keep of the request as far as it is known without a toolkit: of its own targets,
-  // and of the GPUs' targets for native. What no op keeps does not count against a toolkit. Not looked at
-  // for the default list.
+  // The targets that the selected ops keep of the request, as far as they are known without a toolkit: of its
+  // own targets, and of the GPUs' targets for native. A target that no op keeps does not count against a
+  // toolkit. Not looked at for the default list.
   ArchSet kept;
   Version torch_cuda;  // of the torch that a selected CUDA op is an extension of; else empty
 };
@@ -148,8 +148,8 @@ struct Gpu {
 };
 // The GPUs that nvidia-smi lists, and those of amdgpu, i915 and xe, lowest arch first; empty without one.
 std::vector<Gpu> find_gpus(System& system);
-// The archs of those that ops are for, in their order: an integrated GPU is one of them where it is alone, as
-// it is for torch. Beside another nobody means it.
+// The archs of those that ops are for, in their order. As for torch, integrated GPUs count only where there
+// is no other GPU.
 std::vector<Target> archs_to_serve(const std::vector<Gpu>& gpus);
 // The same, ascending, each once.
 std::vector<Target> archs_of_gpus(const std::vector<Gpu>& gpus);

@@ -20,8 +20,8 @@ struct VisibleGpus {
   bool operator==(const VisibleGpus&) const = default;
 };
 
-// Starts CUDA in this process (libcuda.so.1), which is no good for one that forks afterwards. What the driver
-// said is remembered for as long as machine, driver and the CUDA_… variables are the same.
+// Starts CUDA in this process (libcuda.so.1), which must not fork afterwards. The driver's answer is
+// remembered for as long as machine, driver and the CUDA_… variables are the same.
 VisibleGpus find_visible_gpus(const Settings& settings, const System& system, FactStore& facts);
 
 }  // namespace dsbuild

@@ -311,7 +311,7 @@ TEST_CASE("a --source that is not the package's, or tells no version, is refused
   CHECK(
       world.error() ==
       "missing_source --source: the version of the sources is not to be found | Looked for /tree/version.txt "
-      "and kit-<version>.dist-info beside it.");
+      "and kit-<version>.dist-info next to it.");
   world.files.add_file("/tree/version.txt", "unknown\n");
   CHECK(world.error().find("the version of the sources is not to be found") != std::string::npos);
 }

@@ -348,9 +348,10 @@ TEST_CASE("sources are files that are there, each once") {
   CHECK(error("[{glob: bwd/*}]") ==
         "bad_spec x/op.yaml:2:18: 'glob': 'bwd/note.txt' is no source file (.cu, .hip, .sycl, .cpp, .cc, "
         ".cxx)");
-  CHECK(error("[{glob: \"a**/*.cu\"}]") ==
-        "bad_spec x/op.yaml:2:18: 'glob': 'a**/*.cu' has '**' beside other characters; alone between two '/' "
-        "it stands for folders");
+  CHECK(
+      error("[{glob: \"a**/*.cu\"}]") ==
+      "bad_spec x/op.yaml:2:18: 'glob': 'a**/*.cu' has '**' next to other characters; alone between two '/' "
+      "it stands for folders");
   CHECK(
       error("[{glob: \"bwd/**\"}]") ==
       "bad_spec x/op.yaml:2:18: 'glob': 'bwd/**' ends with '**', which stands for folders; add '/*.cu', say");
