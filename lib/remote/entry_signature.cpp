@@ -40,11 +40,11 @@ RemoteEntry joined(const std::vector<RemoteEntry>& parts) {
 
 // Why a part does not count; "": it does.
 std::string refusal_of(const std::string& name, const RemoteEntry& part,
-                       const std::vector<Ed25519PublicKey>& trusted) {
+                       const std::vector<PublicKey>& trusted) {
   const std::string& signature = part.front().signature;
   if (signature.empty()) return "it is not signed";
   const std::string id = signature.substr(0, std::min(k_id_digits, signature.size()));
-  const auto key = std::ranges::find_if(trusted, [&](const Ed25519PublicKey& one) { return one.id() == id; });
+  const auto key = std::ranges::find_if(trusted, [&](const PublicKey& one) { return one.id() == id; });
   if (key == trusted.end()) return "it is signed by the key " + printable(id) + ", which is not trusted";
   const std::string_view digits =
       std::string_view(signature).substr(std::min(k_id_digits + 1, signature.size()));
@@ -74,7 +74,7 @@ std::vector<RemoteEntry> parts_of(UpstreamKind what, const RemoteEntry& entry) {
   return parts;
 }
 
-Result<void> sign_parts(UpstreamKind what, const std::string& name, const Ed25519PrivateKey& key,
+Result<void> sign_parts(UpstreamKind what, const std::string& name, const PrivateKey& key,
                         RemoteEntry& entry) {
   std::vector<RemoteEntry> parts = parts_of(what, entry);
   for (RemoteEntry& part : parts) {
@@ -98,7 +98,7 @@ void keep_signatures(UpstreamKind what, const RemoteEntry& there, RemoteEntry& e
 }
 
 TrustedEntry trusted_parts(UpstreamKind what, const std::string& name, const RemoteEntry& entry,
-                           const std::vector<Ed25519PublicKey>& trusted) {
+                           const std::vector<PublicKey>& trusted) {
   TrustedEntry all;
   std::vector<RemoteEntry> parts = parts_of(what, entry);
   parts.resize(std::min(parts.size(), k_most_records));

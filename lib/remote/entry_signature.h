@@ -10,23 +10,23 @@
 //   <digest> <bytes> <digest packed> <bytes packed> <length of the name> <name>    for each, in their order
 // An output may be the text that tools said. There is no exit code: only what ended with 0 is an entry.
 //
-// In the message it is a node property of the part's first output, "ed25519": "<id of the key> <128 hex
-// digits>". Servers keep node properties, or no entry of dsbuild could be read: digests of files are there,
-// too. The metadata of an execution is no such place: servers may fill it in, as bazel-remote does with its
-// worker.
+// In the message it is a node property of the part's first output, "ed25519": "<id of the key> <hex digits>",
+// whatever kind of key it is. Servers keep node properties, or no entry of dsbuild could be read: digests of
+// files are there, too. The metadata of an execution is no such place: servers may fill it in, as
+// bazel-remote does with its worker.
 #pragma once
 
 #include <map>
 
 #include "cache/upstream.h"
 #include "remote/action_result.h"
-#include "sys/ed25519.h"
+#include "sys/signing_key.h"
 
 namespace dsbuild {
 
 struct EntryKeys {
-  std::optional<Ed25519PrivateKey> own;   // signs what goes up; nullopt: nothing is signed
-  std::vector<Ed25519PublicKey> trusted;  // empty: every entry is believed
+  std::optional<PrivateKey> own;   // signs what goes up; nullopt: nothing is signed
+  std::vector<PublicKey> trusted;  // empty: every entry is believed
 };
 
 // Pure: what is signed.
@@ -36,7 +36,7 @@ std::string signed_text(const std::string& name, const RemoteEntry& part);
 std::vector<RemoteEntry> parts_of(UpstreamKind what, const RemoteEntry& entry);
 
 // Signs each part that has no signature.
-Result<void> sign_parts(UpstreamKind what, const std::string& name, const Ed25519PrivateKey& key,
+Result<void> sign_parts(UpstreamKind what, const std::string& name, const PrivateKey& key,
                         RemoteEntry& entry);
 // Gives parts of `entry` the signatures of the same parts of `there`.
 void keep_signatures(UpstreamKind what, const RemoteEntry& there, RemoteEntry& entry);
@@ -47,6 +47,6 @@ struct TrustedEntry {
 };
 // No more than k_most_records parts are looked at.
 TrustedEntry trusted_parts(UpstreamKind what, const std::string& name, const RemoteEntry& entry,
-                           const std::vector<Ed25519PublicKey>& trusted);
+                           const std::vector<PublicKey>& trusted);
 
 }  // namespace dsbuild

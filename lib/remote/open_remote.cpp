@@ -119,8 +119,7 @@ Result<EntryKeys> entry_keys(const Settings& settings, const FileReader& files) 
   EntryKeys keys{std::nullopt, settings.trusted_keys};
   const Path& file = settings.remote_sign.value;
   if (file.empty()) return keys;
-  DSBUILD_TRY(text, files.read_file(file));
-  DSBUILD_TRY(own, parse_private_key(text, file.string()));
+  DSBUILD_TRY(own, load_private_key(file, files, "bad_remote_key"));
   keys.own = std::move(own);
   return keys;
 }

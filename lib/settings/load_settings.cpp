@@ -128,18 +128,17 @@ Path find_cache_dir(const Environment& environment) {
 
 // The files are read now, so that a wrong one ends every command before it does anything.
 Result<void> read_trusted_keys(const FileReader& files, Settings& settings) {
-  std::vector<Ed25519PublicKey>& keys = settings.trusted_keys;
+  std::vector<PublicKey>& keys = settings.trusted_keys;
   for (const std::string& file : settings.remote_trust.value) {
     DSBUILD_TRY(text, files.read_file(file));
-    DSBUILD_TRY(more, parse_public_keys(text, file));
+    DSBUILD_TRY(more, parse_public_keys(text, file, "bad_remote_key"));
     keys.insert(keys.end(), more.begin(), more.end());
   }
   if (const Path& file = settings.remote_sign.value; !file.empty()) {
-    DSBUILD_TRY(text, files.read_file(file));
-    DSBUILD_TRY(own, parse_private_key(text, file.string()));
+    DSBUILD_TRY(own, load_private_key(file, files, "bad_remote_key"));
     keys.push_back(own.public_key);
   }
-  std::ranges::sort(keys, {}, &Ed25519PublicKey::bytes);
+  std::ranges::sort(keys, {}, &PublicKey::bytes);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return {};
 }
@@ -151,7 +150,7 @@ void place_caches(Settings& settings) {
   settings.facts_file = settings.cache_dir / "facts.json";
   if (settings.trusted_keys.empty()) return;
   std::string all;
-  for (const Ed25519PublicKey& key : settings.trusted_keys)
+  for (const PublicKey& key : settings.trusted_keys)
     all += key.bytes;
   const std::string name = sha256(all).substr(0, 16);
   settings.store.value = settings.store.value / k_trusted_folder / name;

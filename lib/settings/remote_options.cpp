@@ -111,7 +111,7 @@ std::vector<Option> options_of_trust() {
   return {
       {.names = "--remote-sign",
        .type = "FILE",
-       .help = "Sign what goes up there by this private key (Ed25519, PEM)",
+       .help = "Sign what goes up there by this private key (PEM)",
        .variable = "DSBUILD_REMOTE_SIGN",
        .setting = "remote_sign",
        .value = text(&Settings::remote_sign)},

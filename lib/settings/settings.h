@@ -10,9 +10,9 @@
 #include "arch/arch_list.h"
 #include "base/result.h"
 #include "sys/digest_memo.h"
-#include "sys/ed25519.h"
 #include "sys/file_system.h"
 #include "sys/process.h"
+#include "sys/signing_key.h"
 
 namespace dsbuild {
 
@@ -178,7 +178,7 @@ struct Settings {
   Setting<std::vector<std::string>> remote_trust;  // files of public keys
   // The keys of both: where there are any, entries of shared caches count that one of them has signed, and
   // results and facts lie in folders of these keys.
-  std::vector<Ed25519PublicKey> trusted_keys;
+  std::vector<PublicKey> trusted_keys;
   Path facts_file;  // cache_dir / "facts.json", or one of the trusted keys
   Path data_dir;    // holds ops/, kernels/, configs/, scripts/ (share/dsbuild or the checkout)
   std::vector<Warning> warnings;

@@ -89,7 +89,7 @@ class TrustTest(unittest.TestCase):
     def poison(self, first, key=None):
         """The library of an op gets other bytes under the right key, with consistent digests; signed by this key, if any."""
         path, name, evil = self.library_entry(first)
-        evil[0].signature = key.sign(name, evil, self.keys) if key else entries.read_entry(self.server.files[path])[0].signature
+        evil[0].signature = key.sign(name, evil) if key else entries.read_entry(self.server.files[path])[0].signature
         self.server.files[path] = entries.write_entry(name, evil)
 
     def is_poisoned(self, space):
@@ -106,7 +106,7 @@ class SignaturesTest(TrustTest):
             signed = [output for output in outputs if output.signature]
             self.assertEqual(len(signed), len({output.name.split("/")[0] for output in outputs}) if entries.is_records(outputs) else 1)
             if not entries.is_records(outputs):
-                self.assertEqual(outputs[0].signature, self.ours.sign(name, outputs, self.keys))
+                self.assertEqual(outputs[0].signature, self.ours.sign(name, outputs))
 
     # Red where what is not signed counts.
     def test_what_nobody_signed_does_not_count(self):
@@ -242,7 +242,7 @@ class PoisonTest(TrustTest):
         _, _, result = self.library_entry(self.first)
         digest = entries.sha256(b"a key of the attacker's")
         name = entries.name_of("result", digest)
-        result[0].signature = key.sign(name, result, self.keys) if key else ""
+        result[0].signature = key.sign(name, result) if key else ""
         self.server.files[f"/ac/{name}"] = entries.write_entry(name, result)
         slipped_in = set()
         for path, name, outputs in self.entries():
@@ -259,7 +259,7 @@ class PoisonTest(TrustTest):
             part += [Output(f"{part[0].name}/{output.name.split('/')[1]}", output.packed_digest, output.packed_size,
                             {"sha256": output.digest, "size": str(output.size)}, output.contents)
                      for output in outputs if output.name.startswith(f"{outputs[0].name}/")]
-            part[0].signature = key.sign(name, part, self.keys) if key else outputs[0].signature
+            part[0].signature = key.sign(name, part) if key else outputs[0].signature
             self.put_files(files)
             self.server.files[path] = entries.write_entry(name, part + outputs)
             slipped_in.add(part[0].name)
@@ -290,7 +290,7 @@ class PoisonTest(TrustTest):
                     parts.setdefault(output.name.split("/")[0] if entries.is_records(outputs) else "", []).append(output)
                 for part in parts.values():
                     if part[0].name in slipped_in:
-                        self.assertNotEqual(part[0].signature, self.ours.sign(name, part, self.keys), path)
+                        self.assertNotEqual(part[0].signature, self.ours.sign(name, part), path)
             self.assertGreater(grown, 0)
             self.takes_right(self.first)
 

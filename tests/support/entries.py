@@ -3,12 +3,10 @@ records, keys and signatures."""
 
 import ctypes
 import hashlib
-import os
 import re
-import shutil
-import subprocess
 import unittest
 
+import signing
 from protobuf_lite import fields, first, message
 
 SHA256 = re.compile("[0-9a-f]{64}")
@@ -144,23 +142,7 @@ def signed_text(name, outputs):
 
 # ---- keys, by openssl
 
-class Key:
-    def __init__(self, folder, name):
-        self.program = shutil.which("openssl")
-        if not self.program:
-            raise unittest.SkipTest("openssl is not installed")
-        self.private, self.public = folder / f"{name}.pem", folder / f"{name}.pub.pem"
-        subprocess.run([self.program, "genpkey", "-algorithm", "ed25519", "-out", self.private], check=True, capture_output=True)
-        subprocess.run([self.program, "pkey", "-in", self.private, "-pubout", "-out", self.public], check=True, capture_output=True)
-        der = subprocess.run([self.program, "pkey", "-in", self.private, "-pubout", "-outform", "DER"], check=True,
-                             capture_output=True).stdout
-        self.id = sha256(der[-32:])[:16]
-        os.chmod(self.private, 0o600)
-
-    def sign(self, name, outputs, folder):
+class Key(signing.Key):
+    def sign(self, name, outputs):
         """The signature of a part of an entry, as its first output has it."""
-        text = folder / "to be signed"
-        text.write_bytes(signed_text(name, outputs))
-        signature = subprocess.run([self.program, "pkeyutl", "-sign", "-rawin", "-inkey", self.private, "-in", text],
-                                   check=True, capture_output=True).stdout
-        return f"{self.id} {signature.hex()}"
+        return f"{self.id} {self.sign_bytes(signed_text(name, outputs)).hex()}"

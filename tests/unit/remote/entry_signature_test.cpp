@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "support/signing_keys.h"
+
 namespace dsbuild {
 namespace {
 
@@ -12,20 +14,7 @@ std::string digest_of(char letter) {
 
 const std::string k_entry = digest_of('c');
 
-std::string bytes_of_hex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return bytes;
-}
-
-// RFC 8032, section 7.1, TEST 1 and TEST 2.
-const Ed25519PrivateKey k_one{
-    bytes_of_hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"),
-    {bytes_of_hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")}};
-const Ed25519PrivateKey k_two{
-    bytes_of_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"),
-    {bytes_of_hex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")}};
+const PrivateKey &k_one = k_key_one, &k_two = k_key_two;
 
 RemoteEntry result() {
   return {{{".compute_80.ptx", digest_of('a'), 70000}, digest_of('b'), 300},
@@ -43,13 +32,13 @@ RemoteEntry both(RemoteEntry first, const RemoteEntry& second) {
   return first;
 }
 
-RemoteEntry signed_by(const Ed25519PrivateKey& key, UpstreamKind what, RemoteEntry entry) {
+RemoteEntry signed_by(const PrivateKey& key, UpstreamKind what, RemoteEntry entry) {
   REQUIRE(sign_parts(what, k_entry, key, entry));
   return entry;
 }
 
 bool counts(UpstreamKind what, const std::string& name, const RemoteEntry& entry,
-            const std::vector<Ed25519PublicKey>& keys = {k_one.public_key}) {
+            const std::vector<PublicKey>& keys = {k_one.public_key}) {
   return trusted_parts(what, name, entry, keys).entry == entry;
 }
 
@@ -145,6 +134,16 @@ TEST_CASE("no more records are looked at than a list has") {
   CHECK(trusted_parts(UpstreamKind::records, k_entry,
                       both(many, signed_by(k_one, UpstreamKind::records, record('8'))), {k_one.public_key})
             .entry.empty());
+}
+
+TEST_CASE("a key of ECDSA signs entries, too") {
+  const auto key = parse_private_key(k_p256_private_pem, "key.pem");
+  REQUIRE(key);
+  RemoteEntry entry = signed_by(*key, UpstreamKind::result, result());
+  CHECK(counts(UpstreamKind::result, k_entry, entry, {k_one.public_key, key->public_key}));
+  CHECK_FALSE(counts(UpstreamKind::result, k_entry, entry));
+  entry[0].digest = digest_of('f');
+  CHECK_FALSE(counts(UpstreamKind::result, k_entry, entry, {key->public_key}));
 }
 
 }  // namespace dsbuild

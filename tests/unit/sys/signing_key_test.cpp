@@ -1,16 +1,14 @@
-#include "sys/ed25519.h"
+#include "sys/signing_key.h"
 
 #include <catch2/catch.hpp>
+
+#include "base/base64.h"
+#include "support/signing_keys.h"
 
 namespace dsbuild {
 namespace {
 
-std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return bytes;
-}
+using samples::from_hex;
 
 struct Vector {
   const char *seed, *public_key, *message, *signature;
@@ -48,19 +46,25 @@ constexpr const char* k_rsa_pem =
     "MEgCQQCo9+BpMRYQ/dL3DS2CyJxRF+j6ctbT3/Qp84+KeFhnii7NT7fELilKUSnx\n"
     "S30WAvQCCo2yU1orfgqr41mM70MBAgMBAAE=\n"
     "-----END PUBLIC KEY-----\n";
+constexpr const char* k_p384_pem =
+    "-----BEGIN PUBLIC KEY-----\n"
+    "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAE8DK68btPW24k/pHsFVOFmNT1qJ1CcQ/o\n"
+    "DKdY9f3Fjvwj0YFLXv31pYP63NMWe4ipFfXs3NLG8uAJN2LNDXHGtYRbI8AQuDMi\n"
+    "Ob4pDFkqkBAQcLpoSXP772NJ2NdPufLC\n"
+    "-----END PUBLIC KEY-----\n";
 
 }  // namespace
 
 TEST_CASE("signatures are those of RFC 8032") {
   for (const Vector& vector : k_vectors) {
-    const Ed25519PrivateKey key{from_hex(vector.seed), {from_hex(vector.public_key)}};
+    const PrivateKey key = ed25519_key(vector.seed, vector.public_key);
     const std::string message = from_hex(vector.message), signature = from_hex(vector.signature);
     const auto made = sign(key, message);
     REQUIRE(made);
     CHECK(*made == signature);
     CHECK(is_signed_by(key.public_key, message, signature));
     CHECK_FALSE(is_signed_by(key.public_key, message + "x", signature));
-    CHECK_FALSE(is_signed_by({from_hex(k_vectors[0].seed)}, message, signature));
+    CHECK_FALSE(is_signed_by({KeyAlgorithm::ed25519, from_hex(k_vectors[0].seed)}, message, signature));
     CHECK_FALSE(is_signed_by(key.public_key, message, signature.substr(1)));
     for (size_t byte = 0; byte < signature.size(); ++byte) {
       std::string damaged = signature;
@@ -73,14 +77,48 @@ TEST_CASE("signatures are those of RFC 8032") {
 TEST_CASE("keys are read as openssl writes them") {
   const auto own = parse_private_key(k_private_pem, "key.pem");
   REQUIRE(own);
-  CHECK(own->seed == from_hex(k_vectors[0].seed));
-  CHECK(own->public_key.bytes == from_hex(k_vectors[0].public_key));
+  CHECK(*own == ed25519_key(k_vectors[0].seed, k_vectors[0].public_key));
   // sha256sum of the 32 bytes
   CHECK(own->public_key.id() == "21fe31dfa154a261");
   const auto keys =
       parse_public_keys(std::string("# ours\n") + k_public_pem + "\n" + k_public_pem, "keys.pem");
   REQUIRE(keys);
-  CHECK(*keys == std::vector<Ed25519PublicKey>{own->public_key, own->public_key});
+  CHECK(*keys == std::vector<PublicKey>{own->public_key, own->public_key});
+}
+
+TEST_CASE("ECDSA on P-256: OpenSSL's signatures count here, and ours are of this message and key alone") {
+  const auto own = parse_private_key(k_p256_private_pem, "key.pem");
+  REQUIRE(own);
+  const auto keys = parse_public_keys(k_p256_public_pem, "key.pub.pem");
+  REQUIRE(keys);
+  CHECK(*keys == std::vector<PublicKey>{own->public_key});
+  // sha256sum of the 65 bytes of the point
+  CHECK(own->public_key.id() == "3f26386669cf45e9");
+  // openssl dgst -sha256 -sign
+  const std::string theirs = from_hex(
+      "3046022100a6408a229e134bc5477e9c6e281728a868c1ff9758944dc51427a768c0c5b5e9022100a9a7eca79014476c49c9cb"
+      "0e91cbb77f560268df4063175cdacd38eef620e55b");
+  CHECK(is_signed_by(own->public_key, "signed by openssl", theirs));
+  const auto ours = sign(*own, "message");
+  REQUIRE(ours);
+  CHECK(is_signed_by(own->public_key, "message", *ours));
+  CHECK_FALSE(is_signed_by(own->public_key, "messages", *ours));
+  CHECK_FALSE(is_signed_by(k_key_one.public_key, "message", *ours));
+  for (size_t byte = 0; byte < ours->size(); ++byte) {
+    std::string damaged = *ours;
+    damaged[byte] = static_cast<char>(damaged[byte] ^ 1);
+    CHECK_FALSE(is_signed_by(own->public_key, "message", damaged));
+  }
+}
+
+TEST_CASE("a point that is not on the curve is no key") {
+  PublicKey key = parse_private_key(k_p256_private_pem, "key.pem")->public_key;
+  key.bytes.back() = static_cast<char>(key.bytes.back() ^ 1);
+  CHECK_FALSE(is_signed_by(key, "", ""));
+  const auto read = parse_public_keys(
+      "-----BEGIN PUBLIC KEY-----\n" + base64(key.der()) + "\n-----END PUBLIC KEY-----\n", "key.pub.pem");
+  REQUIRE_FALSE(read);
+  CHECK(read.error().what == "OpenSSL reads no key in it");
 }
 
 TEST_CASE("what is no key is refused, and is not shown") {
@@ -98,7 +136,7 @@ TEST_CASE("what is no key is refused, and is not shown") {
     CHECK(key.error().what.find("MC4C") == std::string::npos);
   }
   for (const std::string& text : {std::string(), std::string(k_private_pem), std::string(k_rsa_pem), cut,
-                                  std::string(k_public_pem) + k_rsa_pem}) {
+                                  std::string(k_public_pem) + k_rsa_pem, std::string(k_p384_pem)}) {
     const auto keys = parse_public_keys(text, "keys.pem");
     REQUIRE_FALSE(keys);
     CHECK(keys.error().code == "bad_remote_key");
