@@ -88,7 +88,7 @@ std::string name_of_folder(const Path& folder);
 // The bundle that a command's operand names, else --out.
 Path named_bundle(const Settings& settings, const CommandContext& context);
 
-// "op", "pack", "config", then the answers of --json.
+// "op", "pack", "config", "policy", then the answers of --json.
 std::vector<std::string> schema_names(const CommandContext& context);
 
 // GITHUB_WORKSPACE, else the nearest folder above with .git.

@@ -6,9 +6,9 @@
 #include "cache/counts.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
-#include "report/message_help.h"
 #include "report/metrics.h"
 #include "report/trace.h"
+#include "sarif_file.h"
 #include "show_events.h"
 #include "sys/limits.h"
 
@@ -182,17 +182,8 @@ Result<int> build_project(const CommandContext& context, SarifLog* log) {
   return code;
 }
 
-// Whatever comes of the build, what it said is written.
 Result<int> run_build(const CommandContext& context) {
-  if (!context.line.has("--sarif")) return build_project(context, nullptr);
-  FileSystem& files = context.system.files;
-  SarifLog log(repository_of_pipeline(context.system),
-               files.read_file(context.data_dir / k_messages_page).value_or(std::string()));
-  auto code = build_project(context, &log);
-  if (!code) log.add(with_refusals(code.error()));
-  const int exit_code = code ? *code : static_cast<int>(code.error().exit);
-  DSBUILD_CHECK(files.write_file(context.line.value("--sarif"), log.render(exit_code)));
-  return code;
+  return run_with_sarif(context, [&](SarifLog* log) { return build_project(context, log); });
 }
 
 }  // namespace
@@ -215,11 +206,9 @@ CommandRow build_command() {
                       {.names = "--trace",
                        .type = "FILE",
                        .help = "Write what ran when: Chrome's trace events, for ui.perfetto.dev"},
-                      {.names = "--sarif",
-                       .type = "FILE",
-                       .help = "Write what compilers and dsbuild said: SARIF 2.1.0, for code scanning"},
+                      sarif_option("Write what compilers and dsbuild said: SARIF 2.1.0, for code scanning"),
                       extensions_option()},
-          .uses = {{"", all_topics()}},
+          .uses = {{"", topics_of_build()}},
           .operands = project_operand("Build")};
 }
 

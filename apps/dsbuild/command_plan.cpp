@@ -72,7 +72,7 @@ CommandRow plan_command() {
                        .type = "table|json|env|flags|ninja|compile_commands",
                        .help = "Output format [table]"},
                       extensions_option()},
-          .uses = {{"", all_topics()}},
+          .uses = {{"", topics_of_build()}},
           .operands = project_operand("Plan")};
 }
 

@@ -15,6 +15,7 @@ Result<Json> read_schema(const Path& file, const FileReader& files) {
 
 Result<Json> schema_called(const std::string& name, const CommandContext& context) {
   if (name == "config") return config_schema();
+  if (name == "policy") return policy_schema();
   const bool is_of_file = name == "op" || name == "pack";
   const Path folder = context.data_dir / (is_of_file ? k_schemas : k_answer_schemas);
   const FileReader& files = context.system.files;
@@ -41,7 +42,7 @@ Result<int> run_schema(const CommandContext& context) {
 }  // namespace
 
 std::vector<std::string> schema_names(const CommandContext& context) {
-  std::vector<std::string> names = {"op", "pack", "config"};
+  std::vector<std::string> names = {"op", "pack", "config", "policy"};
   const auto files = context.system.files.list(context.data_dir / k_answer_schemas);
   for (const std::string& file : files.value_or(std::vector<std::string>{}))
     if (const std::string name = Path(file).stem().string(); name != "common") names.push_back(name);
@@ -49,16 +50,17 @@ std::vector<std::string> schema_names(const CommandContext& context) {
 }
 
 CommandRow schema_command() {
-  return {.name = "schema",
-          .help = "Print the JSON Schema of op.yaml, of a config file, or of an answer",
-          .run = run_schema,
-          .examples = {{"dsbuild schema op", "of op.yaml, for an editor"},
-                       {"dsbuild schema plan", "of what `dsbuild plan --json` prints"},
-                       {"dsbuild schema", "the names of all"}},
-          .operands = Operands{"name", "SCHEMA", "op, pack, config, or whose --json [list the names]", 1},
+  return {
+      .name = "schema",
+      .help = "Print the JSON Schema of op.yaml, of a config file or policy, or of an answer",
+      .run = run_schema,
+      .examples = {{"dsbuild schema op", "of op.yaml, for an editor"},
+                   {"dsbuild schema plan", "of what `dsbuild plan --json` prints"},
+                   {"dsbuild schema", "the names of all"}},
+      .operands = Operands{"name", "SCHEMA", "op, pack, config, policy, or whose --json [list the names]", 1},
 
-          .reads_settings = false,
-          .reads_project_file = false};
+      .reads_settings = false,
+      .reads_project_file = false};
 }
 
 }  // namespace dsbuild

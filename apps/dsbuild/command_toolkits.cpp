@@ -128,7 +128,7 @@ CommandRow toolkits_command() {
                     {Topic::cuda, Topic::other_toolkits, Topic::python, Topic::tool_environment,
                      Topic::digests, Topic::cache, Topic::cache_size, Topic::trust}},
                    {"get", {Topic::offline}},
-                   {"--for", all_topics()}},
+                   {"--for", topics_of_build()}},
           .operands = Operands{"words", "get|" + fetchable_words(),
                                "`get 11.8`: fetch it into the user's cache folder"}};
 }

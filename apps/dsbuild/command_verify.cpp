@@ -1,43 +1,76 @@
-// verify: a bundle against its manifest and, where that is asked for, against what nvcc makes and what can be
-// loaded here.
+// verify: a bundle against its manifest and, where that is asked for, against a policy, what nvcc makes and
+// what can be loaded here.
 #include "build/compare_bundle.h"
 #include "build/requested_gate.h"
 #include "bundle/verify.h"
+#include "policy/policy.h"
+#include "sarif_file.h"
 #include "show_events.h"
+#include "sys/clock.h"
 
 namespace dsbuild {
 namespace {
 
-Result<int> run_verify(const CommandContext& context) {
-  DSBUILD_TRY(request, load_request(context));
+// What is asked of the bundle; nullopt: nothing is. A policy is asked about what is as its manifest says:
+// else that is what is wrong.
+Result<std::optional<Verdict>> judge_bundle(const Settings& settings, const Path& bundle,
+                                            const Manifest& manifest, bool is_same, System& system) {
+  DSBUILD_TRY(gate, requested_gate(settings, system));
+  if (!gate.asks() && !asks(settings.policy) && !settings.given.contains("--policy")) return std::nullopt;
+  DSBUILD_TRY(verdict, judge(gate, gated(manifest, bundle.string())));
+  if (is_same)
+    DSBUILD_CHECK(
+        judge_policy(settings.policy, {bundle, manifest, system.files}, utc_date(unix_seconds()), verdict));
+  return verdict;
+}
+
+Result<VerifiedBundle> look_at(const Path& bundle, const Request& request, const CommandContext& context) {
   const Settings& settings = request.settings;
-  DSBUILD_TRY(gate, requested_gate(settings, context.system));
-  const Path bundle = named_bundle(settings, context);
-  DSBUILD_TRY(differences, verify_bundle(bundle, context.system.files));
-  DSBUILD_TRY(manifest, load_manifest(bundle, context.system.files));
-  VerifiedBundle verified{
-      .bundle = bundle.string(),
-      .differences = std::move(differences),
-      .compared = {},
-      .loads = {},
-      .gate = {},
-      .warnings = lesser_cpu_warnings(manifest, read_host(context.system.files).cpu_features)};
-  if (gate.asks()) {
-    DSBUILD_TRY(verdict, judge(gate, gated(manifest, bundle.string())));
-    append(verified.warnings, verdict.warnings);
-    verified.gate = std::move(verdict);
-  }
+  System& system = context.system;
+  DSBUILD_TRY(differences, verify_bundle(bundle, system.files));
+  DSBUILD_TRY(manifest, load_manifest(bundle, system.files));
+  VerifiedBundle verified{.bundle = bundle.string(),
+                          .differences = std::move(differences),
+                          .compared = {},
+                          .loads = {},
+                          .gate = {},
+                          .warnings = lesser_cpu_warnings(manifest, read_host(system.files).cpu_features)};
+  const bool is_same = verified.differences.empty();
+  DSBUILD_TRY(gate, judge_bundle(settings, bundle, manifest, is_same, system));
+  if (gate) append(verified.warnings, gate->warnings);
+  verified.gate = std::move(gate);
   print_warnings(verified.warnings, settings, context);
   ShownEvents events(settings, context);
-  Session session(settings, context.system, events);
-  const bool is_same = verified.differences.empty();
+  Session session(settings, system, events);
   if (is_same && context.line.has("--against-nvcc")) {
     DSBUILD_TRY(comparison, compare_bundle(request, manifest, session));
     verified.compared = comparison.compared;
     verified.differences = std::move(comparison.differences);
   }
-  if (is_same && context.line.has("--load"))  // what differs is not run
-    verified.loads = try_to_load(bundle, manifest, {settings.python.value, context.system, session.facts});
+  // What differs is not run, nor what is not as it was asked to be.
+  if (is_same && (!verified.gate || verified.gate->failures.empty()) && context.line.has("--load"))
+    verified.loads = try_to_load(bundle, manifest, {settings.python.value, system, session.facts});
+  return verified;
+}
+
+void write_down(const VerifiedBundle& verified, SarifLog& log) {
+  const Path bundle = verified.bundle;
+  for (const Difference& difference : verified.differences)
+    log.add(make_error(Exit::failed, "damaged_bundle", verified.bundle, difference.what,
+                       "Build it again, or get it again from who built it."),
+            bundle / difference.file);
+  for (const Warning& warning : verified.warnings)
+    log.add(warning, bundle / k_manifest_name);
+  if (!verified.gate) return;
+  for (const Error& failure : verified.gate->failures)
+    log.add(failure, bundle / k_manifest_name);
+}
+
+Result<int> verify(const CommandContext& context, SarifLog* log) {
+  DSBUILD_TRY(request, load_request(context));
+  const Settings& settings = request.settings;
+  DSBUILD_TRY(verified, look_at(named_bundle(settings, context), request, context));
+  if (log) write_down(verified, *log);
   const Style style = style_for(settings, context, false);
   if (verified.ok())
     DSBUILD_CHECK(
@@ -49,12 +82,16 @@ Result<int> run_verify(const CommandContext& context) {
   return static_cast<int>(verified.ok() ? Exit::done : Exit::failed);
 }
 
+Result<int> run_verify(const CommandContext& context) {
+  return run_with_sarif(context, [&](SarifLog* log) { return verify(context, log); });
+}
+
 }  // namespace
 
 namespace {
 
 std::vector<OptionUses> uses_of_verify() {
-  const std::vector<Topic> all = {Topic::bundle, Topic::gpus, Topic::sizes};
+  const std::vector<Topic> all = {Topic::bundle, Topic::gpus, Topic::sizes, Topic::policy};
   return {{"", all},
           {"--gpu", all + std::vector{Topic::strict}},
           {"--load", all + std::vector{Topic::python}},
@@ -72,12 +109,15 @@ CommandRow verify_command() {
                    {"dsbuild verify dsbuild-out --load", "whether its libraries can be loaded in this image"},
                    {"dsbuild verify --gpu H100,10.0 --strict --max-size 200M",
                     "whether it is fit for a release"},
+                   {"dsbuild verify dsbuild-out --policy policy.yaml",
+                    "whether it is what your own rules ask for: docs/policy.md"},
                    {"dsbuild verify --against-nvcc --arch 8.0", "whether it is what nvcc makes"}},
       .options =
           {{.names = "--load",
             .help = "Open each library here, in a process of its own (with --python where it takes one)"},
            {.names = "--against-nvcc",
-            .help = "Compile what was built of slices by nvcc too, and compare (give the build's options)"}},
+            .help = "Compile what was built of slices by nvcc too, and compare (give the build's options)"},
+           sarif_option("Write what is wrong: SARIF 2.1.0, for code scanning")},
       .uses = uses_of_verify(),
       .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }

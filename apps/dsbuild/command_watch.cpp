@@ -207,7 +207,7 @@ CommandRow watch_command() {
                        {"dsbuild watch --pack ./mypack --ops scale -- python3 mypack/scale/test_scale.py",
                         "and its test after each build that did something"}},
           .options = {extensions_option()},
-          .uses = {{"", all_topics()}},
+          .uses = {{"", topics_of_build()}},
           .operands = project_operand("Build")};
 }
 

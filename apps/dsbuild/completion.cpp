@@ -147,11 +147,10 @@ Candidates gpu_words(const Asked&) {
   return words;
 }
 
-Candidates preset_names(const Asked& asked) {
+Candidates presets(const Asked& asked) {
   Candidates names;
-  const auto files = asked.context.system.files.list(asked.context.data_dir / "configs");
-  for (const std::string& name : files.value_or(std::vector<std::string>{}))
-    names.push_back({Path(name).stem().string(), "preset"});
+  for (const std::string& name : preset_names(asked.context.system.files, asked.context.data_dir))
+    names.push_back({name, "preset"});
   return names;
 }
 
@@ -191,7 +190,7 @@ struct Source {
 };
 const std::map<std::string, Source> k_sources = {
     {"OPS", {op_list_words, true}},    {"OP", {op_names, false}},           {"[PACK/]OP", {op_names, false}},
-    {"ARCHS", {arch_words, true}},     {"ARCH", {arch_words, false}},       {"PRESET", {preset_names, false}},
+    {"ARCHS", {arch_words, true}},     {"ARCH", {arch_words, false}},       {"PRESET", {presets, false}},
     {"PACK", {pack_names, false}},     {"COMMAND", {command_words, false}}, {"CODE", {code_words, false}},
     {"SCHEMA", {schema_words, false}}, {"GPUS", {gpu_words, true}},
 };

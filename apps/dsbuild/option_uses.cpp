@@ -131,10 +131,11 @@ std::string fix_of(const std::vector<const Option*>& unused, const CommandLine& 
 
 }  // namespace
 
-std::vector<Topic> all_topics() {
+std::vector<Topic> topics_of_build() {
   std::set<Topic> topics;
   for (const Option& option : options())
     topics.insert(option.topic);
+  topics.erase(Topic::policy);  // of a bundle that is there
   return {topics.begin(), topics.end()};
 }
 

@@ -21,7 +21,7 @@ struct OptionUses {
 };
 
 // Sets for rows.
-std::vector<Topic> all_topics();
+std::vector<Topic> topics_of_build();
 std::vector<Topic> topics_of_plan();  // what a plan is made of
 std::vector<Topic> operator+(std::vector<Topic> topics, const std::vector<Topic>& more);
 std::vector<Topic> operator-(std::vector<Topic> topics, const std::vector<Topic>& fewer);

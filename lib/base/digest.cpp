@@ -32,6 +32,11 @@ std::string sha256(std::string_view bytes) {
   return sha256_of_pieces({bytes});
 }
 
+std::string sha256_bytes(std::string_view bytes) {
+  const Sha256 digest = digest_of({bytes});
+  return {digest.begin(), digest.end()};
+}
+
 bool is_sha256(std::string_view text) {
   return text.size() == 2 * SHA256_DIGEST_LENGTH &&
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

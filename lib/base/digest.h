@@ -7,8 +7,9 @@
 
 namespace dsbuild {
 
-std::string sha256(std::string_view bytes);  // 64 lower-case hex digits
-bool is_sha256(std::string_view text);       // whether it looks like one
+std::string sha256(std::string_view bytes);        // 64 lower-case hex digits
+std::string sha256_bytes(std::string_view bytes);  // the 32 bytes themselves
+bool is_sha256(std::string_view text);             // whether it looks like one
 // Of all of them as one: long texts need not be copied together.
 std::string sha256_of_pieces(const std::vector<std::string_view>& pieces);
 std::string sha256_urlsafe(std::string_view bytes);  // base64 of RFC 4648 section 5, without padding

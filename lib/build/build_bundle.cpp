@@ -124,6 +124,9 @@ Result<std::optional<Built>> build_once(Request request, SliceTesting testing, T
                                         Session& session) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(gate, requested_gate(request.settings, session.system));
+  // A wrong key ends a build before it does anything.
+  if (const Path& key = request.settings.sign_key.value; !key.empty())
+    DSBUILD_CHECK(load_private_key(key, files));
   DSBUILD_TRY(plan, make_plan(std::move(request), session));
   DSBUILD_CHECK(check_gate(gate, plan));
   if (testing == SliceTesting::done) plan.untested.clear();

@@ -7,6 +7,7 @@
 #include "arch/intel.h"
 #include "base/digest.h"
 #include "bundle/describe.h"
+#include "provenance/bundle_signature.h"
 
 namespace dsbuild {
 namespace {
@@ -170,11 +171,18 @@ Result<Bundle> publish(const Plan& plan, const Manifest& manifest, Session& sess
   const Result<std::string> published = files.read_file(settings.out.value / k_manifest_name);
   const bool current = published && *published == render_manifest(manifest);
   std::unique_ptr<FolderLock> held;
-  if (!current) {
+  const Path& key_file = settings.sign_key.value;
+  if (!current || !key_file.empty()) {
     DSBUILD_TRY(taken, lock_published(settings.out.value, plan.survey.request, files, session.events));
     held = std::move(taken);
   }
-  return publish_bundle(settings.out.value, libraries, manifest, files, session.digests);
+  DSBUILD_TRY(bundle, publish_bundle(settings.out.value, libraries, manifest, files, session.digests));
+  if (key_file.empty()) return bundle;
+  DSBUILD_TRY(key, load_private_key(key_file, files));
+  DSBUILD_TRY(done, sign_bundle(bundle.path, key, files));
+  bundle.changed = bundle.changed || done.changed;
+  bundle.signed_by = done.key.id();
+  return bundle;
 }
 
 }  // namespace dsbuild

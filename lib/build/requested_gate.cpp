@@ -7,6 +7,7 @@ namespace dsbuild {
 Result<Gate> requested_gate(const Settings& settings, System& system) {
   Gate gate;
   gate.is_strict = settings.strict.value;
+  gate.forbids_ptx_only = settings.policy.forbids_ptx_only.value;
   gate.max_bytes = settings.max_size.value;
   gate.max_op_bytes = settings.max_op_size.value.each;
   gate.max_of = {settings.max_op_size.value.of.begin(), settings.max_op_size.value.of.end()};

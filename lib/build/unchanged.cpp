@@ -59,7 +59,8 @@ std::optional<Answers> results_of(const Plan& plan, System& system) {
   for (const PlannedFile& file : plan.graph.files)
     (void)files.identity(folder / file.path);
   (void)files.list(out);
-  (void)files.identity(out / k_manifest_name);
+  for (const char* name : {k_manifest_name, k_statement_name, k_signature_name})
+    (void)files.identity(out / name);
   for (const ExpectedOp& op : plan.graph.expected)
     (void)files.identity(out / (op.op + ".so"));
   Answers answers = files.answers();

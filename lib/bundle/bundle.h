@@ -12,6 +12,9 @@
 namespace dsbuild {
 
 inline constexpr const char* k_manifest_name = "manifest.json";
+// In no manifest: how the bundle was made, and who signed that (lib/provenance).
+inline constexpr const char *k_statement_name = "provenance.intoto.json",
+                            *k_signature_name = "provenance.sigstore.json";
 
 struct BundleFile {
   Path from;         // built library
@@ -24,6 +27,7 @@ struct Bundle {
   bool changed = false;              // false: it already held exactly this
   unsigned long long bytes = 0;      // all files
   std::vector<std::string> removed;  // files of the previous bundle that are gone
+  std::string signed_by{};           // the key's id; "": this build did not sign it
   std::vector<Warning> warnings;
   bool operator==(const Bundle&) const = default;
 };

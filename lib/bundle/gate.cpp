@@ -46,15 +46,37 @@ void judge_lack(const Gate& gate, const GpuCoverage& gpu, const Gated& gated, Ve
     verdict.warnings.push_back({std::move(error)});
 }
 
-void judge_driver(const GpuCoverage& gpu, const Gated& gated, Verdict& verdict) {
+void judge_driver(const Gate& gate, const GpuCoverage& gpu, const Gated& gated, Verdict& verdict) {
   const Listed compiled = listed(gpu, Runs::by_driver, gated.noun, compiled_text);
   if (compiled.count.empty()) return;
   const std::string name = gpu.gpu.text();
-  verdict.warnings.push_back(
-      warning("gpu_by_driver", gated.where,
-              "GPU " + name + " runs " + compiled.count + " only by its driver's compiler: " + compiled.names,
-              "That takes time at the first load, and a driver that is new enough. For machine code add " +
-                  name + " to --arch."));
+  const std::string what =
+      "GPU " + name + " runs " + compiled.count + " only by its driver's compiler: " + compiled.names;
+  const std::string fix =
+      "That takes time at the first load, and a driver that is new enough. For machine code add " + name +
+      " to --arch.";
+  if (gate.forbids_ptx_only)
+    verdict.failures.push_back(make_error(Exit::failed, "ptx_only", gated.where, what, fix));
+  else
+    verdict.warnings.push_back(warning("gpu_by_driver", gated.where, what, fix));
+}
+
+// Code that every GPU has to compile by its driver, whichever GPUs are asked about.
+void judge_machine_code(const Gate& gate, const Gated& gated, Verdict& verdict) {
+  if (!gate.forbids_ptx_only) return;
+  std::vector<std::string> names;
+  for (const GatedLibrary& library : gated.libraries) {
+    const auto is_virtual = [](const Target& target) { return target.is_virtual(); };
+    const bool lacks_code = std::ranges::any_of(library.modules, [&](const ArchSet& module) {
+      return !module.empty() && std::ranges::all_of(module, is_virtual);
+    });
+    if (lacks_code) names.push_back(library.name);
+  }
+  if (names.empty()) return;
+  verdict.failures.push_back(
+      make_error(Exit::failed, "ptx_only", gated.where,
+                 plural(names.size(), gated.noun) + " without machine code for any GPU: " + join(names, ", "),
+                 "Name real architectures in --arch: 8.0 and not 8.0-virtual."));
 }
 
 // Exact, for a bundle may be a byte too large.
@@ -110,7 +132,7 @@ void judge_sizes(const Gate& gate, const Gated& gated, Verdict& verdict) {
 }  // namespace
 
 bool Gate::asks() const {
-  return !gpus.empty() || max_bytes > 0 || max_op_bytes > 0 || !max_of.empty();
+  return !gpus.empty() || forbids_ptx_only || max_bytes > 0 || max_op_bytes > 0 || !max_of.empty();
 }
 
 Gated gated(const Manifest& manifest, const std::string& where) {
@@ -151,8 +173,9 @@ Result<Verdict> judge_gpus(const Gate& gate, const Gated& gated) {
   for (const Target& gpu : gate.gpus) {
     verdict.gpus.push_back(coverage_of_libraries(gated.libraries, gpu));
     judge_lack(gate, verdict.gpus.back(), gated, verdict);
-    judge_driver(verdict.gpus.back(), gated, verdict);
+    judge_driver(gate, verdict.gpus.back(), gated, verdict);
   }
+  judge_machine_code(gate, gated, verdict);
   return verdict;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace dsbuild {
 struct Gate {
   std::vector<Target> gpus;
   bool is_strict = false;                  // a GPU that is not covered is a failure, else a warning
+  bool forbids_ptx_only = false;           // a GPU that compiles code by its driver is a failure
   uint64_t max_bytes = 0;                  // of all libraries together; 0: any
   uint64_t max_op_bytes = 0;               // of each
   std::map<std::string, uint64_t> max_of;  // of one by its op's name, in place of that
@@ -49,10 +51,18 @@ struct GpuCoverage {
 };
 GpuCoverage coverage_of_libraries(const std::vector<GatedLibrary>& libraries, const Target& gpu);
 
+// Whose signature counts, where one is asked for.
+struct AcceptedSignature {
+  std::string key;      // PublicKey::id()
+  std::string file;     // in which the policy has the key
+  std::string builder;  // that the statement names
+};
+
 struct Verdict {
   std::vector<GpuCoverage> gpus;  // of each that is asked about
   uint64_t bytes = 0;             // of all libraries
-  std::vector<Error> failures;    // `gpu_not_covered`, `too_large`: exit 1
+  std::vector<Error> failures;    // `gpu_not_covered`, `ptx_only`, `too_large`, those of lib/policy: exit 1
+  std::optional<AcceptedSignature> signature;
   std::vector<Warning> warnings;  // `gpu_not_covered`, `gpu_by_driver`
 };
 // By the GPUs alone, as far as a plan can be judged. Error: exit 2 `unknown_op`: a size is for none of the

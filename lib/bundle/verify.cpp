@@ -309,7 +309,7 @@ Result<std::vector<Difference>> foreign_files(const Manifest& manifest, const Pa
   DSBUILD_TRY(record, WheelRecord::read(bundle, files));
   std::vector<Difference> differences;
   for (const std::string& name : names) {
-    if (name == k_manifest_name ||
+    if (name == k_manifest_name || name == k_statement_name || name == k_signature_name ||
         std::ranges::find(manifest.ops, name, &ManifestOp::file) != manifest.ops.end())
       continue;
     DSBUILD_TRY(why, record.why_foreign(bundle, name, files));
@@ -421,6 +421,15 @@ Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileRead
     append(differences, found);
   }
   return differences;
+}
+
+Result<void> check_undamaged(const Path& bundle, const FileReader& files) {
+  DSBUILD_TRY(differences, verify_bundle(bundle, files));
+  if (differences.empty()) return {};
+  return fail(
+      Exit::failed, "damaged_bundle", bundle.string(),
+      "differs from its manifest (" + plural(differences.size(), "difference") + "): " + differences[0].what,
+      "`" + own_command({"verify", bundle.string()}) + "` shows all of them; build the bundle again.");
 }
 
 }  // namespace dsbuild

@@ -64,6 +64,9 @@ Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path
 // images differ and its per-source sets are in the manifest's count, the op, the file and the arch are named.
 Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files);
 
+// Before something is made of it. Errors: those of verify_bundle; exit 1 `damaged_bundle` for a difference.
+Result<void> check_undamaged(const Path& bundle, const FileReader& files);
+
 // Ops that are built for more than a CPU with these features (Host::cpu_features) has: warnings `lesser_cpu`.
 // The bundle is as it should be; this machine must not load them.
 std::vector<Warning> lesser_cpu_warnings(const Manifest& manifest, const std::string& cpu_features);

@@ -24,15 +24,6 @@ struct Module {
   bool is_imported = true;
 };
 
-Result<void> check_undamaged(const Path& bundle, const FileReader& files) {
-  DSBUILD_TRY(differences, verify_bundle(bundle, files));
-  if (differences.empty()) return {};
-  return fail(
-      Exit::failed, "damaged_bundle", bundle.string(),
-      "differs from its manifest (" + plural(differences.size(), "difference") + "): " + differences[0].what,
-      "`" + own_command({"verify", bundle.string()}) + "` shows all of them; build the bundle again.");
-}
-
 tl::unexpected<Error> no_module(const Path& bundle, const std::string& what) {
   return fail(Exit::unmet, "no_python_module", bundle.string(), what,
               "Name a bundle of dsbuild's with ops in it; those of torch are Python modules.");

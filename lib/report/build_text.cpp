@@ -159,6 +159,8 @@ std::string render_build_outcome(const BuildOutcome& outcome, const Style& style
           (outcome.execution ? render_executed(*outcome.execution) : "") + waits_text(outcome.waits);
   if (outcome.compared) text += render_comparison(*outcome.compared);
   text += render_kernels(outcome.kernels, style);
+  if (const std::string& key = outcome.bundle.signed_by; !key.empty())
+    text += "signed by the key " + key + "\n";
   text += "next: " + own_command({"verify", outcome.bundle.path.string()}) + "\n";
   if (outcome.failures.empty()) return text;
   const std::set<std::string> failed = ops_of(outcome.failures);
@@ -188,6 +190,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   json["bundle"] = {{"path", outcome.bundle.path.string()},
                     {"bytes", outcome.bundle.bytes},
                     {"changed", outcome.bundle.changed}};
+  if (const std::string& key = outcome.bundle.signed_by; !key.empty()) json["bundle"]["signed_by"] = key;
   json["ops"] = manifest_ops_json(outcome.manifest);
   json["failed"] = failures_json(outcome.failures);
   json["skipped"] = outcome.skipped;

@@ -47,6 +47,9 @@ std::string render_gate(const Verdict& verdict) {
     text += "GPU " + gpu.gpu.text() + "  " + plural(gpu.ops.size(), "op") +
             (ways.empty() ? " with code for GPUs" : ": " + join(ways, ", ")) + "\n";
   }
+  if (const auto& signature = verdict.signature)
+    text += "signed by the key " + signature->key + " (" + signature->file + "), built by " +
+            signature->builder + "\n";
   return text;
 }
 
@@ -56,8 +59,11 @@ Json gate_json(const Verdict& verdict) {
     gpus.push_back(gpu_json(gpu));
   for (const Error& failure : verdict.failures)
     failures.push_back(message_json(failure));
-  return {
+  Json json = {
       {"passed", verdict.failures.empty()}, {"failures", failures}, {"gpus", gpus}, {"bytes", verdict.bytes}};
+  if (const auto& signature = verdict.signature)
+    json["signature"] = {{"key", signature->key}, {"file", signature->file}, {"builder", signature->builder}};
+  return json;
 }
 
 }  // namespace dsbuild

@@ -24,6 +24,7 @@
 #include "package/package.h"
 #include "plan/forecast.h"
 #include "project/project.h"
+#include "provenance/bundle_signature.h"
 #include "registry/new_op.h"
 #include "requirements/torch.h"
 #include "settings/workload.h"
@@ -161,7 +162,7 @@ std::string render_inspect(std::vector<InspectedFile> files, const Style& style)
 std::string render_inspect_json(const std::vector<InspectedFile>& files, const std::vector<Warning>& warnings,
                                 const std::optional<Verdict>& gate);
 
-// How GPUs run what was judged: "GPU 9.0  3 ops: 2 natively, 1 by PTX", a line each.
+// How GPUs run what was judged, a line each: "GPU 9.0  3 ops: 2 natively, 1 by PTX"; and who signed it.
 std::string render_gate(const Verdict& verdict);
 
 // "compared 3 files: the same as nvcc's": what is not the same is a failure.
@@ -178,6 +179,10 @@ struct VerifiedBundle {
 };
 std::string render_verified(const VerifiedBundle& verified, const Style& style);
 std::string render_verified_json(const VerifiedBundle& verified);
+
+// What `dsbuild sign` did.
+std::string render_signed(const SignedBundle& done);
+std::string render_signed_json(const SignedBundle& done, const std::string& bundle);
 
 std::string render_wheel(const Package& package, const std::string& wheel);
 std::string render_wheel_json(const Package& package, const std::string& wheel);

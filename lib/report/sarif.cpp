@@ -75,13 +75,13 @@ void SarifLog::add(const ToolDiagnostic& told) {
   add_result(rule_of(diagnostic), key_of(diagnostic.severity), text, diagnostic.place);
 }
 
-void SarifLog::add(const char* level, const Message& message) {
+void SarifLog::add(const char* level, const Message& message, const Path& file) {
   if (std::ranges::find(rules_, message.code) == rules_.end()) rules_.push_back(message.code);
   const auto place = parse_place(message.where);
   std::string text = place || message.where.empty() ? "" : message.where + ": ";
   text += message.what;
   if (!message.fix.empty()) text += "\nfix: " + message.fix;
-  add_result(message.code, level, text, place.value_or(Place{}));
+  add_result(message.code, level, text, place.value_or(Place{file.string()}));
 }
 
 void SarifLog::add(const EdgeFailure& failure) {

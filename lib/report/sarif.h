@@ -1,4 +1,5 @@
-// What a build said, as SARIF 2.1.0: for GitHub's code scanning, editors and whatever reads that format.
+// What a build or a look at a bundle said, as SARIF 2.1.0: for GitHub's code scanning, editors and whatever
+// reads that format.
 #pragma once
 
 #include <string>
@@ -17,15 +18,16 @@ class SarifLog {
   }
 
   void add(const ToolDiagnostic& told);
-  void add(const Warning& warning) { add("warning", warning); }
-  void add(const Error& error) { add("error", error); }
+  // `file`: what it is about, where the message names no line of one.
+  void add(const Warning& warning, const Path& file = {}) { add("warning", warning, file); }
+  void add(const Error& error, const Path& file = {}) { add("error", error, file); }
   // Of an edge that failed, and whose tools did not say why.
   void add(const EdgeFailure& failure);
 
   std::string render(int exit_code) const;
 
  private:
-  void add(const char* level, const Message& message);
+  void add(const char* level, const Message& message, const Path& file);
   void add_result(const std::string& rule, const std::string& level, const std::string& text,
                   const Place& place);
 

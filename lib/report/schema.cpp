@@ -79,6 +79,11 @@ Json choice_schema(const Texts& choices) {
   return schema;
 }
 
+Json text_or_list_schema() {
+  const Json list = {{"type", "array"}, {"items", text_schema()}};
+  return {{"anyOf", std::vector<Json>{text_schema(), list}}};
+}
+
 // What a config file may hold for an option.
 Json value_schema(const Option& option) {
   const Texts choices = split(option.type, "|");
@@ -87,12 +92,24 @@ Json value_schema(const Option& option) {
     return {{"type", Texts{"boolean", "integer", "string"}},
             {"pattern", "^(true|false|on|off|yes|no|[0-9]+)$"}};
   if (option.type == "N" || option.type == "SECONDS") return {{"type", Texts{"integer", "string"}}};
-  if (takes_list(option.setting)) {
-    const Json list = {{"type", "array"}, {"items", text_schema()}};
-    return {{"anyOf", std::vector<Json>{text_schema(), list}}};
-  }
+  if (takes_list(option.setting)) return text_or_list_schema();
   // Several of --backend may stand in one text.
   return is_choice && option.setting != "backend" ? choice_schema(choices) : text_schema();
+}
+
+Json described(Json schema, const Option& option) {
+  schema["description"] = option.help;
+  return schema;
+}
+
+Json map_schema(const char* title, Json properties) {
+  Json schema = Json::object();
+  schema["$schema"] = k_dialect;
+  schema["title"] = title;
+  schema["type"] = Texts{"object", "null"};
+  schema["properties"] = std::move(properties);
+  schema["additionalProperties"] = false;
+  return schema;
 }
 
 }  // namespace
@@ -108,18 +125,19 @@ Result<Json> bundle_schema(const Json& schema, const Load& load) {
 Json config_schema() {
   Json properties = Json::object();
   for (const Option& option : options())
-    if (!option.names.empty() && !option.setting.empty()) {
-      Json schema = value_schema(option);
-      schema["description"] = option.help;
-      properties[option.setting] = std::move(schema);
-    }
-  Json schema = Json::object();
-  schema["$schema"] = k_dialect;
-  schema["title"] = "dsbuild.yaml and --config FILE of dsbuild: options by their names";
-  schema["type"] = Texts{"object", "null"};
-  schema["properties"] = std::move(properties);
-  schema["additionalProperties"] = false;
-  return schema;
+    if (!option.names.empty() && !option.setting.empty())
+      properties[option.setting] = described(value_schema(option), option);
+  return map_schema("dsbuild.yaml and --config FILE of dsbuild: options by their names",
+                    std::move(properties));
+}
+
+Json policy_schema() {
+  Json properties = Json::object();
+  for (const Option& option : options())
+    if (!option.policy.empty())
+      properties[option.policy] =
+          described(takes_list_in_policy(option) ? text_or_list_schema() : value_schema(option), option);
+  return map_schema("--policy FILE of dsbuild verify: what a bundle must be", std::move(properties));
 }
 
 }  // namespace dsbuild

@@ -19,7 +19,8 @@ inline constexpr const char *k_schemas = "schemas", *k_answer_schemas = "schemas
 Result<Json> bundle_schema(const Json& schema,
                            const std::function<Result<Json>(const std::string& name)>& load);
 
-// Of dsbuild.yaml and --config, from the table of options.
+// Of dsbuild.yaml and --config, and of --policy, from the table of options.
 Json config_schema();
+Json policy_schema();
 
 }  // namespace dsbuild

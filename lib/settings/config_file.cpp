@@ -1,4 +1,5 @@
-// configs/*.yaml, --config FILE and dsbuild.yaml: one flat map of the options' names.
+// configs/*.yaml, --config FILE and dsbuild.yaml, and the file of --policy: each one flat map of options'
+// names.
 #include <algorithm>
 
 #include "base/yaml.h"
@@ -8,12 +9,28 @@
 namespace dsbuild {
 namespace {
 
-std::vector<std::string> all_keys() {
-  std::vector<std::string> keys;
-  for (const Option& option : options())
-    if (!option.names.empty() && !option.setting.empty()) keys.push_back(option.setting);
-  return keys;
-}
+// A kind of file.
+struct ConfigKind {
+  const char* noun;  // in messages
+  MessageCode code;
+  const char* page;                             // that lists the keys
+  std::string (*key_of)(const Option& option);  // "": the option is not in it
+  bool (*takes_list)(const Option& option);
+  const char* separator;  // of a list as one text
+};
+
+const ConfigKind k_config = {"config file",
+                             "bad_config",
+                             "docs/cli.md",
+                             [](const Option& option) { return option.names.empty() ? "" : option.setting; },
+                             [](const Option& option) { return takes_list(option.setting); },
+                             ";"};
+const ConfigKind k_policy = {"policy",
+                             "bad_policy",
+                             "docs/policy.md",
+                             [](const Option& option) { return option.policy; },
+                             takes_list_in_policy,
+                             ","};
 
 // For this version, as the option's (apps/dsbuild/command_line.cpp).
 std::string today_name(const std::string& key) {
@@ -27,12 +44,14 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 struct ConfigFile {
   Path path;
   std::string shown;  // in origins and messages
+  const ConfigKind& kind = k_config;
 };
 
 tl::unexpected<Error> bad_config(const ConfigFile& file, const YamlNode& at, std::string what,
                                  std::string fix = {}) {
-  return fail(Exit::usage, "bad_config", yaml_where(file.shown, at), std::move(what),
-              fix.empty() ? "docs/cli.md lists the keys and what each takes." : std::move(fix));
+  return fail(
+      Exit::usage, file.kind.code, yaml_where(file.shown, at), std::move(what),
+      fix.empty() ? std::string(file.kind.page) + " lists the keys and what each takes." : std::move(fix));
 }
 
 Result<std::string> list_text(const ConfigFile& file, const std::string& key, const YamlNode& list) {
@@ -41,40 +60,52 @@ Result<std::string> list_text(const ConfigFile& file, const std::string& key, co
     if (!item.is_scalar()) return bad_config(file, item, "'" + key + "' takes a list of words");
     words.push_back(item.scalar);
   }
-  return join(words, ";");
+  return join(words, file.kind.separator);
 }
 
-Result<std::string> value_text(const ConfigFile& file, const std::string& key, const YamlNode& value) {
+Result<std::string> value_text(const ConfigFile& file, const std::string& key, const Option& option,
+                               const YamlNode& value) {
   if (value.is_scalar()) return value.scalar;
-  if (!takes_list(key)) return bad_config(file, value, "'" + key + "' takes one value");
+  if (!file.kind.takes_list(option)) return bad_config(file, value, "'" + key + "' takes one value");
   if (value.is_sequence()) return list_text(file, key, value);
   return bad_config(file, value, "'" + key + "' takes a text or a list of words");
 }
 
+// By key.
+std::map<std::string, const Option*> options_in(const ConfigKind& kind) {
+  std::map<std::string, const Option*> known;
+  for (const Option& option : options())
+    if (const std::string key = kind.key_of(option); !key.empty()) known.emplace(key, &option);
+  return known;
+}
+
+// In the table's order.
+std::vector<std::string> keys_of(const ConfigKind& kind) {
+  std::vector<std::string> keys;
+  for (const Option& option : options())
+    if (const std::string key = kind.key_of(option); !key.empty()) keys.push_back(key);
+  return keys;
+}
+
 Result<ConfigEntries> parse_config(const ConfigFile& file, std::string_view text) {
+  const std::string noun = file.kind.noun;
   DSBUILD_TRY(root, parse_yaml(text, file.shown));
   if (root.kind == YamlNode::Kind::null) return ConfigEntries{};
-  if (!root.is_map()) return bad_config(file, root, "a config file is a map of option names to values");
-  const std::vector<std::string> keys = all_keys();
+  if (!root.is_map()) return bad_config(file, root, "a " + noun + " is a map of option names to values");
+  const auto known = options_in(file.kind);
   ConfigEntries entries;
   for (const auto& [key, value] : root.entries) {
     const std::string name = today_name(key.scalar);
-    if (!contains(keys, name)) {
+    const auto option = known.find(name);
+    if (option == known.end()) {
+      const std::vector<std::string> keys = keys_of(file.kind);
       return bad_config(file, key, "unknown key '" + key.scalar + "'" + did_you_mean(key.scalar, keys),
-                        "Keys of a config file: " + join(keys, ", ") + ".");
+                        "Keys of a " + noun + ": " + join(keys, ", ") + ".");
     }
-    DSBUILD_TRY(value_as_text, value_text(file, key.scalar, value));
+    DSBUILD_TRY(value_as_text, value_text(file, key.scalar, *option->second, value));
     entries[name] = Given{value_as_text, yaml_where(file.shown, key)};
   }
   return entries;
-}
-
-std::vector<std::string> preset_names(const FileReader& files, const Path& data_dir) {
-  std::vector<std::string> names;
-  for (const std::string& name : files.list(data_dir / "configs").value_or(std::vector<std::string>{})) {
-    if (const Path file(name); file.extension() == ".yaml") names.push_back(file.stem().string());
-  }
-  return names;
 }
 
 bool looks_like_file(const std::string& config) {
@@ -105,6 +136,18 @@ bool takes_list(const std::string& setting) {
   return setting == "ops" || setting == "arch" || setting == "pass_environment";
 }
 
+std::vector<std::string> preset_names(const FileReader& files, const Path& data_dir) {
+  std::vector<std::string> names;
+  for (const std::string& name : files.list(data_dir / "configs").value_or(std::vector<std::string>{})) {
+    if (const Path file(name); file.extension() == ".yaml") names.push_back(file.stem().string());
+  }
+  return names;
+}
+
+bool takes_list_in_policy(const Option& option) {
+  return option.type.size() > 1 && option.type.ends_with('S') && option.type == to_upper(option.type);
+}
+
 Result<ConfigEntries> load_config(const std::string& config, const FileReader& files, const Path& data_dir) {
   DSBUILD_TRY(file, find_config(config, files, data_dir));
   return read_config_file(file.path, file.shown, files);
@@ -113,6 +156,11 @@ Result<ConfigEntries> load_config(const std::string& config, const FileReader& f
 Result<ConfigEntries> read_config_file(const Path& file, const std::string& shown, const FileReader& files) {
   DSBUILD_TRY(text, files.read_file(file));
   return parse_config({file, shown}, text);
+}
+
+Result<ConfigEntries> read_policy_file(const Path& file, const FileReader& files) {
+  DSBUILD_TRY(text, files.read_file(file));
+  return parse_config({file, file.string(), k_policy}, text);
 }
 
 }  // namespace dsbuild

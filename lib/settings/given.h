@@ -35,6 +35,10 @@ MaybeGiven from_config(const ConfigEntries& config, const std::string& key);
 // Errors, exit 2: `unknown_preset` (lists them), `no_config_file`, `bad_yaml`, `bad_config`.
 Result<ConfigEntries> load_config(const std::string& config, const FileReader& files, const Path& data_dir);
 
+// The file of --policy, likewise; lists are joined with ','. Errors, exit 2: those of reading, `bad_yaml`,
+// `bad_policy`.
+Result<ConfigEntries> read_policy_file(const Path& file, const FileReader& files);
+
 // `shown`: the file in origins and messages. Errors: those of reading, `bad_yaml`, `bad_config`.
 Result<ConfigEntries> read_config_file(const Path& file, const std::string& shown, const FileReader& files);
 

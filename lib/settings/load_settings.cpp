@@ -3,6 +3,7 @@
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "settings/options.h"
+#include "settings/policy_options.h"
 #include "settings/project_file.h"
 #include "settings/settings.h"
 #include "settings/values.h"
@@ -69,8 +70,13 @@ void warn_of_blank_arch_list(std::vector<Warning>& warnings) {
                              "Unset it, or give architectures as in 8.0,9.0+PTX."));
 }
 
+Result<ConfigEntries> policy_of(const Arguments& arguments, const FileReader& files) {
+  const auto file = arguments.find("--policy");
+  return file ? load_policy(*file, files) : ConfigEntries{};
+}
+
 Result<void> read_options(const Arguments& arguments, const Environment& environment,
-                          const ConfigEntries& config, Settings& settings) {
+                          const ConfigEntries& config, const ConfigEntries& policy, Settings& settings) {
   settings.arch.value.is_default = true;
   DSBUILD_TRY(selection,
               load_selection(from_argument(arguments.find("--ops"), "--ops"), environment, config));
@@ -80,7 +86,8 @@ Result<void> read_options(const Arguments& arguments, const Environment& environ
     const MaybeGiven argument = from_argument(arguments.find(option.name()), option.name());
     if (!argument && is_blank_arch_list(option, environment)) warn_of_blank_arch_list(settings.warnings);
     const MaybeGiven given =
-        first_given({argument, variable_of(option, environment), from_config(config, option.setting)});
+        first_given({argument, variable_of(option, environment), from_config(config, option.setting),
+                     from_config(policy, option.policy)});
     if (given) DSBUILD_CHECK(option.value.read(*given, settings));
   }
   return {};
@@ -168,7 +175,7 @@ Setting<bool> load_annotations(const Environment& environment) {
 Result<void> check_arguments(const Arguments& arguments) {
   DSBUILD_CHECK(check_known(arguments));
   Settings settings;
-  return read_options(arguments, {}, {}, settings);
+  return read_options(arguments, {}, {}, {}, settings);
 }
 
 Result<Settings> load_settings(const Arguments& arguments, const Environment& environment,
@@ -177,8 +184,11 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   Settings settings;
   DSBUILD_TRY(project, project_of(arguments, files, data_dir, settings.warnings));
   DSBUILD_TRY(config, config_of(arguments, project, files, data_dir));
-  DSBUILD_CHECK(read_options(arguments, environment, config, settings));
+  DSBUILD_TRY(policy, policy_of(arguments, files));
+  DSBUILD_CHECK(read_options(arguments, environment, config, policy, settings));
   DSBUILD_CHECK(check_needs(arguments, settings));
+  // GPUs that a policy names must be covered.
+  if (const MaybeGiven gpus = from_config(policy, "gpu")) settings.strict = {true, gpus->origin};
   select_all_of_named_pack(settings);
   if (settings.selection.workload_file) DSBUILD_CHECK(take_workload(files, settings));
   if (project) lie_beside(*project, settings);
@@ -187,6 +197,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   settings.given = arguments.values;
   settings.cache_dir = find_cache_dir(environment);
   DSBUILD_CHECK(read_trusted_keys(files, settings));
+  DSBUILD_CHECK(read_policy_keys(files, settings.policy));
   place_caches(settings);
   settings.data_dir = data_dir;
   settings.variables = environment;

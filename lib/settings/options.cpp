@@ -5,6 +5,7 @@
 #include "arch/vendor.h"
 #include "settings/arch_requests.h"
 #include "settings/color.h"
+#include "settings/policy_options.h"
 #include "settings/remote_options.h"
 #include "settings/setting_values.h"
 #include "settings/values.h"
@@ -282,6 +283,13 @@ std::vector<Option> options_of_what_is_made() {
        .variable = "DSBUILD_METRICS",
        .setting = "metrics",
        .value = text(&Settings::metrics)},
+      {.names = "--sign-key",
+       .topic = Topic::build,
+       .type = "FILE",
+       .help = "Sign the bundle by this private key, as `dsbuild sign` does (PEM)",
+       .variable = "DSBUILD_SIGN_KEY",
+       .setting = "sign_key",
+       .value = text(&Settings::sign_key)},
   };
 }
 
@@ -360,42 +368,6 @@ std::vector<Option> options_of_the_run() {
   };
 }
 
-// Of the command line alone: a file that says what a bundle must be is a policy.
-SettingValue typed(SettingValue value) {
-  value.show = nullptr;
-  return value;
-}
-
-SettingValue op_sizes() {
-  return {[](const Given& given, Settings& settings) -> Result<void> {
-            DSBUILD_TRY(sizes, parse_op_sizes(given));
-            settings.max_op_size = {sizes, given.origin};
-            return {};
-          },
-          {}};
-}
-
-std::vector<Option> options_of_the_gate() {
-  return {
-      {.names = "--gpu",
-       .topic = Topic::gpus,
-       .type = "GPUS",
-       .help =
-           "The GPUs asked about: H100,10.0 or native or all; with --strict exit 1 where one is not covered",
-       .value = typed(text(&Settings::gpus))},
-      {.names = "--max-size",
-       .topic = Topic::sizes,
-       .type = "SIZE",
-       .help = "Exit 1 where all libraries together are larger: 200M",
-       .value = typed(size(&Settings::max_size, Zero::is_wrong, ""))},
-      {.names = "--max-op-size",
-       .topic = Topic::sizes,
-       .type = "SIZES",
-       .help = "Exit 1 where a library is larger: 50M, or for an op of its own 50M,scale=5M",
-       .value = op_sizes()},
-  };
-}
-
 std::vector<Option> variables() {
   return {
       {.variable = "DSBUILD_BUNDLE", .setting = "bundle", .value = text(&Settings::bundle)},
@@ -433,7 +405,7 @@ std::vector<Option> about(Topic topic, std::vector<Option> rows) {
 std::vector<Option> all_options() {
   std::vector<Option> all = options_of_the_request();
   for (const auto& more :
-       {options_of_every_day(), options_of_what_is_made(), options_of_the_run(), options_of_the_gate(),
+       {options_of_every_day(), options_of_what_is_made(), options_of_the_run(), options_of_policy(),
         about(Topic::shared_cache, options_of_sharing()), about(Topic::trust, options_of_trust()),
         about(Topic::build, options_of_execution()), about(Topic::build, options_of_shards()), variables()})
     all.insert(all.end(), more.begin(), more.end());

@@ -52,8 +52,9 @@ enum class Topic {
   shared_cache,
   scope,  // of the shared cache
   strict,
-  gpus,   // GPUs that a bundle is judged for
-  sizes,  // how large it may be
+  gpus,    // GPUs that a bundle is judged for
+  sizes,   // how large it may be
+  policy,  // what else it must be
 };
 
 struct Option {
@@ -66,6 +67,7 @@ struct Option {
   // Where several variables of the environment say it; none: `variable` does, by its own text.
   MaybeGiven (*read_environment)(const Environment& environment) = nullptr;
   std::string setting{};  // its name in `plan -v`, and of an option in config files; "": in neither
+  std::string policy{};   // its key in policies (policy_options.h)
   std::vector<std::string> needs{};  // options of which one must be set, or this one does nothing
   SettingValue value{};
 
@@ -75,8 +77,12 @@ struct Option {
 
 // In the order of help.
 const std::vector<Option>& options();
+// Those of --config, sorted.
+std::vector<std::string> preset_names(const FileReader& files, const Path& data_dir);
 // Whether a config file may hold a list for it.
 bool takes_list(const std::string& setting);
+// Whether a policy may.
+bool takes_list_in_policy(const Option& option);
 // nullptr: there is no such option.
 const Option* find_option(const std::string& name);
 

@@ -9,21 +9,13 @@
 
 #include "arch/arch_list.h"
 #include "base/result.h"
+#include "settings/policy.h"
 #include "sys/digest_memo.h"
 #include "sys/file_system.h"
 #include "sys/process.h"
 #include "sys/signing_key.h"
 
 namespace dsbuild {
-
-// A value and where it came from: "--jobs", "MAX_JOBS", "configs/ci.yaml:3:1", "default".
-template <class T>
-struct Setting {
-  T value{};
-  std::string origin = "default";
-  bool is_default() const { return origin == "default"; }
-  bool operator==(const Setting&) const = default;
-};
 
 // The options as the command line gave them, by their names in the table (options.h); of a flag "yes". Filled
 // by apps/dsbuild (CLI11), so that settings stays free of a parser; values are checked by load_settings.
@@ -151,10 +143,11 @@ struct Settings {
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.
   Path cache_dir;
-  // Of a bundle, by the options alone (lib/build/requested_gate.h).
+  // Of a bundle, by options or a policy (lib/build/requested_gate.h, lib/policy/policy.h).
   Setting<std::string> gpus;             // "H100,10.0"; "": none is asked about
   Setting<unsigned long long> max_size;  // bytes; 0: any
   Setting<OpSizes> max_op_size;
+  BundlePolicy policy;
   // Results of slices, for all build folders (lib/cache/content_store.h).
   Setting<Path> store;                                  // cache_dir / "store" unless given; see trusted_keys
   Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
@@ -175,6 +168,7 @@ struct Settings {
   Setting<Path> shard_plan;                        // a file; "": each machine makes the cut for itself
   Setting<Path> metrics;                           // a file for dashboards (lib/report/metrics.h); "": none
   Setting<Path> remote_sign;                       // a private key; "": nothing is signed
+  Setting<Path> sign_key;                          // likewise, that signs the bundle
   Setting<std::vector<std::string>> remote_trust;  // files of public keys
   // The keys of both: where there are any, entries of shared caches count that one of them has signed, and
   // results and facts lie in folders of these keys.

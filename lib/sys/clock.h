@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
+#include <string>
 
 #include "sys/process.h"
 
@@ -16,6 +18,14 @@ inline int64_t file_clock_now() {
 
 inline int64_t unix_seconds() {
   return file_clock_now() / 1'000'000'000;
+}
+
+inline std::string utc_date(int64_t seconds) {  // "2026-11-30"
+  const std::time_t time = seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[16];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &parts)};
 }
 
 // File times are those of the kernel's last tick: what changed this long before a moment has an older time.

@@ -35,14 +35,13 @@ struct PrivateKey {
 // none, or one of another kind; exit 3, code `no_libcrypto`, where no libcrypto of 1.1.1 or newer can be
 // loaded.
 Result<std::vector<PublicKey>> parse_public_keys(std::string_view pem, const std::string& where,
-                                                 MessageCode code = "bad_remote_key");
+                                                 MessageCode code = "bad_key");
 // Exactly one, without a passphrase. Errors as above.
 Result<PrivateKey> parse_private_key(std::string_view pem, const std::string& where,
-                                     MessageCode code = "bad_remote_key");
+                                     MessageCode code = "bad_key");
 
 // That of the file. Errors besides those: of reading.
-Result<PrivateKey> load_private_key(const Path& file, const FileReader& files,
-                                    MessageCode code = "bad_remote_key");
+Result<PrivateKey> load_private_key(const Path& file, const FileReader& files, MessageCode code = "bad_key");
 
 // 64 bytes of Ed25519; of ECDSA, which draws a random number, DER of other bytes each time. Error: exit 1,
 // code `internal`, where OpenSSL fails.

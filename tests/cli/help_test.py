@@ -76,7 +76,7 @@ class ManPageTest(HelpTest):
     def test_it_has_every_command_and_option_of_help_all(self):
         page = self.answer("--help-man").replace("\\-", "-").replace("\\fB", "").replace("\\fR", "")
         all_help = self.answer("--help-all").split("Examples:")[0]
-        for option in set(re.findall(r"(?<![\w-])--?[a-z][a-z_-]*", all_help)):
+        for option in set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9_-]*", all_help)):
             self.assertRegex(page, rf"(?<![\w-]){option}(?![\w-])")
         for command in self.commands():
             self.assertIn(f"dsbuild {command} ", page)

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 # A value that is understood before anything is looked at; others take any text.
-VALUES = {"N": "1", "SIZE": "1G", "DAYS": "30"}
+VALUES = {"N": "1", "SIZE": "1G", "DAYS": "30", "VERSION": "1", "DATE": "2026-01-31", "RANGE": "1"}
 NOT_ASKED = {"--help", "--help-all", "--help-man", "--version", "--verbose", "--quiet"}  # of no command
 
 

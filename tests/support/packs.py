@@ -27,6 +27,10 @@ class Pack:
     def source(self, path):
         return self.sources / path
 
+    def set_version(self, version):
+        """Of its sources; a pack that has one has a licence, too."""
+        (self.folder / "pack.yaml").write_text(f"name: small\nsource_root: src\nlicense: MIT\nversion: {version}\n")
+
 
 def kernel(*functions, text=""):
     """A .cu whose object defines these functions."""
@@ -53,4 +57,11 @@ def make_pack(folder):
                 {"archs": {"min": "8.0"}, "exports": ["gamma_run", "gamma_more"]})
     pack.add_op("host", {"host/host.cpp": binding("host_run")}, {"backend": "cpu", "exports": ["host_run"]})
     pack.source("alpha/shared.h").write_text("// what alpha.cu includes\n")
+    return pack
+
+
+def make_versioned_pack(folder):
+    """The same in its second version."""
+    pack = make_pack(folder)
+    pack.set_version("2.0.0")
     return pack

@@ -10,7 +10,7 @@ try:
 except ImportError:
     jsonschema = None
 
-COMMANDS = ["build", "plan", "list", "report", "explain", "inspect", "verify", "diff", "page", "load", "record", "nvcc", "wrap",
+COMMANDS = ["build", "plan", "list", "report", "explain", "inspect", "verify", "sign", "diff", "page", "load", "record", "nvcc", "wrap",
             "wheel", "install", "toolkits", "new", "clean", "cache", "schema", "help", "completion", "complete", "action"]
 # Their output is a program's own, or not JSON.
 WITHOUT_ANSWER = {"nvcc", "schema", "completion", "complete", "action"}

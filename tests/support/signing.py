@@ -86,13 +86,22 @@ def subjects(bundle):
 
 
 def statement(bundle, builder="https://ci.example/builder", finished="2026-11-25T10:47:02Z"):
-    """One of in-toto, with SLSA's provenance v1 as its predicate, of the bundle as it is."""
+    """One of in-toto, with SLSA's provenance v1 as its predicate, of the bundle as it is: the build's, where it wrote one."""
+    file = bundle / STATEMENT
+    value = json.loads(file.read_text()) if file.exists() else small_statement()
+    value["subject"] = subjects(bundle)
+    run = value["predicate"]["runDetails"]
+    run["builder"]["id"] = builder
+    run["metadata"].update(startedOn=finished, finishedOn=finished)
+    return value
+
+
+def small_statement():
     return {"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://slsa.dev/provenance/v1",
-            "subject": subjects(bundle),
+            "subject": [],
             "predicate": {"buildDefinition": {"buildType": "urn:dsbuild:build:v1", "externalParameters": {},
                                               "internalParameters": {}, "resolvedDependencies": []},
-                          "runDetails": {"builder": {"id": builder},
-                                         "metadata": {"startedOn": finished, "finishedOn": finished}}}}
+                          "runDetails": {"builder": {}, "metadata": {}}}}
 
 
 def write_statement(bundle, value=None, **words):

@@ -99,3 +99,30 @@ TEST_CASE("Sizes: of all, of each, of one in place of that") {
   CHECK(failures(149, 49, {}) == 3);
   CHECK(failures(0, 0, {{"c", 1}}) == -1);  // unknown_op
 }
+
+TEST_CASE(
+    "Where PTX alone is forbidden, a GPU that takes it is a failure, and so is an op without machine code") {
+  const GatedLibrary both{"a", "a", 1, {{k_sm_80, k_ptx_80}}}, by_ptx{"b", "b", 1, {{k_ptx_80}}},
+      host{"host", "host", 1, {{}}};
+  const auto codes = [](const Gate& gate, const Gated& gated) {
+    std::vector<std::string> found;
+    const auto verdict = judge(gate, gated);
+    REQUIRE(verdict);
+    for (const Error& failure : verdict->failures)
+      found.push_back(failure.code);
+    return found;
+  };
+  using Codes = std::vector<std::string>;
+  Gate gate = gate_for({k_sm_80});
+  gate.forbids_ptx_only = true;
+  CHECK(codes(gate, of({both, host})) == Codes{});
+  CHECK(codes(gate, of({both, by_ptx})) == Codes{"ptx_only", "ptx_only"});
+  gate.gpus = {k_sm_90};
+  CHECK(codes(gate, of({both, host})) == Codes{"ptx_only"});
+  gate.gpus = {};
+  CHECK(gate.asks());
+  CHECK(codes(gate, of({both, host})) == Codes{});
+  CHECK(codes(gate, of({{"a", "a", 1, {{k_sm_80}, {k_ptx_80}}}})) == Codes{"ptx_only"});
+  gate.forbids_ptx_only = false;
+  CHECK(codes(gate, of({by_ptx})) == Codes{});
+}

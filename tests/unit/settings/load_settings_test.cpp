@@ -265,18 +265,18 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
   world.arguments["--config"] = "typo";
   check_equal(
       world.error(),
-      message(
-          Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
-          "Keys of a config file: ops, arch, out, build_dir, cuda_home, rocm_home, "
-          "oneapi_home, jobs, keep_going, ptxas_info, "
-          "strict, json, pack, "
-          "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, metrics, python, "
-          "cpu_baseline, memory, "
-          "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
-          "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
-          "remote_ttl, remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
-          "remote_client_key, remote_sign, remote_trust, remote_exec, remote_jobs, remote_tools, "
-          "remote_local, remote_platform, shard, shard_plan."));
+      message(Exit::usage, "bad_config", "configs/typo.yaml:2:1", "unknown key 'jbs' (did you mean 'jobs'?)",
+              "Keys of a config file: ops, arch, out, build_dir, cuda_home, rocm_home, "
+              "oneapi_home, jobs, keep_going, ptxas_info, "
+              "strict, json, pack, "
+              "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, metrics, "
+              "sign_key, python, "
+              "cpu_baseline, memory, "
+              "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
+              "pass_environment, offline, paranoid, remote, remote_scope, remote_upload, "
+              "remote_ttl, remote_credentials, remote_credential_helper, remote_ca, remote_client_cert, "
+              "remote_client_key, remote_sign, remote_trust, remote_exec, remote_jobs, remote_tools, "
+              "remote_local, remote_platform, shard, shard_plan."));
 }
 
 TEST_CASE("a config value of the wrong type or value is an error with its position") {

@@ -131,7 +131,7 @@ TEST_CASE("what is no key is refused, and is not shown") {
                                   damaged, std::string(k_private_pem) + k_private_pem}) {
     const auto key = parse_private_key(text, "key.pem");
     REQUIRE_FALSE(key);
-    CHECK(key.error().code == "bad_remote_key");
+    CHECK(key.error().code == "bad_key");
     CHECK(key.error().where == "key.pem");
     CHECK(key.error().what.find("MC4C") == std::string::npos);
   }
@@ -139,7 +139,7 @@ TEST_CASE("what is no key is refused, and is not shown") {
                                   std::string(k_public_pem) + k_rsa_pem, std::string(k_p384_pem)}) {
     const auto keys = parse_public_keys(text, "keys.pem");
     REQUIRE_FALSE(keys);
-    CHECK(keys.error().code == "bad_remote_key");
+    CHECK(keys.error().code == "bad_key");
   }
 }
 
