@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Links between pages lead to files and headings that are there; docs/README.md lists every page of docs/ once."""
+
+import posixpath
+import re
+
+import lint
+
+INDEX = "docs/README.md"
+LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.M | re.S)
+
+
+def anchors(text):
+    """As GitHub makes them of headings."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M):
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        while name in found:
+            name += "-1"
+        found.add(name)
+    return found
+
+
+def links(page, text):
+    """(line, path of the target in the checkout, anchor)"""
+    blanked = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code.group()), text)
+    for match in LINK.finditer(blanked):
+        target, anchor = match.groups()
+        if "://" not in target:
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target)) if target else page
+            yield lint.line_of(text, match.start()), path, anchor
+
+
+def check(texts):
+    problems = []
+    for page, text in texts.items():
+        for line, path, anchor in links(page, text) if page.endswith(".md") else ():
+            if path not in texts and not any(file.startswith(path + "/") for file in texts):
+                problems.append(f"{page}:{line}: there is no {path}")
+            elif anchor and path.endswith(".md") and anchor not in anchors(texts[path]):
+                problems.append(f"{page}:{line}: {path} has no heading #{anchor}")
+    listed = [path for _, path, anchor in links(INDEX, texts[INDEX]) if path.startswith("docs/")]
+    pages = [path for path in texts if re.fullmatch(r"docs/[^/]*\.md", path) and path != INDEX]
+    problems += [f"{INDEX}:1: {page} is listed {listed.count(page)} times" for page in pages if listed.count(page) != 1]
+    return problems
+
+
+GOOD = {
+    INDEX: "- [a](a.md): a\n\nSee [all](../LICENSE).\n",
+    "docs/a.md": "# A page: of `a_b`\n\n## One\n\n## One\n\n[1](#one-1) [2](#a-page-of-a_b) [3](../lib/a.h) [4](../lib) `[5](x)`\n"
+                 "[6](https://a.example/b#c)\n```\n# none\n[7](y)\n```\n",
+    "lib/a.h": "",
+    "LICENSE": "",
+}
+BAD = [
+    ("docs/a.md", "\n[1](b.md)\n", ":2: there is no docs/b.md"),
+    ("docs/a.md", "[1](README.md#none)\n", ":1: docs/README.md has no heading #none"),
+    ("docs/a.md", "# A\n\n[1](#b)\n", ":3: docs/a.md has no heading #b"),
+    ("docs/a.md", "```\n# none\n```\n[1](#none)\n", ":4: docs/a.md has no heading #none"),
+    (INDEX, "[a](a.md) [a](a.md#one)\n", "docs/a.md is listed 2 times"),
+    (INDEX, "none\n", "docs/a.md is listed 0 times"),
+]
+
+
+def read():
+    files = [path.name for path in lint.ROOT.iterdir() if path.is_file() and path.name != ".git"]
+    folders = ("docs", "lib", "apps", "tests", "scripts", "examples", "configs", "ops", "python", "schemas", ".github")
+    texts = {path: text if path.endswith(".md") else "" for path, text in lint.read_tree(*files, *folders).items()}
+    return texts
+
+
+if __name__ == "__main__":
+    lint.main(check, read, GOOD, BAD)
