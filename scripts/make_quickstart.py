@@ -66,15 +66,15 @@ def transcript(root):
 def page(text, seconds):
     return f"""# The first ten minutes
 
-What a stranger types and sees on a clean Debian 12 without CUDA, compiler or Python: {seconds:.0f} seconds from nothing to a
-verified bundle that Python has called, on {os.cpu_count()} cores. `scripts/make_quickstart.py` made this page by typing it;
-the seconds hold fetching and installing. In the folder of a fresh clone, as root (or with sudo):
+A stranger types these commands on a clean Debian 12 without CUDA, compiler, or Python. From nothing to a verified bundle that
+Python calls, they take {seconds:.0f} seconds on {os.cpu_count()} cores, downloads and installation included. `scripts/make_quickstart.py` types
+them and writes this page. Run them in a fresh clone, as root (or with sudo):
 
 ```
 {text}
 ```
 
-Next: [your own op](your_first_op.md), [CI](ci.md), [Docker](docker.md), [all options](cli.md).
+Next: [your own op](your_first_op.md), [CI](ci.md), [Docker](docker.md), [all options](cli.md), [errors](troubleshooting.md).
 """
 
 
