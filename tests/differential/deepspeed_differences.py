@@ -55,7 +55,7 @@ DIFFERENCES = [
     Difference("nvcc", DSBUILD, r"--objdir-as-tempdir|-frandom-seed=\S+", ".*", "`--objdir-as-tempdir -frandom-seed=…`",
                "the same bytes from the same sources"),
     Difference("cxx", DSBUILD, r"-include pch/…/torch\.h", ".*", "`-include pch/…/torch.h`",
-               "holds what these files include themselves, torch/extension.h, for CUDA ops behind cuda_runtime_api.h, and may "
+               "holds what these files include themselves, torch/extension.h, for CUDA ops after cuda_runtime_api.h, and may "
                "be precompiled (`--pch`)"),
     Difference("cxx", DEEPSPEED, r"include \S*csrc/cpu/includes", COMM_OPS, "`-I csrc/cpu/includes`",
                "the folder is not in the sources"),
@@ -71,9 +71,9 @@ DIFFERENCES = [
     Difference("link", DEEPSPEED, r"-Wl,-rpath,/\S+", KERNEL_OPS, "`-Wl,-rpath,/…/dskernels`",
                "a folder of the machine that builds"),
     Difference("link", DSBUILD, r"-Wl,-rpath,\$ORIGIN/\S+", KERNEL_OPS, "`-Wl,-rpath,$ORIGIN/…/dskernels`",
-               "dskernels beside the installed op"),
+               "dskernels next to the installed op"),
     Difference("link", DSBUILD, r"-Wl,--exclude-libs,libstdc\+\+\.a", ".*", "`-Wl,--exclude-libs,libstdc++.a`",
-               "of a compiler that links libstdc++ statically: beside torch's the op would crash at the first number it prints"),
+               "of a compiler that links libstdc++ statically: next to torch's the op would crash at the first number it prints"),
     Difference("link", DSBUILD, r"-Wl,--strip-all", ".*", "`-Wl,--strip-all`",
                "local symbols are for debuggers: `--debug` keeps them"),
     Difference("link", DSBUILD, r"-l(ccl|aio)", "deepspeed_ccl_comm|async_io", "`-lccl`, `-laio`",
