@@ -35,6 +35,13 @@ def make_pack(folder):
     return pack
 
 
+def make_pack_without_cutlass(folder):
+    pack = make_pack(folder)
+    needs = {"header": "cutlass/cutlass.h", "hint": "pip install nvidia-cutlass, or set CUTLASS_PATH"}
+    pack.add_op("evoformer_attn", {"evoformer_attn.cu": kernel("attention")}, {"requires": [needs]})
+    return pack
+
+
 def make_torch_pack(folder):
     pack = Pack(folder)
     pack.add_op("fused_adam", {"fused_adam.cu": kernel("adam")}, {"module": "a.fused_adam", "requires": [{"torch": ">=2.0"}]})
@@ -107,7 +114,10 @@ class TroubleshootingTest(CliTest):
         self.follow("nvcc fatal", space, 0, env={"NVCC_APPEND_FLAGS": "--no-such-option"})
         self.follow("unsupported GNU version", space, 0)
         self.follow("Ninja is required to load C++ extensions", space, 0)
-        self.follow("An op is skipped or unknown", space, 0)
+
+    def test_ops_that_are_skipped(self):
+        space = self.space(pack=make_pack_without_cutlass)
+        self.follow("An op is skipped, or a header is missing", space, 0, env={"DS_BUILD_FUSED_ADAM": "0"})
 
     def test_another_cuda_than_that_of_torch(self):
         space = self.space(toolkit="11.8", pack=make_torch_pack)
