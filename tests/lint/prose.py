@@ -12,6 +12,7 @@ import sys
 import lint
 
 COUNTS = "tests/lint/prose_counts.txt"
+TOP_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 MADE_PAGE = "docs/messages.md"  # by scripts/make_messages.py, of what programs say
 SHOWN = 40  # letters of a finding
 BREAK = "\x00"  # stands for what is no prose: a sentence does not go on after it
@@ -108,7 +109,7 @@ def render_counts(counts):
 
 
 def is_read(path):
-    return path != MADE_PAGE and (path.endswith((".h", ".cpp")) or path == "README.md" or re.fullmatch(r"docs/[^/]*\.md", path))
+    return path != MADE_PAGE and (path.endswith((".h", ".cpp")) or path in TOP_PAGES or re.fullmatch(r"docs/[^/]*\.md", path))
 
 
 def check(texts):
@@ -161,6 +162,7 @@ GOOD = {
 }
 BAD = [
     ("docs/b.md", "\nIt lies\nbehind it.\n", ":3: \"behind\": write after"),
+    ("SECURITY.md", "It lies behind it.\n", ":1: \"behind\": write after"),
     ("README.md", "Built anew.\n", "1: \"anew\": write again"),
     ("docs/a.md", "beside\n\nbeside\n", ":3: \"beside\": write next to"),
     ("docs/a.md", "beside\n\nbeside\n", ":1: 2 stumbling words, of which tests/lint/prose_counts.txt allows 1:"),
@@ -200,7 +202,7 @@ def self_test():
 
 
 def read():
-    return lint.read_tree("lib", "apps", "docs", "README.md", COUNTS, suffixes=(".h", ".cpp", ".md", ".txt"))
+    return lint.read_tree("lib", "apps", "docs", *TOP_PAGES, COUNTS, suffixes=(".h", ".cpp", ".md", ".txt"))
 
 
 if __name__ == "__main__":

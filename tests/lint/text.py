@@ -13,6 +13,7 @@ REGISTRY = re.compile(
     r"(?:\w+\.)?archive\.ubuntu\.com|registry\.npmjs\.|crates\.io|(?:conda|repo)\.anaconda\.(?:org|com)|"
     r"index\.docker\.io|ghcr\.io|nvcr\.io|proxy\.golang\.org)")
 COLUMNS = 130
+TOP_PAGES = ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")
 MADE_PAGE = "docs/messages.md"  # by scripts/make_messages.py, of what programs say
 
 
@@ -44,7 +45,7 @@ def check(texts):
         problems += matches(path, text, REGISTRY, "the host name of a package registry")
         if path.endswith((".yaml", ".yml")):
             problems += matches(path, text, re.compile("\t"), "a tab in YAML")
-        if path.startswith(("docs/", "README")) and path.endswith(".md") and path != MADE_PAGE:
+        if path.endswith(".md") and path.startswith(("docs/", *TOP_PAGES)) and path != MADE_PAGE:
             problems += check_page(path, text)
         if path.startswith("lib/") and path.endswith(".h"):
             problems += check_header(path, text)
@@ -67,6 +68,7 @@ BAD = [
     ("scripts/b.sh", "deb http://" + ".".join(["deb", "debian", "org"]) + "/debian\n", "package registry"),
     ("ops/a/op.yaml", "a:\n\tb: 1\n", ":2: a tab"),
     ("docs/b.md", "```\na\n```\n" + "x" * 131 + "\n", ":4: a line of 131 columns"),
+    ("SECURITY.md", "x" * 131 + "\n", ":1: a line of 131 columns"),
     ("lib/a/b.h", "#pragma once\n", "begins with a comment"),
     ("lib/a/b.h", "// What it is.\n", "no #pragma once"),
 ]
