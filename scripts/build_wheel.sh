@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # build_wheel.sh [--root host|bullseye] OUTDIR: the wheel of this checkout, in OUTDIR. `bullseye` builds it in a clean
 # Debian 11 (root only), so that it runs with glibc 2.31 and newer; `host` (the default) with what this machine has.
+# The same commit gives the same bytes in every folder: times are those of the commit (or SOURCE_DATE_EPOCH), and what pip
+# builds with is pinned.
 set -euo pipefail
 # shellcheck source=scripts/root.sh
 source "$(dirname "${BASH_SOURCE[0]}")/root.sh"
@@ -13,6 +15,8 @@ fi
 [[ $# -eq 1 && "$root" =~ ^(host|bullseye)$ ]] || die 2 "usage: build_wheel.sh [--root host|bullseye] OUTDIR"
 out="$(realpath -m "$1")"
 
+SOURCE_DATE_EPOCH="$(release_time)"
+export SOURCE_DATE_EPOCH PIP_CONSTRAINT="$repository/scripts/wheel_constraints.txt"
 work="$(mktemp -d "${TMPDIR:-/var/tmp}/dsbuild-wheel.XXXXXX")"
 trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT
@@ -36,7 +40,8 @@ build_in_bullseye() {
     >"$work/root/etc/apt/sources.list.d/newer.list"
   printf 'APT::Default-Release "bullseye";\n' >"$work/root/etc/apt/apt.conf.d/10default-release"
   root_binds=("$repository:/src:ro" "$work/built:/built")
-  root_variables=(CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1)
+  root_variables=(CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1
+    SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" PIP_CONSTRAINT=/src/scripts/wheel_constraints.txt)
   # shellcheck disable=SC2016
   in_root "$work/root" bash -euo pipefail -c '
     apt-get -qq update

@@ -49,6 +49,11 @@ megabytes() { awk -v bytes="$1" 'BEGIN { printf "%.0f", (bytes + 999999) / 10000
 
 folder_megabytes() { du -sm "$1" | cut -f1; }
 
+# Seconds since 1970 that stand for "now" in what is released: SOURCE_DATE_EPOCH, else when the commit was made.
+release_time() {
+  printf '%s' "${SOURCE_DATE_EPOCH:-$(git -C "$repository" log -1 --format=%ct 2>/dev/null || echo 315532800)}"
+}
+
 # ---- apt
 
 on_debian_like() { have apt-get && have dpkg-query; }

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""A stage includes its own headers and those of the stages it names in CMakeLists.txt, directly or
-through them; so the flow of data has one direction. Of C++'s own headers it includes those that gcc 10 has: Debian 11 and
+"""A stage includes its own headers and those of the stages it names in lib/CMakeLists.txt, directly
+or through them; so the flow of data has one direction. Of C++'s own headers it includes those that gcc 10 has: Debian 11 and
 common CUDA images compile dsbuild with it."""
 
 import re
 
 import lint
+
+STAGES = "lib/CMakeLists.txt"
 
 
 NEWER_THAN_GCC_10 = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(barrier|expected|format|generator|latch|mdspan|print|semaphore|"
@@ -43,27 +45,27 @@ def check_file(path, text, stage, allowed, texts):
 
 
 def check(texts):
-    stages = read_stages(texts["CMakeLists.txt"])
+    stages = read_stages(texts[STAGES])
     if not stages:
-        return ["CMakeLists.txt:1: no dsbuild_stage(...) line found"]
-    problems = [f"CMakeLists.txt:1: stage {stage} needs itself" for stage in stages
+        return [f"{STAGES}:1: no dsbuild_stage(...) line found"]
+    problems = [f"{STAGES}:1: stage {stage} needs itself" for stage in stages
                 if stage in reachable(stages, stage)]
     for path, text in texts.items():
         problems += [f"{path}:{lint.line_of(text, match.start(1))}: gcc 10 has no <{match.group(1)}>"
                      for match in NEWER_THAN_GCC_10.finditer(text)]
-        if not path.startswith("lib/"):
+        if path == STAGES or not path.startswith("lib/"):
             continue
         stage = path.split("/")[1]
         if stage not in stages:
-            problems.append(f"{path}:1: lib/{stage} is no stage of CMakeLists.txt")
+            problems.append(f"{path}:1: lib/{stage} is no stage of {STAGES}")
             continue
         problems += check_file(path, text, stage, reachable(stages, stage), texts)
     return problems
 
 
 GOOD = {
-    "CMakeLists.txt": "dsbuild_stage(base Some::Package)\ndsbuild_stage(sys base)\ndsbuild_stage(arch base)\n"
-                      "dsbuild_stage(plan sys arch)\n",
+    STAGES: "dsbuild_stage(base Some::Package)\ndsbuild_stage(sys base)\ndsbuild_stage(arch base)\n"
+            "dsbuild_stage(plan sys arch)\n",
     "lib/base/text.h": "#include <string>\n",
     "lib/sys/file.h": '#include "base/text.h"\n',
     "lib/arch/set.h": '// #include "sys/file.h"\n#include "base/text.h"\n',
@@ -77,12 +79,12 @@ BAD = [
     ("lib/base/a.cpp", "#include <string>\n#include <semaphore>\n", ":2: gcc 10 has no <semaphore>"),
     ("apps/dsbuild/a.cpp", "#include <format>\n", ":1: gcc 10 has no <format>"),
     ("lib/other/a.cpp", "", "is no stage"),
-    ("CMakeLists.txt", "dsbuild_stage(base plan)\ndsbuild_stage(sys base)\ndsbuild_stage(arch base)\n"
-                       "dsbuild_stage(plan sys arch)\n", "needs itself"),
-    ("CMakeLists.txt", "project(x)\n", "no dsbuild_stage"),
+    (STAGES, "dsbuild_stage(base plan)\ndsbuild_stage(sys base)\ndsbuild_stage(arch base)\n"
+             "dsbuild_stage(plan sys arch)\n", "needs itself"),
+    (STAGES, "project(x)\n", "no dsbuild_stage"),
 ]
 
 if __name__ == "__main__":
-    lint.main(check, lambda: {**lint.read_tree("CMakeLists.txt"), **lint.read_tree("lib", suffixes=lint.CPP),
+    lint.main(check, lambda: {**lint.read_tree(STAGES), **lint.read_tree("lib", suffixes=lint.CPP),
                              **lint.read_tree("apps", suffixes=lint.CPP)},
               GOOD, BAD)
