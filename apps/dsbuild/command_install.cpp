@@ -53,9 +53,10 @@ Result<int> run_install(const CommandContext& context) {
   DSBUILD_TRY(held, lock_published(target, request, context.system.files, events));
   if (context.line.has("--remove")) return remove(target, settings, context);
   DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
-                                    context.system.files));
+                                    {.index = WheelIndex::own}, context.system.files));
   DSBUILD_CHECK(install_package(package, target, context.system.files));
-  const std::vector<Warning> warnings = check_site_packages(package, target);
+  std::vector<Warning> warnings = package.warnings;
+  append(warnings, check_site_packages(package, target));
   print_warnings(warnings, settings, context);
   DSBUILD_CHECK(print_done(settings, render_installed_json(package, target.string(), warnings),
                            render_installed(package, target.string())));

@@ -1,17 +1,39 @@
 #include "command.h"
-#include "package/package.h"
+#include "package/wheel_checks.h"
 
 namespace dsbuild {
 namespace {
 
+// What indexes show of a file (PEP 566).
+std::string content_type(const Path& file) {
+  const std::string suffix = to_lower(file.extension().string());
+  if (suffix == ".md") return "text/markdown";
+  return suffix == ".rst" ? "text/x-rst" : "text/plain";
+}
+
+Result<PackageOptions> package_options(const CommandContext& context) {
+  PackageOptions options;
+  options.index = context.line.value("--index", "pypi") == "own" ? WheelIndex::own : WheelIndex::pypi;
+  if (context.line.has("--version")) options.version = context.line.value("--version");
+  if (!context.line.has("--readme")) return options;
+  const Path readme = context.line.value("--readme");
+  DSBUILD_TRY(text, context.system.files.read_file(readme));
+  options.description = std::move(text);
+  options.description_type = content_type(readme);
+  return options;
+}
+
 Result<int> run_wheel(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
+  DSBUILD_TRY(options, package_options(context));
   DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
-                                    context.system.files));
+                                    options, context.system.files));
   DSBUILD_TRY(wheel, write_wheel(package, context.line.value("--wheel-dir", "."), context.system.files));
-  DSBUILD_CHECK(print_done(settings, render_wheel_json(package, wheel.string()),
-                           render_wheel(package, wheel.string())));
+  append(package.warnings, check_licenses(package));
+  if (options.index == WheelIndex::pypi) append(package.warnings, check_for_pypi(package, wheel.bytes));
+  print_warnings(package.warnings, settings, context);
+  DSBUILD_CHECK(print_done(settings, render_wheel_json(package, wheel), render_wheel(package, wheel)));
   return 0;
 }
 
@@ -22,8 +44,19 @@ CommandRow wheel_command() {
           .help = "Make a wheel of a bundle's Python modules, for pip",
           .run = run_wheel,
           .examples = {{"dsbuild wheel dsbuild-out",
-                        "a wheel for the torch and Python that the ops were built for"}},
-          .options = {{.names = "--wheel-dir", .type = "DIR", .help = "Where the wheel goes [.]"}},
+                        "a wheel for the torch and Python that the ops were built for"},
+                       {"dsbuild wheel dsbuild-out --index own",
+                        "its version says so: 0.19.8+cu130torch211; PyPI takes no such version"}},
+          .options = {{.names = "--wheel-dir", .type = "DIR", .help = "Where the wheel goes [.]"},
+                      {.names = "--version",
+                       .type = "VERSION",
+                       .help = "The wheel's version [that of the pack's sources]"},
+                      {.names = "--index",
+                       .type = "pypi|own",
+                       .help = "For PyPI, or for an index of your own: the version has a local part [pypi]"},
+                      {.names = "--readme",
+                       .type = "FILE",
+                       .help = "What an index shows of the wheel (.md, .rst, .txt) [a table of its ops]"}},
           .uses = {{"", {Topic::bundle}}},
           .operands = Operands{"bundle", "DIR", "The bundle [--out]", 1, {"--out"}}};
 }

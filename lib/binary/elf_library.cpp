@@ -83,6 +83,7 @@ uint64_t ElfLibrary::HashTable::chains_begin() const {
 Result<ElfLibrary> ElfLibrary::read(ByteRange file, const std::string& name) {
   DSBUILD_TRY(elf, read_elf_headers(file, name));
   ElfLibrary library(name, elf.machine);
+  DSBUILD_CHECK(library.read_stack(file));
   library.symbols_ = bytes_of_type(elf, k_dynamic_symbols, file);
   library.strings_ = strings_of(elf, find_type(elf, k_dynamic_symbols), file);
   library.versions_ = bytes_of_type(elf, k_versions_of_symbols, file);
@@ -92,6 +93,22 @@ Result<ElfLibrary> ElfLibrary::read(ByteRange file, const std::string& name) {
   if (const auto table = bytes_of_type(elf, k_gnu_hash, file); table && library.symbols_ && library.strings_)
     DSBUILD_CHECK(library.read_hash_table(*table));
   return library;
+}
+
+// Elf64_Ehdr and Elf64_Phdr of elf.h.
+Result<void> ElfLibrary::read_stack(ByteRange file) {
+  constexpr uint64_t k_header_size = 64, k_program_header_size = 56;
+  constexpr uint32_t k_stack = 0x6474e551, k_executable = 1;  // PT_GNU_STACK, PF_X
+  DSBUILD_TRY(header, file.read(0, k_header_size));
+  if (header.size() < k_header_size) return bad_elf(name_, "ends inside its header");
+  const uint64_t begin = load<uint64_t>(as_bytes_of(header), 32);
+  const uint64_t count = load<uint16_t>(as_bytes_of(header), 56);
+  DSBUILD_TRY(table, file.read(begin, count * k_program_header_size));
+  const Bytes headers = as_bytes_of(table);
+  for (size_t at = 0; headers.size() - at >= k_program_header_size; at += k_program_header_size)
+    if (load<uint32_t>(headers, at) == k_stack)
+      wants_executable_stack_ = (load<uint32_t>(headers, at + 4) & k_executable) != 0;
+  return {};
 }
 
 Result<void> ElfLibrary::read_dynamic(ByteRange entries, ByteRange strings) {

@@ -30,6 +30,8 @@ class ElfLibrary {
   const std::string& own_name() const { return own_name_; }                   // DT_SONAME; "" without one
   const std::vector<std::string>& needed() const { return needed_; }          // DT_NEEDED, file order
   const std::vector<std::string>& search_paths() const { return searched_; }  // DT_RPATH, DT_RUNPATH: "a:b"
+  // By its PT_GNU_STACK; without one, as the kernel does.
+  bool wants_executable_stack() const { return wants_executable_stack_; }
 
   // Those of the file that are not weak, in its order. Errors: as above.
   Result<std::vector<UndefinedSymbol>> undefined_symbols() const;
@@ -47,12 +49,14 @@ class ElfLibrary {
   };
 
   ElfLibrary(const std::string& name, uint16_t machine) : name_(name), machine_(machine) {}
+  Result<void> read_stack(ByteRange file);
   Result<void> read_dynamic(ByteRange entries, ByteRange strings);
   Result<void> read_hash_table(ByteRange bytes);
   Result<bool> is_definition(uint64_t index, std::string_view name) const;
 
   std::string name_;  // of the file
   uint16_t machine_;
+  bool wants_executable_stack_ = true;
   std::string own_name_;
   std::vector<std::string> needed_, searched_;
   std::optional<ByteRange> symbols_, strings_, versions_;

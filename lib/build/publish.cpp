@@ -26,6 +26,8 @@ Manifest planned_manifest(const Survey& survey, const NeededTools& needed, const
   manifest.pack = registry.pack;
   manifest.source_version = registry.source_version.text();
   manifest.license = registry.license;
+  manifest.license_files = registry.license_files;
+  manifest.urls = registry.urls;
   manifest.build_string = settings.build_string.value;
   if (const Toolkit* toolkit = needed.cuda()) {
     manifest.toolkit = {toolkit->version.text(), toolkit->host ? compiler_text(*toolkit->host) : "",
@@ -54,6 +56,28 @@ std::string tvm_ffi_version(const RequirementReport& report, const std::string& 
   for (const Finding& finding : findings->second)
     if (finding.kind == RequirementKind::tvm_ffi && finding.ok) return finding.version;
   return "";
+}
+
+// What an op's requirements ask of Python's packages, as METADATA writes it: {">=0.1.15", "<0.2"}.
+std::set<std::string> tvm_ffi_clauses(const OpSpec& spec) {
+  std::set<std::string> clauses;
+  for (const Requirement& requirement : spec.requires_) {
+    if (requirement.kind != RequirementKind::tvm_ffi) continue;
+    for (const std::string& word : split(requirement.range.text, ",")) {
+      const std::string clause = replace_all(trim(word), " ", "");
+      clauses.insert(clause.find_first_of("<>=!~") == 0 ? clause : "==" + clause + ".*");
+    }
+  }
+  return clauses;
+}
+
+// Of all ops that are in the bundle.
+std::vector<std::string> requires_dist(const Plan& plan, const Manifest& manifest) {
+  if (manifest.tvm_ffi.empty()) return {};
+  std::set<std::string> clauses;
+  for (const ManifestOp& op : manifest.ops)
+    clauses.merge(tvm_ffi_clauses(plan.registry().find(op.planned_as())->spec()));
+  return {"apache-tvm-ffi" + join({clauses.begin(), clauses.end()}, ",")};
 }
 
 bool is_python_module(const RequirementReport& report, const std::string& op) {
@@ -159,6 +183,7 @@ Result<Manifest> make_manifest(const Plan& plan, const std::vector<EdgeFailure>&
     if (is_python_module(plan.survey.requirements, op.name))
       manifest.torch = manifest_torch(*plan.survey.requirements.torch, plan.registry().accelerator);
   }
+  manifest.requires_dist = requires_dist(plan, manifest);
   return manifest;
 }
 

@@ -18,6 +18,13 @@ namespace {
 
 constexpr int k_schema = 1;
 
+Json json_of(const std::map<std::string, std::string>& texts) {
+  Json json = Json::object();
+  for (const auto& [name, text] : texts)
+    json[name] = text;
+  return json;
+}
+
 Json json_of(const std::map<Target, int>& images) {
   Json array = Json::array();
   for (const auto& [target, count] : images) {
@@ -39,10 +46,7 @@ Json json_of(const ManifestCpu& cpu) {
 }
 
 Json json_of(const ManifestRuntime& runtime) {
-  Json versions = Json::object();
-  for (const auto& [name, version] : runtime.versions)
-    versions[name] = version;
-  return {{"libraries", runtime.libraries}, {"versions", std::move(versions)}};
+  return {{"libraries", runtime.libraries}, {"versions", json_of(runtime.versions)}};
 }
 
 Json json_of(const ManifestOp& op) {
@@ -111,11 +115,14 @@ std::vector<ManifestSource> read_sources(const JsonCursor& sources) {
 }
 
 // Libraries lie in the bundle itself: a manifest must not lead a reader elsewhere.
+bool is_file_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
 std::string read_file_name(const JsonCursor& file) {
   const std::string name = file.text();
-  const bool plain = !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-                     name.find('\0') == std::string::npos;
-  if (!plain) file.refuse("is no file name");
+  if (!is_file_name(name)) file.refuse("is no file name");
   return name;
 }
 
@@ -133,12 +140,18 @@ std::optional<ManifestCpu> read_cpu(const std::optional<JsonCursor>& cpu) {
   return ManifestCpu{cpu->at("level").text(), cpu->at("features").texts()};
 }
 
+std::map<std::string, std::string> read_text_map(const std::optional<JsonCursor>& map) {
+  std::map<std::string, std::string> texts;
+  if (!map) return texts;
+  for (const auto& [name, text] : map->members())
+    texts[name] = text.text();
+  return texts;
+}
+
 std::optional<ManifestRuntime> read_runtime(const std::optional<JsonCursor>& runtime) {
   if (!runtime) return std::nullopt;
-  ManifestRuntime read{.libraries = runtime->at("libraries").texts(), .versions = {}};
-  for (const auto& [name, version] : runtime->at("versions").members())
-    read.versions[name] = version.text();
-  return read;
+  return ManifestRuntime{.libraries = runtime->at("libraries").texts(),
+                         .versions = read_text_map(runtime->at("versions"))};
 }
 
 std::optional<ManifestTorch> read_torch(const std::optional<JsonCursor>& torch) {
@@ -191,6 +204,14 @@ ManifestToolkit read_compiler(const std::optional<JsonCursor>& compiler, const c
           .compiler_sha256 = compiler->at(digest_key).text()};
 }
 
+// They become files of a wheel.
+std::map<std::string, std::string> read_license_files(const std::optional<JsonCursor>& map) {
+  auto texts = read_text_map(map);
+  for (const auto& [name, text] : texts)
+    if (!is_file_name(name)) map->refuse("has a name that is no file name");
+  return texts;
+}
+
 Manifest read_manifest(const JsonCursor& top) {
   if (top.at("schema").number() != k_schema) {
     top.at("schema").refuse("is not 1: another version of dsbuild wrote it");
@@ -200,12 +221,15 @@ Manifest read_manifest(const JsonCursor& top) {
                     .pack = top.at("pack").text(),
                     .source_version = source_version ? source_version->text() : "",
                     .license = license ? license->text() : "",
+                    .license_files = read_license_files(top.find("license_files")),
+                    .urls = read_text_map(top.find("urls")),
                     .build_string = top.at("build_string").text(),
                     .toolkit = read_toolkit(top.at("toolkit")),
                     .hip = read_compiler(top.find("hip"), k_clang_digest),
                     .sycl = read_compiler(top.find("sycl"), k_icpx_digest),
                     .cxx = top.at("cxx").text(),
                     .tvm_ffi = top.at("tvm_ffi").text(),
+                    .requires_dist = read_texts(top.find("requires_dist")),
                     .torch = read_torch(top.find("torch")),
                     .compress_mode = top.at("compress_mode").text(),
                     .nvcc_prepend_flags = top.at("nvcc_prepend_flags").texts(),
@@ -266,12 +290,15 @@ std::string render_manifest(const Manifest& manifest) {
   Json json = {{"schema", k_schema}, {"dsbuild", manifest.dsbuild}, {"pack", manifest.pack}};
   if (!manifest.source_version.empty()) json["source_version"] = manifest.source_version;
   if (!manifest.license.empty()) json["license"] = manifest.license;
+  if (!manifest.license_files.empty()) json["license_files"] = json_of(manifest.license_files);
+  if (!manifest.urls.empty()) json["urls"] = json_of(manifest.urls);
   json["build_string"] = manifest.build_string;
   json["toolkit"] = json_of(manifest.toolkit);
   if (manifest.hip != ManifestToolkit{}) json["hip"] = compiler_json(manifest.hip, k_clang_digest);
   if (manifest.sycl != ManifestToolkit{}) json["sycl"] = compiler_json(manifest.sycl, k_icpx_digest);
   json["cxx"] = manifest.cxx;
   json["tvm_ffi"] = manifest.tvm_ffi;
+  if (!manifest.requires_dist.empty()) json["requires_dist"] = manifest.requires_dist;
   if (manifest.torch) json["torch"] = json_of(*manifest.torch);
   json["compress_mode"] = manifest.compress_mode;
   json["nvcc_prepend_flags"] = manifest.nvcc_prepend_flags;

@@ -91,13 +91,17 @@ struct ManifestTorch {
 struct Manifest {
   std::string dsbuild;  // version
   std::string pack;
-  std::string source_version;  // of the pack's sources ("0.19.8"), or ""
-  std::string license;         // of the pack's ops, an SPDX expression, or ""
-  std::string build_string;    // DS_BUILD_STRING
-  ManifestToolkit toolkit;     // CUDA's
-  ManifestToolkit hip, sycl;   // their compilers alone
-  std::string cxx;             // host compiler of CPU ops and bindings: "gcc 12.2.0"
-  std::string tvm_ffi;         // version, or ""
+  std::string source_version;                          // of the pack's sources ("0.19.8"), or ""
+  std::string license;                                 // of the pack's ops, an SPDX expression, or ""
+  std::map<std::string, std::string> license_files{};  // of the pack's sources: name, text
+  std::map<std::string, std::string> urls{};           // of the pack: label, address
+  std::string build_string;                            // DS_BUILD_STRING
+  ManifestToolkit toolkit;                             // CUDA's
+  ManifestToolkit hip, sycl;                           // their compilers alone
+  std::string cxx;                                     // host compiler of CPU ops and bindings: "gcc 12.2.0"
+  std::string tvm_ffi;                                 // version, or ""
+  // Python packages that the ops ask for, as in METADATA: "apache-tvm-ffi>=0.1.15"; sorted.
+  std::vector<std::string> requires_dist{};
   std::optional<ManifestTorch> torch;
   std::string compress_mode;  // "" where the toolkit has none
   std::vector<std::string> nvcc_prepend_flags, nvcc_append_flags;

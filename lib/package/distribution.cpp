@@ -1,22 +1,14 @@
 // The .dist-info folder, which makes files in site-packages a distribution that pip knows (PEP 376, 427,
-// 627); METADATA is that of PEP 639, which has the licence.
+// 627).
 #include <algorithm>
 
 #include "base/digest.h"
 #include "base/version.h"
+#include "package/metadata.h"
 #include "package/package.h"
 
 namespace dsbuild {
 namespace {
-
-std::string metadata(const Package& package) {
-  return "Metadata-Version: 2.4\n"
-         "Name: " +
-         replace_all(package.name, "_", "-") + "\nVersion: " + package.version +
-         "\nSummary: Ops built ahead of time by dsbuild: " + join(package.ops, ", ") +
-         (package.license.empty() ? "" : "\nLicense-Expression: " + package.license) +
-         (package.requirement.empty() ? "" : "\nRequires-Dist: " + package.requirement) + "\n";
-}
 
 std::string entry_points(const Package& package) {
   return "[dsbuild.bundles]\n" + package.name + " = " + package.name + "\n";
@@ -36,10 +28,12 @@ std::string record_line(const PackageFile& file) {
 std::vector<PackageFile> distribution_files(const Package& package, const std::string& installer) {
   std::vector<PackageFile> files = package.files;
   const std::string folder = package.dist_info() + "/";
-  files.push_back({folder + "METADATA", metadata(package)});
+  files.push_back({folder + "METADATA", render_metadata(package)});
   files.push_back({folder + "WHEEL", wheel_facts(package)});
   files.push_back({folder + "entry_points.txt", entry_points(package)});
   if (!installer.empty()) files.push_back({folder + "INSTALLER", installer + "\n"});
+  for (const PackageFile& file : package.info_files)
+    files.push_back({folder + file.path, file.bytes});
   std::string record;
   for (const PackageFile& file : files)
     record += record_line(file);

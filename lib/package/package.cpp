@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
 #include "base/version.h"
 #include "binary/elf.h"
 #include "bundle/bundle.h"
 #include "bundle/describe.h"
 #include "bundle/verify.h"
 #include "package/installed_ops.h"
+#include "package/metadata.h"
+#include "package/notices.h"
 #include "package/platform.h"
+#include "package/wheel_checks.h"
 
 namespace dsbuild {
 namespace {
@@ -62,25 +64,6 @@ std::string short_version(const std::string& text) {
   return parse_version(text).value_or(Version{}).short_text();
 }
 
-// "cu130", "rocm64" or "cpu", as torch's own builds are called.
-std::string accelerator_label(const ManifestTorch& torch) {
-  if (!torch.cuda.empty()) return "cu" + replace_all(short_version(torch.cuda), ".", "");
-  if (!torch.hip.empty()) return "rocm" + replace_all(short_version(torch.hip), ".", "");
-  return "cpu";
-}
-
-// pip takes a wheel of the version that is installed for the installed one: the content is part of it.
-std::string package_version(const Manifest& manifest, const std::vector<PackageFile>& files) {
-  std::string content;
-  for (const PackageFile& file : files)
-    content += sha256(file.path) + sha256(file.bytes);
-  const auto source = parse_version(manifest.source_version);
-  std::string label;
-  if (manifest.torch)
-    label = "torch" + short_version(manifest.torch->version) + "." + accelerator_label(*manifest.torch) + ".";
-  return (source ? source->text() : "0") + "+" + label + "b" + sha256(content).substr(0, 8);
-}
-
 // Of ".cpython-311-x86_64-linux-gnu.so": what CPython calls its ABI ("311", "313t" without the GIL), and its
 // machine.
 struct PythonAbi {
@@ -127,11 +110,22 @@ std::string machine_word(uint16_t elf_machine) {
   return elf_machine == k_machine_aarch64 ? "aarch64" : "x86_64";
 }
 
-void set_platform(Package& package, const std::string& python, const std::vector<ManifestRuntime>& libraries,
-                  const std::string& machine) {
-  Platform platform = platform_of(libraries, machine);
+// Tag, licences and what must come from elsewhere.
+void describe_libraries(Package& package, const Manifest& manifest, const std::string& python,
+                        const std::vector<PackagedLibrary>& libraries, const std::string& machine) {
+  std::vector<ManifestRuntime> runtimes;
+  for (const PackagedLibrary& library : libraries)
+    runtimes.push_back(library.runtime);
+  Platform platform = platform_of(runtimes, machine);
   package.tag = python + "-" + platform.tag;
   package.outside = std::move(platform.outside);
+  add_licenses(package, manifest, libraries);
+}
+
+Result<void> add_warnings(Package& package, const std::string& bytes, const std::string& file) {
+  DSBUILD_TRY(warnings, check_library(as_bytes_of(bytes), file));
+  append(package.warnings, warnings);
+  return {};
 }
 
 Result<PackageFile> manifest_file(const Path& bundle, const Package& package, const FileReader& files) {
@@ -153,10 +147,11 @@ Result<Package> package_of_modules(const Path& bundle, const Manifest& manifest,
   DSBUILD_TRY(manifest_copy, manifest_file(bundle, package, files));
   package_files.push_back(std::move(manifest_copy));
   const std::string root = package.name + "/";
-  std::vector<ManifestRuntime> libraries;
+  std::vector<PackagedLibrary> libraries;
   for (Module& module : modules) {
     package.ops.push_back(module.op->name);
-    libraries.push_back(std::move(module.runtime));
+    libraries.push_back({module.op, std::move(module.runtime)});
+    DSBUILD_CHECK(add_warnings(package, module.bytes, module.op->file));
     package_files.push_back(
         {(module.is_imported ? root : "") + module.op->module_file(manifest.torch->ext_suffix),
          std::move(module.bytes)});
@@ -166,12 +161,16 @@ Result<Package> package_of_modules(const Path& bundle, const Manifest& manifest,
   for (const ManifestOp& op : manifest.ops)
     if (!std::ranges::count(package.ops, op.name)) package.left_out.push_back(op.name);
   DSBUILD_TRY(python, python_abi(*manifest.torch, bundle));
-  set_platform(package, python.abi, libraries, python.machine);
-  package.requirement = "torch==" + short_version(manifest.torch->version) + ".*";
+  describe_libraries(package, manifest, python.abi, libraries, python.machine);
+  package.requires_python = "==" + python_version(manifest.torch->python) + ".*";
+  package.requirements.push_back("torch==" + short_version(manifest.torch->version) + ".*");
   package.runs_with = runs_with(manifest);
   package.files = std::move(package_files);
   return package;
 }
+
+// Of the package dsbuild and of tvm-ffi.
+constexpr const char* k_python_of_loader = ">=3.9";
 
 // What dsbuild.load finds by the entry point of every wheel: the bundle as it is.
 Result<Package> package_of_libraries(const Path& bundle, const Manifest& manifest, const FileReader& files) {
@@ -182,24 +181,55 @@ Result<Package> package_of_libraries(const Path& bundle, const Manifest& manifes
   DSBUILD_TRY(manifest_copy, manifest_file(bundle, package, files));
   package.files.push_back(std::move(manifest_copy));
   std::string machine;
-  std::vector<ManifestRuntime> libraries;
+  std::vector<PackagedLibrary> libraries;
   for (const ManifestOp& op : manifest.ops) {
     DSBUILD_TRY(bytes, files.read_file(bundle / op.file));
     DSBUILD_TRY(elf, read_elf(as_bytes_of(bytes), op.file));
     DSBUILD_TRY(library, read_binary(as_bytes_of(bytes), op.file));
     machine = machine_word(elf.machine);
-    libraries.push_back(runtime_of(library));
+    libraries.push_back({&op, runtime_of(library)});
+    DSBUILD_CHECK(add_warnings(package, bytes, op.file));
     if (!std::ranges::count(package.ops, op.name)) package.ops.push_back(op.name);  // one for each vendor
     package.files.push_back({root + op.file, std::move(bytes)});
   }
-  set_platform(package, "py3-none", libraries, machine);
-  if (!manifest.tvm_ffi.empty()) package.requirement = "apache-tvm-ffi>=" + short_version(manifest.tvm_ffi);
+  describe_libraries(package, manifest, "py3-none", libraries, machine);
+  package.requires_python = k_python_of_loader;
   package.runs_with =
       "dsbuild.load" + (manifest.tvm_ffi.empty() ? "" : ", tvm-ffi " + short_version(manifest.tvm_ffi));
   return package;
 }
 
+// Manifests of older versions name tvm-ffi alone.
+std::vector<std::string> required_packages(const Manifest& manifest) {
+  if (!manifest.requires_dist.empty() || manifest.tvm_ffi.empty()) return manifest.requires_dist;
+  return {"apache-tvm-ffi>=" + parse_version(manifest.tvm_ffi).value_or(Version{}).text()};
+}
+
+Result<void> check_version(const PackageOptions& options) {
+  const std::string refusal = options.version ? wheel_version_refusal(*options.version, options.index) : "";
+  if (refusal.empty()) return {};
+  return fail(
+      Exit::usage, "bad_version", "--version", "'" + printable(*options.version) + "' " + refusal,
+      "As in 1.4.0, 1.4.0.post1 or 1.4.0rc2; +cu130 may follow for an index of your own (--index own).");
+}
+
+// What METADATA says besides.
+void set_facts(Package& package, const Manifest& manifest, const PackageOptions& options) {
+  package.pack = manifest.pack;
+  package.version = options.version.value_or(default_wheel_version(manifest, options.index));
+  package.urls = manifest.urls;
+  for (std::string& requirement : required_packages(manifest))
+    package.requirements.push_back(std::move(requirement));
+  const bool is_made = options.description.empty();
+  package.description = is_made ? describe_package(package, manifest) : options.description;
+  package.description_type = is_made ? "text/markdown" : options.description_type;
+}
+
 }  // namespace
+
+std::string Package::pip_name() const {
+  return replace_all(name, "_", "-");
+}
 
 std::string Package::wheel_name() const {
   return name + "-" + version + "-" + tag + ".whl";
@@ -209,15 +239,16 @@ std::string Package::dist_info() const {
   return name + "-" + version + ".dist-info";
 }
 
-Result<Package> make_package(const Path& bundle, const Path& loader, const FileReader& files) {
+Result<Package> make_package(const Path& bundle, const Path& loader, const PackageOptions& options,
+                             const FileReader& files) {
+  DSBUILD_CHECK(check_version(options));
   DSBUILD_TRY(manifest, load_manifest(bundle, files));
   if (manifest.ops.empty()) return no_module(bundle, "it has no ops: there is no wheel of it");
   DSBUILD_CHECK(check_undamaged(bundle, files));
-  auto package = manifest.torch ? package_of_modules(bundle, manifest, loader, files)
-                                : package_of_libraries(bundle, manifest, files);
-  if (package) package->license = manifest.license;
-  if (package) std::ranges::sort(package->files, {}, &PackageFile::path);
-  if (package) package->version = package_version(manifest, package->files);
+  DSBUILD_TRY(package, manifest.torch ? package_of_modules(bundle, manifest, loader, files)
+                                      : package_of_libraries(bundle, manifest, files));
+  std::ranges::sort(package.files, {}, &PackageFile::path);
+  set_facts(package, manifest, options);
   return package;
 }
 

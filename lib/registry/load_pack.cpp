@@ -53,9 +53,9 @@ Result<PackFolder> find_pack(const Settings& settings, const FileReader& files) 
               "Packs: " + join(packs, ", ") + ". A folder of your own is given by its path.");
 }
 
-const std::vector<std::string> k_pack_keys = {
-    "name",    "source_root", "version",          "package",  "package_root", "version_file",
-    "license", "hipify",      "pass_environment", "defaults", "ops"};
+const std::vector<std::string> k_pack_keys = {"name",         "source_root",      "version",  "package",
+                                              "package_root", "version_file",     "license",  "urls",
+                                              "hipify",       "pass_environment", "defaults", "ops"};
 
 // A pack as its pack.yaml says; all of that is optional.
 struct PackSpec : Pack {
@@ -85,6 +85,35 @@ std::string refuse_license(const std::string& text) {
   });
   return plain && trim(text) == text && !text.empty() ? ""
                                                       : "is no SPDX expression (as in Apache-2.0 OR MIT)";
+}
+
+// A label and an address of METADATA, which has both on one line.
+std::string refuse_url_label(const std::string& text) {
+  const bool plain =
+      std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == ' ' || c == '-'; });
+  return plain && trim(text) == text && !text.empty() && text.size() <= 32
+             ? ""
+             : "is no label of up to 32 letters (as in Homepage or Source)";
+}
+
+std::string refuse_url(const std::string& text) {
+  const bool is_plain = std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 0x7f; });
+  return is_plain && starts_with_one_of(text, {"https://", "http://"})
+             ? ""
+             : "is no address that begins with https://";
+}
+
+Result<std::map<std::string, std::string>> read_urls(const SpecFile& file, const YamlNode& root) {
+  std::map<std::string, std::string> urls;
+  const YamlNode* node = root.find("urls");
+  if (!node) return urls;
+  DSBUILD_CHECK(check_is_map(file, *node, "'urls'"));
+  for (const auto& [key, value] : node->entries) {
+    DSBUILD_TRY(label, read_word(file, key, "'urls'", refuse_url_label));
+    DSBUILD_TRY(url, read_word(file, value, "'urls." + label + "'", refuse_url));
+    urls.emplace(std::move(label), std::move(url));
+  }
+  return urls;
 }
 
 // `into` stays as it is where the key is not there.
@@ -125,6 +154,7 @@ Result<PackSpec> parse_pack(const std::string& text, const SourceTree& tree, Pac
   mistakes.check(check_map(file, root, "the pack", k_pack_keys));
   mistakes.check(read_key(file, root, "name", refuse_op_name, spec.name));
   mistakes.check(read_key(file, root, "license", refuse_license, spec.license));
+  mistakes.take(read_urls(file, root), spec.urls);
   mistakes.check(read_places(file, root, spec));
   std::string hipify;
   mistakes.check(read_key(file, root, "hipify", refuse_truth, hipify));
@@ -181,24 +211,37 @@ std::optional<Version> first_line_version(const FileReader& files, const Path& f
   return text ? parse_version(trim(split_lines(*text + "\n").front())) : std::nullopt;
 }
 
-// "deepspeed-0.19.8.dist-info" beside the package; "deepspeed-0.19.8-py3.11.egg-info" where pip had no
-// `wheel`.
-std::optional<Version> installed_version(const FileReader& files, const PackSpec& spec) {
+// What pip wrote of a package beside it: "deepspeed-0.19.8.dist-info"; "deepspeed-0.19.8-py3.11.egg-info"
+// where pip had no `wheel`.
+struct InstalledFacts {
+  Path folder;
+  Version version;
+};
+std::optional<InstalledFacts> installed_facts(const FileReader& files, const PackSpec& spec) {
   const std::string start = spec.package + "-";
   for (const std::string& name : names_in(files, spec.source_root)) {
     const bool fits =
         name.starts_with(start) && (name.ends_with(".dist-info") || name.ends_with(".egg-info"));
-    const auto version = fits ? parse_version(name.substr(start.size())) : std::nullopt;
-    if (version) return version;
+    if (auto version = fits ? parse_version(name.substr(start.size())) : std::nullopt)
+      return InstalledFacts{spec.source_root / name, std::move(*version)};
   }
   return std::nullopt;
+}
+
+// That of the sources comes before that of the op.yaml files.
+LicenseFiles license_files_of(const PackSpec& spec, const FileReader& files) {
+  const auto installed = spec.package.empty() ? std::nullopt : installed_facts(files, spec);
+  std::vector<Path> folders = installed ? std::vector<Path>{installed->folder / "licenses", installed->folder}
+                                        : license_folders(spec.source_root, files);
+  folders.push_back(spec.spec_root);
+  return find_license_files(folders, files);
 }
 
 // The sources say which version they are, where pack.yaml says how.
 Result<Version> find_version(const PackSpec& spec, const FileReader& files) {
   if (spec.version_file.empty()) return spec.version;
   if (const auto version = first_line_version(files, spec.source_root / spec.version_file)) return *version;
-  if (const auto version = installed_version(files, spec)) return *version;
+  if (const auto installed = installed_facts(files, spec)) return installed->version;
   return fail(
       Exit::usage, "missing_source", spec.root_origin, "the version of the sources is not to be found",
       "Looked for " + (spec.source_root / spec.version_file).string() +
@@ -248,6 +291,7 @@ Result<Pack> load_pack(const Settings& settings, const System& system) {
   spec.source_root = std::move(root);
   DSBUILD_TRY(version, find_version(spec, files));
   spec.version = std::move(version);
+  spec.license_files = license_files_of(spec, files);
   return spec;
 }
 

@@ -170,6 +170,8 @@ Result<Registry> load_registry(const Settings& settings, const System& system) {
   registry.source_root = pack.source_root;
   registry.source_version = pack.version;
   registry.license = pack.license;
+  registry.license_files = pack.license_files;
+  registry.urls = pack.urls;
   registry.pass_environment = pack.pass_environment;
   DSBUILD_CHECK(load_ops(system.files, pack, registry));
   find_other_packs(settings, system.files, registry);

@@ -8,6 +8,7 @@
 
 #include "base/yaml.h"
 #include "registry/backend_kinds.h"
+#include "registry/license_files.h"
 #include "registry/op_spec.h"
 #include "settings/settings.h"
 #include "sys/system.h"
@@ -59,6 +60,8 @@ struct Registry {
   Path source_root;                             // what sources and include_dirs are relative to; absolute
   Version source_version;                       // for `when: {source: …}`; empty if the pack has none
   std::string license;                          // of the ops, an SPDX expression; "" if pack.yaml names none
+  LicenseFiles license_files{};                 // of the sources, else of the pack's own folder
+  std::map<std::string, std::string> urls{};    // as in Pack
   std::vector<std::string> pass_environment{};  // as in Pack
   std::string accelerator;                      // for `when: {accelerator: …}`; of offer_ops
   std::vector<OpBuilder> ops;                   // sorted by name
@@ -82,6 +85,8 @@ struct Pack {
   Version version;
   std::string shown;      // spec_root in messages
   std::string license{};  // SPDX expression, or ""
+  LicenseFiles license_files{};
+  std::map<std::string, std::string> urls{};  // of the project, by label: "Homepage"
   // Names, "SITE_*" too, of variables that its compilers read (System::tools).
   std::vector<std::string> pass_environment{};
   std::string
@@ -102,7 +107,7 @@ struct NamedOps {
 std::optional<NamedOps> ops_in_folder(const std::string& name, const FileReader& files);
 
 // Pack: a name below data_dir/ops, or a folder, whether it holds ops yet or not. pack.yaml is optional:
-// {name, source_root | package, package_root, version | version_file, license, hipify,
+// {name, source_root | package, package_root, version | version_file, license, urls, hipify,
 // pass_environment, defaults, ops}.
 // Errors, exit 2: `unknown_pack`, `bad_spec` (of pack.yaml), `missing_source` (the source root is not there,
 // or says no version); exit 3: `no_package` (a pack of an installed Python package, which is not installed).

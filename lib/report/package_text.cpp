@@ -9,6 +9,8 @@ std::string package_lines(const Package& package) {
   if (!package.left_out.empty())
     text += "without  " + join(package.left_out, ", ") + " (no Python modules)\n";
   text += "platform " + split(package.tag, "-").back() + "\n";
+  if (!package.license.empty()) text += "licence  " + package.license + "\n";
+  if (!package.requirements.empty()) text += "requires " + join(package.requirements, ", ") + "\n";
   if (!package.outside.empty())
     text +=
         "outside  " + join(package.outside, ", ") + " (needed; not in it, and not promised by manylinux)\n";
@@ -24,19 +26,24 @@ Json package_json(const Package& package) {
   json["left_out"] = package.left_out;
   json["outside"] = package.outside;
   json["license"] = package.license.empty() ? Json(nullptr) : Json(package.license);
+  json["requires"] = package.requirements;
+  json["requires_python"] = package.requires_python;
   return json;
 }
 
 }  // namespace
 
-std::string render_wheel(const Package& package, const std::string& wheel) {
-  return package_lines(package) + wheel + "\nnext: pip install " + shell_quote(wheel) + "\n";
+std::string render_wheel(const Package& package, const WrittenWheel& wheel) {
+  const std::string path = wheel.path.string();
+  return package_lines(package) + path + " (" + human_size(wheel.bytes) + ")\nnext: pip install " +
+         shell_quote(path) + "\n";
 }
 
-std::string render_wheel_json(const Package& package, const std::string& wheel) {
+std::string render_wheel_json(const Package& package, const WrittenWheel& wheel) {
   Json json = package_json(package);
-  json["wheel"] = wheel;
-  json["warnings"] = Json::array();
+  json["wheel"] = wheel.path.string();
+  json["bytes"] = wheel.bytes;
+  json["warnings"] = warnings_json(package.warnings);
   return json_line(json);
 }
 

@@ -184,8 +184,8 @@ std::string render_verified_json(const VerifiedBundle& verified);
 std::string render_signed(const SignedBundle& done);
 std::string render_signed_json(const SignedBundle& done, const std::string& bundle);
 
-std::string render_wheel(const Package& package, const std::string& wheel);
-std::string render_wheel_json(const Package& package, const std::string& wheel);
+std::string render_wheel(const Package& package, const WrittenWheel& wheel);
+std::string render_wheel_json(const Package& package, const WrittenWheel& wheel);
 std::string render_installed(const Package& package, const std::string& target);
 std::string render_installed_json(const Package& package, const std::string& target,
                                   const std::vector<Warning>& warnings);

@@ -41,7 +41,6 @@ REPLACED = [
     (re.compile(r"slowest: .* \("), "slowest: <EDGE> ("),
     (re.compile(r"\b\d+(\.\d)? (B|KiB|MiB)\b"), "<SIZE>"),
     (re.compile(r"(platform |-)(manylinux_2_\d+)_(x86_64|aarch64)"), r"\1<PLATFORM>"),
-    (re.compile(r"(\+(?:torch[\d.]+\.cu\d+\.)?b)[0-9a-f]{8}\b"), r"\1<CONTENT>"),
     (re.compile(r"\((\w+)-[0-9a-f]{16}\)"), r"(\1-<KEY>)"),
     (re.compile(r"\(\.text(\.\w+)?\+0x[0-9a-f]+\)"), "(.text+<PLACE>)"),
     # Toolkits of this machine beside the space's own.

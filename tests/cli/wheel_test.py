@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `dsbuild wheel` and `dsbuild install` say. What they make is tested with pip in tests/packaging/ops_wheel_test.py."""
 
+import email
 import hashlib
 import json
 import pathlib
@@ -11,7 +12,7 @@ import sys
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from cli import CliTest, TestSpace, testspace  # noqa: E402
+from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
 from distributions import edit_manifest, make_pack  # noqa: E402
 
 FACTS = {"python": "cp311", "ext_suffix": ".cpython-311-x86_64-linux-gnu.so"}  # whatever Python runs this
@@ -144,7 +145,7 @@ class WheelTest(CliTest):
 
     def test_ops_that_are_no_python_modules_are_libraries_of_their_wheel(self):
         wheel = self.document("wheel", "plain", "--wheel-dir", "native")
-        self.assertRegex(wheel["wheel"], r"^native/dsbuild_deepspeed_ops-0\+b[0-9a-f]{8}-py3-none-manylinux_2_\d+_(x86_64|aarch64)\.whl$")
+        self.assertRegex(wheel["wheel"], r"^native/dsbuild_deepspeed_ops-0-py3-none-manylinux_2_\d+_(x86_64|aarch64)\.whl$")
         self.assertEqual((wheel["ops"], wheel["left_out"]), (["cpu_adam", "fused_adam", "plain", "spatial_inference"], []))
         with zipfile.ZipFile(self.space.root / wheel["wheel"]) as archive:
             names = archive.namelist()
@@ -154,9 +155,9 @@ class WheelTest(CliTest):
         self.assertEqual(points, "[dsbuild.bundles]\ndsbuild_deepspeed_ops = dsbuild_deepspeed_ops\n")
         self.assertFalse([name for name in names if name.endswith(".pth")])
         installed = self.document("install", "plain", "--target", "native/site-packages")
-        self.assertEqual(installed["version"], wheel["version"])
+        self.assertEqual(installed["version"], "0+cpu")
         self.assertEqual(self.document("install", "--remove", "--target", "native/site-packages")["removed"],
-                         [f"dsbuild_deepspeed_ops-{wheel['version']}"])
+                         ["dsbuild_deepspeed_ops-0+cpu"])
 
     def test_a_bundle_without_ops_has_no_wheel(self):
         manifest = json.loads((self.plain / "manifest.json").read_text())
@@ -205,25 +206,129 @@ class WheelTest(CliTest):
 
     def test_json(self):
         wheel = self.document("wheel", "out", "--wheel-dir", "wheels")
-        version = wheel["version"]
-        self.assertRegex(version, r"^0\.19\.8\+torch2\.11\.cu130\.b[0-9a-f]{8}$")
-        self.assertEqual({key: wheel[key] for key in ("name", "tag", "ops", "left_out", "wheel", "warnings")},
-                         {"name": "dsbuild_deepspeed_ops", "tag": "cp311-cp311-manylinux_2_17_x86_64", "left_out": ["plain"],
-                          "ops": ["cpu_adam", "fused_adam", "spatial_inference"], "warnings": [],
-                          "wheel": f"wheels/dsbuild_deepspeed_ops-{version}-cp311-cp311-manylinux_2_17_x86_64.whl"})
+        file = self.space.root / wheel["wheel"]
+        self.assertEqual({key: wheel[key] for key in wheel if key not in ("schema", "dsbuild", "warnings")},
+                         {"name": "dsbuild_deepspeed_ops", "version": "0.19.8", "tag": "cp311-cp311-manylinux_2_17_x86_64",
+                          "ops": ["cpu_adam", "fused_adam", "spatial_inference"], "left_out": ["plain"], "outside": [],
+                          "license": None, "requires": ["torch==2.11.*"], "requires_python": "==3.11.*",
+                          "wheel": "wheels/dsbuild_deepspeed_ops-0.19.8-cp311-cp311-manylinux_2_17_x86_64.whl",
+                          "bytes": file.stat().st_size})
+        self.assertEqual([one["code"] for one in wheel["warnings"]], ["no_license"])
+        version = "0.19.8+cu130torch211"
         installed = self.document("install", "out", "--target", "lib/other")
         self.assertEqual((installed["version"], installed["target"], installed["warnings"][0]["code"]),
                          (version, "lib/other", "no_site_packages"))
         removed = self.document("install", "--remove", "--target", "lib/other")
         self.assertEqual(removed["removed"], [f"dsbuild_deepspeed_ops-{version}"])
 
-    def test_names_and_labels_follow_what_the_ops_are_for(self):
-        for torch, label in (({"version": "2.9.1", "cuda": ""}, "torch2.9.cpu"),
-                             ({"cuda": "", "hip": "6.4.43482"}, "torch2.11.rocm64"),
-                             ({"version": "2.12.0a0+git1234", "cuda": "12.8"}, "torch2.12.cu128")):
+    def test_an_index_of_ones_own_has_wheels_for_several_torches(self):
+        for torch, label in (({"version": "2.9.1", "cuda": ""}, "cputorch29"),
+                             ({"cuda": "", "hip": "6.4.43482"}, "rocm64torch211"),
+                             ({"version": "2.12.0a0+git1234", "cuda": "12.8"}, "cu128torch212")):
             edit_manifest(self.space.out, source_version="1.2.3rc1+git", torch={**FACTS, **torch})
-            self.assertRegex(self.document("wheel", "out", "--wheel-dir", "wheels")["version"],
-                             rf"^1\.2\.3\+{label}\.b[0-9a-f]{{8}}$")
+            versions = [self.document("wheel", "out", "--wheel-dir", "wheels", "--index", index)["version"]
+                        for index in ("own", "pypi")]
+            self.assertEqual(versions, [f"1.2.3+{label}", "1.2.3"])
+
+    def test_a_version_of_the_users_own(self):
+        for version in ("1.4.0", "1!2.0", "1.4.0rc2", "1.4.0.post1", "2026.11.30.dev3"):
+            self.assertEqual(self.document("wheel", "out", "--wheel-dir", "wheels", "--version", version)["version"], version)
+        self.assertEqual(self.document("wheel", "out", "--wheel-dir", "wheels", "--version", "1.4+cu130", "--index", "own")["version"],
+                         "1.4+cu130")
+        for version in ("", "1.4-1", "v1", "1.04", "1.4.post", "1.0/../../x", "1.4+CU130", "1.4+cu130"):
+            error = self.document("wheel", "out", "--wheel-dir", "wheels", "--version", version, code=2)["error"]
+            self.assertEqual((error["code"], error["where"]), ("bad_version", "--version"), version)
+        self.check_alone("wheel_bad_version", self.space, "wheel", "out", "--version", "1.4.0+cu130", code=2)
+
+    def test_the_version_of_the_native_ops_is_dsbuilds(self):
+        said = self.space.run("--version").out.split()[1]
+        self.assertIn(f"\nversion: {said}\n", (REPOSITORY / "ops/native/pack.yaml").read_text())
+
+    def metadata(self, *words):
+        """What an index shows, by Python's own reader of METADATA, and the archive."""
+        archive = zipfile.ZipFile(self.space.root / self.document("wheel", *words, "--wheel-dir", "wheels")["wheel"])
+        self.addCleanup(archive.close)
+        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(archive.read(name)), archive
+
+    def test_what_an_index_shows(self):
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        manifest.update(license="MIT", urls={"Homepage": "https://example.org", "Source": "https://example.org/git"},
+                        license_files={"LICENSE": "Do as you like.\n", "NOTICE.txt": "We made it.\n"})
+        (self.space.out / "manifest.json").write_text(json.dumps(manifest))
+        said, archive = self.metadata("out")
+        self.assertEqual((said["Name"], said["Version"], said["Requires-Python"], said.get_all("Requires-Dist")),
+                         ("dsbuild-deepspeed-ops", "0.19.8", "==3.11.*", ["torch==2.11.*"]))
+        self.assertEqual(said.get_all("Project-URL"), ["Homepage, https://example.org", "Source, https://example.org/git"])
+        self.assertEqual(said.get_all("License-File"), ["LICENSE", "NOTICE.txt"])
+        folder = "dsbuild_deepspeed_ops-0.19.8.dist-info/licenses/"
+        self.assertEqual({name: archive.read(folder + name).decode() for name in said.get_all("License-File")}, manifest["license_files"])
+        self.assertIn(f"{folder}LICENSE,sha256=", archive.read("dsbuild_deepspeed_ops-0.19.8.dist-info/RECORD").decode())
+        self.assertEqual(said["Description-Content-Type"], "text/markdown")
+        self.assertIn("| fused_adam | CPU |\n", said.get_payload())
+        self.assertNotIn("| plain |", said.get_payload(), "an op that is not in it")
+
+    def test_a_page_of_the_users_own(self):
+        for name, kind in (("page.md", "text/markdown"), ("page.rst", "text/x-rst"), ("page", "text/plain")):
+            (self.space.root / name).write_text(f"This is {name}.\n")
+            said, _ = self.metadata("out", "--readme", name)
+            self.assertEqual((said["Description-Content-Type"], said.get_payload()), (kind, f"This is {name}.\n"))
+        self.assertEqual(self.document("wheel", "out", "--readme", "absent.md", code=1)["error"]["code"], "io")
+
+    def test_no_word_of_a_manifest_begins_a_line_of_metadata(self):
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        manifest.update(license="MIT\nName: other", pack="deepspeed", urls={"Home\nName: other": "https://e\nName: other"})
+        (self.space.out / "manifest.json").write_text(json.dumps(manifest))
+        self.assertEqual(self.metadata("out")[0].get_all("Name"), ["dsbuild-deepspeed-ops"])
+
+    def test_names_of_licences_lead_nowhere(self):
+        manifest = json.loads((self.space.out / "manifest.json").read_text())
+        for name in ("../LICENSE", "", "a/b", ".."):
+            (self.space.out / "manifest.json").write_text(json.dumps({**manifest, "license_files": {name: "x"}}))
+            self.assertEqual(self.document("wheel", "out", code=1)["error"]["code"], "bad_manifest")
+
+    def test_the_texts_of_licences_come_with_the_sources(self):
+        for place, names in (("pack/src/LICENSE.txt", ["LICENSE.txt"]), ("pack/LICENSE", ["LICENSE"]), ("LICENSE", [])):
+            space = TestSpace(pack=make_pack)
+            (space.root / place).write_text("As you like.\n")
+            self.assertEqual(space.build("--ops", "plain").code, 0)
+            manifest = json.loads((space.out / "manifest.json").read_text())
+            self.assertEqual(sorted(manifest.get("license_files", {})), names, place)
+            if not names:  # the folder above is a project's now
+                (space.root / "pyproject.toml").write_text("")
+                self.assertEqual(space.build("--ops", "plain").code, 0)
+                manifest = json.loads((space.out / "manifest.json").read_text())
+                self.assertEqual(manifest["license_files"], {"LICENSE": "As you like.\n"})
+                (space.root / place).write_text("Not at all.\n")
+                self.assertEqual(space.build("--ops", "plain").code, 0)
+                self.assertIn("Not at all.", (space.out / "manifest.json").read_text())
+
+    def test_urls_are_those_of_the_pack(self):
+        space = TestSpace(pack=make_pack)
+        file = space.pack.folder / "pack.yaml"
+        text = file.read_text()
+        file.write_text(text + "urls: {Homepage: https://example.org}\n")
+        self.assertEqual(space.build("--ops", "plain").code, 0)
+        self.assertEqual(json.loads((space.out / "manifest.json").read_text())["urls"], {"Homepage": "https://example.org"})
+        for urls in ("{Homepage: example.org}", "{'Home,page': https://example.org}", "[https://example.org]",
+                     "{Homepage: 'https://example.org a'}"):
+            file.write_text(text + f"urls: {urls}\n")
+            self.assertEqual(space.build("--ops", "plain").code, 2, urls)
+
+    def test_folders_of_this_machine_and_executable_stacks_are_warned_of(self):
+        self.changed_bundle("int run() { return 1; }\n", "-Wl,-rpath,/home/me/lib:$ORIGIN/../lib", "-Wl,-z,execstack")
+        self.check_alone("wheel_run_path", self.space, "wheel", "changed", "--wheel-dir", "wheels", code=0)
+        codes = [one["code"] for one in self.document("wheel", "changed", "--wheel-dir", "wheels")["warnings"]]
+        self.assertEqual(codes, ["unpackaged_run_path", "executable_stack", "no_license"])
+
+    def test_pypi_takes_manylinux_alone(self):
+        folder = self.space.root / "musl"
+        folder.mkdir()
+        compile_library(folder / "libmusl.so", "int musl_run() { return 1; }\n", "-Wl,-soname,libc.musl-x86_64.so.1")
+        self.changed_bundle("int musl_run(); int run() { return musl_run(); }\n", f"-L{folder}", "-lmusl")
+        self.check_alone("wheel_not_for_pypi", self.space, "wheel", "changed", "--wheel-dir", "wheels", code=0)
+        own = self.document("wheel", "changed", "--wheel-dir", "wheels", "--index", "own")
+        self.assertNotIn("pypi_refuses", [one["code"] for one in own["warnings"]])
 
 
 if __name__ == "__main__":

@@ -47,6 +47,13 @@ def installed(name, *requirements):
     return once(name, lambda folder: pip("install", "--quiet", "--no-deps", "--no-compile", "--target", folder, *requirements))
 
 
+def module_command(name, *requirements):
+    """Runs a module of these packages, and of what they require: [*command, "twine", "check", …]; and its environment."""
+    folder = once(name, lambda staging: pip("install", "--quiet", "--no-compile", "--target", staging, *requirements))
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    return [sys.executable, "-m"], environment
+
+
 def unpacked(requirement, python_version, part, name):
     """The files of one wheel with `part` in their names, in the folder `name`: it may be one that this Python cannot import."""
     def fill(folder):

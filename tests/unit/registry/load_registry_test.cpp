@@ -115,7 +115,7 @@ TEST_CASE("pack.yaml is read as strictly as a spec") {
   };
   CHECK(error("nme: x\n") ==
         "bad_spec ops/native/pack.yaml:1:1: unknown key 'nme' in the pack (did you mean 'name'?) "
-        "| Keys of the pack: name, source_root, version, package, package_root, version_file, license, "
+        "| Keys of the pack: name, source_root, version, package, package_root, version_file, license, urls, "
         "hipify, pass_environment, defaults, "
         "ops.");
   CHECK(error("pass_environment: [A*, B=1]\n")
