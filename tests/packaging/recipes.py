@@ -1,6 +1,6 @@
 """Runs a Dockerfile, and the lines of CI jobs, in clean Debian roots: no Docker engine, no runner.
 
-Of a Dockerfile: ARG, FROM … AS (an image, or an earlier stage), ENV, WORKDIR, COPY, COPY --from, RUN,
+Of a Dockerfile: ARG, FROM … AS (an image, or an earlier stage), ENV, LABEL, WORKDIR, COPY, COPY --from, RUN,
 RUN --mount=type=cache. Anything else is an error."""
 
 import glob
@@ -58,12 +58,13 @@ class Stage:
         self.root = Root(suite)
         self.root.binds.update(binds)
         self.env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-        self.arguments, self.folder = {}, "/"
+        self.arguments, self.labels, self.folder = {}, {}, "/"
 
     def copy(self):
         """A stage that begins as this one ended; arguments are a stage's own."""
         twin = Stage.__new__(Stage)
         twin.root, twin.env, twin.arguments, twin.folder = self.root.copy(), dict(self.env), {}, self.folder
+        twin.labels = dict(self.labels)
         return twin
 
     def inside(self, path):
@@ -106,6 +107,11 @@ class Dockerfile:
         for word in shlex.split(rest):
             name, _, value = word.partition("=")
             self.stages[-1].env[name] = expanded(value, self.values())
+
+    def do_label(self, rest):
+        for word in shlex.split(rest):
+            name, _, value = word.partition("=")
+            self.stages[-1].labels[name] = expanded(value, self.values())
 
     def do_workdir(self, rest):
         stage = self.stages[-1]
