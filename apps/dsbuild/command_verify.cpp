@@ -1,12 +1,15 @@
-// verify: a bundle against its manifest and, where that is asked for, against a policy, what nvcc makes and
-// what can be loaded here.
+// verify: a bundle against its manifest and its provenance and, where that is asked for, against a policy,
+// what a build makes of that provenance, what nvcc makes and what can be loaded here.
+#include "build/build_bundle.h"
 #include "build/compare_bundle.h"
+#include "build/rebuild.h"
 #include "build/requested_gate.h"
 #include "bundle/verify.h"
 #include "policy/policy.h"
 #include "sarif_file.h"
 #include "show_events.h"
 #include "sys/clock.h"
+#include "sys/private_folder.h"
 
 namespace dsbuild {
 namespace {
@@ -24,32 +27,62 @@ Result<std::optional<Verdict>> judge_bundle(const Settings& settings, const Path
   return verdict;
 }
 
-Result<VerifiedBundle> look_at(const Path& bundle, const Request& request, const CommandContext& context) {
+// Builds what the bundle's provenance says, in a folder for a while, and compares.
+Result<void> rebuild(const Path& bundle, const Settings& settings, const CommandContext& context) {
+  FileSystem& files = context.system.files;
+  DSBUILD_TRY(statement, load_statement(bundle, files));
+  DSBUILD_TRY(folder, PrivateFolder::make(temporary_parent(settings), files));
+  DSBUILD_TRY(again, request_of_statement(statement, context.line.arguments, context.system, context.data_dir,
+                                          folder.path()));
+  System system{files, context.system.processes, again.environment, context.system.program};
+  Events silent;
+  Session session(again.request.settings, system, silent);
+  DSBUILD_TRY(built, build_bundle(std::move(again.request), session));
+  return compare_rebuilt(bundle, built.outcome.bundle.path, files);
+}
+
+// Against its manifest, then against its statement: of what differs from the first nothing else is asked.
+Result<Manifest> check_contents(VerifiedBundle& verified, const FileReader& files) {
+  DSBUILD_TRY(differences, verify_bundle(verified.bundle, files));
+  DSBUILD_TRY(manifest, load_manifest(verified.bundle, files));
+  if (differences.empty()) DSBUILD_CHECK(check_statement(verified.bundle, manifest, files));
+  verified.differences = std::move(differences);
+  verified.warnings = lesser_cpu_warnings(manifest, read_host(files).cpu_features);
+  return manifest;
+}
+
+// What is asked of a bundle that is as its manifest says.
+Result<void> check_further(VerifiedBundle& verified, const Manifest& manifest, const Request& request,
+                           const CommandContext& context) {
   const Settings& settings = request.settings;
-  System& system = context.system;
-  DSBUILD_TRY(differences, verify_bundle(bundle, system.files));
-  DSBUILD_TRY(manifest, load_manifest(bundle, system.files));
-  VerifiedBundle verified{.bundle = bundle.string(),
-                          .differences = std::move(differences),
-                          .compared = {},
-                          .loads = {},
-                          .gate = {},
-                          .warnings = lesser_cpu_warnings(manifest, read_host(system.files).cpu_features)};
-  const bool is_same = verified.differences.empty();
-  DSBUILD_TRY(gate, judge_bundle(settings, bundle, manifest, is_same, system));
-  if (gate) append(verified.warnings, gate->warnings);
-  verified.gate = std::move(gate);
-  print_warnings(verified.warnings, settings, context);
   ShownEvents events(settings, context);
-  Session session(settings, system, events);
-  if (is_same && context.line.has("--against-nvcc")) {
+  Session session(settings, context.system, events);
+  if (context.line.has("--rebuild")) {
+    DSBUILD_CHECK(rebuild(verified.bundle, settings, context));
+    verified.rebuilt = true;
+  }
+  if (context.line.has("--against-nvcc")) {
     DSBUILD_TRY(comparison, compare_bundle(request, manifest, session));
     verified.compared = comparison.compared;
     verified.differences = std::move(comparison.differences);
   }
-  // What differs is not run, nor what is not as it was asked to be.
-  if (is_same && (!verified.gate || verified.gate->failures.empty()) && context.line.has("--load"))
-    verified.loads = try_to_load(bundle, manifest, {settings.python.value, system, session.facts});
+  // No library is run that is not as it was asked to be.
+  if (context.line.has("--load") && (!verified.gate || verified.gate->failures.empty()))
+    verified.loads =
+        try_to_load(verified.bundle, manifest, {settings.python.value, context.system, session.facts});
+  return {};
+}
+
+Result<VerifiedBundle> look_at(const Path& bundle, const Request& request, const CommandContext& context) {
+  VerifiedBundle verified;
+  verified.bundle = bundle.string();
+  DSBUILD_TRY(manifest, check_contents(verified, context.system.files));
+  const bool is_same = verified.differences.empty();
+  DSBUILD_TRY(gate, judge_bundle(request.settings, bundle, manifest, is_same, context.system));
+  if (gate) append(verified.warnings, gate->warnings);
+  verified.gate = std::move(gate);
+  print_warnings(verified.warnings, request.settings, context);
+  if (is_same) DSBUILD_CHECK(check_further(verified, manifest, request, context));
   return verified;
 }
 
@@ -72,12 +105,11 @@ Result<int> verify(const CommandContext& context, SarifLog* log) {
   DSBUILD_TRY(verified, look_at(named_bundle(settings, context), request, context));
   if (log) write_down(verified, *log);
   const Style style = style_for(settings, context, false);
+  const std::string json = render_verified_json(verified), text = render_verified(verified, style);
   if (verified.ok())
-    DSBUILD_CHECK(
-        print_done(settings, render_verified_json(verified), render_verified(verified, style), style));
+    DSBUILD_CHECK(print_done(settings, json, text, style));
   else
-    DSBUILD_CHECK(print_result(
-        settings.json.value ? render_verified_json(verified) : render_verified(verified, style), style));
+    DSBUILD_CHECK(print_result(settings.json.value ? json : text, style));
   if (verified.gate) gate_exit(*verified.gate, settings.json.value, style_for(settings, context, true));
   return static_cast<int>(verified.ok() ? Exit::done : Exit::failed);
 }
@@ -86,15 +118,13 @@ Result<int> run_verify(const CommandContext& context) {
   return run_with_sarif(context, [&](SarifLog* log) { return verify(context, log); });
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<OptionUses> uses_of_verify() {
   const std::vector<Topic> all = {Topic::bundle, Topic::gpus, Topic::sizes, Topic::policy};
   return {{"", all},
           {"--gpu", all + std::vector{Topic::strict}},
           {"--load", all + std::vector{Topic::python}},
+          {"--rebuild", all + std::vector{Topic::pack, Topic::source, Topic::cuda, Topic::other_toolkits,
+                                          Topic::python, Topic::cores, Topic::offline}},
           {"--against-nvcc", all + topics_of_plan() + std::vector{Topic::cores, Topic::failures}}};
 }
 
@@ -111,10 +141,15 @@ CommandRow verify_command() {
                     "whether it is fit for a release"},
                    {"dsbuild verify dsbuild-out --policy policy.yaml",
                     "whether it is what your own rules ask for: docs/policy.md"},
+                   {"dsbuild verify dsbuild-out --rebuild",
+                    "whether its provenance makes the same bytes here"},
                    {"dsbuild verify --against-nvcc --arch 8.0", "whether it is what nvcc makes"}},
       .options =
           {{.names = "--load",
             .help = "Open each library here, in a process of its own (with --python where it takes one)"},
+           {.names = "--rebuild",
+            .help =
+                "Build it again from its provenance alone, and compare (--pack, --source where its ops lie)"},
            {.names = "--against-nvcc",
             .help = "Compile what was built of slices by nvcc too, and compare (give the build's options)"},
            sarif_option("Write what is wrong: SARIF 2.1.0, for code scanning")},

@@ -6,6 +6,7 @@
 #include "arch/amd.h"
 #include "arch/intel.h"
 #include "base/digest.h"
+#include "build/make_statement.h"
 #include "bundle/describe.h"
 #include "provenance/bundle_signature.h"
 
@@ -194,14 +195,17 @@ Result<Bundle> publish(const Plan& plan, const Manifest& manifest, Session& sess
   for (const ManifestOp& op : manifest.ops)
     libraries.push_back({settings.build_dir.value / library_path(op.planned_as()), op.file});
   const Result<std::string> published = files.read_file(settings.out.value / k_manifest_name);
-  const bool current = published && *published == render_manifest(manifest);
+  const auto before = files.read_file(settings.out.value / k_statement_name);
+  const std::string statement =
+      render_unless_published(make_statement(plan, manifest, session), before ? *before : "");
+  const bool current = published && *published == render_manifest(manifest) && before && *before == statement;
   std::unique_ptr<FolderLock> held;
   const Path& key_file = settings.sign_key.value;
   if (!current || !key_file.empty()) {
     DSBUILD_TRY(taken, lock_published(settings.out.value, plan.survey.request, files, session.events));
     held = std::move(taken);
   }
-  DSBUILD_TRY(bundle, publish_bundle(settings.out.value, libraries, manifest, files, session.digests));
+  DSBUILD_TRY(bundle, publish_bundle(settings.out.value, libraries, manifest, files, session.digests, statement));
   if (key_file.empty()) return bundle;
   DSBUILD_TRY(key, load_private_key(key_file, files));
   DSBUILD_TRY(done, sign_bundle(bundle.path, key, files));

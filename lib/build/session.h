@@ -11,6 +11,7 @@
 #include "remote/mirror.h"
 #include "remote_execution/execution_service.h"
 #include "settings/settings.h"
+#include "sys/clock.h"
 #include "sys/digest_memo.h"
 #include "sys/fact_store.h"
 #include "sys/system.h"
@@ -54,6 +55,7 @@ struct Session {
   System system;  // the caller's, with how this request's tools are started
   Events& events;
   Limits limits;
+  const int64_t began = unix_seconds();
   // What costs a process or the reading of a file, remembered.
   FactStore facts;           // of programs of this machine, in the cache folder
   FactStore build_facts;     // of libraries and sources, in the build folder

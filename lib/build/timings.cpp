@@ -1,9 +1,7 @@
 #include "build/timings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <ctime>
 
 #include "base/build_layout.h"
 #include "build/edge_needs.h"
@@ -14,19 +12,10 @@
 namespace dsbuild {
 namespace {
 
-constexpr uint64_t k_schema = 1;
+constexpr uint64_t k_timings_schema = 1;
 constexpr const char* k_shared = "shared";
 // In the order of MadeOf.
 constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh", "elsewhere"};
-
-// "2026-11-25T10:47:02Z" of seconds since the epoch. gcc 10 has no calendar in std::chrono.
-std::string utc_text(int64_t seconds) {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  std::array<char, 32> text{};
-  if (gmtime_r(&time, &parts) == nullptr) return "";
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 Json json_of(const TimedEdge& edge) {
   Json turns = Json::array();
@@ -97,7 +86,7 @@ TimedEdge read_edge(const JsonCursor& json, size_t place) {
 }
 
 Timings read_timings(const JsonCursor& top) {
-  if (top.at("schema").number() != k_schema)
+  if (top.at("schema").number() != k_timings_schema)
     top.at("schema").refuse("is not 1: another version of dsbuild wrote it");
   Timings timings{.began = top.at("began").text(),
                   .total = top.at("total_ms").number(),
@@ -190,7 +179,7 @@ Json timings_json(const Timings& timings) {
   Json estimates = Json::array();
   for (const auto& [at, left] : timings.estimates)
     estimates.push_back({{"at_ms", at}, {"left_ms", left}});
-  Json json = {{"schema", k_schema},
+  Json json = {{"schema", k_timings_schema},
                {"dsbuild", k_version},
                {"began", timings.began},
                {"total_ms", timings.total},

@@ -16,6 +16,7 @@ struct Publication {
   Path out;  // without symbolic links, so that an exchange swaps the folder and not a link to it
   const std::vector<BundleFile>& libraries;
   std::string manifest;
+  const std::string& statement;
   FileSystem& files;
 
   Path parent() const { return out.parent_path(); }
@@ -25,6 +26,7 @@ struct Publication {
 
 std::vector<std::string> file_names(const Publication& work) {
   std::vector<std::string> names{k_manifest_name};
+  if (!work.statement.empty()) names.emplace_back(k_statement_name);
   for (const BundleFile& library : work.libraries)
     names.push_back(library.name);
   std::ranges::sort(names);
@@ -53,22 +55,38 @@ Result<bool> holds_library(const Publication& work, const BundleFile& library, D
   return built_digest == published_digest;
 }
 
-Result<bool> is_published(const Publication& work, const std::vector<std::string>& names,
-                          DigestMemo& digests) {
-  std::vector<std::string> made = names;  // who signs does so later, and adds a file
-  std::erase(made, k_signature_name);
-  if (made != file_names(work)) return false;
+// How much of the new bundle is there.
+enum class Published { otherwise, without_statement, all };
+
+// The names of a bundle but those of its provenance.
+std::vector<std::string> without_provenance(std::vector<std::string> names) {
+  std::erase_if(names,
+                [](const std::string& name) { return name == k_statement_name || name == k_signature_name; });
+  return names;
+}
+
+Result<Published> how_published(const Publication& work, const std::vector<std::string>& names,
+                                DigestMemo& digests) {
+  if (without_provenance(names) != without_provenance(file_names(work))) return Published::otherwise;
   DSBUILD_TRY(manifest, work.files.read_file(work.out / k_manifest_name));
-  if (manifest != work.manifest) return false;
+  if (manifest != work.manifest) return Published::otherwise;
   for (const BundleFile& library : work.libraries) {
     DSBUILD_TRY(same, holds_library(work, library, digests));
-    if (!same) return false;
+    if (!same) return Published::otherwise;
   }
-  return true;
+  const auto statement = work.files.read_file(work.out / k_statement_name);
+  return (statement ? *statement : "") == work.statement ? Published::all : Published::without_statement;
+}
+
+// A reader finds the bundle without a statement, or without its signature, for a moment.
+Result<void> replace_statement(const Publication& work) {
+  DSBUILD_CHECK(work.files.remove_all(work.out / k_signature_name));
+  if (work.statement.empty()) return work.files.remove_all(work.out / k_statement_name);
+  return work.files.write_file(work.out / k_statement_name, work.statement, true);
 }
 
 unsigned long long total_bytes(const Publication& work) {
-  unsigned long long bytes = work.manifest.size();
+  unsigned long long bytes = work.manifest.size() + work.statement.size();
   for (const BundleFile& library : work.libraries) {
     if (const auto identity = work.files.identity(library.from)) bytes += identity->size;
   }
@@ -90,6 +108,8 @@ Result<void> copy_all(const Publication& work, const Path& staging) {
   for (const BundleFile& library : work.libraries) {
     DSBUILD_CHECK(work.files.copy_file(library.from, staging / library.name, true));
   }
+  if (!work.statement.empty())
+    DSBUILD_CHECK(work.files.write_file(staging / k_statement_name, work.statement, true));
   DSBUILD_CHECK(work.files.write_file(staging / k_manifest_name, work.manifest, true));
   return work.files.sync_directory(staging);
 }
@@ -115,8 +135,8 @@ Result<void> publish_inside(const Publication& work, const std::vector<std::stri
   for (const std::string& name : old_names) {
     if (!std::ranges::binary_search(names, name)) DSBUILD_CHECK(work.files.remove_all(work.out / name));
   }
-  for (const BundleFile& library : work.libraries) {
-    DSBUILD_CHECK(work.files.rename(staging / library.name, work.out / library.name));
+  for (const std::string& name : names) {
+    if (name != k_manifest_name) DSBUILD_CHECK(work.files.rename(staging / name, work.out / name));
   }
   DSBUILD_CHECK(work.files.sync_directory(work.out));
   DSBUILD_CHECK(work.files.rename(staging / k_manifest_name, work.out / k_manifest_name));
@@ -205,15 +225,20 @@ Result<void> remove_bundle(const Path& out, FileSystem& files) {
 }
 
 Result<Bundle> publish_bundle(const Path& out, const std::vector<BundleFile>& libraries,
-                              const Manifest& manifest, FileSystem& files, DigestMemo& digests) {
+                              const Manifest& manifest, FileSystem& files, DigestMemo& digests,
+                              const std::string& statement) {
   DSBUILD_CHECK(check_out_folder(out, files));
-  const Publication work{resolved(out, files), libraries, render_manifest(manifest), files};
+  const Publication work{resolved(out, files), libraries, render_manifest(manifest), statement, files};
   DSBUILD_TRY(old_names, published_names(work));
-  DSBUILD_TRY(unchanged, is_published(work, old_names, digests));
+  DSBUILD_TRY(published, how_published(work, old_names, digests));
   DSBUILD_CHECK(sweep(work));
-  Bundle bundle{
-      .path = out, .changed = !unchanged, .bytes = total_bytes(work), .removed = {}, .warnings = {}};
-  if (unchanged) return bundle;
+  Bundle bundle{.path = out,
+                .changed = published != Published::all,
+                .bytes = total_bytes(work),
+                .removed = {},
+                .warnings = {}};
+  if (published == Published::without_statement) DSBUILD_CHECK(replace_statement(work));
+  if (published != Published::otherwise) return bundle;
   std::ranges::set_difference(old_names, file_names(work), std::back_inserter(bundle.removed));
   DSBUILD_TRY(in_one_step, publish_beside(work, bundle));
   if (in_one_step) return bundle;

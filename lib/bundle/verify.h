@@ -59,9 +59,10 @@ std::map<Target, int> count_images(const std::vector<DeviceImage>& images);
 Result<std::vector<Difference>> verify_op(const ExpectedOp& expected, const Path& build_dir,
                                           const FileReader& files);
 
-// A published bundle against its manifest: every file there, no other file (but what the wheel that it came
-// in lists in its RECORD), sizes and sha256, images (multiset) and exports, `needs` present. When a library's
-// images differ and its per-source sets are in the manifest's count, the op, the file and the arch are named.
+// A published bundle against its manifest: every file there, no other file (but those of its provenance, and
+// what the wheel that it came in lists in its RECORD), sizes and sha256, images (multiset) and exports,
+// `needs` present. When a library's images differ and its per-source sets are in the manifest's count, the
+// op, the file and the arch are named.
 Result<std::vector<Difference>> verify_bundle(const Path& bundle, const FileReader& files);
 
 // Before something is made of it. Errors: those of verify_bundle; exit 1 `damaged_bundle` for a difference.

@@ -6,12 +6,12 @@
 #include "binary/elf.h"
 #include "bundle/bundle.h"
 #include "bundle/describe.h"
-#include "bundle/verify.h"
 #include "package/installed_ops.h"
 #include "package/metadata.h"
 #include "package/notices.h"
 #include "package/platform.h"
 #include "package/wheel_checks.h"
+#include "provenance/whole_bundle.h"
 
 namespace dsbuild {
 namespace {
@@ -242,9 +242,8 @@ std::string Package::dist_info() const {
 Result<Package> make_package(const Path& bundle, const Path& loader, const PackageOptions& options,
                              const FileReader& files) {
   DSBUILD_CHECK(check_version(options));
-  DSBUILD_TRY(manifest, load_manifest(bundle, files));
+  DSBUILD_TRY(manifest, load_whole_bundle(bundle, files));
   if (manifest.ops.empty()) return no_module(bundle, "it has no ops: there is no wheel of it");
-  DSBUILD_CHECK(check_undamaged(bundle, files));
   DSBUILD_TRY(package, manifest.torch ? package_of_modules(bundle, manifest, loader, files)
                                       : package_of_libraries(bundle, manifest, files));
   std::ranges::sort(package.files, {}, &PackageFile::path);

@@ -1,18 +1,16 @@
 #include "provenance/bundle_signature.h"
 
 #include "base/digest.h"
+#include "provenance/statement.h"
 
 namespace dsbuild {
 namespace {
-
-constexpr const char *k_statement_type = "https://in-toto.io/Statement/v1",
-                     *k_predicate_type = "https://slsa.dev/provenance/v1";
 
 void check_text(const JsonCursor& text, const std::string& expected) {
   if (text.text() != expected) text.refuse("is not " + expected);
 }
 
-SignedStatement read_statement(const JsonCursor& top) {
+SignedStatement read_signed_statement(const JsonCursor& top) {
   check_text(top.at("_type"), k_statement_type);
   check_text(top.at("predicateType"), k_predicate_type);
   SignedStatement statement;
@@ -64,7 +62,7 @@ bool has_signed(const PublicKey& key, const std::string& statement, const Path& 
 }  // namespace
 
 Result<SignedStatement> parse_signed_statement(std::string_view json, const std::string& file) {
-  return read_json<SignedStatement>(json, "bad_statement", file, read_statement);
+  return read_json<SignedStatement>(json, "bad_statement", file, read_signed_statement);
 }
 
 Result<SignedStatement> load_checked_statement(const Path& bundle, const Manifest& manifest,

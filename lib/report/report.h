@@ -172,6 +172,7 @@ struct VerifiedBundle {
   std::string bundle;
   std::vector<Difference> differences;
   std::optional<size_t> compared;               // how many files, where they were compared with nvcc's
+  bool rebuilt = false;                         // its provenance made the same bytes again
   std::optional<std::vector<LoadTrial>> loads;  // where opening them was asked for
   std::optional<Verdict> gate;                  // where something was asked of it
   std::vector<Warning> warnings;

@@ -45,6 +45,7 @@ std::string render_comparison(size_t files) {
 std::string render_verified(const VerifiedBundle& verified, const Style& style) {
   if (verified.differences.empty())
     return style.good("ok") + "  " + verified.bundle + " holds what its manifest says\n" +
+           (verified.rebuilt ? "rebuilt from its provenance: the same bytes\n" : "") +
            (verified.compared ? render_comparison(*verified.compared) : "") +
            (verified.gate ? render_gate(*verified.gate) : "") +
            (verified.loads ? trials_text(*verified.loads, verified.bundle, style) : "");
@@ -58,6 +59,7 @@ std::string render_verified_json(const VerifiedBundle& verified) {
   Json json = json_document();
   json["bundle"] = verified.bundle;
   if (verified.compared) json["compared"] = *verified.compared;
+  if (verified.rebuilt) json["rebuilt"] = true;
   json["ok"] = verified.ok();
   json["differences"] = Json::array();
   for (const Difference& difference : verified.differences)

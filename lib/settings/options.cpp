@@ -4,11 +4,13 @@
 
 #include "arch/vendor.h"
 #include "settings/arch_requests.h"
+#include "settings/builder.h"
 #include "settings/color.h"
 #include "settings/policy_options.h"
 #include "settings/remote_options.h"
 #include "settings/setting_values.h"
 #include "settings/values.h"
+#include "settings/variable_options.h"
 
 namespace dsbuild {
 namespace {
@@ -95,26 +97,6 @@ SettingValue backends() {
             if (how > 0 || words.empty()) words.push_back(k_cuda_backends[how]);
             return row_of(name, settings.backend, join(words, ","));
           }};
-}
-
-SettingValue accelerator() {
-  SettingValue value = choice(&Settings::accelerator, {"auto", "cuda", "cpu", "xpu"});
-  value.read = [](const Given& given, Settings& settings) -> Result<void> {
-    DSBUILD_TRY(kind, parse_accelerator(given));
-    settings.accelerator = {kind, given.origin};
-    return {};
-  };
-  return value;
-}
-
-// Whatever it is.
-SettingValue build_string() {
-  SettingValue value = text(&Settings::build_string);
-  value.read = [](const Given& given, Settings& settings) -> Result<void> {
-    settings.build_string = {given.text, given.origin};
-    return {};
-  };
-  return value;
 }
 
 // ---- the table
@@ -251,7 +233,8 @@ std::vector<Option> options_of_what_is_made() {
        .type = "default|size|speed|balance|none",
        .help = "Of nvcc, where the toolkit has it",
        .setting = "compress_mode",
-       .value = word_of(&Settings::compress_mode, {"default", "size", "speed", "balance", "none"})},
+       .value = word_of(&Settings::compress_mode, {"default", "size", "speed", "balance", "none"}),
+       .decides_bytes = true},
       {.names = "--pch",
        .topic = Topic::compile,
        .type = "auto|on|off",
@@ -265,12 +248,21 @@ std::vector<Option> options_of_what_is_made() {
                "an error, nvcc [auto]",
        .variable = "DSBUILD_BACKEND",
        .setting = "backend",
-       .value = backends()},
+       .value = backends(),
+       .decides_bytes = true},
       {.names = "--verify-against-nvcc,--audit",
        .topic = Topic::proof,
        .help = "Compile CUDA files by nvcc too, and compare what slices made with it",
        .setting = "verify_against_nvcc",
        .value = flag(&Settings::verify_against_nvcc)},
+      {.names = "--builder-id",
+       .topic = Topic::build,
+       .type = "URI",
+       .help = "Who builds, for provenance.intoto.json [CI's workflow or runner]",
+       .variable = "GITHUB_WORKFLOW_REF",
+       .read_environment = builder_of_environment,
+       .setting = "builder_id",
+       .value = uri(&Settings::builder_id)},
       {.names = "--timings",
        .topic = Topic::build,
        .help = "Show where the build's time and memory went: per file and arch, and what bounds it all",
@@ -306,7 +298,8 @@ std::vector<Option> options_of_the_run() {
        .type = cpu_baseline_values(),
        .help = "What CPU ops may use of the CPU [x86-64-v3, armv8.2-a]",
        .setting = "cpu_baseline",
-       .value = text(&Settings::cpu_baseline)},
+       .value = text(&Settings::cpu_baseline),
+       .decides_bytes = true},
       {.names = "--memory",
        .topic = Topic::cores,
        .type = "SIZE",
@@ -337,23 +330,27 @@ std::vector<Option> options_of_the_run() {
        .topic = Topic::compile,
        .help = "Debug info (-g, -lineinfo for device code), and symbols are kept",
        .setting = "debug",
-       .value = flag(&Settings::debug)},
+       .value = flag(&Settings::debug),
+       .decides_bytes = true},
       {.names = "--allow-disjoint-archs",
        .topic = Topic::disjoint_archs,
        .help = "Build even if no arch is common to all ops",
        .setting = "allow_disjoint_archs",
-       .value = flag(&Settings::allow_disjoint_archs)},
+       .value = flag(&Settings::allow_disjoint_archs),
+       .decides_bytes = true},
       {.names = "--drop-unsupported-archs",
        .topic = Topic::archs,
        .help = "Leave out archs that the toolkit cannot target",
        .setting = "drop_unsupported_archs",
-       .value = flag(&Settings::drop_unsupported_archs)},
+       .value = flag(&Settings::drop_unsupported_archs),
+       .decides_bytes = true},
       {.names = "--pass-environment",
        .topic = Topic::tool_environment,
        .type = "NAMES",
        .help = "Variables that compilers get besides CPATH and the like",
        .setting = "pass_environment",
-       .value = words(&Settings::pass_environment, parse_variable_names)},
+       .value = words(&Settings::pass_environment, parse_variable_names),
+       .decides_bytes = true},
       {.names = "--offline",
        .topic = Topic::offline,
        .help = "Fetch nothing",
@@ -365,33 +362,6 @@ std::vector<Option> options_of_the_run() {
        .variable = k_paranoid_variable,
        .setting = "paranoid",
        .value = flag(&Settings::paranoid)},
-  };
-}
-
-std::vector<Option> variables() {
-  return {
-      {.variable = "DSBUILD_BUNDLE", .setting = "bundle", .value = text(&Settings::bundle)},
-      {.variable = "DSBUILD_RECORD", .setting = "record", .value = text(&Settings::record)},
-      {.variable = "DSBUILD_JIT", .setting = "jit", .value = flag(&Settings::jit)},
-      {.variable = "DS_NVCC_THREADS",
-       .setting = "nvcc_threads",
-       .value = number(&Settings::nvcc_threads, 1, 0, "")},
-      {.variable = "GITHUB_ACTIONS",
-       .setting = "annotations",
-       .value = exactly("true", &Settings::annotations)},
-      {.variable = "DS_ACCELERATOR", .setting = "accelerator", .value = accelerator()},
-      {.variable = "DS_SKIP_CUDA_CHECK",
-       .setting = "skip_cuda_check",
-       .value = exactly("1", &Settings::skip_cuda_check)},
-      {.variable = "DS_BUILD_STRING", .setting = "build_string", .value = build_string()},
-      {.variable = "NVCC_PREPEND_FLAGS",
-       .setting = "nvcc_prepend_flags",
-       .value = words(&Settings::nvcc_prepend_flags, parse_nvcc_flags)},
-      {.variable = "NVCC_APPEND_FLAGS",
-       .setting = "nvcc_append_flags",
-       .value = words(&Settings::nvcc_append_flags, parse_nvcc_flags)},
-      {.variable = "CFLAGS", .setting = "cflags", .value = words(&Settings::cflags, as_a_shell_does)},
-      {.variable = "LDFLAGS", .setting = "ldflags", .value = words(&Settings::ldflags, as_a_shell_does)},
   };
 }
 
@@ -407,7 +377,8 @@ std::vector<Option> all_options() {
   for (const auto& more :
        {options_of_every_day(), options_of_what_is_made(), options_of_the_run(), options_of_policy(),
         about(Topic::shared_cache, options_of_sharing()), about(Topic::trust, options_of_trust()),
-        about(Topic::build, options_of_execution()), about(Topic::build, options_of_shards()), variables()})
+        about(Topic::build, options_of_execution()), about(Topic::build, options_of_shards()),
+        variable_options(), variables_of_bytes()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

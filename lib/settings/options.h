@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "settings/given.h"
@@ -70,6 +72,7 @@ struct Option {
   std::string policy{};   // its key in policies (policy_options.h)
   std::vector<std::string> needs{};  // options of which one must be set, or this one does nothing
   SettingValue value{};
+  bool decides_bytes = false;  // of what is built, besides --pack, --ops, --arch and what the machine has
 
   std::string name() const { return names.substr(0, names.find(',')); }
   bool is_flag() const { return type.empty(); }
@@ -88,5 +91,10 @@ const Option* find_option(const std::string& name);
 
 // One row per setting for `plan -v`: {"arch", "7.0;8.0+PTX", "--arch"}.
 std::vector<SettingRow> setting_rows(const Settings& settings);
+// Of them those that decide bytes and are no defaults, by name.
+std::map<std::string, std::string> settings_of_bytes(const Settings& settings);
+// What settings_of_bytes said, read back. `origin`: where it stands, for messages.
+Result<void> take_settings_of_bytes(const std::map<std::string, std::string>& values,
+                                    const std::string& origin, Settings& settings);
 
 }  // namespace dsbuild

@@ -125,6 +125,22 @@ inline SettingValue words(Setting<std::vector<std::string>> Settings::* place,
           }};
 }
 
+inline SettingValue uri(Setting<std::string> Settings::* place) {
+  SettingValue value = text(place);
+  value.read = [place](const Given& given, Settings& settings) -> Result<void> {
+    DSBUILD_TRY(uri, parse_uri(given));
+    settings.*place = {uri, given.origin};
+    return {};
+  };
+  return value;
+}
+
+// In no config file, and not shown: what a bundle must be a policy says, and what run this is CI.
+inline SettingValue unshown(SettingValue value) {
+  value.show = nullptr;
+  return value;
+}
+
 inline Result<std::vector<std::string>> as_a_shell_does(const Given& given) {
   return shell_split(given.text);
 }

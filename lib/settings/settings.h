@@ -127,9 +127,10 @@ struct Settings {
   Setting<AcceleratorKind> accelerator;  // DS_ACCELERATOR
   Setting<bool> ptxas_info;              // what each kernel takes of a GPU; DS_DEBUG_CUDA_BUILD, exactly "1"
   Setting<std::string> build_string;     // DS_BUILD_STRING: recorded in the manifest
-  Setting<std::string> python{"python3"};  // a path, or a name on PATH
-  Setting<std::string> cpu_baseline;       // a name of lib/arch/cpu_level.h; "" : the default
-  Setting<bool> skip_cuda_check;           // DS_SKIP_CUDA_CHECK, exactly "1"
+  Setting<std::string> builder_id{"urn:dsbuild:local"}, invocation;  // of the provenance, URIs; "": none
+  Setting<std::string> python{"python3"};                            // a path, or a name on PATH
+  Setting<std::string> cpu_baseline;  // a name of lib/arch/cpu_level.h; "" : the default
+  Setting<bool> skip_cuda_check;      // DS_SKIP_CUDA_CHECK, exactly "1"
   Setting<std::vector<std::string>> nvcc_prepend_flags,
       nvcc_append_flags;                              // NVCC_*_FLAGS, split as nvcc does (blanks)
   Setting<std::vector<std::string>> cflags, ldflags;  // CFLAGS, LDFLAGS, split as a shell does
@@ -203,7 +204,7 @@ struct Settings {
 // `arch_in_nvcc_flags`. Config keys: ops arch pack source out build_dir cuda_home rocm_home oneapi_home jobs
 // memory keep_going strict json color compress_mode pch backend lock_timeout offline paranoid
 // drop_unsupported_archs allow_disjoint_archs python cpu_baseline debug verify_against_nvcc timings cache_dir
-// cache_size pass_environment remote remote_scope remote_upload remote_ttl remote_credentials
+// cache_size pass_environment builder_id remote remote_scope remote_upload remote_ttl remote_credentials
 // remote_credential_helper remote_ca remote_client_cert remote_client_key remote_sign remote_trust metrics
 // remote_exec remote_jobs remote_tools remote_local remote_platform shard shard_plan; unknown ones are exit 2
 // with "did you mean". `--ops @FILE`: the errors of take_workload (workload.h); its archs count where neither

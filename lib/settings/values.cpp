@@ -224,6 +224,16 @@ Result<std::vector<std::string>> parse_files(const Given& given) {
   return split(text, ",");
 }
 
+Result<std::string> parse_uri(const Given& given) {
+  const size_t scheme = given.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-.");
+  const bool is_uri = scheme != std::string::npos && scheme > 0 && given.text[scheme] == ':' &&
+                      given.text.size() > scheme + 1 &&
+                      std::ranges::all_of(given.text, [](char c) { return c > ' ' && c <= '~'; });
+  if (is_uri) return given.text;
+  return fail(Exit::usage, "bad_uri", given.origin, "'" + printable(given.text) + "' is no URI",
+              "Give one with its scheme: https://example.com/builders/gpu.");
+}
+
 Result<std::string> parse_remote_tools(const Given& given) {
   const std::string text = trim(given.text);
   if (text == "upload" || text.starts_with(k_worker_tools + std::string("/"))) return text;

@@ -36,6 +36,8 @@ Result<ShardChoice> parse_shard(const Given& given);
 // Files, at commas. Code `empty_value`.
 Result<std::vector<std::string>> parse_files(const Given& given);
 
+// An absolute URI. Code `bad_uri`.
+Result<std::string> parse_uri(const Given& given);
 // "upload", or "worker:" and an absolute path. Code `bad_choice`.
 Result<std::string> parse_remote_tools(const Given& given);
 // "NAME=VALUE", at commas. Code `bad_platform`.

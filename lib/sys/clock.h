@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <string>
 
 #include "sys/process.h"
@@ -20,12 +19,10 @@ inline int64_t unix_seconds() {
   return file_clock_now() / 1'000'000'000;
 }
 
+// "2026-11-25T10:47:02Z" of seconds since the epoch.
+std::string utc_text(int64_t seconds);
 inline std::string utc_date(int64_t seconds) {  // "2026-11-30"
-  const std::time_t time = seconds;
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[16];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &parts)};
+  return utc_text(seconds).substr(0, 10);
 }
 
 // File times are those of the kernel's last tick: what changed this long before a moment has an older time.

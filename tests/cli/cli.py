@@ -42,6 +42,7 @@ REPLACED = [
     (re.compile(r"\b\d+(\.\d)? (B|KiB|MiB)\b"), "<SIZE>"),
     (re.compile(r"(platform |-)(manylinux_2_\d+)_(x86_64|aarch64)"), r"\1<PLATFORM>"),
     (re.compile(r"\((\w+)-[0-9a-f]{16}\)"), r"(\1-<KEY>)"),
+    (re.compile(r"(byte that differs is number) \d+"), r"\1 <PLACE>"),
     (re.compile(r"\(\.text(\.\w+)?\+0x[0-9a-f]+\)"), "(.text+<PLACE>)"),
     # Toolkits of this machine beside the space's own.
     (re.compile(r"^ *(?:fix: )?CUDA [\d.]+ \(/.*\n", re.M), ""),

@@ -152,12 +152,12 @@ class PartialTest(CliTest):
         space.toolkit.set(fail=["two.cu"])
         space.remove_build()
         self.assertEqual(self.run_in(space, "--keep-going").code, 1)
-        self.assertEqual(sorted(os.listdir(space.out)), ["alpha.so", "host.so", "manifest.json"])
+        self.assertEqual(sorted(os.listdir(space.out)), ["alpha.so", "host.so", "manifest.json", "provenance.intoto.json"])
 
     def test_all_is_built_without_the_op_that_has_no_arch(self):
         space = TestSpace(steps=True)
         self.check("all_without_one", space, "--arch", "7.5", code=0)
-        self.assertEqual(sorted(os.listdir(space.out)), ["alpha.so", "beta.so", "host.so", "manifest.json"])
+        self.assertEqual(sorted(os.listdir(space.out)), ["alpha.so", "beta.so", "host.so", "manifest.json", "provenance.intoto.json"])
 
     def test_strict_builds_and_says_that_an_op_is_missing(self):
         space = TestSpace(steps=True)

@@ -43,7 +43,7 @@ class FirstOpTest(CliTest):
         printed = self.follow(GPU_PART, CUDA_HOME=toolkit)
         self.assertEqual(printed["python3 use_scale.py"], "scale.so is loaded; there is no GPU here to run it on\n")
         self.assertEqual(sorted(file.name for file in (self.space.root / "dsbuild-out").iterdir()),
-                         ["manifest.json", "scale.so"])
+                         ["manifest.json", "provenance.intoto.json", "scale.so"])
 
     def test_the_cpu_op_computes_and_so_does_the_one_that_new_writes(self):
         printed = self.follow(CPU_PART)

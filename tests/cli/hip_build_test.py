@@ -227,7 +227,7 @@ class VendorsTest(HipTest):
 
     def test_one_manifest_has_a_library_for_each(self):
         ops, manifest = self.build()
-        self.assertEqual({file.name for file in self.space.out.iterdir()}, {"manifest.json", "scaling.cuda.so", "scaling.hip.so"})
+        self.assertEqual({file.name for file in self.space.out.iterdir()}, {"manifest.json", "provenance.intoto.json", "scaling.cuda.so", "scaling.hip.so"})
         self.assertEqual({(file, op["name"], op["backend"], *op["archs"]) for file, op in ops.items()},
                          {("scaling.cuda.so", "scaling", "cuda", "8.0+PTX"), ("scaling.hip.so", "scaling", "hip", "gfx942")})
         self.assertEqual(manifest["requested"], ["gfx942", "8.0+PTX"])
@@ -244,7 +244,7 @@ class VendorsTest(HipTest):
         for backend, arch in (("cuda", "8.0+PTX"), ("hip", "gfx942")):
             ops, _ = self.build(arch)
             self.assertEqual([(file, op["backend"]) for file, op in ops.items()], [("scaling.so", backend)])
-            self.assertEqual({file.name for file in self.space.out.iterdir()}, {"manifest.json", "scaling.so"})
+            self.assertEqual({file.name for file in self.space.out.iterdir()}, {"manifest.json", "provenance.intoto.json", "scaling.so"})
             self.assertEqual((self.space.out / "scaling.so").read_bytes(), both[backend])
 
     def test_what_nvcc_did_not_make_is_not_said_to_be_as_nvccs(self):

@@ -86,7 +86,7 @@ class RuntimeTest(CliTest):
             del op["runtime"]
         older = TestSpace()
         shutil.copytree(self.space.out, older.out)
-        (older.out / "manifest.json").write_text(json.dumps(manifest))
+        testspace.forge_manifest(older.out, manifest)
         run = older.verify()
         self.assertEqual(run.code, 0, run)
 

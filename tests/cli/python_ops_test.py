@@ -112,7 +112,7 @@ class PythonOpsTest(CliTest):
         for op in manifest["ops"]:
             if op["name"] == "cpu_adam":
                 op["sha256"] = hashlib.sha256(b"no library").hexdigest()
-        (broken / "manifest.json").write_text(json.dumps(manifest))
+        testspace.forge_manifest(broken, manifest)
         run = self.python("-c", "import dsbuild\n"
                           f"try: dsbuild.load('cpu_adam', path={str(broken)!r})\n"
                           "except dsbuild.DsbuildError as error: print(error.code, error)")

@@ -289,7 +289,7 @@ class CpuLevelTest(TorchTest):
         self.space.build("--ops", "util")
         manifest = self.space.manifest()
         manifest["ops"][0]["cpu_baseline"]["features"].append("feature_of_tomorrow")
-        (self.space.out / "manifest.json").write_text(json.dumps(manifest))
+        testspace.forge_manifest(self.space.out, manifest)
         self.check_alone("lesser_cpu", self.space, "verify", self.space.out, code=0)
         document = json.loads(self.space.run("verify", str(self.space.out), "--json").out)
         self.assertEqual([warning["code"] for warning in document["warnings"]], ["lesser_cpu"])

@@ -58,7 +58,7 @@ class LoadTest(CliTest):
         entry = next(entry for entry in manifest["ops"] if entry["name"] == op)
         entry.update(sha256=hashlib.sha256(library.read_bytes()).hexdigest(), bytes=library.stat().st_size)
         entry["runtime"]["libraries"] += needs
-        file.write_text(json.dumps(manifest))
+        testspace.forge_manifest(self.space.out, manifest)
 
     def loads(self, *words, code, **options):
         run = self.space.run("verify", "out", "--load", "--json", *words, **options)

@@ -90,13 +90,13 @@ class WheelTest(CliTest):
         for op in manifest["ops"]:
             if op["name"] == "plain":
                 op.update(sha256=hashlib.sha256(library.read_bytes()).hexdigest(), bytes=library.stat().st_size)
-        (changed / "manifest.json").write_text(json.dumps(manifest))
+        testspace.forge_manifest(changed, manifest)
         return changed
 
     def test_the_licence_is_that_of_the_pack(self):
         self.assertIsNone(self.document("wheel", "out", "--wheel-dir", "wheels")["license"])
         manifest = json.loads((self.space.out / "manifest.json").read_text())
-        (self.space.out / "manifest.json").write_text(json.dumps({**manifest, "license": "Apache-2.0 OR MIT"}))
+        testspace.forge_manifest(self.space.out, {**manifest, "license": "Apache-2.0 OR MIT"})
         wheel = self.document("wheel", "out", "--wheel-dir", "wheels")
         self.assertEqual(wheel["license"], "Apache-2.0 OR MIT")
         with zipfile.ZipFile(self.space.root / wheel["wheel"]) as archive:

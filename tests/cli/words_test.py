@@ -102,7 +102,7 @@ class MeaningTest(CliTest):
         for words in (("mine", "scale"), ("--pack", "mine", "scale"), ("build", "mine", "scale")):
             run = self.space.run(*words)
             self.assertEqual(run.code, 0, run)
-            self.assertEqual(sorted(file.name for file in (self.space.root / "dsbuild-out").iterdir()), ["manifest.json", "scale.so"])
+            self.assertEqual(sorted(file.name for file in (self.space.root / "dsbuild-out").iterdir()), ["manifest.json", "provenance.intoto.json", "scale.so"])
 
     def test_variables_of_the_environment_select_as_ever(self):
         self.assertEqual(self.built("--pack", "mine", DS_BUILD_SHIFT="1"), ["shift"])

@@ -134,7 +134,7 @@ class DamageTest(unittest.TestCase):
         self.assertIn("Ninja crashed", run.err)
 
     def test_every_changed_byte_of_a_bundle_is_found_by_verify(self):
-        files = ["alpha.so", "beta.so", "gamma.so", "host.so", "manifest.json"]
+        files = ["alpha.so", "beta.so", "gamma.so", "host.so", "manifest.json", testspace.STATEMENT]
         for _ in range(testspace.count(12, 1000, deep_too=40)):
             path = self.space.out / self.generator.choice(files)
             good = path.read_bytes()
@@ -144,12 +144,12 @@ class DamageTest(unittest.TestCase):
             path.write_bytes(changed)
             with self.subTest(file=path.name, place=place):
                 found = self.space.verify().code
-                # The manifest also holds words that describe and that no byte of a library depends on.
-                self.assertIn(found, (0, 1) if path.name == "manifest.json" else (1,))
+                # The statement also holds words that describe and that no byte of a library depends on.
+                self.assertIn(found, (0, 1) if path.name == testspace.STATEMENT else (1,))
             path.write_bytes(good)
 
     def test_a_damaged_bundle_is_published_again(self):
-        files = ["alpha.so", "beta.so", "manifest.json"]
+        files = ["alpha.so", "beta.so", "manifest.json", testspace.STATEMENT]
         every = [(file, damage) for file in files for damage in DAMAGES]
         for name, damage in every if testspace.NIGHTLY else self.generator.sample(every, testspace.count(4, 8, deep_too=8)):
             with self.subTest(file=name, damage=damage.__name__):

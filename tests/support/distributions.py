@@ -13,6 +13,7 @@ import sysconfig
 import zipfile
 
 from packs import Pack
+from testspace import forge_manifest
 
 PYTHON = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
@@ -50,7 +51,7 @@ def edit_manifest(bundle, source_version="0.19.8", torch=None, **ops):
     manifest.update(source_version=source_version, torch={**TORCH, **(torch or {})})
     for op in manifest["ops"]:
         op.update(ops.get(op["name"], {}))
-    file.write_text(json.dumps(manifest))
+    forge_manifest(bundle, manifest)
 
 
 # ---- stand-ins

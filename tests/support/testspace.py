@@ -116,11 +116,29 @@ class Run:
         return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 
 
+STATEMENT = "provenance.intoto.json"
+
+
+def content_of(file):
+    """All but who made it, and when."""
+    if file.name != STATEMENT:
+        return file.read_bytes()
+    statement = json.loads(file.read_text())
+    statement["predicate"].pop("runDetails")
+    return json.dumps(statement).encode()
+
+
+def forge_manifest(bundle, manifest):
+    """Of a bundle by hand: without a statement, which is of the manifest that was there."""
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    (bundle / STATEMENT).unlink(missing_ok=True)
+
+
 def bundle_files(folder):
     """[(path, mode, sha256)], sorted: what a bundle is made of."""
     files = []
     for path in sorted(pathlib.Path(folder).rglob("*")):
-        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
+        digest = hashlib.sha256(content_of(path)).hexdigest() if path.is_file() else "folder"
         files.append((str(path.relative_to(folder)), oct(path.lstat().st_mode), digest))
     return files
 

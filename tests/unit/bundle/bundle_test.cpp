@@ -116,6 +116,37 @@ TEST_CASE(
   CHECK(files.kind("/real/manifest.json") == FileKind::file);
 }
 
+TEST_CASE(
+    "A statement is published with its bundle, alone where all else is there, and takes its signature "
+    "along") {
+  World world;
+  world.build("a", "AAAA");
+  const auto publish = [&](const std::string& statement) {
+    const auto bundle = publish_bundle("out", {{"/build/lib/a.so", "a.so"}}, manifest_of({"a"}), world.files,
+                                       world.digests, statement);
+    REQUIRE(bundle);
+    return bundle->changed;
+  };
+  CHECK(publish("first"));
+  const Names signed_bundle = {"/project/out/a.so", "/project/out/manifest.json",
+                               "/project/out/provenance.intoto.json",
+                               "/project/out/provenance.sigstore.json"};
+  world.files.add_file("/project/out/provenance.sigstore.json", "of the first");
+  CHECK_FALSE(publish("first"));
+  CHECK(world.files.tree("/project/out") == signed_bundle);
+  world.files.writes.clear();
+  CHECK(publish("second"));
+  CHECK(world.files.writes == Names{"/project/out/provenance.intoto.json"});
+  CHECK(world.files.bytes("/project/out/provenance.intoto.json") == "second");
+  CHECK(world.files.kind("/project/out/provenance.sigstore.json") == FileKind::absent);
+  world.files.add_file("/project/out/provenance.sigstore.json", "of the second");
+  world.build("a", "BBBB");
+  CHECK(publish("third"));
+  CHECK(world.files.bytes("/project/out/a.so") == "BBBB");
+  CHECK(world.files.bytes("/project/out/provenance.intoto.json") == "third");
+  CHECK(world.files.kind("/project/out/provenance.sigstore.json") == FileKind::absent);
+}
+
 TEST_CASE("A first bundle holds the libraries and the manifest, and nothing is left beside it") {
   World world;
   world.build("a", "AAAA");
