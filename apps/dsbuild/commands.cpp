@@ -17,6 +17,7 @@ CommandRow explain_command();
 CommandRow inspect_command();
 CommandRow verify_command();
 CommandRow sign_command();
+CommandRow sbom_command();
 CommandRow diff_command();
 CommandRow page_command();
 CommandRow load_command();
@@ -39,12 +40,12 @@ CommandRow open_library_command();
 // The order is that of --help.
 const std::vector<CommandRow>& commands() {
   static const std::vector<CommandRow> table = {
-      build_command(),   watch_command(),       plan_command(),     list_command(),       report_command(),
-      explain_command(), inspect_command(),     verify_command(),   sign_command(),       diff_command(),
-      page_command(),    load_command(),        record_command(),   nvcc_command(),       wrap_command(),
-      wheel_command(),   install_command(),     toolkits_command(), new_command(),        clean_command(),
-      cache_command(),   schema_command(),      help_command(),     completion_command(), complete_command(),
-      action_command(),  open_library_command()};
+      build_command(),    watch_command(),   plan_command(),        list_command(),     report_command(),
+      explain_command(),  inspect_command(), verify_command(),      sign_command(),     sbom_command(),
+      diff_command(),     page_command(),    load_command(),        record_command(),   nvcc_command(),
+      wrap_command(),     wheel_command(),   install_command(),     toolkits_command(), new_command(),
+      clean_command(),    cache_command(),   schema_command(),      help_command(),     completion_command(),
+      complete_command(), action_command(),  open_library_command()};
   return table;
 }
 

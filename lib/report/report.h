@@ -185,6 +185,10 @@ std::string render_verified_json(const VerifiedBundle& verified);
 std::string render_signed(const SignedBundle& done);
 std::string render_signed_json(const SignedBundle& done, const std::string& bundle);
 
+// `dsbuild sbom`, where the bill went into a file.
+std::string render_sbom_written(const std::string& file, size_t components);
+std::string render_sbom_json(const std::string& file, size_t components);
+
 std::string render_wheel(const Package& package, const WrittenWheel& wheel);
 std::string render_wheel_json(const Package& package, const WrittenWheel& wheel);
 std::string render_installed(const Package& package, const std::string& target);

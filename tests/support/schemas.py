@@ -10,7 +10,7 @@ try:
 except ImportError:
     jsonschema = None
 
-COMMANDS = ["build", "plan", "list", "report", "explain", "inspect", "verify", "sign", "diff", "page", "load", "record", "nvcc", "wrap",
+COMMANDS = ["build", "plan", "list", "report", "explain", "inspect", "verify", "sign", "sbom", "diff", "page", "load", "record", "nvcc", "wrap",
             "wheel", "install", "toolkits", "new", "clean", "cache", "schema", "help", "completion", "complete", "action"]
 # Their output is a program's own, or not JSON.
 WITHOUT_ANSWER = {"nvcc", "schema", "completion", "complete", "action"}
@@ -53,6 +53,8 @@ def check_answer(program, words, out):
     words = [str(word) for word in words]
     words = words[:words.index("--")] if "--" in words else words
     name = answer_of(words)
+    if name == "sbom" and "--sbom-file" not in words:  # the bill itself
+        return
     if jsonschema is None or "--json" not in words or name in WITHOUT_ANSWER:
         return
     lines = out.splitlines()

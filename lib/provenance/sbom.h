@@ -1,0 +1,23 @@
+// Bills of materials of a bundle: SPDX 2.3 and CycloneDX 1.6, as JSON. The same statement gives the same
+// bytes.
+#pragma once
+
+#include <string>
+
+#include "provenance/components.h"
+
+namespace dsbuild {
+
+enum class SbomFormat { spdx, cyclonedx };
+inline constexpr const char* k_cyclonedx = "cyclonedx";
+
+// `created`: "2026-11-25T10:47:02Z".
+std::string render_sbom(const Components& components, const std::string& created, SbomFormat format);
+std::string render_spdx(const Components& components, const std::string& created);
+std::string render_cyclonedx(const Components& components, const std::string& created);
+
+// When a bill says that it was made: `source_date_epoch` where it is a number of seconds, else the build's,
+// or the build's end.
+std::string time_of_sbom(const Statement& statement, const std::string& source_date_epoch);
+
+}  // namespace dsbuild
