@@ -1,5 +1,6 @@
 #include "command.h"
 #include "package/wheel_checks.h"
+#include "package/wheel_provenance.h"
 
 namespace dsbuild {
 namespace {
@@ -30,6 +31,7 @@ Result<int> run_wheel(const CommandContext& context) {
   DSBUILD_TRY(package, make_package(named_bundle(settings, context), context.data_dir / "templates" / "wheel",
                                     options, context.system.files));
   DSBUILD_TRY(wheel, write_wheel(package, context.line.value("--wheel-dir", "."), context.system.files));
+  DSBUILD_CHECK(write_wheel_statement(named_bundle(settings, context), wheel.path, context.system.files));
   append(package.warnings, check_licenses(package));
   if (options.index == WheelIndex::pypi) append(package.warnings, check_for_pypi(package, wheel.bytes));
   print_warnings(package.warnings, settings, context);

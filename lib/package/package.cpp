@@ -11,6 +11,7 @@
 #include "package/notices.h"
 #include "package/platform.h"
 #include "package/wheel_checks.h"
+#include "package/wheel_provenance.h"
 #include "provenance/whole_bundle.h"
 
 namespace dsbuild {
@@ -248,6 +249,9 @@ Result<Package> make_package(const Path& bundle, const Path& loader, const Packa
                                       : package_of_libraries(bundle, manifest, files));
   std::ranges::sort(package.files, {}, &PackageFile::path);
   set_facts(package, manifest, options);
+  DSBUILD_TRY(sboms, sboms_of_wheel(package.name, bundle, manifest, files));
+  package.info_files.insert(package.info_files.end(), sboms.begin(), sboms.end());
+  std::ranges::sort(package.info_files, {}, &PackageFile::path);
   return package;
 }
 

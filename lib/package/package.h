@@ -37,7 +37,7 @@ struct Package {
   std::vector<std::string> left_out;  // ops of the bundle that are no Python modules
   std::vector<std::string> outside;   // libraries that they need and manylinux does not promise; sorted
   std::vector<PackageFile> files;     // sorted; without the .dist-info folder
-  std::vector<PackageFile> info_files;  // of the .dist-info folder, below it: "licenses/LICENSE"
+  std::vector<PackageFile> info_files;  // of the .dist-info folder, below it: "licenses/LICENSE", "sboms/…"
   std::vector<Warning> warnings;
 
   std::string pip_name() const;    // "dsbuild-deepspeed-ops"

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
@@ -237,6 +238,42 @@ class CommitTest(CliTest):
         self.git("add", "pack.yaml")
         self.git("commit", "-q", "-m", "without sources")
         self.assertEqual(self.said(), [])
+
+
+class WheelTest(CliTest):
+    def wheel(self, space):
+        self.assertEqual(space.build("--ops", "host").code, 0)
+        run = space.run("wheel", str(space.out), "--wheel-dir", "wheels", "--json")
+        self.assertEqual(run.code, 0, run)
+        return space.root / json.loads(run.out)["wheel"]
+
+    def test_it_has_its_bills_and_a_statement_of_its_own(self):
+        space = TestSpace()
+        wheel = self.wheel(space)
+        with zipfile.ZipFile(wheel) as archive:
+            bills = {name.rpartition("/")[2]: json.loads(archive.read(name)) for name in archive.namelist() if ".dist-info/sboms/" in name}
+            record = archive.read(next(name for name in archive.namelist() if name.endswith("/RECORD"))).decode()
+        self.assertEqual(set(bills), {"dsbuild_small_ops.cdx.json", "dsbuild_small_ops.spdx.json"})
+        self.assertEqual(record.count(".dist-info/sboms/"), 2)
+        self.assertIn("host.so", [each["name"] for each in bills["dsbuild_small_ops.cdx.json"]["components"]])
+        self.assertIn("pack/host/host.cpp", [each["name"] for each in bills["dsbuild_small_ops.spdx.json"]["packages"]])
+        statement = json.loads(pathlib.Path(f"{wheel}.intoto.json").read_text())
+        self.assertEqual(statement["subject"], [{"digest": {"sha256": digest(wheel)}, "name": wheel.name}])
+        self.assertEqual(statement["predicate"], Said(space.out).json["predicate"])
+
+    def test_two_builds_make_the_same_wheel(self):
+        first, second = self.wheel(TestSpace()), self.wheel(TestSpace("another place"))
+        self.assertEqual((first.name, digest(first)), (second.name, digest(second)))
+
+    def test_a_bundle_without_a_statement_makes_one_without_bills(self):
+        space = TestSpace()
+        self.wheel(space)
+        (space.out / testspace.STATEMENT).unlink()
+        run = space.run("wheel", str(space.out), "--wheel-dir", "others", "--json")
+        wheel = space.root / json.loads(run.out)["wheel"]
+        with zipfile.ZipFile(wheel) as archive:
+            self.assertFalse([name for name in archive.namelist() if "sboms" in name])
+        self.assertFalse(pathlib.Path(f"{wheel}.intoto.json").exists())
 
 
 class Attack:

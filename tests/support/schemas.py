@@ -10,8 +10,8 @@ try:
 except ImportError:
     jsonschema = None
 
-COMMANDS = ["build", "plan", "list", "report", "explain", "inspect", "verify", "sign", "sbom", "diff", "page", "load", "record", "nvcc", "wrap",
-            "wheel", "install", "toolkits", "new", "clean", "cache", "schema", "help", "completion", "complete", "action"]
+COMMANDS = ["build", "plan", "list", "report", "explain", "inspect", "verify", "sign", "sbom", "diff", "page", "load", "record",
+            "nvcc", "wrap", "wheel", "install", "toolkits", "new", "clean", "cache", "schema", "help", "completion", "complete", "action"]
 # Their output is a program's own, or not JSON.
 WITHOUT_ANSWER = {"nvcc", "schema", "completion", "complete", "action"}
 CACHE_ANSWERS = {"prune": "prune", "clear": "prune", "push": "transfer", "pull": "transfer", "export": "transfer",
