@@ -205,7 +205,8 @@ Result<Bundle> publish(const Plan& plan, const Manifest& manifest, Session& sess
     DSBUILD_TRY(taken, lock_published(settings.out.value, plan.survey.request, files, session.events));
     held = std::move(taken);
   }
-  DSBUILD_TRY(bundle, publish_bundle(settings.out.value, libraries, manifest, files, session.digests, statement));
+  DSBUILD_TRY(bundle,
+              publish_bundle(settings.out.value, libraries, manifest, files, session.digests, statement));
   if (key_file.empty()) return bundle;
   DSBUILD_TRY(key, load_private_key(key_file, files));
   DSBUILD_TRY(done, sign_bundle(bundle.path, key, files));

@@ -255,6 +255,12 @@ std::vector<Option> options_of_what_is_made() {
        .help = "Compile CUDA files by nvcc too, and compare what slices made with it",
        .setting = "verify_against_nvcc",
        .value = flag(&Settings::verify_against_nvcc)},
+  };
+}
+
+// About a build, for others than who reads its output.
+std::vector<Option> options_of_its_account() {
+  return {
       {.names = "--builder-id",
        .topic = Topic::build,
        .type = "URI",
@@ -375,10 +381,10 @@ std::vector<Option> about(Topic topic, std::vector<Option> rows) {
 std::vector<Option> all_options() {
   std::vector<Option> all = options_of_the_request();
   for (const auto& more :
-       {options_of_every_day(), options_of_what_is_made(), options_of_the_run(), options_of_policy(),
-        about(Topic::shared_cache, options_of_sharing()), about(Topic::trust, options_of_trust()),
-        about(Topic::build, options_of_execution()), about(Topic::build, options_of_shards()),
-        variable_options(), variables_of_bytes()})
+       {options_of_every_day(), options_of_what_is_made(), options_of_its_account(), options_of_the_run(),
+        options_of_policy(), about(Topic::shared_cache, options_of_sharing()),
+        about(Topic::trust, options_of_trust()), about(Topic::build, options_of_execution()),
+        about(Topic::build, options_of_shards()), variable_options(), variables_of_bytes()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }
