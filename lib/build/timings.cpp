@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t k_timings_schema = 1;
 constexpr const char* k_shared = "shared";
-// In the order of MadeOf.
+// In the order of ResultOrigin.
 constexpr const char* k_results[] = {"unknown", "made", "partly", "cache", "same", "fresh", "elsewhere"};
 
 Json json_of(const TimedEdge& edge) {
@@ -73,11 +73,11 @@ TimedEdge read_edge(const JsonCursor& json, size_t place) {
   const auto known = std::find(std::begin(k_results), std::end(k_results), result);
   edge.failed = result == "failed";
   edge.is_shared = result == k_shared;
-  if (edge.is_shared) edge.made_of = MadeOf::cache;
+  if (edge.is_shared) edge.made_of = ResultOrigin::cache;
   if (const auto miss = json.find("remote_miss")) edge.remote_miss = miss->text();
   if (const auto worker = json.find("worker")) edge.worker = worker->text();
   if (const auto tools = json.find("tools_elsewhere")) edge.elsewhere = tools->number();
-  if (known != std::end(k_results)) edge.made_of = static_cast<MadeOf>(known - std::begin(k_results));
+  if (known != std::end(k_results)) edge.made_of = static_cast<ResultOrigin>(known - std::begin(k_results));
   const bool is_late =
       std::any_of(edge.needs.begin(), edge.needs.end(), [&](size_t i) { return i >= place; });
   if (is_late) json.at("needs").refuse("names an edge that began later");
@@ -246,7 +246,7 @@ void TimingsLog::add(const Plan& plan, const BuildPlan& graph, const std::vector
       timed.ready = std::max(timed.ready, timings_.edges[need].end);
     timed.ready = std::min(timed.ready, timed.begin);
     if (const auto use = uses.find(edge.output); use != uses.end()) add_use(use->second, timed);
-    timed.is_shared = timed.made_of == MadeOf::cache && shared_.contains(edge.output);
+    timed.is_shared = timed.made_of == ResultOrigin::cache && shared_.contains(edge.output);
     if (const auto miss = misses_.find(edge.output); miss != misses_.end() && !timed.is_shared)
       timed.remote_miss = miss->second;
     if (const auto there = elsewhere_.find(edge.output); there != elsewhere_.end()) {

@@ -35,7 +35,7 @@ struct TimedEdge {
   Milliseconds begin = 0, end = 0;
   std::vector<TimedTurn> turns;
   ByteCount peak_bytes = 0;  // of its largest tool; 0: none ran, or it failed
-  MadeOf made_of = MadeOf::nothing_said;
+  ResultOrigin made_of = ResultOrigin::nothing_said;
   std::string worker;       // that ran its tools; "": they ran here, or it does not say
   uint64_t elsewhere = 0;   // tools that ran on another machine
   bool is_shared = false;   // the shared cache gave its result in this build

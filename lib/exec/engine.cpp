@@ -47,7 +47,7 @@ Result<StepEnd> Engine::drive(Stepper& stepper) {
   DSBUILD_TRY(made, stepper.make(*this));
   if (made.code != 0) {
     note_use(stepper, made);
-    return StepEnd{made.code, MadeOf::nothing_said};
+    return StepEnd{made.code, ResultOrigin::nothing_said};
   }
   store(stepper, made);
   return finish(stepper, std::move(made));
@@ -58,7 +58,7 @@ std::optional<Made> Engine::take(const Stepper& stepper, const ResultKey& key, c
   if (auto last = take_last(stepper, key, lines)) return last;
   auto found = stepper.find(key, lines, *this);
   if (!found) return std::nullopt;
-  Made made{0, MadeOf::cache, std::move(found->outputs), {}, {}};
+  Made made{0, ResultOrigin::cache, std::move(found->outputs), {}, {}};
   made.record.said = std::move(found->said);
   return made;
 }
@@ -70,7 +70,7 @@ std::optional<Made> Engine::take_last(const Stepper& stepper, const ResultKey& k
   if (names.empty() || !last || last->result != key || !names_lines_of(*last, lines) ||
       !action_.has_last_outputs())
     return std::nullopt;
-  Made made{0, MadeOf::same_input, {}, {}, {}};
+  Made made{0, ResultOrigin::same_input, {}, {}, {}};
   made.record.said = said_after_preprocessor(*last);
   for (const std::string& name : names)
     made.outputs.push_back({name, ""});
@@ -92,7 +92,7 @@ Result<ProcessResult> Engine::run(ToolRun run) {
 }
 
 void Engine::store(const Stepper& stepper, Made& made) {
-  const bool is_new = made.made_of != MadeOf::cache && made.made_of != MadeOf::same_input;
+  const bool is_new = made.made_of != ResultOrigin::cache && made.made_of != ResultOrigin::same_input;
   if (!is_new || !stepper.is_cached() || !can_hold(made.record)) return;
   if (!made.outputs.empty() && milliseconds_of(made.outputs) == 0)
     made.outputs.front().milliseconds = take_milliseconds();
@@ -104,7 +104,7 @@ void Engine::store(const Stepper& stepper, Made& made) {
 Result<StepEnd> Engine::finish(const Stepper& stepper, Made made) {
   note_use(stepper, made);
   DSBUILD_CHECK(stepper.clear_others(made.outputs, files()));
-  if (made.made_of != MadeOf::same_input) DSBUILD_CHECK(publish(stepper, made));
+  if (made.made_of != ResultOrigin::same_input) DSBUILD_CHECK(publish(stepper, made));
   std::vector<std::string> paths;
   for (const StoredFile& output : made.outputs)
     paths.push_back(stepper.path_of(output.name));
@@ -132,9 +132,9 @@ Result<void> Engine::publish(const Stepper& stepper, const Made& made) {
 
 // Counted once for an edge, and where the outputs were not here already.
 void Engine::note_use(const Stepper& stepper, const Made& made) {
-  if (!stepper.is_cached() || !action_.cache() || keeps_nothing_ || made.made_of == MadeOf::same_input)
+  if (!stepper.is_cached() || !action_.cache() || keeps_nothing_ || made.made_of == ResultOrigin::same_input)
     return;
-  if (made.made_of == MadeOf::cache)
+  if (made.made_of == ResultOrigin::cache)
     note_store_hit({made.record.result.digest, milliseconds_of(made.outputs), action_.output()}, files());
   else
     note_store_miss(files());

@@ -19,7 +19,7 @@ using Print = std::function<void(std::string_view)>;
 // How an edge ended.
 struct StepEnd {
   int code = 0;  // of the first tool that failed, or 0
-  MadeOf made_of = MadeOf::nothing_said;
+  ResultOrigin made_of = ResultOrigin::nothing_said;
 };
 
 class Engine;
@@ -27,8 +27,8 @@ class Engine;
 // Outputs that a stepper has made or found. Where the code is not 0, nothing else counts.
 struct Made {
   int code = 0;  // of the first tool that failed
-  MadeOf made_of = MadeOf::tools;
-  StoreEntry outputs = {};  // all of them; of MadeOf::same_input only the names, for the files stay
+  ResultOrigin made_of = ResultOrigin::tools;
+  StoreEntry outputs = {};  // all of them; of ResultOrigin::same_input only the names, for the files stay
   // Without a result key, the engine caches the outputs under one of their own.
   Record record = {};
   // A file with the bytes of the only output, which becomes it; "": the bytes are written.

@@ -69,7 +69,7 @@ class BundleStepper : public Stepper {
                 engine.run({{command(), engine.machine().environment, {}, std::chrono::minutes(10)}}));
     engine.print(result.out + result.err);
     if (result.exit_code != 0) return Made::failed(result.exit_code);
-    Made made{0, MadeOf::tools, {}, engine.action().make_record({objects(), {}}), temporary()};
+    Made made{0, ResultOrigin::tools, {}, engine.action().make_record({objects(), {}}), temporary()};
     add_said(made.record, k_assembler, result.out + result.err);
     DSBUILD_TRY(object, files.read_file(made.temporary));
     made.outputs.push_back({output_names().front(), std::move(object)});

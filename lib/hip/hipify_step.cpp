@@ -97,7 +97,7 @@ class HipifyStepper : public Stepper {
     }
     DSBUILD_TRY(tree, tree_of(result.out));
     DSBUILD_CHECK(files_.remove_all(scratch_));
-    Made made{0, MadeOf::tools, {{k_list_name, list_of(tree)}}, {}, {}};
+    Made made{0, ResultOrigin::tools, {{k_list_name, list_of(tree)}}, {}, {}};
     made.record = engine.action().make_record(files_read(read.tree()));
     for (auto& [path, bytes] : tree)
       made.outputs.push_back({path, std::move(bytes)});

@@ -38,7 +38,7 @@ class CheckStepper : public Stepper {
 };
 
 Made stamped(const std::string& text, const Words& files, Engine& engine) {
-  return {0, MadeOf::tools, {{"stamp", text}}, engine.action().make_record({files, {}}), {}};
+  return {0, ResultOrigin::tools, {{"stamp", text}}, engine.action().make_record({files, {}}), {}};
 }
 
 // action verify - check/<op>.ok check/<op>.json: the op's objects and library against its plan.
@@ -145,15 +145,15 @@ Result<StepEnd> run_action(const Words& words, System& system, Runner& runner, c
   ActionRun action(words, system, cache);
   MemoryTurn turn(system.environment, action.output());
   if (cache == ActionRun::Cache::used && action.is_up_to_date()) {
-    turn.end(MadeOf::record);
-    return StepEnd{0, MadeOf::record};
+    turn.end(ResultOrigin::record);
+    return StepEnd{0, ResultOrigin::record};
   }
   action.begin();
   Engine engine(action, turn, system, runner, print);
   if (cache == ActionRun::Cache::unused) engine.keep_nothing();
   DSBUILD_TRY(end, run(words, engine));
-  const bool is_elsewhere = end.made_of == MadeOf::tools && engine.ran_elsewhere();
-  if (is_elsewhere) end.made_of = MadeOf::tools_elsewhere;
+  const bool is_elsewhere = end.made_of == ResultOrigin::tools && engine.ran_elsewhere();
+  if (is_elsewhere) end.made_of = ResultOrigin::tools_elsewhere;
   if (end.code == 0) turn.end(end.made_of);
   return end;
 }

@@ -66,7 +66,7 @@ class HostStepper : public SliceStepper {
     }
     std::string object = std::move(*parted);
     DSBUILD_TRY(read, files_read(object));
-    Made made{0, MadeOf::tools, {}, make_record(read), {}};
+    Made made{0, ResultOrigin::tools, {}, make_record(read), {}};
     made.outputs.push_back({end, std::move(object)});
     // Else what was read may have changed since: the object may be of something else.
     if (can_hold(made.record)) made.record.result = result_key(made.record);
@@ -169,7 +169,7 @@ class FatbinStepper : public SliceStepper {
     DSBUILD_TRY(code, join_images());
     if (code != 0) return Made::failed(code);
     add_said(record, k_assembler, tools_.take_said());
-    Made made{0, MadeOf::tools, {}, std::move(record), path_of(k_object_end) + k_temporary_end};
+    Made made{0, ResultOrigin::tools, {}, std::move(record), path_of(k_object_end) + k_temporary_end};
     DSBUILD_TRY(object, engine.files().read_file(made.temporary));
     made.outputs.push_back({unit_.step.outputs.front(), std::move(object)});
     return made;

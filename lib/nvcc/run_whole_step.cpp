@@ -79,7 +79,7 @@ class WholeStepper : public Stepper {
     engine_.print(said);
     if (ran.exit_code != 0) return Made::failed(ran.exit_code);
     DSBUILD_TRY(bytes, files_.read_file(temporary));
-    Made made{0, MadeOf::tools, {}, make_record(bytes), temporary};
+    Made made{0, ResultOrigin::tools, {}, make_record(bytes), temporary};
     add_said(made.record, k_compiler, std::move(said));
     made.outputs.push_back({k_output_name, std::move(bytes)});
     if (can_hold(made.record)) made.record.result.digest = text_key_;
@@ -107,7 +107,7 @@ class WholeStepper : public Stepper {
   }
 
   Made made_in_parts(std::string object) {
-    Made made{0, MadeOf::tools, {}, make_record(object), {}};
+    Made made{0, ResultOrigin::tools, {}, make_record(object), {}};
     made.outputs.push_back({k_output_name, std::move(object)});
     if (can_hold(made.record)) made.record.result.digest = text_key_;
     return made;
@@ -232,7 +232,7 @@ class SparedHeader : public Stepper {
   bool is_cached() const override { return false; }
   Result<Made> make(Engine& engine) override {
     Record record = engine.action().make_record({{value_of(step_.command, "-c")}, {}});
-    return Made{0, MadeOf::cache, {{k_output_name, ""}}, std::move(record), {}};
+    return Made{0, ResultOrigin::cache, {{k_output_name, ""}}, std::move(record), {}};
   }
 
  private:

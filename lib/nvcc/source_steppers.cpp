@@ -69,7 +69,7 @@ class FrontStepper : public SourceStepper {
         record.result, {{end, blank_disabled_code(std::move(text)), engine_.take_milliseconds()}});
     if (!texts) return std::nullopt;
     results_.put_texts(record.result, *texts, record);
-    return Made{0, MadeOf::tools, std::move(texts->own), std::move(record), {}};
+    return Made{0, ResultOrigin::tools, std::move(texts->own), std::move(record), {}};
   }
 };
 
@@ -86,14 +86,14 @@ class DeviceStepper : public SourceStepper {
   }
 
   MaybeMade make_of(const SourceText& source, Record record) override {
-    Made made{0, MadeOf::tools, {}, std::move(record), {}};
+    Made made{0, ResultOrigin::tools, {}, std::move(record), {}};
     DSBUILD_TRY(code, add_texts(made));
     if (code != 0) return Made::failed(code);
     const std::string& ptx = made.outputs.front().bytes;
     if (source.has_columns_of_names(ptx) || source.gave_names_to(ptx)) return std::nullopt;
     const auto texts = results_.with_names(made.record.result, made.outputs);
     if (!texts) return std::nullopt;
-    const bool are_new = made.made_of == MadeOf::tools;
+    const bool are_new = made.made_of == ResultOrigin::tools;
     made.outputs = texts->own;
     DSBUILD_TRY(images_code, add_images(*texts, made));
     if (images_code != 0) return Made::failed(images_code);
@@ -106,7 +106,7 @@ class DeviceStepper : public SourceStepper {
   // The PTX and the stub.
   Result<int> add_texts(Made& made) {
     if (auto texts = results_.find_texts(made.record.result, made.record.said_of)) {
-      made.made_of = MadeOf::some_tools;
+      made.made_of = ResultOrigin::some_tools;
       made.outputs = std::move(texts->outputs);
       replay(texts->said, made.record);
       return 0;
@@ -139,14 +139,14 @@ class DeviceStepper : public SourceStepper {
           made.outputs.push_back({end, std::move(bytes)});
         }
       replay(said_by(*last, k_assembler), made.record);
-      made.made_of = MadeOf::some_tools;
+      made.made_of = ResultOrigin::some_tools;
       return true;
     }
     auto images = results_.find_images(made.record.result, texts);
     if (!images) return false;
     made.outputs.insert(made.outputs.end(), images->outputs.begin(), images->outputs.end());
     replay(images->said, made.record);
-    made.made_of = MadeOf::some_tools;
+    made.made_of = ResultOrigin::some_tools;
     return true;
   }
 

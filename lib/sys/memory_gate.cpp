@@ -134,7 +134,7 @@ class RealMemoryGate : public MemoryGate {
   }
 
   void note_end(std::string message) {
-    const auto made_of = static_cast<MadeOf>(take_number<int>(message));
+    const auto made_of = static_cast<ResultOrigin>(take_number<int>(message));
     const auto look = take_number<ByteCount>(message), peak = take_number<ByteCount>(message);
     GateUse& use = uses_[message];
     use.made_of = made_of;
@@ -224,7 +224,7 @@ void MemoryTurn::add_peak(ByteCount bytes) {
   peak = std::max(peak, bytes);
 }
 
-void MemoryTurn::end(MadeOf made_of) {
+void MemoryTurn::end(ResultOrigin made_of) {
   if (!socket_) return;
   send_message(*socket_, "end " + std::to_string(static_cast<int>(made_of)) + " " +
                              std::to_string(look_bytes_) + " " + std::to_string(peak_bytes_) + " " + output_);

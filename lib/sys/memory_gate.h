@@ -21,7 +21,7 @@ class Descriptor;
 inline constexpr const char* k_memory_gate_variable = "DSBUILD_MEMORY_GATE";
 
 // Where the outputs of a step come from.
-enum class MadeOf {
+enum class ResultOrigin {
   nothing_said,     // it failed, or was killed
   tools,            // all of them ran
   some_tools,       // some ran, and made what others had been given before: theirs was there
@@ -45,10 +45,10 @@ struct GateUse {
   double waited_for_core = 0;  // of these
   ByteCount needed_alone = 0;  // what it asked for, where there was not as much and it ran alone; else 0
   std::vector<GateTurn> turns;
-  MadeOf made_of = MadeOf::nothing_said;
+  ResultOrigin made_of = ResultOrigin::nothing_said;
   ByteCount look_bytes = 0, peak_bytes = 0;  // of the tools that ran, once it has said what it is made of
-  bool done() const { return made_of == MadeOf::tools; }
-  bool compiled() const { return done() || made_of == MadeOf::tools_elsewhere; }
+  bool done() const { return made_of == ResultOrigin::tools; }
+  bool compiled() const { return done() || made_of == ResultOrigin::tools_elsewhere; }
   bool operator==(const GateUse&) const = default;
 };
 
@@ -115,7 +115,7 @@ class MemoryTurn {
   // Of a tool that has ended (ProcessResult::peak_memory_bytes).
   void add_peak(ByteCount bytes);
   // The edge has ended well. Where all its tools ran, what they took is remembered for the next build.
-  void end(MadeOf made_of);
+  void end(ResultOrigin made_of);
 
  private:
   void wait(MemoryQueue::Kind kind, const SeenText& text);

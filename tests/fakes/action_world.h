@@ -27,7 +27,7 @@ inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-inline std::ostream& operator<<(std::ostream& out, MadeOf made_of) {
+inline std::ostream& operator<<(std::ostream& out, ResultOrigin made_of) {
   static const std::vector<const char*> names = {"nothing", "tools",      "some tools",
                                                  "cache",   "same input", "record"};
   return out << names.at(static_cast<size_t>(made_of));
@@ -40,7 +40,7 @@ struct Action {
 
 struct Ran {
   int code = 0;
-  MadeOf made_of = MadeOf::nothing_said;
+  ResultOrigin made_of = ResultOrigin::nothing_said;
   std::string said;   // by tools, and by dsbuild
   std::string error;  // its code; "" without one
   Args started;       // tools, in order (FakeCompilers::name_of)

@@ -20,7 +20,7 @@ TimedEdge edge(const std::string& name, Milliseconds ready, Milliseconds begin, 
   edge.begin = begin;
   edge.end = end;
   edge.needs = std::move(needs);
-  edge.made_of = MadeOf::tools;
+  edge.made_of = ResultOrigin::tools;
   return edge;
 }
 
@@ -47,7 +47,7 @@ Timings example() {
   timings.edges[1].turns = {{20, 20, 100}, {100, 160, 500}};
   timings.edges[1].peak_bytes = 450;
   timings.edges[2].turns = {{100, 100, 600}};
-  timings.edges[2].made_of = MadeOf::cache;
+  timings.edges[2].made_of = ResultOrigin::cache;
   timings.edges[2].is_shared = true;
   timings.edges[1].remote_miss = "nobody has built it (scope main)";
   timings.remote = {{"prefetch", 0, 15}, {"upload", 250, 320}};

@@ -59,11 +59,11 @@ struct World {
     return FakeProcessRunner::succeeded(answer + "a/plain.cpp\ta/plain.cpp\n", "it talks");
   }
 
-  Result<MadeOf> run() {
+  Result<ResultOrigin> run() {
     const StepWords words = {"hipify", "tools/hipify.id", step.output, "--", step.python, step.package};
     ActionRun action(words, system);
     MemoryTurn turn({}, step.output);
-    if (action.is_up_to_date()) return MadeOf::record;
+    if (action.is_up_to_date()) return ResultOrigin::record;
     action.begin();
     const Print print = [this](std::string_view text) { said += text; };
     LocalRunner runner(system.processes);
@@ -79,7 +79,7 @@ struct World {
 
 TEST_CASE("the tree has the sources as HIP under their names, and the headers that they name") {
   World world;
-  CHECK(world.run().value() == MadeOf::tools);
+  CHECK(world.run().value() == ResultOrigin::tools);
   CHECK(world.made("a/adam.cu").starts_with("HIP of #include"));
   CHECK(world.made("a/plain.cpp") == "int plain;\n");
   CHECK(world.made("a/near.h") == "cuda near\n");
@@ -108,14 +108,14 @@ TEST_CASE("hipify is started in isolation, with the folders and sources below th
 TEST_CASE("its record holds until a file that it read is another") {
   World world;
   REQUIRE(world.run());
-  CHECK(world.run().value() == MadeOf::record);
+  CHECK(world.run().value() == ResultOrigin::record);
   world.files.add_file("/build/pack/a/unused.h", "still not read\n");
-  CHECK(world.run().value() == MadeOf::record);
+  CHECK(world.run().value() == ResultOrigin::record);
   world.files.add_file("/build/pack/a/deep.h", "deeper\n");
-  CHECK(world.run().value() == MadeOf::tools);
+  CHECK(world.run().value() == ResultOrigin::tools);
   CHECK(world.made("a/deep.h") == "deeper\n");
   world.files.add_file("/build/pack/a/far.h", "a nearer one\n");
-  CHECK(world.run().value() == MadeOf::tools);
+  CHECK(world.run().value() == ResultOrigin::tools);
   CHECK(world.made("a/far.h") == "a nearer one\n");
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("what is no longer made goes, and damage is mended") {
   REQUIRE(world.run());
   CHECK_FALSE(world.files.exists("/build/hipify/adam/a/near_hip.h"));
   world.files.add_file("/build/hipify/adam/a/adam.cu", "damaged");
-  CHECK(world.run().value() != MadeOf::record);
+  CHECK(world.run().value() != ResultOrigin::record);
   CHECK(world.made("a/adam.cu") == "HIP of cuda alone\n");
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("what another build folder made of the same is taken from the cache") 
   REQUIRE(world.run());
   const std::string list = world.files.bytes("/build/hipify/adam.list");
   REQUIRE(world.files.remove_all("/build/hipify"));
-  CHECK(world.run().value() == MadeOf::cache);
+  CHECK(world.run().value() == ResultOrigin::cache);
   CHECK(world.processes.starts() == 1);
   CHECK(world.files.bytes("/build/hipify/adam.list") == list);
   CHECK(world.made("a/near_hip.h") == "HIP of cuda near\n");
@@ -155,7 +155,7 @@ TEST_CASE("where hipify fails, what it said is told, and nothing is made") {
   World world;
   world.processes.on({"python3"},
                      FakeProcessRunner::failed("Traceback …\nInputError: no kernel end found\n"));
-  CHECK(world.run().value() == MadeOf::nothing_said);
+  CHECK(world.run().value() == ResultOrigin::nothing_said);
   CHECK(world.said.find("no kernel end found") != std::string::npos);
   CHECK_FALSE(world.files.exists("/build/hipify/adam"));
 }

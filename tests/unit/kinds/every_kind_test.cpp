@@ -207,13 +207,13 @@ TEST_CASE("actions: where nothing is known all tools run, and where the record h
     const Ran made = world.make();
     CHECK(made.code == 0);
     CHECK(made.started == world.kind.tools);
-    CHECK(made.made_of == MadeOf::tools);
+    CHECK(made.made_of == ResultOrigin::tools);
     CHECK(made.cache.find('h') == std::string::npos);
     CHECK_FALSE(made.cache.empty());
     CHECK(world.has_record(world.action()));
     const auto before = world.identities_of(world.action());
     const Ran again = world.run(world.action());
-    CHECK(again.made_of == MadeOf::record);
+    CHECK(again.made_of == ResultOrigin::record);
     CHECK(again.started.empty());
     CHECK(world.identities_of(world.action()) == before);
   });
@@ -226,11 +226,11 @@ TEST_CASE("actions: another build folder gets the bytes from the cache, and its 
     world.enter("/home/bob");
     const Ran ran = world.make();
     CHECK(ran.started.empty());
-    CHECK(ran.made_of == MadeOf::cache);
+    CHECK(ran.made_of == ResultOrigin::cache);
     CHECK(ran.cache.find('m') == std::string::npos);
     CHECK_FALSE(ran.cache.empty());
     CHECK(world.outputs() == bytes);
-    CHECK(world.run(world.action()).made_of == MadeOf::record);
+    CHECK(world.run(world.action()).made_of == ResultOrigin::record);
   });
 }
 
@@ -241,10 +241,10 @@ TEST_CASE("actions: without a cache other build folders make their own, equal on
     if (tools == Args{"cpp", "g++"}) tools = {"g++"};  // a text is only looked for in a cache
     const Ran ran = world.make();
     CHECK(ran.started == tools);
-    CHECK(ran.made_of == MadeOf::tools);
+    CHECK(ran.made_of == ResultOrigin::tools);
     CHECK(ran.cache == "");
     const auto bytes = world.outputs();
-    CHECK(world.run(world.action()).made_of == MadeOf::record);
+    CHECK(world.run(world.action()).made_of == ResultOrigin::record);
     world.enter("/home/bob");
     CHECK(world.make().started == tools);
     CHECK(world.outputs() == bytes);
@@ -262,7 +262,7 @@ TEST_CASE("actions: a cache that cannot be written is read, and nothing fails") 
     edit(world);
     CHECK(world.make().code == 0);
     CHECK(world.outputs() == made_from_scratch(world, edit));
-    CHECK(world.run(world.action()).made_of == MadeOf::record);
+    CHECK(world.run(world.action()).made_of == ResultOrigin::record);
   });
 }
 
@@ -295,10 +295,10 @@ TEST_CASE("actions: an edit makes what a build from scratch makes, and going bac
     REQUIRE(world.make().code == 0);
     const auto bytes = world.outputs();
     edit(world);
-    CHECK(world.make().made_of == MadeOf::tools);
+    CHECK(world.make().made_of == ResultOrigin::tools);
     CHECK(world.outputs() == made_from_scratch(world, edit));
     CHECK(world.outputs() != bytes);
-    CHECK(world.run(world.action()).made_of == MadeOf::record);
+    CHECK(world.run(world.action()).made_of == ResultOrigin::record);
   });
 }
 
@@ -309,8 +309,8 @@ TEST_CASE("actions: other tools make everything again") {
     world.plan(k_device_id_file, "00fe another version\n");
     const Ran ran = world.run(world.action());
     CHECK(ran.started == world.kind.tools);
-    CHECK(ran.made_of == MadeOf::tools);
-    CHECK(world.run(world.action()).made_of == MadeOf::record);
+    CHECK(ran.made_of == ResultOrigin::tools);
+    CHECK(world.run(world.action()).made_of == ResultOrigin::record);
   });
 }
 
@@ -322,13 +322,13 @@ TEST_CASE("actions: an output that is damaged or gone is mended") {
       INFO(output);
       world.files.add_file(output, "damaged");
       const Ran mended = world.run(world.action());
-      CHECK(mended.made_of != MadeOf::record);
+      CHECK(mended.made_of != ResultOrigin::record);
       CHECK(mended.started.empty());
       CHECK(world.outputs() == bytes);
       REQUIRE(world.files.remove_all(output));
       CHECK(world.run(world.action()).code == 0);
       CHECK(world.outputs() == bytes);
-      CHECK(world.run(world.action()).made_of == MadeOf::record);
+      CHECK(world.run(world.action()).made_of == ResultOrigin::record);
     }
   });
 }
@@ -364,7 +364,7 @@ TEST_CASE("actions: a tool that fails is told, leaves no record and the outputs 
       world.tools.failing = {};
       CHECK(world.run(world.action()).code == 0);
       CHECK(world.outputs() == edited);
-      CHECK(world.run(world.action()).made_of == MadeOf::record);
+      CHECK(world.run(world.action()).made_of == ResultOrigin::record);
     }
   }
 }
@@ -386,7 +386,7 @@ TEST_CASE("actions: after a kill at any tool the next run makes what a build fro
         world.tools.after.clear();
         CHECK(world.run(world.action()).code == 0);
         CHECK(world.outputs() == bytes);
-        CHECK(world.run(world.action()).made_of == MadeOf::record);
+        CHECK(world.run(world.action()).made_of == ResultOrigin::record);
         if (!has_written) continue;
         world.enter("/home/bob");
         CHECK(world.make().code == 0);
@@ -408,9 +408,9 @@ TEST_CASE(
     const auto bytes = made_from_scratch(
         world, [&](KindWorld& other) { other.files.add_file(other.kind.read, "int meanwhile;\n"); });
     const Ran again = world.make();
-    CHECK(again.made_of != MadeOf::record);
+    CHECK(again.made_of != ResultOrigin::record);
     CHECK(world.outputs() == bytes);
-    CHECK(world.run(world.action()).made_of == MadeOf::record);
+    CHECK(world.run(world.action()).made_of == ResultOrigin::record);
     world.enter("/home/bob");
     REQUIRE(world.make().code == 0);
     CHECK(world.outputs() == bytes);

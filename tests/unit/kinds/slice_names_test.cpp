@@ -22,7 +22,7 @@ TEST_CASE("slices: a list of archs that no text names does not count") {
   run_all(world);
   world.plan_for("800,900,1000");
   for (const char* part : {"front", "compute_80", "compute_90", "host"})
-    CHECK(world.run_part(part).made_of == MadeOf::record);
+    CHECK(world.run_part(part).made_of == ResultOrigin::record);
 }
 
 TEST_CASE("slices: tools get names that are common to all lists, outputs those of their own") {
@@ -40,7 +40,7 @@ TEST_CASE("slices: tools get names that are common to all lists, outputs those o
     INFO(part);
     const Ran ran = world.run_part(part);
     CHECK(ran.started == Args{"cpp"});
-    CHECK(ran.made_of == MadeOf::cache);
+    CHECK(ran.made_of == ResultOrigin::cache);
     CHECK(world.bytes_of(world.slice(part)) == made_from_scratch(world, part));
   }
   CHECK(has(world.ptx(), "void THRUST_300001_SM_800_900_1000_NS::k() { 1 }\n"));

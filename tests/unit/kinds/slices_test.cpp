@@ -15,11 +15,11 @@ TEST_CASE("slices: a comment runs the preprocessor alone, and no output is writt
     const auto before = world.identities_of(world.slice(part));
     const Ran ran = world.run_part(part);
     CHECK(ran.started == Args{"cpp"});
-    CHECK(ran.made_of == MadeOf::same_input);
+    CHECK(ran.made_of == ResultOrigin::same_input);
     CHECK(world.identities_of(world.slice(part)) == before);
   }
-  CHECK(world.run_part("host").made_of == MadeOf::record);
-  CHECK(world.run_part("fatbin").made_of == MadeOf::record);
+  CHECK(world.run_part("host").made_of == ResultOrigin::record);
+  CHECK(world.run_part("fatbin").made_of == ResultOrigin::record);
 }
 
 TEST_CASE("slices: lines that move are no change where positions are not kept") {
@@ -28,7 +28,7 @@ TEST_CASE("slices: lines that move are no change where positions are not kept") 
   world.write("\n\n" + k_kernel + k_host_code);
   CHECK(world.run_part("compute_80").started == Args{"cpp"});
   CHECK(world.run_part("front").started == Args{"cpp"});
-  CHECK(world.run_part("host").made_of == MadeOf::record);
+  CHECK(world.run_part("host").made_of == ResultOrigin::record);
 }
 
 TEST_CASE("slices: lines that move are a change where positions are kept") {
@@ -49,10 +49,10 @@ TEST_CASE("slices: where the PTX stays, ptxas does not run") {
   world.write(k_kernel + "int other_host;\n");
   const Ran ran = world.run_part("compute_80");
   CHECK(ran.started == Args{"cpp", "cicc"});
-  CHECK(ran.made_of == MadeOf::some_tools);
+  CHECK(ran.made_of == ResultOrigin::some_tools);
   CHECK(world.identities_of(world.slice("compute_80")).at(1) == images);
   CHECK(world.bytes_of(world.slice("compute_80")) == made_from_scratch(world, "compute_80"));
-  CHECK(world.run_part("compute_80").made_of == MadeOf::record);
+  CHECK(world.run_part("compute_80").made_of == ResultOrigin::record);
 }
 
 TEST_CASE("slices: where the PTX is known in the cache, another build folder takes its images") {
@@ -114,7 +114,7 @@ TEST_CASE("slices: device code alone makes no host object, host code alone no im
   world.write("__global__ void k() { 2 }\n" + k_host_code);
   CHECK(world.run_part("front").started == k_front_tools);
   CHECK(world.run_part("compute_90").started == k_device_tools);
-  CHECK(world.run_part("host").made_of == MadeOf::record);
+  CHECK(world.run_part("host").made_of == ResultOrigin::record);
   CHECK(world.run_part("compute_80").started == k_device_tools);
   CHECK(world.run_part("fatbin").started == Args{"fatbinary", "as"});
   world.write("__global__ void k() { 2 }\nint other_host;\n");
@@ -122,7 +122,7 @@ TEST_CASE("slices: device code alone makes no host object, host code alone no im
   CHECK(world.run_part("compute_90").started == Args{"cpp", "cicc"});
   CHECK(world.run_part("compute_80").started == Args{"cpp", "cicc"});
   CHECK(world.run_part("host").started == Args{"g++"});
-  CHECK(world.run_part("fatbin").made_of == MadeOf::record);
+  CHECK(world.run_part("fatbin").made_of == ResultOrigin::record);
 }
 
 TEST_CASE("slices: host code whose lines moved gives the object that is there") {
@@ -134,7 +134,7 @@ TEST_CASE("slices: host code whose lines moved gives the object that is there") 
   REQUIRE(world.run_part("compute_90").code == 0);
   const Ran ran = world.run_part("host");
   CHECK(ran.started.empty());
-  CHECK(ran.made_of == MadeOf::same_input);
+  CHECK(ran.made_of == ResultOrigin::same_input);
   CHECK(world.identities_of(world.slice("host")) == before);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("slices: another op with the same source takes what the first made, be
     INFO(part);
     const Ran ran = world.run(world.slice(part, "lion"));
     CHECK(ran.started == Args{"cpp"});
-    CHECK(ran.made_of == MadeOf::cache);
+    CHECK(ran.made_of == ResultOrigin::cache);
     CHECK(world.bytes_of(world.slice(part, "lion")) == world.bytes_of(world.slice(part)));
   }
   for (const char* part : {"host", "fatbin"})
@@ -245,7 +245,7 @@ TEST_CASE("slices: a header that comes before another is seen, another file is n
   world.enter("/home/ann");
   REQUIRE(world.run_part("compute_80").code == 0);
   world.source("first/w.h", "int w;\n");
-  CHECK(world.run_part("compute_80").made_of == MadeOf::record);
+  CHECK(world.run_part("compute_80").made_of == ResultOrigin::record);
   world.source("first/v.h", "int another_v;\n__device__ int d { 1 }\n");
   CHECK(world.run_part("compute_80").started == k_device_tools);
   CHECK(has(world.ptx(), "__device__ int d { 1 }"));
@@ -301,7 +301,7 @@ TEST_CASE(
     world.enter("/home/ann");
     for (const char* part : {"front", "compute_90", "host"})
       REQUIRE(world.run_part(part).code == 0);
-    CHECK((world.run_part("host").made_of == MadeOf::record) == tells);
+    CHECK((world.run_part("host").made_of == ResultOrigin::record) == tells);
     CHECK(world.record_of(world.slice("host"))->incomplete.empty() == tells);
     world.source("data.bin", "two");
     CHECK(world.run_part("host").started == Args{"g++"});
@@ -341,7 +341,7 @@ TEST_CASE(
     SliceWorld world("__global__ void k() { " + word + " }\n");
     const Ran ran = world.run_part(part);
     CHECK(ran.code == code);
-    CHECK(ran.made_of == MadeOf::nothing_said);
+    CHECK(ran.made_of == ResultOrigin::nothing_said);
     CHECK(has(ran.said, word));
     CHECK(has(ran.said, "the same with nvcc alone: nvcc -O3"));
     CHECK(world.bytes_of(world.slice(part)) == std::vector<std::string>(world.slice(part).outputs.size()));
@@ -385,7 +385,7 @@ TEST_CASE(
   run_all(world);
   for (const char* end : {".compute_70.ptx", ".compute_70.cubin", ".compute_70.ptx.made"})
     CHECK_FALSE(world.files.exists(SliceWorld::unit() + end));
-  CHECK(world.run_part("compute_80").made_of == MadeOf::record);
+  CHECK(world.run_part("compute_80").made_of == ResultOrigin::record);
 }
 
 TEST_CASE(

@@ -28,7 +28,7 @@ TEST_CASE("compiles: a comment makes the object again, and its equal bytes are n
   world.write("int a;  // says what\n");
   CHECK(world.run_compile().started == Args{"g++"});
   CHECK(world.identities_of(world.compile("b.cpp")) == before);
-  CHECK(world.run_compile().made_of == MadeOf::record);
+  CHECK(world.run_compile().made_of == ResultOrigin::record);
   CHECK_FALSE(world.files.exists("obj/adam/b.cpp.o.tmp"));
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("compiles: going back to a state that was made takes it from the cache
     world.source("a.h", std::string("int header") + number + ";\n");
     const Ran ran = world.run_compile();
     CHECK(ran.started.empty());
-    CHECK(ran.made_of == MadeOf::cache);
+    CHECK(ran.made_of == ResultOrigin::cache);
     CHECK(has(world.object(), std::string("header") + number + ";"));
   }
   world.source("a.h", "int header1;\n");
@@ -53,7 +53,7 @@ TEST_CASE("compiles: another option, another object; the record knows the words"
   CppWorld world;
   REQUIRE(world.run_compile({"-DN=1"}).code == 0);
   CHECK(world.run_compile({"-DN=2"}).started == Args{"g++"});
-  CHECK(world.run_compile({"-DN=2"}).made_of == MadeOf::record);
+  CHECK(world.run_compile({"-DN=2"}).made_of == ResultOrigin::record);
   CHECK(world.run_compile({"-DN=1"}).started.empty());  // from the cache
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("compiles: what the assembler reads counts where it says so; else the 
     if (!tells) world.telling = "";
     world.enter("/home/ann");
     REQUIRE(world.run_compile().code == 0);
-    CHECK((world.run_compile().made_of == MadeOf::record) == tells);
+    CHECK((world.run_compile().made_of == ResultOrigin::record) == tells);
     world.source("data.bin", "two");
     CHECK(world.run_compile().started == Args{"g++"});
     CHECK(has(world.object(), sha256("two")));
@@ -105,7 +105,7 @@ TEST_CASE("compiles: a header that comes before another is seen, another file is
   world.source("include/v.h", "int v;\n");
   REQUIRE(world.run_compile(flags).code == 0);
   world.source("first/w.h", "int w;\n");
-  CHECK(world.run_compile(flags).made_of == MadeOf::record);
+  CHECK(world.run_compile(flags).made_of == ResultOrigin::record);
   world.source("first/v.h", "int first_v;\n");
   CHECK(world.run_compile(flags).started == Args{"g++"});
   CHECK(has(world.object(), "first_v"));
@@ -117,7 +117,7 @@ TEST_CASE("compiles: commands whose files are not all named are made by their to
     INFO(flag);
     CppWorld world;
     REQUIRE(world.run_compile({flag}).started == Args{"g++"});
-    CHECK(world.run_compile({flag}).made_of == MadeOf::record);
+    CHECK(world.run_compile({flag}).made_of == ResultOrigin::record);
     world.enter("/home/bob");
     const Ran ran = world.run_compile({flag});
     CHECK(ran.started == Args{"g++"});
@@ -142,10 +142,10 @@ TEST_CASE("shared sources: the object of another op is taken where its text is t
   CHECK(first.started == Args{"cpp", "g++"});
   const Ran ran = world.run(lion);
   CHECK(ran.started == Args{"cpp"});
-  CHECK(ran.made_of == MadeOf::cache);
+  CHECK(ran.made_of == ResultOrigin::cache);
   CHECK(ran.said == first.said);
   CHECK(world.bytes_of(lion) == world.bytes_of(adam));
-  CHECK(world.run(lion).made_of == MadeOf::record);
+  CHECK(world.run(lion).made_of == ResultOrigin::record);
   world.source("a.h", "int other_header;\n");
   CHECK(world.run(lion).started == Args{"cpp", "g++"});
 }
@@ -232,7 +232,7 @@ TEST_CASE("precompiled headers: what is made of one is made again when a header 
   CHECK(has(world.precompiled(), "int torch;"));
   REQUIRE(world.run_compile(world.flags).code == 0);
   CHECK(has(world.object(), "int torch;"));
-  CHECK(world.run_compile(world.flags).made_of == MadeOf::record);
+  CHECK(world.run_compile(world.flags).made_of == ResultOrigin::record);
   world.files.add_file("/torch/include/torch/extension.h", "int torch2;\n");
   REQUIRE(world.run(world.header_action()).started == Args{"g++"});
   CHECK(world.run_compile(world.flags).started == Args{"g++"});
@@ -252,10 +252,10 @@ TEST_CASE(
   world.plan(world.header + ".gch.users", world.users("2"));  // b.cpp is in the cache, c.cpp alone needs it
   const Ran spared = world.run(world.header_action());
   CHECK(spared.started.empty());
-  CHECK(spared.made_of == MadeOf::cache);
+  CHECK(spared.made_of == ResultOrigin::cache);
   CHECK(world.precompiled() == "");
   CHECK(world.files.exists(world.header + ".gch"));
-  CHECK(world.run(world.header_action()).made_of == MadeOf::record);
+  CHECK(world.run(world.header_action()).made_of == ResultOrigin::record);
   CHECK(world.run(world.compile("c.cpp", world.flags)).started == Args{"g++"});
   REQUIRE(world.files.remove_all("/cache"));
   CHECK(world.run_compile(world.flags).started == Args{"g++"});
@@ -283,7 +283,7 @@ TEST_CASE("links: a library that the linker read counts, and one that comes befo
   const Action link = world.link({"obj/adam/b.cpp.o"}, {"-L/first", "-lfirst"});
   world.files.add_file("/cuda/lib64/libfirst.a", "first");
   REQUIRE(world.run(link).code == 0);
-  CHECK(world.run(link).made_of == MadeOf::record);
+  CHECK(world.run(link).made_of == ResultOrigin::record);
   world.files.add_file("/cuda/lib64/libfirst.a", "other");
   CHECK(world.run(link).started == Args{"ld"});
   world.files.add_file("/first/libfirst.a", "before");
@@ -387,9 +387,9 @@ TEST_CASE(
   const Action verify{{"verify", "-", "check/adam.ok", "check/adam.json"}, {"check/adam.ok"}};
   world.plan("lib/adam.so", samples::library({}, {"adam_run"}));
   world.plan("check/adam.json", render_expected({"adam", "lib/adam.so", {}, {"adam_run"}}));
-  CHECK(world.run(verify).made_of == MadeOf::tools);
+  CHECK(world.run(verify).made_of == ResultOrigin::tools);
   CHECK(world.bytes_of(verify).front() == "ok\n");
-  CHECK(world.run(verify).made_of == MadeOf::record);
+  CHECK(world.run(verify).made_of == ResultOrigin::record);
   world.plan("lib/adam.so", samples::library({}, {"other"}));
   const Ran ran = world.run(verify);
   CHECK(ran.code == 1);

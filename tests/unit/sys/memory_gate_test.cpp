@@ -136,7 +136,7 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
     turn.wait_to_work();
     turn.add_peak(70);
     turn.add_peak(90);
-    turn.end(MadeOf::tools);
+    turn.end(ResultOrigin::tools);
   }
   {
     MemoryTurn unfinished(at(*gate), "half of it");
@@ -149,7 +149,7 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
   CHECK(uses.at("more").look_bytes == 5);
   CHECK(uses.at("more").peak_bytes == 90);
   CHECK_FALSE(uses.at("half of it").done());
-  CHECK(uses.at("half of it").made_of == MadeOf::nothing_said);
+  CHECK(uses.at("half of it").made_of == ResultOrigin::nothing_said);
   // Both turns, in their order, with what was set aside.
   const auto& turns = uses.at("more").turns;
   REQUIRE(turns.size() == 2);
@@ -161,10 +161,12 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
 
 TEST_CASE("gate: a step says what it is made of, whether it waited or not, and whatever its name") {
   auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
-  for (const MadeOf made_of : {MadeOf::record, MadeOf::cache, MadeOf::same_input, MadeOf::some_tools})
+  for (const ResultOrigin made_of :
+       {ResultOrigin::record, ResultOrigin::cache, ResultOrigin::same_input, ResultOrigin::some_tools})
     MemoryTurn(at(*gate), "a b " + std::to_string(static_cast<int>(made_of))).end(made_of);
   const auto uses = gate->close();
-  for (const MadeOf made_of : {MadeOf::record, MadeOf::cache, MadeOf::same_input, MadeOf::some_tools})
+  for (const ResultOrigin made_of :
+       {ResultOrigin::record, ResultOrigin::cache, ResultOrigin::same_input, ResultOrigin::some_tools})
     CHECK(uses.at("a b " + std::to_string(static_cast<int>(made_of))).made_of == made_of);
   CHECK(uses.size() == 4);
 }
@@ -213,7 +215,7 @@ TEST_CASE(
   CHECK_FALSE(becomes(both, 100ms));
   CHECK(running == 0);
   first->add_peak(k_measured);
-  first->end(MadeOf::tools);
+  first->end(ResultOrigin::tools);
   first.reset();
   CHECK(becomes(both, 5s));  // by the guess one would wait for the other
   may_end = true;
