@@ -3,7 +3,7 @@
 
 #include "exec/action_run.h"
 #include "launch/call_folder.h"
-#include "sys/node_turns.h"
+#include "sys/host_slots.h"
 
 namespace dsbuild {
 

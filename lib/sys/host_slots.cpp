@@ -1,4 +1,4 @@
-#include "sys/node_turns.h"
+#include "sys/host_slots.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -31,7 +31,7 @@ bool lock(const Descriptor& file, int how) {
   return true;
 }
 
-class LockedFile : public NodeTurn {
+class LockedFile : public HostSlot {
  public:
   LockedFile(Path path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
   ~LockedFile() override { ::unlink(path_.c_str()); }
@@ -81,7 +81,7 @@ bool has_room(const Held& held, const NodeBound& bound, ByteCount bytes) {
 }
 
 // Locked before it has the name by which others count it.
-Result<std::unique_ptr<NodeTurn>> make_turn(const Path& folder, ByteCount bytes) {
+Result<std::unique_ptr<HostSlot>> make_turn(const Path& folder, ByteCount bytes) {
   static std::atomic<int> number = 0;
   const std::string name = std::to_string(::getpid()) + "-" + std::to_string(number++);
   const Path path = folder / (name + k_end_of_turns), unnamed = folder / (name + ".new");
@@ -96,7 +96,7 @@ Result<std::unique_ptr<NodeTurn>> make_turn(const Path& folder, ByteCount bytes)
 
 }  // namespace
 
-Result<std::unique_ptr<NodeTurn>> take_node_turn(const Path& folder, const NodeBound& bound,
+Result<std::unique_ptr<HostSlot>> take_node_turn(const Path& folder, const NodeBound& bound,
                                                  ByteCount bytes) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -17,13 +17,13 @@ struct NodeBound {
   ByteCount bytes = 0;
 };
 
-class NodeTurn {
+class HostSlot {
  public:
-  virtual ~NodeTurn() = default;  // gives it back
+  virtual ~HostSlot() = default;  // gives it back
 };
 
 // Waits for a turn in which as many bytes may be held. One that needs more than the bound is alone. All who
 // name the same folder, which is made if need be, count together. Errors: exit 1 `io`.
-Result<std::unique_ptr<NodeTurn>> take_node_turn(const Path& folder, const NodeBound& bound, ByteCount bytes);
+Result<std::unique_ptr<HostSlot>> take_node_turn(const Path& folder, const NodeBound& bound, ByteCount bytes);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-#include "sys/node_turns.h"
+#include "sys/host_slots.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::future<std::unique_ptr<NodeTurn>> ask(const Path& folder, const NodeBound& bound, ByteCount bytes) {
+std::future<std::unique_ptr<HostSlot>> ask(const Path& folder, const NodeBound& bound, ByteCount bytes) {
   return std::async(std::launch::async, [=] {
     auto turn = take_node_turn(folder, bound, bytes);
     REQUIRE(turn);
@@ -26,7 +26,7 @@ std::future<std::unique_ptr<NodeTurn>> ask(const Path& folder, const NodeBound& 
   });
 }
 
-bool is_there(const std::future<std::unique_ptr<NodeTurn>>& turn) {
+bool is_there(const std::future<std::unique_ptr<HostSlot>>& turn) {
   return turn.wait_for(200ms) == std::future_status::ready;
 }
 
