@@ -26,8 +26,8 @@ void remove_old(const Path& calls, FileSystem& files) {
       (void)files.remove_all(calls / name);
 }
 
-Result<void> lay_out(const Path& folder, const SourcePlace& place, const CallTools& tools,
-                     const Session& session, const Settings& settings) {
+Result<void> lay_out(const Path& folder, const PathMap& place, const CallTools& tools, const Session& session,
+                     const Settings& settings) {
   FileSystem& files = session.system.files;
   for (const char* name : {k_tools_folder, k_steps_folder, k_tool_tmp_dir, k_objects_folder})
     DSBUILD_CHECK(files.make_directories(folder / name));
@@ -40,7 +40,7 @@ Result<void> lay_out(const Path& folder, const SourcePlace& place, const CallToo
 
 }  // namespace
 
-Result<CallFolder> CallFolder::make(const SourcePlace& place, const CallTools& tools, const Session& session,
+Result<CallFolder> CallFolder::make(const PathMap& place, const CallTools& tools, const Session& session,
                                     const Settings& settings) {
   FileSystem& files = session.system.files;
   DSBUILD_TRY(shared, shared_folder(session.system));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "launch/call_tools.h"
-#include "nvcc/source_place.h"
+#include "nvcc/path_map.h"
 #include "sys/private_folder.h"
 
 namespace dsbuild {
@@ -10,7 +10,7 @@ namespace dsbuild {
 class CallFolder {
  public:
   // Of this node, and of this user alone. Errors: exit 1 `unsafe_folder`, `io`.
-  static Result<CallFolder> make(const SourcePlace& place, const CallTools& tools, const Session& session,
+  static Result<CallFolder> make(const PathMap& place, const CallTools& tools, const Session& session,
                                  const Settings& settings);
   const Path& path() const { return folder_.path(); }
   // What all calls of this node share: "<tmp>/dsbuild-<uid>/nvcc".

@@ -10,7 +10,7 @@ namespace dsbuild {
 // Where the parts run, and what for.
 struct PartsOfCall {
   const NvccCall& call;
-  const SourcePlace& place;
+  const PathMap& place;
   const CallTools& tools;
   const CallFolder& folder;
   const Settings& settings;

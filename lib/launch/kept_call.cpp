@@ -42,7 +42,7 @@ struct MadeCall {
 
 class Call {
  public:
-  Call(const CallRequest& request, SourcePlace place, const CallTools& tools, const CallFolder& folder,
+  Call(const CallRequest& request, PathMap place, const CallTools& tools, const CallFolder& folder,
        Session& session, const Say& say)
       : request_(request),
         call_(request.call),
@@ -213,7 +213,7 @@ class Call {
 
   const CallRequest& request_;
   const NvccCall& call_;
-  const SourcePlace place_;
+  const PathMap place_;
   const CallTools& tools_;
   const CallFolder& folder_;
   Session& session_;
@@ -231,7 +231,7 @@ bool is_temporary_folder(const std::string& folder, const Environment& environme
   return folder.find("/.tmp") != std::string::npos;  // uv's, in its cache
 }
 
-SourcePlace place_of(const NvccCall& call, const Path& folder, const Environment& environment) {
+PathMap place_of(const NvccCall& call, const Path& folder, const Environment& environment) {
   const std::string source = (folder / call.source).lexically_normal().string(),
                     root = root_of(source, folder.string());
   return {folder.string(), root, call.source, is_temporary_folder(root, environment)};
@@ -274,7 +274,7 @@ Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, Sy
   DSBUILD_TRY(tools, find_call_tools(request.nvcc.program, request.call, session));
   session.facts.save();
   session.digests.save();
-  const SourcePlace place = place_of(request.call, folder, system.environment);
+  const PathMap place = place_of(request.call, folder, system.environment);
   DSBUILD_TRY(call_folder, CallFolder::make(place, tools, session, request.settings));
   DSBUILD_CHECK(enter_folder(call_folder.path()));
   auto end = Call(request, place, tools, call_folder, session, say).run();

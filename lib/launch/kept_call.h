@@ -27,7 +27,7 @@ using Say = std::function<void(std::string_view out, std::string_view err)>;
 // Takes the call's object from the cache, or makes it in a folder of its own; the current folder is `folder`
 // again at the end. The call was given in `folder`: its names of the object and the depfile count from there.
 // `say` gets the tools' output, of now or of the time when the cached object was made. The key has the
-// command, with names of files below its root (nvcc/source_place.h), the tools, and the variables that they
+// command, with names of files below its root (nvcc/path_map.h), the tools, and the variables that they
 // read. The record is that of an action (exec/record.h). An object that holds the root's own path is cached
 // for that root alone. Errors: why nvcc itself has to run the call; then nothing was written.
 Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, System& system, const Say& say);

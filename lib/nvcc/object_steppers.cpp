@@ -112,7 +112,7 @@ class HostStepper : public SliceStepper {
     const std::string scratch = unit_.scratch.string();
     DSBUILD_TRY(depfile, engine_.files().read_file(unit_.in_scratch(".d")));
     FilesRead read{files_in_depfile(depfile), unit_.step.commands.front()};
-    if (const SourcePlace& place = unit_.step.place; !place.empty()) {
+    if (const PathMap& place = unit_.step.place; !place.empty()) {
       for (std::string& file : read.files)
         if (!file.starts_with(scratch)) file = place.own_name(file);
       read.command = place.own_words(std::move(read.command));

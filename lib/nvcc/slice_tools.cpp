@@ -35,7 +35,7 @@ Result<int> SliceTools::run_in_build_folder(const Words& command) {
 
 Result<std::optional<std::string>> SliceTools::compile_in_parts(const Words& command,
                                                                 const std::string& source_end) {
-  const SourcePlace& place = unit_.step.place;
+  const PathMap& place = unit_.step.place;
   Words words = unit_.expand(command, unit_.in_scratch(""));
   if (!place.empty())
     for (std::string& word : words)

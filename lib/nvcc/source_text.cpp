@@ -47,7 +47,7 @@ Words SourceText::command() const {
 }
 
 Result<int> SourceText::preprocess(SliceTools& tools) {
-  const SourcePlace& place = unit_.step.place;
+  const PathMap& place = unit_.step.place;
   Words argv = unit_.expand(command_, unit_.in_scratch(""));
   const std::string depfile = unit_.in_scratch(".d");
   argv.insert(argv.end(), {"-MD", "-MF", depfile, "-MT", "text"});
@@ -70,7 +70,7 @@ Result<void> SourceText::take_own_place() {
   DSBUILD_CHECK(files_.write_file(part + k_headers_end, headers_in(text_)));
   // What is said of lines names files as nvcc's does: as they were given.
   if (has_line_information(unit_.step.commands.front())) return {};
-  const SourcePlace& place = unit_.step.place;
+  const PathMap& place = unit_.step.place;
   std::string own = place.with_own_names(text_);
   if (place.is_temporary) given_text_ = std::move(text_);
   text_ = std::move(own);
@@ -117,7 +117,7 @@ SeenText SourceText::seen() const {
 
 FilesRead SourceText::files_read() const {
   Words command = unit_.expand(command_, unit_.in_scratch(""));
-  const SourcePlace& place = unit_.step.place;
+  const PathMap& place = unit_.step.place;
   return {read_files_, place.empty() ? std::move(command) : place.own_words(std::move(command))};
 }
 

@@ -7,7 +7,7 @@
 
 namespace dsbuild {
 
-// Two files next to a part whose source has a place (lib/nvcc/source_place.h). The first is there where the
+// Two files next to a part whose source has a place (lib/nvcc/path_map.h). The first is there where the
 // part's text has the place's root in no name but those of its files. The second lists the files that the
 // text comes from, in the order of their first line. Each line has "s" for a system header, else "u", and
 // the name as a marker spells it.
@@ -33,7 +33,7 @@ class SourceText {
   // From now on compilers read the text as the preprocessor made it.
   Result<void> take_own_names();
   // Device code that the text became has names of its files that only a temporary root gave it
-  // (SourcePlace::is_temporary).
+  // (PathMap::is_temporary).
   bool gave_names_to(std::string_view ptx) const { return !given_text_.empty() && has_own_names(ptx); }
   FilesRead files_read() const;
   // Whether PTX of the text has columns that it has with the common names alone.

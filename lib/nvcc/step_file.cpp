@@ -80,7 +80,7 @@ std::string render_step_file(const StepFile& step) {
   if (!step.inputs.empty()) text += render_line("inputs", step.inputs);
   if (step.positions == KeptPositions::any) text += render_line("positions", {"any"});
   if (step.positions == KeptPositions::device_lines) text += render_line("positions", {k_device_lines});
-  const SourcePlace& place = step.place;
+  const PathMap& place = step.place;
   if (!place.empty())
     text += render_line("place",
                         {place.folder, place.root, place.source, place.is_temporary ? "temporary" : "own"});

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "nvcc/nvcc_commands.h"
+#include "nvcc/path_map.h"
 #include "nvcc/positions.h"
-#include "nvcc/source_place.h"
 
 namespace dsbuild {
 
@@ -19,8 +19,8 @@ struct StepFile {
   // Any of the outputs may be the edge's own.
   std::vector<std::string> inputs, outputs;
   KeptPositions positions = KeptPositions::none;
-  SourcePlace place;  // of a command line of nvcc's: where its preprocessor and host compiler run
-  Words nvcc;         // the whole command without archs and source, for people
+  PathMap place;  // of a command line of nvcc's: where its preprocessor and host compiler run
+  Words nvcc;     // the whole command without archs and source, for people
   bool operator==(const StepFile&) const = default;
 };
 

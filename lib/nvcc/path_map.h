@@ -12,7 +12,7 @@
 
 namespace dsbuild {
 
-struct SourcePlace {
+struct PathMap {
   std::string
       folder;  // absolute: where the command was given; "": in a build folder, and nothing is to be done
   std::string root;    // absolute, without links: what "pack" stands for
@@ -34,7 +34,7 @@ struct SourcePlace {
   std::string with_own_names(std::string_view text) const;
   // What tools said of such a text.
   std::string with_given_names(const std::string& said) const;
-  bool operator==(const SourcePlace&) const = default;
+  bool operator==(const PathMap&) const = default;
 
  private:
   using FileNames = std::set<std::string, std::less<>>;

@@ -1,11 +1,11 @@
-#include "nvcc/source_place.h"
+#include "nvcc/path_map.h"
 
 #include <catch2/catch.hpp>
 
 namespace dsbuild {
 
 TEST_CASE("source place: names of a checkout are those of a build folder, and back") {
-  const SourcePlace place{"/home/me/project/build", "/home/me/project", "../csrc/a.cu"};
+  const PathMap place{"/home/me/project/build", "/home/me/project", "../csrc/a.cu"};
   CHECK(place.own_name("../csrc/a.cu") == "pack/build/../csrc/a.cu");
   CHECK(place.own_name("gen/x.h") == "pack/build/gen/x.h");
   CHECK(place.own_name("/home/me/project/csrc/a.h") == "pack/csrc/a.h");
@@ -18,7 +18,7 @@ TEST_CASE("source place: names of a checkout are those of a build folder, and ba
 }
 
 TEST_CASE("source place: include folders and the source of a command") {
-  const SourcePlace place{"/p/q", "/p/q", "a.cu"};
+  const PathMap place{"/p/q", "/p/q", "a.cu"};
   CHECK(place.own_words({"gcc", "-Iinc", "-I", "sys", "-isystem", "/p/q/x", "-I/usr/include", "-DX=a.cu",
                          "a.cu"}) == std::vector<std::string>{"gcc", "-Ipack/inc", "-I", "pack/sys",
                                                               "-isystem", "pack/x", "-I/usr/include",
@@ -26,7 +26,7 @@ TEST_CASE("source place: include folders and the source of a command") {
 }
 
 TEST_CASE("source place: markers have own names, and code has those that it was given") {
-  const SourcePlace place{"/p/q", "/p/q", "a.cu"};
+  const PathMap place{"/p/q", "/p/q", "a.cu"};
   CHECK(place.with_own_names("# 1 \"a.cu\"\nconst char* s = \"a.cu\";\n# 1 \"/usr/x.h\" 1 3\n") ==
         "# 1 \"pack/a.cu\"\nconst char* s = \"a.cu\";\n# 1 \"/usr/x.h\" 1 3\n");
   const std::string reads = "# 1 \"a.cu\"\nconst char* s = __builtin_FILE();\n";
@@ -34,7 +34,7 @@ TEST_CASE("source place: markers have own names, and code has those that it was 
 }
 
 TEST_CASE("source place: code of a temporary root has own names of the text's files, and of nothing else") {
-  const SourcePlace place{"/tmp/x/q", "/tmp/x/q", "/tmp/x/q/a.cu", true};
+  const PathMap place{"/tmp/x/q", "/tmp/x/q", "/tmp/x/q/a.cu", true};
   CHECK(place.with_own_names(
             "# 1 \"/tmp/x/q/a.cu\"\nf(\"/tmp/x/q/a.cu\", \"/tmp/x/q/data\", \"/tmp/x/q/a.cu\");\n"
             "g(\"see /tmp/x/q/a.cu\", __builtin_FILE());\n") ==
@@ -50,11 +50,11 @@ TEST_CASE("source place: names in PTX") {
 }
 
 TEST_CASE("source place: what tools say names files as they were given") {
-  const SourcePlace place{"/p/q", "/p/q", "a.cu"};
+  const PathMap place{"/p/q", "/p/q", "a.cu"};
   CHECK(place.with_given_names("pack/a.cu(3): warning: unpack/it \"pack/inc/b.h\"") ==
         "a.cu(3): warning: unpack/it \"inc/b.h\"");
   CHECK(place.with_given_names("/p/q/a.cu(3): warning") == "a.cu(3): warning");
-  const SourcePlace absolute{"/p/q", "/p/q", "/p/q/a.cu"};
+  const PathMap absolute{"/p/q", "/p/q", "/p/q/a.cu"};
   CHECK(absolute.with_given_names("pack/a.cu(3): warning") == "/p/q/a.cu(3): warning");
 }
 

@@ -1,4 +1,4 @@
-#include "nvcc/source_place.h"
+#include "nvcc/path_map.h"
 
 #include <algorithm>
 #include <array>
@@ -47,20 +47,20 @@ std::string with_names(const std::string& said, const std::string& beginning, co
 
 }  // namespace
 
-std::string SourcePlace::own_name(const std::string& given) const {
+std::string PathMap::own_name(const std::string& given) const {
   if (given == root) return k_pack_folder;
   const std::string path = is_absolute(given) ? given : folder + "/" + given, below = root + "/";
   return path.starts_with(below) ? k_own_beginning + path.substr(below.size()) : path;
 }
 
-std::string SourcePlace::given_name(const std::string& own) const {
+std::string PathMap::given_name(const std::string& own) const {
   if (!own.starts_with(k_own_beginning)) return own;
   std::string path = root + "/" + own.substr(k_own_beginning.size());
   const std::string here = folder + "/";
   return !is_absolute(source) && path.starts_with(here) ? path.substr(here.size()) : path;
 }
 
-std::vector<std::string> SourcePlace::own_words(std::vector<std::string> command) const {
+std::vector<std::string> PathMap::own_words(std::vector<std::string> command) const {
   static const std::array<std::string, 4> options = {"-isystem", "-iquote", "-idirafter", "-I"};
   bool is_folder = false;
   for (std::string& word : command) {
@@ -76,7 +76,7 @@ std::vector<std::string> SourcePlace::own_words(std::vector<std::string> command
   return command;
 }
 
-std::string SourcePlace::with_own_names(std::string_view text) const {
+std::string PathMap::with_own_names(std::string_view text) const {
   if (!is_temporary && may_read_its_name(text)) return std::string(text);
   std::string named;
   named.reserve(text.size());
@@ -103,8 +103,7 @@ std::string SourcePlace::with_own_names(std::string_view text) const {
 }
 
 // "/tmp/x/csrc/a.cu" of __FILE__ -> "pack/csrc/a.cu"
-void SourcePlace::add_with_own_literals(std::string_view line, const FileNames& files,
-                                        std::string& text) const {
+void PathMap::add_with_own_literals(std::string_view line, const FileNames& files, std::string& text) const {
   const std::string literal = "\"" + root + "/";
   size_t from = 0;
   for (size_t place = line.find(literal); place != std::string_view::npos;
@@ -120,7 +119,7 @@ void SourcePlace::add_with_own_literals(std::string_view line, const FileNames& 
   text += line.substr(from);
 }
 
-std::string SourcePlace::with_given_names(const std::string& said) const {
+std::string PathMap::with_given_names(const std::string& said) const {
   const std::string text =
       with_names(said, k_own_beginning, [&](const std::string& own) { return given_name(own); });
   // Where lines are told of, files have absolute names for the tools (with_files_below in nvcc/positions.h).
