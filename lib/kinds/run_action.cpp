@@ -7,8 +7,8 @@
 #include "hip/bundle_step.h"
 #include "hip/hipify_step.h"
 #include "nvcc/nvcc_comparison.h"
+#include "nvcc/run_command_action.h"
 #include "nvcc/run_step.h"
-#include "nvcc/run_whole_step.h"
 
 namespace dsbuild {
 namespace {
@@ -74,7 +74,7 @@ Result<StepEnd> run_whole(const Words& words, Engine& engine) {
   const bool is_known_by_text = words[k_before_words] == k_known_by_text;
   if (end - words.begin() != static_cast<std::ptrdiff_t>(k_before_words + (is_known_by_text ? 1 : 0)))
     return refuse(words);
-  return run_whole_step({words[k_output_place], {end + 1, words.end()}, is_known_by_text}, engine);
+  return run_command_action({words[k_output_place], {end + 1, words.end()}, is_known_by_text}, engine);
 }
 
 // action slice TOOLS OUTPUT STEP_FILE -- [SOURCE GENCODE…]

@@ -1,4 +1,4 @@
-#include "nvcc/run_whole_step.h"
+#include "nvcc/run_command_action.h"
 
 #include <algorithm>
 #include <set>
@@ -25,7 +25,7 @@ bool is_device_link(const Words& command) {
 // that no depfile names, files written next to the output, and what it is run for is what it prints. nvcc
 // with
 // --keep is to make what slices are compared with.
-bool has_more_results(const WholeStep& step) {
+bool has_more_results(const CommandAction& step) {
   static const Words of_more = {
       "@",           "-optf",        "--options-file", "-specs",          "-fplugin",
       "-fprofile",   "--coverage",   "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
@@ -50,9 +50,9 @@ Words without_outputs(const Words& command) {
   return left;
 }
 
-class WholeStepper : public Stepper {
+class CommandActionStepper : public Stepper {
  public:
-  WholeStepper(const WholeStep& step, Engine& engine)
+  CommandActionStepper(const CommandAction& step, Engine& engine)
       : step_(step),
         engine_(engine),
         action_(engine.action()),
@@ -214,7 +214,7 @@ class WholeStepper : public Stepper {
       read.push_back(path);
   }
 
-  const WholeStep& step_;
+  const CommandAction& step_;
   Engine& engine_;
   ActionRun& action_;
   FileSystem& files_;
@@ -225,7 +225,7 @@ class WholeStepper : public Stepper {
 // A header that too few users still need: an empty file in its place, for which nothing is read.
 class SparedHeader : public Stepper {
  public:
-  explicit SparedHeader(const WholeStep& step) : step_(step) {}
+  explicit SparedHeader(const CommandAction& step) : step_(step) {}
 
   std::string path_of(const std::string&) const override { return step_.output; }
   std::vector<std::string> output_names() const override { return {k_output_name}; }
@@ -236,11 +236,11 @@ class SparedHeader : public Stepper {
   }
 
  private:
-  const WholeStep& step_;
+  const CommandAction& step_;
 };
 
 // Whether too few of the header's users would be compiled for it to pay: the others are in the cache.
-bool is_spared(const WholeStep& header, System& system) {
+bool is_spared(const CommandAction& header, System& system) {
   const auto text = system.files.read_file(header.output + k_users_end);
   if (!text) return false;
   const std::vector<std::string> lines = split_lines(*text);
@@ -254,13 +254,13 @@ bool is_spared(const WholeStep& header, System& system) {
 
 }  // namespace
 
-Result<StepEnd> run_whole_step(const WholeStep& step, Engine& engine) {
+Result<StepEnd> run_command_action(const CommandAction& step, Engine& engine) {
   const bool is_header = has_word(step.command, "c++-header");
   if (is_header && is_spared(step, engine.machine())) {
     SparedHeader header(step);
     return engine.drive(header);
   }
-  WholeStepper stepper(step, engine);
+  CommandActionStepper stepper(step, engine);
   return engine.drive(stepper);
 }
 

@@ -8,7 +8,7 @@
 namespace dsbuild {
 
 // The command writes <output>.tmp, and the depfile <output>.d; <output>.rsp lists what a link takes.
-struct WholeStep {
+struct CommandAction {
   std::string output;
   Words command;
   bool is_known_by_text = false;  // a C++ source that another op compiles alike but for macros
@@ -18,6 +18,6 @@ struct WholeStep {
 // preprocessed text; where it uses a precompiled header, by what that was made of. A header is precompiled
 // only where enough of its users (k_users_end) are not in the cache; else it stays an empty file, and those
 // few read the header itself, which makes the same objects. Errors: those of reading and writing.
-Result<StepEnd> run_whole_step(const WholeStep& step, Engine& engine);
+Result<StepEnd> run_command_action(const CommandAction& step, Engine& engine);
 
 }  // namespace dsbuild
