@@ -1,8 +1,8 @@
 // {header: a/b.h}: the host compiler's preprocessor finds it, with the user's CFLAGS and the op's
 // include folders.
 #include "requirements/compile.h"
+#include "requirements/file_backed_fact.h"
 #include "requirements/places.h"
-#include "requirements/witness.h"
 
 namespace dsbuild {
 namespace {

@@ -1,8 +1,8 @@
 // {library: aio, function: io_submit}: a program that calls the function compiles and links, with
 // the user's CFLAGS and LDFLAGS.
 #include "requirements/compile.h"
+#include "requirements/file_backed_fact.h"
 #include "requirements/places.h"
-#include "requirements/witness.h"
 
 namespace dsbuild {
 namespace {

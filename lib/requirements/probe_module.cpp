@@ -25,7 +25,7 @@ print(place)
 
 Finding probe_module(const ProbeInput& input) {
   const std::string& name = subject_of(input);
-  const Result<Witnessed> answer =
+  const Result<FileBackedFact> answer =
       ask_python(interpreter_of(input), "python module " + name, k_find_module, name);
   if (answer) return met(input, name + " in " + answer->answer);
   return unmet(input, answer.error().what);

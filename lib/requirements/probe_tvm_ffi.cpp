@@ -45,7 +45,7 @@ std::vector<TvmFfi> find_on_disk(const ProbeInput& input) {
   return found;
 }
 
-Result<Witnessed> ask_for_folder(const Interpreter& python) {
+Result<FileBackedFact> ask_for_folder(const Interpreter& python) {
   static const char script[] = R"(
 import importlib.util, sys
 spec = importlib.util.find_spec(sys.argv[1])
@@ -92,7 +92,7 @@ Finding at_demanded_home(const ProbeInput& input, const Path& home) {
 }  // namespace
 
 Version find_tvm_ffi(const Interpreter& python) {
-  const Result<Witnessed> folder = ask_for_folder(python);
+  const Result<FileBackedFact> folder = ask_for_folder(python);
   const auto there = folder ? tvm_ffi_at(python.system.files, folder->answer) : std::nullopt;
   return there ? there->version : Version{};
 }
@@ -105,7 +105,7 @@ Finding probe_tvm_ffi(const ProbeInput& input) {
   for (const TvmFfi& tvm_ffi : found) {
     if (fits(input, tvm_ffi)) return usable(input, tvm_ffi);
   }
-  const Result<Witnessed> folder = ask_for_folder(interpreter_of(input));
+  const Result<FileBackedFact> folder = ask_for_folder(interpreter_of(input));
   const auto last = folder ? tvm_ffi_at(input.system.files, folder->answer) : std::nullopt;
   if (last && fits(input, *last)) return usable(input, *last);
   if (!found.empty()) return unmet(input, misfit(input, found.front()));

@@ -20,13 +20,13 @@ std::string why_not_found(const std::string& program) {
                                                 : "no program " + printable(program);
 }
 
-Result<Witnessed> read_answer(const Interpreter& python, const Result<ProcessResult>& run) {
+Result<FileBackedFact> read_answer(const Interpreter& python, const Result<ProcessResult>& run) {
   const std::string& name = python.program;
   if (!run) return no_answer(python, name + " could not be started: " + run.error().what);
   if (run->timed_out) return no_answer(python, name + " ran for too long");
   const std::vector<std::string> lines = split_lines(printable(run->out));
   if (run->exit_code == 1 && lines.size() == 1) return no_answer(python, lines[0]);
-  if (run->ok() && !lines.empty()) return Witnessed{lines[0], lines.size() > 1 ? lines[1] : ""};
+  if (run->ok() && !lines.empty()) return FileBackedFact{lines[0], lines.size() > 1 ? lines[1] : ""};
   const std::vector<std::string> errors = split_lines(trim(printable(run->err)));
   const std::string reason = errors.empty() ? "exit " + std::to_string(run->exit_code) : errors.back();
   return no_answer(python, name + " failed: " + reason);
@@ -56,8 +56,8 @@ std::optional<Path> Interpreter::find() const {
   return system.files.absolute(*found);
 }
 
-Result<Witnessed> ask_python(const Interpreter& python, const std::string& key, const std::string& script,
-                             const std::string& argument) {
+Result<FileBackedFact> ask_python(const Interpreter& python, const std::string& key,
+                                  const std::string& script, const std::string& argument) {
   System& system = python.system;
   const std::optional<Path> program = python.find();
   if (!program) return no_answer(python, why_not_found(python.program));

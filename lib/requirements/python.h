@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/version.h"
-#include "requirements/witness.h"
+#include "requirements/file_backed_fact.h"
 
 namespace dsbuild {
 
@@ -23,8 +23,8 @@ struct Interpreter {
 // with 0; with 1 and a line that says what is missing; anything else is a failure of Python.
 // Remembered under `key` while the interpreter, its variables and the file are the same.
 // Error: exit 3, code `python`, with the reason in `what`.
-Result<Witnessed> ask_python(const Interpreter& python, const std::string& key, const std::string& script,
-                             const std::string& argument);
+Result<FileBackedFact> ask_python(const Interpreter& python, const std::string& key,
+                                  const std::string& script, const std::string& argument);
 
 // What an interpreter says of itself: platform, sys and sysconfig.
 struct Python {

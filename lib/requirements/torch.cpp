@@ -54,7 +54,7 @@ facts.update(torch=torch.version, home=home, old_headers=" ".join(old), std="".j
 tell(version_file)
 )py";
 
-Torch read_torch(const FileReader& files, const Witnessed& answer) {
+Torch read_torch(const FileReader& files, const FileBackedFact& answer) {
   std::map<std::string, std::string> facts = read_facts(answer.answer);
   const Result<std::string> text = files.read_file(answer.file);
   Torch torch = text ? parse_torch_version_file(printable(*text)) : Torch{};

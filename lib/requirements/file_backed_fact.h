@@ -10,17 +10,17 @@
 
 namespace dsbuild {
 
-struct Witnessed {
+struct FileBackedFact {
   std::string answer;  // one line
   Path file;           // absolute
 };
 
 // `identity` names all that the answer depends on besides the file: program, flags, variables.
-std::optional<Witnessed> recall(const FileReader& files, const FactStore& facts, const std::string& key,
-                                const std::string& identity);
+std::optional<FileBackedFact> recall(const FileReader& files, const FactStore& facts, const std::string& key,
+                                     const std::string& identity);
 // Does nothing where the file cannot be identified: then the probe runs again next time.
 void remember(const FileReader& files, FactStore& facts, const std::string& key, const std::string& identity,
-              const Witnessed& found);
+              const FileBackedFact& found);
 
 // "path identity" of a program, for `identity` above.
 std::string program_identity(const FileReader& files, const Path& program);

@@ -1,20 +1,20 @@
-#include "requirements/witness.h"
+#include "requirements/file_backed_fact.h"
 
 namespace dsbuild {
 
-std::optional<Witnessed> recall(const FileReader& files, const FactStore& facts, const std::string& key,
-                                const std::string& identity) {
+std::optional<FileBackedFact> recall(const FileReader& files, const FactStore& facts, const std::string& key,
+                                     const std::string& identity) {
   const std::optional<std::string> value = facts.find(key, identity);
   if (!value) return std::nullopt;
   const std::vector<std::string> lines = split_lines(*value);
   if (lines.size() != 3) return std::nullopt;
   const std::optional<FileIdentity> now = files.identity(lines[1]);
   if (!now || now->text() != lines[2]) return std::nullopt;
-  return Witnessed{lines[0], lines[1]};
+  return FileBackedFact{lines[0], lines[1]};
 }
 
 void remember(const FileReader& files, FactStore& facts, const std::string& key, const std::string& identity,
-              const Witnessed& found) {
+              const FileBackedFact& found) {
   const std::optional<FileIdentity> now = files.identity(found.file);
   if (!now) return;
   facts.put(key, identity, found.answer + "\n" + found.file.string() + "\n" + now->text());
