@@ -1,8 +1,8 @@
 // wrap: whatever a command compiles by nvcc goes through `dsbuild nvcc`.
 #include "base/digest.h"
 #include "command.h"
+#include "launch/cached_compile.h"
 #include "launch/call_tools.h"
-#include "launch/kept_call.h"
 #include "remote/open_remote.h"
 #include "remote/serve_steps.h"
 #include "sys/attached_process.h"

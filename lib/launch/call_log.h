@@ -23,7 +23,7 @@ struct CallEnd {
   std::string why;                   // left, kept_whole: why it is not sliced
   double seconds = 0;                // that it took; of what is left to nvcc before that started
   double seconds_made = 0;           // taken: that it took when it was made
-  bool is_for_folder_alone = false;  // sliced: as of KeptCall
+  bool is_for_folder_alone = false;  // sliced: as of CachedCompile
   bool operator==(const CallEnd&) const = default;
 };
 

@@ -8,7 +8,7 @@
 #include "exec/local_runner.h"
 #include "fakes/fake_compilers.h"
 #include "kinds/run_action.h"
-#include "launch/kept_call.h"
+#include "launch/cached_compile.h"
 #include "support/temp_folder.h"
 
 namespace dsbuild {
@@ -69,7 +69,7 @@ class CountingRunner : public ProcessRunner {
 
 struct CallEnded {
   std::string error;  // its words; "" without one
-  KeptCall kept{0, CallKind::left, 0};
+  CachedCompile kept{0, CallKind::left, 0};
   std::string said;
   std::string starts;  // "cicc cpp*2 ptxas": by FakeCompilers::name_of
 };

@@ -15,7 +15,7 @@ struct CallRequest {
   Settings settings;
 };
 
-struct KeptCall {
+struct CachedCompile {
   int code = 0;  // nvcc's, where the whole command was run
   CallKind kind = CallKind::taken;
   double seconds_made = 0;
@@ -30,6 +30,7 @@ using Say = std::function<void(std::string_view out, std::string_view err)>;
 // command, with names of files below its root (nvcc/path_map.h), the tools, and the variables that they
 // read. The record is that of an action (exec/record.h). An object that holds the root's own path is cached
 // for that root alone. Errors: why nvcc itself has to run the call; then nothing was written.
-Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, System& system, const Say& say);
+Result<CachedCompile> make_or_take(const CallRequest& request, const Path& folder, System& system,
+                                   const Say& say);
 
 }  // namespace dsbuild

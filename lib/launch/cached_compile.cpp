@@ -1,4 +1,4 @@
-#include "launch/kept_call.h"
+#include "launch/cached_compile.h"
 
 #include <algorithm>
 #include <chrono>
@@ -53,7 +53,7 @@ class Call {
         files_(session.system.files),
         say_(say) {}
 
-  Result<KeptCall> run() {
+  Result<CachedCompile> run() {
     // Made before anything runs: a file that changes from now on leaves no record that holds.
     ActionRun for_any(words(Root::any), session_.system), for_own(words(Root::own), session_.system);
     for (ActionRun* action : {&for_any, &for_own})
@@ -62,8 +62,8 @@ class Call {
     const bool is_sliced = call_.kept == NvccCall::Kept::sliced;
     DSBUILD_TRY(made, is_sliced ? by_parts() : by_whole_command());
     const CallKind kind = is_sliced ? CallKind::sliced : CallKind::kept_whole;
-    const KeptCall end{made.code, made.code == 0 ? kind : CallKind::left, 0,
-                       is_sliced && made.names_root && place_.is_temporary};
+    const CachedCompile end{made.code, made.code == 0 ? kind : CallKind::left, 0,
+                            is_sliced && made.names_root && place_.is_temporary};
     if (made.code == 0) {
       const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
       made.result.outputs.front().milliseconds = static_cast<uint64_t>(took.count());
@@ -98,13 +98,13 @@ class Call {
     return words;
   }
 
-  std::optional<KeptCall> take(ActionRun& action) {
+  std::optional<CachedCompile> take(ActionRun& action) {
     const auto known = action.lookup();
     const auto result =
         known ? ResultCache(action.cache()).find(known->result.digest, {k_object, k_headers}) : std::nullopt;
     if (!result || !give(*result)) return std::nullopt;
     say(*result);
-    return KeptCall{0, CallKind::taken, static_cast<double>(milliseconds_of(result->outputs)) / 1000};
+    return CachedCompile{0, CallKind::taken, static_cast<double>(milliseconds_of(result->outputs)) / 1000};
   }
 
   void keep(const MadeCall& made, ActionRun& action) {
@@ -264,8 +264,8 @@ void end_sharing(Session& session, const Say& say) {
 
 }  // namespace
 
-Result<KeptCall> make_or_take(const CallRequest& request, const Path& folder, System& system,
-                              const Say& say) {
+Result<CachedCompile> make_or_take(const CallRequest& request, const Path& folder, System& system,
+                                   const Say& say) {
   if (!system.files.make_directories(request.settings.cache_dir))
     return left_to_nvcc(request.call.source,
                         "the cache folder cannot be written: " + request.settings.cache_dir.string());
