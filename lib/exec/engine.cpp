@@ -12,8 +12,8 @@ void Stepper::store(const ResultKey& key, const ToolResult& result, Engine& engi
   engine.results().put(key.digest, result);
 }
 
-void EdgeAdmission::wait_to_look() {
-  turn_.wait_to_look();
+void EdgeAdmission::acquire_probe() {
+  turn_.acquire_probe();
   state_ = State::looks;
 }
 
@@ -24,7 +24,7 @@ void EdgeAdmission::expect(const SeenText& text) {
 
 void EdgeAdmission::enter() {
   if (state_ != State::expects) return;
-  turn_.wait_to_work(text_);
+  turn_.acquire_full(text_);
   state_ = State::works;
 }
 

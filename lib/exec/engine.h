@@ -74,7 +74,7 @@ class Stepper {
 class EdgeAdmission : public Admission {
  public:
   explicit EdgeAdmission(MemoryTurn& turn) : turn_(turn) {}
-  void wait_to_look();
+  void acquire_probe();
   void expect(const SeenText& text);  // enter() will ask for what tools need that read this
   void enter() override;
   void leave() override;
@@ -120,7 +120,7 @@ class Engine {
   bool keeps_nothing() const { return keeps_nothing_; }
 
   // Waits for a core and memory: before it is known whether tools run.
-  void acquire_probe() { admission_->wait_to_look(); }
+  void acquire_probe() { admission_->acquire_probe(); }
   // Before they run: those that run here wait when they start.
   void acquire_full(const SeenText& text = {}) {
     milliseconds_ = 0;

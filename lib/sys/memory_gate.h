@@ -108,8 +108,8 @@ class MemoryTurn {
   ~MemoryTurn();
 
   // Before it is known whether there is anything to do.
-  void wait_to_look() { wait(MemoryQueue::Kind::look, {}); }
-  void wait_to_work(const SeenText& text = {}) { wait(MemoryQueue::Kind::work, text); }
+  void acquire_probe() { wait(MemoryQueue::Kind::look, {}); }
+  void acquire_full(const SeenText& text = {}) { wait(MemoryQueue::Kind::work, text); }
   // Holds nothing for a while: its tools run on another machine.
   void leave();
   // Of a tool that has ended (ProcessResult::peak_memory_bytes).

@@ -41,7 +41,7 @@ pid_t start_holder(const Environment& environment, const std::string& output) {
   const pid_t id = ::fork();
   if (id == 0) {
     MemoryTurn turn(environment, output);
-    turn.wait_to_work();
+    turn.acquire_full();
     (void)!::write(ready[1], "1", 1);
     while (true)
       ::pause();
@@ -61,11 +61,11 @@ TEST_CASE("gate: a step waits until there is memory") {
   std::thread second;
   {
     MemoryTurn first(at(*gate), "all");
-    first.wait_to_work();
+    first.acquire_full();
     second = std::thread([&] {
       MemoryTurn turn(at(*gate), "half");
-      turn.wait_to_look();
-      turn.wait_to_work();
+      turn.acquire_probe();
+      turn.acquire_full();
       went_on = true;
     });
     CHECK_FALSE(becomes(went_on, 100ms));
@@ -91,10 +91,10 @@ TEST_CASE("gate: a wait for a place is counted apart from one for memory") {
     std::thread second;
     {
       MemoryTurn first(at(*gate), "all");
-      first.wait_to_work();
+      first.acquire_full();
       second = std::thread([&] {
         MemoryTurn turn(at(*gate), "half");
-        turn.wait_to_work();
+        turn.acquire_full();
         went_on = true;
       });
       CHECK_FALSE(becomes(went_on, 100ms));
@@ -115,7 +115,7 @@ TEST_CASE("gate: what a killed step held is free, although it could give nothing
   std::atomic<bool> went_on = false;
   std::thread second([&] {
     MemoryTurn turn(at(*gate), "all");
-    turn.wait_to_work();
+    turn.acquire_full();
     went_on = true;
   });
   ::kill(holder, SIGSTOP);
@@ -130,17 +130,17 @@ TEST_CASE("gate: who needs more than all runs alone and is named; tools' peaks a
   auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   {
     MemoryTurn turn(at(*gate), "more");
-    turn.wait_to_look();
+    turn.acquire_probe();
     turn.add_peak(5);
     turn.add_peak(3);
-    turn.wait_to_work();
+    turn.acquire_full();
     turn.add_peak(70);
     turn.add_peak(90);
     turn.end(ResultOrigin::tools);
   }
   {
     MemoryTurn unfinished(at(*gate), "half of it");
-    unfinished.wait_to_look();
+    unfinished.acquire_probe();
     unfinished.add_peak(8);
   }
   const auto uses = gate->close();
@@ -173,15 +173,15 @@ TEST_CASE("gate: a step says what it is made of, whether it waited or not, and w
 
 TEST_CASE("gate: without one, or when its build is gone, nobody waits") {
   MemoryTurn none({}, "all");
-  none.wait_to_work();
+  none.acquire_full();
   auto gate = open_memory_gate({k_bytes_of_gib}, needs).value();
   const Environment environment = at(*gate);
   MemoryTurn first(environment, "all");
-  first.wait_to_work();
+  first.acquire_full();
   std::atomic<bool> went_on = false;
   std::thread second([&] {
     MemoryTurn turn(environment, "all");
-    turn.wait_to_work();
+    turn.acquire_full();
     went_on = true;
   });
   CHECK_FALSE(becomes(went_on, 50ms));
@@ -189,7 +189,7 @@ TEST_CASE("gate: without one, or when its build is gone, nobody waits") {
   CHECK(becomes(went_on, 5s));
   second.join();
   MemoryTurn late(environment, "all");
-  late.wait_to_work();
+  late.acquire_full();
 }
 
 TEST_CASE(
@@ -201,12 +201,12 @@ TEST_CASE(
                                 [&](const std::string&, const GateUse& use) { needed = use.peak_bytes; }})
                   .value();
   auto first = std::make_unique<MemoryTurn>(at(*gate), "first");
-  first->wait_to_work();
+  first->acquire_full();
   std::atomic<int> running = 0;
   std::atomic<bool> both = false, may_end = false;
   const auto work = [&](const char* name) {
     MemoryTurn turn(at(*gate), name);
-    turn.wait_to_work();
+    turn.acquire_full();
     both = ++running == 2;
     while (!may_end)
       std::this_thread::sleep_for(1ms);
@@ -236,8 +236,8 @@ TEST_CASE(
                                                   {}})
                   .value();
   MemoryTurn turn(at(*gate), "a b");
-  turn.wait_to_look();
-  turn.wait_to_work({18'300'000, true});
+  turn.acquire_probe();
+  turn.acquire_full({18'300'000, true});
   gate->close();
   REQUIRE(asks.size() == 2);
   CHECK(asks[0].text.bytes == 0);
