@@ -19,7 +19,7 @@ class DueFinder {
         whole_build_dir_(system.files.absolute(build_dir_).string()),
         files_(system.files),
         lists_(files_, build_dir_, std::move(cache)),
-        judge_(build_dir_, files_, digests, lists_) {
+        staleness_(build_dir_, files_, digests, lists_) {
     for (const PlannedFile& file : graph_.files)
       planned_[file.path] = &file.content;
   }
@@ -41,9 +41,9 @@ class DueFinder {
       std::string digest = key.digest();
       if (has_records(edge)) foreseen_.emplace(edge.output, key);
       actions.push_back({std::move(digest), [this, key = std::move(key)](const Record& record) {
-                           if (judge_.first_difference(record, key)) return false;
+                           if (staleness_.find_staleness(record, key)) return false;
                            for (const FileDigest& output : record.outputs)
-                             judge_.foresee(output);
+                             staleness_.foresee(output);
                            return true;
                          }});
     }
@@ -68,7 +68,7 @@ class DueFinder {
     for (const std::string& text : cache.find_records(key.digest())) {
       const auto record = parse_record(text);
       if (!record || record->result.empty()) continue;
-      const auto difference = judge_.first_difference(*record, key);
+      const auto difference = staleness_.find_staleness(*record, key);
       if (!difference)
         return cache.has(record->result.digest)
                    ? ""
@@ -79,7 +79,7 @@ class DueFinder {
     for (const std::string& digest : remote.log().records(key.digest())) {
       const auto text = cache.find_text(digest);
       const auto record = text ? parse_record(*text) : std::nullopt;
-      if (const auto difference = record ? judge_.first_difference(*record, key) : std::nullopt)
+      if (const auto difference = record ? staleness_.find_staleness(*record, key) : std::nullopt)
         return "the nearest one there differs: " + difference->text();
     }
     return "";
@@ -96,8 +96,8 @@ class DueFinder {
     if (!text) return Change{"record", "", "it was not made yet", ""};
     const auto record = parse_record(*text);
     if (!record) return Change{"record", "", "its record is damaged", ""};
-    auto change = judge_.first_difference(*record, key_of(edge));
-    return change ? change : judge_.first_changed_output(*record);
+    auto change = staleness_.find_staleness(*record, key_of(edge));
+    return change ? change : staleness_.first_changed_output(*record);
   }
 
   // The objects of a link are written down by Ninja, when it runs.
@@ -113,7 +113,7 @@ class DueFinder {
   const std::string whole_build_dir_;
   FileSystem& files_;
   Lists lists_;
-  Judge judge_;
+  Staleness staleness_;
   std::map<std::string, const std::string*> planned_;
   std::map<std::string, Key> foreseen_;  // by output
 };

@@ -1,4 +1,4 @@
-// Which actions of a plan are due, and why: what the one judge (lib/exec/judge.h) says of each record.
+// Which actions of a plan are due, and why: what the one judge (lib/exec/staleness.h) says of each record.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "build/plan.h"
 #include "build/session.h"
-#include "exec/judge.h"
+#include "exec/staleness.h"
 #include "plan/forecast.h"
 
 namespace dsbuild {

@@ -4,7 +4,7 @@
 
 #include "base/build_layout.h"
 #include "exec/action_key.h"
-#include "exec/judge.h"
+#include "exec/staleness.h"
 
 namespace dsbuild {
 namespace {
@@ -42,7 +42,7 @@ class Sketcher {
         build_dir_(plan.settings().build_dir.value),
         cache_(files_, files_.absolute(plan.settings().store.value), session.remote),
         lists_(files_, build_dir_, std::nullopt),
-        judge_(build_dir_, files_, session.digests, lists_) {
+        staleness_(build_dir_, files_, session.digests, lists_) {
     for (const PlannedFile& file : graph.files)
       planned_[file.path] = &file.content;
   }
@@ -92,7 +92,7 @@ class Sketcher {
     if (!nearest) return is_lacking ? "others have built " + edge.op + ", without this file or arch" : "";
     Record record;
     record.key = *nearest;
-    const auto change = judge_.first_difference(record, now);
+    const auto change = staleness_.find_staleness(record, now);
     return change ? "from the nearest one there it differs so: " + change->text() : "";
   }
 
@@ -125,7 +125,7 @@ class Sketcher {
   const Path& build_dir_;
   ContentStore cache_;
   Lists lists_;
-  Judge judge_;
+  Staleness staleness_;
   std::map<std::string, const std::string*> planned_;
 };
 

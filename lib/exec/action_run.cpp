@@ -39,8 +39,8 @@ ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
                          return text ? std::optional(std::move(*text)) : std::nullopt;
                        }},
                       lists_)),
-      judge_("", files_, digests_, lists_),
-      maker_(key_, pins_clock(system), {files_, digests_, lists_, judge_}) {
+      staleness_("", files_, digests_, lists_),
+      maker_(key_, pins_clock(system), {files_, digests_, lists_, staleness_}) {
   const auto made = files_.read_file(record_file(output_));
   const auto text = made ? made : files_.read_file(old_record_file(output_));
   if (text) last_ = parse_record(*text);
@@ -48,7 +48,7 @@ ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
 
 bool ActionRun::is_up_to_date() {
   return last_ && files_.kind(record_file(output_)) == FileKind::file &&
-         !judge_.first_difference(*last_, key_) && !judge_.first_changed_output(*last_);
+         !staleness_.find_staleness(*last_, key_) && !staleness_.first_changed_output(*last_);
 }
 
 void ActionRun::begin() {
@@ -57,7 +57,7 @@ void ActionRun::begin() {
 }
 
 bool ActionRun::has_last_outputs() {
-  return last_ && !last_->outputs.empty() && !judge_.first_changed_output(*last_);
+  return last_ && !last_->outputs.empty() && !staleness_.first_changed_output(*last_);
 }
 
 std::optional<Record> ActionRun::lookup() {
@@ -70,7 +70,7 @@ std::optional<Record> ActionRun::lookup_text(const std::string& given, const std
     std::erase_if(last.inputs, [&](const FileDigest& input) {
       return std::find(text.begin(), text.end(), input.path) != text.end();
     });
-    if (!judge_.first_difference(last, key_)) return last;
+    if (!staleness_.find_staleness(last, key_)) return last;
   }
   return find_record(key_of_text({}, given), Command::any);
 }
@@ -106,7 +106,7 @@ std::optional<Record> ActionRun::find_record_here(const std::string& key, Comman
   for (const std::string& text : cache_->find_records(key)) {
     auto record = parse_record(text);
     if (!record) continue;
-    auto difference = judge_.first_difference(*record, command == Command::same ? key_ : record->key);
+    auto difference = staleness_.find_staleness(*record, command == Command::same ? key_ : record->key);
     if (!difference) return record;
     if (!newest) newest = std::move(difference);
   }

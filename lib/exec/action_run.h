@@ -73,7 +73,7 @@ class ActionRun {
   DigestMemo digests_;
   Lists lists_;
   Key key_;
-  Judge judge_;
+  Staleness staleness_;
   RecordMaker maker_;
   std::optional<Record> last_;
   std::optional<Change> difference_;  // from the newest record of the key that was looked for last

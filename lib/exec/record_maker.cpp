@@ -110,7 +110,7 @@ RecordMaker::RecordMaker(const Key& key, bool clock_is_pinned, const RecordSourc
       files_(sources.files),
       digests_(sources.digests),
       lists_(sources.lists),
-      judge_(sources.judge),
+      staleness_(sources.judge),
       begin_ns_(file_clock_now()) {}
 
 Record RecordMaker::make(const FilesRead& read) {
@@ -132,7 +132,7 @@ Record RecordMaker::make(const FilesRead& read) {
 }
 
 void RecordMaker::describe_file(const std::string& path, Record& record, std::string& others) {
-  const std::string digest = judge_.digest(path);
+  const std::string digest = staleness_.digest(path);
   if (digest.empty() || (!is_of_build(path) && changed_since_begin(path))) record.unsettled = path;
   const bool can_be_listed = path.find('\n') == std::string::npos;
   if (is_of_project(path) || !can_be_listed)
@@ -232,7 +232,7 @@ void RecordMaker::describe_equal_files(std::vector<std::string> read, Record& re
   std::map<std::string, std::string> by_digest;
   for (const std::string& file : read) {
     if (is_output(file)) continue;
-    const auto [first, is_new] = by_digest.emplace(judge_.digest(file), file);
+    const auto [first, is_new] = by_digest.emplace(staleness_.digest(file), file);
     if (is_new) continue;
     const std::string text = read_text(file, files_);
     if (text.find("once") != std::string::npos || text.find("import") != std::string::npos)

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "exec/judge.h"
+#include "exec/staleness.h"
 
 namespace dsbuild {
 
@@ -18,7 +18,7 @@ struct RecordSources {
   FileSystem& files;
   DigestMemo& digests;
   Lists& lists;
-  Judge& judge;
+  Staleness& judge;
 };
 
 class RecordMaker {
@@ -47,7 +47,7 @@ class RecordMaker {
   FileSystem& files_;
   DigestMemo& digests_;
   Lists& lists_;
-  Judge& judge_;
+  Staleness& staleness_;
   const int64_t begin_ns_;
 };
 

@@ -34,7 +34,7 @@ struct EdgeEvent {
   int finished = 0, total = 0;
   std::string output;   // finished, failed: what the tools printed
   std::string command;  // failed: the command line
-  std::string reason;   // why it runs, in words (lib/exec/judge.h); "": nobody has said
+  std::string reason;   // why it runs, in words (lib/exec/staleness.h); "": nobody has said
 };
 
 struct FinishedEdge {

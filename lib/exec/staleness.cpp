@@ -1,4 +1,4 @@
-#include "exec/judge.h"
+#include "exec/staleness.h"
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ std::string Change::text() const {
   return what + " " + before + " is now " + now;
 }
 
-std::optional<Change> Judge::first_difference(const Record& record, const Key& key) {
+std::optional<Change> Staleness::find_staleness(const Record& record, const Key& key) {
   if (!record.unsettled.empty()) return Change{"unsettled", record.unsettled, "", ""};
   if (!record.incomplete.empty()) return Change{"incomplete", record.incomplete, "", ""};
   if (!record.clock.empty()) return Change{"clock", record.clock, "", ""};
@@ -74,11 +74,11 @@ std::optional<Change> Judge::first_difference(const Record& record, const Key& k
   return compare_times(record.equal_files);
 }
 
-std::optional<Change> Judge::first_changed_output(const Record& record) {
+std::optional<Change> Staleness::first_changed_output(const Record& record) {
   return compare_files(record.outputs, "output");
 }
 
-std::string Judge::digest(const std::string& path) {
+std::string Staleness::digest(const std::string& path) {
   const auto [known, is_new] = known_digests_.try_emplace(path);
   if (is_new) {
     known->second = digests_.digest(root_ / path).value_or("");
@@ -87,7 +87,7 @@ std::string Judge::digest(const std::string& path) {
   return known->second;
 }
 
-std::optional<Change> Judge::compare_keys(const Key& before, const Key& now) {
+std::optional<Change> Staleness::compare_keys(const Key& before, const Key& now) {
   if (before == now) return std::nullopt;
   for (size_t i = 0; i < std::max(before.parts.size(), now.parts.size()); ++i) {
     const KeyPart old_part = i < before.parts.size() ? before.parts[i] : KeyPart{},
@@ -101,14 +101,14 @@ std::optional<Change> Judge::compare_keys(const Key& before, const Key& now) {
   return std::nullopt;
 }
 
-std::optional<Change> Judge::compare_files(const std::vector<FileDigest>& files, const char* what) {
+std::optional<Change> Staleness::compare_files(const std::vector<FileDigest>& files, const char* what) {
   for (const FileDigest& file : files)
     if (const std::string now = digest(file.path); now != file.digest)
       return Change{what, file.path, file.digest, now};
   return std::nullopt;
 }
 
-std::optional<Change> Judge::compare_others(const std::string& list) {
+std::optional<Change> Staleness::compare_others(const std::string& list) {
   const auto [known, is_new] = known_lists_.try_emplace(list);
   if (!is_new) return known->second;
   const auto text = lists_.find(list);
@@ -121,7 +121,7 @@ std::optional<Change> Judge::compare_others(const std::string& list) {
   return std::nullopt;
 }
 
-std::optional<Change> Judge::compare_names(const Record& record) {
+std::optional<Change> Staleness::compare_names(const Record& record) {
   if (record.search.empty()) return std::nullopt;
   const auto [known, is_new] = known_names_.try_emplace(record.search);
   if (is_new) {
@@ -139,7 +139,7 @@ std::optional<Change> Judge::compare_names(const Record& record) {
                       : Change{"name", name.folder, "", name.text()};
 }
 
-std::optional<Change> Judge::compare_times(const std::vector<EqualFiles>& files) {
+std::optional<Change> Staleness::compare_times(const std::vector<EqualFiles>& files) {
   for (const EqualFiles& pair : files) {
     if (digest(pair.first) != digest(pair.second))
       return Change{"file", pair.second, "equal", digest(pair.second)};
@@ -149,7 +149,7 @@ std::optional<Change> Judge::compare_times(const std::vector<EqualFiles>& files)
   return std::nullopt;
 }
 
-std::optional<Change> Judge::compare_file_times(const std::vector<FileTime>& times) {
+std::optional<Change> Staleness::compare_file_times(const std::vector<FileTime>& times) {
   for (const FileTime& time : times)
     if (const auto now = mtime_in_seconds(root_ / time.path, files_); now != time.seconds)
       return Change{"mtime", time.path, std::to_string(time.seconds), now ? std::to_string(*now) : ""};
@@ -157,7 +157,7 @@ std::optional<Change> Judge::compare_file_times(const std::vector<FileTime>& tim
 }
 
 // Lists of "<digest> <path>".
-Change Judge::compare_tools(const std::string& before, const std::string& now) {
+Change Staleness::compare_tools(const std::string& before, const std::string& now) {
   const auto old_lines = lines_of(lists_.find(before).value_or("")),
              new_lines = lines_of(lists_.find(now).value_or(""));
   const std::string gone = first_only_in(old_lines, new_lines), come = first_only_in(new_lines, old_lines);
@@ -166,7 +166,7 @@ Change Judge::compare_tools(const std::string& before, const std::string& now) {
 }
 
 // Words, those of the step's file in place of its name.
-Change Judge::compare_commands(const std::string& before, const std::string& now) {
+Change Staleness::compare_commands(const std::string& before, const std::string& now) {
   const std::vector<std::string> old_words = shell_split(with_step_file(before)),
                                  new_words = shell_split(with_step_file(now));
   const auto [was, is] =
@@ -179,7 +179,7 @@ Change Judge::compare_commands(const std::string& before, const std::string& now
   return {"option", "", *was, *is};
 }
 
-std::string Judge::with_step_file(const std::string& command) {
+std::string Staleness::with_step_file(const std::string& command) {
   std::string text;
   for (const std::string& word : shell_split(command)) {
     const auto step = word.starts_with(std::string(k_steps_folder) + "/") ? files_.read_file(root_ / word)

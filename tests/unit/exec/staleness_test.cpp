@@ -1,4 +1,4 @@
-#include "exec/judge.h"
+#include "exec/staleness.h"
 
 #include <catch2/catch.hpp>
 
@@ -36,8 +36,8 @@ struct World {
 
   // What a new look says; "" where all is as it was.
   std::string difference() {
-    Judge judge("/b", files, digests, lists);
-    auto change = judge.first_difference(record, key);
+    Staleness judge("/b", files, digests, lists);
+    auto change = judge.find_staleness(record, key);
     if (!change) change = judge.first_changed_output(record);
     return change ? change->text() : "";
   }
@@ -145,7 +145,7 @@ TEST_CASE("A lost list is a difference, and a damaged one is lost") {
   const Path list = Path("/b/lists") / world.record.others;
   world.files.add_file(list, "nonsense");
   Lists later{world.files, "/b", {}};
-  CHECK(Judge("/b", world.files, world.digests, later).first_difference(world.record, world.key)->text() ==
+  CHECK(Staleness("/b", world.files, world.digests, later).find_staleness(world.record, world.key)->text() ==
         "the list of headers is lost");
 }
 

@@ -23,15 +23,15 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Looks at each file, list and folder once, so each look at the disk needs a new Judge. `root` is the build
-// folder.
-class Judge {
+// Looks at each file, list and folder once, so each look at the disk needs a new Staleness. `root` is the
+// build folder.
+class Staleness {
  public:
-  Judge(Path root, FileSystem& files, DigestMemo& digests, Lists& lists)
+  Staleness(Path root, FileSystem& files, DigestMemo& digests, Lists& lists)
       : root_(std::move(root)), files_(files), digests_(digests), lists_(lists), names_(root_, files) {}
 
   // The first thing that has changed, or none. Outputs do not count.
-  std::optional<Change> first_difference(const Record& record, const Key& key);
+  std::optional<Change> find_staleness(const Record& record, const Key& key);
   // An output is what its record says, by its digest.
   std::optional<Change> first_changed_output(const Record& record);
   // "" for what cannot be read.
