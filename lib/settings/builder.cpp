@@ -7,19 +7,19 @@ constexpr const char *k_github = "GITHUB_WORKFLOW_REF", *k_gitlab = "CI_RUNNER_I
                      *k_github_server = "GITHUB_SERVER_URL";
 
 std::string text_of(const Environment& environment, const char* name) {
-  const MaybeGiven given = from_variable(environment, name);
+  const MaybeRawSetting given = from_variable(environment, name);
   return given ? given->text : "";
 }
 
 // "<server>/<rest>"; nullopt where the environment names no server.
-MaybeGiven below(const std::string& server, const std::string& rest, const std::string& origin) {
+MaybeRawSetting below(const std::string& server, const std::string& rest, const std::string& origin) {
   if (server.empty()) return std::nullopt;
-  return Given{server + "/" + rest, origin};
+  return RawSetting{server + "/" + rest, origin};
 }
 
 }  // namespace
 
-MaybeGiven builder_of_environment(const Environment& environment) {
+MaybeRawSetting builder_of_environment(const Environment& environment) {
   if (const auto runner = from_variable(environment, k_gitlab))
     if (auto builder = below(text_of(environment, "CI_PROJECT_URL"), "-/runners/" + runner->text, k_gitlab))
       return builder;
@@ -27,7 +27,7 @@ MaybeGiven builder_of_environment(const Environment& environment) {
   return workflow ? below(text_of(environment, k_github_server), workflow->text, k_github) : std::nullopt;
 }
 
-MaybeGiven invocation_of_environment(const Environment& environment) {
+MaybeRawSetting invocation_of_environment(const Environment& environment) {
   if (const auto job = from_variable(environment, "CI_JOB_URL")) return job;
   const auto run = from_variable(environment, "GITHUB_RUN_ID");
   if (!run) return std::nullopt;

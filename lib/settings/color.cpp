@@ -25,18 +25,18 @@ const std::vector<std::string>& color_words() {
   return words;
 }
 
-MaybeGiven color_of_environment(const Environment& environment) {
+MaybeRawSetting color_of_environment(const Environment& environment) {
   for (const ColorVariable& variable : k_variables) {
-    const MaybeGiven given = from_variable(environment, variable.name);
+    const MaybeRawSetting given = from_variable(environment, variable.name);
     if (!given) continue;
     if (const char* meaning = given->text == "0" ? variable.at_zero : variable.otherwise)
-      return Given{meaning, variable.name};
+      return RawSetting{meaning, variable.name};
   }
   return std::nullopt;
 }
 
 Setting<ColorMode> load_color(const std::optional<std::string>& argument, const Environment& environment) {
-  const MaybeGiven given =
+  const MaybeRawSetting given =
       first_given({from_argument(argument, "--color"), color_of_environment(environment)});
   if (!given) return {};
   const auto mode = parse_choice(*given, color_words());

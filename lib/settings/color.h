@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "settings/given.h"
+#include "settings/raw_setting.h"
 
 namespace dsbuild {
 
 // What --color takes, in the order of ColorMode.
 const std::vector<std::string>& color_words();
 // NO_COLOR beats FORCE_COLOR, which beats CLICOLOR_FORCE, which beats CLICOLOR=0.
-MaybeGiven color_of_environment(const Environment& environment);
+MaybeRawSetting color_of_environment(const Environment& environment);
 
 }  // namespace dsbuild

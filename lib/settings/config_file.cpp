@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/yaml.h"
-#include "settings/given.h"
 #include "settings/options.h"
+#include "settings/raw_setting.h"
 
 namespace dsbuild {
 namespace {
@@ -103,7 +103,7 @@ Result<ConfigEntries> parse_config(const ConfigFile& file, std::string_view text
                         "Keys of a " + noun + ": " + join(keys, ", ") + ".");
     }
     DSBUILD_TRY(value_as_text, value_text(file, key.scalar, *option->second, value));
-    entries[name] = Given{value_as_text, yaml_where(file.shown, key)};
+    entries[name] = RawSetting{value_as_text, yaml_where(file.shown, key)};
   }
   return entries;
 }

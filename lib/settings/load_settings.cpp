@@ -18,7 +18,7 @@ bool is_blank_arch_list(const Option& option, const Environment& environment) {
   return option.variable == k_arch_variable && found != environment.end() && trim(found->second).empty();
 }
 
-MaybeGiven variable_of(const Option& option, const Environment& environment) {
+MaybeRawSetting variable_of(const Option& option, const Environment& environment) {
   if (option.variable.empty() || is_blank_arch_list(option, environment)) return std::nullopt;
   if (option.read_environment) return option.read_environment(environment);
   return from_variable(environment, option.variable);
@@ -83,9 +83,9 @@ Result<void> read_options(const Arguments& arguments, const Environment& environ
   settings.selection = std::move(selection);
   for (const Option& option : options()) {
     if (!option.value.read) continue;
-    const MaybeGiven argument = from_argument(arguments.find(option.name()), option.name());
+    const MaybeRawSetting argument = from_argument(arguments.find(option.name()), option.name());
     if (!argument && is_blank_arch_list(option, environment)) warn_of_blank_arch_list(settings.warnings);
-    const MaybeGiven given =
+    const MaybeRawSetting given =
         first_given({argument, variable_of(option, environment), from_config(config, option.setting),
                      from_config(policy, option.policy)});
     if (given) DSBUILD_CHECK(option.value.read(*given, settings));
@@ -119,7 +119,7 @@ void warn_of_ignored(const Environment& environment, std::vector<Warning>& warni
 }
 
 Path absolute_variable(const Environment& environment, const std::string& name) {
-  const MaybeGiven given = from_variable(environment, name);
+  const MaybeRawSetting given = from_variable(environment, name);
   if (!given || !Path(given->text).is_absolute()) return {};
   return given->text;
 }
@@ -167,7 +167,7 @@ void place_caches(Settings& settings) {
 }  // namespace
 
 Setting<bool> load_annotations(const Environment& environment) {
-  const MaybeGiven given = from_variable(environment, "GITHUB_ACTIONS");
+  const MaybeRawSetting given = from_variable(environment, "GITHUB_ACTIONS");
   if (!given) return {};
   return {given->text == "true", given->origin};
 }
@@ -188,7 +188,7 @@ Result<Settings> load_settings(const Arguments& arguments, const Environment& en
   DSBUILD_CHECK(read_options(arguments, environment, config, policy, settings));
   DSBUILD_CHECK(check_needs(arguments, settings));
   // GPUs that a policy names must be covered.
-  if (const MaybeGiven gpus = from_config(policy, "gpu")) settings.strict = {true, gpus->origin};
+  if (const MaybeRawSetting gpus = from_config(policy, "gpu")) settings.strict = {true, gpus->origin};
   select_all_of_named_pack(settings);
   if (settings.selection.workload_file) DSBUILD_CHECK(take_workload(files, settings));
   if (project) lie_beside(*project, settings);

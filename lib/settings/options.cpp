@@ -34,7 +34,7 @@ SettingValue ops() {
 }
 
 SettingValue archs() {
-  return {[](const Given& given, Settings& settings) -> Result<void> {
+  return {[](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(request, parse_arch_list(given.text, given.origin));
             if (given.origin == k_arch_variable)
               DSBUILD_CHECK(check_own_targets(request, *vendors().front(), given.origin));
@@ -64,7 +64,7 @@ Words backend_words() {
 }
 
 // Two questions in one list: for whose GPUs, and how CUDA files are compiled.
-Result<void> read_backends(const Given& given, Settings& settings) {
+Result<void> read_backends(const RawSetting& given, Settings& settings) {
   const Words words = split(given.text, ", ");
   settings.devices = {{}, given.origin};
   settings.backend = {CudaBackend::automatic, given.origin};

@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "settings/given.h"
+#include "settings/raw_setting.h"
 #include "settings/settings.h"
 
 namespace dsbuild {
 
 // How a setting is read from text, and how its value is shown.
 struct SettingValue {
-  std::function<Result<void>(const Given& given, Settings& settings)> read;  // none: load_settings does it
+  std::function<Result<void>(const RawSetting& given, Settings& settings)>
+      read;  // none: load_settings does it
   std::function<SettingRow(const std::string& name, const Settings& settings)> show;  // none: it is not shown
 };
 
@@ -67,7 +68,7 @@ struct Option {
   HelpScreen screen = HelpScreen::second;
   std::string variable{};
   // Where several variables of the environment say it; none: `variable` does, by its own text.
-  MaybeGiven (*read_environment)(const Environment& environment) = nullptr;
+  MaybeRawSetting (*read_environment)(const Environment& environment) = nullptr;
   std::string setting{};  // its name in `plan -v`, and of an option in config files; "": in neither
   std::string policy{};   // its key in policies (policy_options.h)
   std::vector<std::string> needs{};  // options of which one must be set, or this one does nothing

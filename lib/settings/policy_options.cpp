@@ -15,8 +15,8 @@ SettingValue typed(SettingValue value) {
 }
 
 template <class T>
-SettingValue of_policy(Setting<T> BundlePolicy::* place, Result<T> (*parse)(const Given& given)) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
+SettingValue of_policy(Setting<T> BundlePolicy::* place, Result<T> (*parse)(const RawSetting& given)) {
+  return {[=](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(value, parse(given));
             settings.policy.*place = {std::move(value), given.origin};
             return {};
@@ -25,7 +25,7 @@ SettingValue of_policy(Setting<T> BundlePolicy::* place, Result<T> (*parse)(cons
 }
 
 SettingValue op_sizes() {
-  return {[](const Given& given, Settings& settings) -> Result<void> {
+  return {[](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(sizes, parse_op_sizes(given));
             settings.max_op_size = {sizes, given.origin};
             return {};
@@ -33,7 +33,7 @@ SettingValue op_sizes() {
           {}};
 }
 
-Result<Version> parse_a_version(const Given& given) {
+Result<Version> parse_a_version(const RawSetting& given) {
   if (const auto version = parse_release(trim(given.text))) return *version;
   return fail(Exit::usage, "bad_version", given.origin, "'" + printable(given.text) + "' is no version",
               "Give one, as in 2.28 or 0.19.8.");
@@ -51,30 +51,30 @@ bool is_date(const std::string& text) {
   return *day <= k_days[static_cast<size_t>(*month - 1)] + (*month == 2 && is_leap ? 1 : 0);
 }
 
-Result<std::string> parse_date(const Given& given) {
+Result<std::string> parse_date(const RawSetting& given) {
   const std::string text = trim(given.text);
   if (is_date(text)) return text;
   return fail(Exit::usage, "bad_date", given.origin, "'" + printable(given.text) + "' is no day",
               "Give one as in 2027-06-30.");
 }
 
-Result<bool> parse_ptx_only(const Given& given) {
+Result<bool> parse_ptx_only(const RawSetting& given) {
   DSBUILD_TRY(index, parse_choice(given, {"allowed", "forbidden"}));
   return index == 1;
 }
 
-Result<std::optional<bool>> parse_cxx11_abi(const Given& given) {
+Result<std::optional<bool>> parse_cxx11_abi(const RawSetting& given) {
   DSBUILD_TRY(is_on, parse_bool(given));
   return std::optional(is_on);
 }
 
-Result<std::string> parse_torch_abi(const Given& given) {
+Result<std::string> parse_torch_abi(const RawSetting& given) {
   const std::string text = trim(given.text);
   if (text != k_stable_abi) DSBUILD_CHECK(parse_version_range(text, given.origin));
   return text;
 }
 
-Result<std::vector<std::string>> parse_list(const Given& given) {
+Result<std::vector<std::string>> parse_list(const RawSetting& given) {
   DSBUILD_TRY(text, parse_non_blank(given));
   std::vector<std::string> words;
   for (const std::string& word : split(text, ","))
@@ -84,7 +84,7 @@ Result<std::vector<std::string>> parse_list(const Given& given) {
 
 constexpr std::string_view k_expires = " expires ";
 
-Result<std::vector<std::string>> parse_key_files(const Given& given) {
+Result<std::vector<std::string>> parse_key_files(const RawSetting& given) {
   DSBUILD_TRY(words, parse_list(given));
   for (const std::string& word : words)
     if (const size_t at = word.find(k_expires); at != std::string::npos)

@@ -2,7 +2,7 @@
 // Private to this stage.
 #pragma once
 
-#include "settings/given.h"
+#include "settings/raw_setting.h"
 #include "settings/settings.h"
 
 namespace dsbuild {

@@ -16,7 +16,7 @@ SettingValue remote_url(Setting<std::string> Settings::* place) {
 
 SettingValue remote_tools() {
   SettingValue value = text(&Settings::remote_tools);
-  value.read = [](const Given& given, Settings& settings) -> Result<void> {
+  value.read = [](const RawSetting& given, Settings& settings) -> Result<void> {
     DSBUILD_TRY(tools, parse_remote_tools(given));
     settings.remote_tools = {tools, given.origin};
     return {};
@@ -25,7 +25,7 @@ SettingValue remote_tools() {
 }
 
 SettingValue shard() {
-  return {[](const Given& given, Settings& settings) -> Result<void> {
+  return {[](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(choice, parse_shard(given));
             settings.shard = {choice, given.origin};
             return {};

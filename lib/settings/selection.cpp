@@ -40,7 +40,7 @@ void sort_unique(std::vector<std::string>& words) {
   words.erase(std::unique(words.begin(), words.end()), words.end());
 }
 
-Result<void> check_ops(const Given& given, const Selection& selection) {
+Result<void> check_ops(const RawSetting& given, const Selection& selection) {
   if (!selection.all && selection.names.empty()) {
     return fail(Exit::usage, "empty_ops_list", given.origin, "the list of ops is empty",
                 "Give 'all', or names of ops separated by commas.");
@@ -55,7 +55,7 @@ Result<void> check_ops(const Given& given, const Selection& selection) {
   return {};
 }
 
-Result<void> read_ops(const Given& given, Selection& selection) {
+Result<void> read_ops(const RawSetting& given, Selection& selection) {
   selection.ops_given = true;
   selection.origin = given.origin;
   if (given.text.starts_with('@')) {  // its ops are read where the pack is known (take_workload)
@@ -107,11 +107,11 @@ std::optional<Switch> parse_switch(std::string_view text) {
   return zero ? Switch::off : Switch::on;
 }
 
-Result<Selection> load_selection(const MaybeGiven& ops_argument, const Environment& environment,
+Result<Selection> load_selection(const MaybeRawSetting& ops_argument, const Environment& environment,
                                  const ConfigEntries& config) {
   Selection selection;
   DSBUILD_CHECK(read_variables(environment, selection));
-  MaybeGiven ops = ops_argument;
+  MaybeRawSetting ops = ops_argument;
   // The environment is above the config file: its own selection replaces `ops:`.
   if (!ops && !environment_selects(selection)) ops = from_config(config, "ops");
   if (ops) DSBUILD_CHECK(read_ops(*ops, selection));

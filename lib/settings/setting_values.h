@@ -16,7 +16,7 @@ SettingRow row_of(const std::string& name, const Setting<T>& setting, std::strin
 
 template <class T>
 SettingValue text(Setting<T> Settings::* place) {
-  return {[place](const Given& given, Settings& settings) -> Result<void> {
+  return {[place](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(value, parse_non_blank(given));
             settings.*place = {T(value), given.origin};
             return {};
@@ -27,7 +27,7 @@ SettingValue text(Setting<T> Settings::* place) {
 }
 
 inline SettingValue number(Setting<int> Settings::* place, int least, int automatic, const char* meaning) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
+  return {[=](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(value, parse_number(given, least));
             settings.*place = {value, given.origin};
             return {};
@@ -42,7 +42,7 @@ enum class Zero { is_wrong, is_none };
 
 inline SettingValue size(Setting<unsigned long long> Settings::* place, Zero zero,
                          const char* meaning_of_zero) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
+  return {[=](const RawSetting& given, Settings& settings) -> Result<void> {
             settings.*place = {0, given.origin};
             if (zero == Zero::is_none && trim(given.text) == "0") return {};
             DSBUILD_TRY(bytes, parse_size(given));
@@ -60,7 +60,7 @@ inline SettingRow show_switch(const std::string& name, const Setting<bool>& sett
 }
 
 inline SettingValue flag(Setting<bool> Settings::* place) {
-  return {[place](const Given& given, Settings& settings) -> Result<void> {
+  return {[place](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(value, parse_bool(given));
             settings.*place = {value, given.origin};
             return {};
@@ -72,7 +72,7 @@ inline SettingValue flag(Setting<bool> Settings::* place) {
 
 // On where the text is exactly this; any other is off.
 inline SettingValue exactly(const char* on, Setting<bool> Settings::* place) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
+  return {[=](const RawSetting& given, Settings& settings) -> Result<void> {
             settings.*place = {given.text == on, given.origin};
             return {};
           },
@@ -83,7 +83,7 @@ inline SettingValue exactly(const char* on, Setting<bool> Settings::* place) {
 
 // A flag with a variable of a different program, which is on where its text is exactly this.
 inline SettingValue flag_or_exactly(const char* on, const char* variable, Setting<bool> Settings::* place) {
-  return {[of_variable = exactly(on, place), as_flag = flag(place), variable](const Given& given,
+  return {[of_variable = exactly(on, place), as_flag = flag(place), variable](const RawSetting& given,
                                                                               Settings& settings) {
             return (given.origin == variable ? of_variable : as_flag).read(given, settings);
           },
@@ -93,7 +93,7 @@ inline SettingValue flag_or_exactly(const char* on, const char* variable, Settin
 // `words`: in the order of the values.
 template <class T>
 SettingValue choice(Setting<T> Settings::* place, const std::vector<std::string>& words) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
+  return {[=](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(index, parse_choice(given, words));
             settings.*place = {static_cast<T>(index), given.origin};
             return {};
@@ -105,7 +105,7 @@ SettingValue choice(Setting<T> Settings::* place, const std::vector<std::string>
 
 inline SettingValue word_of(Setting<std::string> Settings::* place, const std::vector<std::string>& words) {
   SettingValue value = text(place);
-  value.read = [=](const Given& given, Settings& settings) -> Result<void> {
+  value.read = [=](const RawSetting& given, Settings& settings) -> Result<void> {
     DSBUILD_TRY(index, parse_choice(given, words));
     settings.*place = {words[index], given.origin};
     return {};
@@ -114,8 +114,8 @@ inline SettingValue word_of(Setting<std::string> Settings::* place, const std::v
 }
 
 inline SettingValue words(Setting<std::vector<std::string>> Settings::* place,
-                          Result<std::vector<std::string>> (*parse)(const Given& given)) {
-  return {[=](const Given& given, Settings& settings) -> Result<void> {
+                          Result<std::vector<std::string>> (*parse)(const RawSetting& given)) {
+  return {[=](const RawSetting& given, Settings& settings) -> Result<void> {
             DSBUILD_TRY(value, parse(given));
             settings.*place = {value, given.origin};
             return {};
@@ -127,7 +127,7 @@ inline SettingValue words(Setting<std::vector<std::string>> Settings::* place,
 
 inline SettingValue uri(Setting<std::string> Settings::* place) {
   SettingValue value = text(place);
-  value.read = [place](const Given& given, Settings& settings) -> Result<void> {
+  value.read = [place](const RawSetting& given, Settings& settings) -> Result<void> {
     DSBUILD_TRY(uri, parse_uri(given));
     settings.*place = {uri, given.origin};
     return {};
@@ -141,7 +141,7 @@ inline SettingValue unshown(SettingValue value) {
   return value;
 }
 
-inline Result<std::vector<std::string>> as_a_shell_does(const Given& given) {
+inline Result<std::vector<std::string>> as_a_shell_does(const RawSetting& given) {
   return shell_split(given.text);
 }
 

@@ -75,7 +75,7 @@ std::string ShardChoice::text() const {
   return is_share() ? std::to_string(number) + "/" + std::to_string(of) : "";
 }
 
-Result<ShardChoice> parse_shard(const Given& given) {
+Result<ShardChoice> parse_shard(const RawSetting& given) {
   constexpr int k_most = 10'000;
   if (given.text == "merge") return ShardChoice{.merges = true};
   const std::vector<std::string> parts = split(given.text, "/");
@@ -94,7 +94,7 @@ Result<ShardChoice> parse_shard(const Given& given) {
   return ShardChoice{*number, *of};
 }
 
-Result<bool> parse_bool(const Given& given) {
+Result<bool> parse_bool(const RawSetting& given) {
   const std::optional<Switch> parsed = parse_switch(given.text);
   if (parsed == Switch::on) return true;
   if (parsed == Switch::off) return false;
@@ -102,7 +102,7 @@ Result<bool> parse_bool(const Given& given) {
               "Use true or false.");
 }
 
-Result<int> parse_number(const Given& given, int least) {
+Result<int> parse_number(const RawSetting& given, int least) {
   const std::string text = trim(given.text);
   const std::optional<int> number = whole_number<int>(text);
   if (number && *number >= least) return *number;
@@ -115,7 +115,7 @@ Result<int> parse_number(const Given& given, int least) {
               "Give one, or leave " + given.origin + " out.");
 }
 
-Result<unsigned long long> parse_size(const Given& given) {
+Result<unsigned long long> parse_size(const RawSetting& given) {
   const std::string text = trim(given.text);
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = whole_number<unsigned long long>(text.substr(0, digits));
@@ -129,7 +129,7 @@ Result<unsigned long long> parse_size(const Given& given) {
       "Use a number with K, M, G or T, as in 8G.");
 }
 
-Result<OpSizes> parse_op_sizes(const Given& given) {
+Result<OpSizes> parse_op_sizes(const RawSetting& given) {
   OpSizes sizes;
   for (const std::string& word : split(given.text, ",")) {
     const size_t equals = word.find('=');
@@ -146,7 +146,7 @@ Result<OpSizes> parse_op_sizes(const Given& given) {
   return sizes;
 }
 
-Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& choices) {
+Result<size_t> parse_choice(const RawSetting& given, const std::vector<std::string>& choices) {
   const auto found = std::find(choices.begin(), choices.end(), given.text);
   if (found != choices.end()) return static_cast<size_t>(found - choices.begin());
   const std::string other = other_word_for(given.text, choices);
@@ -156,13 +156,13 @@ Result<size_t> parse_choice(const Given& given, const std::vector<std::string>& 
               "Choose " + join(choices, ", ") + ".");
 }
 
-Result<std::string> parse_non_blank(const Given& given) {
+Result<std::string> parse_non_blank(const RawSetting& given) {
   if (!trim(given.text).empty()) return given.text;
   return fail(Exit::usage, "empty_value", given.origin, "the value is empty",
               "Give a value or leave it out.");
 }
 
-Result<AcceleratorKind> parse_accelerator(const Given& given) {
+Result<AcceleratorKind> parse_accelerator(const RawSetting& given) {
   if (given.text == "cuda") return AcceleratorKind::cuda;
   if (given.text == "cpu") return AcceleratorKind::cpu;
   if (given.text == "xpu") return AcceleratorKind::xpu;
@@ -177,7 +177,7 @@ Result<AcceleratorKind> parse_accelerator(const Given& given) {
               "Use cuda, cpu or xpu, or unset it.");
 }
 
-Result<std::vector<std::string>> parse_nvcc_flags(const Given& given) {
+Result<std::vector<std::string>> parse_nvcc_flags(const RawSetting& given) {
   std::vector<std::string> flags = split(given.text, " \t\r\n");
   const auto bad = std::find_if(flags.begin(), flags.end(), names_an_arch);
   if (bad == flags.end()) return flags;
@@ -210,7 +210,7 @@ std::string variable_name_refusal(const std::string& text) {
                  : "is no name of a variable (letters, digits and '_'; '*' at its end: all that begin so)";
 }
 
-Result<std::vector<std::string>> parse_variable_names(const Given& given) {
+Result<std::vector<std::string>> parse_variable_names(const RawSetting& given) {
   std::vector<std::string> names = split(given.text, " \t\r\n,;");
   for (const std::string& name : names)
     if (const std::string reason = variable_name_refusal(name); !reason.empty())
@@ -219,12 +219,12 @@ Result<std::vector<std::string>> parse_variable_names(const Given& given) {
   return names;
 }
 
-Result<std::vector<std::string>> parse_files(const Given& given) {
+Result<std::vector<std::string>> parse_files(const RawSetting& given) {
   DSBUILD_TRY(text, parse_non_blank(given));
   return split(text, ",");
 }
 
-Result<std::string> parse_uri(const Given& given) {
+Result<std::string> parse_uri(const RawSetting& given) {
   const size_t scheme = given.text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-.");
   const bool is_uri = scheme != std::string::npos && scheme > 0 && given.text[scheme] == ':' &&
                       given.text.size() > scheme + 1 &&
@@ -234,7 +234,7 @@ Result<std::string> parse_uri(const Given& given) {
               "Give one with its scheme: https://example.com/builders/gpu.");
 }
 
-Result<std::string> parse_remote_tools(const Given& given) {
+Result<std::string> parse_remote_tools(const RawSetting& given) {
   const std::string text = trim(given.text);
   if (text == "upload" || text.starts_with(k_worker_tools + std::string("/"))) return text;
   return fail(Exit::usage, "bad_choice", given.origin,
@@ -242,7 +242,7 @@ Result<std::string> parse_remote_tools(const Given& given) {
               "Give upload, or the toolkit on the workers, as in worker:/usr/local/cuda.");
 }
 
-Result<std::vector<std::string>> parse_platform(const Given& given) {
+Result<std::vector<std::string>> parse_platform(const RawSetting& given) {
   DSBUILD_TRY(text, parse_non_blank(given));
   std::vector<std::string> properties = split(text, ",");
   for (std::string& property : properties) {

@@ -9,7 +9,7 @@ namespace {
 
 SettingValue accelerator() {
   SettingValue value = choice(&Settings::accelerator, {"auto", "cuda", "cpu", "xpu"});
-  value.read = [](const Given& given, Settings& settings) -> Result<void> {
+  value.read = [](const RawSetting& given, Settings& settings) -> Result<void> {
     DSBUILD_TRY(kind, parse_accelerator(given));
     settings.accelerator = {kind, given.origin};
     return {};
@@ -20,7 +20,7 @@ SettingValue accelerator() {
 // Whatever it is.
 SettingValue build_string() {
   SettingValue value = text(&Settings::build_string);
-  value.read = [](const Given& given, Settings& settings) -> Result<void> {
+  value.read = [](const RawSetting& given, Settings& settings) -> Result<void> {
     settings.build_string = {given.text, given.origin};
     return {};
   };

@@ -6,7 +6,8 @@ using namespace dsbuild;
 
 TEST_CASE("The builder and its run are CI's, where CI's environment says them") {
   const auto builder = [](const Environment& environment) {
-    const MaybeGiven id = builder_of_environment(environment), run = invocation_of_environment(environment);
+    const MaybeRawSetting id = builder_of_environment(environment),
+                          run = invocation_of_environment(environment);
     return (id ? id->text : "none") + " " + (run ? run->text : "none");
   };
   CHECK(builder({}) == "none none");

@@ -15,21 +15,21 @@
 namespace dsbuild {
 
 // `origin` is the option, the variable or file:line:column; it is also the `where` of errors about the value.
-struct Given {
+struct RawSetting {
   std::string text;
   std::string origin;
 };
-using MaybeGiven = std::optional<Given>;
+using MaybeRawSetting = std::optional<RawSetting>;
 
 // The first that is given: callers list them from the command line down to the config file.
-MaybeGiven first_given(std::initializer_list<MaybeGiven> by_precedence);
-MaybeGiven from_argument(const std::optional<std::string>& argument, const std::string& option);
+MaybeRawSetting first_given(std::initializer_list<MaybeRawSetting> by_precedence);
+MaybeRawSetting from_argument(const std::optional<std::string>& argument, const std::string& option);
 // An empty variable counts as unset.
-MaybeGiven from_variable(const Environment& environment, const std::string& name);
+MaybeRawSetting from_variable(const Environment& environment, const std::string& name);
 
 // A config file's entries by key; lists are joined with ';'.
-using ConfigEntries = std::map<std::string, Given>;
-MaybeGiven from_config(const ConfigEntries& config, const std::string& key);
+using ConfigEntries = std::map<std::string, RawSetting>;
+MaybeRawSetting from_config(const ConfigEntries& config, const std::string& key);
 
 // `config` is the value of --config: a preset of data_dir/configs, or a file.
 // Errors, exit 2: `unknown_preset` (lists them), `no_config_file`, `bad_yaml`, `bad_config`.
