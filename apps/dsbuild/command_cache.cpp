@@ -2,6 +2,7 @@
 // build.
 #include <array>
 
+#include "base/args.h"
 #include "build/cache_transfer.h"
 #include "cache/content_store.h"
 #include "project_pack.h"
@@ -12,7 +13,6 @@
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
 using Work = Result<int> (*)(const CommandContext& context);
 
 Result<int> show_stats(const CommandContext& context) {
@@ -171,8 +171,8 @@ constexpr std::array k_works = {WorkRow{"stats", show_stats, false}, WorkRow{"pr
                                 WorkRow{"pull", pull, true},         WorkRow{"export", export_to_file, true},
                                 WorkRow{"import", import_file, true}};
 
-Error not_understood(const Words& words) {
-  Words known;
+Error not_understood(const Args& words) {
+  Args known;
   for (const WorkRow& row : k_works)
     known.emplace_back(row.word);
   return make_error(
@@ -182,7 +182,7 @@ Error not_understood(const Words& words) {
 }
 
 Result<int> run_cache(const CommandContext& context) {
-  Words words = context.line.operands;
+  Args words = context.line.operands;
   if (words.empty()) words = {"stats"};
   for (const WorkRow& row : k_works) {
     if (words.front() != row.word || (words.size() > 1 && !row.takes_more)) continue;

@@ -86,9 +86,9 @@ std::string one_blank_line(const std::string& text) {
 
 // `dsbuild help [COMMAND]` and `dsbuild version`, as other tools have them. Another word of help is the code
 // of a message, which the command of that name explains.
-Words as_options(Words words) {
+Args as_options(Args words) {
   if (words.empty() || (words.front() != "help" && words.front() != "version")) return words;
-  const Words known = command_names();
+  const Args known = command_names();
   const auto topic = std::find_if(words.begin() + 1, words.end(),
                                   [](const std::string& word) { return !word.starts_with("-"); });
   const bool is_code = topic != words.end() && !holds(known, *topic);
@@ -101,8 +101,8 @@ Words as_options(Words words) {
 }
 
 // `--arch=`: an empty value, where CLI11 would take the next word for it.
-Words with_empty_values(const Words& words, const CLI::App& app) {
-  Words plain;
+Args with_empty_values(const Args& words, const CLI::App& app) {
+  Args plain;
   for (const std::string& word : words) {
     const auto is_of_value = [&](const CLI::Option* option) {
       return option->get_type_size() > 0 && option->check_name(word.substr(0, word.size() - 1));
@@ -124,7 +124,7 @@ Result<void> check_choices(const CommandLine& line) {
   for (const CommandRow& row : commands()) {
     if (row.name != line.command) continue;
     for (const Option& option : row.options) {
-      const Words choices = split(option.type, "|");
+      const Args choices = split(option.type, "|");
       const std::string value = line.value(option.name());
       if (!is_choice(option.type) || !line.has(option.name()) ||
           std::find(choices.begin(), choices.end(), value) != choices.end())
@@ -203,14 +203,14 @@ bool means_build(const CLI::App& app) {
          std::ranges::none_of(app.remaining(true), [](const auto& word) { return word.starts_with("-"); });
 }
 
-tl::expected<CommandLine, Refusal> parse_words(const Words& given) {
+tl::expected<CommandLine, Refusal> parse_words(const Args& given) {
   CommandLine line;
   CLI::App app("", "dsbuild");
   declare(app, line, holds(given, "--help-all"));
   line.words = with_empty_values(given, app);
   if (auto refusal = find_refused_option(app, line.words)) return tl::unexpected<Refusal>(*refusal);
   try {
-    app.parse(Words(line.words.rbegin(), line.words.rend()));  // CLI11 takes them from the back
+    app.parse(Args(line.words.rbegin(), line.words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForVersion&) {
     line.answer = std::string("dsbuild ") + k_version + "\n";
   } catch (const CLI::CallForAllHelp&) {
@@ -221,7 +221,7 @@ tl::expected<CommandLine, Refusal> parse_words(const Words& given) {
                                                 : chosen.front()->help(app.get_name()));
   } catch (const CLI::ExtrasError&) {
     if (!means_build(app)) return tl::unexpected<Refusal>(refuse_unknown_word(app, line.words));
-    Words with_command = line.words;
+    Args with_command = line.words;
     with_command.insert(with_command.begin(), "build");
     auto build = parse_words(with_command);
     if (build) build->words = line.words;
@@ -237,7 +237,7 @@ tl::expected<CommandLine, Refusal> parse_words(const Words& given) {
   return line;
 }
 
-std::optional<Refusal> refuse_operand_of(const CommandLine& line, const std::string& word, const Words& ops) {
+std::optional<Refusal> refuse_operand_of(const CommandLine& line, const std::string& word, const Args& ops) {
   CommandLine declared;
   CLI::App app("", "dsbuild");
   declare(app, declared, true);
@@ -246,7 +246,7 @@ std::optional<Refusal> refuse_operand_of(const CommandLine& line, const std::str
 
 // Its values too, as far as they can be told without the disk. A word where a command may stand, and which is
 // nearly one, is an op that nobody has.
-std::optional<Refusal> why_refused(const Words& words) {
+std::optional<Refusal> why_refused(const Args& words) {
   const auto line = parse_words(words);
   if (!line) return line.error();
   const bool has_command = holds(words, line->command);
@@ -265,7 +265,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   foreign.as_typed = shell_join(shown_words({argv, argv + argc}));
   if (take_foreign_words(argc, argv, foreign)) return foreign;
   const int own = own_words(argc, argv);
-  Words program;
+  Args program;
   if (own < argc) program.assign(argv + own + 1, argv + argc);
   auto line = parse_words(as_options({argv + 1, argv + own}));
   if (!line) return tl::unexpected<Error>(said(line.error(), why_refused, program));
@@ -276,7 +276,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   return std::move(*line);
 }
 
-std::optional<Error> misplaced_operand(const CommandLine& line, const std::string& word, const Words& ops) {
+std::optional<Error> misplaced_operand(const CommandLine& line, const std::string& word, const Args& ops) {
   auto refusal = refuse_operand_of(line, word, ops);
   return refusal ? std::optional(said(std::move(*refusal), why_refused, line.program)) : std::nullopt;
 }

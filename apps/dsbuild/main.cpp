@@ -23,7 +23,7 @@ Path find_data_dir(const FileReader& files, const Path& program) {
 }
 
 // Where no other command is named.
-bool is_build(const Words& words) {
+bool is_build(const Args& words) {
   return std::none_of(words.begin(), words.end(), [](const std::string& word) {
     return std::any_of(commands().begin(), commands().end(),
                        [&](const CommandRow& row) { return row.name == word && word != "build"; });
@@ -31,7 +31,7 @@ bool is_build(const Words& words) {
 }
 
 // A message may repeat any word of the command line.
-Error without_passwords(Error error, const Words& words) {
+Error without_passwords(Error error, const Args& words) {
   for (const std::string& word : words) {
     const std::string shown = word.find("://") == std::string::npos ? word : without_password(word);
     if (shown == word) continue;
@@ -42,7 +42,7 @@ Error without_passwords(Error error, const Words& words) {
 }
 
 // The last event of a build, the document of another command, or text.
-int report_failure(const Error& failure, const Words& words, const Style& style) {
+int report_failure(const Error& failure, const Args& words, const Style& style) {
   const Error error = without_passwords(with_refusals(failure), words);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
   if (json)
@@ -59,7 +59,7 @@ Result<int> run_command(const CommandLine& line, System& system) {
   return row->run(context);
 }
 
-int run(int argc, const char* const* argv, const Words& words) {
+int run(int argc, const char* const* argv, const Args& words) {
   const Result<CommandLine> line = parse_command_line(argc, argv);
   const auto files = make_real_file_system();
   const bool is_action = line && line->command == "action";
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   set_terminate_message();
   open_standard_descriptors();
   set_own_signals();
-  const Words words(argv + 1, std::find(argv + std::min(argc, 1), argv + argc, std::string_view("--")));
+  const Args words(argv + 1, std::find(argv + std::min(argc, 1), argv + argc, std::string_view("--")));
   if (!limits) return report_failure(limits.error(), words, {});
   try {
     return run(argc, argv, words);

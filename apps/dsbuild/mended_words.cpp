@@ -36,7 +36,7 @@ constexpr std::pair<const char*, const char*> k_foreign[] = {
 };
 
 // How many words one occurrence takes: 0 where it is none.
-size_t words_of(const std::string& word, const Words& names) {
+size_t words_of(const std::string& word, const Args& names) {
   for (const std::string& name : names) {
     if (word == name) return 2;
     const bool is_short = name.size() == 2;
@@ -51,12 +51,12 @@ bool is_list(const std::string& option) {
 
 }  // namespace
 
-bool holds(const Words& words, const std::string& word) {
+bool holds(const Args& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-Words with_mended_lists(const Words& words, const Words& commands) {
-  Words mended;
+Args with_mended_lists(const Args& words, const Args& commands) {
+  Args mended;
   std::map<std::string, size_t> values;  // of an option, where in `mended`
   bool is_mended = false;
   const auto is_value = [&](size_t at) {
@@ -70,7 +70,7 @@ Words with_mended_lists(const Words& words, const Words& commands) {
       mended.push_back(words[i]);
       continue;
     }
-    Words items;
+    Args items;
     if (equals != std::string::npos) items.push_back(words[i].substr(equals + 1));
     while (is_value(i + 1))
       items.push_back(words[++i]);
@@ -83,19 +83,19 @@ Words with_mended_lists(const Words& words, const Words& commands) {
     std::string& list = mended[known->second];
     list += (list.empty() || items.empty() ? "" : ",") + join(items, ",");
   }
-  return is_mended ? mended : Words{};
+  return is_mended ? mended : Args{};
 }
 
-Words with_word(const Words& words, const std::string& wrong, const std::string& right) {
-  Words mended = words;
+Args with_word(const Args& words, const std::string& wrong, const std::string& right) {
+  Args mended = words;
   const size_t equals = wrong.find('=');
   for (std::string& word : mended)
     if (word == wrong) word = right + (equals == wrong.npos ? "" : wrong.substr(equals));
   return mended;
 }
 
-Words with_last_value(const Words& words, const Words& names_of_option) {
-  Words mended;
+Args with_last_value(const Args& words, const Args& names_of_option) {
+  Args mended;
   std::optional<std::pair<size_t, size_t>> last;  // where in `mended`, and how many words
   for (size_t i = 0; i < words.size(); ++i) {
     const size_t count = std::min(words_of(words[i], names_of_option), words.size() - i);

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "base/args.h"
 #include "registry/registry.h"
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 bool is_path(const std::string& word) {
   return word.find('/') != word.npos || word.starts_with(".");
@@ -53,7 +52,7 @@ class OperandReader {
   Result<NamedOperands> read() const {
     if (line_.has("--extensions"))
       return NamedOperands{.pack = {}, .project = line_.operands.front(), .ops = {}};
-    Words words = line_.operands;
+    Args words = line_.operands;
     NamedOperands named;
     if (line_.arguments.find("--pack")) {
       DSBUILD_CHECK(check_is_no_folder(words.front()));
@@ -94,7 +93,7 @@ class OperandReader {
                               "\nWhat its own build makes, as a pack: " +
                               own_command({"new", "--from", word, "--pack", name_of_folder(word) + "-pack"}));
     if (is_path(word)) return there;
-    const Words packs = known_packs(files, settings_.data_dir);
+    const Args packs = known_packs(files, settings_.data_dir);
     const bool is_here = !there.pack.empty() || is_project(word, files);
     if (std::ranges::find(packs, word) != packs.end()) {
       if (is_here) return is_also(word, "a pack of dsbuild itself", {"--pack", word, "--ops", "all"});
@@ -106,13 +105,13 @@ class OperandReader {
     return is_op ? NamedOperands{} : there;
   }
 
-  tl::unexpected<Error> is_also(const std::string& word, const std::string& what, const Words& other) const {
+  tl::unexpected<Error> is_also(const std::string& word, const std::string& what, const Args& other) const {
     return two_meanings(word, "a folder here and " + what,
                         "The folder: " + own_command({line_.command, "./" + word}) +
                             "\nThe other: " + own_command({line_.command}, other));
   }
 
-  Result<Registry> load(const std::string& pack, const Words& words) const {
+  Result<Registry> load(const std::string& pack, const Args& words) const {
     Settings settings = settings_;
     settings.pack.value = pack;
     settings.selection.names = words;  // those of other packs are found, too
@@ -124,11 +123,11 @@ class OperandReader {
   }
 
   // Every word is an op, or nobody knows what one of them is, or what was meant is said of all together.
-  Result<void> check_ops(const std::string& pack, const Words& words) const {
+  Result<void> check_ops(const std::string& pack, const Args& words) const {
     DSBUILD_TRY(registry, load(pack.empty() ? settings_.pack.value : pack, words));
-    Words unknown = words;
+    Args unknown = words;
     std::erase_if(unknown, [&](const std::string& word) { return has(registry, word); });
-    const Words ops = registry.names();
+    const Args ops = registry.names();
     std::optional<Error> first;
     for (const std::string& word : unknown) {
       const CommandLine line = with_others_mended(unknown, word, ops);
@@ -146,7 +145,7 @@ class OperandReader {
     return {};
   }
 
-  CommandLine with_others_mended(const Words& unknown, const std::string& but, const Words& ops) const {
+  CommandLine with_others_mended(const Args& unknown, const std::string& but, const Args& ops) const {
     CommandLine line = line_;
     for (std::string& word : line.words)
       if (word != but && std::ranges::find(unknown, word) != unknown.end())

@@ -1,16 +1,15 @@
 #include "next_build.h"
 
+#include "base/args.h"
 #include "bundle/bundle.h"
 
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Where the ops of a pack go, and as which options.
 struct BundlePlace {
   std::string folder;
-  Words options;
+  Args options;
 };
 
 // A bundle is of one pack: ops of another go into a folder of their own.
@@ -22,7 +21,7 @@ BundlePlace place_for(const std::string& pack, const Settings& settings, const S
     return manifest && manifest->pack == name_of_folder(pack);
   };
   const Path usual = settings.out.value;
-  BundlePlace place{usual.string(), is_named ? Words{"--out", usual.string()} : Words{}};
+  BundlePlace place{usual.string(), is_named ? Args{"--out", usual.string()} : Args{}};
   if (files.kind(usual) == FileKind::absent) return place;
   if (!of_same_pack(usual)) {
     place.folder = usual.string() + "-" + name_of_folder(pack);
@@ -37,8 +36,8 @@ BundlePlace place_for(const std::string& pack, const Settings& settings, const S
 
 std::string build_and_test(const NewOp& made, const Settings& settings, const System& system) {
   const BundlePlace place = place_for(made.pack, settings, system);
-  const Words given = given_options(settings, {"--pack", "--ops", "--out", "--add"});
-  Words words = {"--pack", made.pack, "--ops", made.name};
+  const Args given = given_options(settings, {"--pack", "--ops", "--out", "--add"});
+  Args words = {"--pack", made.pack, "--ops", made.name};
   words.insert(words.end(), place.options.begin(), place.options.end());
   const std::string bundle =
       place.folder == "dsbuild-out" ? "" : "DSBUILD_BUNDLE=" + shell_quote(place.folder) + " ";
@@ -49,10 +48,10 @@ std::string build_of_project(const WrittenProject& written, const Settings& sett
   const std::string& pack = settings.pack.value;
   BundlePlace place = place_for(pack, settings, system);
   std::erase(place.options, "--add");  // all of its ops are built
-  Words words = {"--pack", pack, "--ops", "all"};
+  Args words = {"--pack", pack, "--ops", "all"};
   if (!written.pack.archs.empty()) words.insert(words.end(), {"--arch", written.pack.archs});
   words.insert(words.end(), place.options.begin(), place.options.end());
-  Words named = {"--pack", "--ops", "--out", "--add"};
+  Args named = {"--pack", "--ops", "--out", "--add"};
   if (!written.pack.archs.empty()) named.emplace_back("--arch");
   return own_command(words, given_options(settings, named));
 }
@@ -62,7 +61,7 @@ std::vector<std::string> builds_of_workload(const Workload& workload, const std:
   std::vector<std::string> commands;
   const bool is_one = workload.packs.size() == 1;
   for (const auto& [pack, ops] : workload.packs) {
-    Words words = {"--ops", "@" + file};
+    Args words = {"--ops", "@" + file};
     if (!is_one) words.insert(words.begin(), {"--pack", pack});
     BundlePlace place = place_for(pack, settings, system);
     std::erase(place.options, "--add");  // what was recorded before is in the file

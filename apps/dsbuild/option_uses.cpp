@@ -34,15 +34,15 @@ Chosen chosen_by(const std::string& when) {
   return {{}, when};
 }
 
-Words names_used(const CommandRow& row, const Chosen& chosen) {
-  Words names;
+Args names_used(const CommandRow& row, const Chosen& chosen) {
+  Args names;
   for (const Option& option : options())
     if (!option.names.empty() && is_used(option, row, chosen)) names.push_back(option.name());
   return names;
 }
 
 // "verify --against-nvcc", or "plan" where it does not matter how it is called.
-void add_users(const Option& option, const CommandRow& row, Words& users) {
+void add_users(const Option& option, const CommandRow& row, Args& users) {
   if (row.hidden) return;
   if (is_used(option, row, {})) {
     users.push_back(row.name);
@@ -52,8 +52,8 @@ void add_users(const Option& option, const CommandRow& row, Words& users) {
     if (is_used(option, row, chosen_by(uses.when))) users.push_back(row.name + " " + uses.when);
 }
 
-Words users_of(const Option& option) {
-  Words users;
+Args users_of(const Option& option) {
+  Args users;
   for (const CommandRow& row : commands())
     add_users(option, row, users);
   return users;
@@ -64,8 +64,8 @@ bool has_name(const Option& option, const std::string& name) {
 }
 
 // The words but for these options and their values.
-Words without(const std::vector<const Option*>& unused, const Words& words) {
-  Words left;
+Args without(const std::vector<const Option*>& unused, const Args& words) {
+  Args left;
   for (size_t i = 0; i < words.size(); ++i) {
     const size_t equals = words[i].find('=');
     const std::string name = words[i].starts_with("--") ? words[i].substr(0, equals) : words[i].substr(0, 2);
@@ -81,7 +81,7 @@ Words without(const std::vector<const Option*>& unused, const Words& words) {
 
 // "" where it would not be understood either.
 std::string line_without(const std::vector<const Option*>& unused, const CommandLine& line) {
-  Words words = without(unused, line.words);
+  Args words = without(unused, line.words);
   if (!line.program.empty()) {
     words.emplace_back("--");
     words.insert(words.end(), line.program.begin(), line.program.end());
@@ -95,7 +95,7 @@ std::string line_without(const std::vector<const Option*>& unused, const Command
 
 // "'--arch' and '--ops' do nothing in `dsbuild cache stats`"
 std::string what_of(const std::vector<const Option*>& unused, const CommandRow& row, const Chosen& chosen) {
-  Words names;
+  Args names;
   for (const Option* option : unused)
     names.push_back("'" + option->name() + "'");
   const std::string last = names.back();
@@ -173,7 +173,7 @@ bool is_used(const Option& option, const CommandRow& row, const Chosen& chosen) 
 }
 
 std::vector<UsedOptions> used_options(const CommandRow& row) {
-  const Words usual = names_used(row, {});
+  const Args usual = names_used(row, {});
   std::vector<UsedOptions> used = {{"", false, usual}};
   for (const OptionUses& uses : row.uses) {
     if (uses.when.empty()) continue;

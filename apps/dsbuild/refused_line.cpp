@@ -28,7 +28,7 @@ Refusal refuse(const std::string& what, const std::string& fix = "") {
 }
 
 // The first of the words that is a command; "build" is what a line without one means.
-std::string command_in(const Words& words) {
+std::string command_in(const Args& words) {
   const auto is_command = [](const std::string& word) {
     return std::ranges::any_of(commands(), [&](const CommandRow& row) { return row.name == word; });
   };
@@ -36,12 +36,12 @@ std::string command_in(const Words& words) {
   return found == words.end() ? "build" : *found;
 }
 
-Words without_word(Words words, const std::string& word) {
+Args without_word(Args words, const std::string& word) {
   if (const auto found = std::ranges::find(words, word); found != words.end()) words.erase(found);
   return words;
 }
 
-Refusal refuse_unknown_option(const std::string& word, const KnownOptions& known, const Words& words) {
+Refusal refuse_unknown_option(const std::string& word, const KnownOptions& known, const Args& words) {
   const std::string name = name_part(word);
   Refusal refusal = refuse("unknown option '" + printable(name) + "'");
   const std::string foreign = word_for(name);
@@ -63,7 +63,7 @@ Refusal refuse_unknown_option(const std::string& word, const KnownOptions& known
 std::string example_of(const CLI::Option& option) {
   for (const CommandRow& row : commands())
     for (const Example& example : row.examples) {
-      const Words words = shell_split(example.line);
+      const Args words = shell_split(example.line);
       for (size_t i = 0; i + 1 < words.size(); ++i)
         if (words[i].starts_with("-") && option.check_name(words[i])) return shell_quote(words[i + 1]);
     }
@@ -77,14 +77,14 @@ Refusal refuse_missing_value(const std::string& word, const CLI::Option& option)
                     (example.empty() ? "" : "; as in " + word + " " + example) + ".");
 }
 
-Refusal refuse_two_commands(const std::string& chosen, const std::string& other, const Words& words) {
+Refusal refuse_two_commands(const std::string& chosen, const std::string& other, const Args& words) {
   Refusal refusal = refuse("two commands, '" + chosen + "' and '" + other + "'");
   refusal.introduction = "One at a time";
   refusal.mended = without_word(words, chosen);
   return refusal;
 }
 
-std::optional<Refusal> refuse_list(const std::string& what, const Words& words) {
+std::optional<Refusal> refuse_list(const std::string& what, const Args& words) {
   Refusal refusal = refuse(what);
   refusal.introduction = "A list is one word";
   refusal.mended = with_mended_lists(words, command_names());
@@ -93,7 +93,7 @@ std::optional<Refusal> refuse_list(const std::string& what, const Words& words) 
 
 // "ops=all"
 std::optional<Refusal> refuse_without_dashes(const std::string& word, const CLI::App& app,
-                                             const Words& words) {
+                                             const Args& words) {
   const std::string name = "--" + name_part(word);
   const CLI::Option* option = KnownOptions(app, words).find(name);
   // A flag's name alone may be an op's.
@@ -105,7 +105,7 @@ std::optional<Refusal> refuse_without_dashes(const std::string& word, const CLI:
   return refusal;
 }
 
-Refusal refuse_near(const std::string& word, const std::string& near, const Words& words) {
+Refusal refuse_near(const std::string& word, const std::string& near, const Args& words) {
   Refusal refusal = refuse(unknown_word_text(word));
   refusal.near = near;
   refusal.introduction = "Meant";
@@ -115,15 +115,15 @@ Refusal refuse_near(const std::string& word, const std::string& near, const Word
 
 }  // namespace
 
-Words command_names() {
-  Words names;
+Args command_names() {
+  Args names;
   for (const CommandRow& row : commands())
     if (!row.hidden) names.emplace_back(row.name);
   return names;
 }
 
-Words names_of(const CLI::Option& option) {
-  Words names;
+Args names_of(const CLI::Option& option) {
+  Args names;
   for (const std::string& name : option.get_lnames())
     names.push_back("--" + name);
   for (const std::string& name : option.get_snames())
@@ -131,7 +131,7 @@ Words names_of(const CLI::Option& option) {
   return names;
 }
 
-KnownOptions::KnownOptions(const CLI::App& app, const Words& words) {
+KnownOptions::KnownOptions(const CLI::App& app, const Args& words) {
   // The command's own come first: `new` has a --backend of its own.
   for (const CLI::App* part : {static_cast<const CLI::App*>(app.get_subcommand(command_in(words))), &app})
     for (const CLI::Option* option : part->get_options())
@@ -146,15 +146,15 @@ const CLI::Option* KnownOptions::find(const std::string& word) const {
   return found == options_.end() ? nullptr : *found;
 }
 
-Words KnownOptions::names() const {
-  Words names;
+Args KnownOptions::names() const {
+  Args names;
   for (const CLI::Option* option : options_)
     for (const std::string& name : option->get_lnames())
       names.push_back("--" + name);
   return names;
 }
 
-std::optional<Refusal> find_refused_option(const CLI::App& app, const Words& words) {
+std::optional<Refusal> find_refused_option(const CLI::App& app, const Args& words) {
   const KnownOptions known(app, words);
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -172,21 +172,21 @@ std::optional<Refusal> find_refused_option(const CLI::App& app, const Words& wor
   return std::nullopt;
 }
 
-std::optional<Refusal> refuse_operand(const std::string& word, const std::string& command, const Words& known,
-                                      const CLI::App& app, const Words& words) {
-  const Words names = command_names();
+std::optional<Refusal> refuse_operand(const std::string& word, const std::string& command, const Args& known,
+                                      const CLI::App& app, const Args& words) {
+  const Args names = command_names();
   if (holds(names, word)) return refuse_two_commands(command, word, words);
   if (auto refusal = refuse_list(unknown_word_text(word), words)) return refusal;
   if (auto refusal = refuse_without_dashes(word, app, words)) return refusal;
-  Words candidates = known;
+  Args candidates = known;
   if (!holds(words, command)) candidates.insert(candidates.begin(), names.begin(), names.end());
   const std::string foreign = holds(words, command) ? "" : word_for(word);
   const std::string near = foreign.empty() ? nearest(word, candidates) : foreign;
   return near.empty() ? std::nullopt : std::optional(refuse_near(word, near, words));
 }
 
-Refusal refuse_unknown_word(const CLI::App& app, const Words& words) {
-  const Words unknown = app.remaining(true);
+Refusal refuse_unknown_word(const CLI::App& app, const Args& words) {
+  const Args unknown = app.remaining(true);
   const auto option =
       std::ranges::find_if(unknown, [](const std::string& word) { return word.starts_with("-"); });
   if (option != unknown.end()) return refuse_unknown_option(*option, KnownOptions(app, words), words);
@@ -196,7 +196,7 @@ Refusal refuse_unknown_word(const CLI::App& app, const Words& words) {
 }
 
 // "--out: At Most 1 required but received 2".
-Refusal refuse_value(const std::string& text, const CLI::App& app, const Words& words) {
+Refusal refuse_value(const std::string& text, const CLI::App& app, const Args& words) {
   const std::string twice =
       replace_all(text, "At Most 1 required but received", "takes one value, was given");
   if (twice == text) return refuse(text);
@@ -209,8 +209,8 @@ Refusal refuse_value(const std::string& text, const CLI::App& app, const Words& 
   return refusal;
 }
 
-Error said(Refusal refusal, const LineCheck& check, const Words& program) {
-  Words mended = refusal.mended;
+Error said(Refusal refusal, const LineCheck& check, const Args& program) {
+  Args mended = refusal.mended;
   for (int i = 0; i < k_most_mistakes && !mended.empty(); ++i) {
     const auto again = check(mended);
     if (!again) break;
@@ -224,7 +224,7 @@ Error said(Refusal refusal, const LineCheck& check, const Words& program) {
   return refusal.error;
 }
 
-Words shown_words(Words words) {
+Args shown_words(Args words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const bool is_url = words[i].find("://") != std::string::npos || words[i].starts_with("--remote=") ||
                         (i > 0 && words[i - 1] == "--remote");

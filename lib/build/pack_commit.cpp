@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "base/args.h"
+
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 // What says where its repository is, or how it is found, is the checkout itself.
 Environment environment_of_git(const System& system) {
@@ -27,7 +27,7 @@ class Git {
  public:
   Git(const Path& folder, const System& system) : folder_(folder), system_(system) {}
 
-  std::optional<std::string> ask(Words words) const {
+  std::optional<std::string> ask(Args words) const {
     words.insert(words.begin(), "git");
     const auto said = system_.processes.run({words, environment_of_git(system_), folder_});
     if (!said || !said->ok()) return std::nullopt;
@@ -35,10 +35,10 @@ class Git {
   }
 
   // Of a list with a zero byte behind each.
-  std::optional<std::set<std::string>> names(Words words) const {
+  std::optional<std::set<std::string>> names(Args words) const {
     const auto said = ask(std::move(words));
     if (!said) return std::nullopt;
-    const Words all = split(*said, std::string_view("\0", 1));
+    const Args all = split(*said, std::string_view("\0", 1));
     return std::set<std::string>(all.begin(), all.end());
   }
 

@@ -9,7 +9,7 @@ namespace dsbuild {
 
 // Slices of a toolkit and its host compiler, of which no build has found yet that they are what nvcc makes.
 struct SliceTest {
-  Words command;               // of nvcc, without a source
+  Args command;                // of nvcc, without a source
   std::string fact, identity;  // what is found is kept under these (lib/sys/fact_store.h)
   bool is_of_machine = false;  // a wrapper is among them
   std::string refusal{};       // what the last build found to be different: they are not counted on then

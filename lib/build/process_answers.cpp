@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "base/args.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "toolkit/stable_answer.h"
@@ -11,12 +12,10 @@
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr size_t k_lines_of_question = 3;  // where and how, the command, the environment
 
 // A line: a tab after each word, and none in it.
-std::string line_of(const Words& words) {
+std::string line_of(const Args& words) {
   std::string line;
   for (const std::string& word : words) {
     for (const char c : word)
@@ -26,8 +25,8 @@ std::string line_of(const Words& words) {
   return line + "\n";
 }
 
-Words words_of(std::string_view line) {
-  Words words;
+Args words_of(std::string_view line) {
+  Args words;
   std::string word;
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\t') {
@@ -46,8 +45,8 @@ Path asking_folder_of(const System& system, const Path& folder) {
   return asking_folder({system.files, system.processes, {}, {}, {{}, system.files.absolute(folder)}});
 }
 
-Words variables_in(const Environment& environment, const Environment& of_caller) {
-  Words words;
+Args variables_in(const Environment& environment, const Environment& of_caller) {
+  Args words;
   for (const auto& [name, value] : environment) {
     const auto same = of_caller.find(name);
     words.push_back(same != of_caller.end() && same->second == value ? name : name + "=" + value);
@@ -55,7 +54,7 @@ Words variables_in(const Environment& environment, const Environment& of_caller)
   return words;
 }
 
-Environment environment_of(const Words& variables, const Environment& of_caller) {
+Environment environment_of(const Args& variables, const Environment& of_caller) {
   Environment environment;
   for (const std::string& word : variables) {
     const size_t equals = word.find('=');
@@ -76,9 +75,9 @@ std::string question_of(const Command& command, const System& system, const Path
 
 std::optional<Command> command_of(const std::string& question, const System& system,
                                   const Path& asking_folder) {
-  const Words lines = split_lines(question);
+  const Args lines = split_lines(question);
   if (lines.size() != k_lines_of_question) return std::nullopt;
-  const Words how = words_of(lines[0]);
+  const Args how = words_of(lines[0]);
   const auto seconds = how.size() == 4 ? whole_number<int>(how[1]) : std::nullopt;
   if (!seconds) return std::nullopt;
   Command command;

@@ -22,7 +22,7 @@ struct TestFolders {
   Path cache, build;  // the second where the first cannot be written
 };
 
-std::string test_slices(const Words& nvcc, const NvccCommands& commands, const SlicedTools& tools,
+std::string test_slices(const Args& nvcc, const NvccCommands& commands, const SlicedTools& tools,
                         const TestFolders& folders, const System& system, const std::stop_token& stop,
                         bool& is_in_build_folder) {
   // Another dsbuild may test too.

@@ -13,7 +13,7 @@ namespace dsbuild {
 namespace {
 
 // The oldest and the newest arch, so that every kind of step is run.
-Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
+Args self_test_command(const Toolkit& toolkit, Args nvcc, bool has_lines) {
   if (has_lines) nvcc.insert(nvcc.end(), {"-lineinfo", "-Xcompiler=-g"});
   nvcc.insert(nvcc.end(), {"-O3", "-Xcompiler=-fPIC"});
   if (toolkit.has_option("--frandom-seed")) nvcc.push_back("-frandom-seed=" + std::string(k_any_seed));
@@ -30,7 +30,7 @@ Words self_test_command(const Toolkit& toolkit, Words nvcc, bool has_lines) {
 Sliced slice_edges(BuildPlan& graph, const SlicedTools& tools, std::vector<SliceTest>& untested,
                    Session& session) {
   std::map<bool, std::string> refusals;  // with line information, without
-  const LearnCommands learn = [&](const Words& nvcc) -> LearntCommands {
+  const LearnCommands learn = [&](const Args& nvcc) -> LearntCommands {
     auto commands = learn_commands(nvcc, tools, session);
     if (!commands) return commands;
     const bool has_lines = has_line_information(commands->devices.front().compile);
@@ -71,9 +71,9 @@ SlicedTools sliced_tools(const Toolkit& cuda, const Tools& commands, const ToolP
   return {cuda, commands.of(k_nvcc_tool), parts.of(k_nvcc_tool).text, tool_environment(system, &cuda), roots};
 }
 
-LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session) {
+LearntCommands learn_commands(const Args& nvcc, const SlicedTools& tools, Session& session) {
   FactStore& facts = session.facts;
-  Words command = dry_run_command(nvcc);
+  Args command = dry_run_command(nvcc);
   command.front() = tools.roots.real(command.front());
   const std::string key = "nvcc steps " + sha256(shell_join(command));
   const FactBasis basis = {sha256(tools.text), {}, has_wrapper(tools.toolkit, session.system, facts)};

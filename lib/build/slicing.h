@@ -10,7 +10,7 @@ inline constexpr const char* k_slices_are_the_same = "the same";  // the fact of
 // Whose steps slices are.
 struct SlicedTools {
   const Toolkit& toolkit;
-  Words nvcc;               // its leading words: {"/usr/local/cuda/bin/nvcc", "-ccbin", "/usr/bin/g++-12"}
+  Args nvcc;                // its leading words: {"/usr/local/cuda/bin/nvcc", "-ccbin", "/usr/bin/g++-12"}
   std::string text;         // all that they are made of (lib/toolkit/tool_parts.h)
   Environment environment;  // in which they run
   Roots roots = {};         // by which nvcc and text name this machine's folders
@@ -32,7 +32,7 @@ Result<SlicedGraph> slice(BuildPlan graph, const SlicedTools& tools, const Setti
                           Session& session);
 
 // nvcc's own steps, asked once for each set of flags and kept for as long as the toolkit is the same.
-LearntCommands learn_commands(const Words& nvcc, const SlicedTools& tools, Session& session);
+LearntCommands learn_commands(const Args& nvcc, const SlicedTools& tools, Session& session);
 
 // Why slices of these tools are not to be counted on, "" where they are, or where nobody has tested it with
 // what this dsbuild does: then it is added to `untested`. Line information is tested by itself, where it is

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/args.h"
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "hip/hipify_script.h"
@@ -12,7 +13,6 @@
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
 using Tree = std::map<std::string, std::string>;  // path below its top -> bytes
 
 // "pack/a/b.h" -> "a/b.h"
@@ -43,7 +43,7 @@ class SourcesRead {
     return {};
   }
 
-  const Words& folders() const { return folders_; }
+  const Args& folders() const { return folders_; }
   const Tree& tree() const { return tree_; }
 
  private:
@@ -63,7 +63,7 @@ class SourcesRead {
   }
 
   const FileReader& files_;
-  Words folders_;
+  Args folders_;
   Tree tree_;
 };
 
@@ -124,8 +124,8 @@ class HipifyStepper : public Stepper {
   }
 
   // -I: neither the current folder nor PYTHONPATH gives it modules.
-  Command command(const Words& folders) const {
-    Words argv = {step_.python, "-I", "-c", k_hipify_script, step_.package, scratch_};
+  Command command(const Args& folders) const {
+    Args argv = {step_.python, "-I", "-c", k_hipify_script, step_.package, scratch_};
     argv.insert(argv.end(), folders.begin(), folders.end());
     argv.emplace_back("--");
     for (const std::string& source : step_.sources)
@@ -156,8 +156,8 @@ class HipifyStepper : public Stepper {
   }
 
   // Of all files below a folder, where it is there.
-  Result<Words> paths_below(const Path& top, const Path& folder = {}) const {
-    Words paths;
+  Result<Args> paths_below(const Path& top, const Path& folder = {}) const {
+    Args paths;
     if (files_.own_kind(top / folder) != FileKind::directory) return paths;
     DSBUILD_TRY(names, files_.list(top / folder));
     for (const std::string& name : names) {

@@ -16,7 +16,7 @@ namespace {
 // action KIND TOOLS OUTPUT …
 constexpr size_t k_output_place = 2, k_before_words = 3;
 
-tl::unexpected<Error> refuse(const Words& words) {
+tl::unexpected<Error> refuse(const Args& words) {
   return fail(Exit::usage, "bad_option", "action", "not an action: " + shell_join(words),
               "Actions are run by build.ninja alone.");
 }
@@ -37,12 +37,12 @@ class CheckStepper : public Stepper {
   const Check check_;
 };
 
-Made stamped(const std::string& text, const Words& files, Engine& engine) {
+Made stamped(const std::string& text, const Args& files, Engine& engine) {
   return {0, ResultOrigin::tools, {{"stamp", text}}, engine.action().make_record({files, {}}), {}};
 }
 
 // action verify - check/<op>.ok check/<op>.json: the op's objects and library against its plan.
-Result<StepEnd> verify(const Words& words, Engine& engine) {
+Result<StepEnd> verify(const Args& words, Engine& engine) {
   if (words.size() != k_before_words + 1) return refuse(words);
   const std::string& expected_file = words[k_before_words];
   CheckStepper stepper(words[k_output_place], [&]() -> Result<Made> {
@@ -57,7 +57,7 @@ Result<StepEnd> verify(const Words& words, Engine& engine) {
     engine.print(said);
     if (!std::ranges::all_of(differences, &Difference::is_warning))
       return Made::failed(static_cast<int>(Exit::failed));
-    Words read = {expected_file, expected.library};
+    Args read = {expected_file, expected.library};
     for (const ExpectedObject& object : expected.objects)
       read.push_back(object.file);
     Made made = stamped("ok\n", read, engine);
@@ -68,7 +68,7 @@ Result<StepEnd> verify(const Words& words, Engine& engine) {
 }
 
 // action run TOOLS OUTPUT [text] -- COMMAND
-Result<StepEnd> run_whole(const Words& words, Engine& engine) {
+Result<StepEnd> run_whole(const Args& words, Engine& engine) {
   const auto end = std::find(words.begin(), words.end(), "--");
   if (end == words.end() || end + 1 == words.end()) return refuse(words);
   const bool is_known_by_text = words[k_before_words] == k_known_by_text;
@@ -78,7 +78,7 @@ Result<StepEnd> run_whole(const Words& words, Engine& engine) {
 }
 
 // action slice TOOLS OUTPUT STEP_FILE -- [SOURCE GENCODE…]
-Result<StepEnd> run_slice(const Words& words, Engine& engine) {
+Result<StepEnd> run_slice(const Args& words, Engine& engine) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto number = static_cast<size_t>(end - words.begin());
   if (end == words.end() || number != k_before_words + 1) return refuse(words);
@@ -91,10 +91,10 @@ Result<StepEnd> run_slice(const Words& words, Engine& engine) {
 }
 
 // action compare TOOLS STAMP SOURCE NVCC'S_OBJECT IMAGES_OBJECT HOST_OBJECT STEP_FILE…
-Result<StepEnd> compare(const Words& words, Engine& engine) {
+Result<StepEnd> compare(const Args& words, Engine& engine) {
   if (words.size() <= k_before_words + 4) return refuse(words);
   const auto from = words.begin() + k_before_words;
-  const NvccComparison step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Words(from + 4, words.end())};
+  const NvccComparison step{*from, {*(from + 1), *(from + 2), *(from + 3)}, Args(from + 4, words.end())};
   CheckStepper stepper(words[k_output_place], [&]() -> Result<Made> {
     DSBUILD_TRY(difference, compare_with_nvcc(step, engine));
     if (!difference.empty())
@@ -107,7 +107,7 @@ Result<StepEnd> compare(const Words& words, Engine& engine) {
 
 // action bundle TOOLS OUTPUT HOST_OBJECT IMAGE… -- ASSEMBLER ENTRY…
 // As many entries as there are objects; the rest are the assembler's words.
-Result<StepEnd> bundle(const Words& words, Engine& engine) {
+Result<StepEnd> bundle(const Args& words, Engine& engine) {
   const auto from = words.begin() + k_before_words, end = std::find(from, words.end(), "--");
   const auto objects = end - from;
   if (objects < 2 || words.end() - end <= objects + 1) return refuse(words);
@@ -117,7 +117,7 @@ Result<StepEnd> bundle(const Words& words, Engine& engine) {
 }
 
 // action hipify TOOLS OUTPUT -- PYTHON PACKAGE [-IFOLDER…] SOURCE…
-Result<StepEnd> hipify(const Words& words, Engine& engine) {
+Result<StepEnd> hipify(const Args& words, Engine& engine) {
   constexpr size_t k_python_place = k_before_words + 1, k_package_place = k_python_place + 1;
   if (words.size() <= k_package_place + 1 || words[k_before_words] != "--") return refuse(words);
   HipifyStep step{words[k_output_place], words[k_python_place], words[k_package_place], {}, {}};
@@ -126,7 +126,7 @@ Result<StepEnd> hipify(const Words& words, Engine& engine) {
   return run_hipify_step(step, engine);
 }
 
-using RunKind = Result<StepEnd> (*)(const Words& words, Engine& engine);
+using RunKind = Result<StepEnd> (*)(const Args& words, Engine& engine);
 
 RunKind find_kind(const std::string& name) {
   static const std::map<std::string, RunKind> kinds = {{"slice", run_slice}, {"run", run_whole},
@@ -138,7 +138,7 @@ RunKind find_kind(const std::string& name) {
 
 }  // namespace
 
-Result<StepEnd> run_action(const Words& words, System& system, Runner& runner, const Print& print,
+Result<StepEnd> run_action(const Args& words, System& system, Runner& runner, const Print& print,
                            ActionRun::Cache cache) {
   const RunKind run = words.size() > k_before_words ? find_kind(words.front()) : nullptr;
   if (!run) return refuse(words);

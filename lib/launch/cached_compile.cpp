@@ -91,7 +91,7 @@ class Call {
         words.push_back(name + "=" + value);
     // So __FILE__ is spelled.
     words.push_back("-c=" + (call_.source.starts_with('/') ? place_.own_name(call_.source) : call_.source));
-    Words flags = call_.flags;
+    Args flags = call_.flags;
     flags.push_back(call_.source);
     flags = place_.own_words(std::move(flags));
     words.insert(words.end(), flags.begin(), flags.end());
@@ -155,7 +155,7 @@ class Call {
 
   Result<std::string> depfile_by_nvcc() {
     const std::string file = files_.absolute("depfile").string();
-    Words command = tools_.nvcc;
+    Args command = tools_.nvcc;
     command.insert(command.end(), call_.flags.begin(), call_.flags.end());
     command.insert(command.end(), {call_.depfile->without_system_headers ? "-MM" : "-M", "-MF", file, "-MT",
                                    call_.depfile->target, call_.source});
@@ -184,7 +184,7 @@ class Call {
   Result<MadeCall> by_whole_command() {
     if (call_.depfile && call_.depfile->without_system_headers)
       return left_to_nvcc(call_.source, call_.why_whole + ", and its depfile leaves headers out");
-    Words command = {request_.nvcc.program.string()};
+    Args command = {request_.nvcc.program.string()};
     command.insert(command.end(), request_.nvcc.words.begin(), request_.nvcc.words.end());
     const std::string depfile =
         call_.depfile ? given(call_.depfile->file).string() : files_.absolute("depfile").string();
@@ -204,7 +204,7 @@ class Call {
       headers.push_back("u" + file);
       file = place_.own_name(file);
     }
-    Words flags = call_.flags;
+    Args flags = call_.flags;
     flags.insert(flags.end(), {"-I" + tools_.toolkit.include_dir().string(), call_.source});
     made.result.outputs = {{k_object, std::move(object)}, {k_headers, without_root(headers)}};
     made.read = {std::move(read), place_.own_words(std::move(flags))};

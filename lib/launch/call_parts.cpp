@@ -66,7 +66,7 @@ class Parts {
 
  private:
   Result<void> plan() {
-    Words nvcc = input_.tools.nvcc;
+    Args nvcc = input_.tools.nvcc;
     if (input_.tools.toolkit.has_option("--frandom-seed"))
       nvcc.push_back("-frandom-seed=" + std::string(k_any_seed));
     nvcc.insert(nvcc.end(), input_.call.flags.begin(), input_.call.flags.end());
@@ -143,13 +143,13 @@ class Parts {
   }
 
   Command command_of(const Part& part) const {
-    Words words = {session_.system.program.string(),
-                   "action",
-                   "slice",
-                   k_nvcc_id_file,
-                   part.output,
-                   part.step_file,
-                   "--"};
+    Args words = {session_.system.program.string(),
+                  "action",
+                  "slice",
+                  k_nvcc_id_file,
+                  part.output,
+                  part.step_file,
+                  "--"};
     if (!part.step.preprocess.empty()) words.push_back(source_);
     if (part.step.part == "fatbin") words.push_back(input_.call.source);  // images may name it
     return {words, input_.tools.environment, {}, k_longest_part};
@@ -206,7 +206,7 @@ class Parts {
 
   // The devices', in the order of the command, then the host's: so nvcc goes through them.
   std::vector<size_t> parts_in_order() const {
-    Words names = order_;
+    Args names = order_;
     names.insert(names.end(), {"front", "host", "fatbin"});
     std::vector<size_t> indices;
     for (const std::string& name : names)
@@ -226,15 +226,15 @@ class Parts {
   // object's.
   Result<std::string> join_objects() {
     const std::string joined = stem_ + ".joined.o";
-    const Words link = {input_.tools.toolkit.host->path.string(),
-                        "-r",
-                        "-nostdlib",
-                        "-o",
-                        joined,
-                        stem_ + ".host.o",
-                        stem_ + ".o"};
-    const Words hide = {"objcopy", "--localize-symbol=" + images_symbol(module_id_of(source_)), joined};
-    for (const Words& command : {link, hide}) {
+    const Args link = {input_.tools.toolkit.host->path.string(),
+                       "-r",
+                       "-nostdlib",
+                       "-o",
+                       joined,
+                       stem_ + ".host.o",
+                       stem_ + ".o"};
+    const Args hide = {"objcopy", "--localize-symbol=" + images_symbol(module_id_of(source_)), joined};
+    for (const Args& command : {link, hide}) {
       DSBUILD_TRY(result,
                   session_.system.processes.run({command, input_.tools.environment, {}, k_longest_part}));
       if (!result.ok())
@@ -256,7 +256,7 @@ class Parts {
       for (std::string& path : lists.paths(record->others))
         read.insert(std::move(path));
     }
-    Words command = preprocess_;
+    Args command = preprocess_;
     for (std::string& word : command)
       if (word == k_any_source) word = input_.call.source;
     return FilesRead{{read.begin(), read.end()}, input_.place.own_words(std::move(command))};
@@ -292,7 +292,7 @@ class Parts {
   const std::string source_, stem_;        // own names
   std::vector<Part> parts_;
   std::vector<SliceTest> untested_;
-  Words preprocess_, order_;
+  Args preprocess_, order_;
   std::string said_by_nvcc_;
   std::optional<bool> reads_torch_;  // where a part has to be guessed
   NodeBound bound_;

@@ -77,11 +77,11 @@ tl::unexpected<Error> left_to_nvcc(const std::string& where, const std::string& 
   return fail(Exit::unmet, "cannot_slice", where, why);
 }
 
-Result<NamedNvcc> find_nvcc(const Words& words, const System& system) {
+Result<NamedNvcc> find_nvcc(const Args& words, const System& system) {
   const auto named =
       words.empty() || words.front().starts_with('-') ? std::nullopt : find_program(system, words.front());
   const bool is_named = named && named->filename().string().starts_with(k_nvcc_name);
-  const Words rest(words.begin() + (is_named ? 1 : 0), words.end());
+  const Args rest(words.begin() + (is_named ? 1 : 0), words.end());
   std::optional<Path> program;
   if (is_named) program = is_another_program(*named, system) ? named : nvcc_in(named->parent_path(), system);
   if (!program) program = usual_nvcc(system);
@@ -91,9 +91,9 @@ Result<NamedNvcc> find_nvcc(const Words& words, const System& system) {
       "Usage: dsbuild nvcc /path/to/nvcc …; or set DSBUILD_NVCC. `dsbuild toolkits get 13.5` fetches one.");
 }
 
-Words with_flags_of_environment(const Words& words, const Environment& environment) {
-  Words all = shell_split(variable(environment, "NVCC_PREPEND_FLAGS"));
-  const Words behind = shell_split(variable(environment, "NVCC_APPEND_FLAGS"));
+Args with_flags_of_environment(const Args& words, const Environment& environment) {
+  Args all = shell_split(variable(environment, "NVCC_PREPEND_FLAGS"));
+  const Args behind = shell_split(variable(environment, "NVCC_APPEND_FLAGS"));
   all.insert(all.end(), words.begin(), words.end());
   all.insert(all.end(), behind.begin(), behind.end());
   return all;

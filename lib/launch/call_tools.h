@@ -13,20 +13,20 @@ tl::unexpected<Error> left_to_nvcc(const std::string& where, const std::string& 
 // The nvcc of a command line, and the words after it.
 struct NamedNvcc {
   Path program;  // absolute
-  Words words;
+  Args words;
 };
 
 // `words`: those after "dsbuild nvcc". The first may be nvcc's path, as launchers are called. Else nvcc is
 // the first of these: the program that DSBUILD_NVCC names, that of CUDA_HOME or CUDA_PATH, the first nvcc on
 // PATH that is not this program, /usr/local/cuda's. Error: exit 3 `no_toolkit`.
-Result<NamedNvcc> find_nvcc(const Words& words, const System& system);
+Result<NamedNvcc> find_nvcc(const Args& words, const System& system);
 
 // The words that nvcc reads: NVCC_PREPEND_FLAGS, those of the command, NVCC_APPEND_FLAGS.
-Words with_flags_of_environment(const Words& words, const Environment& environment);
+Args with_flags_of_environment(const Args& words, const Environment& environment);
 
 struct CallTools {
   Toolkit toolkit;
-  Words nvcc;               // with its host compiler named
+  Args nvcc;                // with its host compiler named
   ToolText parts;           // what they are made of
   Environment environment;  // of the tools
   Environment looked_at,

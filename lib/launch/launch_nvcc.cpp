@@ -41,7 +41,7 @@ class Launch {
       : nvcc_(std::move(nvcc)), system_(system), data_dir_(std::move(data_dir)) {}
 
   Result<int> run() {
-    const Words words = with_flags_of_environment(nvcc_.words, system_.environment);
+    const Args words = with_flags_of_environment(nvcc_.words, system_.environment);
     auto call = read_nvcc_call(words, [this](const std::string& path) { return read(path); });
     if (!call) return leave(call.error());
     end_.source = call->source;
@@ -84,7 +84,7 @@ class Launch {
     log();
     if (reason.is_compile && variable(system_.environment, k_call_log_variable).empty())
       write(stderr, "dsbuild nvcc: left to nvcc: " + visible(reason.why) + "\n");
-    Words command = {nvcc_.program.string()};
+    Args command = {nvcc_.program.string()};
     command.insert(command.end(), nvcc_.words.begin(), nvcc_.words.end());
     return tl::unexpected<Error>(become({command, system_.environment, {}, {}}));
   }
@@ -98,7 +98,7 @@ class Launch {
 
 }  // namespace
 
-Result<int> launch_nvcc(const Words& words, System& system, const Path& data_dir) {
+Result<int> launch_nvcc(const Args& words, System& system, const Path& data_dir) {
   DSBUILD_TRY(nvcc, find_nvcc(words, system));
   return Launch(std::move(nvcc), system, data_dir).run();
 }

@@ -11,6 +11,6 @@ namespace dsbuild {
 // be right. nvcc itself does everything else, in our place and with our process id: other phases, calls that
 // are not understood, and failures, whose messages are then nvcc's own. The value is the exit code. Errors:
 // exit 3 `no_toolkit`, `cannot_start`.
-Result<int> launch_nvcc(const Words& words, System& system, const Path& data_dir);
+Result<int> launch_nvcc(const Args& words, System& system, const Path& data_dir);
 
 }  // namespace dsbuild

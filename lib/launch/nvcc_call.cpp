@@ -15,7 +15,7 @@ struct Option {
 };
 
 // nullopt: the value that it takes is not there.
-std::optional<Option> read_option(const Words& words, size_t place) {
+std::optional<Option> read_option(const Args& words, size_t place) {
   const std::string& word = words[place];
   if (word.size() < 2 || word.front() != '-') return Option{"", word};
   const size_t dashes = word.starts_with("--") ? 2 : 1, equals = word.find('=');
@@ -37,7 +37,7 @@ class Reader {
  public:
   explicit Reader(const ReadText& read) : read_(read) {}
 
-  tl::expected<NvccCall, NotSliced> run(const Words& words) {
+  tl::expected<NvccCall, NotSliced> run(const Args& words) {
     take_all(words, 0);
     if (!other_.empty()) return left("asks for " + other_);
     if (!compiles_) return left("does not compile to an object (-c)");
@@ -64,7 +64,7 @@ class Reader {
     if (why_.empty()) why_ = why;
   }
 
-  void take_all(const Words& words, int depth) {
+  void take_all(const Args& words, int depth) {
     for (size_t place = 0; place < words.size();) {
       if (has_word_for_shell(words[place]))
         refuse("a word has a character that shells read: " + words[place]);
@@ -78,7 +78,7 @@ class Reader {
     }
   }
 
-  void take(const Option& option, const Words& words, int depth) {
+  void take(const Option& option, const Args& words, int depth) {
     const std::string& name = option.name;
     const std::string value = option.value.value_or("");
     if (name.empty())
@@ -111,7 +111,7 @@ class Reader {
       take_flag(option, words);
   }
 
-  void take_flag(const Option& option, const Words& words) {
+  void take_flag(const Option& option, const Args& words) {
     const std::string& name = option.name;
     const std::string value = option.value.value_or("");
     if (const OtherCompile* other = other_compile(name)) keep_whole(*other, words);
@@ -128,7 +128,7 @@ class Reader {
   }
 
   // As a whole command, if at all.
-  void keep_whole(const OtherCompile& other, const Words& words) {
+  void keep_whole(const OtherCompile& other, const Args& words) {
     const std::string why = std::string(other.why) + " (" + join(words, " ") + ")";
     if (other.kept == NvccCall::Kept::no) return refuse(why);
     if (call_.why_whole.empty()) call_.why_whole = why;
@@ -171,14 +171,14 @@ class Reader {
 
   const ReadText& read_;
   NvccCall call_;
-  Words inputs_;
+  Args inputs_;
   std::string why_, other_, language_, depfile_, target_;
   bool compiles_ = false, has_phony_ = false, is_compile_ = false;
 };
 
 }  // namespace
 
-tl::expected<NvccCall, NotSliced> read_nvcc_call(const Words& words, const ReadText& read) {
+tl::expected<NvccCall, NotSliced> read_nvcc_call(const Args& words, const ReadText& read) {
   return Reader(read).run(words);
 }
 

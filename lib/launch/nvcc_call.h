@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/args.h"
 #include "base/result.h"
 
 namespace dsbuild {
-
-using Words = std::vector<std::string>;
 
 struct DepfileWanted {
   std::string file, target;
@@ -22,7 +21,7 @@ struct DepfileWanted {
 
 // A compile of one CUDA source to an object, which parts may stand for.
 struct NvccCall {
-  Words flags;                 // in their order, without what follows
+  Args flags;                  // in their order, without what follows
   std::string source, object;  // as they are given
   std::string host_compiler;   // of -ccbin; "" where it is not given
   std::optional<DepfileWanted> depfile;
@@ -46,7 +45,7 @@ struct NotSliced {
 
 // Files of options (--options-file) are read by `read`; relative names are the caller's.
 using ReadText = std::function<std::optional<std::string>(const std::string& path)>;
-tl::expected<NvccCall, NotSliced> read_nvcc_call(const Words& words, const ReadText& read);
+tl::expected<NvccCall, NotSliced> read_nvcc_call(const Args& words, const ReadText& read);
 
 // The depfile that nvcc writes: the files of the line markers of all its preprocessed texts, the source
 // first, in the order of their first marker; with -MMD without the system's. Only blanks are quoted. nullopt

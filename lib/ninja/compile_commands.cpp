@@ -1,13 +1,12 @@
 #include "ninja/compile_commands.h"
 
+#include "base/args.h"
 #include "base/json.h"
 #include "ninja/clang_flags.h"
 #include "plan/real_paths.h"
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 // Files of the build folder too.
 RealPaths real_paths(const CompileCommandsInput& input) {
@@ -18,8 +17,8 @@ RealPaths real_paths(const CompileCommandsInput& input) {
 }
 
 // What is compiled as CUDA is parsed for one architecture: the newest.
-Words cuda_words(const Edge& edge, const Path& cuda_home) {
-  Words words = {"-x", "cuda", "--cuda-path=" + cuda_home.string()};
+Args cuda_words(const Edge& edge, const Path& cuda_home) {
+  Args words = {"-x", "cuda", "--cuda-path=" + cuda_home.string()};
   if (!edge.targets.empty()) words.push_back("--cuda-gpu-arch=" + edge.targets.rbegin()->machine().name());
   return words;
 }
@@ -27,10 +26,10 @@ Words cuda_words(const Edge& edge, const Path& cuda_home) {
 Json entry_of(const Edge& edge, const CompileCommandsInput& input, const RealPaths& real) {
   const std::string file = real.path(edge.inputs.front()), output = real.path(edge.output);
   const bool is_cuda = edge.kind == EdgeKind::cuda_compile;
-  Words flags = compiler_words(input.plan, edge);
-  Words arguments = {real.path(flags.front())};
+  Args flags = compiler_words(input.plan, edge);
+  Args arguments = {real.path(flags.front())};
   flags.erase(flags.begin());
-  const auto add = [&](const Words& words) {
+  const auto add = [&](const Args& words) {
     for (const std::string& word : words)
       arguments.push_back(real.word(word));
   };

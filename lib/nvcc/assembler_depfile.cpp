@@ -17,12 +17,12 @@ bool can_be_handed_on(const std::string& path) {
 
 }  // namespace
 
-Words words_for_assembler(const Words& command, const std::string& depfile) {
-  static const Words may_be_lto = {"-flto", "@", "-specs", "-optf", "--options-file"};
+Args words_for_assembler(const Args& command, const std::string& depfile) {
+  static const Args may_be_lto = {"-flto", "@", "-specs", "-optf", "--options-file"};
   if (has_option(command, may_be_lto) || !can_be_handed_on(depfile)) return {};
-  const Words words = {"-Xassembler", "--MD", "-Xassembler", depfile};
+  const Args words = {"-Xassembler", "--MD", "-Xassembler", depfile};
   const bool is_nvcc = Path(command.front()).filename() == "nvcc";
-  return is_nvcc ? Words{"-Xcompiler=" + join(words, ",")} : words;
+  return is_nvcc ? Args{"-Xcompiler=" + join(words, ",")} : words;
 }
 
 void add_files_of_assembler(const Path& depfile, std::string_view object, FilesRead& read,

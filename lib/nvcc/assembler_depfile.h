@@ -10,7 +10,7 @@ namespace dsbuild {
 // What makes a compile of gcc's or nvcc's write the depfile, at the command's end. None for -flto, which
 // assembles in the link and writes the words into the object, nor where that may stand in another file, nor
 // where the path has characters that one of them takes for its own.
-Words words_for_assembler(const Words& command, const std::string& depfile);
+Args words_for_assembler(const Args& command, const std::string& depfile);
 
 // Adds the files that the depfile names, and removes it. The assembler counts as silent where there is no
 // depfile, or where the object is assembled only when it is linked.

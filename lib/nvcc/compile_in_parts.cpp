@@ -1,11 +1,10 @@
 #include "nvcc/compile_in_parts.h"
 
+#include "base/args.h"
 #include "nvcc/compiler_parts.h"
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 class PartedCompile {
  public:
@@ -40,8 +39,8 @@ class PartedCompile {
     return said.ok() ? parts_in(said.err, names_) : std::nullopt;
   }
 
-  Words preprocessor_words() const {
-    Words words;
+  Args preprocessor_words() const {
+    Args words;
     for (size_t i = 0; i < compile_.command.size(); ++i) {
       if (compile_.command[i] == "-o")
         ++i;
@@ -54,7 +53,7 @@ class PartedCompile {
   }
 
   // Whether it ended well and said nothing.
-  Result<bool> run(Words argv, const Path& folder, std::optional<HermeticFiles> hermetic = {}) {
+  Result<bool> run(Args argv, const Path& folder, std::optional<HermeticFiles> hermetic = {}) {
     DSBUILD_TRY(ended, engine_.run({{std::move(argv), compile_.environment, folder, std::chrono::hours(24)},
                                     std::move(hermetic)}));
     return ended.ok() && ended.out.empty() && ended.err.empty();

@@ -14,7 +14,7 @@ constexpr const char* k_not_parted[] = {"-g",      "-flto",       "-fplugin",  "
                                         "-fdump-", "-ftime-",     "-fopenacc", "-fdirectives-only",
                                         "-fpch",   "-Wa,",        "@"};
 
-bool is_optimised(const Words& command) {
+bool is_optimised(const Args& command) {
   const auto last = std::find_if(command.rbegin(), command.rend(),
                                  [](const std::string& word) { return word.starts_with("-O"); });
   return last != command.rend() && *last != "-O0" && *last != "-Og";
@@ -26,10 +26,10 @@ bool maps_a_prefix(const std::string& word) {
 }
 
 // Without output and depfile, as the driver is told of them.
-Words without_outputs(const Words& command) {
-  static const Words with_a_word = {"-o", "-MF", "-MT", "-MQ"};
-  static const Words alone = {"-MD", "-MMD", "-MP"};
-  Words left;
+Args without_outputs(const Args& command) {
+  static const Args with_a_word = {"-o", "-MF", "-MT", "-MQ"};
+  static const Args alone = {"-MD", "-MMD", "-MP"};
+  Args left;
   for (size_t i = 0; i < command.size(); ++i) {
     if (command[i] == "-Xclang" && i + 1 < command.size())
       left.insert(left.end(), {command[i], command[i + 1]}), ++i;
@@ -42,8 +42,8 @@ Words without_outputs(const Words& command) {
 }
 
 // The compile of the text: gcc tells its parts by the language of its input.
-Words question_to_gcc(const Words& command, const std::string& source, const PartFiles& files) {
-  Words words;
+Args question_to_gcc(const Args& command, const std::string& source, const PartFiles& files) {
+  Args words;
   for (const std::string& word : words_behind_preprocessor(without_outputs(command)))
     if (word != "-c" && word != source && !maps_a_prefix(word)) words.push_back(word);
   if (const auto language = std::ranges::find(words, "-x");
@@ -53,14 +53,14 @@ Words question_to_gcc(const Words& command, const std::string& source, const Par
   return words;
 }
 
-bool is_of(const Words& job, const char* program) {
+bool is_of(const Args& job, const char* program) {
   return Path(job.front()).filename() == program;
 }
 
-std::optional<CompilerParts> parts_of_gcc(Words& compiler, Words& assembler, const PartFiles& files) {
+std::optional<CompilerParts> parts_of_gcc(Args& compiler, Args& assembler, const PartFiles& files) {
   const std::string temporary = value_of(compiler, "-o");
   if (temporary.empty()) return std::nullopt;
-  for (Words* words : {&compiler, &assembler})
+  for (Args* words : {&compiler, &assembler})
     std::ranges::replace(*words, temporary, files.middle);
   return CompilerParts{{{std::move(compiler), {files.text}, files.middle},
                         {std::move(assembler), {files.middle}, files.object}},
@@ -69,8 +69,8 @@ std::optional<CompilerParts> parts_of_gcc(Words& compiler, Words& assembler, con
 
 // Options of cc1 with a word more that its preprocessor alone reads.
 bool is_for_text_alone(const std::string& word) {
-  static const Words options = {"-internal-isystem", "-internal-externc-isystem", "-idirafter", "-iquote",
-                                "-resource-dir",     "-dependency-file",          "-MT"};
+  static const Args options = {"-internal-isystem", "-internal-externc-isystem", "-idirafter", "-iquote",
+                               "-resource-dir",     "-dependency-file",          "-MT"};
   return has_word(options, word);
 }
 // Names of this machine's folders, which debug information has.
@@ -81,10 +81,10 @@ bool names_a_folder_for_debugging(const std::string& word) {
 
 // cc1 of a whole compile, given the text: so it keeps the name of the source, which the object has, and the
 // libraries of device code, which a compile of text would not be given.
-std::optional<CompilerPart> cc1_of_text(const Words& cc1, const PartFiles& files, const std::string& output,
+std::optional<CompilerPart> cc1_of_text(const Args& cc1, const PartFiles& files, const std::string& output,
                                         std::map<std::string, Path>& linked) {
   CompilerPart part{{}, {files.text}, output};
-  const Words words = words_behind_preprocessor(cc1);
+  const Args words = words_behind_preprocessor(cc1);
   for (size_t i = 0; i < words.size(); ++i) {
     if (is_for_text_alone(words[i])) {
       ++i;
@@ -110,7 +110,7 @@ std::optional<CompilerPart> cc1_of_text(const Words& cc1, const PartFiles& files
 }
 
 // The host's code is one part; code of a GPU is linked.
-std::optional<CompilerParts> parts_of_clang(const std::vector<Words>& jobs, const PartFiles& files) {
+std::optional<CompilerParts> parts_of_clang(const std::vector<Args>& jobs, const PartFiles& files) {
   const bool is_linked = jobs.size() == 2;
   if (jobs.size() > 2 || (is_linked && !is_of(jobs[1], "lld"))) return std::nullopt;
   CompilerParts made;
@@ -118,7 +118,7 @@ std::optional<CompilerParts> parts_of_clang(const std::vector<Words>& jobs, cons
   if (!cc1) return std::nullopt;
   made.parts.push_back(std::move(*cc1));
   if (!is_linked) return made;
-  Words link = jobs[1];
+  Args link = jobs[1];
   std::ranges::replace(link, value_of(jobs[0], "-o"), files.middle);
   std::ranges::replace(link, value_of(jobs[1], "-o"), files.object);
   made.parts.push_back({std::move(link), {files.middle}, files.object});
@@ -132,30 +132,30 @@ bool names_files_of_elsewhere(const CompilerPart& part) {
 
 }  // namespace
 
-bool can_be_parted(const Words& command) {
+bool can_be_parted(const Args& command) {
   return is_optimised(command) && std::ranges::none_of(command, [](const std::string& word) {
            return std::ranges::any_of(k_not_parted,
                                       [&](const char* begin) { return word.starts_with(begin); });
          });
 }
 
-bool asks_in_place(const Words& command) {
+bool asks_in_place(const Args& command) {
   return value_of(command, "-x") == "hip";
 }
 
-Words question_for_parts(const Words& command, const std::string& source, const PartFiles& files) {
+Args question_for_parts(const Args& command, const std::string& source, const PartFiles& files) {
   if (!asks_in_place(command)) return question_to_gcc(command, source, files);
-  Words words = without_outputs(command);
+  Args words = without_outputs(command);
   words.insert(words.end(), {"-###", "-o", files.object});
   return words;
 }
 
 // A job is a line that begins with a blank. Clang has one more before what it does without a new process.
 std::optional<CompilerParts> parts_in(const std::string& answer, const PartFiles& files) {
-  std::vector<Words> jobs;
+  std::vector<Args> jobs;
   for (const std::string& line : split_lines(answer))
     if (line.starts_with(" ")) jobs.push_back(shell_split(line));
-  std::erase_if(jobs, [](const Words& job) { return job.empty() || job.front() == "(in-process)"; });
+  std::erase_if(jobs, [](const Args& job) { return job.empty() || job.front() == "(in-process)"; });
   std::optional<CompilerParts> found;
   if (!jobs.empty() && jobs[0].size() > 1 && jobs[0][1] == "-cc1")
     found = parts_of_clang(jobs, files);

@@ -9,20 +9,20 @@ namespace {
 
 constexpr std::string_view k_mark = "#$ ";
 
-void remove_word(Words& words, std::string_view word) {
+void remove_word(Args& words, std::string_view word) {
   words.erase(std::remove(words.begin(), words.end(), word), words.end());
 }
 
-void remove_with_prefix(Words& words, std::string_view prefix) {
+void remove_with_prefix(Args& words, std::string_view prefix) {
   std::erase_if(words, [&](const std::string& word) { return word.starts_with(prefix); });
 }
 
-void replace_in_words(Words& words, const std::string& from, const std::string& to) {
+void replace_in_words(Args& words, const std::string& from, const std::string& to) {
   for (std::string& word : words)
     word = replace_all(std::move(word), from, to);
 }
 
-std::string program_name(const Words& words) {
+std::string program_name(const Args& words) {
   return words.empty() ? "" : Path(words.front()).filename().string();
 }
 
@@ -88,7 +88,7 @@ class Reader {
     return take_command(shell_split(line));
   }
 
-  bool take_command(Words words) {
+  bool take_command(Args words) {
     if (words.empty()) return false;
     replace_in_words(words, "$CICC_PATH", cicc_path_);
     const std::string program = program_name(words);
@@ -101,13 +101,13 @@ class Reader {
     return false;
   }
 
-  static bool put(Words& place, Words words) {
+  static bool put(Args& place, Args words) {
     if (!place.empty()) return false;
     place = std::move(words);
     return true;
   }
 
-  bool take_preprocess(Words words) {
+  bool take_preprocess(Args words) {
     for (const std::string& word : words)
       if (word.starts_with(k_arch_list)) commands_.arch_list = word.substr(std::string(k_arch_list).size());
     const bool is_device = std::any_of(words.begin(), words.end(), [](const std::string& word) {
@@ -118,10 +118,10 @@ class Reader {
     return true;
   }
 
-  bool take_compile(Words words) {
+  bool take_compile(Args words) {
     DeviceCommands device;
     device.arch = value_of(words, "-arch");
-    for (const Words& preprocess : preprocesses_)
+    for (const Args& preprocess : preprocesses_)
       if (has_word(words, value_of(preprocess, "-o"))) device.preprocess = preprocess;
     device.compile = std::move(words);
     if (device.arch.empty() || device.preprocess.empty()) return false;
@@ -129,7 +129,7 @@ class Reader {
     return true;
   }
 
-  bool take_assemble(Words words) {
+  bool take_assemble(Args words) {
     for (DeviceCommands& device : commands_.devices)
       if (has_word(words, value_of(device.compile, "-o"))) {
         device.assemble.push_back(std::move(words));
@@ -151,13 +151,13 @@ class Reader {
   // A word of steps that make something else than parts for one library, that debug device code, or that
   // read what no text before them shows; "" for none. However the flags that lead to it were spelled.
   std::string other_way() const {
-    std::vector<const Words*> all = {&commands_.front_end, &commands_.fatbinary};
+    std::vector<const Args*> all = {&commands_.front_end, &commands_.fatbinary};
     for (const DeviceCommands& device : commands_.devices) {
       all.push_back(&device.compile);
-      for (const Words& assemble : device.assemble)
+      for (const Args& assemble : device.assemble)
         all.push_back(&assemble);
     }
-    for (const Words* words : all)
+    for (const Args* words : all)
       for (const std::string& word : *words)
         if (is_of_another_way(word) || asks_for_debug_information(word)) return word;
     for (const std::string& word : commands_.host_compile)
@@ -176,7 +176,7 @@ class Reader {
       replace_source_path(device.compile);
     const std::string unit = k_any_unit;
     const std::string old = stub.substr(0, stub.find(".cudafe1"));  // dsbuild_tu.compute_80
-    for (Words* words : {&commands_.front_end, &commands_.host_compile})
+    for (Args* words : {&commands_.front_end, &commands_.host_compile})
       replace_in_words(*words, old + ".cudafe1", unit + ".cudafe1");
     remove_word(commands_.front_end, "--gen_module_id_file");
     remove_with_prefix(commands_.fatbinary, "--embedded-fatbin=");
@@ -192,20 +192,20 @@ class Reader {
   }
 
   // It is that of the folder in which the dry run was asked.
-  static void replace_source_path(Words& words) {
+  static void replace_source_path(Args& words) {
     const auto option = std::find(words.begin(), words.end(), "--orig_src_path_name");
     if (option != words.end() && option + 1 != words.end()) *(option + 1) = k_any_source;
   }
 
   // With one arch alone nvcc leaves it out of the names: "dsbuild_tu.ptx".
   void name_device_files(DeviceCommands& device) {
-    for (Words* words : {&device.preprocess, &device.compile, &commands_.fatbinary})
+    for (Args* words : {&device.preprocess, &device.compile, &commands_.fatbinary})
       name_files_of(*words, device.arch);
-    for (Words& words : device.assemble)
+    for (Args& words : device.assemble)
       name_files_of(words, device.arch);
   }
 
-  static void name_files_of(Words& words, const std::string& arch) {
+  static void name_files_of(Args& words, const std::string& arch) {
     const std::string unit = std::string(k_any_unit) + ".", full = unit + arch + ".";
     replace_in_words(words, unit, full);
     for (const char* shared : {"module_id", "fatbin", "cu"})  // of all archs: and "fatbin.c"
@@ -215,7 +215,7 @@ class Reader {
   }
 
   NvccCommands commands_;
-  std::vector<Words> preprocesses_;
+  std::vector<Args> preprocesses_;
   std::string cicc_path_;
 };
 
@@ -234,35 +234,35 @@ bool is_unsliceable(const std::string& word) {
 
 }  // namespace
 
-bool has_word(const Words& words, std::string_view word) {
+bool has_word(const Args& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool has_option(const Words& command, const Words& beginnings) {
+bool has_option(const Args& command, const Args& beginnings) {
   return std::any_of(command.begin(), command.end(), [&](const std::string& word) {
-    const Words options = split(word, "=,");
+    const Args options = split(word, "=,");
     return std::any_of(options.begin(), options.end(), [&](const std::string& option) {
       return !option.starts_with("-gencode") && starts_with_one_of(option, beginnings);
     });
   });
 }
 
-std::string value_of(const Words& words, std::string_view option) {
+std::string value_of(const Args& words, std::string_view option) {
   const auto found = std::find(words.begin(), words.end(), option);
   return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
 }
 
-std::string unsliceable_flag(const Words& nvcc) {
+std::string unsliceable_flag(const Args& nvcc) {
   const auto found = std::find_if(nvcc.begin(), nvcc.end(), is_unsliceable);
   return found == nvcc.end() ? "" : *found;
 }
 
-bool has_line_information(const Words& compile) {
+bool has_line_information(const Args& compile) {
   return has_word(compile, k_line_information);
 }
 
-Words dry_run_command(const Words& nvcc) {
-  Words words;
+Args dry_run_command(const Args& nvcc) {
+  Args words;
   for (const std::string& word : nvcc) {
     if (word == "--objdir-as-tempdir" || word.starts_with("--threads=")) continue;
     words.push_back(word.starts_with("-frandom-seed=") ? "-frandom-seed=" + std::string(k_any_seed) : word);
@@ -279,14 +279,14 @@ LearntCommands parse_nvcc_commands(std::string_view dry_run) {
 void name_roots(NvccCommands& commands, const Roots& roots) {
   for (auto& [name, value] : commands.environment)
     value = roots.named(value);
-  std::vector<Words*> all = {&commands.host_preprocess, &commands.front_end, &commands.fatbinary,
-                             &commands.host_compile};
+  std::vector<Args*> all = {&commands.host_preprocess, &commands.front_end, &commands.fatbinary,
+                            &commands.host_compile};
   for (DeviceCommands& device : commands.devices) {
     all.insert(all.end(), {&device.preprocess, &device.compile});
-    for (Words& assemble : device.assemble)
+    for (Args& assemble : device.assemble)
       all.push_back(&assemble);
   }
-  for (Words* words : all)
+  for (Args* words : all)
     *words = roots.named(std::move(*words));
 }
 

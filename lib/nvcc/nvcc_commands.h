@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/args.h"
 #include "exec/roots.h"
 #include "sys/system.h"
 
 namespace dsbuild {
-
-using Words = std::vector<std::string>;
 
 // Stand-ins in learnt commands. All files between two steps are called <k_any_unit>.…, the source
 // k_any_source.
@@ -22,27 +21,27 @@ inline constexpr const char* k_any_path = "dsbuild_path";            // the call
 inline constexpr const char* k_arch_list = "-D__CUDA_ARCH_LIST__=";  // its value is the translation unit's
 
 // The word after an option; "" where the option is not there.
-std::string value_of(const Words& words, std::string_view option);
-bool has_word(const Words& words, std::string_view word);
+std::string value_of(const Args& words, std::string_view option);
+bool has_word(const Args& words, std::string_view word);
 // Whether one of the options, or of those that nvcc is to hand on (-Xcompiler=-a,-b), begins so.
-bool has_option(const Words& command, const Words& beginnings);
+bool has_option(const Args& command, const Args& beginnings);
 
 // One virtual arch: preprocess → compile (cicc: PTX and the host's stub) → assemble (ptxas, for each real
 // arch).
 struct DeviceCommands {
   std::string arch;  // "compute_80"
-  Words preprocess;
-  Words compile;
-  std::vector<Words> assemble;  // one without "-o FILE" only checks
+  Args preprocess;
+  Args compile;
+  std::vector<Args> assemble;  // one without "-o FILE" only checks
   bool operator==(const DeviceCommands&) const = default;
 };
 
 struct NvccCommands {
   Environment environment;              // what nvcc gives its tools besides its own
-  Words host_preprocess, front_end;     // front_end: cudafe++, the host's C++ with kernels taken out
+  Args host_preprocess, front_end;      // front_end: cudafe++, the host's C++ with kernels taken out
   std::vector<DeviceCommands> devices;  // by name
   std::string stub_arch;                // whose stub (the kernels' registration) the host compile includes
-  Words fatbinary, host_compile;
+  Args fatbinary, host_compile;
   std::string arch_list;           // "750,800"
   std::string said;                // what nvcc itself says of the command: warnings, a line each
   std::vector<std::string> order;  // the devices', as the dry run has them: that of the command's archs
@@ -52,14 +51,14 @@ struct NvccCommands {
 // Whether a device's compile writes for each instruction which line it is of, with the line's file. (With
 // nvcc's -lineinfo.)
 inline constexpr const char* k_line_information = "-generate-line-info";
-bool has_line_information(const Words& compile);
+bool has_line_information(const Args& compile);
 
 // A flag that keeps nvcc's steps from being asked for: it has them written or timed elsewhere, or stands for
 // a file of flags; "" for none.
-std::string unsliceable_flag(const Words& nvcc);
+std::string unsliceable_flag(const Args& nvcc);
 
 // The dry run that is asked: the command without a source, with stand-ins.
-Words dry_run_command(const Words& nvcc);
+Args dry_run_command(const Args& nvcc);
 
 // The commands, or in words which line of a dry run is not understood.
 using LearntCommands = tl::expected<NvccCommands, std::string>;

@@ -88,8 +88,8 @@ class HostStepper : public SliceStepper {
   std::string depfile_of_assembler() const { return unit_.in_scratch(k_assembler_depfile_end); }
 
   // The host's compiler has relative include folders, so it runs in the build folder.
-  Words plain_command() const {
-    Words command = unit_.step.commands.front();
+  Args plain_command() const {
+    Args command = unit_.step.commands.front();
     // Debug information names the folder that the compiler runs in, and the file that it is given.
     const std::string map = "-fdebug-prefix-map=", to = "=" + unit_.folder_in_objects;
     command.push_back(map + engine_.files().absolute(".").string() + to);
@@ -98,8 +98,8 @@ class HostStepper : public SliceStepper {
     return command;
   }
 
-  Words command() const {
-    Words command = plain_command();
+  Args command() const {
+    Args command = plain_command();
     if (engine_.action().assembler_tells())
       for (std::string& word : words_for_assembler(command, depfile_of_assembler()))
         command.push_back(std::move(word));
@@ -208,7 +208,7 @@ class FatbinStepper : public SliceStepper {
   Result<int> join_images() {
     FileSystem& files = engine_.files();
     DSBUILD_CHECK(files.write_file(path_of(k_assembler_end), assembly()));
-    for (Words command : unit_.step.commands) {
+    for (Args command : unit_.step.commands) {
       command = unit_.expand(command, unit_.stem);
       if (command.back() == unit_.stem + k_object_end) command.back() += k_temporary_end;
       DSBUILD_TRY(code, tools_.run(command, folder_of(unit_)));

@@ -2,23 +2,22 @@
 
 #include <algorithm>
 
+#include "base/args.h"
 #include "base/text.h"
 
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // As line markers end that name it: "./pch/a/torch.h\"".
-std::string forced_include(const Words& command) {
+std::string forced_include(const Args& command) {
   const auto word = std::find(command.begin(), command.end(), "-include");
   return word == command.end() || word + 1 == command.end() ? "" : *(word + 1) + "\"";
 }
 
 }  // namespace
 
-Words preprocess_command(const Words& compile) {
-  Words words;
+Args preprocess_command(const Args& compile) {
+  Args words;
   for (size_t i = 0; i < compile.size(); ++i) {
     if (compile[i] == "-o")
       ++i;
@@ -29,7 +28,7 @@ Words preprocess_command(const Words& compile) {
   return words;
 }
 
-std::optional<std::string> preprocessed_text(const Words& compile, Result<ProcessResult> result) {
+std::optional<std::string> preprocessed_text(const Args& compile, Result<ProcessResult> result) {
   if (!result || !result->ok() || result->out.size() >= k_kept_output) return std::nullopt;
   const std::string header = forced_include(compile);
   return header.empty() ? std::move(result->out) : replace_all(std::move(result->out), header, "\"");

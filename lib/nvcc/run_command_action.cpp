@@ -17,7 +17,7 @@ namespace {
 constexpr const char* k_output_name = "output";  // of an object or a library, in its result
 
 // icpx's and nvcc's: they read the objects that they are given, and the tools.
-bool is_device_link(const Words& command) {
+bool is_device_link(const Args& command) {
   return has_word(command, "-fsycl-link") || has_word(command, "-dlink");
 }
 
@@ -26,21 +26,21 @@ bool is_device_link(const Words& command) {
 // with
 // --keep is to make what slices are compared with.
 bool has_more_results(const CommandAction& step) {
-  static const Words of_more = {
+  static const Args of_more = {
       "@",           "-optf",        "--options-file", "-specs",          "-fplugin",
       "-fprofile",   "--coverage",   "-coverage",      "-ftest-coverage", "-gsplit-dwarf",
       "-save-temps", "--save-temps", "-fstack-usage",  "-fdump-",         "-v",
       "--verbose",   "--keep",       "-keep",          "-Wl,-Map",        "-Wl,--Map",
       "-Wl,-M",      "-Wl,--cref",   "-Xlinker"};
-  Words command = step.command;
+  Args command = step.command;
   std::erase(command, "@" + step.output + k_objects_list_end);  // its text is in the key
   return !is_device_link(command) && has_option(command, of_more);
 }
 
 // Ops have objects of their own.
-Words without_outputs(const Words& command) {
-  static const Words of_outputs = {"-o", "-MF", "-MT"};
-  Words left;
+Args without_outputs(const Args& command) {
+  static const Args of_outputs = {"-o", "-MF", "-MT"};
+  Args left;
   for (size_t i = 0; i < command.size(); ++i) {
     if (has_word(of_outputs, command[i]))
       ++i;
@@ -87,7 +87,7 @@ class CommandActionStepper : public Stepper {
   }
 
  private:
-  Command here(Words argv) const {
+  Command here(Args argv) const {
     return {std::move(argv), engine_.machine().environment, {}, std::chrono::hours(24)};
   }
 
@@ -137,8 +137,8 @@ class CommandActionStepper : public Stepper {
   // A header that is precompiled is not assembled.
   bool is_assembled() const { return !is_link() && !has_word(step_.command, "c++-header"); }
 
-  Words command() const {
-    Words words = step_.command;
+  Args command() const {
+    Args words = step_.command;
     if (is_assembled() && action_.assembler_tells())
       for (std::string& word : words_for_assembler(words, depfile_of_assembler()))
         words.push_back(std::move(word));

@@ -10,7 +10,7 @@ namespace dsbuild {
 // The command writes <output>.tmp, and the depfile <output>.d; <output>.rsp lists what a link takes.
 struct CommandAction {
   std::string output;
-  Words command;
+  Args command;
   bool is_known_by_text = false;  // a C++ source that another op compiles alike but for macros
 };
 

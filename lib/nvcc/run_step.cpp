@@ -7,7 +7,7 @@ namespace {
 
 // For people, who have no module id and no step files.
 std::string plain_command(const StepUnit& unit) {
-  Words command = unit.step.nvcc;
+  Args command = unit.step.nvcc;
   command.insert(command.end(), unit.request.gencodes.begin(), unit.request.gencodes.end());
   command.insert(command.end(), {"-c", unit.request.source, "-o", "/dev/null"});
   return std::string(k_nvcc_alone) + shell_join(command) + "\n";

@@ -14,7 +14,7 @@ struct SliceStep {
   Path step_file;
   std::string output;  // the first of the part's outputs
   std::string source;  // "pack/adam.cu"; "" for the host part
-  Words gencodes;      // of this part, for people
+  Args gencodes;       // of this part, for people
 };
 
 // The preprocessed text, the commands and the tools make a key. Outputs of the same key stay as they are;

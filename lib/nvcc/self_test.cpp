@@ -64,14 +64,14 @@ std::string first_line(const std::string& said) {
   return lines.empty() ? "it fails without a word" : lines.front();
 }
 
-Words with(Words words, std::initializer_list<std::string> more) {
+Args with(Args words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more);
   return words;
 }
 
 class SelfTest {
  public:
-  SelfTest(const Words& nvcc, const NvccCommands& commands, const Roots& roots, const Path& folder,
+  SelfTest(const Args& nvcc, const NvccCommands& commands, const Roots& roots, const Path& folder,
            Path program, const System& system, const std::stop_token& stop)
       : nvcc_(nvcc),
         commands_(commands),
@@ -98,7 +98,7 @@ class SelfTest {
   }
 
  private:
-  Failure run(const Words& argv, const Path& folder) {
+  Failure run(const Args& argv, const Path& folder) {
     if (stop_.stop_requested()) return "it was told to stop";
     const auto result = system_.processes.run({argv, system_.environment, folder, std::chrono::seconds(300)});
     if (!result) return result.error().what;
@@ -173,7 +173,7 @@ class SelfTest {
     return "";
   }
 
-  const Words& nvcc_;
+  const Args& nvcc_;
   const NvccCommands& commands_;
   const Roots& roots_;
   const std::string probe_;
@@ -185,7 +185,7 @@ class SelfTest {
 
 }  // namespace
 
-std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Roots& roots,
+std::string slices_differ_by(const Args& nvcc, const NvccCommands& commands, const Roots& roots,
                              const Path& folder, const Path& program, System system,
                              const std::stop_token& stop) {
   (void)system.files.remove_all(folder);

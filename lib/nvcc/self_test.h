@@ -13,7 +13,7 @@ namespace dsbuild {
 // with lines moved, which must change no byte. `folder` is made, and removed afterwards. Slices run
 // `commands`, the steps of that command, as `program` action slice. "" where all is the same, else what is
 // not, in words; no command is started once it is told to stop. `roots`: those that the words name.
-std::string slices_differ_by(const Words& nvcc, const NvccCommands& commands, const Roots& roots,
+std::string slices_differ_by(const Args& nvcc, const NvccCommands& commands, const Roots& roots,
                              const Path& folder, const Path& program, System system,
                              const std::stop_token& stop = {});
 

@@ -103,7 +103,7 @@ std::optional<NamedTexts> SliceResults::with_names(const ResultKey& key, StoreEn
 }
 
 std::string SliceResults::images_key(const std::string& ptx) const {
-  const std::vector<Words>& commands = unit_.step.commands;
+  const std::vector<Args>& commands = unit_.step.commands;
   return commands.size() < 2 ? "" : unit_.key_of(ptx, {commands.begin() + 1, commands.end()}).digest();
 }
 

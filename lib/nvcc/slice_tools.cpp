@@ -10,12 +10,12 @@ namespace dsbuild {
 SliceTools::SliceTools(const StepUnit& unit, Engine& engine)
     : unit_(unit), engine_(engine), build_dir_(engine.files().absolute(".")) {}
 
-Result<int> SliceTools::run_in_scratch(const Words& command) {
+Result<int> SliceTools::run_in_scratch(const Args& command) {
   return run(unit_.expand(command, unit_.stem), unit_.scratch, files_of(command));
 }
 
 // Commands name each file of the scratch folder by the unit's stand-in.
-HermeticFiles SliceTools::files_of(const Words& command) const {
+HermeticFiles SliceTools::files_of(const Args& command) const {
   HermeticFiles files;
   for (const std::string& word : command) {
     if (!word.starts_with(k_any_unit)) continue;
@@ -29,14 +29,14 @@ HermeticFiles SliceTools::files_of(const Words& command) const {
   return files;
 }
 
-Result<int> SliceTools::run_in_build_folder(const Words& command) {
+Result<int> SliceTools::run_in_build_folder(const Args& command) {
   return run(unit_.expand(command, unit_.in_scratch("")), unit_.step.place.folder);
 }
 
-Result<std::optional<std::string>> SliceTools::compile_in_parts(const Words& command,
+Result<std::optional<std::string>> SliceTools::compile_in_parts(const Args& command,
                                                                 const std::string& source_end) {
   const PathMap& place = unit_.step.place;
-  Words words = unit_.expand(command, unit_.in_scratch(""));
+  Args words = unit_.expand(command, unit_.in_scratch(""));
   if (!place.empty())
     for (std::string& word : words)
       word = with_absolute_roots(word, build_dir_);
@@ -46,7 +46,7 @@ Result<std::optional<std::string>> SliceTools::compile_in_parts(const Words& com
 }
 
 // The build folder's names of roots hold there alone.
-Result<int> SliceTools::run(Words argv, const Path& folder, std::optional<HermeticFiles> hermetic) {
+Result<int> SliceTools::run(Args argv, const Path& folder, std::optional<HermeticFiles> hermetic) {
   if (!folder.empty())
     for (std::string& word : argv)
       word = with_absolute_roots(word, build_dir_);

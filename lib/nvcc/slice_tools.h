@@ -12,11 +12,11 @@ class SliceTools {
 
   // Exit codes. The tool's text is printed, whether it fails or not. In the scratch folder the stand-in is
   // a name; in the build folder, or where the source's place is, it is a path to the scratch folder.
-  Result<int> run_in_scratch(const Words& command);  // of a hermetic tool: cudafe++, cicc, ptxas
-  Result<int> run_in_build_folder(const Words& command);
+  Result<int> run_in_scratch(const Args& command);  // of a hermetic tool: cudafe++, cicc, ptxas
+  Result<int> run_in_build_folder(const Args& command);
   // The object that a command of the build folder makes (nvcc/compile_in_parts.h).
-  Result<std::optional<std::string>> compile_in_parts(const Words& command, const std::string& source_end);
-  Result<int> run(Words argv, const Path& folder, std::optional<HermeticFiles> hermetic = {});
+  Result<std::optional<std::string>> compile_in_parts(const Args& command, const std::string& source_end);
+  Result<int> run(Args argv, const Path& folder, std::optional<HermeticFiles> hermetic = {});
 
   // The tools' texts since the last call, without the scratch folder, of the source that they had.
   std::string take_said() { return std::exchange(said_, {}); }
@@ -24,7 +24,7 @@ class SliceTools {
   std::string shown(const std::string& said) const;
 
  private:
-  HermeticFiles files_of(const Words& command) const;
+  HermeticFiles files_of(const Args& command) const;
 
   const StepUnit& unit_;
   Engine& engine_;

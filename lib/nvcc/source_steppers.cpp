@@ -153,7 +153,7 @@ class DeviceStepper : public SourceStepper {
   // ptxas gets the PTX with its own names, so its images are what nvcc would make.
   Result<int> assemble(const StoredFile& ptx) {
     DSBUILD_CHECK(engine_.files().write_file(unit_.in_scratch(ptx.name), ptx.bytes));
-    const std::vector<Words>& commands = unit_.step.commands;
+    const std::vector<Args>& commands = unit_.step.commands;
     for (size_t i = 1; i < commands.size(); ++i) {
       DSBUILD_TRY(code, tools_.run_in_scratch(commands[i]));
       if (code != 0) return code;

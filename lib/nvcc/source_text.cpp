@@ -36,8 +36,8 @@ std::string headers_in(std::string_view text) {
 
 }  // namespace
 
-Words SourceText::command() const {
-  Words words = unit_.step.preprocess;
+Args SourceText::command() const {
+  Args words = unit_.step.preprocess;
   for (std::string& word : words)
     if (word == k_arch_list)
       word += unit_.arch_list;
@@ -48,7 +48,7 @@ Words SourceText::command() const {
 
 Result<int> SourceText::preprocess(SliceTools& tools) {
   const PathMap& place = unit_.step.place;
-  Words argv = unit_.expand(command_, unit_.in_scratch(""));
+  Args argv = unit_.expand(command_, unit_.in_scratch(""));
   const std::string depfile = unit_.in_scratch(".d");
   argv.insert(argv.end(), {"-MD", "-MF", depfile, "-MT", "text"});
   DSBUILD_TRY(code, tools.run(argv, place.folder));
@@ -116,7 +116,7 @@ SeenText SourceText::seen() const {
 }
 
 FilesRead SourceText::files_read() const {
-  Words command = unit_.expand(command_, unit_.in_scratch(""));
+  Args command = unit_.expand(command_, unit_.in_scratch(""));
   const PathMap& place = unit_.step.place;
   return {read_files_, place.empty() ? std::move(command) : place.own_words(std::move(command))};
 }

@@ -40,7 +40,7 @@ class SourceText {
   bool has_columns_of_names(std::string_view ptx) const;
 
  private:
-  Words command() const;
+  Args command() const;
   Result<void> note_what_was_read(const Path& depfile_of_preprocessor);
   Result<void> take_common_names();
   Result<void> take_own_place();
@@ -48,7 +48,7 @@ class SourceText {
 
   const StepUnit& unit_;
   FileSystem& files_;
-  const Words command_;     // with the arch list
+  const Args command_;      // with the arch list
   std::string text_;        // that compilers read
   std::string given_text_;  // with other names of files in its code; "": it has no others
   Path file_;

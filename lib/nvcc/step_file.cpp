@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* k_device_lines = "device_lines";  // of positions
 
-std::string render_line(const char* name, const Words& words) {
+std::string render_line(const char* name, const Args& words) {
   return std::string(name) + " " + shell_join(words) + "\n";
 }
 
@@ -34,7 +34,7 @@ StepFile device_step(const DeviceCommands& device) {
   step.preprocess = device.preprocess;
   step.commands = {device.compile};
   step.outputs = {end_of(value_of(device.compile, "-o"))};
-  for (const Words& assemble : device.assemble) {
+  for (const Args& assemble : device.assemble) {
     step.commands.push_back(assemble);
     if (const std::string cubin = value_of(assemble, "-o"); !cubin.empty())
       step.outputs.push_back(end_of(cubin));
@@ -75,7 +75,7 @@ std::string render_step_file(const StepFile& step) {
   for (const auto& [name, value] : step.environment)
     text += render_line("variable", {name, value});
   if (!step.preprocess.empty()) text += render_line("preprocess", step.preprocess);
-  for (const Words& command : step.commands)
+  for (const Args& command : step.commands)
     text += render_line("run", command);
   if (!step.inputs.empty()) text += render_line("inputs", step.inputs);
   if (step.positions == KeptPositions::any) text += render_line("positions", {"any"});
@@ -90,7 +90,7 @@ std::string render_step_file(const StepFile& step) {
 StepFile parse_step_file(std::string_view text) {
   StepFile step;
   for (const std::string& line : split_lines(text)) {
-    Words words = shell_split(line);
+    Args words = shell_split(line);
     if (words.size() < 2) continue;
     const std::string name = words.front();
     words.erase(words.begin());
@@ -109,7 +109,7 @@ StepFile parse_step_file(std::string_view text) {
   return step;
 }
 
-std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc) {
+std::vector<StepFile> plan_steps(const NvccCommands& commands, const Args& nvcc) {
   std::vector<StepFile> steps = {front_step(commands)};
   for (const DeviceCommands& device : commands.devices)
     steps.push_back(device_step(device));

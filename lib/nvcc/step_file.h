@@ -13,14 +13,14 @@ namespace dsbuild {
 struct StepFile {
   std::string part;  // "front", "compute_80", "host", "fatbin"
   Environment environment;
-  Words preprocess;             // front and device parts
-  std::vector<Words> commands;  // what is made of the text
+  Args preprocess;             // front and device parts
+  std::vector<Args> commands;  // what is made of the text
   // Of the outputs and inputs, what follows the unit's name: {".compute_80.ptx", ".compute_80.cubin"}.
   // Any of the outputs may be the edge's own.
   std::vector<std::string> inputs, outputs;
   KeptPositions positions = KeptPositions::none;
   PathMap place;  // of a command line of nvcc's: where its preprocessor and host compiler run
-  Words nvcc;     // the whole command without archs and source, for people
+  Args nvcc;      // the whole command without archs and source, for people
   bool operator==(const StepFile&) const = default;
 };
 
@@ -29,7 +29,7 @@ std::string render_step_file(const StepFile& step);
 StepFile parse_step_file(std::string_view text);
 
 // The steps of one translation unit: front, one of each device arch, host, fatbin.
-std::vector<StepFile> plan_steps(const NvccCommands& commands, const Words& nvcc);
+std::vector<StepFile> plan_steps(const NvccCommands& commands, const Args& nvcc);
 
 // A module id of the source's own name ("pack/adam.cu") alone: an op's images do not depend on which ops
 // share it. cudafe++ makes it part of names. Its form is that of nvcc's, so that a comparison can put one in

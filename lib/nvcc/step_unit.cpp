@@ -27,8 +27,8 @@ std::string end_of(const std::string& output, const StepFile& step) {
 
 }  // namespace
 
-Words StepUnit::expand(const Words& words, const std::string& unit) const {
-  Words expanded;
+Args StepUnit::expand(const Args& words, const std::string& unit) const {
+  Args expanded;
   for (const std::string& word : words) {
     std::string text = replace_all(word, k_any_source, request.source);
     text = replace_all(std::move(text), k_any_unit, unit);
@@ -41,11 +41,11 @@ std::string StepUnit::text_for_key(const std::string& text) const {
   return step.positions == KeptPositions::none ? without_positions(text) : text;
 }
 
-Key StepUnit::key_of(std::string_view inputs, const std::vector<Words>& commands) const {
+Key StepUnit::key_of(std::string_view inputs, const std::vector<Args>& commands) const {
   Key key;
   key.add("version", k_key_version).add_bytes("tools", tools).add("module_id", module_id);
   key.add_bytes("text", inputs);
-  for (const Words& command : commands)
+  for (const Args& command : commands)
     key.add(k_command_part, shell_join(expand(command, stem)));
   return key;
 }

@@ -22,12 +22,12 @@ struct StepUnit {
   // A file between two tools.
   std::string in_scratch(const std::string& end) const { return (scratch / (stem + end)).string(); }
   // The words with what the stand-ins stand for; `unit` is the stand-in's path from where the command runs.
-  Words expand(const Words& words, const std::string& unit) const;
+  Args expand(const Args& words, const std::string& unit) const;
   // Of text that compilers read: all of it that their output depends on.
   std::string text_for_key(const std::string& text) const;
   // Of all that the commands' output depends on. Names are free of the op: an op that shares the source has
   // the same key.
-  Key key_of(std::string_view inputs, const std::vector<Words>& commands) const;
+  Key key_of(std::string_view inputs, const std::vector<Args>& commands) const;
 };
 
 Result<StepUnit> load_step_unit(const SliceStep& request, const System& system);

@@ -17,8 +17,8 @@ std::string unit_of(const std::string& object) {
   return object.substr(0, object.size() - std::string_view(".o").size());
 }
 
-Words nvcc_command(const BuildPlan& plan, const Edge& edge) {
-  Words words = plan.tools.of(k_nvcc_tool);
+Args nvcc_command(const BuildPlan& plan, const Edge& edge) {
+  Args words = plan.tools.of(k_nvcc_tool);
   words.insert(words.end(), edge.flags.begin(), edge.flags.end());
   for (const Target& target : edge.targets)
     words.push_back(target.flag());
@@ -26,7 +26,7 @@ Words nvcc_command(const BuildPlan& plan, const Edge& edge) {
 }
 
 // For people, who add the arch and the source: the seed is only for the bytes.
-Words without_archs_and_seed(Words nvcc) {
+Args without_archs_and_seed(Args nvcc) {
   std::erase_if(nvcc, [](const std::string& word) {
     return word.starts_with("-gencode=") || word.starts_with("-frandom-seed=");
   });
@@ -80,13 +80,13 @@ class Slicer {
 
   // Learnt once, however many files have these flags.
   const Recipe& recipe_for(const Edge& whole) {
-    const Words nvcc = nvcc_command(plan_, whole);
+    const Args nvcc = nvcc_command(plan_, whole);
     const auto [found, is_new] = recipes_.try_emplace(dry_run_command(nvcc));
     if (is_new) found->second = learn_recipe(nvcc);
     return found->second;
   }
 
-  Recipe learn_recipe(const Words& nvcc) {
+  Recipe learn_recipe(const Args& nvcc) {
     Recipe recipe;
     if (const std::string flag = unsliceable_flag(nvcc); !flag.empty()) {
       recipe.refusal = "has " + flag;
@@ -159,7 +159,7 @@ class Slicer {
   BuildPlan& plan_;
   const SliceInput& input_;
   std::map<std::string, std::vector<Edge>> units_;  // by the object
-  std::map<Words, Recipe> recipes_;                 // by what is asked of nvcc
+  std::map<Args, Recipe> recipes_;                  // by what is asked of nvcc
   std::map<std::string, std::string> step_contents_;
   Sliced sliced_;
 };

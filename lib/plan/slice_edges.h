@@ -12,7 +12,7 @@
 namespace dsbuild {
 
 // nvcc's own steps for a whole command without a source (its tools, flags and targets).
-using LearnCommands = std::function<LearntCommands(const Words& nvcc)>;
+using LearnCommands = std::function<LearntCommands(const Args& nvcc)>;
 
 struct SliceInput {
   LearnCommands learn;

@@ -3,14 +3,13 @@
 #include <regex>
 #include <set>
 
+#include "base/args.h"
 #include "project/pack_text.h"
 #include "registry/registry.h"
 #include "registry/spec_words.h"
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 // ---- names
 
@@ -115,16 +114,16 @@ class Translation {
       op_.sources.push_back({pattern, true, {}});
     for (const std::string& path : paths) {
       const auto archs = extension_.capabilities.find(path);
-      op_.sources.push_back({path, false, archs == extension_.capabilities.end() ? Words{} : archs->second});
+      op_.sources.push_back({path, false, archs == extension_.capabilities.end() ? Args{} : archs->second});
       for (std::string& arch : op_.sources.back().archs)
         arch = arch.substr(0, arch.find('+'));
     }
   }
 
   // Globs of the project's own whose files are all among the sources; these are then no more in `paths`.
-  Words globs_within(std::set<std::string>& paths) const {
+  Args globs_within(std::set<std::string>& paths) const {
     constexpr size_t k_least = 3;
-    Words chosen;
+    Args chosen;
     for (const auto& [pattern, found] : project_.globs) {
       const bool fits = found.size() >= k_least && pattern.find('[') == std::string::npos &&
                         std::ranges::all_of(found, [&](const auto& file) { return paths.contains(file); });
@@ -158,7 +157,7 @@ class Translation {
   }
 
   // Words, of which some are values of the ones before.
-  void add_flags(FlagKind kind, const Words& words) {
+  void add_flags(FlagKind kind, const Args& words) {
     for (size_t i = 0; i < words.size(); ++i) {
       std::string flag = trim(words[i]);
       const bool has_next = i + 1 < words.size();
@@ -202,7 +201,7 @@ class Translation {
     if (!why.empty() && kind == FlagKind::link) return leave_out_of_link(name + " " + flag, why);
     if (!why.empty()) return leave_out(name + " " + flag, why);
     // A list has no word twice; of equal ones the last counts.
-    Words& words = kind == FlagKind::cxx ? keys.cxx : kind == FlagKind::nvcc ? keys.nvcc : keys.link;
+    Args& words = kind == FlagKind::cxx ? keys.cxx : kind == FlagKind::nvcc ? keys.nvcc : keys.link;
     std::erase(words, flag);
     words.push_back(flag);
   }
@@ -218,7 +217,7 @@ class Translation {
     static const std::regex code(R"((sm|compute)_(\d+)(\d[af]?))");
     const size_t start = text.find("code=");
     const std::string codes = text.substr(start == std::string::npos ? 0 : start);
-    Words real, virtual_;
+    Args real, virtual_;
     for (std::sregex_iterator at(codes.begin(), codes.end(), code), end; at != end; ++at)
       ((*at)[1] == "sm" ? real : virtual_).push_back((*at)[2].str() + "." + (*at)[3].str());
     for (const std::string& arch : real) {
@@ -272,7 +271,7 @@ std::vector<Translation> translations_of(const Project& project) {
   return translations;
 }
 
-std::vector<PackOp> ops_of(const Project& project, Words& said) {
+std::vector<PackOp> ops_of(const Project& project, Args& said) {
   std::vector<Translation> translations = translations_of(project);
   std::vector<PackOp> ops;
   std::set<std::string> taken;
@@ -301,7 +300,7 @@ ProjectPack pack_of(const Project& project, const std::string& source_root) {
   ProjectPack pack;
   pack.said = project.said;
   std::vector<PackOp> ops = ops_of(project, pack.said);
-  Words request;
+  Args request;
   bool all_have_archs = true;
   for (const PackOp& op : ops) {
     all_have_archs &= !op.has_device_code || !op.arch_request.empty();

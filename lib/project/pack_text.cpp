@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "base/args.h"
 #include "base/build_layout.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -11,8 +12,6 @@
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 // ---- words of YAML
 
@@ -23,20 +22,20 @@ std::string scalar(const std::string& word) {
   return "'" + replace_all(word, "'", "''") + "'";
 }
 
-Words scalars(Words words) {
+Args scalars(Args words) {
   for (std::string& word : words)
     word = scalar(word);
   return words;
 }
 
-std::string flow(const Words& words) {
+std::string flow(const Args& words) {
   return "[" + join(scalars(words), ", ") + "]";
 }
 
 constexpr size_t k_columns = 110;
 
 // On one line where it fits, else an item a line.
-std::string list_of_nodes(const std::string& indent, const std::string& key, const Words& nodes) {
+std::string list_of_nodes(const std::string& indent, const std::string& key, const Args& nodes) {
   if (nodes.empty()) return "";
   const std::string line = indent + key + ": [" + join(nodes, ", ") + "]\n";
   if (line.size() <= k_columns) return line;
@@ -46,7 +45,7 @@ std::string list_of_nodes(const std::string& indent, const std::string& key, con
   return text;
 }
 
-std::string list(const std::string& indent, const std::string& key, const Words& words) {
+std::string list(const std::string& indent, const std::string& key, const Args& words) {
   return list_of_nodes(indent, key, scalars(words));
 }
 
@@ -111,7 +110,7 @@ constexpr const char* k_of_torch = "{torch: '>=2.0'}";
 
 // Folders of the project come before those of torch, which has a pybind11 of its own.
 std::string requires_text(const PackOp& op, bool says_torch) {
-  Words entries;
+  Args entries;
   for (const HeaderFolder& folder : op.folders)
     entries.push_back("{folder: " + scalar(folder.folder) + (folder.in.empty() ? "" : ", in: " + folder.in) +
                       (folder.language.empty() ? "" : ", for: " + folder.language) + "}");
@@ -121,7 +120,7 @@ std::string requires_text(const PackOp& op, bool says_torch) {
 }
 
 std::string text_of(const PackKeys& keys, const std::string& indent) {
-  Words folders;
+  Args folders;
   for (const PackFolder& folder : keys.include_dirs)
     folders.push_back(node_of(folder));
   std::string text = list_of_nodes(indent, "include_dirs", folders);
@@ -141,7 +140,7 @@ std::string text_of(const PackKeys& keys, const std::string& indent) {
 std::string sources_text(const std::vector<PackSource>& sources) {
   const bool is_plain = std::ranges::all_of(
       sources, [](const PackSource& source) { return !source.is_glob && source.archs.empty(); });
-  Words paths;
+  Args paths;
   for (const PackSource& source : sources)
     paths.push_back(source.path);
   if (is_plain) return list("    ", "sources", paths);
@@ -207,7 +206,7 @@ std::string plain_name(const std::string& text) {
   return name.substr(0, 64);
 }
 
-std::string pack_text(const Project& project, const std::string& source_root, const Words& said,
+std::string pack_text(const Project& project, const std::string& source_root, const Args& said,
                       std::vector<PackOp> ops) {
   std::string text = head_of(project, source_root);
   for (size_t i = project.said.size(); i < said.size() && said[i].starts_with("left out: "); ++i)

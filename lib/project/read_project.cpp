@@ -1,3 +1,4 @@
+#include "base/args.h"
 #include "base/json.h"
 #include "project/project.h"
 
@@ -7,17 +8,15 @@ namespace {
 constexpr std::chrono::seconds k_time_of_setup{600};
 constexpr size_t k_shown_lines = 12;
 
-using Words = std::vector<std::string>;
-
-Words words_of(const Json* list) {
-  Words words;
+Args words_of(const Json* list) {
+  Args words;
   if (list && list->items())
     for (const Json& item : *list->items())
       if (item.text()) words.push_back(*item.text());
   return words;
 }
 
-Words words_in(const Json& json, std::string_view key) {
+Args words_in(const Json& json, std::string_view key) {
   return words_of(json.find(key));
 }
 
@@ -49,7 +48,7 @@ ProjectExtension read_extension(const Json& json) {
   for (const Json& folder : items_in(json, "folders"))
     extension.folders.push_back({text_at(folder, "folder"), text_at(folder, "in"), text_at(folder, "for")});
   for (const Json& define : items_in(json, "defines")) {
-    const Words words = words_of(&define);  // a value that is null is none
+    const Args words = words_of(&define);  // a value that is null is none
     if (!words.empty()) extension.defines.emplace_back(words[0], words.size() > 1 ? words[1] : "");
   }
   if (const Json* capabilities = json.find("capabilities"); capabilities && capabilities->members())
@@ -83,7 +82,7 @@ Project read_answer(const Json& json) {
 
 // What it printed last, as the message shows it.
 std::string last_lines(const std::string& printed) {
-  Words lines = split_lines(trim(printed));
+  Args lines = split_lines(trim(printed));
   if (lines.size() > k_shown_lines) lines.erase(lines.begin(), lines.end() - k_shown_lines);
   std::string text;
   for (const std::string& line : lines)
@@ -128,9 +127,9 @@ Result<Project> read_project(const NamedProject& named, const Path& unpack_into,
   const FileReader& files = system.files;
   Environment environment = system.environment;
   if (!cuda_home.empty()) environment["CUDA_HOME"] = cuda_home.string();
-  const Words words = {files.absolute(*python).string(),
-                       (settings.data_dir / "scripts/read_project.py").string(),
-                       files.absolute(named.path).string(), files.absolute(unpack_into).string()};
+  const Args words = {files.absolute(*python).string(),
+                      (settings.data_dir / "scripts/read_project.py").string(),
+                      files.absolute(named.path).string(), files.absolute(unpack_into).string()};
   const Command command{words, std::move(environment), "/", k_time_of_setup};
   DSBUILD_TRY(run, system.processes.run(command));
   const auto answer = Json::parse(trim(run.out));

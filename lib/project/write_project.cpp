@@ -1,3 +1,4 @@
+#include "base/args.h"
 #include "base/text.h"
 #include "project/project.h"
 #include "toolkit/host_compiler.h"
@@ -5,12 +6,10 @@
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // Many a setup.py hands on `-ccbin $CC`: where that is the compiler that dsbuild takes anyway it is no matter
 // of the pack. Another is one word, for the line that says why it is left out.
-Words without_usual_compiler(const Words& flags, const Settings& settings, const System& system) {
-  Words left;
+Args without_usual_compiler(const Args& flags, const Settings& settings, const System& system) {
+  Args left;
   for (size_t i = 0; i < flags.size(); ++i) {
     const std::string flag = trim(flags[i]);
     const size_t equals = flag.find('=');

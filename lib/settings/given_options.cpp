@@ -2,20 +2,19 @@
 
 #include <algorithm>
 
+#include "base/args.h"
 #include "settings/options.h"
 
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
-
-bool holds(const Words& words, const std::string& word) {
+bool holds(const Args& words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
 }
 
 template <class Wanted>
-Words given_where(const Settings& settings, Wanted wanted) {
-  Words words;
+Args given_where(const Settings& settings, Wanted wanted) {
+  Args words;
   for (const Option& option : options()) {
     const auto given = option.names.empty() ? settings.given.end() : settings.given.find(option.name());
     if (given == settings.given.end() || !wanted(option.name())) continue;
@@ -27,21 +26,21 @@ Words given_where(const Settings& settings, Wanted wanted) {
 
 }  // namespace
 
-Words given_options(const Settings& settings, const Words& but) {
+Args given_options(const Settings& settings, const Args& but) {
   return given_where(settings, [&](const std::string& name) {
     return name != "--json" && name != "--color" && !holds(but, name);
   });
 }
 
-Words given_among(const Settings& settings, const Words& names) {
+Args given_among(const Settings& settings, const Args& names) {
   return given_where(settings, [&](const std::string& name) { return holds(names, name); });
 }
 
-Words given_places(const Settings& settings) {
+Args given_places(const Settings& settings) {
   return given_among(settings, {"--build-dir", "--config", "--no-config"});
 }
 
-Words given_pack(const Settings& settings) {
+Args given_pack(const Settings& settings) {
   return given_among(settings, {"--pack", "--source", "--cuda-home", "--rocm-home", "--oneapi-home",
                                 "--python", "--config", "--no-config"});
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arch/vendor.h"
+#include "base/args.h"
 #include "settings/arch_requests.h"
 #include "settings/builder.h"
 #include "settings/color.h"
@@ -15,10 +16,8 @@
 namespace dsbuild {
 namespace {
 
-using Words = std::vector<std::string>;
-
 std::string ops_text(const Selection& selection) {
-  Words chosen;
+  Args chosen;
   if (selection.all) chosen.push_back("all");
   chosen.insert(chosen.end(), selection.names.begin(), selection.names.end());
   for (const std::string& name : selection.without)
@@ -47,7 +46,7 @@ SettingValue archs() {
           }};
 }
 
-const Words k_cuda_backends = {"auto", "slices", "nvcc"};
+const Args k_cuda_backends = {"auto", "slices", "nvcc"};
 
 const Vendor* vendor_of_backend(std::string_view word) {
   const auto found =
@@ -55,8 +54,8 @@ const Vendor* vendor_of_backend(std::string_view word) {
   return found == vendors().end() ? nullptr : *found;
 }
 
-Words backend_words() {
-  Words all;
+Args backend_words() {
+  Args all;
   for (const Vendor* vendor : vendors())
     all.emplace_back(vendor->backend());
   all.insert(all.end(), k_cuda_backends.begin(), k_cuda_backends.end());
@@ -65,11 +64,11 @@ Words backend_words() {
 
 // Two questions in one list: for whose GPUs, and how CUDA files are compiled.
 Result<void> read_backends(const RawSetting& given, Settings& settings) {
-  const Words words = split(given.text, ", ");
+  const Args words = split(given.text, ", ");
   settings.devices = {{}, given.origin};
   settings.backend = {CudaBackend::automatic, given.origin};
-  Words how;
-  for (const std::string& word : words.empty() ? Words{given.text} : words) {
+  Args how;
+  for (const std::string& word : words.empty() ? Args{given.text} : words) {
     DSBUILD_TRY(index, parse_choice({word, given.origin}, backend_words()));
     const std::string known = backend_words()[index];
     std::vector<const Vendor*>& devices = settings.devices.value;
@@ -90,7 +89,7 @@ Result<void> read_backends(const RawSetting& given, Settings& settings) {
 
 SettingValue backends() {
   return {read_backends, [](const std::string& name, const Settings& settings) {
-            Words words;
+            Args words;
             for (const Vendor* vendor : settings.devices.value)
               words.emplace_back(vendor->backend());
             const auto how = static_cast<size_t>(settings.backend.value);

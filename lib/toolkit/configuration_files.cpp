@@ -42,7 +42,7 @@ constexpr std::array k_parts = {"as",       "ld",          "real-ld", "collect-l
 
 void add_cfg_in(const Path& folder, const FileReader& files, Paths& found) {
   const auto names = files.list(folder);
-  for (const std::string& name : names ? *names : Words())
+  for (const std::string& name : names ? *names : Args())
     if (name.ends_with(".cfg")) found.insert((folder / name).string());
 }
 
@@ -64,8 +64,8 @@ void add_clang_files(const std::string& said, const FileReader& files, Paths& fo
 }
 
 // Words with their values, and with what they carry.
-Words with_carried(const Words& flags) {
-  Words all;
+Args with_carried(const Args& flags) {
+  Args all;
   for (size_t i = 0; i < flags.size(); ++i) {
     all.push_back(flags[i]);
     const bool carries = std::ranges::any_of(k_carriers, [&](const std::string& carrier) {
@@ -93,8 +93,8 @@ class NamedFiles {
  public:
   explicit NamedFiles(const FileReader& files) : files_(files) {}
 
-  void take_words(const Words& flags, const Path& folder) {
-    const Words words = with_carried(flags);
+  void take_words(const Args& flags, const Path& folder) {
+    const Args words = with_carried(flags);
     for (size_t i = 0; i < words.size(); ++i)
       take_word(words[i], i + 1 < words.size() ? words[i + 1] : "", folder);
   }
@@ -104,9 +104,9 @@ class NamedFiles {
     if (!found_.insert(file).second || files_.kind(file) != FileKind::file) return;
     const auto text = files_.read_file(file);
     if (!text || text->size() > k_longest) return;
-    Words words;
+    Args words;
     for (const std::string& line : split_lines(*text)) {
-      const Words of_line = shell_split(line);
+      const Args of_line = shell_split(line);
       words.insert(words.end(), of_line.begin(), of_line.end());
       if (const std::string more = included_by_specs(line); !more.empty()) words.push_back("@" + more);
     }
@@ -174,7 +174,7 @@ Paths folders_of_choice(const std::vector<std::string>& said) {
   return found;
 }
 
-Paths files_in_flags(const Words& flags, const Path& folder, const FileReader& files) {
+Paths files_in_flags(const Args& flags, const Path& folder, const FileReader& files) {
   NamedFiles named(files);
   named.take_words(flags, folder);
   return named.take();

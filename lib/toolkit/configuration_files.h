@@ -17,6 +17,6 @@ Paths folders_of_choice(const std::vector<std::string>& said);
 
 // Files of flags that a command line names: @FILE, -specs=FILE, nvcc's --options-file and the like, with all
 // that these name; with -B the programs and specs that may be in that folder. `folder`: where the tools work.
-Paths files_in_flags(const Words& flags, const Path& folder, const FileReader& files);
+Paths files_in_flags(const Args& flags, const Path& folder, const FileReader& files);
 
 }  // namespace dsbuild

@@ -47,12 +47,12 @@ struct CompilerFamily {
   const DriverProof& (*proof)();
   // A whole command line that it answers with what it would run, and what that tells: the programs that it
   // starts and the files that it reads unasked.
-  Words (*question)(const Toolkit& toolkit);
+  Args (*question)(const Toolkit& toolkit);
   Paths (*parts)(const std::string& said, const Toolkit& toolkit, const FileReader& files);
   // Of those, the ones whose tools read nothing but preprocessed text and parts; nullptr: there are none.
   Paths (*device_parts)(const std::string& said, const Toolkit& toolkit, const FileReader& files);
   // The options with which it says, by -v, where it looks for headers; none: as its host compiler does.
-  Words (*include_question)(const Toolkit& toolkit);
+  Args (*include_question)(const Toolkit& toolkit);
   // How to get one that cannot be fetched, in a line; nullptr: it can.
   const char* install = nullptr;
 };

@@ -13,11 +13,11 @@ using Reason = tl::unexpected<std::string>;
 // What a clang is asked with, and where.
 struct Clang {
   std::string program, shown;  // absolute, and below the toolkit's home
-  Words own_flags;
+  Args own_flags;
   Environment environment;
 };
 
-tl::expected<std::string, std::string> said_by_clang(const Clang& clang, Words more, System& system,
+tl::expected<std::string, std::string> said_by_clang(const Clang& clang, Args more, System& system,
                                                      bool& is_ok) {
   more.insert(more.begin(), clang.program);
   const auto answer = run_compiler(more, clang.shown, system, clang.environment);
@@ -62,8 +62,8 @@ bool take_refused(const std::string& said, std::vector<std::string>& processors)
   return processors.size() < before;
 }
 
-Words dry_run(const Clang& clang, const std::vector<std::string>& processors) {
-  Words argv = clang.own_flags;
+Args dry_run(const Clang& clang, const std::vector<std::string>& processors) {
+  Args argv = clang.own_flags;
   argv.insert(argv.end(), {"-###", "--cuda-device-only", "-c", "-x", "hip", "/dev/null", "-o", "dsbuild.o"});
   for (const std::string& processor : processors)
     argv.push_back("--offload-arch=" + processor);
@@ -102,7 +102,7 @@ tl::expected<Compiled, std::string> compiled_by(const Clang& clang, std::vector<
 }
 
 // Clang 19 and older look for the device library of no processor where they only list them all, and fail.
-Words processors_question() {
+Args processors_question() {
   return {"--target=amdgcn-amd-amdhsa", "-nogpulib", "--print-supported-cpus"};
 }
 

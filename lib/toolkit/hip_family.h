@@ -18,10 +18,10 @@ CompilerQuestion question_to_clang(const Toolkit& toolkit, const Path& bitcode, 
                                    FactStore& facts);
 
 // By a dry run for all targets, and by the dynamic loader.
-Words hip_question(const Toolkit& toolkit);
+Args hip_question(const Toolkit& toolkit);
 Paths hip_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
 // Its compiler and linker.
 Paths hip_device_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
-Words hip_include_question(const Toolkit& toolkit);
+Args hip_include_question(const Toolkit& toolkit);
 
 }  // namespace dsbuild

@@ -105,7 +105,7 @@ bool icpx_answers_as_known(const Toolkit& toolkit, System& system, FactStore& fa
 }
 
 // What it would run for the host and for both targets, and ocloc, which it starts for a device link.
-Words icpx_question(const Toolkit& toolkit) {
+Args icpx_question(const Toolkit& toolkit) {
   return {toolkit.compiler().string(),
           "-###",
           "-fsycl",

@@ -35,7 +35,7 @@ FactStore::NamedFiles files_of_answers(const Path& program, const FileReader& fi
 FactBasis basis_of_interview(const Interview& asked, const System& system) {
   FactBasis basis = asked.basis;
   std::string text = basis.text + "\n" + text_of_variables(system);
-  for (const Words& question : asked.questions)
+  for (const Args& question : asked.questions)
     text += shell_join(question) + "\n";
   basis.text = sha256(text);
   return basis;
@@ -56,7 +56,7 @@ std::string text_of_wrapper(const Interview& asked, const std::vector<std::strin
                             const System& system) {
   std::string text;
   for (size_t i = 0; i < answers.size(); ++i) {
-    const Words& argv = asked.questions[i];
+    const Args& argv = asked.questions[i];
     text += sha256(stable_answer(answers[i], asking_folder(system))) + " answer of " + argv.front() + " to " +
             shell_join({argv.begin() + 1, argv.end()}) + "\n";
   }

@@ -9,9 +9,9 @@ namespace dsbuild {
 struct Interview {
   std::string name;  // among facts: "g++", "nvcc with g++"
   Path program;
-  std::vector<Words> questions;  // whole command lines
-  FactBasis basis;               // of its answers: basis_of_answers
-  bool is_wrapper = false;       // it is asked each time, for it may start another compiler by now
+  std::vector<Args> questions;  // whole command lines
+  FactBasis basis;              // of its answers: basis_of_answers
+  bool is_wrapper = false;      // it is asked each time, for it may start another compiler by now
 };
 
 struct CompilerAnswers {

@@ -10,7 +10,7 @@ std::vector<ToolkitCandidate> nvcc_candidates(const Settings& settings, const Sy
 
 // By a dry run, of the compiler with its host compiler.
 const DriverProof& nvcc_proof();
-Words nvcc_question(const Toolkit& toolkit);
+Args nvcc_question(const Toolkit& toolkit);
 Paths nvcc_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
 Paths nvcc_device_parts(const std::string& said, const Toolkit& toolkit, const FileReader& files);
 

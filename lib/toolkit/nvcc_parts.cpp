@@ -48,7 +48,7 @@ class DryRun {
       variables_[line.substr(0, equals)] = line.substr(equals + 1);
       return;
     }
-    const Words words = shell_split(line);
+    const Args words = shell_split(line);
     if (!words.empty()) programs_.insert(replace_all(words.front(), "$CICC_PATH", value_of("CICC_PATH")));
   }
   static void add_all_in(const Path& folder, const FileReader& files, Paths& found) {
@@ -77,8 +77,8 @@ const DriverProof& nvcc_proof() {
   return proof;
 }
 
-Words nvcc_question(const Toolkit& toolkit) {
-  Words argv = {toolkit.compiler().string()};
+Args nvcc_question(const Toolkit& toolkit) {
+  Args argv = {toolkit.compiler().string()};
   if (toolkit.host) argv.insert(argv.end(), {"-ccbin", toolkit.host->path.string()});
   argv.insert(argv.end(), {"--dryrun", "-c", "dsbuild.cu", "-o", "dsbuild.o"});
   return argv;

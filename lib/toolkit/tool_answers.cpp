@@ -11,7 +11,7 @@ std::string said(const ProcessResult& answer) {
   return answer.out + "\n" + answer.err;
 }
 
-tl::unexpected<Error> does_not_answer(const Words& argv, const ProcessResult& answer) {
+tl::unexpected<Error> does_not_answer(const Args& argv, const ProcessResult& answer) {
   const std::vector<std::string> lines = split(answer.err + answer.out, "\r\n");
   const std::string how =
       answer.timed_out ? "does not end" : "ends with exit code " + std::to_string(answer.exit_code);
@@ -36,10 +36,10 @@ std::string path_in(const std::string& word) {
 
 }  // namespace
 
-Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions,
+Result<std::vector<std::string>> said_by_all(const std::vector<Args>& questions,
                                              const Environment& environment, System& system) {
   std::vector<Command> commands;  // here, for only one thread may ask the disk
-  for (const Words& argv : questions)
+  for (const Args& argv : questions)
     commands.push_back(question_to_tool(argv, environment, system));
   std::vector<std::future<Result<std::string>>> asked;
   for (const Command& command : commands)
@@ -55,7 +55,7 @@ Result<std::vector<std::string>> said_by_all(const std::vector<Words>& questions
   return said;
 }
 
-Result<std::string> said_if_known(const Words& argv, const Environment& environment, System& system) {
+Result<std::string> said_if_known(const Args& argv, const Environment& environment, System& system) {
   DSBUILD_TRY(answer, system.processes.run(question_to_tool(argv, environment, system)));
   if (answer.timed_out || answer.exit_code > 128) return does_not_answer(argv, answer);
   return answer.ok() ? said(answer) : "";

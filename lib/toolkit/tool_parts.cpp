@@ -21,8 +21,8 @@ constexpr std::array k_own_programs = {"as", "ld", "real-ld", "collect-ld", "cc1
 // files that need not be there; its assembler and linker; where it looks.
 enum HostQuestion { to_compile, to_link, assembler, linker, searching, including };
 
-std::vector<Words> host_questions(const Path& compiler) {
-  std::vector<Words> questions = {
+std::vector<Args> host_questions(const Path& compiler) {
+  std::vector<Args> questions = {
       proof_of_host_compiler().question,
       {"-###", "-shared", "-x", "none", "/dev/null", "-o", "dsbuild.so"},
       {"-print-prog-name=as"},
@@ -30,13 +30,13 @@ std::vector<Words> host_questions(const Path& compiler) {
       {"-print-search-dirs"},
       {"-v", "-E", "-x", "c++", "/dev/null"},
   };
-  for (Words& question : questions)
+  for (Args& question : questions)
     question.insert(question.begin(), compiler.string());
   return questions;
 }
 
 // Where a compiler looks for programs, which all may come to be there: "programs: =<folder>:…".
-Words program_folders_in(const std::string& said) {
+Args program_folders_in(const std::string& said) {
   constexpr std::string_view k_programs = "programs: =";
   for (const std::string& line : split_lines(said))
     if (line.starts_with(k_programs)) return split(line.substr(k_programs.size()), ":");
@@ -44,7 +44,7 @@ Words program_folders_in(const std::string& said) {
 }
 
 // By name alone: on PATH. One that was found there may be found in another of its folders by now.
-void add_program(const std::string& answer, const char* name, const Words& path, Paths& found) {
+void add_program(const std::string& answer, const char* name, const Args& path, Paths& found) {
   const std::string said = trim(answer);
   if (said.empty() || said.find('\n') != std::string::npos) return;
   found.insert(said);
@@ -129,7 +129,7 @@ Result<std::string> text_of_parts(Paths parts, const Environment& environment, S
 
 // What a compiler says to a question that it may not know, remembered for as long as it is made of the same
 // parts.
-Result<std::string> remembered_answer(const Words& argv, const FactBasis& parts,
+Result<std::string> remembered_answer(const Args& argv, const FactBasis& parts,
                                       const Environment& environment, System& system, FactStore& facts) {
   const std::string key = "answer to " + shell_join(argv);
   if (const auto known = facts.find(key, parts)) return *known;
@@ -169,7 +169,7 @@ Result<ToolText> ask_host_compiler(const Path& compiler, System& system, FactSto
   tool.text = text + said.text + text_of_variables(system);
   tool.compile_parts = compile_parts_of(text, environment, system);
   const FactBasis by_parts = {sha256(tool.text), {}, is_asked_again};
-  const auto asked = [&](Words argv) -> Result<std::string> {
+  const auto asked = [&](Args argv) -> Result<std::string> {
     argv.insert(argv.begin(), compiler.string());
     return remembered_answer(argv, by_parts, environment, system, facts);
   };

@@ -13,7 +13,7 @@ constexpr std::string_view k_elf_magic =
 bool is_of_gcc_or_clang(const std::string& said, const Path& program, const FileReader& files) {
   for (const std::string& line : split_lines(said)) {
     if (line == "COLLECT_GCC=" + program.string()) return true;
-    const Words words = line.find("-cc1") == std::string::npos ? Words() : shell_split(line);
+    const Args words = line.find("-cc1") == std::string::npos ? Args() : shell_split(line);
     if (words.size() > 1 && words[1] == "-cc1" && files.real_path(words[0]) == files.real_path(program))
       return true;
   }
@@ -21,7 +21,7 @@ bool is_of_gcc_or_clang(const std::string& said, const Path& program, const File
 }
 
 bool answers_by_itself(const Path& program, const DriverProof& proof, System& system) {
-  Words argv = {program.string()};
+  Args argv = {program.string()};
   argv.insert(argv.end(), proof.question.begin(), proof.question.end());
   Command question = question_to_tool(std::move(argv), asking_environment(system, nullptr), system);
   question.is_alone = true;

@@ -13,7 +13,7 @@ bool is_script(const Path& program, const FileReader& files, FactStore& facts);
 
 // How a driver shows that it is the one that answers.
 struct DriverProof {
-  Words question;  // without the program
+  Args question;  // without the program
   bool (*is_of_driver)(const std::string& said, const Path& program, const FileReader& files);
 };
 // gcc names itself as COLLECT_GCC, clang as what it starts for `-cc1`.

@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <random>
 
+#include "base/args.h"
 #include "base/text.h"
 
 using namespace dsbuild;
-using Words = std::vector<std::string>;
 
 namespace {
 
@@ -28,7 +28,7 @@ ShellRun run_in_sh(const std::string& command) {
 }
 
 // Each word as the shell understood it, NUL behind each.
-std::string with_nuls(const Words& words) {
+std::string with_nuls(const Args& words) {
   std::string text;
   for (const std::string& word : words)
     text += word + '\0';
@@ -81,7 +81,7 @@ TEST_CASE("Whatever the bytes, sh reads back the words that were quoted") {
   const std::string bytes = all_bytes_but_nul();
   const std::string signs = "a '\"\\$`\n\t*?[]{}~#!&|;<>()=%^-";
   for (int round = 0; round < 100; ++round) {
-    Words words;
+    Args words;
     for (size_t left = 1 + below(random, 40); left > 0; --left) {
       words.push_back(random_text(random, round % 2 == 0 ? bytes : signs, 20));
     }
@@ -100,7 +100,7 @@ TEST_CASE("shell_split finds the words that sh finds") {
     const ShellRun run = run_in_sh("exec 2>/dev/null\n{ set -- " + replace_all(text, "\n", " ") +
                                    "\n} && for word; do printf '%s\\0' \"$word\"; done");
     if (run.status != 0) continue;
-    const Words words = shell_split(replace_all(text, "\n", " "));
+    const Args words = shell_split(replace_all(text, "\n", " "));
     INFO("text: [" << text << "]");
     // A backslash at the end joins the line with the next, which is ours.
     if (!text.empty() && text.back() == '\\') continue;
@@ -111,16 +111,16 @@ TEST_CASE("shell_split finds the words that sh finds") {
 }
 
 TEST_CASE("shell_split reads flags as a shell would, without expansions") {
-  CHECK(shell_split("-I/a -DX='b c' \"-DY=\\\"q\\\"\"") == Words{"-I/a", "-DX=b c", "-DY=\"q\""});
-  CHECK(shell_split("$HOME `id` *") == Words{"$HOME", "`id`", "*"});
-  CHECK(shell_split("a\\ b") == Words{"a b"});
-  CHECK(shell_split("a\\\nb") == Words{"ab"});
-  CHECK(shell_split("''") == Words{""});
+  CHECK(shell_split("-I/a -DX='b c' \"-DY=\\\"q\\\"\"") == Args{"-I/a", "-DX=b c", "-DY=\"q\""});
+  CHECK(shell_split("$HOME `id` *") == Args{"$HOME", "`id`", "*"});
+  CHECK(shell_split("a\\ b") == Args{"a b"});
+  CHECK(shell_split("a\\\nb") == Args{"ab"});
+  CHECK(shell_split("''") == Args{""});
   CHECK(shell_split("  ").empty());
 }
 
 TEST_CASE("shell_split closes an unbalanced quote at the end") {
-  CHECK(shell_split("a 'b c") == Words{"a", "b c"});
-  CHECK(shell_split("a \"b c") == Words{"a", "b c"});
-  CHECK(shell_split("a\\") == Words{"a\\"});
+  CHECK(shell_split("a 'b c") == Args{"a", "b c"});
+  CHECK(shell_split("a \"b c") == Args{"a", "b c"});
+  CHECK(shell_split("a\\") == Args{"a\\"});
 }

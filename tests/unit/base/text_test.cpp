@@ -1,21 +1,21 @@
 #include "base/text.h"
+#include "base/args.h"
 
 #include <catch2/catch.hpp>
 
 using namespace dsbuild;
-using Words = std::vector<std::string>;
 
 TEST_CASE("split drops empty pieces, whatever separates them") {
-  CHECK(split("a;b", ";") == Words{"a", "b"});
-  CHECK(split(";; a,b ;", "; ,") == Words{"a", "b"});
+  CHECK(split("a;b", ";") == Args{"a", "b"});
+  CHECK(split(";; a,b ;", "; ,") == Args{"a", "b"});
   CHECK(split("", ";").empty());
   CHECK(split(" ;", " ;").empty());
 }
 
 TEST_CASE("split_lines keeps empty lines and takes a last line without its newline") {
-  CHECK(split_lines("a\n\nb") == Words{"a", "", "b"});
-  CHECK(split_lines("a\n") == Words{"a"});
-  CHECK(split_lines("\n") == Words{""});
+  CHECK(split_lines("a\n\nb") == Args{"a", "", "b"});
+  CHECK(split_lines("a\n") == Args{"a"});
+  CHECK(split_lines("\n") == Args{""});
   CHECK(split_lines("").empty());
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("human_size has one digit after the point and never says 1024.0") {
 }
 
 TEST_CASE("nearest finds a likely misspelling and nothing farther off") {
-  const Words ops{"fused_adam", "fp_quantizer", "cpu_adam"};
+  const Args ops{"fused_adam", "fp_quantizer", "cpu_adam"};
   CHECK(nearest("fused_adm", ops) == "fused_adam");
   CHECK(nearest("FUSED_ADAM", ops) == "fused_adam");
   CHECK(nearest("fp_quantiser", ops) == "fp_quantizer");

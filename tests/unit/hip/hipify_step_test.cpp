@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "base/digest.h"
 #include "exec/local_runner.h"
 #include "fakes/fake_file_system.h"
@@ -10,8 +11,6 @@
 using namespace dsbuild;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 // A build folder with a cache, and a hipify that marks what holds "cuda".
 struct World {
@@ -97,9 +96,9 @@ TEST_CASE("hipify is started in isolation, with the folders and sources below th
   World world;
   REQUIRE(world.run());
   const Command& command = world.processes.started.at(0);
-  CHECK(Words(command.argv.begin(), command.argv.begin() + 3) == Words{"/usr/bin/python3", "-I", "-c"});
-  CHECK(Words(command.argv.begin() + 4, command.argv.end()) ==
-        Words{"/torch/utils/hipify", "hipify/adam.list.run", "include", "--", "a/adam.cu", "a/plain.cpp"});
+  CHECK(Args(command.argv.begin(), command.argv.begin() + 3) == Args{"/usr/bin/python3", "-I", "-c"});
+  CHECK(Args(command.argv.begin() + 4, command.argv.end()) ==
+        Args{"/torch/utils/hipify", "hipify/adam.list.run", "include", "--", "a/adam.cu", "a/plain.cpp"});
   // The sources are read, and stay as they are.
   for (const std::string& path : world.files.writes)
     CHECK(path.find("/build/pack") == std::string::npos);

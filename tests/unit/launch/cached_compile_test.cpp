@@ -73,7 +73,7 @@ TEST_CASE("calls: an edit makes what a call from scratch makes, and going back t
 TEST_CASE("calls: an arch more compiles that arch alone") {
   CallWorld world;
   REQUIRE(world.call().error == "");
-  const Words more = {"-gencode=arch=compute_90,code=sm_90"};
+  const Args more = {"-gencode=arch=compute_90,code=sm_90"};
   REQUIRE(world.call(more).error == "");  // asks nvcc for its steps
   REQUIRE(world.files->remove_all(world.settings.store.value));
   REQUIRE(world.call().error == "");
@@ -152,7 +152,7 @@ TEST_CASE("calls: what is made of files that no compiler names is never kept") {
 
 TEST_CASE("calls: a header that comes before another is seen") {
   CallWorld world;
-  const Words folders = {"-Ifirst", "-I."};
+  const Args folders = {"-Ifirst", "-I."};
   world.write("ann/first/b.h", "\n");
   world.write("ann/a.cu", "#include <a.h>\n__global__ void k() {}\n");
   REQUIRE(world.call(folders).error == "");
@@ -188,7 +188,7 @@ TEST_CASE("calls: other tools, another object") {
 
 TEST_CASE("calls: relocatable device code is made by the whole command and kept for its own root") {
   CallWorld world;
-  const Words more = {"-rdc=true"};
+  const Args more = {"-rdc=true"};
   const CallEnded made = world.call(more);
   CHECK(made.error == "");
   CHECK(made.kept.kind == CallKind::kept_whole);

@@ -5,10 +5,10 @@
 namespace dsbuild {
 
 TEST_CASE("nvcc's flags of the environment stand around those of the command") {
-  CHECK(with_flags_of_environment({"-c", "a.cu"}, {}) == Words{"-c", "a.cu"});
+  CHECK(with_flags_of_environment({"-c", "a.cu"}, {}) == Args{"-c", "a.cu"});
   CHECK(with_flags_of_environment({"-c", "a.cu"},
                                   {{"NVCC_PREPEND_FLAGS", "-O1 -DX"}, {"NVCC_APPEND_FLAGS", "-O3"}}) ==
-        Words{"-O1", "-DX", "-c", "a.cu", "-O3"});
+        Args{"-O1", "-DX", "-c", "a.cu", "-O3"});
 }
 
 }  // namespace dsbuild

@@ -118,8 +118,8 @@ class CallWorld {
   }
 
   // nvcc's words, in ann's or bob's folder; the object is a.o.
-  CallEnded call(const Words& more = {}, const std::string& in = "ann") {
-    Words words = {"-gencode=arch=compute_80,code=sm_80", "-c", "a.cu", "-o", "a.o", "-MD", "-MF", "a.d"};
+  CallEnded call(const Args& more = {}, const std::string& in = "ann") {
+    Args words = {"-gencode=arch=compute_80,code=sm_80", "-c", "a.cu", "-o", "a.o", "-MD", "-MF", "a.d"};
     words.insert(words.end(), more.begin(), more.end());
     auto call = read_nvcc_call(words, [](const std::string&) { return std::nullopt; });
     if (!call) throw std::runtime_error(call.error().why);

@@ -33,7 +33,7 @@ TEST_CASE("A compile of one source is read, however its options are spelled") {
     REQUIRE(call);
     CHECK(call->source == "a.cu");
     CHECK(call->object == "b.o");
-    CHECK(call->flags == Words{"-O3", "-gencode", "arch=compute_80,code=sm_80"});
+    CHECK(call->flags == Args{"-O3", "-gencode", "arch=compute_80,code=sm_80"});
     CHECK(call->kept == NvccCall::Kept::sliced);
     CHECK_FALSE(call->depfile);
   }
@@ -45,7 +45,7 @@ TEST_CASE("Without -o the object lies in the current folder") {
 
 TEST_CASE("What begins as an option with its value joined is not always one") {
   CHECK(read_line("-c a.cu -lineinfo -lfoo -Lfolder -DX=1 -D Y -Iinc -I=inc -m64")->flags ==
-        Words{"-lineinfo", "-lfoo", "-Lfolder", "-DX=1", "-D", "Y", "-Iinc", "-I=inc", "-m64"});
+        Args{"-lineinfo", "-lfoo", "-Lfolder", "-DX=1", "-D", "Y", "-Iinc", "-I=inc", "-m64"});
   CHECK(read_line("-c a.cu -lto")->why_whole == "is optimised in the link (-lto)");
   CHECK(why_left("-lib a.o -o b.a") == "asks for --lib");
 }
@@ -112,7 +112,7 @@ TEST_CASE("Compiles that slices do not stand for are kept whole") {
 TEST_CASE("Files of options count as the words in them") {
   const auto call = read_line("-c -optf more a.cu", {{"more", "-O2\n-o x.o\n"}});
   REQUIRE(call);
-  CHECK(call->flags == Words{"-O2"});
+  CHECK(call->flags == Args{"-O2"});
   CHECK(call->object == "x.o");
   CHECK_FALSE(read_line("-c -optf more a.cu", {{"more", "-DX='a b'\n"}}));
   CHECK_FALSE(read_line("-c -optf more a.cu", {{"more", "-optf more\n"}}));

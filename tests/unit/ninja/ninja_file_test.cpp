@@ -41,7 +41,7 @@ std::string rendered(PlanWorld& world, const std::string& archs) {
 }
 
 // nvcc's own steps for 8.0 and 9.0+PTX, without those of an arch that is not asked for.
-LearntCommands learnt(const Words& nvcc) {
+LearntCommands learnt(const Args& nvcc) {
   const auto is_asked_for = [&](const std::string& arch) {
     return std::any_of(nvcc.begin(), nvcc.end(), [&](const std::string& word) {
       return word.find("arch=" + arch) != std::string::npos;

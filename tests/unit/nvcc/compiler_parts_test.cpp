@@ -1,11 +1,10 @@
 #include "nvcc/compiler_parts.h"
+#include "base/args.h"
 
 #include <catch2/catch.hpp>
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 const PartFiles k_files = {"a.ii", "a.s", "a.o"};
 
@@ -25,14 +24,13 @@ TEST_CASE("device code of clang is compiled and linked") {
   const auto found = parts_in("clang version 22\nTarget: x86_64\n" + k_cc1 + k_lld, k_files);
   REQUIRE(found);
   REQUIRE(found->parts.size() == 2);
-  CHECK(found->parts[0].words == Words{"/rocm/llvm/bin/clang", "-cc1", "-triple", "amdgcn-amd-amdhsa", "-O3",
-                                       "-main-file-name", "a.cu", "-mlink-builtin-bitcode", "ocml.bc", "-o",
-                                       "a.s", "-x", "hip-cpp-output", "a.ii"});
-  CHECK(found->parts[0].inputs == Words{"a.ii", "ocml.bc"});
+  CHECK(found->parts[0].words == Args{"/rocm/llvm/bin/clang", "-cc1", "-triple", "amdgcn-amd-amdhsa", "-O3",
+                                      "-main-file-name", "a.cu", "-mlink-builtin-bitcode", "ocml.bc", "-o",
+                                      "a.s", "-x", "hip-cpp-output", "a.ii"});
+  CHECK(found->parts[0].inputs == Args{"a.ii", "ocml.bc"});
   CHECK(found->parts[0].output == "a.s");
-  CHECK(found->parts[1].words ==
-        Words{"/rocm/llvm/bin/lld", "-flavor", "gnu", "-shared", "-o", "a.o", "a.s"});
-  CHECK(found->parts[1].inputs == Words{"a.s"});
+  CHECK(found->parts[1].words == Args{"/rocm/llvm/bin/lld", "-flavor", "gnu", "-shared", "-o", "a.o", "a.s"});
+  CHECK(found->parts[1].inputs == Args{"a.s"});
   CHECK(found->linked == std::map<std::string, Path>{{"ocml.bc", "/rocm/amdgcn/bitcode/ocml.bc"}});
 }
 
@@ -53,15 +51,15 @@ TEST_CASE("parts that read files of elsewhere, and other parts, are none") {
 }
 
 TEST_CASE("gcc is asked for the parts of the text, clang of the source") {
-  const Words gcc = {"g++", "-O2", "-DN=1", "-c", "pack/a.cpp", "-o", "obj/a.o", "-MD", "-MF", "obj/a.o.d"};
+  const Args gcc = {"g++", "-O2", "-DN=1", "-c", "pack/a.cpp", "-o", "obj/a.o", "-MD", "-MF", "obj/a.o.d"};
   CHECK(question_for_parts(gcc, "pack/a.cpp", k_files) ==
-        Words{"g++", "-O2", "-###", "-x", "c++-cpp-output", "-c", "a.ii", "-o", "a.o"});
+        Args{"g++", "-O2", "-###", "-x", "c++-cpp-output", "-c", "a.ii", "-o", "a.o"});
   CHECK_FALSE(asks_in_place(gcc));
-  const Words clang = {"clang++", "-x",       "hip", "-O3",       "-MD", "-Xclang", "-MT",
-                       "-Xclang", "obj/a.co", "-c",  "pack/a.cu", "-o",  "obj/a.co"};
-  CHECK(question_for_parts(clang, "pack/a.cu", k_files) == Words{"clang++", "-x", "hip", "-O3", "-Xclang",
-                                                                 "-MT", "-Xclang", "obj/a.co", "-c",
-                                                                 "pack/a.cu", "-###", "-o", "a.o"});
+  const Args clang = {"clang++", "-x",       "hip", "-O3",       "-MD", "-Xclang", "-MT",
+                      "-Xclang", "obj/a.co", "-c",  "pack/a.cu", "-o",  "obj/a.co"};
+  CHECK(question_for_parts(clang, "pack/a.cu", k_files) == Args{"clang++", "-x", "hip", "-O3", "-Xclang",
+                                                                "-MT", "-Xclang", "obj/a.co", "-c",
+                                                                "pack/a.cu", "-###", "-o", "a.o"});
   CHECK(asks_in_place(clang));
 }
 

@@ -22,7 +22,7 @@ NvccCommands commands(const std::string& name) {
   return *learnt;
 }
 
-bool has(const Words& words, const std::string& word) {
+bool has(const Args& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -48,13 +48,13 @@ TEST_CASE("slices: every toolkit's dry run gives the same parts") {
     CHECK(learnt.environment.at("PATH").ends_with(":dsbuild_path"));
     const auto steps = plan_steps(learnt, {});
     REQUIRE(steps.size() == 5);
-    CHECK(outputs(steps, "front") == Words{".cudafe1.cpp"});
+    CHECK(outputs(steps, "front") == Args{".cudafe1.cpp"});
     CHECK(outputs(steps, "compute_80") ==
-          Words{".compute_80.ptx", ".compute_80.cubin", ".compute_80.cudafe1.stub.c"});
+          Args{".compute_80.ptx", ".compute_80.cubin", ".compute_80.cudafe1.stub.c"});
     CHECK(outputs(steps, "compute_90") ==
-          Words{".compute_90.ptx", ".compute_90.sm_90.cubin", ".compute_90.cudafe1.stub.c"});
-    CHECK(steps[3].inputs == Words{".cudafe1.cpp", ".compute_90.cudafe1.stub.c"});
-    CHECK(steps[4].inputs == Words{".compute_80.cubin", ".compute_90.ptx", ".compute_90.sm_90.cubin"});
+          Args{".compute_90.ptx", ".compute_90.sm_90.cubin", ".compute_90.cudafe1.stub.c"});
+    CHECK(steps[3].inputs == Args{".cudafe1.cpp", ".compute_90.cudafe1.stub.c"});
+    CHECK(steps[4].inputs == Args{".compute_80.cubin", ".compute_90.ptx", ".compute_90.sm_90.cubin"});
   }
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("slices: nothing of the host's depends on the archs") {
   for (const std::string name : {"11.8", "13.0", "13.5", "13.0-one", "13.0-ptx"}) {
     INFO(name);
     const NvccCommands learnt = commands(name);
-    for (const Words* words : {&learnt.front_end, &learnt.host_compile})
+    for (const Args* words : {&learnt.front_end, &learnt.host_compile})
       for (const std::string& word : *words) {
         CHECK(word.find("compute_") == std::string::npos);
         CHECK(word.find("CUDA_ARCH") == std::string::npos);
@@ -78,12 +78,12 @@ TEST_CASE("slices: nothing of the host's depends on the archs") {
 TEST_CASE("slices: one arch alone has the names that it has beside others") {
   const auto steps = plan_steps(commands("13.0-one"), {});
   CHECK(outputs(steps, "compute_90a") ==
-        Words{".compute_90a.ptx", ".compute_90a.sm_90a.cubin", ".compute_90a.cudafe1.stub.c"});
-  CHECK(steps.back().inputs == Words{".compute_90a.ptx", ".compute_90a.sm_90a.cubin"});
+        Args{".compute_90a.ptx", ".compute_90a.sm_90a.cubin", ".compute_90a.cudafe1.stub.c"});
+  CHECK(steps.back().inputs == Args{".compute_90a.ptx", ".compute_90a.sm_90a.cubin"});
   const NvccCommands ptx = commands("13.0-ptx");
-  CHECK(outputs(plan_steps(ptx, {}), "compute_90") == Words{".compute_90.ptx", ".compute_90.cudafe1.stub.c"});
+  CHECK(outputs(plan_steps(ptx, {}), "compute_90") == Args{".compute_90.ptx", ".compute_90.cudafe1.stub.c"});
   CHECK(ptx.devices[0].assemble.size() == 1);  // only checks
-  const Words& compile = ptx.devices[0].compile;
+  const Args& compile = ptx.devices[0].compile;
   CHECK(has(compile, "dsbuild_tu.module_id"));
   CHECK(has(compile, "dsbuild_tu.fatbin.c"));
   CHECK(has(compile, "pack/dsbuild_tu.cu"));
@@ -131,8 +131,8 @@ TEST_CASE("slices: flags that keep the steps from being asked for") {
 
 TEST_CASE("slices: what is asked is the command with stand-ins") {
   CHECK(dry_run_command({"nvcc", "-O3", "--objdir-as-tempdir", "--threads=3", "-frandom-seed=a.cu"}) ==
-        Words{"nvcc", "-O3", "-frandom-seed=dsbuild_seed", "--dryrun", "--keep", "-c", "pack/dsbuild_tu.cu",
-              "-o", "dsbuild_tu.o"});
+        Args{"nvcc", "-O3", "-frandom-seed=dsbuild_seed", "--dryrun", "--keep", "-c", "pack/dsbuild_tu.cu",
+             "-o", "dsbuild_tu.o"});
 }
 
 TEST_CASE("slices: a step file is read as it was written") {

@@ -2,16 +2,15 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "inputs/preprocessor_words.h"
 
 using namespace dsbuild;
 
-using Words = std::vector<std::string>;
-
 TEST_CASE("a compile command is preprocessed with its comments, and writes the depfile that it names") {
-  const Words compile = {"g++", "-DA", "-MD", "-MF", "k.o.d", "-MT", "k.o", "-c", "k.cpp", "-o", "k.o.tmp"};
+  const Args compile = {"g++", "-DA", "-MD", "-MF", "k.o.d", "-MT", "k.o", "-c", "k.cpp", "-o", "k.o.tmp"};
   CHECK(preprocess_command(compile) ==
-        Words{"g++", "-DA", "-MD", "-MF", "k.o.d", "-MT", "k.o", "-E", "k.cpp", "-C"});
+        Args{"g++", "-DA", "-MD", "-MF", "k.o.d", "-MT", "k.o", "-E", "k.cpp", "-C"});
   CHECK(preprocessed_text(compile, ProcessResult{0, false, "text", ""}) == "text");
 }
 
@@ -22,7 +21,7 @@ TEST_CASE("the header that is included by force has no name in the text") {
 }
 
 TEST_CASE("a preprocessor that fails, and a text longer than is kept, are no text") {
-  const Words compile = {"g++", "-c", "k.cpp"};
+  const Args compile = {"g++", "-c", "k.cpp"};
   CHECK_FALSE(preprocessed_text(compile, ProcessResult{1, false, "text", ""}));
   CHECK_FALSE(preprocessed_text(compile, ProcessResult{0, false, std::string(k_kept_output, 'x'), ""}));
   CHECK_FALSE(preprocessed_text(compile, fail(Exit::unmet, "cannot_start", "g++", "is not there")));
@@ -31,5 +30,5 @@ TEST_CASE("a preprocessor that fails, and a text longer than is kept, are no tex
 TEST_CASE("macros, include folders and headers by force are the preprocessor's words alone") {
   CHECK(words_behind_preprocessor({"g++", "-DA", "-D", "B", "-UC", "-I", "inc", "-Iother", "-isystem", "sys",
                                    "-include", "x.h", "-O2", "-fPIC", "-c", "k.cpp"}) ==
-        Words{"g++", "-O2", "-fPIC", "-c", "k.cpp"});
+        Args{"g++", "-O2", "-fPIC", "-c", "k.cpp"});
 }

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "base/digest.h"
 #include "plan/hip_slices.h"
 #include "plan_world.h"
@@ -7,8 +8,6 @@
 using namespace dsbuild;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 constexpr const char* k_both =
     "backends: [cuda, hip]\nsources: [adam.cu, adam.cpp]\n"
@@ -58,10 +57,10 @@ TEST_CASE("a HIP source has a slice for each target, one for the host's code, an
             k_hip_unit + ".host.o.d -MT " + k_hip_unit + ".host.o -c pack/adam.cu -o " + k_hip_unit +
             ".host.o.tmp");
   const Edge& bundle = hip_edge(plan, k_hip_unit + ".o");
-  CHECK(bundle.inputs == Words{k_hip_unit + ".host.o", k_hip_unit + ".gfx1100.co",
-                               k_hip_unit + ".gfx90a_xnack_on.co", k_hip_unit + ".gfx942.co"});
-  CHECK(bundle.flags == Words{"host-x86_64-unknown-linux-gnu-", "hipv4-amdgcn-amd-amdhsa--gfx1100",
-                              "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", "hipv4-amdgcn-amd-amdhsa--gfx942"});
+  CHECK(bundle.inputs == Args{k_hip_unit + ".host.o", k_hip_unit + ".gfx1100.co",
+                              k_hip_unit + ".gfx90a_xnack_on.co", k_hip_unit + ".gfx942.co"});
+  CHECK(bundle.flags == Args{"host-x86_64-unknown-linux-gnu-", "hipv4-amdgcn-amd-amdhsa--gfx1100",
+                             "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+", "hipv4-amdgcn-amd-amdhsa--gfx942"});
 }
 
 TEST_CASE("a HIP op's other files are the machine's compiler's, which links it without ROCm's runtime") {
@@ -76,7 +75,7 @@ TEST_CASE("a HIP op's other files are the machine's compiler's, which links it w
   CHECK(link.find("-Wl,--no-undefined") != std::string::npos);
   CHECK(link.find("amdhip64") == std::string::npos);
   CHECK(hip_edge(plan, "lib/adam.so").inputs ==
-        Words{"obj/adam.hip/adam.cpp/adam.o", k_hip_unit + ".o", k_hip_unit + ".host.o"});
+        Args{"obj/adam.hip/adam.cpp/adam.o", k_hip_unit + ".o", k_hip_unit + ".host.o"});
 }
 
 TEST_CASE("one HIP target more is one slice more, and no other compile is another") {

@@ -1,13 +1,12 @@
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "base/build_layout.h"
 #include "plan_world.h"
 
 using namespace dsbuild;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 constexpr const char* k_ported =
     "backends: [cuda, hip]\ninclude_dirs: [include]\n"
@@ -42,17 +41,17 @@ TEST_CASE("a source that is hipified is compiled as what one action for the op m
   const BuildPlan plan = world.plan_for("gfx90a");
   const Edge* hipify = find_edge(plan, "hipify/adam.list");
   REQUIRE(hipify);
-  CHECK(step_words(plan, *hipify) == Words{"hipify", "tools/hipify.id", "hipify/adam.list", "--",
-                                           "/usr/bin/python3", "/torch/utils/hipify", "-Ipack/include",
-                                           "pack/adam.cu"});
-  CHECK(hipify->more_outputs == Words{"hipify/adam/adam.cu"});
+  CHECK(step_words(plan, *hipify) == Args{"hipify", "tools/hipify.id", "hipify/adam.list", "--",
+                                          "/usr/bin/python3", "/torch/utils/hipify", "-Ipack/include",
+                                          "pack/adam.cu"});
+  CHECK(hipify->more_outputs == Args{"hipify/adam/adam.cu"});
   const Edge& compile = compile_of(plan, "adam.cu");
-  CHECK(compile.inputs == Words{"hipify/adam/adam.cu"});
+  CHECK(compile.inputs == Args{"hipify/adam/adam.cu"});
   CHECK(compile.is_dirty_after("hipify/adam.list"));
   CHECK(std::ranges::count(compile.flags, "-Ihipify/adam/include") == 1);
   CHECK(std::ranges::count(compile.flags, "-Ipack/include") == 0);
   // Of another source nothing is hipified.
-  CHECK(compile_of(plan, "adam.cpp").inputs == Words{"pack/adam.cpp"});
+  CHECK(compile_of(plan, "adam.cpp").inputs == Args{"pack/adam.cpp"});
   CHECK_FALSE(compile_of(plan, "adam.cpp").is_dirty_after("hipify/adam.list"));
 }
 
@@ -73,13 +72,13 @@ TEST_CASE("for CUDA nothing is hipified, also where the op is built for both") {
   // Its folder does not tell that there is another backend in the plan.
   CHECK(find_edge(both, "hipify/adam.list")->op == "adam.hip");
   for (const Edge& edge : both.edges)
-    if (edge.kind == EdgeKind::cuda_compile) CHECK(edge.inputs == Words{"pack/adam.cu"});
+    if (edge.kind == EdgeKind::cuda_compile) CHECK(edge.inputs == Args{"pack/adam.cu"});
 }
 
 TEST_CASE("one file of several units is hipified once") {
   HipifyWorld world("backends: [cuda, hip]\nsources: [{path: adam.cu, hipify: true, for: {BITS: [4, 8]}}]\n");
   const BuildPlan plan = world.plan_for("gfx90a");
-  CHECK(find_edge(plan, "hipify/adam.list")->inputs == Words{"pack/adam.cu"});
+  CHECK(find_edge(plan, "hipify/adam.list")->inputs == Args{"pack/adam.cu"});
 }
 
 TEST_CASE("values of ROCm's version and of the wavefront stand in the commands") {

@@ -10,7 +10,7 @@ using namespace dsbuild;
 namespace {
 
 // nvcc's own answer for 8.0 and 9.0+PTX (tests/unit/nvcc/nvcc_commands_test.cpp).
-LearntCommands learnt(const Words&) {
+LearntCommands learnt(const Args&) {
   return parse_nvcc_commands(test_data("unit/nvcc/data/steps-13.0.txt"));
 }
 
@@ -33,9 +33,9 @@ TEST_CASE("nvcc's whole command is run beside the parts, with a folder of its ow
   CHECK(std::count(whole.flags.begin(), whole.flags.end(), "--keep-dir=against_nvcc/second/first.cu") == 1);
   CHECK(comparison.output == "against_nvcc/second/first.cu/first.nvcc.ok");
   CHECK(comparison.kind == EdgeKind::comparison);
-  const Words compared(comparison.inputs.begin(), comparison.inputs.begin() + 4);
-  CHECK(compared == Words{"pack/first.cu", whole.output, "obj/second/first.cu/first.o",
-                          "obj/second/first.cu/first.host.o"});
+  const Args compared(comparison.inputs.begin(), comparison.inputs.begin() + 4);
+  CHECK(compared == Args{"pack/first.cu", whole.output, "obj/second/first.cu/first.o",
+                         "obj/second/first.cu/first.host.o"});
   CHECK(comparison.inputs.size() == 4 + 5);  // front, two archs, host, fatbin
   for (size_t i = 4; i < comparison.inputs.size(); ++i)
     CHECK(std::any_of(plan.files.begin(), plan.files.end(),

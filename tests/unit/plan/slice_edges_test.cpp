@@ -11,7 +11,7 @@ using namespace dsbuild;
 namespace {
 
 // nvcc's own answer for 8.0 and 9.0+PTX (tests/unit/nvcc/nvcc_commands_test.cpp).
-LearntCommands learnt(const Words&) {
+LearntCommands learnt(const Args&) {
   return parse_nvcc_commands(test_data("unit/nvcc/data/steps-13.0.txt"));
 }
 
@@ -50,14 +50,14 @@ TEST_CASE("a sliced file has a front, one edge for each virtual arch, a host and
   const Edge& slice = edge_of(plan, k_unit + ".compute_90.ptx");
   CHECK(target_names(slice.targets) == "sm_90 compute_90");
   CHECK(slice.more_outputs ==
-        Words{k_unit + ".compute_90.sm_90.cubin", k_unit + ".compute_90.cudafe1.stub.c"});
+        Args{k_unit + ".compute_90.sm_90.cubin", k_unit + ".compute_90.cudafe1.stub.c"});
   CHECK(target_names(edge_of(plan, k_unit + ".compute_80.cubin").targets) == "sm_80");
   CHECK(edge_of(plan, k_unit + ".cudafe1.cpp").targets.empty());
   CHECK(edge_of(plan, k_unit + ".host.o").inputs ==
-        Words{k_unit + ".cudafe1.cpp", k_unit + ".compute_90.cudafe1.stub.c"});
+        Args{k_unit + ".cudafe1.cpp", k_unit + ".compute_90.cudafe1.stub.c"});
   CHECK(edge_of(plan, k_unit + ".o").inputs ==
-        Words{k_unit + ".compute_80.cubin", k_unit + ".compute_90.ptx", k_unit + ".compute_90.sm_90.cubin"});
-  const Words& linked = edge_of(plan, "lib/adam.so").inputs;
+        Args{k_unit + ".compute_80.cubin", k_unit + ".compute_90.ptx", k_unit + ".compute_90.sm_90.cubin"});
+  const Args& linked = edge_of(plan, "lib/adam.so").inputs;
   CHECK(std::count(linked.begin(), linked.end(), k_unit + ".o") == 1);
   CHECK(std::count(linked.begin(), linked.end(), k_unit + ".host.o") == 1);
   for (const Edge& edge : plan.edges) {
@@ -82,7 +82,7 @@ TEST_CASE("what cannot be taken apart stays one command, and is counted by the r
   PlanWorld world;
   world.add_op("adam", "sources: [adam.cu, adam_b.cu]\n");
   BuildPlan plan = world.build_by_op(world.plan("8.0;9.0+PTX").value());
-  const auto riddle = [](const Words&) { return tl::unexpected(std::string("it is a riddle")); };
+  const auto riddle = [](const Args&) { return tl::unexpected(std::string("it is a riddle")); };
   CHECK(slice(plan, riddle) == WholeFiles{{"it is a riddle", 2}});
   CHECK(edge_of(plan, "obj/adam/adam.cu/adam.o").kind == EdgeKind::cuda_compile);
 
@@ -108,7 +108,7 @@ TEST_CASE("a file that stays whole comes after no slice") {
   PlanWorld world;
   world.add_op("first", "sources: [first.cu]\n");
   world.add_op("second", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
-  const BuildPlan plan = sliced(world, [](const Words& nvcc) -> LearntCommands {
+  const BuildPlan plan = sliced(world, [](const Args& nvcc) -> LearntCommands {
     const bool is_second = std::find(nvcc.begin(), nvcc.end(), "-DMORE=1") != nvcc.end();
     if (is_second) return tl::unexpected(std::string("it is a riddle"));
     return learnt(nvcc);
@@ -122,7 +122,7 @@ TEST_CASE("a slice comes after none of a file that stays whole") {
   PlanWorld world;
   world.add_op("first", "sources: [first.cu]\ndefines: {MORE: \"1\"}\n");
   world.add_op("second", "sources: [first.cu]\n");
-  const BuildPlan plan = sliced(world, [](const Words& nvcc) -> LearntCommands {
+  const BuildPlan plan = sliced(world, [](const Args& nvcc) -> LearntCommands {
     const bool is_first = std::find(nvcc.begin(), nvcc.end(), "-DMORE=1") != nvcc.end();
     if (is_first) return tl::unexpected(std::string("it is a riddle"));
     return learnt(nvcc);

@@ -1,12 +1,11 @@
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "plan_world.h"
 
 using namespace dsbuild;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 constexpr const char* k_for_sycl =
     "backends: [cuda, hip, sycl]\n"
@@ -21,14 +20,14 @@ BuildPlan planned_for(PlanWorld& world, const std::string& archs) {
   return world.build(*plan);
 }
 
-Words words_of(const BuildPlan& plan, const std::string& output) {
+Args words_of(const BuildPlan& plan, const std::string& output) {
   const Edge* edge = find_edge(plan, output);
   if (!edge) FAIL("no edge makes " << output);
   return plain_argv(plan, *edge);
 }
 
 // icpx takes the host's options apart as a shell does, so they may have quotes.
-Words compile_for(const std::string& targets, const std::string& host_options) {
+Args compile_for(const std::string& targets, const std::string& host_options) {
   return {"/oneapi/bin/icpx",
           "-fsycl",
           "-sycl-std=2020",
@@ -52,9 +51,9 @@ Words compile_for(const std::string& targets, const std::string& host_options) {
           k_sycl_object + ".tmp"};
 }
 
-Words device_link_for(const std::string& targets, const Words& more) {
-  Words words = {"/oneapi/bin/icpx", "-o",          k_images + ".tmp",          "@" + k_images + ".rsp",
-                 "-fsycl",           "-fsycl-link", "-fsycl-targets=" + targets};
+Args device_link_for(const std::string& targets, const Args& more) {
+  Args words = {"/oneapi/bin/icpx", "-o",          k_images + ".tmp",          "@" + k_images + ".rsp",
+                "-fsycl",           "-fsycl-link", "-fsycl-targets=" + targets};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -66,7 +65,7 @@ TEST_CASE("SYCL for one device, for several and as SPIR-V alone: icpx's lines") 
   world.add_op("adam", k_for_sycl);
   struct Row {
     std::string archs, targets;
-    Words devices;
+    Args devices;
   };
   const std::vector<Row> rows = {{"pvc", "spir64_gen", {"-Xs", "-device pvc"}},
                                  {"pvc,dg2-g10,spir64", "spir64_gen,spir64", {"-Xs", "-device dg2-g10,pvc"}},
@@ -78,7 +77,7 @@ TEST_CASE("SYCL for one device, for several and as SPIR-V alone: icpx's lines") 
                                                        "'-std=c++17' -O1 -DWIDTH=4 -fPIC "
                                                        "-fno-canonical-system-headers"));
     CHECK(words_of(plan, k_images) == device_link_for(row.targets, row.devices));
-    CHECK(find_edge(plan, k_images)->inputs == Words{k_sycl_object});
+    CHECK(find_edge(plan, k_images)->inputs == Args{k_sycl_object});
   }
 }
 
@@ -86,7 +85,7 @@ TEST_CASE("a debug build of SYCL's has -g in both codes") {
   PlanWorld world;
   world.add_op("adam", k_for_sycl);
   world.settings.debug.value = true;
-  const Words words = words_of(planned_for(world, "pvc"), k_sycl_object);
+  const Args words = words_of(planned_for(world, "pvc"), k_sycl_object);
   CHECK(std::ranges::count(words, "-g") == 1);
   CHECK(std::ranges::count(words,
                            "-fsycl-host-compiler-options='-std=c++17' -O1 -DWIDTH=4 -fPIC "
@@ -101,8 +100,8 @@ TEST_CASE("a SYCL op's other files are the machine's compiler's, which links it 
   CHECK(words_of(plan, object).front() == "/usr/bin/g++");
   const Edge* link = find_edge(plan, "lib/adam.so");
   REQUIRE(link);
-  CHECK(link->inputs == Words{object, k_sycl_object, k_images});  // sources are sorted by name
-  const Words words = plain_argv(plan, *link);
+  CHECK(link->inputs == Args{object, k_sycl_object, k_images});  // sources are sorted by name
+  const Args words = plain_argv(plan, *link);
   CHECK(words.front() == "/usr/bin/g++");
   CHECK(std::ranges::count(words, "-L/oneapi/lib") == 1);
   CHECK(std::ranges::count(words, "-lsycl") == 1);

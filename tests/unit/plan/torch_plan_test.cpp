@@ -1,13 +1,12 @@
 // What a requirement gives to an op's commands: where it stands, and that other ops are as they were.
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "unit/plan/plan_world.h"
 
 using namespace dsbuild;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 // An extension of torch in the words of its requirement's finding, and a native op beside it.
 struct TorchPlan : PlanWorld {
@@ -50,19 +49,19 @@ bool depends_on(const Edge& edge, const std::string& file) {
 TEST_CASE("an extension's own flags stand behind torch's and may take them back; -std is torch's") {
   TorchPlan world;
   CHECK(world.edge("ext", EdgeKind::cuda_compile).flags ==
-        Words{"-DNO_HALF", "-DNAME=ext", "-std=c++20", "-UNO_HALF", "-Xcompiler=-fPIC",
-              "-Xcompiler=-fno-canonical-system-headers", "--objdir-as-tempdir", "-isystem", "/torch/include",
-              "-isystem", "/nvidia/include"});
+        Args{"-DNO_HALF", "-DNAME=ext", "-std=c++20", "-UNO_HALF", "-Xcompiler=-fPIC",
+             "-Xcompiler=-fno-canonical-system-headers", "--objdir-as-tempdir", "-isystem", "/torch/include",
+             "-isystem", "/nvidia/include"});
   CHECK(world.edge("ext", EdgeKind::cxx_compile).flags ==
-        Words{"-DNAME=ext", "-std=c++20", "-O2", "-fPIC", "-fno-canonical-system-headers", "-isystem",
-              "/torch/include", "-isystem", "/cuda/include", "-isystem", "/nvidia/include"});
+        Args{"-DNAME=ext", "-std=c++20", "-O2", "-fPIC", "-fno-canonical-system-headers", "-isystem",
+             "/torch/include", "-isystem", "/cuda/include", "-isystem", "/nvidia/include"});
 }
 
 TEST_CASE("an extension links the process's CUDA runtime and leaves Python's symbols to it") {
   TorchPlan world;
   CHECK(world.edge("ext", EdgeKind::link).flags ==
-        Words{"-shared", "-Wl,--exclude-libs,libstdc++.a", "-Wl,--strip-all", "-l:libcurand.so.10",
-              "-L/torch/lib", "-lc10", "-L/cuda/lib64", "-lcudart", "-L/nvidia/lib"});
+        Args{"-shared", "-Wl,--exclude-libs,libstdc++.a", "-Wl,--strip-all", "-l:libcurand.so.10",
+             "-L/torch/lib", "-lc10", "-L/cuda/lib64", "-lcudart", "-L/nvidia/lib"});
 }
 
 TEST_CASE(
@@ -80,8 +79,8 @@ TEST_CASE(
   CHECK_FALSE(expected_of("native").module);
   Contribution& gives = world.requirements.by_op["ext"].front().gives;
   gives.link_flags = {"-L", "/a", "-l", "b", "/c/libd.so", "e/libf.so.1", "/g/libh.a", "-Wl,-rpath,/i"};
-  CHECK(expected_of("ext").module->folders == Words{"/a", "/c", "e", "/cuda/lib64", "/nvidia/lib"});
-  CHECK(expected_of("ext").module->libraries == Words{":libcurand.so.10", "b", "cudart"});
+  CHECK(expected_of("ext").module->folders == Args{"/a", "/c", "e", "/cuda/lib64", "/nvidia/lib"});
+  CHECK(expected_of("ext").module->libraries == Args{":libcurand.so.10", "b", "cudart"});
   gives.link_flags.emplace_back("-Wl,--unresolved-symbols=ignore-all");
   CHECK_FALSE(expected_of("ext").module);
 }
@@ -136,7 +135,7 @@ TEST_CASE("an op is marked where a host source is compiled for the CPU level") {
   CHECK(plan.find("source")->uses_cpu_level);
   CHECK_FALSE(plan.find("unmet")->uses_cpu_level);
   CHECK(world.build(plan).edges.front().flags ==
-        Words{"-std=c++17", "-mavx2", "-mfma", "-fPIC", "-fno-canonical-system-headers"});
+        Args{"-std=c++17", "-mavx2", "-mfma", "-fPIC", "-fno-canonical-system-headers"});
 }
 
 TEST_CASE("commands name the folders of toolkits and packages by their roots") {
@@ -152,12 +151,12 @@ TEST_CASE("commands name the folders of toolkits and packages by their roots") {
   const auto archs = world.plan("8.0");
   REQUIRE(archs);
   const BuildPlan plan = world.build(*archs);
-  const auto has = [](const Words& words, const std::string& word) {
+  const auto has = [](const Args& words, const std::string& word) {
     return std::ranges::count(words, word) == 1;
   };
   CHECK(plan.tools.of(k_nvcc_tool).front() == "roots/cuda/bin/nvcc");
   CHECK(has(find_edge(plan, "obj/adam/adam.cu/adam.o")->flags, "roots/tvm_ffi/include"));
-  const Words link = find_edge(plan, "lib/adam.so")->flags;
+  const Args link = find_edge(plan, "lib/adam.so")->flags;
   CHECK(has(link, "-Lroots/tvm_ffi/lib"));
   CHECK(has(link, "-Lroots/cuda_lib"));
   CHECK(plan.links ==

@@ -1,9 +1,8 @@
+#include "base/args.h"
 #include "spec_world.h"
 
 namespace dsbuild {
 namespace {
-
-using Words = std::vector<std::string>;
 
 const std::string k_spec = R"(name: x
 sources:
@@ -40,8 +39,8 @@ TEST_CASE(
     "compile arguments are -std, the op's flags, the source's, the op's defines by name, those of for") {
   const OpBuilder op = builder();
   CHECK(op.nvcc_args(source(op, "a.cu"), {}) ==
-        Words{"-std=c++17", "--use_fast_math", "-lineinfo", "-DA", "-DZ=1", "-DT=half"});
-  CHECK(op.cxx_args(source(op, "b.cpp"), {}) == Words{"-std=c++20", "-O3", "-DA", "-DZ=1"});
+        Args{"-std=c++17", "--use_fast_math", "-lineinfo", "-DA", "-DZ=1", "-DT=half"});
+  CHECK(op.cxx_args(source(op, "b.cpp"), {}) == Args{"-std=c++20", "-O3", "-DA", "-DZ=1"});
 }
 
 TEST_CASE("-march=baseline stands for the flags of the CPU level, in its place") {
@@ -49,7 +48,7 @@ TEST_CASE("-march=baseline stands for the flags of the CPU level, in its place")
       SpecWorld().spec("name: x\nsources: [b.cpp, a.cu]\nflags: {cxx: [-O3, -march=baseline, -g]}\n"));
   WhenContext context;
   context.cpu_level.flags = {"-mavx2", "-mfma"};
-  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Words{"-std=c++17", "-O3", "-mavx2", "-mfma", "-g"});
+  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Args{"-std=c++17", "-O3", "-mavx2", "-mfma", "-g"});
   CHECK(op.uses_cpu_level(source(op, "b.cpp"), context));
   CHECK_FALSE(op.uses_cpu_level(source(op, "a.cu"), context));
 }
@@ -58,8 +57,8 @@ TEST_CASE("without std an op is compiled by the standard that is usual for its k
   const OpBuilder op(SpecWorld().spec("name: x\nsources: [b.cpp, a.cu]\nstd: {nvcc: 17}\n"));
   WhenContext context;
   context.usual_std = 20;
-  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Words{"-std=c++20"});
-  CHECK(op.nvcc_args(source(op, "a.cu"), context) == Words{"-std=c++17"});
+  CHECK(op.cxx_args(source(op, "b.cpp"), context) == Args{"-std=c++20"});
+  CHECK(op.nvcc_args(source(op, "a.cu"), context) == Args{"-std=c++17"});
 }
 
 TEST_CASE("an entry counts where its condition holds") {
@@ -68,14 +67,14 @@ TEST_CASE("an entry counts where its condition holds") {
   context.cpu = "x86_64";
   context.archs = {parse_target_name("sm_90a").value()};
   CHECK(op.cxx_args(source(op, "b.cpp"), context) ==
-        Words{"-std=c++20", "-O3", "-mavx2", "-DA", "-DS=2", "-DZ=1"});
+        Args{"-std=c++20", "-O3", "-mavx2", "-DA", "-DS=2", "-DZ=1"});
   CHECK(op.requirements(context).size() == 2);
   CHECK(op.requirements({}).size() == 1);
   context.cuda = parse_version("11.8").value();
-  CHECK(op.extra_ldflags(context) == Words{"-pthread", "-lcublasLt", "-lcurand"});
+  CHECK(op.extra_ldflags(context) == Args{"-pthread", "-lcublasLt", "-lcurand"});
   CHECK(op.sources(context).size() == 2);
   context.cuda = parse_version("12.0").value();
-  CHECK(op.extra_ldflags(context) == Words{"-pthread", "-lcublasLt"});
+  CHECK(op.extra_ldflags(context) == Args{"-pthread", "-lcublasLt"});
   CHECK(op.sources(context).size() == 3);
 }
 
@@ -83,11 +82,11 @@ TEST_CASE("the builder answers with the words of DeepSpeed's OpBuilder") {
   const OpBuilder op = builder();
   CHECK(op.name() == "x");
   CHECK(op.absolute_name() == "");
-  CHECK(op.include_paths({}) == Words{"include", "bwd"});
-  CHECK(op.include_paths({}, k_for_nvcc) == Words{"include", "bwd"});
-  CHECK(op.include_paths({}, k_for_cxx) == Words{"include"});
-  CHECK(op.needs({}) == Words{"v", "w"});
-  CHECK(op.exports({}) == Words{"x_free", "x_run"});
+  CHECK(op.include_paths({}) == Args{"include", "bwd"});
+  CHECK(op.include_paths({}, k_for_nvcc) == Args{"include", "bwd"});
+  CHECK(op.include_paths({}, k_for_cxx) == Args{"include"});
+  CHECK(op.needs({}) == Args{"v", "w"});
+  CHECK(op.exports({}) == Args{"x_free", "x_run"});
   CHECK(target_names(
             op.filter_archs({parse_target_name("sm_75").value(), parse_target_name("sm_80").value()}).kept) ==
         "sm_80");

@@ -1,4 +1,5 @@
 #include "arch/nvidia.h"
+#include "base/args.h"
 #include "spec_world.h"
 
 namespace dsbuild {
@@ -17,8 +18,6 @@ std::vector<std::string> values(const TextEntries& entries) {
     all.push_back(entry.value);
   return all;
 }
-
-using Words = std::vector<std::string>;
 
 TEST_CASE("a name and a source are enough; the rest has defaults") {
   const OpSpec spec = SpecWorld().spec("name: fused_adam\nsources: [a.cu]\n");
@@ -44,9 +43,9 @@ TEST_CASE("scalars are text as written, so 10.0 needs no quotes") {
 
 TEST_CASE("a glob stands for its files in sorted order, without hidden ones") {
   CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: bwd/*.cu}, a.cu]\n")) ==
-        Words{"a.cu", "bwd/one.cu", "bwd/two.cu"});
-  CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"b?d/t*o.cu\"}]\n")) == Words{"bwd/two.cu"});
-  CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"*.c*\"}]\n")) == Words{"a.cu", "b.cpp"});
+        Args{"a.cu", "bwd/one.cu", "bwd/two.cu"});
+  CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"b?d/t*o.cu\"}]\n")) == Args{"bwd/two.cu"});
+  CHECK(ids(SpecWorld().spec("name: x\nsources: [{glob: \"*.c*\"}]\n")) == Args{"a.cu", "b.cpp"});
 }
 
 TEST_CASE("** stands for folders, none too, and not for links; exclude leaves files out") {
@@ -107,7 +106,7 @@ TEST_CASE("for makes one translation unit of every combination, whatever the ord
   const SpecWorld world;
   const OpSpec spec =
       world.spec("name: x\nsources:\n  - {path: a.cu, for: {D: [64, 32], T: [half, float]}}\n");
-  CHECK(ids(spec) == Words{"a.cu,D=32,T=float", "a.cu,D=32,T=half", "a.cu,D=64,T=float", "a.cu,D=64,T=half"});
+  CHECK(ids(spec) == Args{"a.cu,D=32,T=float", "a.cu,D=32,T=half", "a.cu,D=64,T=float", "a.cu,D=64,T=half"});
   CHECK(spec == world.spec("name: x\nsources:\n  - {for: {T: [float, half], D: [32, 64]}, path: a.cu}\n"));
 }
 
@@ -127,7 +126,7 @@ TEST_CASE("an entry of a list is a word or a value with a condition") {
   const OpSpec spec = SpecWorld().spec(
       "name: x\nsources: [a.cu]\nflags:\n  cxx: [-O3, {value: -mavx2, when: {cpu: x86_64}}]\n"
       "libraries: [{value: cublasLt, when: {cuda: \">=11.0\"}}]\n");
-  CHECK(values(spec.flags.cxx) == Words{"-O3", "-mavx2"});
+  CHECK(values(spec.flags.cxx) == Args{"-O3", "-mavx2"});
   CHECK(spec.flags.cxx[0].when.empty());
   CHECK(spec.flags.cxx[1].when.cpu == "x86_64");
   CHECK(spec.libraries[0].when.cuda->text == ">=11.0");
@@ -164,14 +163,14 @@ requires:
   - {source: b.cpp, lacks: int twice, because: it says twice}
   - {source: gone.cpp, lacks: int, because: it does, when: {source: "<0.19.8"}}
 )");
-  Words texts;
+  Args texts;
   for (const Requirement& requirement : spec.requires_)
     texts.push_back(requirement.text());
-  CHECK(texts == Words{"cuda >=11.0", "header cutlass/cutlass.h", "library aio with io_submit",
-                       "command ninja or ninja-build", "command git", "CPU feature avx2",
-                       "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3",
-                       "folder numpy/_core/include in packages", "folder include in python",
-                       "folder /opt/site/~a/include", "source b.cpp", "source gone.cpp"});
+  CHECK(texts == Args{"cuda >=11.0", "header cutlass/cutlass.h", "library aio with io_submit",
+                      "command ninja or ninja-build", "command git", "CPU feature avx2",
+                      "Python module triton.language", "tvm-ffi >=0.1", "torch >=2.0,<3",
+                      "folder numpy/_core/include in packages", "folder include in python",
+                      "folder /opt/site/~a/include", "source b.cpp", "source gone.cpp"});
   CHECK(spec.requires_[1].hint ==
         std::map<std::string, std::string>{{"", "pip install nvidia-cutlass, or set CUTLASS_PATH"}});
   CHECK(spec.requires_[2].hint ==
@@ -191,7 +190,7 @@ TEST_CASE("sources of another version of the tree are not looked for") {
   const std::string text =
       "name: x\nsources:\n  - a.cu\n  - {path: gone.cu, when: {source: \"<0.19.8\"}}\n"
       "  - {glob: old/*.cu, when: {source: \"<0.19.8\"}}\n";
-  CHECK(ids(SpecWorld().spec(text)) == Words{"a.cu", "gone.cu"});
+  CHECK(ids(SpecWorld().spec(text)) == Args{"a.cu", "gone.cu"});
 }
 
 TEST_CASE("an op of several backends is a spec for each, with that one's archs and sources") {
@@ -205,18 +204,18 @@ TEST_CASE("an op of several backends is a spec for each, with that one's archs a
   CHECK(spec.backend == BackendKind::cuda);
   CHECK(spec.backends == std::vector{BackendKind::cuda, BackendKind::hip});
   const auto sources = [](const OpSpec& one) {
-    Words ids;
+    Args ids;
     for (const SourceSpec& source : OpBuilder(one).sources({}))
       ids.push_back(source.id() + (source.archs.empty() ? "" : " " + source.archs.text()));
     return ids;
   };
   CHECK(spec.archs.text() == ">= 8.0");
-  CHECK(sources(spec) == Words{"a.cu", "b.cpp", "bwd/one.cu >= 9.0"});
+  CHECK(sources(spec) == Args{"a.cu", "b.cpp", "bwd/one.cu >= 9.0"});
   const OpSpec hip = for_backend(spec, BackendKind::hip);
   CHECK(hip.archs.text() == "only gfx90a gfx942");
-  CHECK(sources(hip) == Words{"a.cu", "b.cpp", "fast.hip only gfx942"});
+  CHECK(sources(hip) == Args{"a.cu", "b.cpp", "fast.hip only gfx942"});
   CHECK(for_backend(hip, BackendKind::cuda) == spec);
-  CHECK(OpBuilder(hip).hip_args(hip.sources.front(), {}) == Words{"-std=c++20", "-ffast-math"});
+  CHECK(OpBuilder(hip).hip_args(hip.sources.front(), {}) == Args{"-std=c++20", "-ffast-math"});
 }
 
 TEST_CASE("a pattern of AMD's stands for its processor with whatever features, or with those it names") {

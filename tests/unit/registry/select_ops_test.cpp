@@ -1,3 +1,4 @@
+#include "base/args.h"
 #include "spec_world.h"
 
 namespace dsbuild {
@@ -64,12 +65,10 @@ std::string because(const SelectedOps& selected, const std::string& name) {
   return "absent";
 }
 
-using Words = std::vector<std::string>;
-
 TEST_CASE("every op of the registry has its answer, in order") {
   const SelectedOps selected = select(settings("cpu_adam"));
   CHECK(selected.ops.size() == 5);
-  CHECK(chosen(selected) == Words{"cpu_adam: by_name, --ops"});
+  CHECK(chosen(selected) == Args{"cpu_adam: by_name, --ops"});
   CHECK(because(selected, "fused_adam") == "not in --ops");
 }
 
@@ -99,7 +98,7 @@ TEST_CASE("DS_BUILD_OPS asks for all ops, DS_BUILD_<OP> for one by its name") {
 
 TEST_CASE("--ops is above the variables") {
   const Environment environment = {{"DS_BUILD_OPS", "1"}, {"DS_BUILD_CPU_ADAM", "1"}};
-  CHECK(chosen(select(settings("fused_adam", environment))) == Words{"fused_adam: by_name, --ops"});
+  CHECK(chosen(select(settings("fused_adam", environment))) == Args{"fused_adam: by_name, --ops"});
 }
 
 TEST_CASE("DS_BUILD_<OP>=0 holds under --ops all, which one warning says; an explicit name beats it") {
@@ -120,19 +119,19 @@ TEST_CASE("DS_BUILD_<OP>=0 holds under --ops all, which one warning says; an exp
 TEST_CASE("a name in a config file does not beat an op's variable") {
   Settings given = settings("fused_adam,cpu_adam", {{"DS_BUILD_FUSED_ADAM", "0"}});
   given.selection.origin = "configs/ci.yaml:1:1";
-  CHECK(chosen(select(given)) == Words{"cpu_adam: by_name, configs/ci.yaml:1:1"});
+  CHECK(chosen(select(given)) == Args{"cpu_adam: by_name, configs/ci.yaml:1:1"});
 }
 
 TEST_CASE("where there is no CUDA, all means the CPU ops") {
   CHECK(chosen(select(settings("all"), true)) ==
-        Words{"aio: by_all, --ops", "cpu_adam: by_all, --ops", "pin_memory: by_all, --ops"});
+        Args{"aio: by_all, --ops", "cpu_adam: by_all, --ops", "pin_memory: by_all, --ops"});
   CHECK(because(select(settings("all"), true), "gds") == "all means the CPU ops here");
-  CHECK(chosen(select(settings("fused_adam"), true)) == Words{"fused_adam: by_name, --ops"});
+  CHECK(chosen(select(settings("fused_adam"), true)) == Args{"fused_adam: by_name, --ops"});
 }
 
 TEST_CASE("an op that a selected op needs is selected too, as bindingly, and so are its own needs") {
   CHECK(chosen(select(settings("gds"))) ==
-        Words{"aio: by_name, needed by gds", "gds: by_name, --ops", "pin_memory: by_name, needed by aio"});
+        Args{"aio: by_name, needed by gds", "gds: by_name, --ops", "pin_memory: by_name, needed by aio"});
   const SelectedOps all = select(settings("all,gds"));
   CHECK(all.ops[0].wanted == Wanted::by_name);
   CHECK(all.ops[4].wanted == Wanted::by_name);

@@ -2,13 +2,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "unit/requirements/world.h"
 
 using namespace dsbuild;
 
 namespace {
-
-using Words = std::vector<std::string>;
 
 // A machine with CUDA 13.0 and a torch; what Python's script would say of it.
 struct TorchWorld : World {
@@ -51,7 +50,7 @@ struct TorchWorld : World {
   int ops_ = 0;
 };
 
-Words defines(const std::string& name) {
+Args defines(const std::string& name) {
   return {"-DTORCH_API_INCLUDE_EXTENSION_H", "-DTORCH_EXTENSION_NAME=" + name};
 }
 
@@ -86,14 +85,14 @@ TEST_CASE("A CUDA extension gets what torch's own builder adds, ahead of the op'
   CHECK(finding.why == "torch 2.11.0+cu130");
   const Contribution& gives = finding.gives;
   CHECK(gives.base_cxx_flags == defines("fused_adam_op"));
-  CHECK(gives.base_nvcc_flags == Words{"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
-                                       "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
-                                       "--expt-relaxed-constexpr", "-DTORCH_API_INCLUDE_EXTENSION_H",
-                                       "-DTORCH_EXTENSION_NAME=fused_adam_op"});
-  CHECK(gives.include_dirs == Words{"/site/torch/include", "/site/torch/include/torch/csrc/api/include",
-                                    "/usr/include/python3.11"});
-  CHECK(gives.link_flags == Words{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
-                                  "-lc10_cuda", "-ltorch_cuda"});
+  CHECK(gives.base_nvcc_flags == Args{"-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+                                      "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__",
+                                      "--expt-relaxed-constexpr", "-DTORCH_API_INCLUDE_EXTENSION_H",
+                                      "-DTORCH_EXTENSION_NAME=fused_adam_op"});
+  CHECK(gives.include_dirs ==
+        Args{"/site/torch/include", "/site/torch/include/torch/csrc/api/include", "/usr/include/python3.11"});
+  CHECK(gives.link_flags == Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
+                                 "-lc10_cuda", "-ltorch_cuda"});
   CHECK(gives.std == 17);
   CHECK(gives.python_module);
   CHECK(gives.fallback_include_dirs.empty());
@@ -109,7 +108,7 @@ TEST_CASE("A CPU extension is built without torch's CUDA, whatever CUDA torch ha
   CHECK(finding.ok);
   CHECK(finding.gives.std == 20);
   CHECK(finding.gives.link_flags ==
-        Words{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python"});
+        Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python"});
 }
 
 TEST_CASE("Each extension is named after the last part of its module, and Python is started once") {
@@ -219,8 +218,8 @@ TEST_CASE("Headers and libraries that pip's toolkit lacks are those that torch w
   world.files.add_file("/site/nvidia/cu13/include/cusparse.h", "");
   world.files.add_file("/site/nvidia/cu13/lib/libcurand.so.10", "");
   const Contribution gives = world.ask_for().gives;
-  CHECK(gives.fallback_include_dirs == Words{"/site/nvidia/cu13/include"});
-  CHECK(gives.fallback_link_flags == Words{"-L/site/nvidia/cu13/lib"});
+  CHECK(gives.fallback_include_dirs == Args{"/site/nvidia/cu13/include"});
+  CHECK(gives.fallback_link_flags == Args{"-L/site/nvidia/cu13/lib"});
   CHECK(gives.library_files ==
         std::map<std::string, std::string>{{"cudart", "libcudart.so.13"}, {"curand", "libcurand.so.10"}});
 }
@@ -236,15 +235,14 @@ TEST_CASE("an extension for ROCm has what torch's builder passes there, and its 
   const Finding finding = world.ask_for();
   REQUIRE(finding.ok);
   const Contribution& gives = finding.gives;
-  CHECK(gives.base_hip_flags == Words{"-DUSE_ROCM=1", "-DHIPBLAS_V2", "-DCUDA_HAS_FP16=1",
-                                      "-DTORCH_API_INCLUDE_EXTENSION_H",
-                                      "-DTORCH_EXTENSION_NAME=fused_adam_op"});
-  CHECK(gives.base_cxx_flags == Words{"-DTORCH_API_INCLUDE_EXTENSION_H",
-                                      "-DTORCH_EXTENSION_NAME=fused_adam_op", "-DUSE_ROCM=1",
-                                      "-DHIPBLAS_V2"});
-  CHECK(gives.link_flags == Words{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
-                                  "-lc10_hip", "-ltorch_hip"});
-  CHECK(gives.fallback_include_dirs == Words{"/opt/rocm/include"});
+  CHECK(gives.base_hip_flags == Args{"-DUSE_ROCM=1", "-DHIPBLAS_V2", "-DCUDA_HAS_FP16=1",
+                                     "-DTORCH_API_INCLUDE_EXTENSION_H",
+                                     "-DTORCH_EXTENSION_NAME=fused_adam_op"});
+  CHECK(gives.base_cxx_flags == Args{"-DTORCH_API_INCLUDE_EXTENSION_H",
+                                     "-DTORCH_EXTENSION_NAME=fused_adam_op", "-DUSE_ROCM=1", "-DHIPBLAS_V2"});
+  CHECK(gives.link_flags == Args{"-L/site/torch/lib", "-lc10", "-ltorch", "-ltorch_cpu", "-ltorch_python",
+                                 "-lc10_hip", "-ltorch_hip"});
+  CHECK(gives.fallback_include_dirs == Args{"/opt/rocm/include"});
 }
 
 TEST_CASE("a torch without ROCm builds no extension for it") {

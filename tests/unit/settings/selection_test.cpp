@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "base/args.h"
 #include "fakes/fake_file_system.h"
 #include "settings/settings.h"
 
@@ -23,8 +24,6 @@ Selection selection(const std::optional<std::string>& ops, const Environment& en
   return loaded->selection;
 }
 
-using Words = std::vector<std::string>;
-
 TEST_CASE("a switch takes DeepSpeed's integers and the usual words in any case") {
   for (const char* text : {"1", "2", "-1", "01", " 1 ", "+3", "true", "TRUE", "on", "On", "yes"}) {
     CHECK(parse_switch(text) == Switch::on);
@@ -40,7 +39,7 @@ TEST_CASE("a switch takes DeepSpeed's integers and the usual words in any case")
 
 TEST_CASE("--ops takes names separated by commas, blanks or semicolons, in any order") {
   const Selection expected = selection("fused_adam,cpu_adam");
-  CHECK(expected.names == Words{"cpu_adam", "fused_adam"});
+  CHECK(expected.names == Args{"cpu_adam", "fused_adam"});
   CHECK(expected.ops_given);
   CHECK_FALSE(expected.all);
   CHECK(expected.origin == "--ops");
@@ -51,7 +50,7 @@ TEST_CASE("--ops takes names separated by commas, blanks or semicolons, in any o
 }
 
 TEST_CASE("a dash leaves an op out, and a list of those alone leaves them out of all") {
-  CHECK(selection("all,-gds").without == Words{"gds"});
+  CHECK(selection("all,-gds").without == Args{"gds"});
   CHECK(selection("all,-gds") == selection("-gds,-gds"));
   CHECK(selection("a,-b").all == false);
 }
@@ -93,12 +92,12 @@ TEST_CASE("a switch that is neither on nor off is an error that names its variab
 
 TEST_CASE("a config file's ops give way to what the environment selects, and that to --ops") {
   const std::string config = "ops: [fused_adam, cpu_adam]\n";
-  CHECK(selection(std::nullopt, {}, config).names == Words{"cpu_adam", "fused_adam"});
+  CHECK(selection(std::nullopt, {}, config).names == Args{"cpu_adam", "fused_adam"});
   CHECK(selection(std::nullopt, {}, config).origin == "c.yaml:1:1");
   CHECK(selection(std::nullopt, {{"DS_BUILD_UTILS", "0"}}, config).ops_given);
   CHECK_FALSE(selection(std::nullopt, {{"DS_BUILD_UTILS", "1"}}, config).ops_given);
   CHECK_FALSE(selection(std::nullopt, {{"DS_BUILD_OPS", "0"}}, config).ops_given);
-  CHECK(selection("gds", {{"DS_BUILD_OPS", "1"}}, config).names == Words{"gds"});
+  CHECK(selection("gds", {{"DS_BUILD_OPS", "1"}}, config).names == Args{"gds"});
 }
 
 }  // namespace

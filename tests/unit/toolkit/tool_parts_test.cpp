@@ -149,7 +149,7 @@ TEST_CASE(
 TEST_CASE("Flags of the user's name files, in one word, in two, and behind what carries them") {
   FakeFileSystem files;
   files.add_file("/build/options", "-O1 --options-file=/rest\n");
-  const auto found = [&](const Words& flags) { return files_in_flags(flags, "/build", files); };
+  const auto found = [&](const Args& flags) { return files_in_flags(flags, "/build", files); };
   CHECK(found({"-O2", "-DX=@a", "-I/include", "x.o"}).empty());
   CHECK(found({"@options"}) == Paths{"/build/options", "/rest"});
   CHECK(found({"--options-file", "options"}) == Paths{"/build/options", "/rest"});
