@@ -69,8 +69,8 @@ inline constexpr const char* k_assemblers_file =
     "tools/assemblers";  // the files of tools whose assembler says what it read
 
 // Suffixes of files next to an output.
-inline constexpr const char* k_record_end = ".made";             // what it was made of (exec/record.h)
-inline constexpr const char* k_old_record_end = ".was";          // that record, once it is out of date
+inline constexpr const char* k_record_end = ".record";           // what it was made of (exec/record.h)
+inline constexpr const char* k_old_record_end = ".stale";        // that record, once it is out of date
 inline constexpr const char* k_temporary_end = ".tmp";           // while a tool writes it
 inline constexpr const char* k_depfile_end = ".d";               // of its compile or link
 inline constexpr const char* k_assembler_depfile_end = ".as.d";  // of its assembler, while that runs

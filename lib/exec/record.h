@@ -1,4 +1,4 @@
-// The inputs and outputs of an action: one text next to its first output (<output>.made), and a second one,
+// The inputs and outputs of an action: one text next to its first output (<output>.record), and a second one,
 // for other build folders, in the cache. Paths are as commands in the build folder name them: relative ones
 // are the project's ("pack/…") and the build's own.
 #pragma once

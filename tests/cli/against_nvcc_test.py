@@ -70,7 +70,7 @@ class AgainstNvccTest(SlicesTest):
 
     def make_wrong(self, object_file, data):
         """As if it had been made so: what is only damaged is found by its record and made again."""
-        record = object_file.with_name(object_file.name + ".made")
+        record = object_file.with_name(object_file.name + ".record")
         text = record.read_text().split("\n", 1)[1]
         before, after = (hashlib.sha256(each).hexdigest() for each in (object_file.read_bytes(), data))
         self.assertIn(f"output {before} ", text)
@@ -82,7 +82,7 @@ class AgainstNvccTest(SlicesTest):
         self.assertIn("compared 3 files: the same as nvcc's\n", self.compared(ops="scaling,inner"))
         kept = sorted(file.name for file in (self.space.build_dir / "against_nvcc").rglob("*") if file.is_file())
         self.assertEqual(kept, sorted(f"{stem}{end}" for stem in ("plain", "inner", "in-ner.v2")
-                                      for end in (".module_id", ".nvcc.o", ".nvcc.o.made", ".nvcc.ok", ".nvcc.ok.made")))
+                                      for end in (".module_id", ".nvcc.o", ".nvcc.o.record", ".nvcc.ok", ".nvcc.ok.record")))
         again = self.built("--verify-against-nvcc", ops="scaling,inner")
         self.assertEqual(again.edges_run(), 0)
         self.assertIn("compared 3 files", again.out)

@@ -91,7 +91,7 @@ class BuildTest(HipifyTest):
         self.assertEqual(set(self.images()), {"one.gfx90a.co", "two.gfx90a.co"})
         self.assertFalse((self.space.build_dir / "hipify" / "scaling.list.run").exists())
         ninja = (self.space.build_dir / "build.ninja").read_text()
-        self.assertIn("build hipify/scaling.list | hipify/scaling.list.made", ninja)
+        self.assertIn("build hipify/scaling.list | hipify/scaling.list.record", ninja)
         self.assertIn("-Ihipify/scaling/include", ninja)
         self.assertNotIn("-x hip -O3 -std=c++17 -Ipack", ninja)
 

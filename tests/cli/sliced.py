@@ -121,7 +121,7 @@ class SlicesTest(CliTest):
         """part -> the key of its result, as its record has it. The object of all images ("o") follows from the others."""
         folder = next(self.space.build_dir.glob(f"obj/*/{source}"))
         found = {}
-        for record in folder.glob("*.made"):
+        for record in folder.glob("*.record"):
             part, result = record.name.split(".")[1], re.search(r"(?m)^result (.*)$", record.read_text())
             if result and part != "o":
                 found["front" if part == "cudafe1" else part] = result.group(1)

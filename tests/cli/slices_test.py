@@ -40,7 +40,7 @@ class ImagesTest(SlicesTest):
     def test_an_edge_prints_its_commands_and_makes_the_same_again(self):
         self.built(ops="inner")
         output = self.object("inner.cu", ".compute_80.cubin")
-        record = pathlib.Path(f"{output}.made").read_text()
+        record = pathlib.Path(f"{output}.record").read_text()
         words = next(line for line in record.splitlines() if line.startswith("key.command ")).split(" ")[1:]
         before = output.read_bytes()
         output.write_bytes(b"damaged")

@@ -47,7 +47,7 @@ class DriverTest(CliTest):
 
     def outputs(self):
         unit = self.space.build_dir / "obj" / "fused_adam.sycl"
-        return {str(file.relative_to(unit)): file.stat().st_mtime_ns for file in unit.rglob("*.o.made")}
+        return {str(file.relative_to(unit)): file.stat().st_mtime_ns for file in unit.rglob("*.o.record")}
 
     def made_by(self, archs, change, **where):
         before = self.outputs()
@@ -63,7 +63,7 @@ class DriverTest(CliTest):
         file.write_text(text.replace(old, new, 1))
 
     def test_each_change_makes_anew_what_it_touches(self):
-        kernel, binding, images = "fused_adam.sycl.o.made", "fused_adam_sycl_binding.o.made", "device_images.o.made"
+        kernel, binding, images = "fused_adam.sycl.o.record", "fused_adam_sycl_binding.o.record", "device_images.o.record"
         self.built("pvc,spir64")
         source = self.pack / "kernels" / "fused_adam" / "fused_adam.sycl.cpp"
         self.assertEqual(self.made_by("pvc,spir64", source.touch), [])

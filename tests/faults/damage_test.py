@@ -17,7 +17,7 @@ OBJECT, LIBRARY = "obj/beta/beta/one.cu/one.o", "lib/beta.so"
 # Files whose loss must heal by itself.
 KEPT_BY_NINJA = [".ninja_log"]
 KEPT_BY_DSBUILD = ["build.ninja", "facts.json", "check/beta.json", "check/beta.ok", "tools/nvcc.id", "tools/cxx.id",
-                   "obj/beta/beta/one.cu/one.o.made", "lib/beta.so.made", "lock"]
+                   "obj/beta/beta/one.cu/one.o.record", "lib/beta.so.record", "lock"]
 MARKER = "dsbuild-build-folder"
 MADE = [OBJECT, LIBRARY, "obj/alpha/alpha/alpha.cpp/alpha.o"]
 
@@ -188,7 +188,7 @@ class LinkTest(unittest.TestCase):
     """Links planted in the build folder before a build: the file that they point to stays as it is."""
 
     PLACES = [".ninja_log", "build.ninja", "facts.json", "check/beta.json", "check/beta.ok",
-              "tools/nvcc.id", OBJECT + ".made", OBJECT + ".was", "lock", MARKER, "log/dsbuild.log",
+              "tools/nvcc.id", OBJECT + ".record", OBJECT + ".stale", "lock", MARKER, "log/dsbuild.log",
               OBJECT, OBJECT + ".tmp", OBJECT + ".d", LIBRARY, LIBRARY + ".tmp", LIBRARY + ".rsp"]
 
     def test_a_planted_link_is_replaced_or_refused_never_written_through(self):

@@ -377,13 +377,13 @@ TEST_CASE(
   SliceWorld world;
   run_all(world);
   CHECK_FALSE(world.files.exists(SliceWorld::unit() + ".compute_80.run"));
-  for (const char* end : {".fatbin", ".fatbin.s", ".o.tmp", ".compute_80.ptx.was"})
+  for (const char* end : {".fatbin", ".fatbin.s", ".o.tmp", ".compute_80.ptx.stale"})
     CHECK_FALSE(world.files.exists(SliceWorld::unit() + end));
-  for (const char* end : {".compute_70.ptx", ".compute_70.cubin", ".compute_70.ptx.made"})
+  for (const char* end : {".compute_70.ptx", ".compute_70.cubin", ".compute_70.ptx.record"})
     world.files.add_file(SliceWorld::unit() + end, "of another plan");
   world.write("__global__ void k() { 2 }\n");
   run_all(world);
-  for (const char* end : {".compute_70.ptx", ".compute_70.cubin", ".compute_70.ptx.made"})
+  for (const char* end : {".compute_70.ptx", ".compute_70.cubin", ".compute_70.ptx.record"})
     CHECK_FALSE(world.files.exists(SliceWorld::unit() + end));
   CHECK(world.run_part("compute_80").made_of == ResultOrigin::record);
 }
