@@ -17,7 +17,7 @@ namespace dsbuild {
 struct ResultKey {
   std::string digest;     // of its key
   std::string arch_list;  // whose names these outputs have, where the cache has them with common names
-                          // (nvcc/list_names.h); "": they are as the cache has them
+                          // (nvcc/arch_tagged_symbols.h); "": they are as the cache has them
   bool empty() const { return digest.empty(); }
   bool operator==(const ResultKey&) const = default;
 };

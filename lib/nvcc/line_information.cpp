@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "nvcc/arch_tagged_symbols.h"
 #include "nvcc/code_lines.h"
 #include "nvcc/line_marker.h"
-#include "nvcc/list_names.h"
 
 namespace dsbuild {
 namespace {

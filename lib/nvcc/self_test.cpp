@@ -11,7 +11,7 @@ namespace dsbuild {
 namespace {
 
 constexpr const char* k_source = "pack/probe.cu";
-// LIST: of archs. Names that have it are exchanged (lib/nvcc/list_names.h).
+// LIST: of archs. Names that have it are exchanged (lib/nvcc/arch_tagged_symbols.h).
 constexpr const char* k_probe = R"(
 namespace {
 __device__ int inner_variable = 3;

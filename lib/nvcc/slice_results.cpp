@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "nvcc/arch_tagged_symbols.h"
 #include "nvcc/line_information.h"
-#include "nvcc/list_names.h"
 
 namespace dsbuild {
 namespace {

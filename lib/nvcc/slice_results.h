@@ -1,6 +1,6 @@
 // Results of a slice in the cache. Texts (PTX, stubs, the host's C++) and images are results of their own: an
 // edit of host code changes the text that cicc reads, and not its PTX. Both may have the names of a list of
-// archs that is common to all (nvcc/list_names.h).
+// archs that is common to all (nvcc/arch_tagged_symbols.h).
 #pragma once
 
 #include "exec/engine.h"

@@ -2,8 +2,8 @@
 
 #include <chrono>
 
+#include "nvcc/arch_tagged_symbols.h"
 #include "nvcc/compile_in_parts.h"
-#include "nvcc/list_names.h"
 
 namespace dsbuild {
 

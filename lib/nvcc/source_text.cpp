@@ -6,9 +6,9 @@
 #include "base/build_layout.h"
 #include "inputs/depfile.h"
 #include "inputs/torch_headers.h"
+#include "nvcc/arch_tagged_symbols.h"
 #include "nvcc/code_lines.h"
 #include "nvcc/line_marker.h"
-#include "nvcc/list_names.h"
 #include "nvcc/positions.h"
 
 namespace dsbuild {

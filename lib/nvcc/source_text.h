@@ -21,7 +21,7 @@ class SourceText {
   // Runs the preprocessor. The value is its exit code.
   Result<int> preprocess(SliceTools& tools);
   // Of the text that preprocess() made. Where compilers read it with other names than its own
-  // (lib/nvcc/list_names.h), it is the same for every list of archs but for the list at its end.
+  // (lib/nvcc/arch_tagged_symbols.h), it is the same for every list of archs but for the list at its end.
   ResultKey key() const {
     const Key key = unit_.key_of(unit_.text_for_key(text_), unit_.step.commands);
     return {key.digest(), has_common_names_ ? unit_.arch_list : ""};

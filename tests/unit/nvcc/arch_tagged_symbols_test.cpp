@@ -1,4 +1,4 @@
-#include "nvcc/list_names.h"
+#include "nvcc/arch_tagged_symbols.h"
 
 #include <catch2/catch.hpp>
 
