@@ -122,7 +122,8 @@ void PathMap::add_with_own_literals(std::string_view line, const FileNames& file
 std::string PathMap::with_given_names(const std::string& said) const {
   const std::string text =
       with_names(said, k_own_beginning, [&](const std::string& own) { return given_name(own); });
-  // Where lines are told of, files have absolute names for the tools (with_files_below in nvcc/positions.h).
+  // Where lines are told of, files have absolute names for the tools (with_files_below in
+  // nvcc/line_normalization.h).
   if (is_absolute(source)) return text;
   const std::string here = folder + "/";
   return with_names(text, here, [&](const std::string& name) { return name.substr(here.size()); });

@@ -4,7 +4,7 @@
 
 #include "base/build_layout.h"
 #include "nvcc/compare_objects.h"
-#include "nvcc/positions.h"
+#include "nvcc/line_normalization.h"
 #include "nvcc/step_file.h"
 
 namespace dsbuild {
@@ -163,7 +163,7 @@ class SelfTest {
                              {}, files_);
   }
 
-  // Keys of results leave out where lines stand (lib/nvcc/positions.h).
+  // Keys of results leave out where lines stand (lib/nvcc/line_normalization.h).
   Failure compare_moved() {
     for (const char* end : {".o", ".host.o"}) {
       const std::string object = k_any_unit + std::string(end);

@@ -9,7 +9,7 @@
 #include "nvcc/arch_tagged_symbols.h"
 #include "nvcc/code_lines.h"
 #include "nvcc/line_marker.h"
-#include "nvcc/positions.h"
+#include "nvcc/line_normalization.h"
 
 namespace dsbuild {
 

@@ -2,9 +2,9 @@
 // small, and an edge's command changes exactly when what it runs does.
 #pragma once
 
+#include "nvcc/line_normalization.h"
 #include "nvcc/nvcc_commands.h"
 #include "nvcc/path_map.h"
-#include "nvcc/positions.h"
 
 namespace dsbuild {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
-#include "nvcc/positions.h"
+#include "nvcc/line_normalization.h"
 
 namespace dsbuild {
 namespace {

@@ -1,4 +1,4 @@
-#include "nvcc/positions.h"
+#include "nvcc/line_normalization.h"
 
 #include <algorithm>
 #include <initializer_list>
