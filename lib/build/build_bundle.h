@@ -4,7 +4,7 @@
 
 #include "binary/kernels.h"
 #include "build/build_shard.h"
-#include "build/settled_run.h"
+#include "build/rebuild_until_stable.h"
 #include "bundle/bundle.h"
 #include "bundle/gate.h"
 

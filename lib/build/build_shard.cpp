@@ -4,8 +4,8 @@
 
 #include "build/build_counts.h"
 #include "build/build_folder.h"
+#include "build/rebuild_until_stable.h"
 #include "build/run_end.h"
-#include "build/settled_run.h"
 #include "build/slice_tests.h"
 #include "remote/serve_steps.h"
 #include "sys/clock.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "build/build_folder.h"
-#include "build/settled_run.h"
+#include "build/rebuild_until_stable.h"
 #include "ninja/ninja_run.h"
 #include "ninja/progress.h"
 #include "sys/clock.h"

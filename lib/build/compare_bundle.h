@@ -1,7 +1,7 @@
 // A bundle that is there, compared with what nvcc makes of the same sources.
 #pragma once
 
-#include "build/settled_run.h"
+#include "build/rebuild_until_stable.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 

@@ -1,4 +1,4 @@
-#include "build/settled_run.h"
+#include "build/rebuild_until_stable.h"
 
 #include <algorithm>
 
