@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "build/diagnostic_collector.h"
-#include "build/unchanged.h"
+#include "build/null_build.h"
 #include "cache/counts.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"

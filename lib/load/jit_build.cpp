@@ -7,7 +7,7 @@
 #include "base/build_layout.h"
 #include "build/build_bundle.h"
 #include "build/build_folder.h"
-#include "build/unchanged.h"
+#include "build/null_build.h"
 #include "load/builder_note.h"
 #include "load/prebuilt.h"
 #include "load/shared_failure.h"

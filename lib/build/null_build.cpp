@@ -1,4 +1,4 @@
-#include "build/unchanged.h"
+#include "build/null_build.h"
 
 #include <algorithm>
 #include <map>

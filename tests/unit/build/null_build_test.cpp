@@ -1,5 +1,5 @@
 // A build with nothing to do is not planned again; anything else is.
-#include "build/unchanged.h"
+#include "build/null_build.h"
 
 #include <catch2/catch.hpp>
 
