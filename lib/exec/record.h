@@ -59,7 +59,7 @@ struct Record {
   std::string given;   // the key of what the last tool was given: of PTX, of the host's C++
   std::vector<FileDigest> inputs;  // the project's and the build's
   std::string others;   // a list: "<digest> <path>" of each file of tools and packages that was read
-  std::string search;   // a list: where names were looked for, and which (inputs/looked_for.h)
+  std::string search;   // a list: where names were looked for, and which (inputs/include_search.h)
   std::string present;  // a list: those that were there
   std::vector<EqualFiles> equal_files;
   std::vector<FileDigest> outputs;

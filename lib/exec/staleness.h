@@ -8,7 +8,7 @@
 
 #include "exec/lists.h"
 #include "exec/record.h"
-#include "inputs/looked_for.h"
+#include "inputs/include_search.h"
 #include "sys/digest_memo.h"
 
 namespace dsbuild {

@@ -8,7 +8,7 @@
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "hip/hipify_script.h"
-#include "inputs/looked_for.h"
+#include "inputs/include_search.h"
 
 namespace dsbuild {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/place.h"
-#include "inputs/looked_for.h"
+#include "inputs/include_search.h"
 
 namespace dsbuild {
 namespace {

@@ -1,4 +1,4 @@
-#include "inputs/looked_for.h"
+#include "inputs/include_search.h"
 
 #include <algorithm>
 #include <array>
