@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "argument_suggestions.h"
 #include "base/text.h"
 #include "command.h"
-#include "mended_words.h"
 
 namespace dsbuild {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <optional>
 
+#include "argument_suggestions.h"
 #include "base/result.h"
-#include "mended_words.h"
 
 namespace dsbuild {
 

@@ -1,4 +1,4 @@
-#include "mended_words.h"
+#include "argument_suggestions.h"
 
 #include <algorithm>
 #include <map>
