@@ -1,6 +1,6 @@
 // `dsbuild nvcc …`: nvcc, with its compiles from the cache or in slices.
 #include "command.h"
-#include "launch/launch_nvcc.h"
+#include "wrapper/launch_nvcc.h"
 
 namespace dsbuild {
 namespace {

@@ -1,12 +1,12 @@
 // wrap: whatever a command compiles by nvcc goes through `dsbuild nvcc`.
 #include "base/digest.h"
 #include "command.h"
-#include "launch/cached_compile.h"
-#include "launch/call_tools.h"
 #include "remote/open_remote.h"
 #include "remote/serve_steps.h"
 #include "sys/attached_process.h"
 #include "sys/private_folder.h"
+#include "wrapper/cached_compile.h"
+#include "wrapper/call_tools.h"
 
 namespace dsbuild {
 namespace {

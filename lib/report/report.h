@@ -17,7 +17,6 @@
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
 #include "cache/content_store.h"
-#include "launch/call_log.h"
 #include "load/load_op.h"
 #include "load/trial_load.h"
 #include "package/installed.h"
@@ -28,6 +27,7 @@
 #include "registry/new_op.h"
 #include "requirements/torch.h"
 #include "settings/workload.h"
+#include "wrapper/call_log.h"
 
 namespace dsbuild {
 

@@ -21,7 +21,7 @@ RULES = [
 VARIABLE = re.compile(r"(?<![.\w>])variable\s*\([^()]*environment|\benvironment(?:_|\(\))?(?:\.|->)(?:find|at|count|contains)\b")
 READERS = ("lib/sys/", "lib/settings/", "lib/nvcc/",
            "lib/toolkit/loaded_libraries.cpp",  # the loader's, of the environment that tools get
-           "lib/launch/")  # nvcc's own variables are part of the command lines that it stands for
+           "lib/wrapper/")  # nvcc's own variables are part of the command lines that it stands for
 LOG = ("lib/build/run_log.h", "lib/build/run_log.cpp")  # it writes by spdlog, which writes by itself
 
 

@@ -7,7 +7,7 @@ import re
 
 import lint
 
-KEY_CODE = ("lib/exec/", "lib/nvcc/", "lib/hip/", "lib/launch/", "lib/kinds/", "lib/cache/")
+KEY_CODE = ("lib/exec/", "lib/nvcc/", "lib/hip/", "lib/wrapper/", "lib/kinds/", "lib/cache/")
 RECIPE = "lib/exec/key.cpp"
 RULES = [
     (lambda path: path.startswith(KEY_CODE) and path != RECIPE, re.compile(r"\bsha256\w*\s*\([^;]*\b\w*[kK]ey\b[^;]*;"),
@@ -42,7 +42,7 @@ GOOD = {
 }
 BAD = [
     ("lib/nvcc/a.cpp", "auto result = sha256(digest_of(record.key) + bytes);\n", "a digest of a key by hand"),
-    ("lib/launch/a.cpp", "auto result =\n    sha256_of_pieces({key, bytes});\n", ":2: makes a digest"),
+    ("lib/wrapper/a.cpp", "auto result =\n    sha256_of_pieces({key, bytes});\n", ":2: makes a digest"),
     ("lib/build/a.cpp", "auto identity = sha256(k_key_version + text);\n", "a part of a key"),
     ("lib/nvcc/a.h", "ActionCache& cache;\n", "a part of the cache"),
     ("lib/nvcc/a.cpp", "Runner& runner;\n", "names who runs tools"),

@@ -1,4 +1,4 @@
-#include "launch/launch_nvcc.h"
+#include "wrapper/launch_nvcc.h"
 
 #include <chrono>
 #include <cstdio>

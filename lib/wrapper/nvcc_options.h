@@ -1,10 +1,10 @@
 // nvcc's options by what they mean for a call. Names are without dashes, the short and the long one. Source:
-// `nvcc --help` of CUDA 11.8, 13.0 and 13.5, and what these do. Private to lib/launch.
+// `nvcc --help` of CUDA 11.8, 13.0 and 13.5, and what these do. Private to lib/wrapper.
 #pragma once
 
 #include <string>
 
-#include "launch/nvcc_call.h"
+#include "wrapper/nvcc_call.h"
 
 namespace dsbuild {
 

@@ -1,4 +1,4 @@
-#include "launch/nvcc_options.h"
+#include "wrapper/nvcc_options.h"
 
 #include <map>
 #include <set>

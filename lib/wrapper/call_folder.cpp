@@ -1,4 +1,4 @@
-#include "launch/call_folder.h"
+#include "wrapper/call_folder.h"
 
 #include "base/build_layout.h"
 #include "sys/clock.h"

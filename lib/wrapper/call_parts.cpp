@@ -1,4 +1,4 @@
-#include "launch/call_parts.h"
+#include "wrapper/call_parts.h"
 
 #include <algorithm>
 #include <future>

@@ -8,8 +8,8 @@
 #include "exec/local_runner.h"
 #include "fakes/fake_compilers.h"
 #include "kinds/run_action.h"
-#include "launch/cached_compile.h"
 #include "support/temp_folder.h"
+#include "wrapper/cached_compile.h"
 
 namespace dsbuild {
 

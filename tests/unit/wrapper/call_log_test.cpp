@@ -1,4 +1,4 @@
-#include "launch/call_log.h"
+#include "wrapper/call_log.h"
 
 #include <catch2/catch.hpp>
 

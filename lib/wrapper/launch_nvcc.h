@@ -1,7 +1,7 @@
 // `dsbuild nvcc`: in front of nvcc, for build systems that call it.
 #pragma once
 
-#include "launch/cached_compile.h"
+#include "wrapper/cached_compile.h"
 
 namespace dsbuild {
 

@@ -1,9 +1,9 @@
 // A folder that is laid out as that of a build (base/build_layout.h), for one call.
 #pragma once
 
-#include "launch/call_tools.h"
 #include "nvcc/path_map.h"
 #include "sys/private_folder.h"
+#include "wrapper/call_tools.h"
 
 namespace dsbuild {
 

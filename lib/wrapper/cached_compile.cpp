@@ -1,4 +1,4 @@
-#include "launch/cached_compile.h"
+#include "wrapper/cached_compile.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,10 +6,10 @@
 #include "base/build_layout.h"
 #include "exec/tool_result.h"
 #include "inputs/depfile.h"
-#include "launch/call_parts.h"
 #include "remote/open_remote.h"
 #include "remote/serve_steps.h"
 #include "sys/current_folder.h"
+#include "wrapper/call_parts.h"
 
 namespace dsbuild {
 namespace {

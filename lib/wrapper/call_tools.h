@@ -3,7 +3,7 @@
 #pragma once
 
 #include "build/slicing.h"
-#include "launch/nvcc_call.h"
+#include "wrapper/nvcc_call.h"
 
 namespace dsbuild {
 

@@ -1,9 +1,9 @@
-#include "launch/nvcc_call.h"
+#include "wrapper/nvcc_call.h"
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "launch/nvcc_options.h"
+#include "wrapper/nvcc_options.h"
 
 namespace dsbuild {
 namespace {

@@ -1,4 +1,4 @@
-#include "launch/nvcc_call.h"
+#include "wrapper/nvcc_call.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,4 +1,4 @@
-#include "launch/call_tools.h"
+#include "wrapper/call_tools.h"
 
 #include <catch2/catch.hpp>
 

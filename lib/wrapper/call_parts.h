@@ -2,8 +2,8 @@
 #pragma once
 
 #include "exec/action_run.h"
-#include "launch/call_folder.h"
 #include "sys/host_slots.h"
+#include "wrapper/call_folder.h"
 
 namespace dsbuild {
 

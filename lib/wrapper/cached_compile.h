@@ -1,8 +1,8 @@
 // The object of one call of nvcc's: from the cache, or made and kept.
 #pragma once
 
-#include "launch/call_log.h"
-#include "launch/call_tools.h"
+#include "wrapper/call_log.h"
+#include "wrapper/call_tools.h"
 
 namespace dsbuild {
 

@@ -1,7 +1,7 @@
 // Calls of `dsbuild nvcc`: what is taken, made and kept, and which tools run for it.
 #include <catch2/catch.hpp>
 
-#include "unit/launch/call_world.h"
+#include "unit/wrapper/call_world.h"
 
 using namespace dsbuild;
 
