@@ -2,7 +2,7 @@
 // Link with dsbuild_build. `dsbuild` itself has to be installed: it is what the build's edges run.
 #include <cstdio>
 
-#include "build/build_bundle.h"
+#include "driver/build_bundle.h"
 
 struct Told : dsbuild::Events {
   void on_edge(const dsbuild::EdgeEvent& event) override {

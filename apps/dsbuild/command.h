@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "build/request.h"
-#include "build/session.h"
 #include "command_line.h"
+#include "driver/request.h"
+#include "driver/session.h"
 #include "option_uses.h"
 #include "report/report.h"
 #include "settings/given_options.h"

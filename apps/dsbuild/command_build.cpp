@@ -1,9 +1,9 @@
-// build: the driver (lib/build/build_bundle.h), and what it says to people and scripts.
+// build: the driver (lib/driver/build_bundle.h), and what it says to people and scripts.
 #include <chrono>
 
-#include "build/diagnostic_collector.h"
-#include "build/null_build.h"
 #include "cache/counts.h"
+#include "driver/diagnostic_collector.h"
+#include "driver/null_build.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
 #include "report/metrics.h"

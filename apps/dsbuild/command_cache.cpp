@@ -3,8 +3,8 @@
 #include <array>
 
 #include "base/args.h"
-#include "build/cache_transfer.h"
 #include "cache/content_store.h"
+#include "driver/cache_transfer.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
 #include "remote/serve_steps.h"

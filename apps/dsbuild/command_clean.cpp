@@ -1,4 +1,4 @@
-#include "build/clean.h"
+#include "driver/clean.h"
 
 #include "show_events.h"
 

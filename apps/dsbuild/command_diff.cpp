@@ -1,6 +1,6 @@
 // diff: how two bundles, or builds, differ.
-#include "build/inventory_diff.h"
 #include "command.h"
+#include "driver/inventory_diff.h"
 
 namespace dsbuild {
 namespace {

@@ -1,9 +1,9 @@
 // explain: why each arch is in an op's library or not, also where nothing could be built.
 #include <algorithm>
 
-#include "build/due_actions.h"
-#include "build/key_sketch.h"
 #include "command.h"
+#include "driver/due_actions.h"
+#include "driver/key_sketch.h"
 #include "remote/open_remote.h"
 #include "report/explain.h"
 

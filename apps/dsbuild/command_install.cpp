@@ -1,5 +1,5 @@
 // `dsbuild install`: what pip would make of the wheel, for images without pip.
-#include "build/publish.h"
+#include "driver/publish.h"
 #include "package/package.h"
 #include "show_events.h"
 

@@ -1,6 +1,6 @@
 // list: the ops of a pack, the archs that each keeps of the request, and whether this machine can build it.
-#include "build/survey.h"
 #include "command.h"
+#include "driver/survey.h"
 
 namespace dsbuild {
 namespace {

@@ -1,8 +1,8 @@
 // report: what there is, and what is missing, even with no CUDA, no GPU, no Ninja, no Python and no bundle.
 #include <algorithm>
 
-#include "build/survey.h"
 #include "command.h"
+#include "driver/survey.h"
 
 namespace dsbuild {
 namespace {

@@ -1,6 +1,6 @@
 // sign: a bundle's statement, and with it all of the bundle's files, by a private key.
-#include "build/publish.h"
 #include "bundle/verify.h"
+#include "driver/publish.h"
 #include "show_events.h"
 
 namespace dsbuild {

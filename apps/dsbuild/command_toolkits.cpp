@@ -1,5 +1,5 @@
-#include "build/survey.h"
 #include "command.h"
+#include "driver/survey.h"
 #include "toolkit/fetchable.h"
 
 namespace dsbuild {

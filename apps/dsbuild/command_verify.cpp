@@ -1,10 +1,10 @@
 // verify: a bundle against its manifest and its provenance and, where that is asked for, against a policy,
 // what a build makes of that provenance, what nvcc makes and what can be loaded here.
-#include "build/build_bundle.h"
-#include "build/compare_bundle.h"
-#include "build/rebuild.h"
-#include "build/requested_gate.h"
 #include "bundle/verify.h"
+#include "driver/build_bundle.h"
+#include "driver/compare_bundle.h"
+#include "driver/rebuild.h"
+#include "driver/requested_gate.h"
 #include "policy/policy.h"
 #include "sarif_file.h"
 #include "show_events.h"

@@ -2,7 +2,7 @@
 // that did something a command of the user's.
 #include <algorithm>
 
-#include "build/watched_inputs.h"
+#include "driver/watched_inputs.h"
 #include "project_pack.h"
 #include "show_events.h"
 #include "sys/attached_process.h"

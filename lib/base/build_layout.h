@@ -12,7 +12,8 @@ inline constexpr const char* k_build_lock_file = "lock";
 inline constexpr const char* k_unchanged_file = "unchanged";  // what the last plan was made of
 inline constexpr const char* k_graph_file = "build.ninja";
 inline constexpr const char* k_compile_commands_file = "compile_commands.json";  // for clangd and the like
-inline constexpr const char* k_plan_file = "plan.json";  // what is built, of what and why (build/inventory.h)
+inline constexpr const char* k_plan_file =
+    "plan.json";  // what is built, of what and why (driver/inventory.h)
 inline constexpr const char* k_timings_file = "timings.json";  // of the last build that ran edges
 inline constexpr const char* k_pack_folder = "pack";           // a link to the source root
 inline constexpr const char* k_roots_folder = "roots";  // links to this machine's folders (exec/roots.h)

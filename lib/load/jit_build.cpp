@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "base/build_layout.h"
-#include "build/build_bundle.h"
-#include "build/build_folder.h"
-#include "build/null_build.h"
+#include "driver/build_bundle.h"
+#include "driver/build_folder.h"
+#include "driver/null_build.h"
 #include "load/builder_note.h"
 #include "load/prebuilt.h"
 #include "load/shared_failure.h"

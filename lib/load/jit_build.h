@@ -1,7 +1,7 @@
 // One build of an op for all processes of this node that want it. Private to lib/load.
 //
 // Nothing here is needed for what is built to be right: the build folder has a lock of its own
-// (lib/build/build_folder.h), bundles come into their place in one step, results in the cache are whole or
+// (lib/driver/build_folder.h), bundles come into their place in one step, results in the cache are whole or
 // absent. The lock of a turn saves work: who has it builds, the others wait. The kernel frees it with the
 // process that holds it, and no child inherits it, so that the next takes over at once when a builder is
 // killed. Who waits for too long (Patience), or finds that compilers of a killed builder do not end, takes

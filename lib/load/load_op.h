@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "build/request.h"
-#include "build/session.h"
+#include "driver/request.h"
+#include "driver/session.h"
 #include "load/builder_note.h"
 #include "load/fit.h"
 

@@ -2,7 +2,7 @@
 // Private to lib/load.
 #pragma once
 
-#include "build/session.h"
+#include "driver/session.h"
 
 namespace dsbuild {
 

@@ -1,4 +1,4 @@
-#include "build/inventory_diff.h"
+#include "driver/inventory_diff.h"
 #include "ninja/progress.h"
 #include "report/json.h"
 #include "report/table.h"

@@ -2,7 +2,7 @@
 
 #include "arch/vendor.h"
 #include "base/demangle.h"
-#include "build/timing_analysis.h"
+#include "driver/timing_analysis.h"
 #include "report/json.h"
 
 namespace dsbuild {

@@ -1,4 +1,4 @@
-#include "build/timing_analysis.h"
+#include "driver/timing_analysis.h"
 #include "ninja/progress.h"
 #include "report/json.h"
 #include "report/table.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "build/timings.h"
+#include "driver/timings.h"
 
 namespace dsbuild {
 

@@ -85,7 +85,7 @@ struct Selection {
   std::vector<std::string> names;    // sorted, unique
   std::vector<std::string> without;  // sorted, unique
   std::string origin = "default";
-  std::vector<std::string> kept;               // sorted; of the bundle, by --add (lib/build/kept_ops.h)
+  std::vector<std::string> kept;               // sorted; of the bundle, by --add (lib/driver/kept_ops.h)
   std::optional<std::string> workload_file;    // of @FILE
   std::map<std::string, WorkloadOp> workload;  // its ops of the pack that is built
   // DS_BUILD_OPS and every DS_BUILD_<NAME> in the environment but DS_BUILD_STRING, by variable.
@@ -144,7 +144,7 @@ struct Settings {
   // ${XDG_CACHE_HOME:-~/.cache}/dsbuild. With neither, a path that nobody can make: an empty one would make
   // tools and facts be taken from the current folder.
   Path cache_dir;
-  // Of a bundle, by options or a policy (lib/build/requested_gate.h, lib/policy/policy.h).
+  // Of a bundle, by options or a policy (lib/driver/requested_gate.h, lib/policy/policy.h).
   Setting<std::string> gpus;             // "H100,10.0"; "": none is asked about
   Setting<unsigned long long> max_size;  // bytes; 0: any
   Setting<OpSizes> max_op_size;
@@ -164,7 +164,7 @@ struct Settings {
   Setting<std::string> remote_tools{"upload"};  // or "worker:/usr/local/cuda"
   Setting<RemoteLocal> remote_local;
   Setting<std::vector<std::string>> remote_platform;  // "OSFamily=linux"
-  // Of a build that several machines share out among them (lib/build/build_shard.h).
+  // Of a build that several machines share out among them (lib/driver/build_shard.h).
   Setting<ShardChoice> shard;
   Setting<Path> shard_plan;                        // a file; "": each machine makes the cut for itself
   Setting<Path> metrics;                           // a file for dashboards (lib/report/metrics.h); "": none

@@ -6,8 +6,8 @@
 
 #include "base/build_layout.h"
 #include "base/digest.h"
-#include "build/slice_tests.h"
-#include "build/survey.h"
+#include "driver/slice_tests.h"
+#include "driver/survey.h"
 #include "exec/record.h"
 #include "inputs/include_search.h"
 #include "inputs/layout.h"

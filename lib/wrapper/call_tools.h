@@ -2,7 +2,7 @@
 // the caller's environment.
 #pragma once
 
-#include "build/slicing.h"
+#include "driver/slicing.h"
 #include "wrapper/nvcc_call.h"
 
 namespace dsbuild {

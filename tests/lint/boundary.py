@@ -22,7 +22,7 @@ VARIABLE = re.compile(r"(?<![.\w>])variable\s*\([^()]*environment|\benvironment(
 READERS = ("lib/sys/", "lib/settings/", "lib/nvcc/",
            "lib/toolkit/loaded_libraries.cpp",  # the loader's, of the environment that tools get
            "lib/wrapper/")  # nvcc's own variables are part of the command lines that it stands for
-LOG = ("lib/build/run_log.h", "lib/build/run_log.cpp")  # it writes by spdlog, which writes by itself
+LOG = ("lib/driver/run_log.h", "lib/driver/run_log.cpp")  # it writes by spdlog, which writes by itself
 
 
 def check(texts):
@@ -45,7 +45,7 @@ def check(texts):
 
 GOOD = {
     "lib/settings/a.cpp": 'auto x = variable(environment, "HOME");\n',
-    "lib/build/a.cpp": 'auto x = settings.variable("HOME"), y = find_program(system, "ninja");\n',
+    "lib/driver/a.cpp": 'auto x = settings.variable("HOME"), y = find_program(system, "ninja");\n',
     LOG[1]: "#include <spdlog/spdlog.h>\n",
     "lib/sys/file.cpp": "#include <fstream>\n#include <unistd.h>\n",
     "lib/base/text.h": '#include <filesystem>\nusing Path = std::filesystem::path;\n'
@@ -53,8 +53,8 @@ GOOD = {
                        'const char* s = "call getenv(X)";\nSystem system(files);\nuse(input.system);\n',
 }
 BAD = [
-    ("lib/build/a.cpp", 'auto x = variable(system.environment, "HOME");\n', "reads a variable"),
-    ("lib/build/a.cpp", 'auto x = system.environment.find("HOME");\n', "reads a variable"),
+    ("lib/driver/a.cpp", 'auto x = variable(system.environment, "HOME");\n', "reads a variable"),
+    ("lib/driver/a.cpp", 'auto x = system.environment.find("HOME");\n', "reads a variable"),
     ("lib/base/a.cpp", "#include <fstream>\n", "header of the outside world"),
     ("lib/base/a.cpp", "#include <sys/stat.h>\n", "header of the outside world"),
     ("lib/base/a.cpp", '#include "x.h"\n#include <unistd.h>\n', ":2: includes"),

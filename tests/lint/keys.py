@@ -43,7 +43,7 @@ GOOD = {
 BAD = [
     ("lib/nvcc/a.cpp", "auto result = sha256(digest_of(record.key) + bytes);\n", "a digest of a key by hand"),
     ("lib/wrapper/a.cpp", "auto result =\n    sha256_of_pieces({key, bytes});\n", ":2: makes a digest"),
-    ("lib/build/a.cpp", "auto identity = sha256(k_key_version + text);\n", "a part of a key"),
+    ("lib/driver/a.cpp", "auto identity = sha256(k_key_version + text);\n", "a part of a key"),
     ("lib/nvcc/a.h", "ActionCache& cache;\n", "a part of the cache"),
     ("lib/nvcc/a.cpp", "Runner& runner;\n", "names who runs tools"),
     ("apps/dsbuild/a.cpp", "const BlobStore& blobs;\n", "a part of the cache"),

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "arch/nvidia.h"
-#include "unit/build/cuda_world.h"
+#include "unit/driver/cuda_world.h"
 
 using namespace dsbuild;
 

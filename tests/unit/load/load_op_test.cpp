@@ -7,7 +7,7 @@
 #include "arch/nvidia.h"
 #include "load/jit_build.h"
 #include "sys/lock.h"
-#include "unit/build/cuda_world.h"
+#include "unit/driver/cuda_world.h"
 
 using namespace dsbuild;
 
