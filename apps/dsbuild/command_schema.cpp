@@ -52,7 +52,7 @@ std::vector<std::string> schema_names(const CommandContext& context) {
 CommandRow schema_command() {
   return {
       .name = "schema",
-      .help = "Print the JSON Schema of op.yaml, of a config file or policy, or of an answer",
+      .help = "Print the JSON Schema of op.yaml, a config, a policy or an answer",
       .run = run_schema,
       .examples = {{"dsbuild schema op", "of op.yaml, for an editor"},
                    {"dsbuild schema plan", "of what `dsbuild plan --json` prints"},

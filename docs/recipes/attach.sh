@@ -12,8 +12,8 @@ attach() { # TYPE FILE
 }
 
 dsbuild verify "$bundle"
-dsbuild sbom "$bundle" --format spdx --out "$work/sbom.spdx.json"
-dsbuild sbom "$bundle" --format cyclonedx --out "$work/sbom.cdx.json"
+dsbuild sbom "$bundle" --format spdx --sbom-file "$work/sbom.spdx.json"
+dsbuild sbom "$bundle" --format cyclonedx --sbom-file "$work/sbom.cdx.json"
 attach application/spdx+json "$work/sbom.spdx.json"
 attach application/vnd.cyclonedx+json "$work/sbom.cdx.json"
 attach application/vnd.in-toto+json "$bundle/provenance.intoto.json"

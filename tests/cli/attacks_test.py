@@ -234,8 +234,8 @@ def take(*names):
     return do
 
 
-def statement_says(**changes):
-    return lambda world: edit(world, lambda value: value["predicate"]["runDetails"].update(changes))
+def of_another_builder(statement):
+    statement["predicate"]["runDetails"]["builder"]["id"] = "https://evil.example"
 
 
 def edit(world, change):
@@ -298,7 +298,7 @@ ATTACKS = [
     Attack("a bit of a library's code, and a statement of it", forged(W.flip), "bad_signature", POLICY),
     Attack("an op more, and a statement of it", forged(W.add_op), "bad_signature", POLICY),
     Attack("a version that is higher, and a statement of it", forged(W.raise_version), "bad_signature", POLICY),
-    Attack("another builder in the statement", statement_says(builder={"id": "https://evil.example"}), "bad_signature", POLICY),
+    Attack("another builder in the statement", lambda world: edit(world, of_another_builder), "bad_signature", POLICY),
     Attack("a later day in the statement", later, "bad_signature", POLICY),
     Attack("a blank in the statement", lambda world: edit(world, lambda value: value.update(note=" ")), "bad_signature", POLICY),
     Attack("the signature of an older bundle", take(signing.SIGNATURE), "bad_signature", POLICY),
@@ -325,9 +325,8 @@ ATTACKS = [
            "statement_differs", FILES),
     Attack("a statement that names a file more", trusted_says(lambda value: value["subject"].append({**value["subject"][1], "name": "other.so"})),
            "statement_differs", FILES),
-    Attack("a library that is named twice", trusted_says(lambda value: value["subject"].append(value["subject"][1])), "bad_statement", FILES),
-    Attack("another builder's bundle", trusted_says(lambda value: value["predicate"]["runDetails"].update(builder={"id": "https://evil.example"})),
-           "other_builder", ("builder",)),
+    Attack("a library that is named twice", trusted_says(lambda value: value["subject"].append(value["subject"][1])), "statement_differs", FILES),
+    Attack("another builder's bundle", trusted_says(of_another_builder), "other_builder", ("builder",)),
     # Old, and rightly signed.
     Attack("an older bundle, by its version", take(), "older_bundle", ("min_version",), {"built_after": "2026-01-01"}),
     Attack("an older bundle, by its day", take(), "older_bundle", ("built_after",), {"min_version": "1.0.0"}),

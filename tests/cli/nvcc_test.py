@@ -142,6 +142,7 @@ def images(file):
     return sorted(image for _, image in extract_images(find_cuobjdump(), file.resolve()))
 
 
+@testspace.deep_but_some(4, "test")
 class LinesTest(NvccCase):
     def test_random_lines(self):
         number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 12
@@ -308,6 +309,7 @@ class CallsTest(NvccCase):
         self.assertIn("/nonexistent/nvcc", run.stderr)
 
 
+@testspace.deep_but_some(1, "test")
 class FailsOpenTest(NvccCase):
     """Where slices are not to be had nvcc does it, and one line says why."""
 
@@ -398,6 +400,7 @@ class KillTest(NvccCase):
             self.check_same(ours, self.by_nvcc(COMPILE, folder), COMPILE)
 
 
+@testspace.deep_but_some(2, "test")
 class WrapTest(NvccCase):
     def wrap(self, *command, folder, options=(), **more):
         return subprocess.run([testspace.dsbuild_program(), "wrap", *options, "--", *map(str, command)], cwd=folder, text=True, check=False,

@@ -83,11 +83,11 @@ class TroubleshootingTest(CliTest):
             self.assertRegex("\n".join(said for _, said in runs), pattern_of(block))
 
     def edit_op(self, space, op, **changes):
-        file = space.root / "dsbuild-out" / "manifest.json"
-        manifest = json.loads(file.read_text())
+        bundle = space.root / "dsbuild-out"
+        manifest = json.loads((bundle / "manifest.json").read_text())
         entry = next(entry for entry in manifest["ops"] if entry["name"] == op)
         entry.update(changes)
-        file.write_text(json.dumps(manifest))
+        testspace.forge_manifest(bundle, manifest)
 
     def test_a_bundle(self):
         space = self.built()

@@ -64,6 +64,7 @@ class ExecutionTest(unittest.TestCase):
         return [warning["code"] for warning in run.result()["warnings"]]
 
 
+@testspace.deep_but_some(5, "test")
 class RunsTest(ExecutionTest):
     def test_all_device_compilers_run_there(self):
         server = self.serve(slots=2)

@@ -68,6 +68,7 @@ class OldCasd(SharedCasd):
                 path.unlink()
 
 
+@testspace.deep_but_some(3, "test")
 class TtlTest(unittest.TestCase):
     def build(self, name, *more):
         space = TestSpace(name, steps=True, store=True, payload=20_000)

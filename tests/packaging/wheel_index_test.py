@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from distributions import NAME, Venv, edit_manifest, make_pack, torch_files, write_wheel  # noqa: E402
 from packs import Pack  # noqa: E402
 from pip_tools import module_command  # noqa: E402
-from testspace import TestSpace, find_tvm_ffi, main  # noqa: E402
+from testspace import TestSpace, find_tvm_ffi, forge_manifest, main  # noqa: E402
 
 # What torch, CUDA, their drivers and tvm-ffi bring: as `auditwheel repair` is told of it.
 OUTSIDE = ("libtorch*.so", "libc10*.so", "libcudart.so.*", "libcuda.so.*", "libtvm_ffi.so", "libgomp.so.*")
@@ -147,7 +147,7 @@ def needy_bundle():
     for op in manifest["ops"]:
         if op["name"] == "plain":
             op.update(sha256=hashlib.sha256(library.read_bytes()).hexdigest(), bytes=library.stat().st_size)
-    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    forge_manifest(bundle, manifest)
     return bundle
 
 

@@ -119,13 +119,23 @@ class Run:
 STATEMENT = "provenance.intoto.json"
 
 
+# A compiler's parts are named as it names them, which may differ where the same file runs.
+TOOL_PARTS = ("compiler part", "toolkit part")
+
+
 def content_of(file):
-    """All but who made it, and when."""
+    """Of a statement the files and what they were made of, without how they were asked for, who made them, when, and tools' parts."""
     if file.name != STATEMENT:
         return file.read_bytes()
     statement = json.loads(file.read_text())
-    statement["predicate"].pop("runDetails")
-    return json.dumps(statement).encode()
+    build = statement["predicate"]["buildDefinition"]
+    made_of = [part for part in build["resolvedDependencies"] if part["annotations"]["kind"] not in TOOL_PARTS]
+    return json.dumps([statement["subject"], made_of]).encode()
+
+
+def without_statement(files):
+    """Of bundle_files."""
+    return [file for file in files if file[0] != STATEMENT]
 
 
 def forge_manifest(bundle, manifest):

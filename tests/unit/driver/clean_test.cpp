@@ -44,7 +44,7 @@ TEST_CASE("A bundle in the build folder does not go unasked") {
   const auto refused = clean(world, false);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == "bundle_in_build_dir");
-  CHECK(world.bundle().size() == 3);
+  CHECK(world.bundle().size() == 4);
   CHECK(clean(world, true)->size() == 1);
 }
 

@@ -269,7 +269,8 @@ TEST_CASE("an unknown key of a config file is an error with its position and the
               "Keys of a config file: ops, arch, out, build_dir, cuda_home, rocm_home, "
               "oneapi_home, jobs, keep_going, ptxas_info, "
               "strict, json, pack, "
-              "source, add, color, compress_mode, pch, backend, verify_against_nvcc, timings, metrics, "
+              "source, add, color, compress_mode, pch, backend, verify_against_nvcc, builder_id, timings, "
+              "metrics, "
               "sign_key, python, "
               "cpu_baseline, memory, "
               "cache_dir, cache_size, lock_timeout, debug, allow_disjoint_archs, drop_unsupported_archs, "
@@ -355,9 +356,9 @@ TEST_CASE("each row of the table is read from all that it names, and shows in pl
   const auto sample_of = [](const Option& option) -> std::string {
     if (option.type == "upload|worker:DIR") return "upload";
     static const std::map<std::string, std::string> samples = {
-        {"", "1"},      {"OPS", "all"},    {"ARCHS", "8.0"},     {"N", "2"},
-        {"SIZE", "2G"}, {"DIR", "x"},      {"SECONDS", "2"},     {"DAYS", "2"},
-        {"FILE", "x"},  {"PACK|DIR", "x"}, {"PROPERTIES", "a=b"}};
+        {"", "1"},      {"OPS", "all"},    {"ARCHS", "8.0"},      {"N", "2"},
+        {"SIZE", "2G"}, {"DIR", "x"},      {"SECONDS", "2"},      {"DAYS", "2"},
+        {"FILE", "x"},  {"PACK|DIR", "x"}, {"PROPERTIES", "a=b"}, {"URI", "urn:x"}};
     const auto sample = samples.find(option.type);
     return sample != samples.end() ? sample->second : option.type.substr(option.type.rfind('|') + 1);
   };
@@ -372,11 +373,14 @@ TEST_CASE("each row of the table is read from all that it names, and shows in pl
     };
     if (!option.variable.empty()) {
       World world;
+      world.environment["GITHUB_SERVER_URL"] = "https://github.example";
       world.environment[option.variable] = option.variable == "DS_ACCELERATOR" ? "cpu" : sample_of(option);
       CHECK(origin_in(world) == option.variable);
     }
     if (option.names.empty()) continue;
     World world;
+    if (!option.needs.empty())
+      world.environment[find_option(option.needs.front())->variable] = "reapi://host/x";
     world.files.add_file("/data/configs/all.yaml", option.setting + ": " + sample_of(option) + "\n");
     world.arguments["--config"] = "all";
     CHECK(origin_in(world) == "configs/all.yaml:1:1");
