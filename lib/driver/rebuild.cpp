@@ -59,7 +59,7 @@ Result<void> check_pack(const Statement& statement, const Arguments& typed, cons
 
 using Texts = std::map<std::string, std::string>;
 
-std::string find_staleness(const std::string& what, const Texts& before, const Texts& now) {
+std::string first_difference(const std::string& what, const Texts& before, const Texts& now) {
   Texts all = before;
   all.insert(now.begin(), now.end());
   for (const auto& [name, unused] : all) {
@@ -151,8 +151,8 @@ Result<RebuildRequest> request_of_statement(const Statement& statement, const Ar
 std::string first_cause(const Statement& before, const Statement& now, const std::string& file) {
   if (before.run.dsbuild != now.run.dsbuild)
     return "it was built by dsbuild " + before.run.dsbuild + ", this is " + now.run.dsbuild;
-  std::string why = find_staleness("option", before.request.options, now.request.options);
-  if (why.empty()) why = find_staleness("variable", before.variables, now.variables);
+  std::string why = first_difference("option", before.request.options, now.request.options);
+  if (why.empty()) why = first_difference("variable", before.variables, now.variables);
   if (why.empty()) why = differing_dependency(before, now, file);
   return why.empty() && !file.empty() ? differing_dependency(before, now, "") : why;
 }
