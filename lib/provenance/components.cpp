@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "base/uri.h"
 #include "base/version.h"
 
 namespace dsbuild {
@@ -48,22 +49,11 @@ std::string cpe_of(const KnownProduct& known, const std::string& version) {
          ":*:*:*:*:*:*:*";
 }
 
-bool is_plain_in_purl(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
-         c == '_' || c == '~' || c == '/';
-}
-
-std::string percent_encoded(const std::string& text) {
-  std::string encoded;
-  for (const char c : text)
-    encoded += is_plain_in_purl(c) ? std::string(1, c) : "%" + to_upper(hex_digits(std::string(1, c)));
-  return encoded;
-}
-
 std::string generic_purl(const std::string& name, const std::string& version, const std::string& sha256) {
   const size_t begin = name.find_first_not_of('/');
-  std::string purl = "pkg:generic/" + percent_encoded(begin == std::string::npos ? name : name.substr(begin));
-  if (!version.empty()) purl += "@" + percent_encoded(version);
+  std::string purl =
+      "pkg:generic/" + uri_encode(begin == std::string::npos ? name : name.substr(begin), true);
+  if (!version.empty()) purl += "@" + uri_encode(version, true);
   return sha256.empty() ? purl : purl + "?checksum=sha256:" + sha256;
 }
 
@@ -132,7 +122,7 @@ Component component_of(const Dependency& dependency, const Manifest& manifest, c
     component.supplier = dependency.name;
     component.licence = manifest.license;
     component.purl = generic_purl(dependency.name, component.version, "");
-    if (!dependency.uri.empty()) component.purl += "?vcs_url=" + percent_encoded(dependency.uri);
+    if (!dependency.uri.empty()) component.purl += "?vcs_url=" + uri_encode(dependency.uri, true);
     return component;
   }
   const KnownProduct& known = product(dependency.name);

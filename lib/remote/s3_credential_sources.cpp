@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/uri.h"
 #include "remote/utc_time.h"
 #include "remote/xml_text.h"
 #include "sys/clock.h"

@@ -6,17 +6,13 @@
 #include "base/digest.h"
 #include "base/hmac.h"
 #include "base/text.h"
+#include "base/uri.h"
 #include "remote/utc_time.h"
 
 namespace dsbuild {
 namespace {
 
 constexpr const char* k_algorithm = "AWS4-HMAC-SHA256";
-
-bool is_unreserved(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
-}
 
 std::string query_text(const AwsRequest& request) {
   std::vector<std::pair<std::string, std::string>> encoded;
@@ -35,20 +31,6 @@ std::string header_value(const std::string& text) {
 }
 
 }  // namespace
-
-std::string uri_encode(std::string_view text, bool keep_slashes) {
-  constexpr std::string_view k_digits = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    if (is_unreserved(c) || (keep_slashes && c == '/')) {
-      encoded += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded += {'%', k_digits[byte >> 4], k_digits[byte & 15]};
-  }
-  return encoded;
-}
 
 std::string aws_url(std::string_view scheme, const AwsRequest& request) {
   const std::string query = query_text(request);

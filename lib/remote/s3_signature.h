@@ -33,10 +33,6 @@ struct AwsScope {
   std::string service;  // "s3"
 };
 
-// For the path of a URL, or a name or a value of its query: all but letters, digits and "-._~" becomes %XX.
-// keep_slashes: '/' stays.
-std::string uri_encode(std::string_view text, bool keep_slashes);
-
 // "https://host/path?query" as it is signed.
 std::string aws_url(std::string_view scheme, const AwsRequest& request);
 

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "sys/clock.h"
+
 namespace dsbuild {
 namespace {
 
@@ -35,11 +37,9 @@ std::optional<int64_t> seconds_of(const Moment& moment) {
 }  // namespace
 
 std::string basic_time(int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  std::array<char, 32> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts)};
+  std::string text = utc_text(seconds);
+  std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
+  return text;
 }
 
 std::optional<int64_t> read_iso_time(const std::string& text) {
