@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reading and writing one file: async_io of a bundle against Python's own preadv and pwrite, in the same run.
 
-    bench_async_io.py BUNDLE [--megabytes N] [--folder DIR]      prints the table of docs/benchmarks.md
+    bench_async_io.py BUNDLE [--megabytes N] [--folder DIR]      prints the table of docs/figures/benchmarks.md
 
 Needs NumPy and tvm-ffi. The file lies in DIR (default: the current folder), which should be on the disk in question.
 Before cold reads and before writes the file's pages are dropped from the cache (posix_fadvise); writes end with an fsync.

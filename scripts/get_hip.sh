@@ -120,7 +120,7 @@ check_hip() {
 get_hip() {
   local codename package packages root="$staging/root" home="$staging/home"
   by_hand=("install ROCm (or AMD's TheRock) for your system, then pass --rocm-home DIR or set ROCM_HOME;"
-    "  on Debian: apt-get install hipcc; more in docs/toolkits.md")
+    "  on Debian: apt-get install hipcc; more in docs/guides/toolkits.md")
   open_private_apt
   [[ "$(private_apt apt-cache policy clang-$hip_clang)" == *"Candidate: 1:$hip_clang."* ]] ||
     explain_by_hand "Debian $codename does not carry clang $hip_clang (Debian 12 does, in its security updates)"

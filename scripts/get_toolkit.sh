@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # get_toolkit.sh 11.8|12.4|13.5|hip|ninja|tvm_ffi|cuobjdump|auditwheel|rattler_build|sycl|ocloc [DEST]: fetches a toolkit (or a build tool)
 # into the user's cache folder, never into the system. Staged beside DEST, checked, then renamed: DEST is absent or whole.
-# Where each comes from, and the steps by hand: docs/toolkits.md.
+# Where each comes from, and the steps by hand: docs/guides/toolkits.md.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -220,7 +220,7 @@ get_cuda() {
   local codename package home="$staging/home" root="$staging/root"
   by_hand=("install NVIDIA's CUDA $version for your system into any folder (their installer takes"
     "  --toolkit --toolkitpath=DIR) together with g++ $newest_gcc or older, then pass"
-    "  --cuda-home DIR or set CUDA_HOME; more in docs/toolkits.md")
+    "  --cuda-home DIR or set CUDA_HOME; more in docs/guides/toolkits.md")
   open_private_apt "$release"
   [[ "$(private_apt apt-cache policy nvidia-cuda-toolkit)" == *"Candidate: $version."* ]] ||
     explain_by_hand "Debian $codename does not carry CUDA $version"

@@ -196,7 +196,7 @@ explain_other_system() {
     "  a C++20 compiler (gcc 11 or newer), CMake 3.22, Python 3 with pip (it fetches Ninja and tvm-ffi)," \
     "  and the development files of spdlog, yaml-cpp, nlohmann-json, tl-expected, CLI11, OpenSSL, minizip, zstd," \
     "  libcurl (its headers alone), protozero and, for the op async_io, libaio" \
-    "  install them with your system's package manager, then run this again; see docs/toolkits.md for CUDA"
+    "  install them with your system's package manager, then run this again; see docs/guides/toolkits.md for CUDA"
 }
 
 # What building dsbuild takes.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make_jax_functions.py [--check]: python/dsbuild/jax.py, the functions of the pack native that JAX's arrays allow, from what
-ops/native/*/functions.yaml says of them (docs/op_yaml.md). --check writes nothing; it says whether the file is up to date.
+ops/native/*/functions.yaml says of them (docs/reference/op_yaml.md). --check writes nothing; it says whether the file is up to date.
 
 They are those that become torch operators. One that changes a tensor is there too and refuses, by name.
 """
@@ -16,9 +16,9 @@ from make_torch_operators import lines_of, parameters
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = "python/dsbuild/jax.py"
-HEAD = '''"""The native ops as functions of JAX, also inside jax.jit (docs/torch_operators.md has an example).
+HEAD = '''"""The native ops as functions of JAX, also inside jax.jit (docs/guides/torch_operators.md has an example).
 
-Each takes and returns what the torch operator of its name does (docs/torch_operators.md). A function that changes its tensors
+Each takes and returns what the torch operator of its name does (docs/guides/torch_operators.md). A function that changes its tensors
 is refused, for arrays of JAX do not change. Needs the packages jax and jax-tvm-ffi.
 Made by scripts/make_jax_functions.py of the functions.yaml of each op.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_messages.py [--check]: docs/messages.md from the table of codes (lib/base/message_code.h), the places that raise
+"""make_messages.py [--check]: docs/reference/messages.md from the table of codes (lib/base/message_code.h), the places that raise
 them, and the golden files of tests that provoke them (tests/golden/). `dsbuild help CODE` shows what the page says.
 
 --check writes nothing; it says what is wrong: the page is not up to date, a code that nothing raises, a code that no
@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "messages.md"
+PAGE = ROOT / "docs" / "reference" / "messages.md"
 TABLE = "lib/base/message_code.h"
 HEAD = """# Messages
 
@@ -103,7 +103,7 @@ def main():
     page, problems = make(*read_all())
     if sys.argv[1:] == ["--check"]:
         if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != page:
-            problems.append("docs/messages.md is not up to date: run scripts/make_messages.py")
+            problems.append("docs/reference/messages.md is not up to date: run scripts/make_messages.py")
     else:
         PAGE.write_text(page, encoding="utf-8")
     for problem in problems:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_page_pictures.py [BUILD_DIR]: docs/page-*.png, the page of a build as a window of 1280 and of 390 pixels shows its top,
+"""make_page_pictures.py [BUILD_DIR]: docs/figures/page-*.png, the page of a build as a window of 1280 and of 390 pixels shows its top,
 light and dark; without BUILD_DIR, of all native ops for 7.5, 8.0, 9.0 and PTX. DSBUILD names the program; needs CUDA,
 Chromium and what scripts/lib.sh sets up."""
 
@@ -30,7 +30,7 @@ def main():
         for width, height in HEIGHTS.items():
             for dark in (False, True):
                 browser.open(page, width=width, dark=dark)
-                picture = ROOT / "docs" / f"page-{width}-{'dark' if dark else 'light'}.png"
+                picture = ROOT / "docs" / "figures" / f"page-{width}-{'dark' if dark else 'light'}.png"
                 browser.screenshot(picture, height)
                 size = picture.stat().st_size
                 print(f"{picture.relative_to(ROOT)}  {size} bytes")

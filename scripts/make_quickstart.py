@@ -74,7 +74,8 @@ them and writes this page. Run them in a fresh clone, as root (or with sudo):
 {text}
 ```
 
-Next: [your own op](your_first_op.md), [CI](ci.md), [Docker](docker.md), [all options](cli.md), [errors](troubleshooting.md).
+Next: [your own op](guides/first_op.md), [CI](guides/ci.md), [Docker](guides/docker.md), [all
+options](reference/cli.md), [errors](troubleshooting.md).
 """
 
 

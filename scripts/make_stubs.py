@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""make_stubs.py [--check]: python/dsbuild/native.pyi and the tables of docs/ops.md, from what ops/native/*/functions.yaml
-says of the functions (docs/op_yaml.md).
+"""make_stubs.py [--check]: python/dsbuild/native.pyi and the tables of docs/reference/ops.md, from what ops/native/*/functions.yaml
+says of the functions (docs/reference/op_yaml.md).
 
 --check writes nothing; it says what is wrong: a file that is not up to date, an op without its functions.yaml or its part
 of the page.
@@ -19,7 +19,7 @@ from op_functions import literal
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACK = "ops/native"
 STUB = "python/dsbuild/native.pyi"
-PAGE = "docs/ops.md"
+PAGE = "docs/reference/ops.md"
 COLUMNS = 118
 TYPES = {"tensor": "Tensor", "tensors": "Sequence[Tensor]", "tensor or None": "Tensor | None", "ints": "Sequence[int]",
          "dtype": "Dtype", "float or tensor": "float | Tensor", "int or tensor": "int | Tensor"}

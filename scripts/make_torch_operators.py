@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make_torch_operators.py [--check | --samples]: python/dsbuild/_torch_operators.py, the torch operators of the pack native, from what
-ops/native/*/functions.yaml says of its functions (docs/op_yaml.md).
+ops/native/*/functions.yaml says of its functions (docs/reference/op_yaml.md).
 
 A function that writes tensors becomes an operator, unless it takes a handle. What it makes the operator allocates and
 returns; what it writes else is changed in place and marked so in the schema.

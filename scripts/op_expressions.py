@@ -1,4 +1,4 @@
-"""Expressions of functions.yaml: shapes and dtypes of the tensors that a function makes, from its arguments (docs/op_yaml.md).
+"""Expressions of functions.yaml: shapes and dtypes of the tensors that a function makes, from its arguments (docs/reference/op_yaml.md).
 
 A small part of Python, so that generated code runs them nearly as they stand, with symbolic sizes too: names of
 arguments, x.shape, x.shape[i], x.shape[:i], x.numel(), x.dtype, numbers, texts, lists, *x.shape in a list, + - * // %, comparisons,

@@ -1,7 +1,7 @@
-"""functions.yaml of an op: what Python calls in its library (docs/op_yaml.md). Read strictly: an unknown key, a wrong type
+"""functions.yaml of an op: what Python calls in its library (docs/reference/op_yaml.md). Read strictly: an unknown key, a wrong type
 or a function that is no export is a SpecError with file:line:column.
 
-The stubs and the tables of docs/ops.md are made of it (make_stubs.py), and the torch operators (make_torch_operators.py);
+The stubs and the tables of docs/reference/ops.md are made of it (make_stubs.py), and the torch operators (make_torch_operators.py);
 builds do not read it, so that an edit of a sentence compiles, links and plans nothing.
 """
 

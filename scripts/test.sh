@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh [fast|deep] [CTEST ARGS...]: gets what is missing, builds dsbuild and its tests and runs them; CTest's closing lines
 # are the last lines. `fast`: what a minute is enough for, after each edit. `deep`: what takes longer than each commit may;
-# hours, root, torch; FUZZ_SECONDS is the time per fuzz target (3600). docs/testing.md says which test is where.
+# hours, root, torch; FUZZ_SECONDS is the time per fuzz target (3600). docs/internals/testing.md says which test is where.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -38,7 +38,7 @@ Result<const FetchableToolkit*> fetchable_of(const std::string& word) {
   }
   return fail(
       Exit::usage, "bad_option", "toolkits get", printable(word) + " cannot be fetched",
-      fix + "or install it by hand, and name it: --cuda-home DIR, --rocm-home DIR (docs/toolkits.md)");
+      fix + "or install it by hand, and name it: --cuda-home DIR, --rocm-home DIR (docs/guides/toolkits.md)");
 }
 
 // The recipe publishes a toolkit whole or not at all, so a folder that is there needs no network.
@@ -51,7 +51,7 @@ Result<void> check_offline(const Settings& settings, const FetchableToolkit& too
       std::string(toolkit.name) + " is not in " + cached.string() + ", and offline nothing is fetched",
       std::string("dsbuild toolkits get ") + toolkit.word +
           "   (where there is a network; the folder can be copied)\n" +
-          "or install a toolkit by hand (docs/toolkits.md)");
+          "or install a toolkit by hand (docs/guides/toolkits.md)");
 }
 
 // The recipe is a script, because it is apt, dpkg and pip that do the work.
@@ -84,8 +84,9 @@ Result<int> get(const CommandContext& context, const std::string& word) {
   DSBUILD_CHECK(check_offline(settings, *toolkit, context.system.files));
   const Path script = context.data_dir / "scripts" / "get_toolkit.sh";
   if (context.system.files.kind(script) != FileKind::file)
-    return fail(Exit::unmet, "no_recipe", script.string(), "the recipe for toolkits is not installed",
-                "Run it from a checkout of dsbuild, or install the toolkit by hand (docs/toolkits.md).");
+    return fail(
+        Exit::unmet, "no_recipe", script.string(), "the recipe for toolkits is not installed",
+        "Run it from a checkout of dsbuild, or install the toolkit by hand (docs/guides/toolkits.md).");
   const Command command{
       {script.string(), word}, context.system.environment, {}, std::chrono::seconds::zero()};
   ShownLines lines;

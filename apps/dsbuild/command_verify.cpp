@@ -140,7 +140,7 @@ CommandRow verify_command() {
                    {"dsbuild verify --gpu H100,10.0 --strict --max-size 200M",
                     "whether it is fit for a release"},
                    {"dsbuild verify dsbuild-out --policy policy.yaml",
-                    "whether it is what your own rules ask for: docs/policy.md"},
+                    "whether it is what your own rules ask for: docs/reference/policy.md"},
                    {"dsbuild verify dsbuild-out --rebuild",
                     "whether its provenance makes the same bytes here"},
                    {"dsbuild verify --against-nvcc --arch 8.0", "whether it is what nvcc makes"}},

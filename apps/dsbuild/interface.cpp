@@ -47,7 +47,7 @@ const std::vector<Note>& notes() {
        "blanks."},
       {"Variables",
        "DS_BUILD_OPS, DS_BUILD_<OP>, TORCH_CUDA_ARCH_LIST, CUDA_HOME, MAX_JOBS, CXX, NO_COLOR … "
-       "(docs/cli.md)."},
+       "(docs/reference/cli.md)."},
       {"Exit codes", "0 done, 1 a step failed, 2 usage, 3 it cannot be met, 75 lock time-out."},
   };
   return texts;

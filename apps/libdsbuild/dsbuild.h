@@ -1,5 +1,5 @@
 // libdsbuild: an op, by its name, for a C or C++ program: the path of a library of it that runs on this
-// machine, prebuilt where one fits, else built on the spot. docs/c.md shows how to use and to link it.
+// machine, prebuilt where one fits, else built on the spot. docs/guides/c.md shows how to use and to link it.
 //
 // It starts the program `dsbuild load [PACK/]OP --json` and reads its answer, so a build never happens in the
 // calling process: its environment, working folder, signal handlers and masks, threads and descriptors stay
@@ -64,10 +64,10 @@ struct dsbuild_op {
   int edges_run;                                   // what a build had to run for it; 0: nothing
 };
 
-// What went wrong, in the words of the program (docs/messages.md). Texts are never NULL.
+// What went wrong, in the words of the program (docs/reference/messages.md). Texts are never NULL.
 struct dsbuild_error {
   size_t size;
-  int exit;           // what the function returned: an exit code of docs/cli.md
+  int exit;           // what the function returned: an exit code of docs/reference/cli.md
   const char* code;   // for machines: "no_gpu"
   const char* where;  // an option, a variable or a path; may be ""
   const char* what;
@@ -78,10 +78,10 @@ struct dsbuild_error {
 // `options` may be NULL. A second call with the same words returns the same object without any I/O, within a
 // microsecond.
 //
-// Else it returns the exit code of docs/cli.md that says what kind of failure it is: 1 a compiler or a file
-// failed, 2 wrong words, 3 it cannot be had here (no GPU, no toolkit, DSBUILD_JIT=0), 70 a fault of dsbuild,
-// 128 + n ended by signal n (Ctrl-C reaches the program too). *op is then NULL, and *error says more: it is
-// to be freed with dsbuild_free_error. `error` may be NULL.
+// Else it returns the exit code of docs/reference/cli.md that says what kind of failure it is: 1 a compiler
+// or a file failed, 2 wrong words, 3 it cannot be had here (no GPU, no toolkit, DSBUILD_JIT=0), 70 a fault of
+// dsbuild, 128 + n ended by signal n (Ctrl-C reaches the program too). *op is then NULL, and *error says
+// more: it is to be freed with dsbuild_free_error. `error` may be NULL.
 //
 // Errors besides those of `dsbuild load`: `bad_option` (no name, or options that this library does not know),
 // `no_program` (there is no dsbuild), `cannot_start`, `program_failed` (it ended without an answer),

@@ -1,4 +1,4 @@
-// What Python calls: ops/native/async_io/functions.yaml; what it promises: docs/ops.md.
+// What Python calls: ops/native/async_io/functions.yaml; what it promises: docs/reference/ops.md.
 #include <algorithm>
 #include <limits>
 #include <memory>

@@ -1,4 +1,4 @@
-// One Adagrad step on the CPU, as plain numbers (docs/ops.md has the formulas), and its paths.
+// One Adagrad step on the CPU, as plain numbers (docs/reference/ops.md has the formulas), and its paths.
 #pragma once
 
 #include "cpu_run.h"

@@ -1,4 +1,4 @@
-// What Python calls: ops/native/cpu_adagrad/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/cpu_adagrad/functions.yaml; the formulas: docs/reference/ops.md.
 #include "cpu_adagrad.h"
 
 #include "cpu_paths.h"

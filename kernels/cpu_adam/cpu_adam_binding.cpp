@@ -1,4 +1,4 @@
-// What Python calls: ops/native/cpu_adam/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/cpu_adam/functions.yaml; the formulas: docs/reference/ops.md.
 #include "cpu_adam.h"
 
 #include "adam_arguments.h"

@@ -1,4 +1,4 @@
-// What Python calls: ops/native/cpu_lion/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/cpu_lion/functions.yaml; the formulas: docs/reference/ops.md.
 #include "cpu_lion.h"
 
 #include "cpu_paths.h"

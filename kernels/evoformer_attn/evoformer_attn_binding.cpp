@@ -1,4 +1,4 @@
-// What Python calls: ops/native/evoformer_attn/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/evoformer_attn/functions.yaml; the formulas: docs/reference/ops.md.
 #include <climits>
 #include <optional>
 #include <string>

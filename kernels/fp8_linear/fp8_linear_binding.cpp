@@ -1,4 +1,4 @@
-// What Python calls: ops/native/fp8_linear/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/fp8_linear/functions.yaml; the formulas: docs/reference/ops.md.
 #include <cmath>
 #include <initializer_list>
 #include <optional>

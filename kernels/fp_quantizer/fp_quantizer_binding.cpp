@@ -1,4 +1,4 @@
-// What Python calls: ops/native/fp_quantizer/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/fp_quantizer/functions.yaml; the formulas: docs/reference/ops.md.
 #include "cuda_call.h"
 #include "fp8_arguments.h"
 #include "fp_quantizer.h"

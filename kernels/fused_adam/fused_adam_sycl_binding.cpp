@@ -1,4 +1,4 @@
-// What Python calls: ops/native/fused_adam/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/fused_adam/functions.yaml; the formulas: docs/reference/ops.md.
 #include "adam_arguments.h"
 #include "fused_adam_sycl.h"
 #include "sycl_step.h"

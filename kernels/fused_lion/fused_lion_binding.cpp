@@ -1,4 +1,4 @@
-// What Python calls: ops/native/fused_lion/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/fused_lion/functions.yaml; the formulas: docs/reference/ops.md.
 #include "cuda_step.h"
 #include "fused_lion.h"
 #include "lion_arguments.h"

@@ -1,4 +1,5 @@
-// One Adam or AdamW step, as plain numbers; shared by fused_adam and cpu_adam (docs/ops.md has the formulas).
+// One Adam or AdamW step, as plain numbers; shared by fused_adam and cpu_adam (docs/reference/ops.md has the
+// formulas).
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// One Lion step, as plain numbers; shared by fused_lion and cpu_lion (docs/ops.md has the formulas).
+// One Lion step, as plain numbers; shared by fused_lion and cpu_lion (docs/reference/ops.md has the
+// formulas).
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What Python calls: ops/native/layer_norm/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/layer_norm/functions.yaml; the formulas: docs/reference/ops.md.
 #include "norm_binding.h"
 
 namespace dsbuild::ops {

@@ -1,4 +1,4 @@
-// What Python calls: ops/native/pin_memory/functions.yaml; what it promises: docs/ops.md.
+// What Python calls: ops/native/pin_memory/functions.yaml; what it promises: docs/reference/ops.md.
 #include <string>
 #include <vector>
 

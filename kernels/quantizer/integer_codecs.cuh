@@ -1,4 +1,4 @@
-// Integer codes, 8 or 4 bits each; docs/ops.md has the formulas.
+// Integer codes, 8 or 4 bits each; docs/reference/ops.md has the formulas.
 #pragma once
 
 #include "grouped.cuh"

@@ -1,4 +1,4 @@
-// What Python calls: ops/native/quantizer/functions.yaml; the formulas: docs/ops.md.
+// What Python calls: ops/native/quantizer/functions.yaml; the formulas: docs/reference/ops.md.
 #include "cuda_call.h"
 #include "grouped_arguments.h"
 #include "quantizer.h"

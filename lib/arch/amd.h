@@ -1,6 +1,6 @@
 // AMD's targets: target IDs, as `gfx90a:sramecc+:xnack-` and `gfx9-4-generic`.
 // Source: LLVM's User Guide for the AMDGPU backend (processors, generic processors, target ID, the ELF
-// header's e_flags); what clang 13 to 22 and llvm-readelf 22 say themselves (docs/arch.md).
+// header's e_flags); what clang 13 to 22 and llvm-readelf 22 say themselves (docs/reference/arch.md).
 #pragma once
 
 #include "arch/vendor.h"

@@ -1,4 +1,4 @@
-// The grammar of --arch and of the variables of torch (docs/arch.md):
+// The grammar of --arch and of the variables of torch (docs/reference/arch.md):
 //   list    = [entry] { separator [entry] }      separator = one or more of ; , blank tab newline
 //   entry   = "native" | "all" | "all-major" | an entry of a vendor's
 // NVIDIA's:

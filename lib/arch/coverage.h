@@ -1,4 +1,4 @@
-// What a GPU gets from a set of device images (docs/arch.md, "What runs where").
+// What a GPU gets from a set of device images (docs/reference/arch.md, "What runs where").
 #pragma once
 
 #include <optional>

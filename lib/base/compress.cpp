@@ -12,7 +12,7 @@
 namespace dsbuild {
 namespace {
 
-constexpr int k_level = 3;  // docs/dependencies.md has what it gives
+constexpr int k_level = 3;  // docs/reference/dependencies.md has what it gives
 constexpr int k_tight_level = 9;
 constexpr int k_most_window_log = 27;
 static_assert(size_t{1} << k_most_window_log == k_most_prefixed_bytes);

@@ -1,5 +1,5 @@
-// The codes of every error and warning, and what each means (docs/messages.md is made from this table).
-// A code that is not in the table does not compile.
+// The codes of every error and warning, and what each means (docs/reference/messages.md is made from this
+// table). A code that is not in the table does not compile.
 #pragma once
 
 #include <string_view>
@@ -51,7 +51,7 @@ inline constexpr MessageMeaning k_messages[] = {
     {"bad_signature",
      "A bundle's signature is damaged, or is of something else than the bundle's statement."},
     {"bad_size", "A setting takes a size in bytes."},
-    {"bad_spec", "An op.yaml or pack.yaml breaks a rule of docs/op_yaml.md."},
+    {"bad_spec", "An op.yaml or pack.yaml breaks a rule of docs/reference/op_yaml.md."},
     {"bad_statement",
      "provenance.intoto.json of a bundle is damaged, or is no statement of a build by dsbuild."},
     {"bad_switch", "A setting that is on or off has another value."},

@@ -10,7 +10,7 @@
 
 namespace dsbuild {
 
-// The program's exit codes (docs/cli.md).
+// The program's exit codes (docs/reference/cli.md).
 enum class Exit {
   done = 0,       // what was asked for is there
   failed = 1,     // a step failed: compile, link, verify, or writing

@@ -1,5 +1,6 @@
 // Code objects: the ELF files that are AMD's machine code. Source: "Code Object" and the ELF header's tables
-// of LLVM's User Guide for the AMDGPU backend; checked against llvm-readelf (docs/offload_bundles.md).
+// of LLVM's User Guide for the AMDGPU backend; checked against llvm-readelf
+// (docs/internals/offload_bundles.md).
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 namespace dsbuild {
 namespace {
 
-// docs/fatbin.md tells where each number was seen.
+// docs/internals/fatbin.md tells where each number was seen.
 constexpr uint32_t k_container_magic = 0xba55ed50;
 constexpr size_t k_container_header_size = 16;
 constexpr size_t k_entry_header_size =

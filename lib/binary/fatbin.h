@@ -1,6 +1,6 @@
 // CUDA's fatbins. Sources: fatbinary_section.h of the CUDA toolkit (magic numbers of the wrapper 0x466243b1
 // and the container 0xba55ed50, sections .nv_fatbin and .nvFatBinSegment); the layout of container entries as
-// observed from CUDA 11.8 to 13.5 and checked against cuobjdump (docs/fatbin.md).
+// observed from CUDA 11.8 to 13.5 and checked against cuobjdump (docs/internals/fatbin.md).
 #pragma once
 
 #include "arch/nvidia.h"

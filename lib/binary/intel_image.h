@@ -1,6 +1,6 @@
 // Device images of Intel's GPUs: SPIR-V, which a driver compiles, and what ocloc makes of it. Sources: the
 // SPIR-V specification (header, instructions, OpMemoryModel); files of ocloc 22.43 for each device that it
-// knows, and libraries of PyPI's wheels (docs/offload_bundles.md).
+// knows, and libraries of PyPI's wheels (docs/internals/offload_bundles.md).
 #pragma once
 
 #include <string>

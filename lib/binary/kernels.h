@@ -2,7 +2,7 @@
 // NVIDIA: code_object.h, intel_image.h.
 // Sources: the sections and attributes that cuobjdump -elf names (.text.NAME, .nv.info, EIATTR_…); what is
 // read of them is compared with cuobjdump --dump-resource-usage, spills with what ptxas -v says
-// (docs/fatbin.md).
+// (docs/internals/fatbin.md).
 #pragma once
 
 #include <functional>

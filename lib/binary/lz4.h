@@ -1,4 +1,5 @@
-// One block of LZ4, as fatbins store it (docs/fatbin.md). Source: lz4_Block_format.md of the LZ4 project.
+// One block of LZ4, as fatbins store it (docs/internals/fatbin.md). Source: lz4_Block_format.md of the LZ4
+// project.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // Clang's offload bundles, which hold the device images of HIP. Sources: the documentation of
 // clang-offload-bundler (names of entries, sections); the bytes as clang 16, 19 and 22 write them
-// (docs/offload_bundles.md).
+// (docs/internals/offload_bundles.md).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// manifest.json: what a bundle holds (docs/manifest.md). A folder without one is no bundle.
+// manifest.json: what a bundle holds (docs/reference/manifest.md). A folder without one is no bundle.
 // Sorted, no time, no host, no absolute path: the same build gives the same bytes.
 #pragma once
 

@@ -178,7 +178,7 @@ Result<Package> package_of_libraries(const Path& bundle, const Manifest& manifes
   Package package;
   package.name = distribution_name(manifest.pack);
   const std::string root = package.name + "/";
-  package.files.push_back({root + "__init__.py", "# Ops for dsbuild.load (its docs/wheel.md).\n"});
+  package.files.push_back({root + "__init__.py", "# Ops for dsbuild.load (its docs/guides/wheel.md).\n"});
   DSBUILD_TRY(manifest_copy, manifest_file(bundle, package, files));
   package.files.push_back(std::move(manifest_copy));
   std::string machine;

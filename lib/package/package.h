@@ -1,5 +1,5 @@
 // A bundle as a distribution: what pip installs, and what `dsbuild install` lays out
-// (docs/wheel.md says why it is as it is).
+// (docs/guides/wheel.md says why it is as it is).
 #pragma once
 
 #include <map>

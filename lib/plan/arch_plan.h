@@ -1,5 +1,5 @@
 // Which op gets which targets, and how they are written: the intersection shared by all CUDA ops, extras only
-// where an op needs more (docs/architecture.md, "The algorithm"). Pure.
+// where an op needs more (docs/internals/architecture.md, "The algorithm"). Pure.
 #pragma once
 
 #include <map>

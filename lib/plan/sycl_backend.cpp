@@ -1,5 +1,5 @@
-// SYCL by Intel's icpx (docs/sycl.md), in the commands of torch's SyclExtension: each source is compiled for
-// the host and to code between, and one device link of an op makes the code of all targets.
+// SYCL by Intel's icpx (docs/guides/sycl.md), in the commands of torch's SyclExtension: each source is
+// compiled for the host and to code between, and one device link of an op makes the code of all targets.
 #include <algorithm>
 
 #include "base/build_layout.h"

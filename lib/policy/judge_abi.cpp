@@ -21,7 +21,7 @@ void judge_version(const Setting<Version>& most, const char* name, const char* c
                                           library.file + " needs " + called + " " + needed->second +
                                               ", and " + most.origin + " allows " + called + " " +
                                               most.value.text(),
-                                          "Build it where that is older: docs/docker.md."));
+                                          "Build it where that is older: docs/guides/docker.md."));
   }
 }
 

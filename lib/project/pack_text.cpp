@@ -175,7 +175,7 @@ std::string head_of(const Project& project, const std::string& source_root) {
                     version = project.version == "0.0.0" ? "" : project.version;
   std::string text = std::string(k_project_pack_start) + ", of the " + project.file + " of " +
                      printable(project.name) + (version.empty() ? "" : " " + printable(version)) +
-                     ". docs/op_yaml.md says what may stand here.\n";
+                     ". docs/reference/op_yaml.md says what may stand here.\n";
   for (const std::string& line : project.said)
     text += "# " + printable(line) + "\n";
   text += "name: " + (op_name_refusal(name).empty() ? name : "project") +

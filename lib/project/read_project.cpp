@@ -99,7 +99,7 @@ tl::unexpected<Error> bad_project(const Path& named, const ProcessResult& run,
   return fail(Exit::failed, "bad_project", named.string(),
               run.timed_out ? "its setup.py ran for more than 10 minutes"
                             : "its setup.py ended Python with exit code " + std::to_string(run.exit_code),
-              "Write the pack by hand (docs/op_yaml.md), or run setup.py by itself to see why." +
+              "Write the pack by hand (docs/reference/op_yaml.md), or run setup.py by itself to see why." +
                   last_lines(run.err));
 }
 

@@ -1,5 +1,5 @@
 // The signature of a bundle: BUNDLE/provenance.sigstore.json, over the exact bytes of its statement, which
-// names all its other files by their digests (docs/policy.md).
+// names all its other files by their digests (docs/reference/policy.md).
 #pragma once
 
 #include <map>

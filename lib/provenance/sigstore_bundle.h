@@ -1,6 +1,6 @@
 // A sigstore bundle (github.com/sigstore/protobuf-specs, sigstore_bundle.proto) of one DSSE envelope, signed
 // with a key that its reader has. There is no certificate of Fulcio's and no entry of Rekor's: both take a
-// network (docs/policy.md).
+// network (docs/reference/policy.md).
 #pragma once
 
 #include "provenance/dsse.h"

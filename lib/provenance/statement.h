@@ -1,6 +1,6 @@
-// BUNDLE/provenance.intoto.json: who built a bundle, of what and how (docs/provenance.md). An in-toto
-// Statement v1 whose predicate is SLSA's provenance v1. Keys are sorted. The same sources give the same bytes
-// but for runDetails: no other part has a time, a host or a folder of a machine.
+// BUNDLE/provenance.intoto.json: who built a bundle, of what and how (docs/reference/provenance.md). An
+// in-toto Statement v1 whose predicate is SLSA's provenance v1. Keys are sorted. The same sources give the
+// same bytes but for runDetails: no other part has a time, a host or a folder of a machine.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What an op.yaml says (docs/op_yaml.md), as data.
+// What an op.yaml says (docs/reference/op_yaml.md), as data.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// op.yaml -> OpSpec, key by key in the order of docs/op_yaml.md.
+// op.yaml -> OpSpec, key by key in the order of docs/reference/op_yaml.md.
 #include <algorithm>
 #include <set>
 

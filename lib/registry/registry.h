@@ -130,7 +130,7 @@ Registry offer_ops(Registry registry, const Version& torch, const std::string& a
 Result<OpSpec> parse_op_spec(std::string_view text, const Path& file, const FileReader& files,
                              const Path& source_root);
 
-// The full-match allow-list for flags in specs (docs/op_yaml.md): "" if allowed, else the reason.
+// The full-match allow-list for flags in specs (docs/reference/op_yaml.md): "" if allowed, else the reason.
 enum class FlagKind { cxx, nvcc, hip, sycl, link };
 std::string flag_refusal(FlagKind kind, const std::string& flag);
 // Of nvcc: its value may be the next word. [-Xptxas, -v] is -Xptxas=-v.

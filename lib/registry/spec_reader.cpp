@@ -33,7 +33,7 @@ SourceTree make_source_tree(const FileReader& files, const Path& root, const Ver
 
 tl::unexpected<Error> bad_spec(const SpecFile& file, const YamlNode& at, std::string what, std::string fix) {
   return fail(Exit::usage, "bad_spec", yaml_where(file.shown, at), std::move(what),
-              fix.empty() ? "docs/op_yaml.md has the rules of each key." : std::move(fix));
+              fix.empty() ? "docs/reference/op_yaml.md has the rules of each key." : std::move(fix));
 }
 
 Origin origin_of(const SpecFile& file, const YamlNode& node) {

@@ -1,7 +1,7 @@
 // Between the local cache and one that machines share: brings results that a build asks for, and takes new
 // ones there. A failure of the shared cache is a miss. After three failures in a row this build goes on
 // without it. Each file is checked against its digest before it is written here. An entry is believed where a
-// trusted key has signed it, or where nothing is said of keys (docs/shared_cache.md).
+// trusted key has signed it, or where nothing is said of keys (docs/guides/shared_cache.md).
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
 // What a message code means, with what a test saw of it: for `dsbuild help CODE` and SARIF's rules. The
-// meaning is that of the table of codes, the examples are those of docs/messages.md.
+// meaning is that of the table of codes, the examples are those of docs/reference/messages.md.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace dsbuild {
 
 // Below share/dsbuild, or the checkout.
-inline constexpr const char* k_messages_page = "docs/messages.md";
+inline constexpr const char* k_messages_page = "docs/reference/messages.md";
 
 struct MessageExample {
   std::string command;    // "$ dsbuild plan --arch 9.9"

@@ -7,7 +7,7 @@ std::string indented(const std::string& text) {
   return replace_all(text, "\n", "\n       ");
 }
 
-// "error[unknown_arch]: …": the code finds the message in docs/messages.md.
+// "error[unknown_arch]: …": the code finds the message in docs/reference/messages.md.
 std::string head(const char* kind, const Message& message) {
   return std::string(kind) + "[" + message.code + "]: ";
 }

@@ -8,7 +8,7 @@
 
 namespace dsbuild {
 
-// Names and labels: docs/shared_cache.md. Pure.
+// Names and labels: docs/guides/shared_cache.md. Pure.
 std::string render_metrics(const CacheCounts& counts);
 
 }  // namespace dsbuild

@@ -11,7 +11,8 @@ namespace dsbuild {
 
 class SarifLog {
  public:
-  // `page`: the text of docs/messages.md, whose examples the rules' help has (report/message_help.h).
+  // `page`: the text of docs/reference/messages.md, whose examples the rules' help has
+  // (report/message_help.h).
   SarifLog(Repository repository, std::string page)
       : repository_(std::move(repository)), page_(std::move(page)) {
     if (repository_.root.empty()) repository_.root = repository_.current;

@@ -21,13 +21,13 @@ struct ConfigKind {
 
 const ConfigKind k_config = {"config file",
                              "bad_config",
-                             "docs/cli.md",
+                             "docs/reference/cli.md",
                              [](const Option& option) { return option.names.empty() ? "" : option.setting; },
                              [](const Option& option) { return takes_list(option.setting); },
                              ";"};
 const ConfigKind k_policy = {"policy",
                              "bad_policy",
-                             "docs/policy.md",
+                             "docs/reference/policy.md",
                              [](const Option& option) { return option.policy; },
                              takes_list_in_policy,
                              ","};

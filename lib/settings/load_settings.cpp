@@ -27,7 +27,8 @@ MaybeRawSetting variable_of(const Option& option, const Environment& environment
 Result<void> check_known(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.values)
     if (!find_option(name))
-      return fail(Exit::usage, "bad_option", name, "there is no such option", "docs/cli.md lists them.");
+      return fail(Exit::usage, "bad_option", name, "there is no such option",
+                  "docs/reference/cli.md lists them.");
   return {};
 }
 

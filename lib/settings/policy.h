@@ -1,5 +1,5 @@
 // What a bundle must be before it is used, besides its GPUs and sizes: --policy FILE, and options that are
-// short forms of its keys (docs/policy.md).
+// short forms of its keys (docs/reference/policy.md).
 #pragma once
 
 #include <optional>

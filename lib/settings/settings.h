@@ -116,7 +116,7 @@ struct Settings {
   Setting<bool> add;                   // the ops of the bundle at `out` are wanted too
   Setting<bool> debug;                 // -g for host code, -lineinfo for device code
   Setting<bool> annotations;           // GITHUB_ACTIONS, exactly "true": messages as its annotations too
-  Setting<ColorMode> color;            // docs/cli.md, "Colours and width"
+  Setting<ColorMode> color;            // docs/reference/cli.md, "Colours and width"
   Setting<std::string> compress_mode;  // "" : the toolkit's default; else default|size|speed|balance|none
   Setting<Precompile> precompile;      // torch/extension.h, for all files that share it
   Setting<CudaBackend> backend;

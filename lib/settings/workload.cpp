@@ -35,7 +35,7 @@ std::string archs_text(const ArchSet& archs) {
 
 tl::unexpected<Error> bad_workload(const std::string& file, const YamlNode& at, std::string what) {
   return fail(Exit::usage, "bad_workload", yaml_where(file, at), std::move(what),
-              "A workload is what the command record writes (docs/cli.md).");
+              "A workload is what the command record writes (docs/reference/cli.md).");
 }
 
 Result<ArchSet> read_archs(const std::string& file, const YamlNode& list) {

@@ -4,7 +4,7 @@
     adam = dsbuild.load("fused_adam")                        # the tvm-ffi module of the op of the pack `native`
     adam = dsbuild.load("fused_adam", pack="deepspeed")      # the torch module of DeepSpeed's op
 
-Importing this starts nothing and looks at nothing. docs/python.md has the rules.
+Importing this starts nothing and looks at nothing. docs/guides/python.md has the rules.
 """
 
 from ._errors import DsbuildError

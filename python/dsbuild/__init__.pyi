@@ -7,7 +7,7 @@ from .native import load as load
 class DsbuildError(RuntimeError):
     """An op that could not be loaded, or a question that could not be answered."""
 
-    code: str  # a row of docs/messages.md: "no_fit"
+    code: str  # a row of docs/reference/messages.md: "no_fit"
     where: str  # the file with its line, or the variable, option or op that it is about
     what: str
     fix: str

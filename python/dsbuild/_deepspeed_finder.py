@@ -1,4 +1,4 @@
-"""Hooks DeepSpeed's op builders as soon as a program imports them (docs/deepspeed.md, "Just in time"). The wheel
+"""Hooks DeepSpeed's op builders as soon as a program imports them (docs/guides/deepspeed.md, "Just in time"). The wheel
 dsbuild-deepspeed has a copy of this file, and a .pth file with a finder of the same kind in one line: that is three quarters
 of a millisecond less at Python's start than importing the copy there."""
 

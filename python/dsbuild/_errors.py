@@ -1,10 +1,10 @@
-"""What goes wrong, as the program says it (docs/messages.md)."""
+"""What goes wrong, as the program says it (docs/reference/messages.md)."""
 
 
 class DsbuildError(RuntimeError):
     """An op that could not be loaded, or a question that could not be answered.
 
-    code   the message's code, a row of docs/messages.md: "no_fit", "jit_off", "edge_failed" …
+    code   the message's code, a row of docs/reference/messages.md: "no_fit", "jit_off", "edge_failed" …
     where  the file with its line, or the variable, option or op that it is about
     what   what is wrong
     fix    what to do about it

@@ -108,7 +108,7 @@ def take(find_it):
 
 
 def find(name, pack="native", path=None):
-    """What `dsbuild load --json` answers (docs/cli.md): the path of a library that fits, and what it is."""
+    """What `dsbuild load --json` answers (docs/reference/cli.md): the path of a library that fits, and what it is."""
     words = words_of(name, pack, installed_bundles())
     return ask(words if path is None else [*words, "--path", path], meanwhile=lambda: import_what_opens(pack))
 

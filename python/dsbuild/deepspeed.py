@@ -4,7 +4,7 @@
     FusedAdamBuilder().load()           # of deepspeed.ops.op_builder, as ever
 
 Importing this hooks OpBuilder.load of DeepSpeed, now or when DeepSpeed's builders are imported; nothing else is changed, and
-nobody else's builders are. docs/deepspeed.md, "Just in time", has the rules.
+nobody else's builders are. docs/guides/deepspeed.md, "Just in time", has the rules.
 """
 
 import functools

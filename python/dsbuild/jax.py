@@ -1,6 +1,6 @@
-"""The native ops as functions of JAX, also inside jax.jit (docs/torch_operators.md has an example).
+"""The native ops as functions of JAX, also inside jax.jit (docs/guides/torch_operators.md has an example).
 
-Each takes and returns what the torch operator of its name does (docs/torch_operators.md). A function that changes its tensors
+Each takes and returns what the torch operator of its name does (docs/guides/torch_operators.md). A function that changes its tensors
 is refused, for arrays of JAX do not change. Needs the packages jax and jax-tvm-ffi.
 Made by scripts/make_jax_functions.py of the functions.yaml of each op.
 """

@@ -5,7 +5,7 @@
 
 Each step is one call of a native op per parameter group, dtype and number of the step. Moments are float32 whatever the
 parameters are. `capturable=True` keeps lr and step in tensors on the parameters' device, which the kernels read when they
-run: for CUDA graphs, and so that torch.compile need not compile anew for each learning rate. docs/optim.md has the rules.
+run: for CUDA graphs, and so that torch.compile need not compile anew for each learning rate. docs/guides/optim.md has the rules.
 """
 
 import collections

@@ -4,7 +4,7 @@
     codes, scales = torch.ops.dsbuild.fp_quantize(values, 64, "e4m3")
 
 Importing this registers them; it needs no GPU, and no library is loaded before an operator is called (by dsbuild.load, whose
-rules hold: docs/python.md). One library serves every torch: nothing is compiled against it. docs/torch_operators.md has the
+rules hold: docs/guides/python.md). One library serves every torch: nothing is compiled against it. docs/guides/torch_operators.md has the
 rules, `dsbuild.torch.names()` what there is.
 """
 

@@ -1,5 +1,5 @@
 """Gives Python the ops in this folder under the names that programs import them by; a .pth file imports this when Python
-starts. Nothing else is read until a package is imported that an op belongs to. Made by dsbuild (its docs/wheel.md)."""
+starts. Nothing else is read until a package is imported that an op belongs to. Made by dsbuild (its docs/guides/wheel.md)."""
 
 import os
 import sys

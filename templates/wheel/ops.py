@@ -1,4 +1,4 @@
-"""Which ops there are, for which DeepSpeed, and what keeps one from being loaded here (dsbuild, docs/wheel.md)."""
+"""Which ops there are, for which DeepSpeed, and what keeps one from being loaded here (dsbuild, docs/guides/wheel.md)."""
 
 import functools
 import importlib

@@ -51,7 +51,7 @@ class HelpTest(CliTest):
         self.assertRegex(self.answer("--version"), r"^dsbuild \d+\.\d+\.\d+\n$")
 
     def test_every_option_of_the_help_is_in_the_documentation(self):
-        documented = (REPOSITORY / "docs" / "cli.md").read_text()
+        documented = (REPOSITORY / "docs" / "reference" / "cli.md").read_text()
         options = set(re.findall(r"--[a-z][a-z0-9_-]+", self.answer("--help-all").split("Examples:")[0]))
         plain = {"--help", "--help-all", "--version", "--verbose", "--quiet"}
         missing = [option for option in options - plain if not re.search(rf"(?<![\w-]){option}\b", documented)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/your_first_op.md, word for word: its files are written, its lines typed, in a folder outside the project."""
+"""docs/guides/first_op.md, word for word: its files are written, its lines typed, in a folder outside the project."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 from pages import page_commands, page_files, read_page, type_line, use_python  # noqa: E402
 
-PAGE = read_page("docs/your_first_op.md")
+PAGE = read_page("docs/guides/first_op.md")
 GPU_PART, CPU_PART = re.split(r"^## The same on the CPU$", PAGE, flags=re.M)
 
 

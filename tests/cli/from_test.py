@@ -116,13 +116,13 @@ setup(name="Shapes", version="1.2.post1", packages=["shapes"], package_dir={},
           Extension("shapes.words", ["words.c"])],
       cmdclass={"build_ext": BuildExtension.with_options(no_python_abi_suffix=True)})
 '''
-# Written by hand, of that setup.py and docs/op_yaml.md; PYTHONS are flags that Python was built with.
+# Written by hand, of that setup.py and docs/reference/op_yaml.md; PYTHONS are flags that Python was built with.
 PACK = testspace.TESTS / "golden" / "from" / "shapes.yaml"
 MODULE = 'extern "C" void* PyInit_%s() { return 0; }\n'
 
 
 def flags_of_python():
-    """Those of this Python that change code, by the rule of docs/python.md."""
+    """Those of this Python that change code, by the rule of docs/guides/python.md."""
     flags = " ".join(map(sysconfig.get_config_var, ("CFLAGS", "CCSHARED"))).split()
     return [flag for flag in flags if re.match(r"-O|-D|-fwrapv|-fno-strict|-fstack-protector|-fexceptions|-fno-omit", flag)]
 

@@ -105,7 +105,7 @@ class LibraryTest(unittest.TestCase):
         self.space.environment.pop("DSBUILD_PROGRAM")
         self.addCleanup(self.space.environment.update, DSBUILD_PROGRAM=self.space.program)
         shutil.copy(REPOSITORY / "examples" / "load_an_op.cpp", self.space.root)
-        page = read_page("docs/c.md")
+        page = read_page("docs/guides/c.md")
         self.assertEqual(page_files(page)["examples/load_an_op.cpp"], read_page("examples/load_an_op.cpp"))
         line = re.search(r"^    (c\+\+ .*pkg-config.*)$", page, re.M).group(1)
         sanitizer = ["-fsanitize=address,undefined"] if testspace.is_sanitized(LIBRARY) else []

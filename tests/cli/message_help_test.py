@@ -15,7 +15,7 @@ from cli import REPOSITORY, CliTest, TestSpace, testspace  # noqa: E402
 from packs import Pack, kernel  # noqa: E402
 
 TABLE = REPOSITORY / "lib" / "base" / "message_code.h"
-PAGE = REPOSITORY / "docs" / "messages.md"
+PAGE = REPOSITORY / "docs" / "reference" / "messages.md"
 CODES = re.findall(r'^    \{"([a-z_]+)",', TABLE.read_text(encoding="utf-8"), re.M)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """dsbuild page: one file without any other, whose numbers are those of --json; in a headless browser it says no error and
-asks for nothing, at 1280 and 390 pixels, light and dark; the questions of docs/page.md answered from it are what the raw
+asks for nothing, at 1280 and 390 pixels, light and dark; the questions of docs/guides/page.md answered from it are what the raw
 data says: Ninja's log, timings.json, and the cubins as cuobjdump unpacks them."""
 
 import contextlib
@@ -273,7 +273,7 @@ def contrast(one, other):
 
 
 class QuestionsTest(InBrowserTest):
-    """The table of docs/page.md: each answer from the page as it is drawn, and from the raw data."""
+    """The table of docs/guides/page.md: each answer from the page as it is drawn, and from the raw data."""
 
     @classmethod
     def setUpClass(cls):

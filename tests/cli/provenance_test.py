@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""provenance.intoto.json of a bundle (docs/provenance.md): what it says, that two builds say the same, and that `verify` refuses
+"""provenance.intoto.json of a bundle (docs/reference/provenance.md): what it says, that two builds say the same, and that `verify` refuses
 one that is another bundle's."""
 
 import hashlib

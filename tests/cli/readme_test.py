@@ -63,7 +63,7 @@ class ReadmeTest(CliTest):
 
 class PageTest(unittest.TestCase):
     def test_the_figures_are_those_that_the_script_makes_of_its_rows(self):
-        table = subprocess.run([sys.executable, "scripts/bench_deepspeed.py", "--readme", "docs/deepspeed.md"], cwd=REPOSITORY,
+        table = subprocess.run([sys.executable, "scripts/bench_deepspeed.py", "--readme", "docs/guides/deepspeed.md"], cwd=REPOSITORY,
                                capture_output=True, text=True, check=True).stdout
         self.assertIn("\n" + table + "\n", read_page("README.md"))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`dsbuild verify --rebuild`: the same sources and tools make the same bytes from the provenance alone; of others the first cause
-is named (docs/provenance.md)."""
+is named (docs/reference/provenance.md)."""
 
 import json
 import pathlib

@@ -207,7 +207,7 @@ class PoisonTest(TrustTest):
         self.first = self.fill(self.ours)
 
     def test_without_keys_a_poisoned_entry_is_believed(self):
-        """What docs/shared_cache.md says of a cache without signatures."""
+        """What docs/guides/shared_cache.md says of a cache without signatures."""
         self.poison(self.first)
         space = self.machine()
         self.build(space)

@@ -137,7 +137,7 @@ class OpTest(SchemaTest):
                 named = DIRECTIVE.match(text)
                 self.assertTrue(named, f"{path} does not begin with the line that names its schema")
                 self.assertEqual((path.parent / named.group(1)).resolve(), REPOSITORY / "schemas" / f"{name}.schema.json")
-        blocks = re.findall(r"^```yaml\n(.*?)^```$", (REPOSITORY / "docs" / "op_yaml.md").read_text(encoding="utf-8"), re.M | re.S)
+        blocks = re.findall(r"^```yaml\n(.*?)^```$", (REPOSITORY / "docs" / "reference" / "op_yaml.md").read_text(encoding="utf-8"), re.M | re.S)
         self.assertEqual(self.problems("op", blocks[0]), [])
         self.assertEqual(self.problems("pack", blocks[1]), [])
 

@@ -1,6 +1,6 @@
 """Every way in which dsbuild's commands for pack deepspeed differ from those of DeepSpeed's own builders with torch's
 BuildExtension, and why. deepspeed_flags.py allows these and no others, and fails on a row that nothing needs any more;
-docs/deepspeed.md shows this table (deepspeed_flags.py --table prints it).
+docs/guides/deepspeed.md shows this table (deepspeed_flags.py --table prints it).
 """
 
 import collections
@@ -88,7 +88,7 @@ def find(tool, side, op, flag):
 
 
 def table():
-    """As docs/deepspeed.md has it."""
+    """As docs/guides/deepspeed.md has it."""
     rows = ["| tool | who passes it | what | ops | why |", "|---|---|---|---|---|"]
     for row in DIFFERENCES:
         ops = "all" if row.ops == ".*" else re.sub(r"\((\w+(?:\|\w+)+)\)", lambda found: "{" + found[1] + "}", row.ops)

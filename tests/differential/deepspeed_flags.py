@@ -4,7 +4,7 @@
 The ops of 0.19.6 and 0.19.8 for both accelerators, for six arch lists: the same ops and, of each, the same module, sources, include folders in their order, archs, and
 flags, save for the rows of deepspeed_differences.py, each of which must be needed by some op. Nothing is compiled:
 DeepSpeed's side only records, and a stand-in for Ninja leaves dsbuild's build.ninja as it was written.
-Exits with 77 without torch, DeepSpeed's sources, CUDA 13 or Ninja. `--table` prints the table of docs/deepspeed.md.
+Exits with 77 without torch, DeepSpeed's sources, CUDA 13 or Ninja. `--table` prints the table of docs/guides/deepspeed.md.
 """
 
 import json
@@ -281,7 +281,7 @@ class DeepSpeedFlags(unittest.TestCase):
         self.assertEqual(unused, [], "rows of deepspeed_differences.py that nothing needs")
 
     def test_the_table_of_the_documentation_is_this_one(self):
-        page = HERE.parent.parent / "docs" / "deepspeed.md"
+        page = HERE.parent.parent / "docs" / "guides" / "deepspeed.md"
         self.assertIn(differences.table(), page.read_text(encoding="utf-8"), "deepspeed_flags.py --table prints it")
 
 

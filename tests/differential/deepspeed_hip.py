@@ -3,7 +3,7 @@
 hipify as DeepSpeed calls it, with the flags of DeepSpeed's builders. The same files compile, and their images are the same, byte
 for byte. Hipify and flags only: there is no torch for ROCm here, headers are those of tests/support/rocm_torch.py.
 
-`--table` prints the table of docs/hip.md. DSBUILD_OPS names ops, for a part of it. Exits with 77 without torch, DeepSpeed's
+`--table` prints the table of docs/guides/hip.md. DSBUILD_OPS names ops, for a part of it. Exits with 77 without torch, DeepSpeed's
 sources, a HIP toolchain or Ninja.
 """
 
@@ -212,7 +212,7 @@ class DeepSpeedHipTest(unittest.TestCase):
     def test_the_table_of_the_page_is_this_one(self):
         if os.environ.get("DSBUILD_OPS"):
             self.skipTest("DSBUILD_OPS names a part")
-        page = (HERE.parent.parent / "docs" / "hip.md").read_text()
+        page = (HERE.parent.parent / "docs" / "guides" / "hip.md").read_text()
         self.assertIn(table(self.by_dsbuild), page)
 
     def test_no_source_was_written_to(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Limits of the system (ulimit) from hopeless to enough: each run ends with an exit code of docs/cli.md. One that cannot
+"""Limits of the system (ulimit) from hopeless to enough: each run ends with an exit code of docs/reference/cli.md. One that cannot
 work names the limit; none dies of a signal or is an internal error."""
 
 import os

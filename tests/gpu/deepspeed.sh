@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # deepspeed.sh [build|ours|jit|table]...: DeepSpeed's own tests of its ops, once with a wheel of dsbuild's and once with
-# the ops that DeepSpeed compiles itself (docs/gpu.md). Without words: all four, in this order.
+# the ops that DeepSpeed compiles itself (docs/figures/gpu.md). Without words: all four, in this order.
 #   build   the ops with dsbuild, a wheel of them, and a Python environment with DeepSpeed and the wheel
 #   ours    the tests in it; no op may be compiled
 #   jit     an environment with DeepSpeed alone: it compiles its ops, then the tests

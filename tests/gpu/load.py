@@ -24,7 +24,7 @@ WORK = pathlib.Path(tempfile.mkdtemp(prefix="dsbuild-load-"))
 FAILED = []
 LINES = []
 
-# By hand, from CUDA's compatibility rules (docs/arch.md, "What runs where"): what a bundle for these archs is on a GPU of
+# By hand, from CUDA's compatibility rules (docs/reference/arch.md, "What runs where"): what a bundle for these archs is on a GPU of
 # compute capability 9.0.
 ON_HOPPER = [("9.0", "native"), ("8.0+PTX", "ptx"), ("8.0", "no"), ("9.0a", "native"), ("10.0", "no"), ("8.0;9.0", "native")]
 NO_BINARY, NEWER_PTX = 209, 222  # cuda.h: CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_UNSUPPORTED_PTX_VERSION
@@ -197,7 +197,7 @@ print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 
 
 def values():
-    _, code = python(VALUES, {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"})  # tvm-ffi asks torch for GPUs (docs/gpu.md)
+    _, code = python(VALUES, {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"})  # tvm-ffi asks torch for GPUs (docs/figures/gpu.md)
     say(f"fused_adam, loaded before a fork and used with CUDA in the child, against torch.optim.AdamW: "
         f"{'equal' if code == 0 else 'different'}{check('values', code == 0)}")
     say()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # packages.sh SDIST TESTS [word of pytest…]: a torch extension as it is, by `dsbuild build --inplace` for the GPU at hand, and the
-# package's own tests with the modules that this made (docs/gpu.md). TESTS: the folder of its repository, of the same version; most
+# package's own tests with the modules that this made (docs/figures/gpu.md). TESTS: the folder of its repository, of the same version; most
 # source distributions have none.
 #   PYTHON=FILE   the Python with torch and pytest (default: python3)
 #   DSBUILD=FILE  (default: build/release of this checkout)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the ops with dsbuild for the GPU at hand, compares their results with float64 references, then measures
-# their speed against torch (docs/gpu.md). Needs nvcc, ninja, torch, numpy and tvm-ffi; exits 1 if
+# their speed against torch (docs/figures/gpu.md). Needs nvcc, ninja, torch, numpy and tvm-ffi; exits 1 if
 # a test fails.
 #   DSBUILD=FILE      the dsbuild to use              (default: build/release of this checkout)
 #   BUNDLE=DIR        test this bundle, build nothing

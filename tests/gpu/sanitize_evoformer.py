@@ -1,4 +1,4 @@
-"""Small calls of every kernel of evoformer_attn, for compute-sanitizer (docs/gpu.md)."""
+"""Small calls of every kernel of evoformer_attn, for compute-sanitizer (docs/figures/gpu.md)."""
 
 import evoformer  # exits with 77 where something is missing
 from evoformer import Case

@@ -1,4 +1,4 @@
-"""Small calls of every kernel of rms_norm and layer_norm, for compute-sanitizer (docs/gpu.md)."""
+"""Small calls of every kernel of rms_norm and layer_norm, for compute-sanitizer (docs/figures/gpu.md)."""
 
 import norms  # exits with 77 where something is missing
 

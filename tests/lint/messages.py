@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/messages.md is what scripts/make_messages.py makes, and a golden file shows every message."""
+"""docs/reference/messages.md is what scripts/make_messages.py makes, and a golden file shows every message."""
 
 import sys
 

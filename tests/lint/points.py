@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""docs/points.md: each point has a test, and each test that it names is there."""
+"""docs/internals/points.md: each point has a test, and each test that it names is there."""
 
 import re
 
 import lint
 
-PAGE = "docs/points.md"
+PAGE = "docs/internals/points.md"
 ROW = re.compile(r"^\|(.*)\|(.*)\|$")
 TEST = re.compile(r"`([\w./-]+)::([^`]+)`")
 

@@ -13,7 +13,7 @@ import lint
 
 COUNTS = "tests/lint/prose_counts.txt"
 TOP_PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
-MADE_PAGE = "docs/messages.md"  # by scripts/make_messages.py, of what programs say
+MADE_PAGE = "docs/reference/messages.md"  # by scripts/make_messages.py, of what programs say
 SHOWN = 40  # letters of a finding
 BREAK = "\x00"  # stands for what is no prose: a sentence does not go on after it
 
@@ -109,7 +109,7 @@ def render_counts(counts):
 
 
 def is_read(path):
-    return path != MADE_PAGE and (path.endswith((".h", ".cpp")) or path in TOP_PAGES or re.fullmatch(r"docs/[^/]*\.md", path))
+    return path != MADE_PAGE and (path.endswith((".h", ".cpp")) or path in TOP_PAGES or re.fullmatch(r"docs/.*\.md", path))
 
 
 def check(texts):
@@ -153,7 +153,7 @@ GOOD = {
     COUNTS: "1 docs/a.md\n1 lib/a/a.cpp\n2 lib/a/a.h\n",
     "docs/a.md": "One beside the other. Whatever is there is read.\n\n```\nbehind\n```\n\n    anew\n\n`a beside b`; what is there is read.\n"
                  "Which files? What is due?\n\n## What is read\n",
-    "docs/recipes/a.md": "behind\n",
+    "docs/recipes/a.sh": "behind\n",
     MADE_PAGE: "behind\n",
     "README.md": "Read what is there. He asks what\nis due. It has another one besides.\n",
     "lib/a/a.cpp": '// beside\n#include "behind.h"\nint behind = 0; const char* a = "it lies behind";\n',

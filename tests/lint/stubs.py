@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python/dsbuild/native.pyi and the tables of docs/ops.md are what scripts/make_stubs.py makes of ops/native/*/functions.yaml,
+"""python/dsbuild/native.pyi and the tables of docs/reference/ops.md are what scripts/make_stubs.py makes of ops/native/*/functions.yaml,
 and these files are read strictly."""
 
 import ast

@@ -14,7 +14,7 @@ REGISTRY = re.compile(
     r"index\.docker\.io|ghcr\.io|nvcr\.io|proxy\.golang\.org)")
 COLUMNS = 130
 TOP_PAGES = ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")
-MADE_PAGE = "docs/messages.md"  # by scripts/make_messages.py, of what programs say
+MADE_PAGE = "docs/reference/messages.md"  # by scripts/make_messages.py, of what programs say
 
 
 def matches(path, text, pattern, what):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""docs/tour.md names functions with their files: both are there. Files that it or architecture.md names are there."""
+"""docs/internals/tour.md names functions with their files: both are there. Files that it or architecture.md names are there."""
 
 import re
 
 import lint
 
-TOUR, ARCHITECTURE = "docs/tour.md", "docs/architecture.md"
+TOUR, ARCHITECTURE = "docs/internals/tour.md", "docs/internals/architecture.md"
 CODE = r"(?:lib|apps|tests|scripts|examples|cmake)/[\w./-]+"
 NAMED = re.compile(rf"`(\w+)`\s+in\s+`({CODE})`")
 FILE = re.compile(rf"`({CODE})`")

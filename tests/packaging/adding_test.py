@@ -79,7 +79,7 @@ ADDITIONS = {
     "an option": [
         ("lib/settings/options.cpp", '      {.names = "--python",', OPTION),
         ("lib/settings/settings.h", "  Setting<int> lock_timeout{", "  Setting<int> niceness;\n"),
-        ("docs/cli.md", "| `--keep-going` |", "| `--niceness N` | `DSBUILD_NICENESS` | `niceness` | 0 | how nice edges are |\n"),
+        ("docs/reference/cli.md", "| `--keep-going` |", "| `--niceness N` | `DSBUILD_NICENESS` | `niceness` | 0 | how nice edges are |\n"),
     ],
     "a command": [
         ("apps/dsbuild/command_greet.cpp", None, COMMAND),

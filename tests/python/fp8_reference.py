@@ -1,4 +1,4 @@
-"""fp8_linear as docs/ops.md writes it, with torch, on any device: for tests, and as kernels for a CPU."""
+"""fp8_linear as docs/reference/ops.md writes it, with torch, on any device: for tests, and as kernels for a CPU."""
 
 import importlib
 

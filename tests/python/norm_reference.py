@@ -1,4 +1,4 @@
-"""rms_norm and layer_norm as docs/ops.md writes them, in float64 with torch; and how far float32 may be from that.
+"""rms_norm and layer_norm as docs/reference/ops.md writes them, in float64 with torch; and how far float32 may be from that.
 
 Tensors are float64, of any device; `bias` and `mean` are None for rms_norm, `weight` and `bias` where there is none.
 """

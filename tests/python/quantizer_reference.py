@@ -1,4 +1,4 @@
-"""Grouped int8 and int4 quantisation as docs/ops.md writes it, in float64 with NumPy."""
+"""Grouped int8 and int4 quantisation as docs/reference/ops.md writes it, in float64 with NumPy."""
 
 import dataclasses
 

@@ -1,4 +1,5 @@
-// Device code of AMD's and Intel's GPUs made by hand, byte for byte as docs/offload_bundles.md describes it.
+// Device code of AMD's and Intel's GPUs made by hand, byte for byte as docs/internals/offload_bundles.md
+// describes it.
 #pragma once
 
 #include <zlib.h>

@@ -1,4 +1,5 @@
-// Binary files made by hand, byte for byte as docs/fatbin.md and the ELF-64 specification describe them.
+// Binary files made by hand, byte for byte as docs/internals/fatbin.md and the ELF-64 specification describe
+// them.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 """What the tests that run dsbuild share: a folder of their own, a controlled environment, hashes of bundles.
 
-DSBUILD names the program under test, DSBUILD_TIER the tier (docs/testing.md). DSBUILD_SEED repeats a run of a randomised test, DSBUILD_NIGHTLY=1 makes the
+DSBUILD names the program under test, DSBUILD_TIER the tier (docs/internals/testing.md). DSBUILD_SEED repeats a run of a randomised test, DSBUILD_NIGHTLY=1 makes the
 tests try more, DSBUILD_KEEP=1 keeps the folders. A script that cannot run here exits with 77, "skipped".
 """
 

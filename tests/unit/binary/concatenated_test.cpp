@@ -1,4 +1,5 @@
-// Entries whose images are compressed together (nvcc --concat). Golden values: the layout of docs/fatbin.md.
+// Entries whose images are compressed together (nvcc --concat). Golden values: the layout of
+// docs/internals/fatbin.md.
 #include <catch2/catch.hpp>
 #include <numeric>
 

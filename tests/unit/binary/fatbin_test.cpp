@@ -1,4 +1,5 @@
-// Golden values: the bytes of docs/fatbin.md, seen in files of nvcc 11.8, 12.6, 12.9, 13.0, 13.3 and 13.5.
+// Golden values: the bytes of docs/internals/fatbin.md, seen in files of nvcc 11.8, 12.6, 12.9, 13.0, 13.3
+// and 13.5.
 #include <catch2/catch.hpp>
 
 #include "binary/fatbin.h"

@@ -37,7 +37,7 @@ Manifest small_manifest() {
   return manifest;
 }
 
-// The format as docs/manifest.md shows it.
+// The format as docs/reference/manifest.md shows it.
 constexpr const char* k_small_json = R"({
   "schema": 1,
   "dsbuild": "0.1.0",

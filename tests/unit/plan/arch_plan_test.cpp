@@ -1,5 +1,5 @@
-// The rules of the algorithm (docs/architecture.md). The expected sets are those of the design's own
-// examples.
+// The rules of the algorithm (docs/internals/architecture.md). The expected sets are those of the design's
+// own examples.
 #include <catch2/catch.hpp>
 
 #include "arch/nvidia.h"

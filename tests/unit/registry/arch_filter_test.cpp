@@ -1,4 +1,4 @@
-// Expected values are from docs/op_yaml.md and the design's rules, written out by hand.
+// Expected values are from docs/reference/op_yaml.md and the design's rules, written out by hand.
 #include <catch2/catch.hpp>
 
 #include "arch/nvidia.h"

@@ -1,5 +1,5 @@
 // The tables are written by hand from the manuals of gcc, nvcc and GNU ld, and from what Go's cgo refuses
-// (CVE-2018-6574 and its family); see docs/op_yaml.md.
+// (CVE-2018-6574 and its family); see docs/reference/op_yaml.md.
 #include <catch2/catch.hpp>
 #include <cstring>
 

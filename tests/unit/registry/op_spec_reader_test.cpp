@@ -228,9 +228,9 @@ TEST_CASE("a pattern of AMD's stands for its processor with whatever features, o
   CHECK(filtered.dropped.front().reason == "only gfx90a gfx942:xnack-");
 }
 
-TEST_CASE("the example of docs/op_yaml.md is a valid spec that uses every key") {
+TEST_CASE("the example of docs/reference/op_yaml.md is a valid spec that uses every key") {
   const std::string doc =
-      make_real_file_system()->read_file(Path(DSBUILD_TESTS_DIR) / "../docs/op_yaml.md").value();
+      make_real_file_system()->read_file(Path(DSBUILD_TESTS_DIR) / "../docs/reference/op_yaml.md").value();
   const size_t start = doc.find("```yaml\n# ops/") + 8;
   REQUIRE(start < doc.size());
   const std::string example = doc.substr(start, doc.find("```", start) - start);

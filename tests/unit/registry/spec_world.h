@@ -12,7 +12,8 @@ namespace dsbuild {
 
 // "code where: what | fix"; the fix that every message about a spec falls back on is left out.
 inline std::string error_text(const Error& error) {
-  const bool own_fix = !error.fix.empty() && error.fix != "docs/op_yaml.md has the rules of each key.";
+  const bool own_fix =
+      !error.fix.empty() && error.fix != "docs/reference/op_yaml.md has the rules of each key.";
   return error.code + " " + error.where + ": " + error.what + (own_fix ? " | " + error.fix : "");
 }
 

@@ -389,8 +389,8 @@ TEST_CASE("each row of the table is read from all that it names, and shows in pl
   }
 }
 
-TEST_CASE("docs/cli.md has each option and each variable of the table") {
-  const auto page = make_real_file_system()->read_file(Path(DSBUILD_TESTS_DIR) / "../docs/cli.md");
+TEST_CASE("docs/reference/cli.md has each option and each variable of the table") {
+  const auto page = make_real_file_system()->read_file(Path(DSBUILD_TESTS_DIR) / "../docs/reference/cli.md");
   REQUIRE(page);
   for (const Option& option : options()) {
     INFO(option.name() << option.variable);
