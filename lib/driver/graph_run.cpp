@@ -51,7 +51,7 @@ ExpectedRun expected_run(const Plan& plan, const BuildPlan& graph, const Pending
   return run;
 }
 
-// What is left for tools beside this process, Ninja, and the shell and `dsbuild action` of each edge.
+// What is left for tools beside this process, Ninja, and the `dsbuild action` of each edge.
 ByteCount memory_for_tools(ByteCount memory, int jobs) {
   constexpr ByteCount k_ninja = 16 << 20, k_step = 12 << 20;
   const ByteCount beside = resident_memory() + k_ninja + k_step * static_cast<ByteCount>(jobs);
