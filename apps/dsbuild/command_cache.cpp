@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/args.h"
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 #include "driver/cache_transfer.h"
 #include "project_pack.h"
 #include "remote/open_remote.h"
@@ -18,18 +18,18 @@ using Work = Result<int> (*)(const CommandContext& context);
 Result<int> show_stats(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
-  DSBUILD_TRY(stats, ContentStore(context.system.files, settings.store.value).stats());
-  const StoreView view{settings.store.value.string(), settings.store_size.value, stats};
+  DSBUILD_TRY(stats, TieredCache(context.system.files, settings.store.value).stats());
+  const CacheView view{settings.store.value.string(), settings.store_size.value, stats};
   const Style style = style_for(settings, context, false);
   DSBUILD_CHECK(print_result(
-      settings.json.value ? render_store_stats_json(view) : render_store_stats(view, style), style));
+      settings.json.value ? render_cache_stats_json(view) : render_cache_stats(view, style), style));
   return 0;
 }
 
-Result<int> print_removal(const StoreRemoval& removal, const Settings& settings) {
+Result<int> print_removal(const CacheRemoval& removal, const Settings& settings) {
   const std::string folder = settings.store.value.string();
-  DSBUILD_CHECK(print_done(settings, render_store_removal_json(removal, folder),
-                           render_store_removal(removal, folder)));
+  DSBUILD_CHECK(print_done(settings, render_cache_removal_json(removal, folder),
+                           render_cache_removal(removal, folder)));
   return 0;
 }
 
@@ -37,13 +37,13 @@ Result<int> prune(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
   const Settings& settings = request.settings;
   DSBUILD_TRY(removal,
-              ContentStore(context.system.files, settings.store.value).prune(settings.store_size.value));
+              TieredCache(context.system.files, settings.store.value).prune(settings.store_size.value));
   return print_removal(removal, settings);
 }
 
 Result<int> clear(const CommandContext& context) {
   DSBUILD_TRY(request, load_request(context));
-  DSBUILD_TRY(removal, ContentStore(context.system.files, request.settings.store.value).clear());
+  DSBUILD_TRY(removal, TieredCache(context.system.files, request.settings.store.value).clear());
   return print_removal(removal, request.settings);
 }
 
@@ -148,7 +148,7 @@ Result<int> import_file(const CommandContext& context) {
   const Settings& settings = request.settings;
   TransferEvents events(settings, context);
   Session session(settings, context.system, events);
-  DSBUILD_CHECK(ContentStore(context.system.files, settings.store.value).check());
+  DSBUILD_CHECK(TieredCache(context.system.files, settings.store.value).check());
   DSBUILD_TRY(archive, open_archive(context.system.files, file));
   if (archive.scope != settings.remote_scope.value)
     return fail(Exit::usage, "other_scope", file.string(),

@@ -55,8 +55,8 @@ Path blob_file(const Path& folder, const std::string& digest) {
   return file_of(folder / k_blobs_folder, digest);
 }
 
-Result<StoreContent> scan_store(const Path& folder, const FileReader& files) {
-  StoreContent content;
+Result<CacheContent> scan_cache(const Path& folder, const FileReader& files) {
+  CacheContent content;
   DSBUILD_CHECK(scan_folders(folder / k_results_folder, files, content.results, content.temporaries));
   for (const Path& blobs : {folder / k_blobs_folder, folder})
     DSBUILD_CHECK(scan_folders(blobs, files, content.blobs, content.temporaries));

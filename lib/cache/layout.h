@@ -19,13 +19,13 @@ struct EntryFile {
   int64_t used_ns = 0;  // its mtime
 };
 
-struct StoreContent {
+struct CacheContent {
   std::vector<EntryFile> results;
   std::vector<EntryFile> blobs;        // and entries of older versions, which nobody finds any more
   std::vector<EntryFile> temporaries;  // of processes that write, or were killed
 };
 
 // The files that look like ours; nothing else and no link is looked at. Errors: those of reading.
-Result<StoreContent> scan_store(const Path& folder, const FileReader& files);
+Result<CacheContent> scan_cache(const Path& folder, const FileReader& files);
 
 }  // namespace dsbuild

@@ -23,7 +23,7 @@ struct BuildOutcome {
   int edges_run = 0;
   int compiles = 0;  // of them, whose tools ran: no result was there for them
   double seconds = 0;
-  StoreUses store;
+  CacheUses store;
   std::optional<MirrorUses> remote;       // nullopt: no cache is shared
   std::optional<ExecutorUses> execution;  // nullopt: all tools were to run here
   std::optional<MergeCounts> merge;       // with --shard merge

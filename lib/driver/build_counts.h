@@ -11,7 +11,7 @@ struct EndedBuild {
 };
 
 // After the last upload. Of a build that had something to do; what its edges found is counted as each graph
-// ends (ContentStore::end_build).
+// ends (TieredCache::end_build).
 void count_build(const EndedBuild& build, const Settings& settings, Session& session);
 
 }  // namespace dsbuild

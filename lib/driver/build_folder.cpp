@@ -5,7 +5,7 @@
 
 #include "base/build_layout.h"
 #include "bundle/bundle.h"
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 #include "inputs/layout.h"
 #include "ninja/ninja_file.h"
 
@@ -149,7 +149,7 @@ Result<bool> write_graph(const BuildPlan& plan, const Path& folder, FileSystem& 
 Result<void> check_folders(const Settings& settings, FileSystem& files) {
   DSBUILD_CHECK(check_out_folder(settings.out.value, files));
   if (settings.store_size.value == 0) return {};
-  return ContentStore(files, settings.store.value).check();
+  return TieredCache(files, settings.store.value).check();
 }
 
 Result<std::unique_ptr<FolderLock>> lock_if_built(const Request& request, const FileReader& files) {

@@ -99,7 +99,7 @@ Result<std::optional<ShardOutcome>> try_shard(Request request, SliceTesting test
   const ShardChoice& choice = settings.shard.value;
   const ShardPlan own = cut_plan(plan, static_cast<size_t>(choice.of));
   DSBUILD_TRY(cut, agree(own, settings.shard_plan.value, files));
-  DSBUILD_CHECK(ContentStore(files, settings.store.value).check());
+  DSBUILD_CHECK(TieredCache(files, settings.store.value).check());
   DSBUILD_CHECK(check_reachable(cut.digest, settings, session));
   ShardOutcome outcome;
   outcome.share = share_of(cut, choice);

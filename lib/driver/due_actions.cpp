@@ -13,7 +13,7 @@ class DueFinder {
  public:
   // `cache`: where lists are looked for that the build folder lacks.
   DueFinder(const Plan& plan, const BuildPlan& graph, System& system, DigestMemo& digests,
-            std::optional<ContentStore> cache = {})
+            std::optional<TieredCache> cache = {})
       : graph_(graph),
         build_dir_(plan.settings().build_dir.value),
         whole_build_dir_(system.files.absolute(build_dir_).string()),
@@ -51,7 +51,7 @@ class DueFinder {
   }
 
   // After the shared cache was asked for what was foreseen.
-  RemoteMisses explain_misses(RemoteMirror& remote, const ContentStore& cache) {
+  RemoteMisses explain_misses(RemoteMirror& remote, const TieredCache& cache) {
     RemoteMisses misses;
     for (const auto& [output, key] : foreseen_)
       if (std::string why = explain_miss(key, remote, cache); !why.empty())
@@ -64,7 +64,7 @@ class DueFinder {
   static bool has_records(const Edge& edge) { return edge.part != "host" && edge.part != "fatbin"; }
 
   // "" where the result is here, or was not asked for.
-  std::string explain_miss(const Key& key, RemoteMirror& remote, const ContentStore& cache) {
+  std::string explain_miss(const Key& key, RemoteMirror& remote, const TieredCache& cache) {
     for (const std::string& text : cache.find_records(key.digest())) {
       const auto record = parse_record(text);
       if (!record || record->result.empty()) continue;
@@ -128,7 +128,7 @@ RemoteMisses fetch_what_is_due(const DueActions& due, const Plan& plan, const Bu
                                Session& session) {
   if (!session.remote || due.empty()) return {};
   FileSystem& files = session.system.files;
-  const ContentStore cache(files, files.absolute(plan.settings().store.value));
+  const TieredCache cache(files, files.absolute(plan.settings().store.value));
   DueFinder finder(plan, graph, session.system, session.digests, cache);
   session.remote->prefetch(finder.foresee(due));
   return finder.explain_misses(*session.remote, cache);

@@ -75,16 +75,16 @@ MemoryWaits sum_up(const std::map<std::string, GateUse>& uses, const Plan& plan,
 }
 
 // What the steps noted about the store is counted there, and the store stays within its bound.
-StoreUses end_store_use(const Settings& settings, FileSystem& files) {
-  const StoreUses uses = take_store_uses(settings.build_dir.value, files);
-  ContentStore(files, settings.store.value).end_build(uses, settings.store_size.value);
+CacheUses end_cache_use(const Settings& settings, FileSystem& files) {
+  const CacheUses uses = take_cache_uses(settings.build_dir.value, files);
+  TieredCache(files, settings.store.value).end_build(uses, settings.store_size.value);
   return uses;
 }
 
 // Of edges whose results came from the shared cache in this build.
-std::set<std::string> shared_outputs(const StoreUses& store, MirrorLog& log) {
+std::set<std::string> shared_outputs(const CacheUses& store, MirrorLog& log) {
   std::set<std::string> outputs;
-  for (const StoreHit& hit : store.found)
+  for (const CacheHit& hit : store.found)
     if (log.note_use(hit.result, hit.milliseconds)) outputs.insert(hit.output);
   return outputs;
 }
@@ -294,7 +294,7 @@ Result<GraphRun> run_graph(const GraphRunner& runner, const BuildPlan& graph, co
   if (!ran) return tl::unexpected<Error>(ran.error());
   if (execution) execution->stop();
   const auto uses = gate->close();
-  const StoreUses store = ran->finished.empty() ? StoreUses{} : end_store_use(settings, files);
+  const CacheUses store = ran->finished.empty() ? CacheUses{} : end_cache_use(settings, files);
   std::set<std::string> shared;
   if (session.remote) runner.timings.note_shared(shared = shared_outputs(store, session.remote->log()));
   GraphRun summary;

@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 #include "driver/diagnostic_collector.h"
 #include "driver/edge_failure.h"
 #include "driver/plan.h"
@@ -28,7 +28,7 @@ struct GraphRun {
   int edges_run = 0;
   int compiles = 0;         // of them, whose tools ran: no result was there for them
   int shared_compiles = 0;  // compiles whose results came from the shared cache
-  StoreUses store;
+  CacheUses store;
   ExecutorUses execution;  // what ran on other machines
   std::optional<FinishedEdge> slowest;
   std::vector<EdgeFailure> failures;

@@ -123,7 +123,7 @@ class Sketcher {
   const BuildPlan& graph_;
   FileSystem& files_;
   const Path& build_dir_;
-  ContentStore cache_;
+  TieredCache cache_;
   Lists lists_;
   Staleness staleness_;
   std::map<std::string, const std::string*> planned_;

@@ -20,10 +20,10 @@ Path folder_named_by(const char* file, const FileReader& files) {
 
 }  // namespace
 
-std::optional<ContentStore> store_of_build(System& system) {
+std::optional<TieredCache> store_of_build(System& system) {
   const Path folder = folder_named_by(k_store_file, system.files);
   if (folder.empty()) return std::nullopt;
-  return ContentStore(system.files, folder, upstream_of_build(system.environment));
+  return TieredCache(system.files, folder, upstream_of_build(system.environment));
 }
 
 ActionRun::ActionRun(const StepWords& words, System& system, Cache cache)
@@ -78,7 +78,7 @@ std::optional<Record> ActionRun::lookup_text(const std::string& given, const std
 void ActionRun::note_difference() {
   // An object that differs is no cause: the edge that made it says its own.
   const bool is_cause = difference_ && (difference_->path.empty() || !is_of_build(difference_->path));
-  if (is_cause && !last_) note_store_difference(difference_->text(), files_);
+  if (is_cause && !last_) note_cache_difference(difference_->text(), files_);
 }
 
 bool ActionRun::assembler_tells() {

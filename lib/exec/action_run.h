@@ -54,7 +54,7 @@ class ActionRun {
   // The paths in a record's list of others.
   std::vector<std::string> files_of_list(const std::string& list) { return lists_.paths(list); }
 
-  const std::optional<ContentStore>& cache() const { return cache_; }
+  const std::optional<TieredCache>& cache() const { return cache_; }
   const std::string& output() const { return output_; }
 
  private:
@@ -69,7 +69,7 @@ class ActionRun {
 
   FileSystem& files_;
   const std::string tools_file_, output_;
-  std::optional<ContentStore> cache_;
+  std::optional<TieredCache> cache_;
   DigestMemo digests_;
   Lists lists_;
   Key key_;
@@ -80,6 +80,6 @@ class ActionRun {
 };
 
 // That of the build in the current folder, as its plan says; nullopt: results are not cached.
-std::optional<ContentStore> store_of_build(System& system);
+std::optional<TieredCache> store_of_build(System& system);
 
 }  // namespace dsbuild

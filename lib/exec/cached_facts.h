@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 #include "sys/digest_memo.h"
 #include "sys/fact_store.h"
 
@@ -33,7 +33,7 @@ class CachedFacts : public SharedFacts {
   std::optional<std::string> key_in_cache(const std::string& key, const FactBasis& basis);
 
   FileSystem& files_;
-  ContentStore store_;
+  TieredCache store_;
   DigestMemo& digests_;
   std::string hint_;             // the name of hints; "": nothing was asked for yet
   std::set<std::string> asked_;  // names of facts

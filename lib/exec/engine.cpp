@@ -135,9 +135,9 @@ void Engine::note_use(const Stepper& stepper, const Made& made) {
   if (!stepper.is_cached() || !action_.cache() || keeps_nothing_ || made.made_of == ResultOrigin::same_input)
     return;
   if (made.made_of == ResultOrigin::cache)
-    note_store_hit({made.record.result.digest, milliseconds_of(made.outputs), action_.output()}, files());
+    note_cache_hit({made.record.result.digest, milliseconds_of(made.outputs), action_.output()}, files());
   else
-    note_store_miss(files());
+    note_cache_miss(files());
 }
 
 }  // namespace dsbuild

@@ -28,7 +28,7 @@ class Engine;
 struct Made {
   int code = 0;  // of the first tool that failed
   ResultOrigin made_of = ResultOrigin::tools;
-  StoreEntry outputs = {};  // all of them; of ResultOrigin::same_input only the names, for the files stay
+  CacheEntry outputs = {};  // all of them; of ResultOrigin::same_input only the names, for the files stay
   // Without a result key, the engine caches the outputs under one of their own.
   Record record = {};
   // A file with the bytes of the only output, which becomes it; "": the bytes are written.
@@ -63,7 +63,7 @@ class Stepper {
   virtual Result<Made> make(Engine& engine) = 0;
 
   // Before outputs are written; what this folder has of earlier ones goes.
-  virtual Result<void> clear_others(const StoreEntry&, FileSystem&) const { return {}; }
+  virtual Result<void> clear_others(const CacheEntry&, FileSystem&) const { return {}; }
   // Adds to the record in this build folder, not to the one in the cache.
   virtual Result<void> complete(Record&, ActionRun&) const { return {}; }
   // A tool's text as the user of this edge sees it.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/build_layout.h"
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 
 namespace dsbuild {
 
@@ -19,7 +19,7 @@ class Lists {
   static constexpr size_t k_spare = 256;
 
   // `build_dir`: the folder of the build; `cache`: nullopt where results are not kept.
-  Lists(FileSystem& files, const Path& build_dir, std::optional<ContentStore> cache)
+  Lists(FileSystem& files, const Path& build_dir, std::optional<TieredCache> cache)
       : files_(files), folder_(build_dir / k_lists_dir), cache_(std::move(cache)) {}
 
   // The name of a text, 64 hex digits; "" of an empty one. Writes it where it is not there yet.
@@ -35,7 +35,7 @@ class Lists {
  private:
   FileSystem& files_;
   Path folder_;
-  std::optional<ContentStore> cache_;
+  std::optional<TieredCache> cache_;
   std::map<std::string, std::string> known_;  // by name
 };
 

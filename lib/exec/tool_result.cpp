@@ -45,7 +45,7 @@ const std::string* ToolResult::find(std::string_view name) const {
   return found == outputs.end() ? nullptr : &found->bytes;
 }
 
-uint64_t milliseconds_of(const StoreEntry& outputs) {
+uint64_t milliseconds_of(const CacheEntry& outputs) {
   uint64_t sum = 0;
   for (const StoredFile& output : outputs)
     sum += output.milliseconds;
@@ -69,7 +69,7 @@ std::optional<ToolResult> ResultCache::find(const std::string& key, const std::v
 
 void ResultCache::put(const std::string& key, const ToolResult& result) const {
   if (!store_ || key.empty() || result.outputs.empty()) return;
-  StoreEntry entry = result.outputs;
+  CacheEntry entry = result.outputs;
   if (std::string text = about(result); !text.empty()) entry.push_back({k_about, std::move(text)});
   store_->put(key, entry);
 }

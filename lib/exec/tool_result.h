@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 #include "exec/record.h"
 
 namespace dsbuild {
 
 struct ToolResult {
-  StoreEntry outputs;      // by the ends of their names
+  CacheEntry outputs;      // by the ends of their names
   std::vector<Said> said;  // by tools that made them
   std::string said_of;     // a digest of the text whose lines `said` may name; "": they name none
   bool operator==(const ToolResult&) const = default;
@@ -19,12 +19,12 @@ struct ToolResult {
 };
 
 // CPU time of the tools that made all of them; 0: not known.
-uint64_t milliseconds_of(const StoreEntry& outputs);
+uint64_t milliseconds_of(const CacheEntry& outputs);
 
 // Results by key, in the cache of a build; without one, none is found and none is put.
 class ResultCache {
  public:
-  explicit ResultCache(std::optional<ContentStore> store) : store_(std::move(store)) {}
+  explicit ResultCache(std::optional<TieredCache> store) : store_(std::move(store)) {}
 
   // With exactly these outputs, in this order; without names, with any. `lines`: the digest of the text that
   // the tools would have now, where what they said of other lines does not count; "": it always counts.
@@ -34,7 +34,7 @@ class ResultCache {
   void close() { store_.reset(); }
 
  private:
-  std::optional<ContentStore> store_;
+  std::optional<TieredCache> store_;
 };
 
 // The key of a result that is found by its record alone: of its action, and of its bytes.

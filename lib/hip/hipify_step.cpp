@@ -105,7 +105,7 @@ class HipifyStepper : public Stepper {
   }
 
   // Of an older tree: a header that is gone must not be found.
-  Result<void> clear_others(const StoreEntry& outputs, FileSystem& files) const override {
+  Result<void> clear_others(const CacheEntry& outputs, FileSystem& files) const override {
     std::set<std::string> names;
     for (const StoredFile& output : outputs)
       names.insert(output.name);

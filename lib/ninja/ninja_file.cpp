@@ -68,8 +68,8 @@ std::string program_line(const char* name, const std::vector<std::string>& progr
 }
 
 // Every edge is an action of dsbuild's, which knows by its record whether there is anything to do. What it
-// makes stays as it is where nothing new came out, and then Ninja goes no further (restat). `exec`: Ninja's shell
-// would stay otherwise, and dash loses a SIGINT that comes while it starts its child.
+// makes stays as it is where nothing new came out, and then Ninja goes no further (restat). `exec`: Ninja's
+// shell would stay otherwise, and dash loses a SIGINT that comes while it starts its child.
 std::string rule(const std::string& name, const std::string& words, const std::string& more = "") {
   return "rule " + name + "\n  command = exec $dsbuild action " + words + "\n" + more +
          "  restat = 1\n  description = $out\n";

@@ -176,7 +176,7 @@ class FatbinStepper : public SliceStepper {
   }
 
   // What slices have left that are no longer in the plan.
-  Result<void> clear_others(const StoreEntry&, FileSystem& files) const override {
+  Result<void> clear_others(const CacheEntry&, FileSystem& files) const override {
     const Path folder = folder_of(unit_);
     std::set<std::string> archs;
     for (const std::string& image : unit_.step.inputs)

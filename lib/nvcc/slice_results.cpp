@@ -22,8 +22,8 @@ bool exchange(StoredFile& file, Exchange with, const std::string& from, const st
 }
 
 // In the order of their ends.
-StoreEntry chosen(const StoreEntry& outputs, const std::vector<std::string>& ends) {
-  StoreEntry found;
+CacheEntry chosen(const CacheEntry& outputs, const std::vector<std::string>& ends) {
+  CacheEntry found;
   for (const std::string& end : ends)
     for (const StoredFile& output : outputs)
       if (output.name == end) found.push_back(output);
@@ -78,20 +78,20 @@ void SliceResults::put_texts(const ResultKey& key, const NamedTexts& texts, cons
 }
 
 // ptxas had the PTX with its own names.
-void SliceResults::put_images(const ResultKey& key, const NamedTexts& texts, const StoreEntry& images,
+void SliceResults::put_images(const ResultKey& key, const NamedTexts& texts, const CacheEntry& images,
                               const Record& record) const {
-  StoreEntry common = chosen(images, image_ends_);
+  CacheEntry common = chosen(images, image_ends_);
   const bool is_for_all_lists = !has_common_names(key) || std::ranges::all_of(common, [&](StoredFile& image) {
     return exchange(image, image_with_list, unit_.arch_list, k_common_list);
   });
-  const StoreEntry& ptx = is_for_all_lists ? texts.made : texts.own;
+  const CacheEntry& ptx = is_for_all_lists ? texts.made : texts.own;
   if (!ptx.empty())
     engine_.results().put(images_key(ptx.front().bytes),
                           {is_for_all_lists ? common : chosen(images, image_ends_),
                            said_by(record, k_assembler), record.said_of});
 }
 
-std::optional<NamedTexts> SliceResults::with_names(const ResultKey& key, StoreEntry made) const {
+std::optional<NamedTexts> SliceResults::with_names(const ResultKey& key, CacheEntry made) const {
   NamedTexts texts{std::move(made), {}};
   texts.own = texts.made;
   if (!has_common_names(key)) return texts;

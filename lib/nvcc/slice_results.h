@@ -14,7 +14,7 @@ bool is_image(const std::string& end);
 // What tools made but images, as they made it and with the names of this unit's list. PTX is the first, where
 // there is any.
 struct NamedTexts {
-  StoreEntry made, own;
+  CacheEntry made, own;
 };
 
 class SliceResults {
@@ -30,11 +30,11 @@ class SliceResults {
 
   // `record`: what tools said. `images`: with the names of this unit's list.
   void put_texts(const ResultKey& key, const NamedTexts& texts, const Record& record) const;
-  void put_images(const ResultKey& key, const NamedTexts& texts, const StoreEntry& images,
+  void put_images(const ResultKey& key, const NamedTexts& texts, const CacheEntry& images,
                   const Record& record) const;
 
   // nullopt: they cannot have the names of their list.
-  std::optional<NamedTexts> with_names(const ResultKey& key, StoreEntry made) const;
+  std::optional<NamedTexts> with_names(const ResultKey& key, CacheEntry made) const;
   // Of what ptxas gets; "" where the slice has no ptxas.
   std::string images_key(const std::string& ptx) const;
 

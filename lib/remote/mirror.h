@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "cache/content_store.h"
 #include "cache/counts.h"
 #include "cache/local_cache.h"
+#include "cache/tiered_cache.h"
 #include "cache/upstream.h"
 #include "exec/record.h"
 #include "remote/action_result.h"
@@ -149,7 +149,7 @@ class RemoteMirror : public Upstream {
   LocalFolder folder_;
   LocalActionCache actions_;
   LocalBlobStore blobs_;
-  ContentStore cache_;  // the same folder: lists of records
+  TieredCache cache_;  // the same folder: lists of records
   MirrorOptions options_;
   const int64_t began_;  // unix seconds: what this build puts there is no older
   FilePacker packer_;    // the uploader's

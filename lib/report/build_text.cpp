@@ -18,7 +18,7 @@ std::string counts_text(const BuildOutcome& outcome) {
   if (!outcome.failures.empty()) text += ", failed " + std::to_string(outcome.manifest.failed.size());
   text += " in " + one_decimal(outcome.seconds) + " s, " +
           plural(static_cast<size_t>(outcome.edges_run), "edge") + " run";
-  if (outcome.store.hits > 0) text += ", " + std::to_string(outcome.store.hits) + " found in the store";
+  if (outcome.store.hits > 0) text += ", " + std::to_string(outcome.store.hits) + " found in the cache";
   if (outcome.slowest)
     text += "; slowest: " + edge_title(*outcome.slowest->edge) + " (" +
             one_decimal(outcome.slowest->seconds) + " s)";
@@ -40,7 +40,7 @@ std::string waits_text(const MemoryWaits& waits) {
 }
 
 // Why steps ran that the store has of other files; most of them first.
-std::string differences_text(const StoreUses& uses) {
+std::string differences_text(const CacheUses& uses) {
   constexpr size_t k_shown = 3;
   std::vector<std::pair<std::string, size_t>> sorted(uses.differences.begin(), uses.differences.end());
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -49,7 +49,7 @@ std::string differences_text(const StoreUses& uses) {
   for (size_t i = 0; i < sorted.size() && i < k_shown; ++i)
     text += (i > 0 ? "; " : "") + sorted[i].first + " (" + plural(sorted[i].second, "edge") + ")";
   if (sorted.size() > k_shown) text += "; and " + std::to_string(sorted.size() - k_shown) + " more";
-  return text.empty() ? "" : "not as in the store: " + text + "\n";
+  return text.empty() ? "" : "different from the cache: " + text + "\n";
 }
 
 Json waits_json(const MemoryWaits& waits) {
@@ -200,7 +200,7 @@ std::string render_build_outcome_json(const BuildOutcome& outcome) {
   if (outcome.remote) json["remote"] = remote_uses_json(*outcome.remote);
   if (outcome.execution) json["execution"] = execution_json(*outcome.execution);
   if (outcome.merge) json["merge"] = merge_json(*outcome.merge, outcome.compiles);
-  json["store"] = store_uses_json(outcome.store);
+  json["store"] = cache_uses_json(outcome.store);
   json["store"]["saved_milliseconds"] = outcome.store.saved_milliseconds();
   json["store"]["differences"] = Json::object();
   for (const auto& [what, edges] : outcome.store.differences)

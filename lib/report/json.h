@@ -23,7 +23,7 @@ Json coverage_json(const std::vector<Coverage>& coverage);
 Json gate_json(const Verdict& verdict);
 Json toolkit_json(const Toolkit& toolkit);
 Json timing_analysis_json(const Timings& timings);
-Json store_uses_json(const StoreUses& uses);
+Json cache_uses_json(const CacheUses& uses);
 // One line with a line break; bytes that are not UTF-8 are replaced.
 Json kernels_json(const std::vector<OpKernels>& kernels);
 std::string json_line(const Json& json);

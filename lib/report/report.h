@@ -12,7 +12,7 @@
 #include "binary/kernels.h"
 #include "bundle/bundle.h"
 #include "bundle/verify.h"
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 #include "driver/build_bundle.h"
 #include "driver/cache_transfer.h"
 #include "driver/inventory_diff.h"
@@ -221,15 +221,15 @@ std::string render_calls_json(const std::vector<CallEnd>& calls, int exit_code);
 std::string render_removed_folders_json(const std::vector<Path>& folders);
 
 // The store of results, as `dsbuild cache` shows it.
-struct StoreView {
+struct CacheView {
   std::string folder;
   unsigned long long limit = 0;  // bytes; 0: nothing is kept
-  StoreStats stats;
+  CacheStats stats;
 };
-std::string render_store_stats(const StoreView& view, const Style& style);
-std::string render_store_stats_json(const StoreView& view);
-std::string render_store_removal(const StoreRemoval& removal, const std::string& folder);
-std::string render_store_removal_json(const StoreRemoval& removal, const std::string& folder);
+std::string render_cache_stats(const CacheView& view, const Style& style);
+std::string render_cache_stats_json(const CacheView& view);
+std::string render_cache_removal(const CacheRemoval& removal, const std::string& folder);
+std::string render_cache_removal_json(const CacheRemoval& removal, const std::string& folder);
 
 // What `dsbuild cache push|pull|export|import` did.
 struct TransferView {

@@ -149,7 +149,7 @@ struct Settings {
   Setting<unsigned long long> max_size;  // bytes; 0: any
   Setting<OpSizes> max_op_size;
   BundlePolicy policy;
-  // Results of slices, for all build folders (lib/cache/content_store.h).
+  // Results of slices, for all build folders (lib/cache/tiered_cache.h).
   Setting<Path> store;                                  // cache_dir / "store" unless given; see trusted_keys
   Setting<unsigned long long> store_size{10ULL << 30};  // bytes; 0: no store
   // A cache that machines share (lib/remote/open_remote.h); "": none.

@@ -49,7 +49,7 @@ class TransferTest(unittest.TestCase):
         run = second.build(*more)
         self.assertEqual(run.code, 0, run)
         self.assertEqual(second.compiled(), [])
-        ops, edges, found = map(int, re.search(r"built (\d+), .*, (\d+) edges run, (\d+) found in the store", run.out).groups())
+        ops, edges, found = map(int, re.search(r"built (\d+), .*, (\d+) edges run, (\d+) found in the cache", run.out).groups())
         self.assertEqual(edges - ops, found, run.out)  # all but the check of each op
         self.assertEqual(testspace.bundle_files(first.out), testspace.bundle_files(second.out))
 

@@ -108,7 +108,7 @@ class DiagnosticsTest(CliTest):
             self.check_warning(again, 2)
             space.remove_build()
             run = self.run_in(space, *words)
-            self.assertIn("found in the store", run.out)
+            self.assertIn("found in the cache", run.out)
             self.check_warning(run, 2)
             other = self.space(WARNS, name="scale.cu")
             other.environment = {**other.environment, "XDG_CACHE_HOME": space.environment["XDG_CACHE_HOME"]}
@@ -118,7 +118,7 @@ class DiagnosticsTest(CliTest):
             other.pack.folder = elsewhere
             self.own_path = "elsewhere/src/scale/scale.cu"
             run = self.run_in(other, *words)
-            self.assertIn("found in the store", run.out)
+            self.assertIn("found in the cache", run.out)
             self.check_warning(run, 2)
 
     def test_lines_that_move_are_those_of_the_source_now(self):

@@ -394,7 +394,7 @@ class EditsTest(HipTest):
         other.environment["XDG_CACHE_HOME"] = self.space.environment["XDG_CACHE_HOME"]
         run = self.built(space=other)
         self.assertEqual((other.out / "scaling.so").read_bytes(), (self.space.out / "scaling.so").read_bytes())
-        self.assertIn("6 found in the store", run.out)  # two slices, the host's code, their bundle, the other file, the library
+        self.assertIn("6 found in the cache", run.out)  # two slices, the host's code, their bundle, the other file, the library
 
 class ElsewhereTest(HipTest):
     """By remote execution."""

@@ -139,7 +139,7 @@ class CudaSharedSourcesTest(SharedSourcesTest):
                 # One edge at a time: images that both ops join in the same moment are joined twice.
                 run = self.alone_and_together("cuda_a", "cuda_b", "--backend", backend, "-j", "1")
                 # The front, both archs, the host and the images of fill.cu; all but 8.0 of of80.cu and its images.
-                self.assertEqual("8 found in the store" in run.out + run.err, backend == "slices", run)
+                self.assertEqual("8 found in the cache" in run.out + run.err, backend == "slices", run)
                 same, differing = self.objects("fill.cu"), self.objects("of80.cu")
                 self.assertEqual(same["cuda_a"], same["cuda_b"])
                 self.assertNotEqual(differing["cuda_a"], differing["cuda_b"])

@@ -53,7 +53,7 @@ class StoreTest(SlicesTest):
         libraries = [self.library(op) for op in ("scaling", "inner", "listing")]
         self.other_checkout()
         run = self.built(ops="scaling,inner,listing")
-        self.assertIn(f" edges run, {missed} found in the store;", run.out)
+        self.assertIn(f" edges run, {missed} found in the cache;", run.out)
         self.assertEqual(self.uses(), (missed, 0))
         self.assertEqual(libraries, [self.library(op) for op in ("scaling", "inner", "listing")])
 
@@ -108,13 +108,13 @@ class StoreTest(SlicesTest):
 
     def test_the_build_says_what_is_another_than_in_the_store(self):
         header = self.space.pack.source("sizes.h")
-        self.assertNotIn("not as in the store", self.built().out)
+        self.assertNotIn("different from the cache", self.built().out)
         header.write_text(SIZES.replace("2", "3"))
-        self.assertNotIn("not as in the store", self.built().out)  # what --explain says
+        self.assertNotIn("different from the cache", self.built().out)  # what --explain says
         self.other_checkout()
         self.space.pack.source("sizes.h").write_text(SIZES.replace("2", "4"))
         run = self.built()
-        edges = re.search(r"^not as in the store: sizes\.h has changed \((\d+) edges\)$", run.out, re.M)
+        edges = re.search(r"^different from the cache: sizes\.h has changed \((\d+) edges\)$", run.out, re.M)
         self.assertIsNotNone(edges, run.out)
         self.space.remove_build()
         self.space.pack.source("sizes.h").write_text(SIZES.replace("2", "5"))

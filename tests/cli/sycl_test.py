@@ -93,7 +93,7 @@ class DriverTest(CliTest):
         self.built("pvc,spir64")
         shutil.rmtree(self.space.build_dir)
         run = self.built("pvc,spir64", tree=self.copy_of_pack("other"))
-        self.assertRegex(run.out + run.err, r"[456] found in the store")
+        self.assertRegex(run.out + run.err, r"[456] found in the cache")
 
     def test_torchs_list_counts_where_sycl_is_selected(self):
         run = build_fused_adam(self.space, self.compiler, "", "--backend", "sycl", command="plan",

@@ -15,7 +15,7 @@ RULES = [
     (lambda path: path != "lib/exec/action_key.h", re.compile(r"(?<!add\(\"version\", )\bk_key_version\b"),
      "the version is a part of a key: add(\"version\", k_key_version)"),
     (lambda path: not path.startswith(("lib/cache/", "lib/remote/packed_files.")), re.compile(r"(?<!v2\.)\b(?:ActionCache|BlobStore)\b"),
-     "names a part of the cache: use ContentStore (lib/cache/content_store.h)"),
+     "names a part of the cache: use TieredCache (lib/cache/tiered_cache.h)"),
     (lambda path: not path.startswith(("lib/exec/", "lib/kinds/run_action.", "apps/dsbuild/command_action.")),
      re.compile(r"\b(?:Local)?Runner\b(?!::)"), "names who runs tools: use Engine::run (lib/exec/engine.h)"),
 ]

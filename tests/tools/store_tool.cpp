@@ -10,7 +10,7 @@
 #include <random>
 
 #include "base/digest.h"
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 
 namespace {
 
@@ -24,11 +24,11 @@ std::string noise(const std::string& seed, size_t bytes) {
   return text;
 }
 
-StoreEntry entry_of(const std::string& key, size_t bytes) {
+CacheEntry entry_of(const std::string& key, size_t bytes) {
   return {{".first", noise(key, bytes)}, {".second", key}};
 }
 
-std::string judge(const std::string& key, const std::optional<StoreEntry>& found) {
+std::string judge(const std::string& key, const std::optional<CacheEntry>& found) {
   if (!found) return "miss";
   const bool is_right = found->size() == 2 && *found == entry_of(key, found->front().bytes.size());
   return is_right ? "hit" : "wrong";
@@ -41,7 +41,7 @@ struct Churn {
   unsigned long long limit = 0;
 };
 
-int churn(const ContentStore& store, const Churn& work) {
+int churn(const TieredCache& store, const Churn& work) {
   std::mt19937 generator(work.seed);
   int hits = 0;
   for (int round = 0; round < work.rounds; ++round) {
@@ -63,7 +63,7 @@ int churn(const ContentStore& store, const Churn& work) {
 
 int run(const std::vector<std::string>& words) {
   const auto files = make_real_file_system();
-  const ContentStore store(*files, words.at(0));
+  const TieredCache store(*files, words.at(0));
   const std::string& what = words.at(1);
   const std::string& first = words.at(2);
   if (what == "put") store.put(first, entry_of(first, std::stoull(words.at(3))));

@@ -64,7 +64,7 @@ bool has_input(const Record& record, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("What was made holds, and is found in the store, until something that it was made of changes") {
+TEST_CASE("What was made holds, and is found in the cache, until something that it was made of changes") {
   Step step;
   step.make();
   CHECK(step.holds());

@@ -89,11 +89,11 @@ struct DistantCache : Upstream {
     }
   }
   void added(UpstreamKind, const std::string& name) override {
-    const auto records = ContentStore(files, "/store").find_records(name);
+    const auto records = TieredCache(files, "/store").find_records(name);
     there[name] = {records.rbegin(), records.rend()};
   }
   bool copy(const std::string& name) {
-    const ContentStore here(files, "/store");
+    const TieredCache here(files, "/store");
     for (const std::string& record : there[name])
       here.put_record(name, record);
     return !there[name].empty();

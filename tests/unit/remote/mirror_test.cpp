@@ -90,7 +90,7 @@ struct SharingMachine {
 
   FakeFileSystem files;
   RemoteMirror mirror;
-  ContentStore cache;
+  TieredCache cache;
 };
 
 // What a plan knows: the digests of files that are here, and of those that records say will be.

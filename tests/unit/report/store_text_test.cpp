@@ -6,15 +6,15 @@ using namespace dsbuild;
 
 namespace {
 
-StoreView view() {
-  StoreView view{"/cache", 10ULL << 30, {.entries = 2, .bytes = 2048, .counts = {}}};
+CacheView view() {
+  CacheView view{"/cache", 10ULL << 30, {.entries = 2, .bytes = 2048, .counts = {}}};
   view.stats.counts = {
       .hits = 40, .misses = 8, .saved_milliseconds = 61'500, .last_hits = 3, .last_misses = 1};
   return view;
 }
 
-StoreView shared_view() {
-  StoreView shared = view();
+CacheView shared_view() {
+  CacheView shared = view();
   CacheCounts& counts = shared.stats.counts;
   counts.remote["main"] = {.hits = 5, .misses = 1, .received_bytes = 2048, .requests = 1, .uploads = 3};
   counts.remote[""] = {.saved_milliseconds = 2500, .lost = 4, .untrusted = 2, .fallbacks = 1};
@@ -25,7 +25,7 @@ StoreView shared_view() {
 }  // namespace
 
 TEST_CASE("cache stats: without a shared cache, nothing is said of one") {
-  CHECK(render_store_stats(view(), {}) ==
+  CHECK(render_cache_stats(view(), {}) ==
         "folder             /cache\n"
         "entries            2\n"
         "size               2.0 KiB\n"
@@ -33,11 +33,11 @@ TEST_CASE("cache stats: without a shared cache, nothing is said of one") {
         "hits, last build   3 of 4\n"
         "hits, all builds   40 of 48\n"
         "saved, all builds  1 min 2 s of CPU time\n");
-  CHECK(render_store_stats_json(view()).find("\"remote\":null") != std::string::npos);
+  CHECK(render_cache_stats_json(view()).find("\"remote\":null") != std::string::npos);
 }
 
 TEST_CASE("cache stats: what the shared cache gave, in all scopes and in each") {
-  const std::string text = render_store_stats(shared_view(), {});
+  const std::string text = render_cache_stats(shared_view(), {});
   CHECK(text.substr(text.find("shared cache")) ==
         "shared cache          5 of 6 found there\n"
         "  saved               2.5 s of CPU time\n"
@@ -47,7 +47,7 @@ TEST_CASE("cache stats: what the shared cache gave, in all scopes and in each") 
         "  went on without it  1 build; the last: http://h:1: no answer\n"
         "  scope (none)        -\n"
         "  scope main          5 of 6\n");
-  const auto json = Json::parse(render_store_stats_json(shared_view()));
+  const auto json = Json::parse(render_cache_stats_json(shared_view()));
   REQUIRE(json);
   const Json* remote = json->find("remote");
   REQUIRE(remote);

@@ -63,7 +63,7 @@ std::string bound_text(unsigned long long limit) {
 
 }  // namespace
 
-Json store_uses_json(const StoreUses& uses) {
+Json cache_uses_json(const CacheUses& uses) {
   return {{"hits", uses.hits}, {"misses", uses.misses}};
 }
 
@@ -84,8 +84,8 @@ Json remote_uses_json(const MirrorUses& uses) {
           {"untrusted", counts.untrusted}};
 }
 
-std::string render_store_stats(const StoreView& view, const Style& style) {
-  const StoreStats& stats = view.stats;
+std::string render_cache_stats(const CacheView& view, const Style& style) {
+  const CacheStats& stats = view.stats;
   const CacheCounts& counts = stats.counts;
   std::vector<TableRow> rows = {{"folder", view.folder},
                                 {"entries", std::to_string(stats.entries)},
@@ -99,7 +99,7 @@ std::string render_store_stats(const StoreView& view, const Style& style) {
   return render_table({{}, rows}, style);
 }
 
-std::string render_store_stats_json(const StoreView& view) {
+std::string render_cache_stats_json(const CacheView& view) {
   Json json = json_document();
   json["folder"] = view.folder;
   json["entries"] = view.stats.entries;
@@ -120,13 +120,13 @@ std::string render_store_stats_json(const StoreView& view) {
   return json_line(json);
 }
 
-std::string render_store_removal(const StoreRemoval& removal, const std::string& folder) {
+std::string render_cache_removal(const CacheRemoval& removal, const std::string& folder) {
   const std::string entries =
       std::to_string(removal.entries) + (removal.entries == 1 ? " entry" : " entries");
   return "removed " + entries + " (" + human_size(removal.bytes) + ") from " + folder + "\n";
 }
 
-std::string render_store_removal_json(const StoreRemoval& removal, const std::string& folder) {
+std::string render_cache_removal_json(const CacheRemoval& removal, const std::string& folder) {
   Json json = json_document();
   json["folder"] = folder;
   json["removed"] = {{"entries", removal.entries}, {"bytes", removal.bytes}};

@@ -23,41 +23,41 @@ struct StoredFile {
   uint64_t milliseconds = 0;
   bool operator==(const StoredFile&) const = default;
 };
-using StoreEntry = std::vector<StoredFile>;
+using CacheEntry = std::vector<StoredFile>;
 
 // A result that an edge found.
-struct StoreHit {
+struct CacheHit {
   std::string result;         // its key; "": it is not known
   uint64_t milliseconds = 0;  // that its tools took
   std::string output;         // of the edge
-  bool operator==(const StoreHit&) const = default;
+  bool operator==(const CacheHit&) const = default;
 };
 
 // What builds found there of what they needed.
-struct StoreUses {
+struct CacheUses {
   unsigned long long hits = 0, misses = 0;
   // Of a build's steps: what was no longer as when the same step was kept, and of how many.
   std::map<std::string, unsigned long long> differences = {};
-  std::vector<StoreHit> found = {};
+  std::vector<CacheHit> found = {};
   uint64_t saved_milliseconds() const;
-  bool operator==(const StoreUses&) const = default;
+  bool operator==(const CacheUses&) const = default;
 };
 
-struct StoreStats {
+struct CacheStats {
   unsigned long long entries = 0, bytes = 0;  // results; bytes of all files on disk
   CacheCounts counts;                         // of builds that needed something
-  bool operator==(const StoreStats&) const = default;
+  bool operator==(const CacheStats&) const = default;
 };
 
-struct StoreRemoval {
+struct CacheRemoval {
   unsigned long long entries = 0, bytes = 0;
-  bool operator==(const StoreRemoval&) const = default;
+  bool operator==(const CacheRemoval&) const = default;
 };
 
-class ContentStore {
+class TieredCache {
  public:
   // `upstream`: what is not here is asked for there, and what is put here goes there; nullptr: there is none.
-  ContentStore(FileSystem& files, Path path, std::shared_ptr<Upstream> upstream = {})
+  TieredCache(FileSystem& files, Path path, std::shared_ptr<Upstream> upstream = {})
       : files_(files),
         folder_(files, std::move(path)),
         actions_(folder_),
@@ -68,12 +68,12 @@ class ContentStore {
 
   // `key`: 64 hex digits. Marks the entry and its files as used. One that is damaged, of another version or
   // another key's content, or that lacks a file, is removed and counts as absent.
-  std::optional<StoreEntry> find(const std::string& key) const;
+  std::optional<CacheEntry> find(const std::string& key) const;
   // Whether there is a file for the key; what is in it may be damaged.
   bool has(const std::string& key) const;
   // An entry that cannot be written (a full disk, a read-only folder, another user's folder) is just not
   // cached.
-  void put(const std::string& key, const StoreEntry& entry) const;
+  void put(const std::string& key, const CacheEntry& entry) const;
   // Records of the same key, each of another state of the headers, as when branches are switched: the newest
   // first. A record is a blob of its own. Their list is a hint: of two machines that add one at once, one may
   // lose its own, which costs a miss.
@@ -94,22 +94,22 @@ class ContentStore {
   // Error: exit 2 `foreign_cache_dir` when the folder holds files and is no store.
   Result<void> check() const { return folder_.check(); }
   // The value is empty where there is no folder yet. Errors: those of check(), and of reading.
-  Result<StoreStats> stats() const;
+  Result<CacheStats> stats() const;
   // Where the entries are more than `limit` bytes: removes those that were not used for longest, down to nine
   // tenths of it. And files that a killed process left half written. Errors: those of check(), and of
   // reading and removing.
-  Result<StoreRemoval> prune(unsigned long long limit) const;
-  Result<StoreRemoval> clear() const;  // every entry, and the counts; errors as prune()
+  Result<CacheRemoval> prune(unsigned long long limit) const;
+  Result<CacheRemoval> clear() const;  // every entry, and the counts; errors as prune()
 
   // Adds to the counts, where the folder is a cache by now.
   void count(const std::function<void(CacheCounts&)>& change) const {
     if (folder_.is_ours()) update_counts(folder_.path(), files_, change);
   }
   // At the end of a build that needed something: counts it, and prunes where what was put may be too much.
-  void end_build(const StoreUses& uses, unsigned long long limit) const;
+  void end_build(const CacheUses& uses, unsigned long long limit) const;
 
  private:
-  std::optional<StoreEntry> find_here(const std::string& key) const;
+  std::optional<CacheEntry> find_here(const std::string& key) const;
   bool fetch(UpstreamKind what, const std::string& name) const {
     return upstream_ && upstream_->fetch(what, name);
   }
@@ -125,10 +125,10 @@ class ContentStore {
 };
 
 // Each step of a build runs in a process of its own, in the build folder: it notes there what it found, and
-// the build sums that up at its end. take_store_uses forgets what it has read.
-void note_store_hit(const StoreHit& hit, FileSystem& files);
-void note_store_miss(FileSystem& files);
-void note_store_difference(std::string_view what, FileSystem& files);
-StoreUses take_store_uses(const Path& build_dir, FileSystem& files);
+// the build sums that up at its end. take_cache_uses forgets what it has read.
+void note_cache_hit(const CacheHit& hit, FileSystem& files);
+void note_cache_miss(FileSystem& files);
+void note_cache_difference(std::string_view what, FileSystem& files);
+CacheUses take_cache_uses(const Path& build_dir, FileSystem& files);
 
 }  // namespace dsbuild

@@ -4,9 +4,9 @@
 
 #include "base/build_layout.h"
 #include "base/text.h"
-#include "cache/content_store.h"
 #include "cache/layout.h"
 #include "cache/size_record.h"
+#include "cache/tiered_cache.h"
 #include "sys/clock.h"
 
 namespace dsbuild {
@@ -26,7 +26,7 @@ unsigned long long total_bytes(const std::vector<EntryFile>& entries) {
   return bytes;
 }
 
-unsigned long long total_bytes(const StoreContent& content) {
+unsigned long long total_bytes(const CacheContent& content) {
   return total_bytes(content.results) + total_bytes(content.blobs);
 }
 
@@ -37,7 +37,7 @@ struct OldFile {
 
 // The longest unused first. A result counts as a little older than it is, for its files were written just
 // before it: without them it is nothing.
-std::vector<OldFile> by_last_use(const StoreContent& content) {
+std::vector<OldFile> by_last_use(const CacheContent& content) {
   constexpr int64_t k_written_within_ns = 1'000'000'000;
   std::vector<OldFile> all;
   for (const EntryFile& file : content.results)
@@ -51,9 +51,9 @@ std::vector<OldFile> by_last_use(const StoreContent& content) {
 }
 
 // Removes them in turn for as long as all of them have more than `enough` bytes.
-Result<StoreRemoval> remove_down_to(unsigned long long enough, const StoreContent& content,
+Result<CacheRemoval> remove_down_to(unsigned long long enough, const CacheContent& content,
                                     FileSystem& files) {
-  StoreRemoval removal;
+  CacheRemoval removal;
   const unsigned long long total = total_bytes(content);
   for (const OldFile& old : by_last_use(content)) {
     if (total - removal.bytes <= enough) break;
@@ -65,15 +65,15 @@ Result<StoreRemoval> remove_down_to(unsigned long long enough, const StoreConten
 }
 
 // "<milliseconds> <result> <output>", where the result may be empty and the output may have blanks.
-std::optional<StoreHit> parse_hit(std::string_view text) {
+std::optional<CacheHit> parse_hit(std::string_view text) {
   const size_t first = text.find(' '), second = first == text.npos ? first : text.find(' ', first + 1);
   const auto time = second == text.npos ? std::nullopt : whole_number<uint64_t>(text.substr(0, first));
   if (!time) return std::nullopt;
-  return StoreHit{std::string(text.substr(first + 1, second - first - 1)), *time,
+  return CacheHit{std::string(text.substr(first + 1, second - first - 1)), *time,
                   std::string(text.substr(second + 1))};
 }
 
-void add_uses(const StoreUses& uses, CacheCounts& counts) {
+void add_uses(const CacheUses& uses, CacheCounts& counts) {
   counts.hits += uses.hits;
   counts.misses += uses.misses;
   counts.saved_milliseconds += uses.saved_milliseconds();
@@ -93,18 +93,18 @@ std::vector<Path> inner_caches(const Path& folder, FileSystem& files) {
   return caches;
 }
 
-void add(StoreRemoval& sum, const StoreRemoval& more) {
+void add(CacheRemoval& sum, const CacheRemoval& more) {
   sum.entries += more.entries;
   sum.bytes += more.bytes;
 }
 
 }  // namespace
 
-Result<StoreStats> ContentStore::stats() const {
+Result<CacheStats> TieredCache::stats() const {
   DSBUILD_CHECK(check());
-  StoreStats stats;
+  CacheStats stats;
   if (!folder_.is_ours()) return stats;
-  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
+  DSBUILD_TRY(content, scan_cache(folder_.path(), files_));
   stats.entries = content.results.size();
   stats.bytes = total_bytes(content);
   stats.counts = read_counts(folder_.path(), files_);
@@ -112,11 +112,11 @@ Result<StoreStats> ContentStore::stats() const {
 }
 
 // A list of records is told by the name of what is in it.
-Result<std::vector<UpstreamItem>> ContentStore::items() const {
+Result<std::vector<UpstreamItem>> TieredCache::items() const {
   DSBUILD_CHECK(check());
   std::vector<UpstreamItem> items;
   if (!folder_.is_ours()) return items;
-  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
+  DSBUILD_TRY(content, scan_cache(folder_.path(), files_));
   for (const EntryFile& file : content.results) {
     const std::string key = file.path.parent_path().filename().string() + file.path.filename().string();
     const auto result = actions_.find({key}).front();
@@ -128,20 +128,20 @@ Result<std::vector<UpstreamItem>> ContentStore::items() const {
   return items;
 }
 
-Result<StoreRemoval> ContentStore::prune(unsigned long long limit) const {
+Result<CacheRemoval> TieredCache::prune(unsigned long long limit) const {
   DSBUILD_CHECK(check());
-  StoreRemoval removal;
+  CacheRemoval removal;
   for (const Path& inner : inner_caches(folder_.path(), files_)) {
-    DSBUILD_TRY(removed, ContentStore(files_, inner).prune(limit));
+    DSBUILD_TRY(removed, TieredCache(files_, inner).prune(limit));
     add(removal, removed);
   }
   if (!folder_.is_ours()) return removal;
-  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
+  DSBUILD_TRY(content, scan_cache(folder_.path(), files_));
   const int64_t now = file_clock_now();
   for (const EntryFile& temporary : content.temporaries)
     if (now - temporary.used_ns > k_old_temporary_ns) DSBUILD_CHECK(files_.remove_all(temporary.path));
   const unsigned long long bytes = total_bytes(content);
-  StoreRemoval removed_here;
+  CacheRemoval removed_here;
   if (bytes > limit) {
     DSBUILD_TRY(removed, remove_down_to(limit - limit / 10, content, files_));
     removed_here = removed;
@@ -151,15 +151,15 @@ Result<StoreRemoval> ContentStore::prune(unsigned long long limit) const {
   return removal;
 }
 
-Result<StoreRemoval> ContentStore::clear() const {
+Result<CacheRemoval> TieredCache::clear() const {
   DSBUILD_CHECK(check());
-  StoreRemoval removal;
+  CacheRemoval removal;
   for (const Path& inner : inner_caches(folder_.path(), files_)) {
-    DSBUILD_TRY(removed, ContentStore(files_, inner).clear());
+    DSBUILD_TRY(removed, TieredCache(files_, inner).clear());
     add(removal, removed);
   }
   if (!folder_.is_ours()) return removal;
-  DSBUILD_TRY(content, scan_store(folder_.path(), files_));
+  DSBUILD_TRY(content, scan_cache(folder_.path(), files_));
   for (const EntryFile& temporary : content.temporaries)
     DSBUILD_CHECK(files_.remove_all(temporary.path));
   for (const char* record : {k_counts_file, k_size_file})
@@ -171,41 +171,41 @@ Result<StoreRemoval> ContentStore::clear() const {
   return removal;
 }
 
-void ContentStore::end_build(const StoreUses& uses, unsigned long long limit) const {
-  if (uses == StoreUses{} || !folder_.is_ours()) return;
+void TieredCache::end_build(const CacheUses& uses, unsigned long long limit) const {
+  if (uses == CacheUses{} || !folder_.is_ours()) return;
   count([&](CacheCounts& counts) { add_uses(uses, counts); });
   const auto size = uses.misses > 0 ? recorded_size(folder_.path(), files_) : 0;
   if (!size || *size > limit) (void)prune(limit);
 }
 
-uint64_t StoreUses::saved_milliseconds() const {
+uint64_t CacheUses::saved_milliseconds() const {
   uint64_t sum = 0;
-  for (const StoreHit& hit : found)
+  for (const CacheHit& hit : found)
     sum += hit.milliseconds;
   return sum;
 }
 
-void note_store_hit(const StoreHit& hit, FileSystem& files) {
+void note_cache_hit(const CacheHit& hit, FileSystem& files) {
   (void)files.append(k_step_uses,
                      k_hit + std::to_string(hit.milliseconds) + " " + hit.result + " " + hit.output + "\n");
 }
 
-void note_store_miss(FileSystem& files) {
+void note_cache_miss(FileSystem& files) {
   (void)files.append(k_step_uses, std::string(1, k_miss) + "\n");
 }
 
-void note_store_difference(std::string_view what, FileSystem& files) {
+void note_cache_difference(std::string_view what, FileSystem& files) {
   std::string line = k_difference + std::string(what);
   std::replace(line.begin(), line.end(), '\n', ' ');
   (void)files.append(k_step_uses, line + "\n");
 }
 
-StoreUses take_store_uses(const Path& build_dir, FileSystem& files) {
+CacheUses take_cache_uses(const Path& build_dir, FileSystem& files) {
   const Path file = build_dir / k_step_uses;
   if (files.own_kind(file) != FileKind::file) return {};
   const auto notes = files.read_file(file);
   (void)files.remove_all(file);
-  StoreUses uses;
+  CacheUses uses;
   for (const std::string& line : split_lines(notes ? *notes : "")) {
     if (line.starts_with(k_hit)) {
       ++uses.hits;

@@ -1,4 +1,4 @@
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -30,7 +30,7 @@ int64_t now_ns() {
 struct World {
   TemporaryFolder folder;
   std::unique_ptr<FileSystem> files = make_real_file_system();
-  ContentStore store{*files, path()};
+  TieredCache store{*files, path()};
 
   Path path() const { return folder / "store"; }
   Path file_of(const std::string& key) const { return path() / "ac" / key.substr(0, 2) / key.substr(2); }
@@ -70,7 +70,7 @@ struct World {
   }
 };
 
-const StoreEntry k_entry = {{".ptx", "the PTX"}, {".cubin", std::string("\0\x7f", 2)}};
+const CacheEntry k_entry = {{".ptx", "the PTX"}, {".cubin", std::string("\0\x7f", 2)}};
 
 // A disk of several nodes, which lists names before it shows the files.
 struct LateFiles : FaultyFileSystem {
@@ -92,8 +92,8 @@ struct LateFiles : FaultyFileSystem {
 TEST_CASE("an entry that shows up late is a miss, and one's own takes its place, whole") {
   World world;
   LateFiles files(*world.files);
-  const ContentStore here(files, world.path());
-  const StoreEntry ours = {{".o", "ours"}};
+  const TieredCache here(files, world.path());
+  const CacheEntry ours = {{".o", "ours"}};
   world.store.put(key("aa"), k_entry);
   files.late = {world.file_of(key("aa"))};
   CHECK_FALSE(here.find(key("aa")));
@@ -106,7 +106,7 @@ TEST_CASE("an entry that shows up late is a miss, and one's own takes its place,
 TEST_CASE("a store whose marker shows up late is no foreign folder, and nothing is written there meanwhile") {
   World world;
   LateFiles files(*world.files);
-  const ContentStore here(files, world.path());
+  const TieredCache here(files, world.path());
   world.store.put(key("aa"), k_entry);
   files.late = {world.path() / "CACHEDIR.TAG"};
   CHECK(here.check());
@@ -122,7 +122,7 @@ TEST_CASE("what was put is found, by another process too; what was not put is no
   CHECK_FALSE(world.store.find(key("aa")));
   world.store.put(key("aa"), k_entry);
   CHECK(world.store.find(key("aa")) == k_entry);
-  CHECK(ContentStore(*world.files, world.path()).find(key("aa")) == k_entry);
+  CHECK(TieredCache(*world.files, world.path()).find(key("aa")) == k_entry);
   CHECK_FALSE(world.store.find(key("ab")));
   CHECK_FALSE(world.store.find(key("aa1")));
 }
@@ -130,9 +130,9 @@ TEST_CASE("what was put is found, by another process too; what was not put is no
 TEST_CASE("looking for something makes no folder") {
   World world;
   CHECK_FALSE(world.store.find(key("aa")));
-  CHECK(world.store.stats() == StoreStats{});
-  CHECK(world.store.prune(0) == StoreRemoval{});
-  CHECK(world.store.clear() == StoreRemoval{});
+  CHECK(world.store.stats() == CacheStats{});
+  CHECK(world.store.prune(0) == CacheRemoval{});
+  CHECK(world.store.clear() == CacheRemoval{});
   world.store.end_build({1, 1}, 0);
   CHECK(world.files->kind(world.path()) == FileKind::absent);
 }
@@ -232,7 +232,7 @@ TEST_CASE("pruning removes what was not used for longest, down to nine tenths of
   for (int i = 0; i < 10; ++i)
     world.put(key("0" + std::to_string(i)), 1000 - 10 * i);
   const unsigned long long bytes = world.store.stats()->bytes;
-  CHECK(world.store.prune(bytes) == StoreRemoval{});
+  CHECK(world.store.prune(bytes) == CacheRemoval{});
   CHECK(world.store.find(key("00")));  // now it is the youngest
   const auto removal = world.store.prune(bytes - 1);
   CHECK(removal->entries == 1);
@@ -254,7 +254,7 @@ TEST_CASE("pruning removes what killed processes left, and not what others write
   const Path marker = world.path() / ".5.dsbuild-tmp";
   REQUIRE(world.files->write_file(marker, "half"));
   REQUIRE(world.files->set_mtime(marker, now_ns() - 7200 * k_second));
-  CHECK(world.store.prune(1 << 30) == StoreRemoval{});
+  CHECK(world.store.prune(1 << 30) == CacheRemoval{});
   CHECK(world.files->kind(old) == FileKind::absent);
   CHECK(world.files->kind(marker) == FileKind::absent);
   CHECK(world.files->kind(fresh) == FileKind::file);
@@ -269,7 +269,7 @@ TEST_CASE("clearing removes all entries and counts, and nothing else") {
   REQUIRE(world.files->write_file(mine, "x"));
   REQUIRE(world.files->write_file(lost, "x"));
   CHECK(world.store.clear()->entries == 2);
-  CHECK(world.store.stats() == StoreStats{});
+  CHECK(world.store.stats() == CacheStats{});
   CHECK(world.files->kind(mine) == FileKind::file);
   CHECK(world.files->kind(lost) == FileKind::file);
   world.store.put(key("aa"), k_entry);
@@ -310,7 +310,7 @@ TEST_CASE("a write that fails, wherever it does, leaves a whole entry or none") 
   for (int fail_at = 1;; ++fail_at) {
     World world;
     FaultyFileSystem faulty(*world.files, fail_at, Fault::error);
-    ContentStore(faulty, world.path()).put(key("aa"), k_entry);
+    TieredCache(faulty, world.path()).put(key("aa"), k_entry);
     if (!faulty.was_hit()) break;
     INFO("change " << fail_at);
     const auto found = world.store.find(key("aa"));
@@ -323,8 +323,8 @@ TEST_CASE("a write that fails, wherever it does, leaves a whole entry or none") 
 TEST_CASE("hits and misses are those of the last build and of all") {
   World world;
   world.put(key("aa"), 0);
-  const StoreUses with_time{2, 0, {}, {{key("aa"), 1500, "a.o"}, {"", 20, "b.o"}}};
-  for (const StoreUses& uses : {StoreUses{3, 4}, with_time, StoreUses{0, 0}})
+  const CacheUses with_time{2, 0, {}, {{key("aa"), 1500, "a.o"}, {"", 20, "b.o"}}};
+  for (const CacheUses& uses : {CacheUses{3, 4}, with_time, CacheUses{0, 0}})
     world.store.end_build(uses, 1 << 30);
   CHECK(world.store.stats()->counts == CacheCounts{.hits = 5,
                                                    .misses = 4,
@@ -392,18 +392,18 @@ TEST_CASE("the steps of a build say what they found, and the build takes it once
   World world;
   const Path before = std::filesystem::current_path();
   std::filesystem::current_path(world.folder.path());
-  note_store_hit({key("aa"), 70, "a b.o"}, *world.files);
-  note_store_miss(*world.files);
-  note_store_hit({"", 0, "c.o"}, *world.files);
+  note_cache_hit({key("aa"), 70, "a b.o"}, *world.files);
+  note_cache_miss(*world.files);
+  note_cache_hit({"", 0, "c.o"}, *world.files);
   for (const char* what : {"a.h has changed", "more\nof.h is gone", "a.h has changed"})
-    note_store_difference(what, *world.files);
+    note_cache_difference(what, *world.files);
   std::filesystem::current_path(before);
-  CHECK(take_store_uses(world.folder.path(), *world.files) ==
-        StoreUses{2,
+  CHECK(take_cache_uses(world.folder.path(), *world.files) ==
+        CacheUses{2,
                   1,
                   {{"a.h has changed", 2}, {"more of.h is gone", 1}},
                   {{key("aa"), 70, "a b.o"}, {"", 0, "c.o"}}});
-  CHECK(take_store_uses(world.folder.path(), *world.files) == StoreUses{});
+  CHECK(take_cache_uses(world.folder.path(), *world.files) == CacheUses{});
 }
 
 TEST_CASE("a damaged record of the store's size is none") {

@@ -1,23 +1,23 @@
-#include "cache/content_store.h"
+#include "cache/tiered_cache.h"
 
 #include <algorithm>
 
 #include "base/digest.h"
 
 namespace dsbuild {
-std::optional<StoreEntry> ContentStore::find(const std::string& key) const {
+std::optional<CacheEntry> TieredCache::find(const std::string& key) const {
   auto entry = find_here(key);
   if (entry && upstream_) upstream_->found(UpstreamKind::result, key);
   return entry || !fetch(UpstreamKind::result, key) ? std::move(entry) : find_here(key);
 }
 
-std::optional<StoreEntry> ContentStore::find_here(const std::string& key) const {
+std::optional<CacheEntry> TieredCache::find_here(const std::string& key) const {
   const auto result = actions_.find({key}).front();
   if (!result) return std::nullopt;
   std::vector<std::string> digests;
   for (const CachedFile& file : result->outputs)
     digests.push_back(file.digest);
-  StoreEntry entry;
+  CacheEntry entry;
   auto blobs = blobs_.find(digests);
   for (size_t i = 0; i < blobs.size(); ++i) {
     const CachedFile& file = result->outputs[i];
@@ -30,11 +30,11 @@ std::optional<StoreEntry> ContentStore::find_here(const std::string& key) const 
   return entry;
 }
 
-bool ContentStore::has(const std::string& key) const {
+bool TieredCache::has(const std::string& key) const {
   return actions_.has({key}).front();
 }
 
-void ContentStore::put(const std::string& key, const StoreEntry& entry) const {
+void TieredCache::put(const std::string& key, const CacheEntry& entry) const {
   ActionResult result;
   for (const StoredFile& file : entry) {
     result.outputs.push_back({file.name, sha256(file.bytes), file.bytes.size(), file.milliseconds});
@@ -44,7 +44,7 @@ void ContentStore::put(const std::string& key, const StoreEntry& entry) const {
   tell(UpstreamKind::result, key);
 }
 
-std::vector<std::string> ContentStore::find_records(const std::string& key) const {
+std::vector<std::string> TieredCache::find_records(const std::string& key) const {
   std::vector<std::string> digests, records;
   if (const auto list = actions_.find({key}).front())
     for (const CachedFile& file : list->outputs)
@@ -55,7 +55,7 @@ std::vector<std::string> ContentStore::find_records(const std::string& key) cons
   return records;
 }
 
-void ContentStore::put_record(const std::string& key, const std::string& record) const {
+void TieredCache::put_record(const std::string& key, const std::string& record) const {
   const CachedFile newest = {k_record, sha256(record), record.size()};
   ActionResult list = {{newest}};
   if (const auto before = actions_.find({key}).front()) {
@@ -70,11 +70,11 @@ void ContentStore::put_record(const std::string& key, const std::string& record)
   tell(UpstreamKind::records, key);
 }
 
-std::optional<std::string> ContentStore::find_text(const std::string& digest) const {
+std::optional<std::string> TieredCache::find_text(const std::string& digest) const {
   return blobs_.find({digest}).front();
 }
 
-void ContentStore::put_text(const std::string& digest, const std::string& text) const {
+void TieredCache::put_text(const std::string& digest, const std::string& text) const {
   if (!blobs_.has({digest}).front()) (void)blobs_.put(digest, text);
 }
 
