@@ -1,7 +1,7 @@
 // new: an op to start from, or a pack of a project that has a build of its own.
 #include "next_build.h"
+#include "project/new_op.h"
 #include "project_pack.h"
-#include "registry/new_op.h"
 
 namespace dsbuild {
 namespace {

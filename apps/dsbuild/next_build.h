@@ -3,8 +3,8 @@
 #pragma once
 
 #include "command.h"
+#include "project/new_op.h"
 #include "project/project.h"
-#include "registry/new_op.h"
 #include "settings/workload.h"
 
 namespace dsbuild {

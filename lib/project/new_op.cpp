@@ -1,4 +1,4 @@
-#include "registry/new_op.h"
+#include "project/new_op.h"
 
 namespace dsbuild {
 namespace {
