@@ -1,7 +1,7 @@
 // load: the library of an op that fits this machine, prebuilt or built on the spot.
 #include "command.h"
 #include "load/load_op.h"
-#include "load/record.h"
+#include "load/load_record.h"
 #include "ninja/progress.h"
 #include "show_events.h"
 

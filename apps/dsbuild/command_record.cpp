@@ -1,7 +1,7 @@
 // record: which ops a program loads, and for which archs, so that a build can make them before its next
 // start.
 #include "command.h"
-#include "load/record.h"
+#include "load/load_record.h"
 #include "next_build.h"
 #include "sys/attached_process.h"
 #include "sys/private_folder.h"

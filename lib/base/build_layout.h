@@ -39,7 +39,7 @@ inline constexpr const char* k_checks_folder = "check";   // <op>.json: what is 
 inline constexpr const char* k_headers_folder = "pch";    // precompiled headers, by what they are made of
 inline constexpr const char* k_hipify_folder = "hipify";  // <op>/…: its CUDA sources as HIP; <op>.list: which
 
-// Outputs of nvcc itself for the same sources, for comparison (plan/nvcc_comparison.h).
+// Outputs of nvcc itself for the same sources, for comparison (plan/comparison_graph.h).
 inline constexpr const char* k_comparison_folder = "against_nvcc";
 inline constexpr const char* k_comparison_graph_file = "against_nvcc.ninja";
 

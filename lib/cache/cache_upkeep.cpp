@@ -4,7 +4,7 @@
 
 #include "base/build_layout.h"
 #include "base/text.h"
-#include "cache/layout.h"
+#include "cache/cache_layout.h"
 #include "cache/size_record.h"
 #include "cache/tiered_cache.h"
 #include "sys/clock.h"

@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "base/build_layout.h"
+#include "cache/cache_layout.h"
 #include "cache/entry_file.h"
-#include "cache/layout.h"
 #include "cache/size_record.h"
 #include "sys/clock.h"
 

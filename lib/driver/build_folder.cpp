@@ -6,7 +6,7 @@
 #include "base/build_layout.h"
 #include "bundle/bundle.h"
 #include "cache/tiered_cache.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "ninja/ninja_file.h"
 
 namespace dsbuild {

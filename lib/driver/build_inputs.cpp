@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "exec/lists.h"
 #include "exec/record.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "plan/backend.h"
 
 namespace dsbuild {

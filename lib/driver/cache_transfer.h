@@ -10,7 +10,7 @@
 
 #include "driver/plan.h"
 #include "driver/session.h"
-#include "remote/archive.h"
+#include "remote/cache_archive.h"
 
 namespace dsbuild {
 

@@ -4,7 +4,7 @@
 #include "bundle/bundle.h"
 #include "driver/build_folder.h"
 #include "driver/publish.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 
 namespace dsbuild {
 namespace {

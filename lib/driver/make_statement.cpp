@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "driver/build_inputs.h"
 #include "driver/pack_commit.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "settings/options.h"
 #include "toolkit/family.h"
 

@@ -6,7 +6,7 @@
 #include "driver/cache_folders.h"
 #include "driver/due_actions.h"
 #include "driver/key_sketch.h"
-#include "plan/nvcc_comparison.h"
+#include "plan/comparison_graph.h"
 
 namespace dsbuild {
 namespace {

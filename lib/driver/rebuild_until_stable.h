@@ -10,7 +10,7 @@ namespace dsbuild {
 Result<GraphRun> run_until_settled(const GraphRunner& runner, const BuildPlan& graph);
 
 // The run in which nvcc itself compiles the sources of slices, to compare the results
-// (lib/plan/nvcc_comparison.h).
+// (lib/plan/comparison_graph.h).
 struct ComparisonRun {
   BuildPlan graph;
   GraphRun run;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/build_layout.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "sys/clock.h"
 
 namespace dsbuild {

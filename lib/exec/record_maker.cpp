@@ -6,7 +6,7 @@
 
 #include "base/build_layout.h"
 #include "inputs/clock_words.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "inputs/unnamed_files.h"
 #include "sys/clock.h"
 

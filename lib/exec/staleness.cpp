@@ -5,7 +5,7 @@
 #include "base/build_layout.h"
 #include "base/digest.h"
 #include "base/text.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 
 namespace dsbuild {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/build_layout.h"
 #include "base/text.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "ninja/ninja_file.h"
 #include "ninja/quote.h"
 

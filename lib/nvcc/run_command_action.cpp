@@ -5,7 +5,7 @@
 
 #include "base/build_layout.h"
 #include "inputs/depfile.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "inputs/preprocessor_words.h"
 #include "nvcc/assembler_depfile.h"
 #include "nvcc/compile_in_parts.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bundle/gate.h"
-#include "settings/policy.h"
+#include "settings/policy_settings.h"
 #include "sys/file_system.h"
 
 namespace dsbuild {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "cache/layout.h"
+#include "cache/cache_layout.h"
 #include "cache/local_cache.h"
 
 namespace dsbuild {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ninja/progress.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

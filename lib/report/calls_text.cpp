@@ -1,6 +1,6 @@
 #include <map>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

@@ -1,6 +1,6 @@
 // What tools said, for people and machines. Colours are ours: tools write none into a pipe, and what the
 // cache keeps must be the same whoever asked.
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 #include "report/table.h"
 
 namespace dsbuild {

@@ -1,5 +1,5 @@
 #include "report/explain.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 #include "report/table.h"
 
 namespace dsbuild {

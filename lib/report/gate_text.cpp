@@ -1,7 +1,7 @@
 // What was asked of a bundle, and what it is.
 #include <algorithm>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

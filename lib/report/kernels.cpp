@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/demangle.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 #include "report/table.h"
 
 namespace dsbuild {

@@ -1,5 +1,5 @@
 #include "load/remedies.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 

@@ -4,7 +4,7 @@
 
 #include "base/message_code.h"
 #include "base/text.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

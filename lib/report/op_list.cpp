@@ -1,7 +1,7 @@
 // Which ops of a pack this machine can build, and for which archs.
 #include <algorithm>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 #include "report/table.h"
 
 namespace dsbuild {

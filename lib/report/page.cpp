@@ -3,7 +3,7 @@
 #include "arch/vendor.h"
 #include "base/demangle.h"
 #include "driver/timing_analysis.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

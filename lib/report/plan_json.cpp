@@ -2,7 +2,7 @@
 
 #include "arch/nvidia.h"
 #include "plan/real_paths.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

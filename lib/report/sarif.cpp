@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 #include "report/message_help.h"
 
 namespace dsbuild {

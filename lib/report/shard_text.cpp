@@ -1,5 +1,5 @@
 #include "ninja/progress.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

@@ -1,5 +1,5 @@
 // `dsbuild sign`.
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 

@@ -1,6 +1,6 @@
 #include "driver/timing_analysis.h"
 #include "ninja/progress.h"
-#include "report/json.h"
+#include "report/json_parts.h"
 #include "report/table.h"
 
 namespace dsbuild {

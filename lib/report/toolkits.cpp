@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 #include "report/table.h"
 #include "toolkit/family.h"
 #include "toolkit/fetchable.h"

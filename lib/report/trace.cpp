@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

@@ -1,7 +1,7 @@
 // `dsbuild verify`.
 #include <algorithm>
 
-#include "report/json.h"
+#include "report/json_parts.h"
 
 namespace dsbuild {
 namespace {

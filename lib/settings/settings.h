@@ -9,7 +9,7 @@
 
 #include "arch/arch_list.h"
 #include "base/result.h"
-#include "settings/policy.h"
+#include "settings/policy_settings.h"
 #include "sys/digest_memo.h"
 #include "sys/file_system.h"
 #include "sys/process.h"

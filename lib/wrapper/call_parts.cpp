@@ -10,7 +10,7 @@
 #include "driver/survey.h"
 #include "exec/record.h"
 #include "inputs/include_search.h"
-#include "inputs/layout.h"
+#include "inputs/path_origin.h"
 #include "inputs/torch_headers.h"
 #include "nvcc/host_text.h"
 #include "nvcc/source_text.h"

@@ -1,4 +1,4 @@
-#include "plan/nvcc_comparison.h"
+#include "plan/comparison_graph.h"
 
 #include "base/build_layout.h"
 

@@ -1,4 +1,4 @@
-#include "cache/layout.h"
+#include "cache/cache_layout.h"
 
 #include "base/digest.h"
 

@@ -1,4 +1,4 @@
-#include "load/record.h"
+#include "load/load_record.h"
 
 #include <algorithm>
 

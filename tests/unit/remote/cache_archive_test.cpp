@@ -1,4 +1,4 @@
-#include "remote/archive_layout.h"
+#include "remote/cache_archive_layout.h"
 #include "remote/tar.h"
 
 #include <catch2/catch.hpp>

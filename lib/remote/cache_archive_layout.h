@@ -1,4 +1,4 @@
-// Names and texts within an archive of a cache (remote/archive.h). Private to this stage. Pure.
+// Names and texts within an archive of a cache (remote/cache_archive.h). Private to this stage. Pure.
 #pragma once
 
 #include <optional>

@@ -2,8 +2,8 @@
 #include <mutex>
 #include <set>
 
-#include "remote/archive.h"
-#include "remote/archive_layout.h"
+#include "remote/cache_archive.h"
+#include "remote/cache_archive_layout.h"
 #include "remote/tar.h"
 
 namespace dsbuild {
