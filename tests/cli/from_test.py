@@ -255,6 +255,7 @@ class NewFromTest(CliTest):
         self.assertEqual((self.space.root / "mine" / "pack.yaml").read_text(), "# mine\n")
 
 
+@testspace.deep_but_some(5, "test")
 class BuildTest(CliTest):
     """dsbuild build DIR."""
 

@@ -69,7 +69,7 @@ class HookSpace(FromSpace):
         return next(self.project.glob("build/temp*/dsbuild"), None)
 
 
-@testspace.deep_but_some(8, "test")
+@testspace.deep_but_some(6, "test")
 class HookTest(CliTest):
     def setUp(self):
         self.space = HookSpace()

@@ -52,11 +52,19 @@ class BoundTest(MemoryTest):
         if testspace.is_sanitized():
             self.skipTest("dsbuild is built with AddressSanitizer, whose own memory is larger than this test's")
 
+    def free_peak(self):
+        """Without a bound. A busy machine may not run all at once at the first try."""
+        peak = 0
+        for _ in range(4):
+            peak = max(peak, self.built("--memory", "16G")[1])
+            if peak > 600 * MIB:
+                break
+        return peak
+
     def test_the_second_build_stays_below_the_bound_which_is_too_small_for_all_at_once(self):
         self.skip_with_sanitizers()
         self.space_with(*(f"{name}_80m" for name in "abcdefgh"))
-        _, free = self.built("--memory", "16G")
-        self.assertGreater(free, 600 * MIB, "the bound of this test would hold by itself")
+        self.assertGreater(self.free_peak(), 600 * MIB, "the bound of this test would hold by itself")
         result, peak = self.built("--memory", "600M")
         self.assertLessEqual(peak, 600 * MIB)
         self.assertGreater(peak, 250 * MIB, "more than one at a time")

@@ -142,7 +142,7 @@ def images(file):
     return sorted(image for _, image in extract_images(find_cuobjdump(), file.resolve()))
 
 
-@testspace.deep_but_some(4, "test")
+@testspace.deep_but_some(3, "test")
 class LinesTest(NvccCase):
     def test_random_lines(self):
         number = 2000 if testspace.NIGHTLY else 400 if testspace.TIER == "deep" else 12
@@ -202,7 +202,7 @@ ARCH = ["-gencode", "arch=compute_80,code=sm_80"]
 COMPILE = ["-O3", *ARCH, "-Iinc", "-MD", "-MF", "out/deps.d", "-c", "a.cu", "-o", "out/a.o"]
 
 
-@testspace.deep_but_some(6, "test")
+@testspace.deep_but_some(4, "test")
 class CallsTest(NvccCase):
     """One call after another: what may be taken, and what may not."""
 

@@ -46,7 +46,7 @@ SERVER = "CppExtension('served._server', ['csrc/server.cpp'])"
 NEEDS = "served_user: served_user.so needs serve(), which neither its libraries nor Python has"
 
 
-@testspace.deep_but_some(2, "test")
+@testspace.deep_but_some(1, "test")
 class ProjectSymbolsTest(CliTest):
     @classmethod
     def setUpClass(cls):

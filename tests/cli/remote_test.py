@@ -57,7 +57,7 @@ class RemoteTest(unittest.TestCase):
         return second
 
 
-@testspace.deep_but_some(4, "test")
+@testspace.deep_but_some(3, "test")
 class SharingTest(RemoteTest):
     def test_a_server(self):
         second = self.check_takes_all(self.fill())
@@ -128,7 +128,7 @@ class SharingTest(RemoteTest):
                 self.assertIn(said, run.err)
 
 
-@testspace.deep_but_some(3, "test")
+@testspace.deep_but_some(2, "test")
 class FaultsTest(RemoteTest):
     """Red where bytes or names of an entry are believed, or where the shared cache is waited for."""
 

@@ -60,6 +60,7 @@ class ShardsTest(unittest.TestCase):
         return counts, space
 
 
+@testspace.deep_but_some(2, "test_")
 class SharesTest(ShardsTest):
     def check_all(self, **options):
         slices, edges, plans = [], 0, set()
@@ -111,7 +112,7 @@ class SharesTest(ShardsTest):
         self.assertEqual(testspace.bundle_files(merging.out), testspace.bundle_files(alone.out))
 
 
-@testspace.deep_but_some(3, "test_")
+@testspace.deep_but_some(2, "test_")
 class LostShardTest(ShardsTest):
     def test_costs_its_own_share(self):
         lost = self.share(2, url="file://" + str(self.machine("other").root / "elsewhere"))

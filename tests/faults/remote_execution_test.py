@@ -64,7 +64,7 @@ class ExecutionTest(unittest.TestCase):
         return [warning["code"] for warning in run.result()["warnings"]]
 
 
-@testspace.deep_but_some(5, "test")
+@testspace.deep_but_some(4, "test")
 class RunsTest(ExecutionTest):
     def test_all_device_compilers_run_there(self):
         server = self.serve(slots=2)
@@ -261,7 +261,7 @@ class WorkerToolsTest(ExecutionTest):
         self.assertEqual(self.codes(run), ["execution_off"])
 
 
-@testspace.deep_but_some(6, "test_")
+@testspace.deep_but_some(4, "test_")
 class FaultsTest(ExecutionTest):
     """The server does wrong; the bundle is right, and little time is lost."""
 
