@@ -59,16 +59,23 @@ void set_descriptors(const Prepared& prepared, const ChildStart& start) {
     ::fcntl(descriptor, F_SETFD, 0);
 }
 
+// Our handlers go first, for they would change our memory. A signal that waited then ends the child, or is
+// ignored, as in the program.
 void reset_signals() {
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action{};
+    const bool is_known = ::sigaction(signal, nullptr, &action) == 0;
+    if (is_known && action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL) ::signal(signal, SIG_DFL);
+  }
   // dsbuild may ignore it, and what is ignored stays so over exec. SIGXFSZ does: a tool then says why it
   // cannot write, and does not die of it.
   ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Runs in the child: async-signal-safe calls only.
+// Runs in the child, in our memory: async-signal-safe calls only.
 [[noreturn]] void become_program(const Prepared& prepared, const ChildStart& start) {
   if (start.new_session)
     ::setsid();
@@ -85,6 +92,18 @@ void reset_signals() {
   else
     ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
   report_failure(prepared, false);
+}
+
+// The child shares our memory until it is the program (vfork): copying that of a large process takes longer
+// than all else here. Signals wait meanwhile, so that no handler of ours runs there.
+pid_t fork_and_become(const Prepared& prepared, const ChildStart& start) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const pid_t id = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (id == 0) become_program(prepared, start);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return id;
 }
 
 tl::unexpected<Error> cannot_start(std::string where, const std::string& reason, std::string fix) {
@@ -218,8 +237,7 @@ Result<Child> start_child(const Command& command, const ChildStart& start) {
   prepared.sole = sole.number();
   prepared.report = report_out.number();
 
-  const pid_t id = ::fork();
-  if (id == 0) become_program(prepared, start);
+  const pid_t id = fork_and_become(prepared, start);
   if (id < 0) return refused_start(command.argv[0], errno);
   Child child(id, start.group);
   report_out.close();
