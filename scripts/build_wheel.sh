@@ -42,7 +42,8 @@ build_in_bullseye() {
     >"$work/root/etc/apt/sources.list.d/newer.list"
   printf 'APT::Default-Release "bullseye";\n' >"$work/root/etc/apt/apt.conf.d/10default-release"
   root_binds=("$repository:/src:ro" "$work/built:/built")
-  root_variables=(CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1
+  root_variables=(DSBUILD_COMMIT="$(git -C "$repository" rev-parse --quiet HEAD || true)"
+    CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1
     SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" PIP_CONSTRAINT=/src/scripts/wheel_constraints.txt)
   # shellcheck disable=SC2016
   in_root "$work/root" bash -euo pipefail -c '

@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "base/version.h"
 #include "interface.h"
 #include "option_uses.h"
 #include "refused_line.h"
 #include "settings/options.h"
+#include "version_text.h"
 
 namespace dsbuild {
 namespace {
@@ -68,7 +68,7 @@ void add_commands(CLI::App& app, CommandLine& line) {
 void declare(CLI::App& app, CommandLine& line, bool show_all) {
   app.description("Builds GPU operators ahead of time into a bundle of fat shared libraries.");
   app.set_help_flag("-h,--help", "This help; after a command, that command's");
-  app.set_version_flag("-V,--version", std::string("dsbuild ") + k_version, "The version");
+  app.set_version_flag("-V,--version", "", "The version; with -v, what this program is built from");
   app.set_help_all_flag("--help-all", "Every option of every command");
   app.add_flag_callback("--help-man", [] {}, "The man page, for `man -l`")->group(group(show_all));
   app.require_subcommand(0, 1);
@@ -212,7 +212,7 @@ tl::expected<CommandLine, Refusal> parse_words(const Args& given) {
   try {
     app.parse(Args(line.words.rbegin(), line.words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForVersion&) {
-    line.answer = std::string("dsbuild ") + k_version + "\n";
+    line.answer = version_text(holds(given, "-v") || holds(given, "--verbose"));
   } catch (const CLI::CallForAllHelp&) {
     line.answer = one_blank_line(app.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForHelp&) {

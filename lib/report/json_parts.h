@@ -6,7 +6,7 @@
 
 namespace dsbuild {
 
-// {"schema":1,"dsbuild":"0.1.0"}: how every document starts.
+// {"schema":1,"dsbuild":"0.3.0"}: how every document starts.
 Json json_document();
 Json message_json(const Message& message);
 Json error_json(const Error& error);

@@ -31,7 +31,7 @@ def find_program():
 
 
 def version():
-    """"0.1.0": of this package where it is installed, else of the program."""
+    """"0.3.0": of this package where it is installed, else of the program."""
     try:
         distribution = importlib.metadata.distribution(__package__)
     except importlib.metadata.PackageNotFoundError:

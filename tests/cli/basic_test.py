@@ -49,6 +49,17 @@ class HelpTest(CliTest):
 
     def test_version(self):
         self.assertRegex(self.answer("--version"), r"^dsbuild \d+\.\d+\.\d+\n$")
+        declared = re.search(r"^project\(dsbuild VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text(), re.M).group(1)
+        self.assertEqual(self.answer("--version"), f"dsbuild {declared}\n")
+        self.assertIn(f"\nversion: {declared}\n", (REPOSITORY / "ops" / "native" / "pack.yaml").read_text())
+
+    def test_version_with_details_says_what_the_program_is_built_from(self):
+        details = self.answer("--version", "-v")
+        self.assertEqual([line.split()[0] for line in details.splitlines()],
+                         ["dsbuild", "commit", "compiler", "glibc", "OpenSSL", "libcurl"])
+        self.assertEqual(self.answer("-V", "--verbose"), details)
+        self.assertRegex(details, r"\ncompiler  (gcc|clang) \d+\.\d+.*, C\+\+20, Release\n")
+        self.assertRegex(details, r"\ncommit    ([0-9a-f]{40}|unknown: not built from a git checkout)\n")
 
     def test_every_option_of_the_help_is_in_the_documentation(self):
         documented = (REPOSITORY / "docs" / "reference" / "cli.md").read_text()

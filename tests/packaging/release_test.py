@@ -189,7 +189,7 @@ class ImageTest(unittest.TestCase):
         context = PLACE / "image"
         shutil.copytree(OUT, context / "dist")
         text = (REPOSITORY / "docs" / "recipes" / "Dockerfile.base").read_text()
-        given = {"VERSION": "0.1.0", "REVISION": "0123abc", "SOURCE": "https://git.example.org/dsbuild", "CREATED": "2026-11-30T00:00:00Z"}
+        given = {"VERSION": "0.3.0", "REVISION": "0123abc", "SOURCE": "https://git.example.org/dsbuild", "CREATED": "2026-11-30T00:00:00Z"}
         file = Dockerfile(text, context, given)
         self.addCleanup(file.remove)
         stage = file.run()
