@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # release.sh [--root host|bullseye] [--sign-key FILE] OUTDIR: what a release of this commit is made of, in OUTDIR: the wheel,
-# the Debian package, the conda package and SHA256SUMS. `bullseye` builds the wheel in a clean Debian 11 (root only).
-# OUTDIR must be absent or empty. With --sign-key the checksums are signed, too (openssl, Ed25519).
+# the Debian package, the conda package, their provenance (in-toto, SLSA v1) and SHA256SUMS. `bullseye` builds the wheel in a
+# clean Debian 11 (root only). OUTDIR must be absent or empty. With --sign-key the checksums, and by them all files, are signed
+# (openssl, Ed25519).
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -28,7 +29,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 mkdir "$work/dist"
 SOURCE_DATE_EPOCH="$(release_time)"
-export SOURCE_DATE_EPOCH
+RELEASE_STARTED="$(date +%s)"
+export SOURCE_DATE_EPOCH RELEASE_STARTED
 
 # A release is of a commit, so that whoever has the commit can make it again.
 check_commit() {
@@ -65,6 +67,12 @@ make_conda_package() {
     >"$work/log" 2>&1 || die 1 "dsbuild: the conda package could not be built (the last lines)" "$(tail -n 20 "$work/log")"
 }
 
+write_provenance() {
+  "$repository/scripts/make_release_statement.py" "$work/dist" "$root" >"$work/provenance.intoto.json" ||
+    die 1 "dsbuild: the provenance could not be written"
+  mv "$work/provenance.intoto.json" "$work/dist/"
+}
+
 write_checksums() {
   (cd "$work/dist" && LC_ALL=C sha256sum -- * >../SHA256SUMS && mv ../SHA256SUMS .)
   [[ -z "$key" ]] || openssl pkeyutl -sign -inkey "$key" -rawin -in "$work/dist/SHA256SUMS" -out "$work/dist/SHA256SUMS.sig" ||
@@ -75,6 +83,7 @@ check_commit
 make_wheel
 make_debian_package
 make_conda_package
+write_provenance
 write_checksums
 mkdir -p "$out"
 mv "$work"/dist/* "$out/"

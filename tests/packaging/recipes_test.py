@@ -54,6 +54,11 @@ class RecipeTest(unittest.TestCase):
         self.assertEqual({path.name for path in stage.inside("/opt/dsbuild").glob("*.so")},
                          {"cpu_adam.so", "fused_adam.so"})
         self.assertFalse(stage.inside("/usr/bin/g++").exists(), "the runtime image has a compiler")
+        judged = next(words for name, words in reversed(file.instructions) if name == "RUN")
+        self.assertIn("--policy", judged)
+        refused = stage.root.start("sh", "-c", f"{judged} --max-size 1K", env={**stage.arguments, **stage.env})
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn("error[too_large]", refused.stdout)
         return file.output
 
     def test_dockerfile_with_the_toolkit_from_pypi(self):

@@ -4,6 +4,8 @@ wheel built a second time in a folder of another name without a compiler cache: 
 
 DSBUILD_RELEASE: a release that is there already, made of HEAD."""
 
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -51,9 +53,13 @@ def only(pattern):
     return found
 
 
+def packages():
+    return [path for path in OUT.iterdir() if not path.name.startswith(("SHA256SUMS", "provenance"))]
+
+
 class FilesTest(unittest.TestCase):
     def test_it_has_a_wheel_a_debian_package_and_a_conda_package(self):
-        names = [path.name for path in OUT.iterdir() if not path.name.startswith("SHA256SUMS")]
+        names = [path.name for path in packages()]
         self.assertEqual(sorted(pathlib.Path(name).suffix for name in names), [".conda", ".deb", ".whl"])
         versions = {re.match(r"dsbuild[-_]([0-9.]+)[-_]", name)[1] for name in names}
         self.assertEqual(len(versions), 1, names)
@@ -62,6 +68,18 @@ class FilesTest(unittest.TestCase):
         run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=OUT)
         named = {line.split()[1] for line in (OUT / "SHA256SUMS").read_text().splitlines()}
         self.assertEqual(named, {path.name for path in OUT.iterdir() if not path.name.startswith("SHA256SUMS")})
+
+    def test_the_provenance_names_each_package_and_the_commit(self):
+        said = json.loads((OUT / "provenance.intoto.json").read_text())
+        self.assertEqual((said["_type"], said["predicateType"]), ("https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"))
+        self.assertEqual({each["name"]: each["digest"]["sha256"] for each in said["subject"]},
+                         {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in packages()})
+        commit = run("git", "-C", REPOSITORY, "rev-parse", "HEAD").strip()
+        inputs = said["predicate"]["buildDefinition"]["resolvedDependencies"]
+        self.assertEqual(inputs[0]["digest"], {"gitCommit": commit})
+        times = said["predicate"]["runDetails"]["metadata"]
+        self.assertLess(times["startedOn"], times["finishedOn"])
+        self.assertNotIn(str(PLACE), json.dumps(said), "a path of this machine")
 
     def test_the_signature_is_of_the_checksums(self):
         if not (OUT / "SHA256SUMS.sig").exists():
