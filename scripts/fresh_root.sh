@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fresh_root.sh [--cuda none|host] first|pypi13|test: a fresh Debian 12 root, a clone of the committed HEAD in
-# it, README's commands run there, and what came out checked by readers that are not ours. Root only. The root
+# it, the commands of README.md run there, and what came out checked by readers that are not ours. Root only. The root
 # goes away at the end; the log stays in build/.
 set -euo pipefail
 # shellcheck source=scripts/root.sh

@@ -70,6 +70,7 @@ A stranger types these commands on a clean Debian 12 without CUDA, compiler, or 
 Python calls, they take {seconds:.0f} seconds on {os.cpu_count()} cores, downloads and installation included. `scripts/make_quickstart.py` types
 them and writes this page. Run them in a fresh clone, as root (or with sudo):
 
+<!-- typed by scripts/make_quickstart.py -->
 ```
 {text}
 ```

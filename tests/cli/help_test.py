@@ -4,7 +4,6 @@ everything."""
 
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
+from typed import check_understood  # noqa: E402
 
 EXAMPLE = re.compile(r"^  (\S.*?)(?:  +\S.*)$", re.M)
 
@@ -35,21 +35,6 @@ class HelpTest(CliTest):
 
 
 class ExampleTest(HelpTest):
-    def understood(self, line):
-        """Runs it without doing anything: parsing comes first, then it meets a config file that is not there."""
-        words = shlex.split(re.search(r"\bdsbuild ([^|)]*)", line).group(1))
-        for option in ("--config", "--pack"):
-            if option in words:
-                words[words.index(option):words.index(option) + 2] = []
-        if words[0] == "nvcc":  # its words are nvcc's
-            return
-        own = words[:words.index("--")] if "--" in words else words  # the rest is of the command that it runs
-        used = testspace.used_options(self.space.program, *own)
-        run = self.space.run(*(["--config", "absent.yaml"] if "--config" in used else []),
-                             *(["--offline"] if "--offline" in used else []), *words)
-        self.assertNotIn("command line: ", run.err, line)
-        self.assertIn(run.code, (0, 2, 3), run)
-
     def test_every_command_teaches_with_an_example_of_its_own(self):
         commands = self.commands()
         self.assertIn("plan", commands)
@@ -57,19 +42,19 @@ class ExampleTest(HelpTest):
             for line in self.examples(command, "--help"):
                 with self.subTest(line=line):
                     self.assertRegex(line, r"\bdsbuild " + ("" if command == "build" else command + r"\b"))
-                    self.understood(line)
+                    check_understood(self, self.space, line)
 
     def test_the_examples_of_the_first_screen(self):
         examples = self.examples("--help")
         self.assertGreaterEqual(len(examples), 4)
         for line in examples:
-            self.understood(line)
+            check_understood(self, self.space, line)
 
     def test_an_example_with_a_mistake_would_be_seen(self):
         with self.assertRaises(AssertionError):
-            self.understood("dsbuild plan --fromat env")
+            check_understood(self, self.space, "dsbuild plan --fromat env")
         with self.assertRaises(AssertionError):
-            self.understood("dsbuild paln")
+            check_understood(self, self.space, "dsbuild paln")
 
 
 class ManPageTest(HelpTest):

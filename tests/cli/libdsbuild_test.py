@@ -107,7 +107,7 @@ class LibraryTest(unittest.TestCase):
         shutil.copy(REPOSITORY / "examples" / "load_an_op.cpp", self.space.root)
         page = read_page("docs/guides/c.md")
         self.assertEqual(page_files(page)["examples/load_an_op.cpp"], read_page("examples/load_an_op.cpp"))
-        line = re.search(r"^    (c\+\+ .*pkg-config.*)$", page, re.M).group(1)
+        line = re.search(r"^(c\+\+ .*pkg-config.*)$", page, re.M).group(1)
         sanitizer = ["-fsanitize=address,undefined"] if testspace.is_sanitized(LIBRARY) else []
         subprocess.run(["bash", "-c", " ".join([line, *sanitizer])], cwd=self.space.root, check=True,
                        env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")})

@@ -1,11 +1,14 @@
 """What the tests share that follow a page of the documentation: its files, its commands, a Python for ops.
 
-Before a block stands `<!-- file:NAME -->`, its content belongs into that file, or `<!-- run -->`, its lines are typed.
+Before a block stands `<!-- file:NAME -->`, its content belongs into that file, or `<!-- typed by TEST -->`, its lines are typed by
+that test (tests/lint/commands.py).
 """
 
 import os
+import pathlib
 import re
 import subprocess
+import sys
 import textwrap
 
 from cli import REPOSITORY, testspace
@@ -19,11 +22,22 @@ def page_files(text):
 
 
 def page_commands(text):
-    return [line for block in re.findall(BLOCK.format("run"), text, re.S) for line in block.splitlines()]
+    return [line for block in typed_blocks(text) for line in block.splitlines()]
+
+
+def typed_blocks(text):
+    """Those that the page marks as typed by the script that runs."""
+    return re.findall(BLOCK.format(f"typed by tests/cli/{pathlib.Path(sys.argv[0]).name}"), text, re.S)
 
 
 def read_page(name):
     return (REPOSITORY / name).read_text(encoding="utf-8")
+
+
+def pattern_of(shown):
+    """What stands in the page's block, line by line and in order; … is anything within a line."""
+    lines = (".*".join(map(re.escape, re.split("…", line))).replace(r"\ ", " ") for line in shown.splitlines())
+    return re.compile(r"(?s:.*)".join(re.sub(" +", " +", line) for line in lines))
 
 
 def find_python():

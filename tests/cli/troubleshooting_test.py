@@ -15,7 +15,7 @@ from cli import CliTest, testspace  # noqa: E402
 from hook_test import SETUP, HookSpace  # noqa: E402
 from messages_test import NO_LOCKS  # noqa: E402
 from packs import Pack, kernel  # noqa: E402
-from pages import BLOCK, read_page  # noqa: E402
+from pages import BLOCK, page_commands, pattern_of, read_page, typed_blocks  # noqa: E402
 from torch_test import TorchSpace  # noqa: E402
 from typed import type_command  # noqa: E402
 from verify_load_test import UNDEFINED  # noqa: E402
@@ -54,12 +54,6 @@ def sections(text):
     return dict(zip(parts[1::2], (re.split(r"^## ", part, flags=re.M)[0] for part in parts[2::2])))
 
 
-def pattern_of(shown):
-    """What stands in the page's block, line by line and in order; … is anything within a line."""
-    lines = (".*".join(map(re.escape, re.split("…", line))).replace(r"\ ", " ") for line in shown.splitlines())
-    return re.compile(r"(?s:.*)".join(re.sub(" +", " +", line) for line in lines))
-
-
 class TroubleshootingTest(CliTest):
     def space(self, make=TorchSpace, **settings):
         space = make(**settings)
@@ -75,7 +69,7 @@ class TroubleshootingTest(CliTest):
     def follow(self, heading, space, *codes, env=None, cwd=None):
         """The section's commands end with these exit codes, and print what it shows."""
         text = sections(read_page(PAGE))[heading]
-        commands = [line for block in re.findall(BLOCK.format("run"), text, re.S) for line in block.splitlines()]
+        commands = page_commands(text)
         shown = re.findall(BLOCK.format("prints"), text, re.S)
         runs = [type_command(space, command, env, cwd) for command in commands]
         self.assertEqual([code for code, _ in runs], list(codes), runs)
@@ -149,8 +143,8 @@ class PageTest(unittest.TestCase):
     def test_each_section_with_commands_is_followed(self):
         own = pathlib.Path(__file__).read_text(encoding="utf-8")
         for heading, text in sections(read_page(PAGE)).items():
-            self.assertEqual("<!-- run -->" in text, f'self.follow("{heading}"' in own, heading)
-            self.assertNotRegex(re.sub(r"<!-- (run|prints) -->\n```.*?```", "", text, flags=re.S), "```", heading)
+            self.assertEqual(bool(typed_blocks(text)), f'self.follow("{heading}"' in own, heading)
+            self.assertNotRegex(re.sub(r"<!-- (typed by \S+|prints) -->\n```.*?```", "", text, flags=re.S), "```", heading)
 
     def test_headings_have_the_words_that_people_search_for(self):
         headings = "\n".join(sections(read_page(PAGE)))

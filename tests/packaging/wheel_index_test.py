@@ -18,7 +18,7 @@ from packs import Pack  # noqa: E402
 from pip_tools import module_command  # noqa: E402
 from testspace import TestSpace, find_tvm_ffi, forge_manifest, main  # noqa: E402
 
-# What torch, CUDA, their drivers and tvm-ffi bring: as `auditwheel repair` is told of it.
+# What torch, CUDA, their drivers and tvm-ffi bring: as `auditwheel repair` is told of it (docs/guides/wheel.md).
 OUTSIDE = ("libtorch*.so", "libc10*.so", "libcudart.so.*", "libcuda.so.*", "libtvm_ffi.so", "libgomp.so.*")
 
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -76,6 +77,22 @@ def type_command(space, command, env=None, cwd=None):
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
                              timeout=testspace.TIME_LIMIT)
     return run.returncode, run.stdout
+
+
+def check_understood(test, space, line):
+    """A line of dsbuild is right, without doing anything: parsing comes first, then it meets a config file that is not there."""
+    words = shlex.split(re.search(r"\bdsbuild\b([^|)]*)", line).group(1), comments=True)
+    for option in ("--config", "--pack"):
+        if option in words:
+            words[words.index(option):words.index(option) + 2] = []
+    if words[:1] == ["nvcc"]:  # its words are nvcc's
+        return
+    own = words[:words.index("--")] if "--" in words else words  # the rest is of the command that it runs
+    used = testspace.used_options(space.program, *own)
+    run = space.run(*(["--config", "absent.yaml"] if "--config" in used else []),
+                    *(["--offline"] if "--offline" in used else []), *words)
+    test.assertNotIn("command line: ", run.err, line)
+    test.assertIn(run.code, (0, 2, 3), run)
 
 
 def check_printed(test, space, text, env=None, cwd=None):
