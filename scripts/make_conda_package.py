@@ -15,7 +15,7 @@ RECIPE = pathlib.Path(__file__).resolve().parent.parent / "packaging" / "conda" 
 
 
 def facts_of(wheel):
-    """(version, glibc) as the wheel's name says them: dsbuild-0.3.0-py3-none-manylinux_2_27_x86_64.whl."""
+    """(version, glibc) as the wheel's name says them: dsbuild-0.3.0-py3-none-manylinux_2_31_x86_64.whl."""
     match = re.match(r"dsbuild-([^-]+)-py3-none-(?:manylinux_\d+_\d+_\w+\.)*manylinux_(\d+)_(\d+)_", wheel.name)
     if not match:
         sys.exit(f"dsbuild: {wheel.name} is no manylinux wheel of dsbuild's")
