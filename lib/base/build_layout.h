@@ -1,5 +1,5 @@
-// Every name in a build folder. Paths are relative to it, and it is the current folder of all tools; names
-// that begin with a dot end an output's or a translation unit's.
+// Every name in a build folder. Paths are relative to the build folder, which is the current folder of all
+// tools. A name that begins with a dot is a suffix: of an output, or of the files of a translation unit.
 #pragma once
 
 #include <string>
@@ -7,20 +7,20 @@
 namespace dsbuild {
 
 // The folder itself.
-inline constexpr const char* k_build_folder_marker = "dsbuild-build-folder";  // that it is ours
+inline constexpr const char* k_build_folder_marker = "dsbuild-build-folder";  // marks it as ours
 inline constexpr const char* k_build_lock_file = "lock";
-inline constexpr const char* k_unchanged_file = "unchanged";  // what the last plan was made of
+inline constexpr const char* k_unchanged_file = "unchanged";  // inputs of the last plan (driver/null_build.h)
 inline constexpr const char* k_graph_file = "build.ninja";
 inline constexpr const char* k_compile_commands_file = "compile_commands.json";  // for clangd and the like
 inline constexpr const char* k_plan_file =
-    "plan.json";  // what is built, of what and why (driver/inventory.h)
+    "plan.json";  // the ops, their sources and archs, and the reasons (driver/inventory.h)
 inline constexpr const char* k_timings_file = "timings.json";  // of the last build that ran edges
 inline constexpr const char* k_pack_folder = "pack";           // a link to the source root
-inline constexpr const char* k_roots_folder = "roots";  // links to this machine's folders (exec/roots.h)
-inline constexpr const char* k_tool_tmp_dir = "tmp";    // of tools; emptied by each build
-inline constexpr const char* k_log_folder = "log";      // dsbuild.log, and one of each edge that failed
+inline constexpr const char* k_roots_folder = "roots";  // links to folders of this machine (exec/roots.h)
+inline constexpr const char* k_tool_tmp_dir = "tmp";    // tools' temporary files; each build empties it
+inline constexpr const char* k_log_folder = "log";      // dsbuild.log, and a log of each edge that failed
 inline constexpr const char* k_run_log_file = "log/dsbuild.log";
-inline constexpr const char* k_lists_dir = "lists";  // of records, by content (exec/lists.h)
+inline constexpr const char* k_lists_dir = "lists";  // texts that records share, by content (exec/lists.h)
 
 // In the cache's folder: one more cache for each set of trusted keys, with the entries that these have signed
 // (settings/settings.h).
@@ -35,9 +35,10 @@ inline constexpr const char* k_project_pack_start = "# By `dsbuild new --from`";
 inline constexpr const char* k_objects_folder = "obj";                    // <op>/<source>/<stem>…
 inline constexpr const char* k_libraries_folder = "lib";                  // <op>.so
 inline constexpr const char* k_device_images_object = "device_images.o";  // of an op's device link
-inline constexpr const char* k_checks_folder = "check";   // <op>.json: what is expected; <op>.ok: it is so
-inline constexpr const char* k_headers_folder = "pch";    // precompiled headers, by what they are made of
-inline constexpr const char* k_hipify_folder = "hipify";  // <op>/…: its CUDA sources as HIP; <op>.list: which
+inline constexpr const char* k_checks_folder = "check";  // <op>.json: what verify expects; <op>.ok: it holds
+inline constexpr const char* k_headers_folder = "pch";   // precompiled headers, by the digest of their inputs
+inline constexpr const char* k_hipify_folder =
+    "hipify";  // <op>/…: CUDA sources as HIP; <op>.list: their digests
 
 // Outputs of nvcc itself for the same sources, for comparison (plan/comparison_graph.h).
 inline constexpr const char* k_comparison_folder = "against_nvcc";
@@ -49,11 +50,11 @@ inline constexpr const char* k_tools_folder = "tools";
 inline constexpr const char *k_nvcc_tool = "nvcc", *k_hip_tool = "hip", *k_icpx_tool = "icpx",
                             *k_hipify_tool = "hipify", *k_cxx_tool = "cxx", *k_host_cxx_tool = "host_cxx",
                             *k_dsbuild_tool = "dsbuild";
-inline std::string id_file(const std::string& tool) {  // what a tool is made of: in actions' keys
+inline std::string id_file(const std::string& tool) {  // the tool's files, by digest: for keys
   return k_tools_folder + ("/" + tool + ".id");
 }
 inline constexpr const char* k_nvcc_id_file = "tools/nvcc.id";
-// Of those of nvcc's tools that are given all that they read: cudafe++, cicc, ptxas.
+// The same for the tools of nvcc that read only named inputs: cudafe++, cicc, ptxas.
 inline constexpr const char* k_device_id_file = "tools/nvcc.device.id";
 inline constexpr const char* k_cxx_id_file = "tools/cxx.id";
 inline constexpr const char* k_hip_id_file = "tools/hip.id";
@@ -64,22 +65,23 @@ inline constexpr const char* k_steps_folder = "tools/steps";  // nvcc's steps, b
 inline constexpr const char* k_store_file = "tools/store";    // the cache's folder; "": there is none
 inline constexpr const char* k_digests_file =
     "tools/digests";  // the folder of digests of this machine's files
-// Folders that compilers search unasked, a line each: for headers, and after "-L" for libraries.
+// Folders that compilers search by themselves, one a line: header folders, and library folders after "-L".
 inline constexpr const char* k_tool_folders_file = "tools/folders";
 inline constexpr const char* k_assemblers_file =
-    "tools/assemblers";  // the files of tools whose assembler says what it read
+    "tools/assemblers";  // files of the tools whose assembler lists its inputs
 
 // Suffixes of files next to an output.
-inline constexpr const char* k_record_end = ".record";           // what it was made of (exec/record.h)
-inline constexpr const char* k_old_record_end = ".stale";        // that record, once it is out of date
-inline constexpr const char* k_temporary_end = ".tmp";           // while a tool writes it
-inline constexpr const char* k_depfile_end = ".d";               // of its compile or link
+inline constexpr const char* k_record_end = ".record";     // its command, tools and inputs (exec/record.h)
+inline constexpr const char* k_old_record_end = ".stale";  // that record, once it is out of date
+inline constexpr const char* k_temporary_end = ".tmp";     // while a tool writes it
+inline constexpr const char* k_depfile_end = ".d";         // of its compile or link
 inline constexpr const char* k_assembler_depfile_end = ".as.d";  // of its assembler, while that runs
 inline constexpr const char* k_objects_list_end = ".rsp";        // what a link takes
-inline constexpr const char* k_bundle_end = ".hipfb";            // of HIP's images, while it is joined
-inline constexpr const char* k_assembly_end = ".s";              // which includes that
-inline constexpr const char* k_tree_list_end = ".list";          // of hipify: the files of its tree
-// Next to a precompiled header: how many users it needs to pay off, then a line with each user's command.
+inline constexpr const char* k_bundle_end = ".hipfb";    // bundle of HIP's images, until it is assembled
+inline constexpr const char* k_assembly_end = ".s";      // assembly that includes the bundle
+inline constexpr const char* k_tree_list_end = ".list";  // hipify's: the files of its tree
+// Next to a precompiled header: the number of users from which it saves time, then each user's command, one a
+// line.
 inline constexpr const char* k_users_end = ".users";
 
 // Suffixes of files of a sliced translation unit, next to its parts.
@@ -87,8 +89,8 @@ inline constexpr const char* k_module_id_end = ".module_id";
 inline constexpr const char* k_arch_list_end = ".arch_list";  // the value of __CUDA_ARCH_LIST__
 inline constexpr const char* k_stub_end = ".cudafe1.stub.c";  // as the host compile includes it
 inline constexpr const char* k_scratch_end = ".run";  // a part's own folder, or hipify's, while it runs
-// What stands for the build folder in line information and in the host's debug information, where it is not
-// k_folder_in_objects: objects are the same in every folder.
+// A file with the path that stands for the build folder in line information and in the host's debug
+// information. Without the file it is k_folder_in_objects, so that objects are the same in every folder.
 inline constexpr const char* k_folder_in_objects_end = ".folder";
 inline constexpr const char* k_folder_in_objects = "/dsbuild";
 

@@ -1,6 +1,6 @@
 // A strict reader for the YAML that dsbuild takes (op.yaml, pack.yaml, configs/*.yaml).
-// Source of the rules: YAML 1.2 core, narrowed. One document of maps, sequences and scalars; every
-// scalar is text as written (so 10.0, no and 1e3 stay what they are). Refused with
+// The rules are YAML 1.2's core schema, narrowed: one document of maps, sequences and scalars, and every
+// scalar is text as written (10.0, no and 1e3 stay as they are). The reader refuses, with
 // file:line:column: anchors, aliases, tags, merge keys, duplicate keys, a second document, tabs as
 // indent, nesting over 64, files over 256 KiB. Built on yaml-cpp's event interface, so that no
 // alias is ever expanded.
@@ -23,7 +23,7 @@ struct YamlNode {
   std::vector<Entry> entries;  // kind map, in file order; keys are scalars
   int line = 1;                // 1-based
   int column = 1;
-  std::string file;  // of a node that was put into the tree of another file; "" : its reader knows
+  std::string file;  // set for a node that comes from a second file; "": the file that was parsed
 
   const YamlNode* find(std::string_view key) const;  // of a map; nullptr if absent
   bool is_scalar() const { return kind == Kind::scalar; }
@@ -39,7 +39,7 @@ struct YamlNode::Entry {
 // `file` is only for messages. Errors: exit 2, code `bad_yaml`, where file:line:column.
 Result<YamlNode> parse_yaml(std::string_view text, const std::string& file);
 
-// "file:line:column"; `file` where the node has none of its own.
+// "file:line:column"; with `file` if the node has no file of its own.
 std::string yaml_where(const std::string& file, const YamlNode& node);
 
 }  // namespace dsbuild

@@ -1,5 +1,5 @@
-// What programs said while a plan was made: a null build asks them again, where files alone do not tell that
-// they would say the same (a compiler's wrapper, nvidia-smi, a Python without torch).
+// The answers of programs that a plan started. A null build asks those programs again whose answer may change
+// though no file does: a compiler's wrapper, nvidia-smi, a Python without torch.
 #pragma once
 
 #include <map>
@@ -11,17 +11,18 @@
 
 namespace dsbuild {
 
-// A question's lines -> the digest of its answer. Variables that a program gets as the caller has them stand
-// there by name alone, so that no value of theirs is written down.
+// The lines of a question -> the digest of its answer. A variable that a program inherits stands there by its
+// name alone, so dsbuild stores no value of the caller's environment.
 using ProcessAnswers = std::map<std::string, std::string>;
 
-// Passes everything on, and notes what was asked. Several threads may ask at once.
+// Passes every command on to the system, and notes questions and answers. Several threads may call it at
+// once.
 class WatchedProcesses : public ProcessRunner {
  public:
-  // `folder`: the build folder, in which tools are asked (toolkit.h: asking_folder).
+  // `folder`: the build folder. Tools answer in the folder that `asking_folder` (toolkit.h) makes of it.
   WatchedProcesses(const System& system, const Path& folder);
-  // nullopt: a program was started for more than its answer (Command::is_question), as a probe's compiler is,
-  // or one gave two answers to one question.
+  // nullopt: a command was no question (Command::is_question), such as a probe's compile, or a program gave
+  // two answers to one question. A null build cannot ask again then.
   std::optional<ProcessAnswers> answers() const;
 
   Result<ProcessResult> run(const Command& command) override;
@@ -39,12 +40,12 @@ class WatchedProcesses : public ProcessRunner {
   bool can_be_asked_again_ = true;
 };
 
-// Four lines for each.
+// Four lines for each question.
 std::string render_process_answers(const ProcessAnswers& answers);
 // nullopt: the text is damaged.
 std::optional<ProcessAnswers> parse_process_answers(std::string_view text);
 
-// Asks all of them again, at once; whether each says the same.
+// Asks all programs again, in parallel. Returns whether each gave the same answer.
 bool programs_say_the_same(const ProcessAnswers& answers, const System& system, const Path& folder);
 
 }  // namespace dsbuild

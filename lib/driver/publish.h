@@ -1,4 +1,4 @@
-// From what the graph made to the bundle in its place.
+// Makes the manifest of a finished graph run, and puts the bundle into its place.
 #pragma once
 
 #include "bundle/bundle.h"
@@ -6,16 +6,16 @@
 
 namespace dsbuild {
 
-// The manifest as far as it is known before anything is built: without ops.
+// The part of the manifest that is known before the build: all but the ops.
 Manifest planned_manifest(const Survey& survey, const NeededTools& needed, const ArchPlan& archs);
-// The manifest of the libraries that were built: planned facts, and what is really in the files.
+// The manifest of the libraries that were built: facts of the plan, and the real contents of the files.
 Result<Manifest> make_manifest(const Plan& plan, const std::vector<EdgeFailure>& failures, Session& session);
 
-// Held while a folder that users see is replaced. Waits for another dsbuild that holds it.
+// A lock to hold while dsbuild replaces a folder that users see. Waits while a second dsbuild holds it.
 Result<std::unique_ptr<FolderLock>> lock_published(const Path& folder, const Request& request,
                                                    FileSystem& files, Events& events);
 
-// Under the bundle's own lock (two build folders may share an --out).
+// Publishes the bundle under its own lock, because two build folders may share an --out.
 Result<Bundle> publish(const Plan& plan, const Manifest& manifest, Session& session);
 
 }  // namespace dsbuild

@@ -1,4 +1,4 @@
-// What tools made for an action, in the one form that it has in the cache.
+// The result of an action's tools, in the form in which the cache has it.
 #pragma once
 
 #include <optional>
@@ -9,25 +9,27 @@
 namespace dsbuild {
 
 struct ToolResult {
-  CacheEntry outputs;      // by the ends of their names
-  std::vector<Said> said;  // by tools that made them
-  std::string said_of;     // a digest of the text whose lines `said` may name; "": they name none
+  CacheEntry outputs;      // by the suffixes of their names
+  std::vector<Said> said;  // output of the tools
+  std::string said_of;     // digest of the text whose lines `said` names; "": it names none
   bool operator==(const ToolResult&) const = default;
 
-  // nullptr: there is none of this name.
+  // The bytes of the output with this suffix; nullptr: there is none.
   const std::string* find(std::string_view name) const;
 };
 
-// CPU time of the tools that made all of them; 0: not known.
+// CPU time of the tools that made these outputs; 0: not known.
 uint64_t milliseconds_of(const CacheEntry& outputs);
 
-// Results by key, in the cache of a build; without one, none is found and none is put.
+// Results by key, in the cache of a build. Without a cache, `find` finds none and `put` does nothing.
 class ResultCache {
  public:
   explicit ResultCache(std::optional<TieredCache> store) : store_(std::move(store)) {}
 
-  // With exactly these outputs, in this order; without names, with any. `lines`: the digest of the text that
-  // the tools would have now, where what they said of other lines does not count; "": it always counts.
+  // A result with exactly these outputs, in this order; no names: with any outputs. `lines`: the digest of
+  // the text that the tools would read now. A result whose messages name lines of a different text does not
+  // count.
+  // "": it counts.
   std::optional<ToolResult> find(const std::string& key, const std::vector<std::string>& names,
                                  const std::string& lines = {}) const;
   void put(const std::string& key, const ToolResult& result) const;
@@ -37,7 +39,7 @@ class ResultCache {
   std::optional<TieredCache> store_;
 };
 
-// The key of a result that is found by its record alone: of its action, and of its bytes.
+// The key of a result that only its record leads to: made from its action's key and the result's bytes.
 ResultKey key_of_result(const Record& record, const ToolResult& result);
 
 }  // namespace dsbuild

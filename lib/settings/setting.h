@@ -1,11 +1,12 @@
-// One setting.
+// A setting: a value and its origin.
 #pragma once
 
 #include <string>
 
 namespace dsbuild {
 
-// A value and where it came from: "--jobs", "MAX_JOBS", "configs/ci.yaml:3:1", "default".
+// `origin` is an option, a variable, a place in a config file, or "default": "--jobs", "MAX_JOBS",
+// "configs/ci.yaml:3:1".
 template <class T>
 struct Setting {
   T value{};
