@@ -27,9 +27,8 @@ class ResultCache {
   explicit ResultCache(std::optional<TieredCache> store) : store_(std::move(store)) {}
 
   // A result with exactly these outputs, in this order; no names: with any outputs. `lines`: the digest of
-  // the text that the tools would read now. A result whose messages name lines of a different text does not
-  // count.
-  // "": it counts.
+  // the text that the tools would read now. A result whose messages name lines of a different text counts
+  // only for lines == "".
   std::optional<ToolResult> find(const std::string& key, const std::vector<std::string>& names,
                                  const std::string& lines = {}) const;
   void put(const std::string& key, const ToolResult& result) const;
