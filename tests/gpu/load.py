@@ -197,7 +197,7 @@ print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 
 
 def values():
-    _, code = python(VALUES, {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"})  # tvm-ffi asks torch for GPUs (docs/figures/gpu.md)
+    _, code = python(VALUES, {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"})  # tvm-ffi asks torch for GPUs (docs/guides/python.md)
     say(f"fused_adam, loaded before a fork and used with CUDA in the child, against torch.optim.AdamW: "
         f"{'equal' if code == 0 else 'different'}{check('values', code == 0)}")
     say()
