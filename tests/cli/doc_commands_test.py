@@ -18,7 +18,7 @@ SERVE = 'import os, subprocess\nsubprocess.run(["dsbuild", "load", "scale", "--p
 POLICY = "trust_key: [release.pub.pem]\ngpu: [A100, 9.0]\n"
 MADE_PAGE = REPOSITORY / "docs" / "reference" / "messages.md"  # of golden files
 PAGES = [REPOSITORY / "README.md", *sorted({*(REPOSITORY / "docs").rglob("*.md")} - {MADE_PAGE})]
-FENCE = re.compile(r"^ *```(?:sh|bash|console)?\n(.*?)^ *```$", re.M | re.S)
+FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.M | re.S)
 INLINE = re.compile(r"`((?:\w+=\S+ )*dsbuild (?:[^`\n]|\n(?!\n))*)`")
 OPTION = re.compile(r"(?<![^\s\[(|])(--?[a-zA-Z][\w-]*)")
 
@@ -35,6 +35,10 @@ def joined_lines(block):
     """Its commands; of a transcript, those after a `$`."""
     lines = block.replace("\\\n", " ").splitlines()
     return [line[2:] for line in lines if line.startswith("$ ")] or [line for line in lines if line.strip()]
+
+
+def shell_blocks(text):
+    return [block for language, block in FENCE.findall(text) if language in ("", "sh", "bash", "console")]
 
 
 def without_remark(line):
@@ -102,7 +106,7 @@ class UnderstoodTest(CliTest):
             self.assertLessEqual(set(OPTION.findall(" ".join(words))), used, span)
 
     def test_lines_of_blocks(self):
-        lines = {line: page_name(page) for page in PAGES for block in FENCE.findall(read(page)) if block not in typed_blocks(read(page))
+        lines = {line: page_name(page) for page in PAGES for block in shell_blocks(read(page)) if block not in typed_blocks(read(page))
                  for line in map(without_remark, joined_lines(block)) if re.match(r"(\w+=\S+ +)*dsbuild [^\[]*$", line)}
         self.assertGreater(len(lines), 40)
         for line, page in lines.items():
