@@ -11,12 +11,11 @@
 
 namespace dsbuild {
 
-// The lines of a question -> the digest of its answer. A variable that a program inherits stands there by its
-// name alone, so dsbuild stores no value of the caller's environment.
+// A question as text (command, folder, variables, time limit) -> the digest of its answer. A variable that a
+// program inherits stands there by its name alone, so dsbuild stores no value of the caller's environment.
 using ProcessAnswers = std::map<std::string, std::string>;
 
-// Passes every command on to the system, and notes questions and answers. Several threads may call it at
-// once.
+// Passes every command on to the system, and notes questions and answers. Several threads may call it.
 class WatchedProcesses : public ProcessRunner {
  public:
   // `folder`: the build folder. Tools answer in the folder that `asking_folder` (toolkit.h) makes of it.
