@@ -58,7 +58,7 @@ class TransferTest(unittest.TestCase):
         self.assertEqual([path.name for path in (space.out, space.build_dir, pathlib.Path(f"{space.build_dir}-cache")) if path.exists()], [])
 
 
-@testspace.deep_but_some(3, "test_")
+@testspace.deep_but_some(2, "test_")
 class SharedTest(TransferTest):
     def test_push_and_pull(self):
         first = self.built()
@@ -131,7 +131,7 @@ class SharedTest(TransferTest):
             self.assertIn(said, self.cache(space, *words, code=2).err)
 
 
-@testspace.deep_but_some(4, "test_")
+@testspace.deep_but_some(3, "test_")
 class ArchiveTest(TransferTest):
     def setUp(self):
         super().setUp()

@@ -42,6 +42,7 @@ def pack_of(text, name="scale.cu"):
     return make
 
 
+@testspace.deep_but_some(4, "test")
 class DiagnosticsTest(CliTest):
     def space(self, text, name="scale.cu", **settings):
         space = TestSpace(pack=pack_of(text, name), **settings)

@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cli import CliTest, TestSpace, testspace  # noqa: E402
 
 
+@testspace.deep_but_some(4, "test")
 class DiffTest(CliTest):
     def setUp(self):
         self.space = TestSpace(steps=True)

@@ -76,6 +76,7 @@ class GateTest(CliTest):
         return json.loads(self.gate(command, *words, "--json", code=code).out.splitlines()[-1])
 
 
+@testspace.deep_but_some(4, "test")
 class CoverageTest(GateTest):
     def test_the_gpus_are_of_all_kinds(self):
         self.assertEqual({how_it_runs(self.images, gpu) for gpu in GPUS.values()}, {"native", "ptx", "none"})
@@ -133,6 +134,7 @@ class CoverageTest(GateTest):
             self.assertIn("error[unknown_arch]", self.gate(command, "--gpu", "H1000", code=2).err)
 
 
+@testspace.deep_but_some(4, "test")
 class SizeTest(GateTest):
     def test_all_libraries_together(self):
         total = sum(self.sizes.values())

@@ -161,6 +161,7 @@ class InBrowserTest(PageTest):
         return self.browser.value(f"Object.assign({{}}, document.getElementById('answer-{name}').dataset)")
 
 
+@testspace.deep_but_some(4, "test")
 class NumbersTest(InBrowserTest):
     def test_they_are_those_of_json(self):
         file, text = self.page(self.space)
@@ -272,6 +273,7 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
+@testspace.deep_but_some(2, "test")
 class QuestionsTest(InBrowserTest):
     """The table of docs/guides/page.md: each answer from the page as it is drawn, and from the raw data."""
 

@@ -34,6 +34,7 @@ def copied(file):
     shutil.copy(real, file)
 
 
+@testspace.deep_but_some(2, "test")
 class ToolkitPartsTest(CliTest):
     def setUp(self):
         self.space = TestSpace("parts")

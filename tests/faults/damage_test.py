@@ -135,7 +135,7 @@ class DamageTest(unittest.TestCase):
 
     def test_every_changed_byte_of_a_bundle_is_found_by_verify(self):
         files = ["alpha.so", "beta.so", "gamma.so", "host.so", "manifest.json", testspace.STATEMENT]
-        for _ in range(testspace.count(12, 1000, deep_too=40)):
+        for _ in range(testspace.count(8, 1000, deep_too=40)):
             path = self.space.out / self.generator.choice(files)
             good = path.read_bytes()
             place = self.generator.randrange(len(good))

@@ -67,11 +67,11 @@ class DiskFullTest(unittest.TestCase):
 
     def test_a_disk_that_fills_up_costs_neither_the_old_bundle_nor_the_next_run(self):
         self.use_space()
-        self.check_sizes(testspace.count(5, 60, deep_too=10))
+        self.check_sizes(testspace.count(3, 60, deep_too=10))
 
     def test_the_same_by_slices(self):
         self.use_space(steps=True)
-        self.check_sizes(testspace.count(3, 60, deep_too=5))
+        self.check_sizes(testspace.count(2, 60, deep_too=5))
 
     def check_sizes(self, steps):
         new, old, needed = self.make_references()

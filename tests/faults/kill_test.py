@@ -93,7 +93,7 @@ class KillTest(unittest.TestCase):
                 self.one_round(space, prepared, victim, moment)
 
     def test_a_killed_build_leaves_a_whole_bundle_and_the_next_run_heals(self):
-        self.rounds(TestSpace(sleep=0.05), testspace.count(8, 200, deep_too=20))
+        self.rounds(TestSpace(sleep=0.05), testspace.count(5, 200, deep_too=20))
 
     def test_the_same_by_slices(self):
         self.rounds(TestSpace(steps=True, sleep=0.05), testspace.count(2, 100, deep_too=4))
@@ -111,7 +111,7 @@ class KillTest(unittest.TestCase):
             hashes.append(space.hash())
             seconds = run.seconds
         self.assertNotEqual(*hashes)
-        for index in range(testspace.count(6, 200, deep_too=12)):
+        for index in range(testspace.count(4, 200, deep_too=12)):
             space.pack.source(source).write_text(texts[index % 2])
             moment = self.generator.uniform(0, seconds)
             with self.subTest(round=index, moment=f"{moment:.3f}"):

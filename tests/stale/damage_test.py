@@ -175,7 +175,7 @@ class PowerTest(StaleTest):
 
     def test_the_next_build_heals(self):
         wrong = []
-        rounds = testspace.count(6, 500, deep_too=20)
+        rounds = testspace.count(4, 500, deep_too=20)
         for number in range(rounds):
             self.restore()
             self.set_state(0)

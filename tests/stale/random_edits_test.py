@@ -218,7 +218,7 @@ class Session:
 
 class RandomEditsTest(StaleTest):
     def setUp(self):
-        self.steps = int(os.environ.get("DSBUILD_STEPS") or testspace.count(60, 1000, deep_too=100))
+        self.steps = int(os.environ.get("DSBUILD_STEPS") or testspace.count(45, 1000, deep_too=100))
 
     def session(self, number):
         is_fixed = testspace.TIER != "deep" and "DSBUILD_SEED" not in os.environ
