@@ -51,19 +51,18 @@ Result<PolicyKey> find_signer(const BundlePolicy& policy, const JudgedBundle& bu
 }
 
 Result<void> check_builder(const BundlePolicy& policy, const JudgedBundle& bundle,
-                           const SignedStatement& statement) {
+                           const Statement& statement) {
   const std::vector<std::string>& builders = policy.builders.value;
-  if (policy.builders.is_default() || std::ranges::find(builders, statement.builder) != builders.end())
+  if (policy.builders.is_default() || std::ranges::find(builders, statement.run.builder) != builders.end())
     return {};
   return refuse("other_builder", bundle,
-                "it was built by " + printable(statement.builder) + ", and " + policy.builders.origin +
+                "it was built by " + printable(statement.run.builder) + ", and " + policy.builders.origin +
                     " asks for " + join(builders, " or "),
                 "Use a bundle that this builder made, or name the other one too.");
 }
 
-Result<void> check_day(const BundlePolicy& policy, const JudgedBundle& bundle,
-                       const SignedStatement& statement) {
-  const std::string day = statement.finished.substr(0, policy.built_after.value.size());
+Result<void> check_day(const BundlePolicy& policy, const JudgedBundle& bundle, const Statement& statement) {
+  const std::string day = statement.run.finished.substr(0, policy.built_after.value.size());
   if (policy.built_after.is_default() || day >= policy.built_after.value) return {};
   return refuse("older_bundle", bundle,
                 "it was built " + (day.empty() ? "on no day that is known" : "on " + printable(day)) +
@@ -76,10 +75,10 @@ Result<AcceptedSignature> check_signature(const BundlePolicy& policy, const Judg
                                           const std::string& today) {
   DSBUILD_TRY(signature, load_signature(bundle.path, bundle.files));
   DSBUILD_TRY(signer, find_signer(policy, bundle, signature, today));
-  DSBUILD_TRY(statement, load_checked_statement(bundle.path, bundle.manifest, bundle.files));
+  DSBUILD_TRY(statement, load_signed_statement(bundle.path, bundle.manifest, bundle.files));
   DSBUILD_CHECK(check_builder(policy, bundle, statement));
   DSBUILD_CHECK(check_day(policy, bundle, statement));
-  return AcceptedSignature{signer.key.id(), signer.file, statement.builder};
+  return AcceptedSignature{signer.key.id(), signer.file, statement.run.builder};
 }
 
 }  // namespace

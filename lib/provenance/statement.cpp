@@ -243,26 +243,35 @@ std::vector<Subject> subjects_of(const Manifest& manifest, std::string_view mani
   return subjects;
 }
 
-Result<Statement> load_statement(const Path& bundle, const FileReader& files) {
+Result<std::string> read_statement_file(const Path& bundle, const FileReader& files) {
   const Path file = bundle / k_statement_name;
-  if (files.kind(file) != FileKind::file)
-    return fail(Exit::failed, "no_statement", bundle.string(),
-                std::string("has no ") + k_statement_name + ", which says of what it was built",
-                "Build the bundle again.");
-  DSBUILD_TRY(text, files.read_file(file));
-  return parse_statement(text, file.string());
+  if (files.kind(file) == FileKind::file) return files.read_file(file);
+  return fail(Exit::failed, "no_statement", bundle.string(),
+              std::string("has no ") + k_statement_name + ", which says of what it was built",
+              "Build the bundle again.");
 }
 
-Result<void> check_statement(const Path& bundle, const Manifest& manifest, const FileReader& files) {
-  if (files.own_kind(bundle / k_statement_name) == FileKind::absent) return {};
+Result<Statement> load_statement(const Path& bundle, const FileReader& files) {
+  DSBUILD_TRY(text, read_statement_file(bundle, files));
+  return parse_statement(text, (bundle / k_statement_name).string());
+}
+
+Result<Statement> load_checked_statement(const Path& bundle, const Manifest& manifest,
+                                         const FileReader& files) {
   DSBUILD_TRY(statement, load_statement(bundle, files));
   DSBUILD_TRY(manifest_text, files.read_file(bundle / k_manifest_name));
   std::string why = difference_between(statement.subjects, subjects_of(manifest, manifest_text));
   if (why.empty()) why = first_unknown_user(statement);
   if (why.empty()) why = differing_source(statement, manifest);
-  if (why.empty()) return {};
+  if (why.empty()) return statement;
   return fail(Exit::failed, "statement_differs", (bundle / k_statement_name).string(), why,
               "One of them was changed after the build; build the bundle again.");
+}
+
+Result<void> check_statement(const Path& bundle, const Manifest& manifest, const FileReader& files) {
+  if (files.own_kind(bundle / k_statement_name) != FileKind::absent)
+    DSBUILD_CHECK(load_checked_statement(bundle, manifest, files));
+  return {};
 }
 
 }  // namespace dsbuild

@@ -84,11 +84,16 @@ std::string render_unless_published(Statement statement, std::string_view publis
 // Of the bundle's files but those of its provenance; `manifest_text`: its bytes.
 std::vector<Subject> subjects_of(const Manifest& manifest, std::string_view manifest_text);
 
-// That of the bundle; error `no_statement`, exit 1, where it has none.
+// The bytes of the bundle's statement; error `no_statement`, exit 1, where it has none.
+Result<std::string> read_statement_file(const Path& bundle, const FileReader& files);
 Result<Statement> load_statement(const Path& bundle, const FileReader& files);
 
-// A bundle that is as its manifest says against its statement. Errors, exit 1: `bad_statement`,
-// `statement_differs`. Nothing where there is none: older bundles have none.
+// The statement of a bundle that is as its manifest says (verify_bundle): it says the same of the libraries
+// as the manifest, so none of them is hashed again. Errors, exit 1: `no_statement`, `bad_statement`,
+// `statement_differs`.
+Result<Statement> load_checked_statement(const Path& bundle, const Manifest& manifest,
+                                         const FileReader& files);
+// The same, but nothing where there is none: older bundles have none.
 Result<void> check_statement(const Path& bundle, const Manifest& manifest, const FileReader& files);
 
 }  // namespace dsbuild

@@ -25,6 +25,7 @@ struct World {
     manifest.ops.resize(1);
     manifest.ops[0].name = "a";
     manifest.ops[0].file = "a.so";
+    manifest.ops[0].sha256 = sha256("library");
     manifest.torch.emplace();
     manifest.torch->version = "2.11.0+cu130";
     manifest.torch->python = "cp311";
@@ -35,17 +36,10 @@ struct World {
   void put() {
     files.add_file("/out/a.so", "library");
     files.add_file("/out/manifest.json", render_manifest(manifest));
-    const auto subject = [&](const std::string& name) {
-      return R"({"name": ")" + name + R"(", "digest": {"sha256": ")" + sha256(files.bytes("/out/" + name)) +
-             R"("}})";
-    };
-    files.add_file(
-        "/out/provenance.intoto.json",
-        R"({"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://slsa.dev/provenance/v1",
-                      "subject": [)" +
-            subject("a.so") + ", " + subject("manifest.json") +
-            R"(], "predicate": {"runDetails": {"builder": {"id": ")" + k_builder +
-            R"("}, "metadata": {"finishedOn": "2026-11-25T10:47:02Z"}}}})");
+    Statement statement;
+    statement.subjects = subjects_of(manifest, render_manifest(manifest));
+    statement.run = {k_builder, "0.1.0", "urn:run", "2026-11-25T10:47:01Z", "2026-11-25T10:47:02Z"};
+    files.add_file("/out/provenance.intoto.json", render_statement(statement));
     REQUIRE(sign_bundle("/out", k_key_one, files));
   }
 
@@ -200,8 +194,8 @@ TEST_CASE("Who built it, and when") {
 TEST_CASE("Where there is no signature, or one of other bytes") {
   World world;
   world.trust(k_key_one);
-  world.files.add_file("/out/a.so", "libraries");
-  CHECK_THAT(world.refusal(), Catch::StartsWith("statement_differs: a.so is not the file"));
+  world.files.add_file("/out/manifest.json", render_manifest(world.manifest) + "\n");
+  CHECK_THAT(world.refusal(), Catch::StartsWith("statement_differs: is of another manifest.json"));
   REQUIRE(world.files.remove_all("/out/provenance.sigstore.json"));
   CHECK(world.refusal() == "not_signed: nobody has signed it");
 }
