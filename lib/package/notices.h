@@ -14,9 +14,6 @@ struct PackagedLibrary {
   ManifestRuntime runtime;
 };
 
-// SPDX's name of the licence that NVIDIA's own wheels of the CUDA runtime have.
-inline constexpr const char* k_nvidia_license = "LicenseRef-NVIDIA-Proprietary";
-
 inline constexpr const char* k_notices = "THIRD_PARTY_NOTICES.txt";
 
 // Sets `license`, the expression for all that is in the wheel ("" where the pack names none), and

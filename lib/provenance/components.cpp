@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/uri.h"
 #include "base/version.h"
+#include "provenance/licences.h"
 
 namespace dsbuild {
 namespace {
@@ -147,16 +148,11 @@ Relation relation_to(const std::string& kind) {
 // That of the ops, and of what is linked into them.
 std::string licence_of_library(const std::string& file, const Manifest& manifest,
                                const Statement& statement) {
-  if (manifest.license.empty()) return "";
-  std::string licence =
-      manifest.license.find(" OR ") == std::string::npos ? manifest.license : "(" + manifest.license + ")";
-  std::set<std::string> more;
+  std::set<std::string> linked;
   for (const Dependency& dependency : statement.dependencies)
     if (dependency.kind == k_of_static_library && dependency.used_by.contains(file))
-      more.insert(origin_of(dependency, manifest, statement).licence);
-  for (const std::string& each : more)
-    if (!each.empty()) licence += " AND " + each;
-  return licence;
+      linked.insert(origin_of(dependency, manifest, statement).licence);
+  return joined_licences(manifest.license, {linked.begin(), linked.end()});
 }
 
 Component bundle_of(const Manifest& manifest, const Statement& statement) {
@@ -178,6 +174,10 @@ std::string identity_of(Statement statement) {
 }
 
 }  // namespace
+
+std::string licence_of_product(const std::string& name) {
+  return product(name).licence;
+}
 
 Components components_of(const Manifest& manifest, const Statement& statement) {
   Components components;

@@ -8,9 +8,8 @@
 
 namespace dsbuild {
 
-// Licences without an identifier of SPDX's.
-inline constexpr const char *k_nvidia_licence = "LicenseRef-NVIDIA-CUDA-Toolkit",
-                            *k_nvidia_licence_url = "https://docs.nvidia.com/cuda/eula/";
+// The licence of a tool or package that statements name ("CUDA", "torch"); "": not known.
+std::string licence_of_product(const std::string& name);
 
 enum class ComponentKind { bundle, library, sources, package, build_tool, file };
 

@@ -1,4 +1,5 @@
 #include "bundle/json_cursor.h"
+#include "provenance/licences.h"
 #include "provenance/sbom.h"
 
 namespace dsbuild {

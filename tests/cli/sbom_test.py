@@ -34,7 +34,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 print(JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1]).read()) or "", end="")
 """
-NVIDIA = "LicenseRef-NVIDIA-CUDA-Toolkit"
+NVIDIA = "LicenseRef-NVIDIA-Proprietary"
 
 
 def licensed_pack(folder):
