@@ -63,9 +63,12 @@ class StatementMaker {
                            .ops = {},
                            .archs = arch_strings(manifest_.requested),
                            .options = settings_of_bytes(settings),
-                           .source_date_epoch = settings.variable("SOURCE_DATE_EPOCH")};
+                           .source_date_epoch = settings.variable("SOURCE_DATE_EPOCH"),
+                           .workload = {}};
     for (const ManifestOp& op : manifest_.ops)
       if (request.ops.empty() || request.ops.back() != op.name) request.ops.push_back(op.name);
+    for (const auto& [op, asked] : settings.selection.workload)
+      if (!asked.archs.empty()) request.workload[op] = asked.archs;
     const auto baseline = request.options.find("cpu_baseline");
     if (baseline != request.options.end())  // `native` is a level of this machine alone
       baseline->second = plan_.survey.requirements.cpu_level.name;

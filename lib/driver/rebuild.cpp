@@ -5,6 +5,7 @@
 
 #include "bundle/bundle.h"
 #include "settings/options.h"
+#include "settings/workload.h"
 
 namespace dsbuild {
 namespace {
@@ -18,6 +19,22 @@ bool says_where(Topic topic) {
   return std::ranges::find(k_topics, topic) != std::end(k_topics);
 }
 
+Path workload_file(const Path& folder) {
+  return folder / "workload.yaml";
+}
+
+// Where ops were asked for each for archs of its own.
+Result<void> write_workload(const RequestedBuild& request, const std::string& pack, const Path& folder,
+                            FileSystem& files) {
+  if (request.workload.empty()) return {};
+  Workload workload;
+  for (const std::string& op : request.ops) {
+    const auto own = request.workload.find(op);
+    workload.add(pack, op, own == request.workload.end() ? ArchSet{} : own->second);
+  }
+  return files.write_file(workload_file(folder), render_workload(workload, "Of a statement."));
+}
+
 Arguments arguments_of(const Statement& statement, const Arguments& typed, const Path& folder) {
   Arguments arguments;
   arguments.reads_project_file = false;
@@ -26,8 +43,12 @@ Arguments arguments_of(const Statement& statement, const Arguments& typed, const
     if (const Option* option = find_option(name); option && says_where(option->topic))
       arguments[name] = value;
   if (!arguments.find("--pack")) arguments["--pack"] = statement.request.pack;
-  arguments["--ops"] = join(statement.request.ops, ",");
-  if (!statement.request.archs.empty()) arguments["--arch"] = join(statement.request.archs, ";");
+  if (!statement.request.workload.empty())
+    arguments["--ops"] = "@" + workload_file(folder).string();
+  else
+    arguments["--ops"] = join(statement.request.ops, ",");
+  if (statement.request.workload.empty() && !statement.request.archs.empty())
+    arguments["--arch"] = join(statement.request.archs, ";");
   arguments["--out"] = (folder / "out").string();
   arguments["--build-dir"] = (folder / "build").string();
   arguments["--cache-size"] = "0";
@@ -142,8 +163,9 @@ Result<RebuildRequest> request_of_statement(const Statement& statement, const Ar
                                             const System& system, const Path& data_dir, const Path& folder) {
   DSBUILD_CHECK(check_pack(statement, typed, system.files, data_dir));
   const Environment environment = environment_of(statement, system.environment);
-  DSBUILD_TRY(settings,
-              load_settings(arguments_of(statement, typed, folder), environment, system.files, data_dir));
+  const Arguments arguments = arguments_of(statement, typed, folder);
+  DSBUILD_CHECK(write_workload(statement.request, *arguments.find("--pack"), folder, system.files));
+  DSBUILD_TRY(settings, load_settings(arguments, environment, system.files, data_dir));
   DSBUILD_CHECK(take_settings_of_bytes(statement.request.options, k_statement_name, settings));
   return RebuildRequest{{std::move(settings), "dsbuild verify --rebuild"}, environment};
 }

@@ -57,6 +57,11 @@ Json json_of(const RequestedBuild& request) {
                {"options", json_of(request.options)},
                {"pack", request.pack}};
   if (!request.source_date_epoch.empty()) json.add("source_date_epoch", request.source_date_epoch);
+  if (request.workload.empty()) return json;
+  Json workload = Json::object();
+  for (const auto& [op, archs] : request.workload)
+    workload.add(op, arch_array(archs));
+  json.add("workload", std::move(workload));
   return json;
 }
 
@@ -126,12 +131,21 @@ Dependency read_dependency(const JsonCursor& json) {
   return dependency;
 }
 
+std::map<std::string, ArchSet> read_workload(const JsonCursor& request) {
+  std::map<std::string, ArchSet> workload;
+  if (const auto ops = request.find("workload"))
+    for (const auto& [op, archs] : ops->members())
+      workload[op] = archs.archs();
+  return workload;
+}
+
 RequestedBuild read_request(const JsonCursor& json) {
   return {.pack = json.at("pack").text(),
           .ops = json.at("ops").texts(),
           .archs = json.at("archs").texts(),
           .options = read_texts(json.at("options")),
-          .source_date_epoch = text_or_none(json, "source_date_epoch")};
+          .source_date_epoch = text_or_none(json, "source_date_epoch"),
+          .workload = read_workload(json)};
 }
 
 BuildRun read_run(const JsonCursor& run) {

@@ -51,6 +51,8 @@ struct RequestedBuild {
   std::vector<std::string> ops, archs;         // archs as manifests spell them
   std::map<std::string, std::string> options;  // settings that decide bytes and were given
   std::string source_date_epoch;               // "" where it was not set
+  // By op, of those that a workload asked for, for archs of their own.
+  std::map<std::string, ArchSet> workload;
   bool operator==(const RequestedBuild&) const = default;
 };
 

@@ -71,6 +71,20 @@ class RebuildTest(CliTest):
         run = self.rebuild(space=space)
         self.assertEqual(run.code, 0, run)
 
+    def test_the_ops_of_a_workload_are_for_their_own_archs_again(self):
+        space = TestSpace("workload")
+        workload = space.root / "workload.yaml"
+        workload.write_text(f'packs:\n  {space.pack.folder}:\n    alpha: ["8.0"]\n    gamma: ["8.0", "9.0+PTX"]\n    host: []\n')
+        built = space.run("--ops", "@workload.yaml", "--out", str(space.out), "--build-dir", str(space.build_dir), "--cuda-home",
+                          str(space.toolkit.home))
+        self.assertEqual(built.code, 0, built)
+        said = json.loads((space.out / testspace.STATEMENT).read_text())
+        self.assertEqual(said["predicate"]["buildDefinition"]["externalParameters"]["workload"],
+                         {"alpha": ["8.0"], "gamma": ["8.0", "9.0+PTX"]})
+        workload.unlink()
+        run = self.rebuild(space=space)
+        self.assertEqual(run.code, 0, run)
+
     def test_a_time_that_was_not_pinned_is_the_cause(self):
         space = TestSpace("not pinned", pack=pack_with_time)
         self.assertEqual(space.build().code, 0)

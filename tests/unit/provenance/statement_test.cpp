@@ -30,7 +30,9 @@ struct BuiltBundle {
     manifest.ops = {op};
     write_manifest();
     statement.subjects = subjects_of(manifest, render_manifest(manifest));
-    statement.request = {"small", {"scale"}, {"8.0+PTX"}, {{"debug", "yes"}}, "1"};
+    statement.request = {"small",     {"scale"},
+                         {"8.0+PTX"}, {{"debug", "yes"}},
+                         "1",         {{"host", {}}, {"scale", {*parse_target_name("sm_80")}}}};
     statement.variables = {{"CPATH", sha256("/opt/include")}};
     statement.actions = {{"scale.so", sha256("link")}};
     statement.dependencies = {{k_of_header, "pack/scale.h", sha256("header"), "", "", "", {}, {"scale.so"}},
