@@ -268,8 +268,15 @@ class WheelTest(CliTest):
         self.assertIn("| fused_adam | CPU |\n", said.get_payload())
         self.assertNotIn("| plain |", said.get_payload(), "an op that is not in it")
 
+    def test_what_libraries_require(self):
+        manifest = {**json.loads((self.plain / "manifest.json").read_text()), "tvm_ffi": "0.1.15"}
+        for asked, said in (({"requires_dist": ["apache-tvm-ffi>=0.1.9,<0.2"]}, "apache-tvm-ffi>=0.1.9,<0.2"), ({}, "apache-tvm-ffi>=0.1.15")):
+            testspace.forge_manifest(self.space.out, {**manifest, **asked})
+            metadata, _ = self.metadata("out")
+            self.assertEqual((metadata.get_all("Requires-Dist"), metadata["Requires-Python"]), ([said], ">=3.9"))
+
     def test_a_page_of_the_users_own(self):
-        for name, kind in (("page.md", "text/markdown"), ("page.rst", "text/x-rst"), ("page", "text/plain")):
+        for name, kind in (("page.md", "text/markdown"), ("PAGE.MD", "text/markdown"), ("page.rst", "text/x-rst"), ("page", "text/plain")):
             (self.space.root / name).write_text(f"This is {name}.\n")
             said, _ = self.metadata("out", "--readme", name)
             self.assertEqual((said["Description-Content-Type"], said.get_payload()), (kind, f"This is {name}.\n"))
@@ -316,10 +323,16 @@ class WheelTest(CliTest):
             self.assertEqual(space.build("--ops", "plain").code, 2, urls)
 
     def test_folders_of_this_machine_and_executable_stacks_are_warned_of(self):
-        self.changed_bundle("int run() { return 1; }\n", "-Wl,-rpath,/home/me/lib:$ORIGIN/../lib", "-Wl,-z,execstack")
+        self.changed_bundle("int run() { return 1; }\n", "-Wl,-rpath,/home/me/lib:$ORIGIN/../lib:${ORIGIN}/more", "-Wl,-z,execstack")
         self.check_alone("wheel_run_path", self.space, "wheel", "changed", "--wheel-dir", "wheels", code=0)
         codes = [one["code"] for one in self.document("wheel", "changed", "--wheel-dir", "wheels")["warnings"]]
         self.assertEqual(codes, ["unpackaged_run_path", "executable_stack", "no_license"])
+
+    def test_modules_are_looked_at_as_libraries_are(self):
+        changed = self.changed_bundle("void *PyInit_plain() { return 0; }\n", "-Wl,-rpath,/home/me/lib")
+        edit_manifest(changed, torch=FACTS, plain={"module": "my.plain"})
+        warned = self.document("wheel", "changed", "--wheel-dir", "wheels")["warnings"]
+        self.assertEqual([(one["code"], one["where"]) for one in warned][:1], [("unpackaged_run_path", "plain.so")])
 
     def test_pypi_takes_manylinux_alone(self):
         folder = self.space.root / "musl"

@@ -93,6 +93,34 @@ TEST_CASE("A choice of licences stays one beside those of others") {
   CHECK(expression("").empty());
 }
 
+TEST_CASE("The runtime of CUDA is in no op of another vendor, and in none without device code") {
+  const ManifestOp hip = op_of("fused_adam", "hip", "gfx90a"), host = op_of("cpu_adam", "cuda", "");
+  Package package;
+  add_licenses(package, licensed("MIT"), {{&hip, {}}, {&host, {}}});
+  CHECK(package.license == "MIT");
+}
+
+TEST_CASE("A licence's name and its text are each asked for, and those of others are no text of it") {
+  Package package;
+  package.license = "MIT";
+  package.info_files = {{"licenses/THIRD_PARTY_NOTICES.txt", "Others.\n"}, {"sboms/x.spdx.json", "{}"}};
+  REQUIRE(check_licenses(package).size() == 1);
+  CHECK(check_licenses(package)[0].what == "has no text of its licence");
+  package.info_files.push_back({"licenses/LICENSE", "As you like.\n"});
+  CHECK(check_licenses(package).empty());
+  package.license = "";
+  REQUIRE(check_licenses(package).size() == 1);
+  CHECK(check_licenses(package)[0].what == "names no licence");
+}
+
+TEST_CASE("No name begins a column of the page that an index shows") {
+  Manifest manifest;
+  manifest.ops = {op_of("a|b", "cpu", "")};
+  Package package;
+  package.ops = {"a|b"};
+  CHECK_THAT(describe_package(package, manifest), Catch::Contains("\n| a\\|b | CPU |\n"));
+}
+
 TEST_CASE("PyPI takes files of 100 MiB, and manylinux") {
   Package package;
   package.name = "dsbuild_x_ops";
