@@ -85,6 +85,16 @@ class PythonVersionsTest(unittest.TestCase):
             said = json.loads(loaded.stdout)
             self.assertEqual(said[:3], ["gamma", ["9.0+PTX"], True])
 
+    def test_the_bundle_of_an_installed_wheel_is_found(self):
+        space = TestSpace()
+        self.assertEqual(space.build("--ops", "host").code, 0)
+        site = space.root / "site-packages"
+        self.assertEqual(space.run("install", str(space.out), "--target", str(site)).code, 0)
+        code = "import sys; sys.path.append(sys.argv[1]); from dsbuild import _loader; print(*_loader.installed_bundles())"
+        for _, program in self.each():
+            found = self.start(program, "-c", code, site, path=REPOSITORY / "python")
+            self.assertEqual((found.returncode, found.stdout.split()), (0, [str(next(site.glob("dsbuild_*_ops")))]), found.stderr)
+
     def test_a_wheel_for_a_different_python_says_so(self):
         space = TestSpace(pack=make_pack)
         self.assertEqual(space.build().code, 0)
