@@ -50,12 +50,15 @@ std::string asked_by(const CommandContext& context) {
          std::to_string(terminal.stderr_columns);
 }
 
-// nullopt: plan and build. Events of JSON, warnings and what is read of the libraries are not remembered.
+// Events of JSON, warnings and what is read of the libraries are not.
+bool is_remembered(const Settings& settings, const CommandContext& context) {
+  return !settings.json.value && !settings.ptxas_info.value && !settings.shard.value.is_given() &&
+         !context.line.has("--sarif");
+}
+
+// nullopt: plan and build.
 std::optional<UnchangedBuild> find_unchanged(const Request& request, const CommandContext& context) {
-  const Settings& settings = request.settings;
-  if (settings.json.value || settings.ptxas_info.value || settings.shard.value.is_given() ||
-      context.line.has("--sarif"))
-    return std::nullopt;
+  if (!is_remembered(request.settings, context)) return std::nullopt;
   return find_unchanged_build(request, asked_by(context), context.system);
 }
 
@@ -83,6 +86,7 @@ void tell_again(const Plan& plan, const CommandContext& context,
 }
 
 void remember(const Built& built, const ShownEvents& events, const CommandContext& context) {
+  if (!built.did_something) return remember_results(asked_by(context), built.plan, context.system);
   const BuildOutcome& outcome = built.outcome;
   std::string shown = events.shown_plan();
   tell_again(built.plan, context, [&](const ToolDiagnostic& told) { shown += events.text_of(told); });
@@ -167,8 +171,7 @@ Result<int> build(Request request, const CommandContext& context, SarifLog* log)
   DSBUILD_CHECK(print_outcome(built->outcome, settings, context));
   if (!built->outcome.failures.empty()) return static_cast<int>(Exit::failed);
   const int code = strict_exit(built->plan.archs, settings, context);
-  if (code == 0 && built->did_something && !settings.json.value && !settings.shard.value.is_given())
-    remember(*built, events, context);
+  if (code == 0 && is_remembered(settings, context)) remember(*built, events, context);
   return code;
 }
 

@@ -131,17 +131,23 @@ std::string render(const Answers& answers) {
   return text + "\n";
 }
 
-// A digest of the rest; the key; the numbers of the outcome; answers of the disk; those of programs, behind
-// their number of bytes; what was shown.
-std::string render(const std::string& key, const UnchangedBuild& build, const Answers& results,
-                   const Planning& planning) {
-  const std::string programs = render_process_answers(planning.programs);
-  const std::string text = key + "\n" + std::to_string(build.bundle.bytes) + " " + std::to_string(build.ops) +
-                           " " + std::to_string(build.skipped) +
-                           (build.compared ? " " + std::to_string(*build.compared) : "") + "\n" +
-                           render(results) + render(planning.files) + std::to_string(programs.size()) + "\n" +
-                           programs + build.shown;
+// A digest of the rest; the key; the numbers of the outcome; answers of the disk about results, then about
+// what was planned from; answers of programs, behind their number of bytes; what was shown.
+std::string render(std::string_view key, std::string_view numbers, const Answers& results,
+                   std::string_view planning_and_shown) {
+  const std::string text = std::string(key) + "\n" + std::string(numbers) + "\n" + render(results) +
+                           std::string(planning_and_shown);
   return sha256(text) + "\n" + text;
+}
+
+std::string numbers_of(const UnchangedBuild& build) {
+  return std::to_string(build.bundle.bytes) + " " + std::to_string(build.ops) + " " +
+         std::to_string(build.skipped) + (build.compared ? " " + std::to_string(*build.compared) : "");
+}
+
+std::string render(const Planning& planning, const std::string& shown) {
+  const std::string programs = render_process_answers(planning.programs);
+  return render(planning.files) + std::to_string(programs.size()) + "\n" + programs + shown;
 }
 
 // Reads a remembered build line by line.
@@ -160,6 +166,13 @@ class Remembered {
     left_.remove_prefix(first.size());
     return first;
   }
+  // Up to the next empty one.
+  std::vector<std::string_view> lines() {
+    std::vector<std::string_view> all;
+    for (std::string_view next = line(); !next.empty(); next = line())
+      all.push_back(next);
+    return all;
+  }
   std::string_view rest() const { return left_; }
 
  private:
@@ -173,12 +186,8 @@ bool is_still_so(std::string_view line, const FileReader& files) {
   return answer_to(static_cast<Question>(line[0]), path, files) == line.substr(tab + 1);
 }
 
-// Of the lines up to the next empty one.
-bool are_still_so(Remembered& remembered, const FileReader& files) {
-  bool all = true;
-  for (std::string_view line = remembered.line(); !line.empty(); line = remembered.line())
-    all = all && is_still_so(line, files);
-  return all;
+bool are_still_so(const std::vector<std::string_view>& answers, const FileReader& files) {
+  return std::ranges::all_of(answers, [&](std::string_view line) { return is_still_so(line, files); });
 }
 
 // The programs are asked once all files are known to be the same.
@@ -198,6 +207,14 @@ bool read_numbers(std::string_view line, UnchangedBuild& build) {
   return true;
 }
 
+// `text` behind its key, where it is whole and of this request.
+std::optional<Remembered> behind_key(std::string_view text, const std::string& asked, const System& system) {
+  Remembered remembered(text);
+  const std::string_view digest = remembered.line();
+  if (digest != sha256(remembered.rest()) || remembered.line() != key_of(asked, system)) return std::nullopt;
+  return remembered;
+}
+
 }  // namespace
 
 std::optional<UnchangedBuild> find_unchanged_build(const Request& request, const std::string& asked,
@@ -215,16 +232,14 @@ std::optional<UnchangedBuild> look_for_unchanged_build(const Request& request, c
   if (settings.trust() == Trust::nothing) return std::nullopt;
   const auto text = files.read_file(settings.build_dir.value / k_unchanged_file);
   if (!text) return std::nullopt;
-  Remembered remembered(*text);
-  const std::string_view digest = remembered.line();
-  if (digest != sha256(remembered.rest()) || remembered.line() != key_of(asked, system)) return std::nullopt;
+  auto remembered = behind_key(*text, asked, system);
   UnchangedBuild build;
   build.bundle.path = settings.out.value;
-  if (!read_numbers(remembered.line(), build) || !are_still_so(remembered, files) ||
-      !are_still_so(remembered, files) ||
-      !programs_answer_as_then(remembered, settings.build_dir.value, system))
+  if (!remembered || !read_numbers(remembered->line(), build) || !are_still_so(remembered->lines(), files) ||
+      !are_still_so(remembered->lines(), files) ||
+      !programs_answer_as_then(*remembered, settings.build_dir.value, system))
     return std::nullopt;
-  build.shown = remembered.rest();
+  build.shown = remembered->rest();
   return build;
 }
 
@@ -235,8 +250,27 @@ void remember_build(const UnchangedBuild& build, const std::string& asked, const
   const auto planning = watch_planning(plan, plan_again, system);
   const auto results = planning ? results_of(plan, system) : std::nullopt;
   if (!results || !can_be_listed(planning->files) || !can_be_listed(*results)) return;
-  (void)system.files.write_if_different(plan.settings().build_dir.value / k_unchanged_file,
-                                        render(key, build, *results, *planning));
+  (void)system.files.write_if_different(
+      plan.settings().build_dir.value / k_unchanged_file,
+      render(key, numbers_of(build), *results, render(*planning, build.shown)));
+}
+
+void remember_results(const std::string& asked, const Plan& plan, System& system) {
+  if (plan.settings().trust() == Trust::nothing) return;
+  const Path& build_dir = plan.settings().build_dir.value;
+  const auto text = system.files.read_file(build_dir / k_unchanged_file);
+  auto remembered = text ? behind_key(*text, asked, system) : std::nullopt;
+  if (!remembered) return;
+  const std::string_view numbers = remembered->line();
+  (void)remembered->lines();  // results as they were
+  const std::string_view planning_and_shown = remembered->rest();
+  if (!are_still_so(remembered->lines(), system.files) ||
+      !programs_answer_as_then(*remembered, build_dir, system))
+    return;
+  const auto results = results_of(plan, system);
+  if (!results || !can_be_listed(*results)) return;
+  (void)system.files.write_if_different(build_dir / k_unchanged_file,
+                                        render(key_of(asked, system), numbers, *results, planning_and_shown));
 }
 
 }  // namespace dsbuild

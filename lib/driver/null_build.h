@@ -34,11 +34,15 @@ std::optional<UnchangedBuild> look_for_unchanged_build(const Request& request, c
 // Makes the same plan again, from nothing, by the system that is given.
 using PlanAgain = std::function<Result<Plan>(System& system)>;
 
-// Call it under the lock, when a build that did something is published; one that did nothing writes nothing.
+// Call it under the lock, when a build that did something is published.
 // The plan is made once more and watched: facts that the first one had to find (of compilers and the like)
 // are known by now. Three kinds of plans are not remembered: one that differs by now, one that started a
 // program for more than its answer, and one with a file that is just being changed.
 void remember_build(const UnchangedBuild& build, const std::string& asked, const Plan& plan,
                     const PlanAgain& plan_again, System& system);
+
+// The same when a build that did nothing was planned. Where only its results look different since, as those
+// of a bundle that `dsbuild sign` has signed, the next build need not be planned.
+void remember_results(const std::string& asked, const Plan& plan, System& system);
 
 }  // namespace dsbuild

@@ -133,6 +133,36 @@ TEST_CASE("Another command line, environment or file is another build") {
   CHECK_FALSE(world.find());
 }
 
+TEST_CASE("A bundle that was signed since is planned once more") {
+  RememberedWorld world;
+  world.build_and_remember();
+  const auto build_again = [&] {
+    const auto built = world.build();
+    REQUIRE(built);
+    remember_results(k_asked, built->plan, world.system);
+  };
+  world.write("out/provenance.sigstore.json", "signature");
+  CHECK_FALSE(world.find());
+  build_again();
+  const auto found = world.find();
+  REQUIRE(found);
+  CHECK(found->shown == "the plan\n");
+  world.write("out/provenance.sigstore.json", "another");
+  CHECK_FALSE(world.find());
+  SECTION("a request that nothing is remembered of stays so") {
+    world.system.environment["DSBUILD_NEW"] = "1";
+    build_again();
+    CHECK_FALSE(world.find());
+  }
+  SECTION("what was planned from is another by now") {
+    const auto built = world.build();
+    REQUIRE(built);
+    world.write_source("one", "int more;\n");
+    remember_results(k_asked, built->plan, world.system);
+    CHECK_FALSE(world.find());
+  }
+}
+
 TEST_CASE("Nothing is remembered of a plan that started a program for more than its answer") {
   RememberedWorld world;
   world.started_by_planning = {{{"true"}, world.system.environment, {}, std::chrono::seconds(10)}};
